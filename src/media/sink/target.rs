@@ -1,7 +1,7 @@
 //! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
 //! would make no sense.
 
-use super::file_names::{folder_of, names_with, resolve_links};
+use super::file_names::{folder_of, is_free, names_with, next_names, resolve_links};
 use super::recorder::Room;
 use super::sources::{are_of_pattern, may_be_source};
 use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
@@ -63,6 +63,9 @@ pub enum TargetError {
     /// It is the input.
     #[error("{0} is the input itself (give the output another name)")]
     SameAsInput(Name),
+    /// What has the name that the program has made up is no file.
+    #[error("{0} is no file: what the program names itself never goes through a link (remove it, or name the output)")]
+    NoFile(Name),
     /// It is a folder.
     #[error("{0} is a folder (give a file name)")]
     Folder(Name),
@@ -193,6 +196,7 @@ impl Target {
     pub fn beside(&self, name: &Name) -> Result<Self, TargetError> {
         let overwrite = if self.may_replace { Overwrite::Yes } else { Overwrite::No };
         let target = Target::new(name, &Name::default(), Files::One, overwrite)?;
+        target.check_made_up()?;
         Ok(Target { cancel: self.cancel.clone(), together: self.together.clone(), ..target })
     }
 
@@ -208,6 +212,49 @@ impl Target {
         target.temporary = Some(temporary.map_err(|error| TargetError::of_place(target.name.clone(), &error))?);
         (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
+    }
+
+    /// A new file with a name that the program makes up: this one, or the next number where something has it, whatever
+    /// that is. No link is followed, and nothing that is there is opened. It is written directly, and locked by who
+    /// calls this.
+    ///
+    /// # Errors
+    /// When the folder is not there, or takes no new files.
+    pub(super) fn numbered_file(first: &Path) -> Result<Self, TargetError> {
+        if !folder_of(first).is_dir() {
+            return Err(TargetError::NoFolder(first.into(), folder_of(first).into()));
+        }
+        for place in next_names(first).filter(|place| is_free(place)) {
+            let mut target = Target { is_direct: true, is_locked_elsewhere: true, ..Target::at(&place.into()) };
+            match target.begin() {
+                // It has come meanwhile.
+                Err(TargetError::Exists(_)) => {}
+                begun => return begun.map(|()| target),
+            }
+        }
+        unreachable!("one of all numbers is free")
+    }
+
+    /// A file of this name, or the next number where something has it, as for what the program names itself. It has no
+    /// name until it is whole.
+    ///
+    /// # Errors
+    /// When the folder takes no new files.
+    pub fn numbered_whole(first: &Name) -> Result<Self, TargetError> {
+        let name = next_names(first.path()).find(|place| is_free(place)).unwrap_or_default().into();
+        Target::new(&name, &Name::default(), Files::One, Overwrite::No)
+    }
+
+    /// Checks that what has this name, which the program has made up, is a file or nothing.
+    ///
+    /// # Errors
+    /// When it is a link, a pipe, a device or a folder.
+    pub fn check_made_up(&self) -> Result<(), TargetError> {
+        let name = &self.name;
+        match is_free(name.path()) || is_regular(name.path()) {
+            true => Ok(()),
+            false => Err(TargetError::NoFile(name.clone())),
+        }
     }
 
     /// A place that is written to directly from the first frame on, because a live recording should be there even after
@@ -322,12 +369,6 @@ impl Target {
     /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
     pub fn interruptible(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
-        self
-    }
-
-    /// From now on, it is locked by who calls this, and not by itself.
-    pub(super) fn locked_elsewhere(mut self) -> Self {
-        self.is_locked_elsewhere = true;
         self
     }
 
@@ -515,7 +556,7 @@ impl Target {
             }
             if self.is_list && outcome == Outcome::Interrupted {
                 // Segments are named in it, and keep their names.
-                let free = names_with(&self.file, "partial").find(|path| !path.exists());
+                let free = names_with(&self.file, "partial").find(|path| is_free(path));
                 let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
                 std::fs::rename(&self.file, &partial).map_err(not_written)?;
                 return Ok(partial.into());
@@ -718,6 +759,11 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
         Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
         Files::List => itself.into_iter().chain(segments(name)).collect::<Vec<_>>(),
     };
+    // The muxer opens segments by their names.
+    let others = written.iter().filter(|other| files == Files::List && other != &name);
+    if let Some(other) = others.into_iter().find(|other| !is_regular(other.path())) {
+        return Err(TargetError::NoFile(other.clone()));
+    }
     let read: Vec<Name> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
     for other in written.iter().filter(|_| files != Files::One) {
         Target::differs(other, input)?;
@@ -738,6 +784,11 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
         }
         None => Ok(!written.is_empty()),
     }
+}
+
+/// Whether it is a file, and no link to one.
+fn is_regular(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|there| there.is_file())
 }
 
 /// Existing segments that would be overwritten with the playlist `name`.
@@ -784,6 +835,24 @@ fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn what_the_program_names_itself_takes_the_first_number_that_nothing_has() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink(path("elsewhere"), path("a.png")).expect("a link");
+        std::os::unix::fs::symlink("/dev/full", path("a.2.png")).expect("a link");
+        std::fs::create_dir(path("a.3.png")).expect("a folder");
+        let whole = Target::numbered_whole(&path("a.png").into()).expect("a place");
+        assert_eq!(whole.name().path(), path("a.4.png"));
+        whole.end(Outcome::Complete).expect("a name");
+        assert!(is_regular(&path("a.4.png")));
+        let direct = Target::numbered_file(&path("a.png")).expect("a file");
+        assert!(direct.name().path() == path("a.5.png") && is_regular(&path("a.5.png")));
+        assert!(!path("elsewhere").exists());
+        let error = Target::numbered_file(&path("nowhere/a.png")).expect_err("no folder");
+        assert!(matches!(error, TargetError::NoFolder(..)), "{error}");
+    }
 
     #[test]
     fn what_one_cannot_replace_none_replaces_and_all_are_kept() {

@@ -4,7 +4,7 @@ use crate::sink::target::is_full;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The least room ahead of what is written, in bytes.
@@ -41,7 +41,7 @@ impl Room {
 
     /// Room for the file of this name, of which a second takes `guess` bytes. While it is there, the file is locked.
     pub fn of(file: &Path, guess: f64) -> std::io::Result<Self> {
-        let file = File::options().write(true).open(file)?;
+        let file = File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(file)?;
         // The lock is for other processes of this program, and ends with this one, however that ends.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Room { file, until: 0, guess })
@@ -50,9 +50,9 @@ impl Room {
     /// The room that a program which was killed has left behind the end of a file: to be given back when it is dropped.
     /// `None` while another process writes the file.
     pub fn left(file: &Path) -> Option<Self> {
-        let metadata = std::fs::metadata(file).ok()?;
-        let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
         let mut room = Room::of(file, 0.0).ok()?;
+        let metadata = room.file.metadata().ok()?;
+        let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
         if taken > bytes + LEAST / 2 {
             room.until = bytes + taken;
         }

@@ -249,7 +249,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     pool.listen_for_signals(signals::GIVING_UP)?;
     let (mut failed, mut bytes) = (Vec::new(), 0);
     for (input, output) in &many.files {
-        let exists = output.path().exists();
+        let exists = output.path().is_file();
         let entry = |key: &str, value: Value| {
             let [input, mut output] = [input, output].map(|name| match name.encoded_bytes() {
                 Some(bytes) => json!({ "name": name.to_string(), "name_bytes": bytes }),
@@ -266,7 +266,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
         } else {
             let mut arguments = Job::options()?;
             arguments.extend((!as_json).then(|| "--json".into()));
-            arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+            arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into(), "--made-up".into()]);
             let answer = pool.run_one(&arguments, &input.to_string());
             if pool.cancel.is_cancelled() {
                 return Ok(Outcome::Interrupted);
