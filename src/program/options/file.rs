@@ -2,7 +2,7 @@
 
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
-use super::filter::FilterOptions;
+use super::filter::{FilterOptions, takes_commands};
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, ManyArgs, ManyJob, Unchanged, listed};
@@ -350,6 +350,11 @@ impl FileJob {
         };
         let has_filters = args.filters.filter.is_some() || args.filters.lut.is_some() || args.filter_after.is_some();
         let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, has_filters)?;
+        let chains = [&args.filters.filter, &args.filter_after];
+        if !sandbox.is_off() && chains.into_iter().flatten().any(|chain| takes_commands(chain)) {
+            let message = "the filter zmq takes commands from the network, which no wall allows (use --sandbox off)";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
         Ok(FileJob {
             input,
             output,
