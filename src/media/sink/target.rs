@@ -251,7 +251,8 @@ impl Target {
     /// When it is a link, a pipe, a device or a folder.
     pub fn check_made_up(&self) -> Result<(), TargetError> {
         let name = &self.name;
-        match is_free(name.path()) || is_regular(name.path()) {
+        // A link that was there before has been followed.
+        match self.file == name.path() && (is_free(name.path()) || is_regular(name.path())) {
             true => Ok(()),
             false => Err(TargetError::NoFile(name.clone())),
         }
