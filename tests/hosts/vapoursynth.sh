@@ -9,11 +9,18 @@ export HISTEQ_PROFILE=dev
 [ "${1:-}" != --release ] || HISTEQ_PROFILE=release
 set_up python3-venv ffmpeg
 
+# One that runs: a shim on the path may stand for a Python that is not chosen.
+python=${PYTHON:-}
+for candidate in python3.{12..14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-4].*/bin/python3; do
+    [ -n "$python" ] || ! "$candidate" -c "" 2>/dev/null || python=$candidate
+done
+python=${python:->=3.12}
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/uv"
 "$folder/uv/bin/pip" --quiet install uv
-"$folder/uv/bin/uv" --quiet venv --seed --python "${PYTHON:->=3.12}" "$folder/venv"
+"$folder/uv/bin/uv" --quiet venv --seed --python "$python" "$folder/venv"
 venv=$folder/venv/bin
 "$venv/pip" --quiet install ./src/vapoursynth numpy
 
