@@ -86,12 +86,12 @@ try_frei0r() {
 
 try_python() {
     local block
-    for block in 1 2; do
+    for block in 2 3; do
         in_debian "
             python3 -m venv ~/python-$block
             . ~/python-$block/bin/activate
             rm -rf target/wheels
-            $(commands python.md "$block")
+            $(commands library.md "$block")
             pip install --quiet numpy
             cd tests/hosts/python
             python -m unittest test_conformance"
