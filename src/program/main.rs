@@ -80,6 +80,7 @@ use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events}
 use histeq::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
 use histeq_media::sys::{close_but, print_line, print_text, silence_libraries};
+use rustix::process::{Resource, getrlimit};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -87,7 +88,14 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: histeq_media::sys::Allocator = histeq_media::sys::Allocator;
 
+/// The least stack that the system may limit threads to, in bytes: with 128 KiB, the first one has too little.
+const MIN_STACK: u64 = 512 << 10;
+
 fn main() -> ExitCode {
+    if getrlimit(Resource::Stack).current.is_some_and(|most| most < MIN_STACK) {
+        print_line("histeq-video: error: the stack is limited to less than 512 KiB (ulimit -s 8192 gives more)");
+        return ExitCode::FAILURE;
+    }
     if std::env::args_os().len() < 2 {
         print_text(&examples());
         return ExitCode::from(2);

@@ -172,6 +172,51 @@ fn a_device_that_is_full_is_an_error() {
 }
 
 #[test]
+fn stdout_that_leads_to_the_input_is_refused() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+    let before = dir.read("in.mkv");
+    let run = |words: &str| {
+        let line = format!("-c '{} --backend cpu {words}'", program().display());
+        Run::of(&mut dir.other_command("sh", &line), &line)
+    };
+    for words in [
+        "in.mkv - --output-format matroska >>in.mkv",
+        "in.mkv - --output-format matroska 1<>in.mkv",
+        "./in.mkv - --output-format rawvideo >>in.mkv",
+        "--format matroska - - --output-format matroska <in.mkv >>in.mkv",
+        "in.mkv out.mkv --stats - >>in.mkv",
+    ] {
+        let run = run(words).exits_with(10).says(&["stdout is the input itself"]);
+        assert!(dir.read("in.mkv") == before && run.stderr.lines().count() == 1, "`{words}`: {}", run.stderr);
+    }
+    run("in.mkv - --encoder ffv1 --output-format matroska >>other.mkv").exits_with(0);
+    assert_eq!(dir.frames("other.mkv").len(), 10);
+}
+
+#[test]
+fn a_disk_that_takes_no_more_files_is_full() {
+    let dir = Dir::new();
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "8m,nr_inodes=1") else {
+        return skip("a disk without inodes", "a small file system cannot be mounted");
+    };
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v ffv1 in.mkv");
+    for line in [
+        "in.mkv disk/out.mkv",
+        "in.mkv disk/%03d.png",
+        "in.mkv out.mkv --stats disk/stats.csv",
+        "in.mkv out.mkv --save-curves disk/curves.jsonl",
+        "in.mkv disk/out.mkv --jobs 2",
+        "--output-dir disk/new in.mkv",
+        "in.mkv out.mkv --progress-file disk/events.jsonl --progress json",
+        "live --no-preview --record disk/out.mkv -f lavfi testsrc2=s=64x48:r=10,realtime --duration 1",
+    ] {
+        let run = dir.run(line).exits_with(9).says(&["No space left on device", "disk/"]);
+        assert_eq!(run.stderr.lines().count(), 1, "`{line}` said {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 40 -c:v ffv1 in.mkv");

@@ -38,6 +38,23 @@ pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Ite
     })
 }
 
+/// The names `NAME.EXT`, `NAME.2.EXT`, `NAME.3.EXT` and so on, for `NAME.EXT`.
+pub fn next_names(first: &Path) -> impl Iterator<Item = PathBuf> {
+    (1_u32..).map(move |number| {
+        if number == 1 {
+            return first.to_owned();
+        }
+        let number = number.to_string();
+        let end = first.extension().map(|extension| Name::of_parts([&number, &".", &extension]));
+        first.with_extension(end.unwrap_or_else(|| number.into()))
+    })
+}
+
+/// Whether nothing has this name, not even a link that leads nowhere.
+pub fn is_free(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_err()
+}
+
 /// The target of the symbolic link `path`, which need not exist; `path` itself, if it is no link.
 pub(super) fn resolve_links(path: &Path) -> PathBuf {
     // The limit of the system.

@@ -1,15 +1,15 @@
 //! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
 //! would make no sense.
 
-use super::file_names::{folder_of, names_with, resolve_links};
+use super::file_names::{folder_of, is_free, names_with, next_names, resolve_links};
 use super::recorder::Room;
 use super::sources::{are_of_pattern, may_be_source};
 use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{
-    Name, PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, open_for_reader, stderr_is_terminal, stdout,
-    stdout_pipe, without_password,
+    Name, PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, one_line, open_for_reader, stderr_is_terminal,
+    stdin, stdout, stdout_pipe, without_password,
 };
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, TryLockError};
@@ -63,6 +63,9 @@ pub enum TargetError {
     /// It is the input.
     #[error("{0} is the input itself (give the output another name)")]
     SameAsInput(Name),
+    /// What has the name that the program has made up is no file.
+    #[error("{0} is no file: what the program names itself never goes through a link (remove it, or name the output)")]
+    NoFile(Name),
     /// It is a folder.
     #[error("{0} is a folder (give a file name)")]
     Folder(Name),
@@ -109,6 +112,14 @@ pub enum TargetError {
         /// The error of the system.
         error: String,
     },
+}
+
+impl TargetError {
+    /// Why no file can be made for the output of this name.
+    fn of_place(name: Name, error: &std::io::Error) -> Self {
+        let why = reason(error);
+        if is_full(error) { TargetError::NotWritten(name, why) } else { TargetError::NotWritable(name, why) }
+    }
 }
 
 /// How many files a name stands for.
@@ -163,13 +174,14 @@ impl Target {
     /// When the output must not or cannot be written there.
     pub fn new(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
+            Target::differs(name, input)?;
             return Ok(Target::at(name));
         }
         let mut target = Target::checked(name, input, files, overwrite)?;
         if target.is_direct {
             // Finds out at once whether the folder takes files.
             let temporary = Temporary::beside(&target.file);
-            let temporary = temporary.map_err(|error| TargetError::NotWritable(name.clone(), reason(&error)))?;
+            let temporary = temporary.map_err(|error| TargetError::of_place(name.clone(), &error))?;
             target.is_direct = false;
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
@@ -184,6 +196,7 @@ impl Target {
     pub fn beside(&self, name: &Name) -> Result<Self, TargetError> {
         let overwrite = if self.may_replace { Overwrite::Yes } else { Overwrite::No };
         let target = Target::new(name, &Name::default(), Files::One, overwrite)?;
+        target.check_made_up()?;
         Ok(Target { cancel: self.cancel.clone(), together: self.together.clone(), ..target })
     }
 
@@ -196,10 +209,53 @@ impl Target {
         let mut target = Target::at(&folder.path(name).into());
         target.file = folder.place().join(name);
         let temporary = Temporary::beside(&target.file);
-        target.temporary =
-            Some(temporary.map_err(|error| TargetError::NotWritable(target.name.clone(), reason(&error)))?);
+        target.temporary = Some(temporary.map_err(|error| TargetError::of_place(target.name.clone(), &error))?);
         (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
+    }
+
+    /// A new file with a name that the program makes up: this one, or the next number where something has it, whatever
+    /// that is. No link is followed, and nothing that is there is opened. It is written directly, and locked by who
+    /// calls this.
+    ///
+    /// # Errors
+    /// When the folder is not there, or takes no new files.
+    pub(super) fn numbered_file(first: &Path) -> Result<Self, TargetError> {
+        if !folder_of(first).is_dir() {
+            return Err(TargetError::NoFolder(first.into(), folder_of(first).into()));
+        }
+        for place in next_names(first).filter(|place| is_free(place)) {
+            let mut target = Target { is_direct: true, is_locked_elsewhere: true, ..Target::at(&place.into()) };
+            match target.begin() {
+                // It has come meanwhile.
+                Err(TargetError::Exists(_)) => {}
+                begun => return begun.map(|()| target),
+            }
+        }
+        unreachable!("one of all numbers is free")
+    }
+
+    /// A file of this name, or the next number where something has it, as for what the program names itself. It has no
+    /// name until it is whole.
+    ///
+    /// # Errors
+    /// When the folder takes no new files.
+    pub fn numbered_whole(first: &Name) -> Result<Self, TargetError> {
+        let name = next_names(first.path()).find(|place| is_free(place)).unwrap_or_default().into();
+        Target::new(&name, &Name::default(), Files::One, Overwrite::No)
+    }
+
+    /// Checks that what has this name, which the program has made up, is a file or nothing.
+    ///
+    /// # Errors
+    /// When it is a link, a pipe, a device or a folder.
+    pub fn check_made_up(&self) -> Result<(), TargetError> {
+        let name = &self.name;
+        // A link that was there before has been followed.
+        match self.file == name.path() && (is_free(name.path()) || is_regular(name.path())) {
+            true => Ok(()),
+            false => Err(TargetError::NoFile(name.clone())),
+        }
     }
 
     /// A place that is written to directly from the first frame on, because a live recording should be there even after
@@ -218,7 +274,7 @@ impl Target {
                 true => File::options().write(true).open(&target.file).map(Some),
                 false => Temporary::beside(&target.file).map(|_| None),
             };
-            let found = found.map_err(|error| TargetError::NotWritable(name.clone(), reason(&error)))?;
+            let found = found.map_err(|error| TargetError::of_place(name.clone(), &error))?;
             found.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
@@ -266,6 +322,9 @@ impl Target {
     /// # Errors
     /// When it is.
     pub fn differs(name: &Name, input: &Name) -> Result<(), TargetError> {
+        if *name == "-" && is_stdout(input) {
+            return Err(TargetError::SameAsInput("stdout".into()));
+        }
         // To compare files is to open them, which a FIFO would take for its reader's coming or going.
         let are_files = name.path().is_file() && input.path().is_file();
         if *name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
@@ -314,12 +373,6 @@ impl Target {
         self
     }
 
-    /// From now on, it is locked by who calls this, and not by itself.
-    pub(super) fn locked_elsewhere(mut self) -> Self {
-        self.is_locked_elsewhere = true;
-        self
-    }
-
     /// From now on, a file that is whole waits for its name until the others of `together` get theirs.
     pub fn named_with(mut self, together: &Together) -> Self {
         self.together = Some(together.clone());
@@ -345,7 +398,7 @@ impl Target {
         match open_for_reader(self.name.path(), &self.cancel.flag()) {
             Ok(Some(file)) => self.fifo = Some(file),
             Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
-            Err(error) => return Err(TargetError::NotWritable(self.name.clone(), reason(&error))),
+            Err(error) => return Err(TargetError::of_place(self.name.clone(), &error)),
         }
         Ok(())
     }
@@ -415,11 +468,11 @@ impl Target {
         };
         let opened = options.open(&self.file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
-            _ => TargetError::NotWritable(self.name.clone(), reason(&error)),
+            _ => TargetError::of_place(self.name.clone(), &error),
         });
         let file = opened?;
         self.lock(&file)?;
-        file.set_len(0).map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))?;
+        file.set_len(0).map_err(|error| TargetError::of_place(self.name.clone(), &error))?;
         self.direct = Some(file);
         Ok(())
     }
@@ -437,7 +490,7 @@ impl Target {
             None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
-        file.map_err(|error| TargetError::NotWritable(self.name.clone(), reason(&error)))
+        file.map_err(|error| TargetError::of_place(self.name.clone(), &error))
     }
 
     /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
@@ -504,7 +557,7 @@ impl Target {
             }
             if self.is_list && outcome == Outcome::Interrupted {
                 // Segments are named in it, and keep their names.
-                let free = names_with(&self.file, "partial").find(|path| !path.exists());
+                let free = names_with(&self.file, "partial").find(|path| is_free(path));
                 let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
                 std::fs::rename(&self.file, &partial).map_err(not_written)?;
                 return Ok(partial.into());
@@ -534,7 +587,7 @@ impl Target {
     /// When the folder takes no new files.
     pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
         let name = numbered(&self.name, number);
-        Temporary::beside(name.path()).map_err(|error| TargetError::NotWritable(name, reason(&error)))
+        Temporary::beside(name.path()).map_err(|error| TargetError::of_place(name, &error))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.
@@ -675,6 +728,17 @@ fn is_removed(file: &File, name: &Path) -> bool {
     file.nlink() == 0 && !std::fs::metadata(name).is_ok_and(is_it)
 }
 
+/// Whether stdout leads to the file `input`.
+fn is_stdout(input: &Name) -> bool {
+    let id = |there: &Metadata| (there.is_file()).then(|| (there.dev(), there.ino()));
+    let there = |file: std::io::Result<File>| id(&file.ok()?.metadata().ok()?);
+    let read = match *input == "-" {
+        true => there(stdin()),
+        false => std::fs::metadata(input).ok().as_ref().and_then(id),
+    };
+    read.is_some() && read == there(stdout())
+}
+
 /// Whether it is stdout or a URL, where no file is.
 pub(super) fn is_stream(name: &Name) -> bool {
     *name == "-" || name.to_string().contains("://")
@@ -696,6 +760,11 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
         Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
         Files::List => itself.into_iter().chain(segments(name)).collect::<Vec<_>>(),
     };
+    // The muxer opens segments by their names.
+    let others = written.iter().filter(|other| files == Files::List && other != &name);
+    if let Some(other) = others.into_iter().find(|other| !is_regular(other.path())) {
+        return Err(TargetError::NoFile(other.clone()));
+    }
     let read: Vec<Name> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
     for other in written.iter().filter(|_| files != Files::One) {
         Target::differs(other, input)?;
@@ -716,6 +785,11 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
         }
         None => Ok(!written.is_empty()),
     }
+}
+
+/// Whether it is a file, and no link to one.
+fn is_regular(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|there| there.is_file())
 }
 
 /// Existing segments that would be overwritten with the playlist `name`.
@@ -740,12 +814,17 @@ pub(super) fn reason(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
+/// Whether the error is that of a disk, or of the share of it that the user may have, which takes no more files.
+pub(super) fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
 fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
     match overwrite {
         Overwrite::Yes => true,
         Overwrite::No | Overwrite::Skip | Overwrite::Keep => false,
         Overwrite::Ask if overwrite.asks() => {
-            crate::sys::print_text(&format!("{name} exists. Overwrite? [y/N] "));
+            crate::sys::print_text(&format!("{} exists. Overwrite? [y/N] ", one_line(&name.to_string())));
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
         }
@@ -757,6 +836,24 @@ fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn what_the_program_names_itself_takes_the_first_number_that_nothing_has() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        std::os::unix::fs::symlink(path("elsewhere"), path("a.png")).expect("a link");
+        std::os::unix::fs::symlink("/dev/full", path("a.2.png")).expect("a link");
+        std::fs::create_dir(path("a.3.png")).expect("a folder");
+        let whole = Target::numbered_whole(&path("a.png").into()).expect("a place");
+        assert_eq!(whole.name().path(), path("a.4.png"));
+        whole.end(Outcome::Complete).expect("a name");
+        assert!(is_regular(&path("a.4.png")));
+        let direct = Target::numbered_file(&path("a.png")).expect("a file");
+        assert!(direct.name().path() == path("a.5.png") && is_regular(&path("a.5.png")));
+        assert!(!path("elsewhere").exists());
+        let error = Target::numbered_file(&path("nowhere/a.png")).expect_err("no folder");
+        assert!(matches!(error, TargetError::NoFolder(..)), "{error}");
+    }
 
     #[test]
     fn what_one_cannot_replace_none_replaces_and_all_are_kept() {

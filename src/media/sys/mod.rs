@@ -39,12 +39,12 @@ pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
 pub use terminal::{
-    one_line, print_line, print_text, printable, silence_libraries, stderr_is_terminal, without_middle,
+    one_line, print_line, print_text, printable, printable_json, silence_libraries, stderr_is_terminal, without_middle,
 };
 pub use url::{host, without_password};
 #[cfg(target_os = "linux")]
 pub use virtual_camera::HeldVirtualCamera;
-pub use writer::{PlaneWriter, stdout};
+pub use writer::{PlaneWriter, stdin, stdout};
 
 /// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger
 /// buffer, the programs at both ends switch less often.

@@ -48,17 +48,36 @@ pub fn print_text(text: &str) {
     };
 }
 
-/// `text` with control characters escaped, as in `\u{1b}`; line ends and tabs stay.
+/// `text` with control characters, and those that cannot be seen or turn others around, escaped, as in `\u{1b}`; line
+/// ends and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    escaped(text, |c, shown| shown.extend(c.escape_default()))
+}
+
+/// JSON with the same characters escaped, as in `\u001b`.
+pub fn printable_json(text: &str) -> Cow<'_, str> {
+    escaped(text, |c, shown| {
+        c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+    })
+}
+
+fn escaped(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    let is_command = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || is_unseen(c);
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_command(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+        if is_command(c) { escape(c, &mut shown) } else { shown.push(c) }
     }
     Cow::Owned(shown)
+}
+
+/// Whether a character takes no room, or changes the order or the lines of those around it.
+fn is_unseen(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The most bytes of a message.
@@ -92,5 +111,9 @@ mod tests {
         assert_eq!(without_middle(&short), short);
         assert!(without_middle(&long).len() < 2000 && without_middle(&long).contains(" bytes "));
         assert_eq!(printable("Füße, 映画\n\tnext"), "Füße, 映画\n\tnext");
+        assert_eq!(printable("a\u{202e}b\u{2066}\u{200b}\u{e0041}"), r"a\u{202e}b\u{2066}\u{200b}\u{e0041}");
+        let (name, json) = ("a\u{202e}b\u{9b}\u{e0041}", r#""a\u202eb\u009b\udb40\udc41""#);
+        assert_eq!(printable_json(&serde_json::to_string(name).expect("JSON")), json);
+        assert_eq!(serde_json::from_str::<String>(json).expect("JSON"), name);
     }
 }

@@ -150,12 +150,12 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
     pool.listen_for_signals(signals::GIVING_UP)?;
     let mut all: Option<Plan> = None;
     for (input, output) in &many.files {
-        if output.path().exists() && !many.overwrites {
+        if output.path().is_file() && !many.overwrites {
             continue;
         }
         make_folder_of(output)?;
         let mut arguments = Job::options()?;
-        arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+        arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into(), "--made-up".into()]);
         let answer = pool.run_one(&arguments, &input.to_string())?;
         if pool.cancel.is_cancelled() || answer.outcome == Outcome::Interrupted {
             return Ok(Outcome::Interrupted);

@@ -4,7 +4,7 @@ use crate::options::StatusArgs;
 use crate::pieces::{PieceFolder, PieceState, Plan};
 use crate::stdout;
 use anyhow::Result;
-use histeq_media::sys::printable;
+use histeq_media::sys::{one_line, printable};
 use serde::Serialize;
 
 /// Which pieces of a plan are there.
@@ -66,7 +66,8 @@ pub fn run(job: &StatusArgs) -> Result<()> {
     }
     for file in &status.files {
         let state = if file.joined { "there" } else { "not there" };
-        text += &format!("{}: {state}, {} of {} pieces, {} frames\n", file.output, file.done, file.pieces, file.frames);
+        let name = one_line(&file.output.to_string()).into_owned();
+        text += &format!("{name}: {state}, {} of {} pieces, {} frames\n", file.done, file.pieces, file.frames);
     }
     stdout::print(printable(&text).as_bytes())
 }

@@ -2,7 +2,7 @@
 
 use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
-use super::filter::FilterOptions;
+use super::filter::{FilterOptions, takes_commands};
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, ManyArgs, ManyJob, Unchanged, listed};
@@ -260,7 +260,7 @@ pub struct FileJob {
 impl FileJob {
     /// Checks and converts `args`.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
-        let (keeps_images, unchanged) = (args.many.keep_images, args.many.unchanged);
+        let (keeps_images, unchanged, is_in_folder) = (args.many.keep_images, args.many.unchanged, args.many.made_up);
         if args.json && !args.dry_run {
             let message = "--json goes with --dry-run and with --version (--progress json tells of a run)";
             return Err(usage(ErrorKind::MissingRequiredArgument, message));
@@ -294,6 +294,8 @@ impl FileJob {
         let folder = if is_free { sequence::of_folder(&input)? } else { None };
         let named_folder = folder.is_some().then(|| input.clone());
         let makes_folder = named_folder.is_some() && output.is_none();
+        let is_nowhere = args.output_options.output_format.as_deref() == Some("null");
+        let is_made_up = (output.is_none() || is_in_folder) && !is_nowhere;
         let input = folder.unwrap_or(input);
         let output = match output {
             Some(output) => output_name(output),
@@ -315,7 +317,7 @@ impl FileJob {
         if keeps_images {
             output.overwrite = Overwrite::Keep;
         }
-        output.makes_folder = makes_folder;
+        (output.makes_folder, output.is_made_up) = (makes_folder, is_made_up);
         let unchanged = unchanged_of(unchanged, &input, &output.name, jobs)?;
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
         // NVDEC needs the GPU first; --verify checks the frames of the GPU.
@@ -348,6 +350,11 @@ impl FileJob {
         };
         let has_filters = args.filters.filter.is_some() || args.filters.lut.is_some() || args.filter_after.is_some();
         let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, has_filters)?;
+        let chains = [&args.filters.filter, &args.filter_after];
+        if !sandbox.is_off() && chains.into_iter().flatten().any(|chain| takes_commands(chain)) {
+            let message = "the filter zmq takes commands from the network, which no wall allows (use --sandbox off)";
+            return Err(usage(ErrorKind::ArgumentConflict, message));
+        }
         Ok(FileJob {
             input,
             output,

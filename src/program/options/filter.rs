@@ -48,6 +48,12 @@ fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
     })
 }
 
+/// Whether a chain has the filter `zmq`. Its library ends the program where it gets no socket.
+pub fn takes_commands(chain: &str) -> bool {
+    let name = |filter: &str| filter.split(['=', '@', '[']).next().unwrap_or_default().trim().to_owned();
+    chain.split([',', ';', ']']).any(|filter| name(filter) == "zmq")
+}
+
 impl FilterOptions {
     /// What is taken for log.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {

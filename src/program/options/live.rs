@@ -17,7 +17,9 @@ use clap::Args;
 use clap::error::ErrorKind;
 use histeq::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
-use histeq_media::sink::{EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, network_format};
+use histeq_media::sink::{
+    EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, is_free, network_format, next_names,
+};
 use histeq_media::source::CameraOptions;
 use histeq_media::sys::{Name, number_pattern, numbered};
 use jiff::civil::Time;
@@ -451,12 +453,7 @@ impl LiveJob {
 
 /// `NAME.2.EXT`, or with the first number from there on of which there is nothing yet.
 fn next_name(name: &Name) -> Name {
-    let path = name.path();
-    let numbered = |number: u32| match path.extension() {
-        Some(extension) => path.with_extension(Name::of_parts([&number.to_string(), &".", &extension])),
-        None => path.with_extension(number.to_string()),
-    };
-    (2..).map(numbered).find(|name| !name.exists()).unwrap_or_default().into()
+    next_names(name.path()).skip(1).find(|name| is_free(name)).unwrap_or_default().into()
 }
 
 /// The segments that are asked for.

@@ -54,6 +54,10 @@ pub struct ManyArgs {
     /// Keep the images of the output that are there
     #[arg(long, hide = true, requires = "one_of")]
     pub keep_images: bool,
+
+    /// The program has made up the name of the output
+    #[arg(long, hide = true, requires = "one_of")]
+    pub made_up: bool,
 }
 
 histeq::named! {

@@ -130,6 +130,8 @@ pub struct OutputFile {
     pub most_bytes: Option<u64>,
     /// Whether its folder is made, if it is not there.
     pub makes_folder: bool,
+    /// Whether the program has made its name up.
+    pub is_made_up: bool,
 }
 
 impl OutputArgs {
@@ -165,6 +167,7 @@ impl OutputArgs {
             overwrite,
             most_bytes: None,
             makes_folder: false,
+            is_made_up: false,
         }
     }
 }

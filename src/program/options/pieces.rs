@@ -245,6 +245,7 @@ impl PlannedFile<'_> {
             |error: clap::Error| anyhow!("not a plan: its arguments are not those of plan: {}", first_line(&error));
         ensure!(!self.arguments.iter().any(|word| word.bytes().contains(&0)), "not a plan: {HAS_NUL}");
         let mut args = PlanCommand::try_parse_from(arguments).map_err(wrong)?.plan.file;
+        args.many.made_up |= args.output.is_none() && args.many.one_of.is_none();
         (args.many.jobs, args.many.output_dir, args.many.one_of) = (None, None, None);
         args.many.more.clear();
         (args.input, args.output) = (Some(self.input.clone()), Some(self.output.clone()));

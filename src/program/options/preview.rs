@@ -251,13 +251,14 @@ impl PreviewJob {
         let part = PartArgs { start: args.start, duration: args.duration, frames: None }.part()?;
         let overwrite = args.overwrite.choice(false);
         let sheet = |(input, output): (Name, Option<Name>)| {
+            let is_made_up = folder.is_some() || output.is_none();
             let name = output.unwrap_or_else(|| default_output(&input));
             let to_stdout = |text: &str| (name == "-").then(|| text.to_owned());
             let encoder = EncoderChoice { encoder: to_stdout("png"), ..EncoderChoice::default() };
             let options = OutputOptions { format: to_stdout("image2pipe"), encoder, ..OutputOptions::default() };
             let (format, raw, part) = (format.clone(), raw.clone(), part);
             let input = InputOptions { url: input, format, raw, part, ..InputOptions::default() };
-            (input, OutputFile { options, name, most_bytes: None, overwrite, makes_folder: false })
+            (input, OutputFile { options, name, most_bytes: None, overwrite, makes_folder: false, is_made_up })
         };
         let mut sheets: Vec<_> = files.into_iter().map(sheet).collect();
         let Some((_, output)) = sheets.first() else {

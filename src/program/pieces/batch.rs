@@ -39,7 +39,7 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         if there == Existing::Begun {
             arguments.push("--keep-images".into());
         }
-        arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+        arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into(), "--made-up".into()]);
         let (name, file, end) = (input.to_string(), input.clone(), ChildEnd::File(output.clone()));
         runs.push(ChildRun { name, file, arguments, frames: None, takes_gpu: true, shares_cores: false, end });
     }
@@ -83,7 +83,7 @@ enum Existing {
 impl Existing {
     /// How much of `output` exists, with options as for `like`.
     fn of(input: &Name, output: &Name, like: &FileJob) -> Self {
-        if output.path().exists() {
+        if output.path().is_file() {
             return Existing::Whole;
         }
         let written = if is_sequence_name(output) { numbers_there(output) } else { Vec::new() };

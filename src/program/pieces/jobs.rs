@@ -35,7 +35,11 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let begin = Instant::now();
     let (name, output) = (job.input.url.clone(), &mut job.output);
     // The question whether to overwrite is asked once, here.
-    drop(sink::target(&output.name, output.options.format.as_deref(), &name, output.overwrite)?);
+    let target = sink::target(&output.name, output.options.format.as_deref(), &name, output.overwrite)?;
+    if output.is_made_up {
+        target.check_made_up()?;
+    }
+    drop(target);
     let was_asked = output.overwrite == Overwrite::Ask && output.name.path().exists();
     if was_asked {
         output.overwrite = Overwrite::Yes;
@@ -48,6 +52,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
+    arguments.extend(output.is_made_up.then(|| "--made-up".into()));
     let mut messages = Vec::new();
     let planned = match pool.run_one_silently(&arguments, &name.to_string(), &mut messages) {
         Ok(planned) if planned.outcome == Outcome::Complete => planned,

@@ -435,7 +435,7 @@ impl ActivePool<'_> {
                 self.done.damaged += reported.progress.damaged;
                 match end {
                     ChildEnd::Nothing => {}
-                    ChildEnd::Summary => self.pool.console.info(&reported.result.summary),
+                    ChildEnd::Summary => self.pool.console.lines(&reported.result.summary),
                     ChildEnd::File(output) => {
                         self.pool.console.file(FileRecord::of(file, output, FileRecord::from(reported.result)));
                     }

@@ -60,6 +60,11 @@ impl Console {
 
     /// Prints a line as it is unless only errors are to be printed, and sends it as a note.
     pub fn info(&self, message: &str) {
+        self.lines(&one_line(message));
+    }
+
+    /// As `info`, of several lines.
+    pub fn lines(&self, message: &str) {
         self.print(Verbosity::Normal, message);
         self.send(&Event::Note { message: message.to_owned() });
     }
@@ -128,17 +133,17 @@ impl Console {
         match (error, partial) {
             (Some(error), _) => {
                 let why = error.message.strip_prefix(&format!("{input}: ")).unwrap_or(&error.message);
-                self.print(Verbosity::Quiet, &format!("{input}: failed: {}", one_line(why)));
+                self.print(Verbosity::Quiet, &one_line(&format!("{input}: failed: {why}")));
             }
             (None, Some(partial)) => {
-                let line = format!("{input}: interrupted, {frames} -> {}", one_line(partial));
-                self.print(Verbosity::Normal, &line);
+                self.print(Verbosity::Normal, &one_line(&format!("{input}: interrupted, {frames} -> {partial}")));
             }
             (None, None) if file.exit_code == 0 => {
                 let found =
                     found.clone().map(|found| format!(", {}", with_strength(found, *strength))).unwrap_or_default();
                 let unchanged = unchanged.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
-                self.print(Verbosity::Normal, &format!("{input}: {frames} in {seconds:.2} s{found}{unchanged}"));
+                let line = format!("{input}: {frames} in {seconds:.2} s{found}{unchanged}");
+                self.print(Verbosity::Normal, &one_line(&line));
             }
             (None, None) => {}
         }

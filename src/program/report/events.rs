@@ -3,7 +3,7 @@
 use super::failure::kind_of;
 use histeq::spec::natural::Found;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
-use histeq_media::sys::{Name, give_up_with_an_event, print_line, without_middle};
+use histeq_media::sys::{Name, give_up_with_an_event, print_line, printable_json, without_middle};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -385,7 +385,7 @@ impl Events {
     pub(super) fn send(&self, event: &Event) {
         let line = serde_json::to_string(event).unwrap_or_default();
         match &self.file {
-            None => print_line(&line),
+            None => print_line(&printable_json(&line)),
             // In one write: the reader never sees half of a line.
             Some(file) => {
                 let mut to = file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -39,6 +39,7 @@ fn of_target(error: &TargetError) -> FailureKind {
         | TargetError::IsOfPattern(_)
         | TargetError::Skipped(_)
         | TargetError::SameAsInput(_)
+        | TargetError::NoFile(_)
         | TargetError::Folder(_)
         | TargetError::InUse(_)
         | TargetError::Appeared { .. } => FailureKind::Exists,

@@ -36,7 +36,11 @@ impl Session<'_> {
     pub fn target(&self, output: &OutputFile, input: &Name) -> Result<Target> {
         stdout::check(&output.name)?;
         let format = output.options.format.as_deref();
-        Ok(sink::target(&output.name, format, input, output.overwrite)?.interruptible(&self.cancel))
+        let target = sink::target(&output.name, format, input, output.overwrite)?;
+        if output.is_made_up {
+            target.check_made_up()?;
+        }
+        Ok(target.interruptible(&self.cancel))
     }
 
     /// Where the output of `job` and the records beside it are written. They get their names together.

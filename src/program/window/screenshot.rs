@@ -4,7 +4,7 @@ use anyhow::Result;
 use crossbeam_channel::Sender;
 use histeq::frame::Frame;
 use histeq_media::pipeline::Notices;
-use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
+use histeq_media::sink::{OutputOptions, Target, write_drawn};
 use histeq_media::sys::Name;
 use std::thread::Builder;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -29,7 +29,8 @@ fn report(text: &str, notices: &Notices, window: &Sender<String>) {
 fn write(frame: Frame) -> Result<String> {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let name = Name::from(format!("histeq-video-{}.png", time.as_millis()));
-    let target = Target::new(&name, &Name::default(), Files::One, Overwrite::No)?;
+    let target = Target::numbered_whole(&name)?;
+    let name = target.name().clone();
     write_drawn(frame, "screenshot", target, OutputOptions::default())?;
     Ok(format!("screenshot -> {name}"))
 }

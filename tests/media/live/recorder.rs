@@ -170,6 +170,25 @@ fn a_full_disk_takes_the_oldest_recording_or_is_waited_for() {
 }
 
 #[test]
+fn a_disk_that_takes_no_more_files_is_waited_for() {
+    let dir = Dir::new();
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "8m,nr_inodes=2") else {
+        return skip("a disk without inodes", "a small file system cannot be mounted");
+    };
+    dir.write("disk/filler", b"");
+    let live =
+        Beside::live(&dir, &format!("{AS_IS} --encoder ffv1 --segment 1s --record disk/s-%s.mkv -f lavfi '{NOISE}'"));
+    live.until_it_says("s-%s.mkv: No space left on device; waiting until the disk takes recordings again");
+    fs::remove_file(dir.path("disk/filler")).expect("the filler");
+    live.until_it_says(": recording again after ");
+    live.signal(Signal::TERM);
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let all: Vec<String> = dir.names().into_iter().filter(|name| name.ends_with(".mkv")).collect();
+    assert!(all.len() == 1 && !dir.frame_times(&all[0]).is_empty(), "{all:?}");
+}
+
+#[test]
 fn a_recording_that_was_killed_before_its_first_frame_is_no_segment() {
     let dir = Dir::new();
     // The encoder holds frames back for longer than this test takes.

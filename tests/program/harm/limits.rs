@@ -1,6 +1,6 @@
-//! Readers that go away, and a system that gives no threads.
+//! Readers that go away, and a system that gives no threads, or little stack.
 
-use crate::support::program::{Dir, program};
+use crate::support::program::{Dir, Run, program};
 use crate::support::running::Running;
 use crate::support::skip::skip;
 use std::io::Read;
@@ -66,4 +66,27 @@ fn a_system_that_gives_no_threads_gets_an_error_and_no_panic() {
         }
     }
     assert!(failed > 0, "the limit never held");
+}
+
+#[test]
+fn a_stack_that_is_too_small_is_an_error() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v ffv1 in.mkv");
+    for (stack, code) in [("64", 1), ("511", 1), ("512", 0)] {
+        let line =
+            format!("-c 'ulimit -s {stack}; exec {} --backend cpu --encoder ffv1 in.mkv out.mkv'", program().display());
+        let run = Run::of(&mut dir.other_command("sh", &line), &line).exits_with(code);
+        assert_eq!(run.stderr.contains("histeq-video: error: the stack is limited"), code == 1, "{}", run.stderr);
+        assert_eq!(dir.path("out.mkv").exists(), code == 0);
+    }
+}
+
+#[test]
+fn a_filter_that_needs_the_network_is_refused_behind_walls() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v ffv1 in.mkv");
+    for chain in ["--filter zmq", "--filter-after 'null, zmq@a=b=tcp\\://*\\:7793'", "--filter '[in]zmq[out]'"] {
+        dir.run(&format!("{chain} in.mkv out.mkv")).exits_with(2).says(&["zmq", "--sandbox off"]);
+    }
+    dir.succeeds("--filter metadata=mode=add:key=zmq:value=zmq in.mkv out.mkv --encoder ffv1");
 }

@@ -17,6 +17,8 @@ pub mod isolation;
 mod liars;
 // Few threads, readers that go away.
 mod limits;
+// What has a name that the program makes up.
+mod made_up_names;
 // `--max-memory`.
 mod memory;
 // Files that name other files.

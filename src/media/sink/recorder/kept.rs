@@ -364,7 +364,7 @@ mod tests {
     /// A file of 100 bytes that is recorded now.
     fn record(pattern: &NamePattern, recordings: &Recordings, (wall, now): Now) -> PathBuf {
         let begin = wall.to_zoned_datetime(jiff::tz::TimeZone::UTC);
-        let file = pattern.names(&begin).expect("names").next().expect("a name");
+        let file = pattern.first_name(&begin).expect("a name");
         std::fs::write(&file, [0; 100]).expect("a file");
         recordings.begin(&file, (wall, now), 0);
         recordings.set_bytes(&file, 100, false);

@@ -22,7 +22,7 @@ pub(super) use room::Room;
 use self::kept::{LOOK, Recordings};
 use self::names::NamePattern;
 use super::file::{FileSink, OutputOptions};
-use super::target::{Files, Overwrite, Target, TargetError, reason};
+use super::target::{Target, TargetError, reason};
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, Encoding, Input, Notices, Outcome, Pauses, Sink};
 use crate::sys::Name;
@@ -193,7 +193,8 @@ impl Recorder {
         while !Room::is_in(self.pattern.folder(), self.guess) {
             ensure!(self.free(), Error::Other { errno: libc::ENOSPC });
         }
-        let (file, target) = self.target(&now)?;
+        let target = Target::numbered_file(&self.pattern.first_name(&now)?)?.interruptible(&self.cancel);
+        let file = target.name().path().to_owned();
         // What is said of an encoder is said once.
         let notices = match self.begun {
             0 => self.notices.clone(),
@@ -203,24 +204,14 @@ impl Recorder {
             }
         };
         let (input, options) = (self.input.clone(), self.options.clone());
-        let sink = FileSink::prepare(input, target, options, None, &mut || self.on_gpu, notices)?;
+        let sink = FileSink::prepare(input, target, options, None, &mut || self.on_gpu, notices);
+        // Without a frame, it would only be in the way.
+        let sink = sink.inspect_err(|_| drop(std::fs::remove_file(&file)))?;
         let ends = schedule::end_of(&now, self.segmentation.length);
         // A clock that is set back by an hour makes no segment an hour longer.
         let length = Duration::try_from(ends.duration_since(now.timestamp())).unwrap_or(self.segmentation.length);
         let most = i64::try_from((length + Duration::from_secs(1)).as_micros()).unwrap_or(i64::MAX);
         Ok(Open { sink: Box::new(sink), file, room: None, begin: now, ends, first, most, frames: 0 })
-    }
-
-    /// The first free name for a segment that begins now.
-    fn target(&self, now: &ZonedDateTime) -> Result<(PathBuf, Target)> {
-        for file in self.pattern.names(now)? {
-            // Its room locks it.
-            match Target::direct(&file.clone().into(), Files::One, Overwrite::No).map(Target::locked_elsewhere) {
-                Err(TargetError::Exists(_)) => {}
-                target => return Ok((file, target?.interruptible(&self.cancel))),
-            }
-        }
-        unreachable!("one of all numbers is free")
     }
 
     /// Writes a frame, with the sound up to it, into the segment that it belongs to.

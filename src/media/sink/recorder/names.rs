@@ -65,30 +65,24 @@ impl NamePattern {
         Ok(Name::of_bytes(name))
     }
 
-    /// The names of a segment that begins at `begin`, of which the first that is free is taken: the clock shows an hour
-    /// twice when summer time ends, and a name may be there already.
-    pub fn names(&self, begin: &ZonedDateTime) -> Result<impl Iterator<Item = PathBuf>> {
-        let first = self.place.join(self.formatted(begin)?);
-        Ok((1_u32..).map(move |number| {
-            if number == 1 {
-                return first.clone();
-            }
-            let number = number.to_string();
-            let end = first.extension().map(|extension| Name::of_parts([&number, &".", &extension]));
-            first.with_extension(end.unwrap_or_else(|| number.into()))
-        }))
+    /// The name of a segment that begins at `begin`. It may be taken: the clock shows an hour twice when summer time
+    /// ends, and what others have put there stays.
+    pub fn first_name(&self, begin: &ZonedDateTime) -> Result<PathBuf> {
+        Ok(self.place.join(self.formatted(begin)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sink::file_names::next_names;
 
     #[test]
     fn a_name_has_the_time_and_a_number_where_it_is_taken() {
         let pattern = NamePattern::new(&"/tmp/cam 1-%Y%m%d-%H%M%S.mkv".into()).expect("a pattern");
         let begin: ZonedDateTime = "2026-10-25T02:00:00+01:00[Europe/Berlin]".parse().expect("a time");
-        let names: Vec<PathBuf> = pattern.names(&begin).expect("names").take(2).collect();
+        let first = pattern.first_name(&begin).expect("a name");
+        let names: Vec<PathBuf> = next_names(&first).take(2).collect();
         assert_eq!(names, ["/tmp/cam 1-20261025-020000.mkv", "/tmp/cam 1-20261025-020000.2.mkv"].map(PathBuf::from));
     }
 

@@ -1,9 +1,10 @@
 //! Room on the disk, set aside before it is needed: a full disk shows before a frame is lost to it.
 
+use crate::sink::target::is_full;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The least room ahead of what is written, in bytes.
@@ -30,13 +31,17 @@ pub struct Room {
 impl Room {
     /// Whether there is room in this folder for the begin of a file. What cannot be found out counts as yes.
     pub fn is_in(folder: &Path, guess: f64) -> bool {
-        let Ok(file) = tempfile::tempfile_in(folder) else { return true };
+        let file = match tempfile::tempfile_in(folder) {
+            Ok(file) => file,
+            // No inode is left.
+            Err(error) => return !is_full(&error),
+        };
         Room { file, until: 0, guess }.make(0.0).is_ok()
     }
 
     /// Room for the file of this name, of which a second takes `guess` bytes. While it is there, the file is locked.
     pub fn of(file: &Path, guess: f64) -> std::io::Result<Self> {
-        let file = File::options().write(true).open(file)?;
+        let file = File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(file)?;
         // The lock is for other processes of this program, and ends with this one, however that ends.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Room { file, until: 0, guess })
@@ -45,9 +50,9 @@ impl Room {
     /// The room that a program which was killed has left behind the end of a file: to be given back when it is dropped.
     /// `None` while another process writes the file.
     pub fn left(file: &Path) -> Option<Self> {
-        let metadata = std::fs::metadata(file).ok()?;
-        let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
         let mut room = Room::of(file, 0.0).ok()?;
+        let metadata = room.file.metadata().ok()?;
+        let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
         if taken > bytes + LEAST / 2 {
             room.until = bytes + taken;
         }

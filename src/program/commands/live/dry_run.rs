@@ -9,7 +9,7 @@ use anyhow::Result;
 use histeq_media::ffmpeg::Rational;
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::{Overwrite, try_out};
-use histeq_media::sys::{printable, without_password};
+use histeq_media::sys::{Name, one_line, printable, without_password};
 use std::sync::Arc;
 
 /// The size and the rate that cameras are asked for by default.
@@ -33,7 +33,8 @@ pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>)
         text.map(|text| format!("{}: {text}", camera.name)).map_err(|error| camera.fault(error))
     };
     let text: String = cameras.iter().map(checked).collect::<Result<_>>()?;
-    let (path, count) = (file.path().display(), counted(cameras.len() as u64, "camera"));
+    let path = Name::from(file.path()).to_string();
+    let (path, count) = (one_line(&path), counted(cameras.len() as u64, "camera"));
     stdout::print(printable(&format!("{text}{path}: {count}, no fault. {NOTHING_OPENED}")).as_bytes())?;
     Ok(Outcome::Complete)
 }
@@ -49,14 +50,14 @@ fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
     let picture = (job.camera.size.unwrap_or(SIZE), job.camera.rate.unwrap_or(Rational::new(RATE, 1)));
     let loopback = job.loopback.clone();
     let planned = session.watching(|| PlannedCamera::check(Arc::new(job), session))?;
-    let mut text = format!("{source}\n");
+    let mut text = format!("{}\n", one_line(&source.to_string()));
     for output in planned.outputs {
         let name = output.target.name().to_owned();
         // The camera that a driver makes takes one format.
         let encoding = if loopback.as_ref() == Some(&name) { None } else { try_out(&name, output.options, picture)? };
         let how = encoding.map(|of| [of.encoder, Some(of.container)].into_iter().flatten().collect::<Vec<_>>());
         let how = how.map_or_else(String::new, |how| format!(": {}", how.join(" in ")));
-        text += &format!("  -> {name}{how}\n");
+        text += &format!("  -> {}{how}\n", one_line(&name.to_string()));
     }
     Ok(text)
 }

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use histeq::equalize::BackendStartup;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
-use histeq_media::sys::without_password;
+use histeq_media::sys::{one_line, without_password};
 use std::sync::Arc;
 
 /// Equalizes them until all have ended.
@@ -82,7 +82,7 @@ pub(super) fn run(jobs: &[Arc<LiveJob>], session: &mut Session<'_>, console: &Co
 pub(super) fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Console) -> bool {
     match result {
         Ok(mut result) => {
-            result.summary = format!("{source}, {name}: {}", result.summary);
+            result.summary = format!("{source}, {}: {}", one_line(name), result.summary);
             console.summary(result);
             true
         }

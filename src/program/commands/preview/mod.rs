@@ -27,7 +27,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     }
     let (sheets, there): (Vec<_>, Vec<_>) = job.sheets.iter().partition(|(_, output)| {
         let is_skipped = job.folder.is_some() && output.overwrite != Overwrite::Yes;
-        !(is_skipped && output.name.path().exists())
+        !(is_skipped && output.name.path().is_file())
     });
     let were_there = match there.len() {
         0 => String::new(),

@@ -16,7 +16,7 @@ use histeq_media::sink::{
     Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target, check_two_passes,
 };
 use histeq_media::source::Part;
-use histeq_media::sys::{Name, is_pipe, printable};
+use histeq_media::sys::{Name, is_pipe, one_line, printable, printable_json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -217,9 +217,13 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         found,
     };
     let text = if as_json { serde_json::to_string(&dry_run)? + "\n" } else { in_words(&dry_run) + NOTHING_WRITTEN };
-    stdout::print(printable(&text).as_bytes())?;
+    print(&text, as_json)?;
     check_room(&job.output.name, dry_run.output.bytes.unwrap_or(0), free_bytes)?;
     Ok(Outcome::Complete)
+}
+
+fn print(text: &str, is_json: bool) -> Result<()> {
+    stdout::print(if is_json { printable_json(text) } else { printable(text) }.as_bytes())
 }
 
 /// An output as that of `job`, of which nothing is written.
@@ -245,7 +249,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     pool.listen_for_signals(signals::GIVING_UP)?;
     let (mut failed, mut bytes) = (Vec::new(), 0);
     for (input, output) in &many.files {
-        let exists = output.path().exists();
+        let exists = output.path().is_file();
         let entry = |key: &str, value: Value| {
             let [input, mut output] = [input, output].map(|name| match name.encoded_bytes() {
                 Some(bytes) => json!({ "name": name.to_string(), "name_bytes": bytes }),
@@ -257,12 +261,12 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
         let text = if exists && !many.overwrites {
             match as_json {
                 true => entry("skipped", true.into()),
-                false => format!("leaves  {output}, which is there (-y makes it again)\n"),
+                false => format!("leaves  {}, which is there (-y makes it again)\n", one_line(&output.to_string())),
             }
         } else {
             let mut arguments = Job::options()?;
             arguments.extend((!as_json).then(|| "--json".into()));
-            arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into()]);
+            arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into(), "--made-up".into()]);
             let answer = pool.run_one(&arguments, &input.to_string());
             if pool.cancel.is_cancelled() {
                 return Ok(Outcome::Interrupted);
@@ -276,7 +280,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
                 Err(Ok(child)) => {
                     let text = match as_json {
                         true => entry("error", serde_json::to_value(&child.error)?),
-                        false => format!("fails   {child}\n"),
+                        false => format!("fails   {}\n", one_line(&child.to_string())),
                     };
                     failed.push(child);
                     text
@@ -284,7 +288,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
                 Err(Err(error)) => return Err(error),
             }
         };
-        stdout::print(printable(&text).as_bytes())?;
+        print(&text, as_json)?;
     }
     if !as_json {
         let (files, bytes) = (counted(many.files.len() as u64, "file"), in_bytes(bytes));
@@ -332,7 +336,7 @@ fn in_words(DryRun { input, output, settings, found, .. }: &DryRun) -> String {
     let known = |text: Option<String>| text.unwrap_or_else(|| "?".to_owned());
     let mut text = format!(
         "reads   {}: {}, {}, {}, {} fps, {} s, {} frames\n",
-        input.name,
+        one_line(&input.name),
         input.codec,
         known(input.size.map(|(width, height)| format!("{width}x{height}"))),
         known(input.pixel_format.clone()),
@@ -358,5 +362,6 @@ fn in_words(DryRun { input, output, settings, found, .. }: &DryRun) -> String {
         let rate = output.fps.map(|fps| format!(", {fps:.2} fps")).unwrap_or_default();
         format!(", {width}x{height}, {format}{rate}")
     });
-    text + &format!("writes  {}{exists}: {how}{size}{}\n", output.name, picture.unwrap_or_default())
+    let (name, picture) = (one_line(&output.name), picture.unwrap_or_default());
+    text + &format!("writes  {name}{exists}: {how}{size}{picture}\n")
 }
