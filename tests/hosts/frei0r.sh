@@ -14,7 +14,7 @@ trap 'rm -rf "$folder"' EXIT
 cargo build --quiet --profile $profile --locked -p histeq-frei0r -p histeq-video
 built=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/${profile/dev/debug}
 program=$built/histeq-video
-# As docs/frei0r.md has it.
+# As docs/hosts.md has it.
 export HOME=$folder
 mkdir -p "$HOME/.frei0r-1/lib"
 cp "$built/libhisteq_frei0r.so" "$HOME/.frei0r-1/lib/histeq.so"

@@ -68,11 +68,11 @@ try_c() {
 try_frei0r() {
     local size=768x432 raw="f=rawvideo vcodec=rawvideo pix_fmt=rgba an=1 real_time=-1" of=(-vf format=rgba -f rawvideo)
     cp samples/parking-lot.mp4 "$copy/in.mp4"
-    in_debian "$(commands frei0r.md 1)"
+    in_debian "$(commands hosts.md 3)"
     # As they stand there, then with samples in place of a video.
-    in_debian "$(commands frei0r.md 2)" 2>"$folder/log" || fail "frei0r: $(tail "$folder/log")"
+    in_debian "$(commands hosts.md 4)" 2>"$folder/log" || fail "frei0r: $(tail "$folder/log")"
     in_debian "ffprobe -v error out.mp4" || fail "frei0r: there is no video"
-    in_debian "$(commands frei0r.md 2 | sed "s/,format=yuv420p\" out.mp4/\" -f rawvideo ffmpeg.raw/; s/avformat:out.mp4/avformat:melt.raw $raw/")
+    in_debian "$(commands hosts.md 4 | sed "s/,format=yuv420p\" out.mp4/\" -f rawvideo ffmpeg.raw/; s/avformat:out.mp4/avformat:melt.raw $raw/")
         ffmpeg -i in.mp4 ${of[*]} ffmpeg-in.raw
         melt in.mp4 -consumer avformat:melt-in.raw $raw" 2>"$folder/log" || fail "frei0r: $(tail "$folder/log")"
     local host
@@ -86,12 +86,12 @@ try_frei0r() {
 
 try_python() {
     local block
-    for block in 1 2; do
+    for block in 2 3; do
         in_debian "
             python3 -m venv ~/python-$block
             . ~/python-$block/bin/activate
             rm -rf target/wheels
-            $(commands python.md "$block")
+            $(commands library.md "$block")
             pip install --quiet numpy
             cd tests/hosts/python
             python -m unittest test_conformance"
@@ -107,10 +107,10 @@ try_vapoursynth() {
     (
         cd "$copy"
         export PATH=$folder/venv/bin:$PATH XDG_CONFIG_HOME=$folder
-        eval "$(cd "$OLDPWD" && commands vapoursynth.md 1)"
+        eval "$(cd "$OLDPWD" && commands hosts.md 1)"
         # The script of the page, with a clip in it, and without the filter.
-        awk '/^```/ { is_in = /^```python$/ && ++blocks == 1; next } is_in' docs/vapoursynth.md | sed "s/^clip = \.\.\.$/$clip/" >script.vpy
-        eval "$(cd "$OLDPWD" && commands vapoursynth.md 2)"
+        awk '/^```/ { is_in = /^```python$/ && ++blocks == 1; next } is_in' docs/hosts.md | sed "s/^clip = \.\.\.$/$clip/" >script.vpy
+        eval "$(cd "$OLDPWD" && commands hosts.md 2)"
         sed /Equalize/d script.vpy >plain.vpy
         vspipe -c y4m plain.vpy plain.y4m
     )

@@ -1,5 +1,4 @@
-//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures-before.md` has the measurements
-//! behind them.
+//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures.md` has what they do to it.
 
 use super::named::named;
 use super::natural::Assumed;

@@ -1,4 +1,4 @@
-//! A file of cameras: `histeq-video live --config FILE`. docs/recorder.md describes it.
+//! A file of cameras: `histeq-video live --config FILE`. docs/live.md describes it.
 
 use super::command::Args;
 use super::defaults::{HAS_NUL, Options, Origin, Text, with_origins, words_for};

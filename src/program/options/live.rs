@@ -44,7 +44,7 @@ pub struct LiveArgs {
     /// Equalize the cameras that this file describes, in TOML: [camera.NAME] with source = "URL" and these options
     ///
     /// The file is read again on SIGHUP: what has not changed goes on. A camera that fails begins again after a minute.
-    /// docs/recorder.md has an example.
+    /// docs/live.md has an example.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "camera")]
     pub config: Option<String>,
 
@@ -99,7 +99,7 @@ pub struct LiveArgs {
     /// Show original and equalized picture in a browser instead, at this address [default: 127.0.0.1:8100]
     ///
     /// A port (8080) is one of this machine alone; 0.0.0.0 or 0.0.0.0:8080 can be opened from others, by the address
-    /// with a token that is printed. Look and strength can be changed there. docs/browser-view.md has the rest.
+    /// with a token that is printed. Look and strength can be changed there. docs/live.md has the rest.
     #[arg(long, value_name = "ADDRESS", value_parser = web_address, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "")]
     pub web: Option<SocketAddr>,

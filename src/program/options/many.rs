@@ -22,7 +22,7 @@ pub struct ManyArgs {
     /// Cut the video into pieces that this many processes work on, with the same frames; auto: as many as pay here
     ///
     /// The pieces lie beside the output until they are joined. A run that is interrupted goes on from there when it is
-    /// called again. With --output-dir, this many files are worked on at once. docs/pieces.md says what can be cut.
+    /// called again. With --output-dir, this many files are worked on at once. docs/scale.md says what can be cut.
     #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Pieces", hide_short_help = true)]
     pub jobs: Option<Jobs>,
 

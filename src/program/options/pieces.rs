@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[command(mut_arg("dry_run", |arg| arg.hide(true)), mut_arg("json", |arg| arg.hide(true)))]
 #[command(after_help = "histeq-video plan --help shows all other options, which are those of equalizing a file.")]
 #[command(after_long_help = "\
-The packets of the input are read, and none is decoded. docs/pieces.md describes the plan, and what is promised.
+The packets of the input are read, and none is decoded. docs/scale.md describes the plan, and what is promised.
 
 Examples:
   histeq-video plan film.mkv clear.mkv --method clahe > plan.json

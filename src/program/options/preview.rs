@@ -77,7 +77,7 @@ pub struct PreviewArgs {
     ///
     /// Any frame of it, the original beside each look and strength, and at the end the command that makes what is shown.
     /// A port (8080) is one of this machine alone; 0.0.0.0 or 0.0.0.0:8080 can be opened from others, by the address
-    /// with a token that is printed. docs/browser-view.md has the rest.
+    /// with a token that is printed. docs/live.md has the rest.
     #[arg(long, value_name = "ADDRESS", value_parser = web_address, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", conflicts_with_all = ["output", "output_dir", "frames"])]
     pub web: Option<SocketAddr>,

@@ -38,7 +38,7 @@ pub struct StderrArgs {
 
     /// Take the options in [preset.NAME] of config.toml, a preset of one's own
     ///
-    /// Other options replace those of the preset. docs/defaults.md describes the file, and variables that set options.
+    /// Other options replace those of the preset. docs/recipes.md describes the file, and variables that set options.
     #[arg(long = "use", value_name = "NAME", help_heading = "Messages", hide_short_help = true)]
     pub preset_name: Option<String>,
 }

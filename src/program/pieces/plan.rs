@@ -15,7 +15,7 @@ use std::path::Path;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// A plan. docs/pieces.md describes the file.
+/// A plan, as the file has it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {

@@ -1,5 +1,5 @@
-//! The input of the vectors, by a rule in integers: `docs/porting.md` states it, and `tests/core/conformance/port.py` has it in
-//! Python.
+//! The input of the vectors, by a rule in integers: `tests/core/conformance/README.md` states it, and `port.py` beside it
+//! has it in Python.
 
 use histeq::frame::{Component, Luminance, Model, PixelFormat, Range};
 

@@ -1,5 +1,5 @@
 //! Conformance vectors: small inputs, options, and hashes of what comes out, which every backend has to give through the
-//! library's front. Others can show with them that a port of the specification is right: `docs/porting.md`.
+//! library's front. Others can show with them that a port of the specification is right: `README.md` says how.
 
 // Pictures and options.
 mod cases;
@@ -25,12 +25,12 @@ const VECTORS: &str = include_str!("vectors.tsv");
 const STEPS: &str = include_str!("steps.tsv");
 
 const VECTORS_HEAD: &str = "\
-# Conformance vectors: docs/porting.md has the rule of the input and what the columns are.
+# Conformance vectors: README.md beside it has the rule of the input and what the columns are.
 # Generated: HISTEQ_REGENERATE=1 cargo test -p histeq --test core conformance
 format\twidth\theight\tframes\trange\tmatrix\ttransfer\tdelivery\toptions\tinput\toutput_format\toutput
 ";
 const STEPS_HEAD: &str = "\
-# Numbers on the way: docs/porting.md has what they are.
+# Numbers on the way: README.md beside it has what they are.
 # Generated: HISTEQ_REGENERATE=1 cargo test -p histeq --test core conformance
 format\trange\toptions\tframe\tstep\tnumbers
 ";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A port of the smallest part of the specification, `look=exact`, made from docs/porting.md: begin yours like this.
+"""A port of the smallest part of the specification, `look=exact`, made from README.md beside it: begin yours like this.
 
 Makes the input of each vector by the rule, and compares its hash; equalizes those with `look=exact` of gray and planar YUV,
 and compares what comes out, and the numbers on the way.

@@ -651,14 +651,14 @@ class Sequences(unittest.TestCase):
 
 
 class Documents(unittest.TestCase):
-    DOCUMENT = pathlib.Path(__file__).parents[3] / "docs" / "python.md"
+    DOCUMENT = pathlib.Path(__file__).parents[3] / "docs" / "library.md"
 
     def test_the_loop_over_a_video(self):
         try:
             import cv2
         except ImportError:
             self.skipTest("SKIPPED the loop over a video: OpenCV is not installed")
-        section = self.DOCUMENT.read_text().split("\n## A video\n")[1]
+        section = self.DOCUMENT.read_text().split("\n### A video\n")[1]
         code = section.split("```python\n")[1].split("```")[0]
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             writer = cv2.VideoWriter("night.mp4", cv2.VideoWriter_fourcc(*"mp4v"), 25, (96, 64))

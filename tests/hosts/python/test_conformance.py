@@ -1,4 +1,4 @@
-"""The conformance vectors through the module: docs/porting.md has what they are."""
+"""The conformance vectors through the module: tests/core/conformance/README.md has what they are."""
 
 import importlib.util
 import pathlib

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Pages whose lines need a binding where they name results.
-const MORE_PAGES: [&str; 3] = ["README.md", "kernels/README.md", "kernels/variants/README.md"];
+const MORE_PAGES: [&str; 4] = ["README.md", "kernels/README.md", "kernels/variants/README.md", "src/lab/README.md"];
 
 fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
