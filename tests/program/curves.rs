@@ -115,8 +115,7 @@ fn what_one_curve_does_not_say_is_kept_too() {
         ("haze", "bgr0", "--look underwater", &["/balance"]),
         ("dark", "yuv444p10le", "--look underwater", &["/balance", "/chroma_gain", "/lut"]),
         ("fog", "yuv420p10le", "--look haze", &["/regions/curve"]),
-        ("haze", "yuv420p", "--method dehaze", &["/regions"]),
-        ("haze", "gbrp10le", "--method balance", &["/balance"]),
+        ("haze", "gbrp10le", "--look underwater", &["/balance"]),
         ("haze", "yuv420p", "--smooth scene --look haze", &["/balance", "/regions"]),
     ] {
         lacking(&dir, what, format);
@@ -263,7 +262,7 @@ fn what_cannot_be_restored_is_refused() {
     dir.succeeds("--filter format=bgr0 --chroma keep --save-curves rgb.jsonl --encoder ffv1 colours.mkv rgb.mkv");
     let balance = "{\"frame\":2,\"balance\":{\"gains\":[4096,4096,5000],\"offsets\":[0,0,0]}}";
     dir.write("under.jsonl", (one_curve(0, "limited", |code| code) + balance).as_bytes());
-    dir.succeeds("--method dehaze --save-curves haze.jsonl --encoder ffv1 colours.mkv haze.mkv");
+    dir.succeeds("--look haze --denoise 0 --save-curves haze.jsonl --encoder ffv1 colours.mkv haze.mkv");
     dir.write("late.jsonl", one_curve(3, "limited", |code| code).as_bytes());
     dir.write("other.jsonl", one_curve(0, "limited", |code| code & !1).as_bytes());
     for (line, words) in [

@@ -104,7 +104,8 @@ impl OptionInfo {
         (self.parse)(options, text).ok_or_else(|| match self.kind {
             ValueKind::Choice(choices) => {
                 let names: Vec<_> = choices().into_iter().map(|(name, _)| name).collect();
-                OptionError::value(self.name, &format!("one of {}", names.join(", ")), text)
+                let error = || OptionError::value(self.name, &format!("one of {}", names.join(", ")), text);
+                OptionError::of_gone(self.name, text).unwrap_or_else(error)
             }
             _ => OptionError::value(self.name, self.values, text),
         })

@@ -183,12 +183,8 @@ pub enum Method {
         /// Rows of tiles.
         rows: u32,
     },
-    /// Takes a veil of haze off, region by region; nothing is counted. See [`tone`](super::tone).
-    Dehaze,
     /// Evens out flicker of the light; nothing is counted. See [`deflicker`](super::deflicker).
     Deflicker,
-    /// Stretches red, green and blue each by itself; nothing is counted. See [`tone`](super::tone).
-    Balance,
     /// Brings up what is faint in linear data; nothing is counted. See [`faint`](super::faint).
     Faint(Function),
     /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
@@ -207,9 +203,7 @@ impl Method {
             Method::Global => MethodName::Global,
             Method::Clahe { .. } => MethodName::Clahe,
             Method::Detail { .. } => MethodName::Detail,
-            Method::Dehaze => MethodName::Dehaze,
             Method::Deflicker => MethodName::Deflicker,
-            Method::Balance => MethodName::Balance,
             Method::Faint(Function::Asinh) => MethodName::Asinh,
             Method::Faint(Function::Midtones) => MethodName::Midtones,
             Method::Natural { .. } => MethodName::Natural,
@@ -225,12 +219,7 @@ impl Method {
     pub fn grid(self) -> Option<(u32, u32)> {
         match self {
             Method::Clahe { columns, rows } | Method::Detail { columns, rows } => Some((columns, rows)),
-            Method::Global
-            | Method::Dehaze
-            | Method::Balance
-            | Method::Deflicker
-            | Method::Faint(_)
-            | Method::Natural { .. } => None,
+            Method::Global | Method::Deflicker | Method::Faint(_) | Method::Natural { .. } => None,
         }
     }
 

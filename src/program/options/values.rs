@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
+use histeq::options::OptionError;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::sys::{Name, printable, without_middle, without_password};
@@ -184,7 +185,11 @@ impl<P: TypedValueParser> TypedValueParser for AnyCase<P> {
         value: &OsStr,
     ) -> Result<P::Value, clap::Error> {
         let text = StringValueParser::new().parse_ref(command, argument, value)?;
-        self.0.parse_ref(command, argument, text.to_lowercase().as_ref())
+        let text = text.to_lowercase();
+        if let Some(gone) = argument.and_then(|option| OptionError::of_gone(option.get_id().as_str(), &text)) {
+            return Err(usage(ErrorKind::ValueValidation, &gone.with_prefix("--")));
+        }
+        self.0.parse_ref(command, argument, text.as_ref())
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
