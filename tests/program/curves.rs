@@ -1,5 +1,4 @@
-//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say. `restore` undoes
-//! them.
+//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say.
 
 use crate::support::program::{Dir, Run, usage_error};
 use crate::support::reader::list;
@@ -204,87 +203,6 @@ fn an_archive_has_balances_and_regions() {
 }
 
 #[test]
-fn what_was_equalized_without_loss_is_restored_to_the_byte() {
-    let dir = Dir::new();
-    for (format, options, restoring) in [
-        ("yuv420p", "", ""),
-        ("yuv420p", "--output-depth 10", "--output-depth 8"),
-        ("yuv444p", "--output-depth 10 --look night --denoise 0", "--output-depth 8"),
-        ("yuvj420p", "--output-depth 10", "--output-depth 8"),
-        ("yuv422p10le", "", ""),
-        ("gray", "--output-depth 10", "--output-depth 8"),
-    ] {
-        colours(&dir, format);
-        let equalizing = format!("-y --method global --chroma keep {options} --save-curves c.jsonl --encoder ffv1");
-        dir.succeeds(&format!("{equalizing} colours.mkv out.mkv"));
-        let run = dir.succeeds(&format!("restore -y {restoring} out.mkv c.jsonl back.mkv"));
-        run.says(&["frames restored in", "every sample is certain", "back.mkv"]);
-        let before = dir.raw("colours.mkv", format);
-        assert!(before == dir.raw("back.mkv", format), "{format} {options}");
-        assert_eq!(dir.streams("back.mkv")[0]["pix_fmt"], dir.streams("colours.mkv")[0]["pix_fmt"]);
-        if restoring.is_empty() {
-            assert!(before != dir.raw("out.mkv", format), "{format} {options}");
-        }
-    }
-}
-
-#[test]
-fn where_levels_became_one_the_lowest_is_restored_and_counted() {
-    let dir = Dir::new();
-    yuv(&dir);
-    dir.succeeds("--exact --save-curves c.jsonl --encoder ffv1 in.mkv out.mkv");
-    let run = dir.succeeds("restore out.mkv c.jsonl back.mkv");
-    let said = run.stderr.lines().find_map(|part| part.split_once(" samples may")?.0.parse::<usize>().ok());
-    let luma = |frame: &[u8]| frame[..64 * 48].to_vec();
-    let samples = |file: &str| -> Vec<u8> { dir.raw(file, "yuv420p").chunks(64 * 48 * 3 / 2).flat_map(luma).collect() };
-    let [before, after, back] = ["in.mkv", "out.mkv", "back.mkv"].map(samples);
-    let curves = lines(&dir, "c.jsonl");
-    let (mut doubtful, mut changed) = (0, 0);
-    for frame in 0..50 {
-        let lut = curve_of(&curves, frame as u64);
-        for at in frame * 64 * 48..(frame + 1) * 64 * 48 {
-            let became: Vec<u8> = (16..=235).filter(|&level| lut[usize::from(level)] == u16::from(after[at])).collect();
-            assert_eq!(back[at], became[0], "frame {frame}");
-            doubtful += usize::from(became.len() > 1);
-            changed += usize::from(back[at] != before[at]);
-        }
-    }
-    assert_eq!(said, Some(doubtful), "{}", run.stderr);
-    assert!(0 < changed && changed <= doubtful, "{changed} of {doubtful}");
-}
-
-#[test]
-fn what_cannot_be_restored_is_refused() {
-    let dir = Dir::new();
-    colours(&dir, "yuv420p");
-    dir.succeeds("--output-depth 8 --chroma keep --save-curves 12.jsonl --encoder ffv1 colours.mkv 12.mkv");
-    dir.succeeds("--method global --save-curves follow.jsonl --encoder ffv1 colours.mkv follow.mkv");
-    dir.succeeds("--filter format=bgr0 --chroma keep --save-curves rgb.jsonl --encoder ffv1 colours.mkv rgb.mkv");
-    let balance = "{\"frame\":2,\"balance\":{\"gains\":[4096,4096,5000],\"offsets\":[0,0,0]}}";
-    dir.write("under.jsonl", (one_curve(0, "limited", |code| code) + balance).as_bytes());
-    dir.succeeds("--look haze --denoise 0 --save-curves haze.jsonl --encoder ffv1 colours.mkv haze.mkv");
-    dir.write("late.jsonl", one_curve(3, "limited", |code| code).as_bytes());
-    dir.write("other.jsonl", one_curve(0, "limited", |code| code & !1).as_bytes());
-    for (line, words) in [
-        ("12.mkv 12.jsonl", ["curves for 12 bits", "has 8 bits"]),
-        ("--output-depth 8 12.mkv 12.jsonl", ["was not made deeper", "leave --output-depth out"]),
-        ("follow.mkv follow.jsonl", ["frame 0 has multiplied colours, which cannot be undone", "--chroma keep"]),
-        ("rgb.mkv rgb.jsonl", ["frame 0 is RGB", "cannot be undone"]),
-        ("colours.mkv under.jsonl", ["frame 2 has a balance of colours, which cannot", "--method global"]),
-        ("colours.mkv haze.jsonl", ["frame 0 has a curve for each region, which cannot", "--method global"]),
-        ("colours.mkv late.jsonl", ["no curve for frame 0", "the first is for frame 3"]),
-        ("--strict colours.mkv other.jsonl", ["samples of frame 0 have codes that its curve never gives", "ffv1"]),
-        ("colours.mkv colours.mkv", ["colours.mkv", "cannot be read"]),
-    ] {
-        let run = dir.run(&format!("restore {line} back.mkv")).fails().says(&words);
-        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-        assert!(!dir.names().contains(&"back.mkv".to_owned()), "{line}");
-    }
-    dir.run("restore colours.mkv late.jsonl late.jsonl").fails();
-    dir.succeeds("restore colours.mkv other.jsonl back.mkv").says(&["never gives", "only similar"]);
-}
-
-#[test]
 fn strength_works_on_the_kept_gain_of_colour() {
     let dir = Dir::new();
     colours(&dir, "yuv444p");
@@ -486,9 +404,7 @@ fn an_archive_has_the_curve_of_every_frame() {
             assert_eq!(u64::from(gains[row]), line.expect("a line")["chroma_gain"].as_u64().unwrap_or(4096));
         }
     }
-    for line in ["--load-curves c.npz colours.mkv 2.mkv", "restore colours.mkv c.npz 2.mkv"] {
-        dir.run(line).fails().says(&["c.npz: an archive is for NumPy", ".jsonl"]);
-    }
+    dir.run("--load-curves c.npz colours.mkv 2.mkv").fails().says(&["c.npz: an archive is for NumPy", ".jsonl"]);
 }
 
 #[test]
@@ -553,18 +469,4 @@ for frame in range(4):
     );
     dir.write("check.py", format!("{lines}{check}").as_bytes());
     Run::of(&mut dir.other_command(python, "check.py"), "check.py").exits_with(0);
-}
-
-#[test]
-fn what_cannot_be_undone_is_refused_before_anything_is_decoded() {
-    let dir = Dir::new();
-    colours(&dir, "yuv420p");
-    // What the default does.
-    dir.succeeds("--save-curves c.jsonl --look haze --encoder ffv1 colours.mkv out.mkv");
-    dir.write("no-video.mkv", b"no video");
-    let before = dir.files();
-    let run = dir.run("restore no-video.mkv c.jsonl back.mkv").fails();
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    run.says(&["c.jsonl: frame 0 has", "cannot be undone: take the video that was equalized"]).never_says("no-video");
-    assert_eq!(dir.files(), before);
 }

@@ -389,7 +389,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         },
         report: |options, _| match options.output_depth {
             OutputDepth::AsInput => text("auto"),
-            OutputDepth::Eight | OutputDepth::EightAgain => count(8_u32),
+            OutputDepth::Eight => count(8_u32),
             OutputDepth::Ten => count(10_u32),
         },
     },

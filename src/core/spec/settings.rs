@@ -522,12 +522,10 @@ pub enum OutputDepth {
     Eight,
     /// 10 bits, or those of the input if it has more than 8.
     Ten,
-    /// The 8 bits that frames had before they were made deeper.
-    EightAgain,
 }
 
 impl OutputDepth {
-    /// The choices: name, description, value. The fourth one is for what was made deeper before.
+    /// The choices: name, description, value.
     pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
         ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
         ("8", "8; video of more bits is dithered", OutputDepth::Eight),

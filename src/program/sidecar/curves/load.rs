@@ -91,11 +91,6 @@ impl CurveFile {
         &self.mappings[index].1
     }
 
-    /// What is applied from which frame on.
-    pub fn mappings(&self) -> impl Iterator<Item = (u64, &Mapping)> {
-        self.mappings.iter().map(|(frame, mapping)| (*frame, mapping))
-    }
-
     /// Whether colour has a gain somewhere, where it follows.
     pub fn changes_chroma(&self) -> bool {
         self.mappings.iter().any(|(_, mapping)| has_gain(mapping))

@@ -3,7 +3,6 @@
 //!
 //! ```text
 //! statistics::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
-//!                                                                InverseCurves (a MappingSource)
 //! ```
 //!
 //! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others
@@ -44,12 +43,10 @@ mod archive;
 mod cube;
 mod lines;
 mod load;
-mod restore;
 mod save;
 
 pub use apply::LoadedCurves;
 pub(in crate::sidecar) use archive::array;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
-pub use restore::{InverseCurves, check_undone};
 pub use save::{CurveWriter, Place};
