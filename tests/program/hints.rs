@@ -80,7 +80,8 @@ fn options_of_other_programs_are_answered_in_a_line() {
         ("--zzz in.mkv", "--help lists all options"),
         ("--strength 50 in.mkv out.mkv", "a number from 0 to 1"),
         ("--save-curves look.3dl in.mkv out.mkv", ".jsonl"),
-        ("--save-curves curves.csv in.mkv out.mkv", ".npz"),
+        ("--save-curves curves.csv in.mkv out.mkv", ".cube"),
+        ("--save-curves curves.npz in.mkv out.mkv", "lines of JSON (.jsonl)"),
     ] {
         in_one_line(dir.run(line).exits_with(2)).says(&[says]);
     }

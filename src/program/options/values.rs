@@ -87,7 +87,8 @@ fn stream_name(name: Name, standard: u32) -> Name {
 }
 
 /// Extensions of other formats for curves or tables.
-const OTHERS: [&str; 11] = [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
+const OTHERS: [&str; 12] =
+    [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".npz", ".mat", ".xlsx"];
 
 /// Whether a name is that of a table for grading programs.
 pub fn is_cube(name: &Name) -> bool {
@@ -102,8 +103,7 @@ pub fn curves_name(name: Option<Name>) -> Result<Option<Name>, clap::Error> {
         }
         Some(other) if OTHERS.iter().any(|end| other.to_string().to_lowercase().ends_with(end)) => {
             let message = format!(
-                "--save-curves writes lines of JSON (.jsonl), a table for grading programs (.cube) or an archive \
-                         for NumPy (.npz), not {other}"
+                "--save-curves writes lines of JSON (.jsonl) or a table for grading programs (.cube), not {other}"
             );
             Err(usage(ErrorKind::ValueValidation, &message))
         }

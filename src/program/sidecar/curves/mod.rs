@@ -35,18 +35,15 @@
 //!
 //! Programs that do not know these fields refuse such a line by the name of the first: so the version is still 1.
 //!
-//! A file whose name ends in `.npz` is an archive for NumPy (`archive.rs`), one that ends in `.cube` a table for grading
-//! programs (`cube.rs`); both are only written.
+//! A file whose name ends in `.cube` is a table for grading programs (`cube.rs`), which is only written.
 
 mod apply;
-mod archive;
 mod cube;
 mod lines;
 mod load;
 mod save;
 
 pub use apply::LoadedCurves;
-pub(in crate::sidecar) use archive::array;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
 pub use save::{CurveWriter, Place};
