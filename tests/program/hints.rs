@@ -76,6 +76,7 @@ fn options_of_other_programs_are_answered_in_a_line() {
         ("--target-size 10 in.mkv out.mp4", "10M are megabytes"),
         ("--for youtube in.mkv", "--for web --fit off"),
         ("--for=WhatsApp in.mkv", "--target-size 16M"),
+        ("compare --difference 8 in.mkv in.mkv out.mkv", "blend=all_mode=difference"),
         ("--look nihgt in.mkv out.mkv", "'night'"),
         ("--zzz in.mkv", "--help lists all options"),
         ("--strength 50 in.mkv out.mkv", "a number from 0 to 1"),

@@ -71,7 +71,7 @@ const START: &str = "--start T says where the part begins here, in seconds or as
 const END: &str = "--duration T says how long the part is, from --start T on";
 
 /// Options that are refused, and what to use.
-const ANSWERS: [(&str, &str); 33] = [
+const ANSWERS: [(&str, &str); 34] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
     ("-filter_complex", FILTERS),
@@ -104,6 +104,7 @@ const ANSWERS: [(&str, &str); 33] = [
     ("--resume", RESUME),
     ("--continue", RESUME),
     ("--audio-bitrate", SOUND),
+    ("--difference", "ffmpeg -i A -i B -lavfi blend=all_mode=difference OUTPUT shows how far two videos are apart"),
     ("--quality", "--crf Q sets the quality here, on the encoder's own scale"),
 ];
 
