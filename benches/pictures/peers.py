@@ -152,7 +152,7 @@ GOOD_USER = {
 
 # Our options for each degradation: what is made for it. What the program does not have is left out with a word.
 MADE_FOR = {"depth haze": "--look haze", "thick fog": "--look haze", "glare": "--look haze", "water": "--look underwater",
-            "low light": "--look night", "tungsten": "--look night", "faded film": "--method balance", "dim flat": "--look thermal",
+            "low light": "--look night", "tungsten": "--look night", "faded film": "--look underwater", "dim flat": "--look thermal",
             "flicker": "--method deflicker"}
 ALSO = {"clean": ["--look night", "--look haze", "--look underwater"]}
 

@@ -41,8 +41,7 @@ impl From<Error> for Failure {
             | Error::NoScenes
             | Error::MaskedTiles
             | Error::NoGrayFormat { .. }
-            | Error::NoDeeperFormat { .. }
-            | Error::NotDeeper => Status::Option,
+            | Error::NoDeeperFormat { .. } => Status::Option,
             Error::Frame(_)
             | Error::FrameBytes { .. }
             | Error::OtherPicture { .. }

@@ -127,9 +127,6 @@ pub enum Error {
         /// The format.
         format: PixelFormat,
     },
-    /// Output of 8 bits was asked for, of frames that have 8 bits already.
-    #[error("the video has 8 bits and was not made deeper (leave --output-depth out)")]
-    NotDeeper,
     /// A frame that the first pass has not seen.
     #[error("frame {frame} was not there in the first pass (a file must not change while it is read)")]
     NotSurveyed {

@@ -62,15 +62,13 @@ class _SameType(TypedDict, total=False):
     levels, 0 is the input. With other equalization, 0 leaves the levels as levels has them, 1 is
     fully equalized. With deflicker, it is how much of the flicker goes. There are 256 steps.
     """
-    method: Literal["global", "clahe", "detail", "dehaze", "deflicker", "balance", "asinh", "midtones", "natural"] | None
+    method: Literal["global", "clahe", "detail", "deflicker", "asinh", "midtones", "natural"] | None
     """What is done. global: One curve for the frame; clahe: A curve per tile, blended between tiles
     (contrast-limited adaptive histogram equalization); detail: Small differences of brightness are
-    brought out beside large ones, edges without halos; dehaze: A veil of haze is taken off, more of
-    it where it is denser; deflicker: Flicker of the light is evened out: of the frame, of a colour,
-    in patches, in bands that roll; balance: Red, green and blue are each stretched by themselves,
-    which takes a cast away; asinh: What is faint in linear data, as telescopes record, is brought
-    up by asinh; midtones: The same by the midtones function of astronomers; natural: What each
-    scene lacks: light, contrast, colour; a veil goes.
+    brought out beside large ones, edges without halos; deflicker: Flicker of the light is evened
+    out: of the frame, of a colour, in patches, in bands that roll; asinh: What is faint in linear
+    data, as telescopes record, is brought up by asinh; midtones: The same by the midtones function
+    of astronomers; natural: What each scene lacks: light, contrast, colour; a veil goes.
     """
     levels: str | float | None
     """The most that the range of levels in use is stretched, 1 (not at all) to 4096, or full. The

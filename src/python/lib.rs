@@ -50,7 +50,6 @@ fn raised(error: Error) -> PyErr {
         | Error::MaskedTiles
         | Error::NoGrayFormat { .. }
         | Error::NoDeeperFormat { .. }
-        | Error::NotDeeper
         | Error::Frame(_)
         | Error::NoMask { .. }
         | Error::NotOnGpu

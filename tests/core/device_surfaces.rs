@@ -14,6 +14,7 @@ use histeq::equalize::{EqualizeStage, Executor, Failover, Mask, OutputDepth, Wor
 use histeq::frame::{
     DevicePlanes, DeviceRows, Frame, FrameError, Matrix, Memory, MemoryError, OnDevice, PixelFormat, Plane, Range,
 };
+use histeq::spec::natural::Assumed;
 use histeq::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch};
 use histeq::{Backend, Equalizer, Input, Look, Output};
 use std::sync::{Arc, Mutex};
@@ -135,13 +136,14 @@ fn all_settings() -> Vec<Settings> {
         ..Settings::default()
     };
     let in_tiles = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..by_default };
+    let natural = |assumed| Method::Natural { assumed, most: Gain::OFF };
     vec![
         Settings::default(),
         by_default,
         in_tiles,
         Settings { chroma: Chroma::Scale, strength: Strength::from_share(0.5).unwrap(), ..Settings::default() },
-        Settings { method: Method::Dehaze, ..by_default },
-        Settings { method: Method::Balance, smoothing: Smoothing::OFF, ..by_default },
+        Settings { method: natural(Assumed::Veil), ..by_default },
+        Settings { method: natural(Assumed::Cast), smoothing: Smoothing::OFF, ..by_default },
         Settings { method: Method::Deflicker, smoothing: Smoothing::new(4, 1), ..by_default },
     ]
 }

@@ -669,7 +669,7 @@ fn samples_under_a_veil_become_the_blend_of_the_curves_of_the_regions_around_the
             let size = (size[case % 3].0 as usize, size[case % 3].1 as usize);
             let frame = frame_of(depth, numbers.below(2) == 0, size);
             let levels = frame.levels();
-            let task = Task::new(&frame, Settings { method: Method::Dehaze, ..Settings::default() }, frame.whole());
+            let task = Task::new(&frame, Settings { method: Method::Deflicker, ..Settings::default() }, frame.whole());
             let veil = veil_of(levels, &mut numbers);
             let curves = veil.curves(levels, Veil::tiles(size));
             let (sample, samples, expected) = mapped_samples(&frame, &curves, &mut numbers);
@@ -708,11 +708,7 @@ fn bytes_as_text(bytes: &[u8]) -> String {
 
 /// `frame` as the reference makes it of what was decided before.
 fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
-    let method = match mapping {
-        Mapping::Veil(_) => Method::Dehaze,
-        Mapping::Balance(_) | Mapping::Balanced { .. } => Method::Balance,
-        Mapping::Curve { .. } | Mapping::Tiles { .. } => Method::Deflicker,
-    };
+    let method = Method::Deflicker;
     let guide = Guide { mapping: Some(mapping.clone()), ..Guide::default() };
     let mut reference = Reference::default();
     reference

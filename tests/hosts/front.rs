@@ -84,16 +84,14 @@ fn backends() -> Vec<Backend> {
     [Backend::Cpu].into_iter().chain(gpu().map(|_| Backend::Cuda)).collect()
 }
 
-const OPTIONS: [&str; 16] = [
+const OPTIONS: [&str; 14] = [
     "--strength 1 --max-gain 3",
     "--method global --levels 1 --strength 0.7",
     "--method clahe",
     "--method clahe --tiles 3x5 --max-gain 4 --look exact",
     "--method detail",
     "--method detail --tiles 3x5 --max-gain 4 --look thermal",
-    "--method dehaze",
     "--method deflicker",
-    "--method balance",
     "--smooth 0.5 --look-ahead 0",
     "--smooth 2 --scene-threshold 1 --chroma scale",
     "--max-gain auto --plateau 0.5%",

@@ -56,7 +56,6 @@ check h264.mp4 --backend cpu --jobs 2 --encoder ffv1 jobs.mkv
 check compare h264.mp4 hevc.mkv both.mkv
 check preview h264.mp4 sheet.png
 check h264.mp4 --backend cpu --save-curves curves.jsonl --encoder ffv1 curved.mkv
-check restore curved.mkv curves.jsonl restored.mkv
 check live --backend cpu --no-preview --encoder mpeg4 --record live.mkv clip.y4m
 "$program" -q --backend cpu -f rawvideo -s 160x92 --pixel-format rgb24 - - <rgb.nut >raw.y4m
 echo "AddressSanitizer: $((runs + 1)) runs on 12 clips, no report"

@@ -12,11 +12,10 @@ fn text(run: &Run) -> String {
 }
 
 /// The help of every command: file of its snapshot, command line.
-const HELP: [(&str, &str); 16] = [
+const HELP: [(&str, &str); 14] = [
     ("main", "--help"),
     ("live", "live --help"),
     ("compare", "compare --help"),
-    ("restore", "restore --help"),
     ("preview", "preview --help"),
     ("plan", "plan --help"),
     ("run", "run --help"),
@@ -26,7 +25,6 @@ const HELP: [(&str, &str); 16] = [
     ("main-short", "-h"),
     ("live-short", "live -h"),
     ("compare-short", "compare -h"),
-    ("restore-short", "restore -h"),
     ("preview-short", "preview -h"),
     ("bench-short", "bench -h"),
 ];
@@ -54,7 +52,7 @@ fn help_is_what_it_was() {
 #[test]
 fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
     let dir = Dir::new();
-    for line in ["-h", "live -h", "compare -h", "restore -h", "preview -h", "bench -h"] {
+    for line in ["-h", "live -h", "compare -h", "preview -h", "bench -h"] {
         let help = help(&dir, line);
         let rows: Vec<&str> = help.lines().collect();
         assert!(rows.len() <= 41, "`{line}` takes {} rows", rows.len());
@@ -73,7 +71,7 @@ fn the_long_help_begins_with_the_options_of_the_short_one() {
         names.filter(|name| !name.starts_with("- ")).collect()
     };
     // That of the program is written by hand: typed.rs.
-    for command in ["live", "compare", "restore", "preview", "bench"] {
+    for command in ["live", "compare", "preview", "bench"] {
         let short = options(&help(&dir, &format!("{command} -h")));
         let long = options(&help(&dir, &format!("{command} --help")));
         assert!(short.len() > 5 && short.len() < long.len(), "{command}: {short:?}");

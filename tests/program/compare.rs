@@ -1,7 +1,7 @@
 //! `compare`: two videos or images in one.
 
 use crate::support::clips::phone;
-use crate::support::program::{Dir, usage_error};
+use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
 /// A video of one colour, without loss.
@@ -52,51 +52,6 @@ fn a_split_picture_is_half_of_each() {
     assert_eq!(size(&dir, "out.mkv"), (320, 240));
     assert_near(pixel(&dir, "out.mkv", (150, 100)), RED);
     assert_near(pixel(&dir, "out.mkv", (170, 100)), BLUE);
-}
-
-#[test]
-fn a_difference_is_black_where_both_are_the_same_and_grows_with_its_factor() {
-    let dir = Dir::new();
-    for (file, colour, size) in
-        [("a.png", "0x204060", "64x48"), ("b.png", "0x2a3b60", "64x48"), ("large.png", "0x2a3b60", "128x80")]
-    {
-        dir.ffmpeg(&format!("-f lavfi -i color={colour}:size={size},format=rgb24 -frames:v 1 -update 1 {file}"));
-    }
-    // Red and green differ by 10 and 5.
-    for (line, expected) in [
-        ("--difference 1 a.png b.png", [10, 5, 0]),
-        ("--difference 4 b.png a.png", [40, 20, 0]),
-        ("--difference 51 a.png b.png", [255, 255, 0]),
-        ("--difference 4 a.png large.png", [40, 20, 0]),
-        ("--difference 255 a.png a.png", [0, 0, 0]),
-    ] {
-        dir.succeeds(&format!("compare -y {line} out.png"));
-        assert_eq!(size(&dir, "out.png"), (64, 48), "{line}");
-        let bytes = dir.raw("out.png", "rgb24");
-        assert!(bytes.chunks_exact(3).all(|pixel| pixel == expected), "{line}: {:?}", &bytes[..3]);
-    }
-    colour(&dir, "a.mkv", "red", "65x49", "-frames:v 3");
-    dir.succeeds("compare --difference 8 --encoder ffv1 a.mkv a.mkv out.mkv");
-    assert!(dir.raw("out.mkv", "gray").iter().all(|&luma| luma <= 1));
-    for line in ["--difference 0", "--difference 256", "--difference 2 --split"] {
-        usage_error(&format!("compare {line} a.png b.png out.png")).says(&["--difference"]);
-    }
-}
-
-#[test]
-fn a_difference_of_deep_video_is_that_of_all_its_bits() {
-    let dir = Dir::new();
-    for (file, red) in [("a.mkv", 500), ("b.mkv", 501)] {
-        let colour = format!("geq=r={red}:g=500:b=700");
-        dir.ffmpeg(&format!("-f lavfi -i nullsrc=s=64x48:r=25,format=gbrp10le,{colour} -frames:v 2 -c:v ffv1 {file}"));
-    }
-    dir.succeeds("compare --difference 64 --encoder ffv1 a.mkv b.mkv out.mkv");
-    let bytes = dir.raw("out.mkv", "rgb24");
-    // A step of 10 bits is a quarter of one of 8 bits.
-    let is_seen = |pixel: &[u8]| (15..=17).contains(&pixel[0]) && pixel[1..] == [0, 0];
-    assert!(bytes.len() == 2 * 3 * 64 * 48 && bytes.chunks_exact(3).all(is_seen), "{:?}", &bytes[..3]);
-    dir.succeeds("compare -y --difference 255 --encoder ffv1 a.mkv a.mkv out.mkv");
-    assert!(dir.raw("out.mkv", "rgb24").iter().all(|&colour| colour == 0));
 }
 
 #[test]

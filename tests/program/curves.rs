@@ -1,9 +1,8 @@
-//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say. `restore` undoes
-//! them.
+//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say.
 
 use crate::support::program::{Dir, Run, usage_error};
 use crate::support::reader::list;
-use crate::support::skip::{is_here, skip};
+use crate::support::skip::is_here;
 use serde_json::Value;
 
 /// Two scenes of twenty frames each that get slowly brighter, and ten frames that stay the same.
@@ -22,12 +21,6 @@ fn yuv(dir: &Dir) {
 fn lines(dir: &Dir, file: &str) -> Vec<Value> {
     let text = String::from_utf8(dir.read(file)).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
-}
-
-/// The curve of a frame by the lines of a file.
-fn curve_of(lines: &[Value], frame: u64) -> Vec<u16> {
-    let line = lines.iter().rfind(|line| line["frame"].as_u64().is_some_and(|first| first <= frame)).expect("a curve");
-    list(&line["lut"]).iter().map(|code| code.as_u64().expect("a code") as u16).collect()
 }
 
 /// A file with one curve.
@@ -115,8 +108,7 @@ fn what_one_curve_does_not_say_is_kept_too() {
         ("haze", "bgr0", "--look underwater", &["/balance"]),
         ("dark", "yuv444p10le", "--look underwater", &["/balance", "/chroma_gain", "/lut"]),
         ("fog", "yuv420p10le", "--look haze", &["/regions/curve"]),
-        ("haze", "yuv420p", "--method dehaze", &["/regions"]),
-        ("haze", "gbrp10le", "--method balance", &["/balance"]),
+        ("haze", "gbrp10le", "--look underwater", &["/balance"]),
         ("haze", "yuv420p", "--smooth scene --look haze", &["/balance", "/regions"]),
     ] {
         lacking(&dir, what, format);
@@ -161,128 +153,6 @@ fn strength_works_on_balances_and_regions() {
     // Of 2 (x - 10) half is 1.5 x - 10, which is 1.5 (x - 6.67).
     let whole = regions(&flat(160), &flat(8192));
     assert!(becomes(whole, "--strength 0.5") == becomes(regions(&flat(106), &flat(6144)), ""));
-}
-
-#[test]
-fn an_archive_has_balances_and_regions() {
-    let dir = Dir::new();
-    lacking(&dir, "haze", "yuv420p");
-    for name in ["c.jsonl", "c.npz"] {
-        dir.succeeds(&format!("--look haze --save-curves {name} --encoder ffv1 -y haze.mkv out.mkv"));
-    }
-    let lines = lines(&dir, "c.jsonl");
-    let rows = lines.len() - 1;
-    let numbers = |field: &str| -> Vec<i64> {
-        let mut found = Vec::new();
-        let mut rest: Vec<&Value> = lines[1..].iter().rev().filter_map(|line| line.pointer(field)).collect();
-        while let Some(next) = rest.pop() {
-            match next.as_array() {
-                Some(inner) => rest.extend(inner.iter().rev()),
-                None => found.push(next.as_i64().expect("a number")),
-            }
-        }
-        found
-    };
-    let (shape, balance) = array::<i32>(&dir, "c.npz", "balance");
-    assert_eq!(shape, [rows as u64, 6]);
-    let (gains, offsets) = (numbers("/balance/gains"), numbers("/balance/offsets"));
-    let (shape, regions) = array::<u32>(&dir, "c.npz", "regions");
-    assert_eq!(shape, [rows as u64, 3, 8, 8]);
-    let of_regions = ["/regions/taken", "/regions/gains", "/regions/chroma"].map(numbers);
-    for row in 0..rows {
-        let of = |numbers: &[i64], count: usize| numbers[count * row..count * (row + 1)].to_vec();
-        let found: Vec<i64> = balance[6 * row..6 * (row + 1)].iter().map(|number| i64::from(*number)).collect();
-        assert_eq!(found, [of(&gains, 3), of(&offsets, 3)].concat());
-        let found: Vec<i64> = regions[192 * row..192 * (row + 1)].iter().map(|number| i64::from(*number)).collect();
-        assert_eq!(found, of_regions.each_ref().map(|numbers| of(numbers, 64)).concat());
-    }
-    let curves = array::<u16>(&dir, "c.npz", "curves").1;
-    assert!(curves.iter().enumerate().all(|(at, code)| usize::from(*code) == at % 256));
-    assert_eq!(array::<u32>(&dir, "c.npz", "region_light"), (vec![rows as u64], vec![1 << 16; rows]));
-    assert_eq!(array::<u16>(&dir, "c.npz", "region_ceiling").1, vec![219; rows]);
-    let (shape, points) = array::<i32>(&dir, "c.npz", "region_curve");
-    assert_eq!((shape, points[16], points.len()), (vec![rows as u64, 17], 4080, 17 * rows));
-}
-
-#[test]
-fn what_was_equalized_without_loss_is_restored_to_the_byte() {
-    let dir = Dir::new();
-    for (format, options, restoring) in [
-        ("yuv420p", "", ""),
-        ("yuv420p", "--output-depth 10", "--output-depth 8"),
-        ("yuv444p", "--output-depth 10 --look night --denoise 0", "--output-depth 8"),
-        ("yuvj420p", "--output-depth 10", "--output-depth 8"),
-        ("yuv422p10le", "", ""),
-        ("gray", "--output-depth 10", "--output-depth 8"),
-    ] {
-        colours(&dir, format);
-        let equalizing = format!("-y --method global --chroma keep {options} --save-curves c.jsonl --encoder ffv1");
-        dir.succeeds(&format!("{equalizing} colours.mkv out.mkv"));
-        let run = dir.succeeds(&format!("restore -y {restoring} out.mkv c.jsonl back.mkv"));
-        run.says(&["frames restored in", "every sample is certain", "back.mkv"]);
-        let before = dir.raw("colours.mkv", format);
-        assert!(before == dir.raw("back.mkv", format), "{format} {options}");
-        assert_eq!(dir.streams("back.mkv")[0]["pix_fmt"], dir.streams("colours.mkv")[0]["pix_fmt"]);
-        if restoring.is_empty() {
-            assert!(before != dir.raw("out.mkv", format), "{format} {options}");
-        }
-    }
-}
-
-#[test]
-fn where_levels_became_one_the_lowest_is_restored_and_counted() {
-    let dir = Dir::new();
-    yuv(&dir);
-    dir.succeeds("--exact --save-curves c.jsonl --encoder ffv1 in.mkv out.mkv");
-    let run = dir.succeeds("restore out.mkv c.jsonl back.mkv");
-    let said = run.stderr.lines().find_map(|part| part.split_once(" samples may")?.0.parse::<usize>().ok());
-    let luma = |frame: &[u8]| frame[..64 * 48].to_vec();
-    let samples = |file: &str| -> Vec<u8> { dir.raw(file, "yuv420p").chunks(64 * 48 * 3 / 2).flat_map(luma).collect() };
-    let [before, after, back] = ["in.mkv", "out.mkv", "back.mkv"].map(samples);
-    let curves = lines(&dir, "c.jsonl");
-    let (mut doubtful, mut changed) = (0, 0);
-    for frame in 0..50 {
-        let lut = curve_of(&curves, frame as u64);
-        for at in frame * 64 * 48..(frame + 1) * 64 * 48 {
-            let became: Vec<u8> = (16..=235).filter(|&level| lut[usize::from(level)] == u16::from(after[at])).collect();
-            assert_eq!(back[at], became[0], "frame {frame}");
-            doubtful += usize::from(became.len() > 1);
-            changed += usize::from(back[at] != before[at]);
-        }
-    }
-    assert_eq!(said, Some(doubtful), "{}", run.stderr);
-    assert!(0 < changed && changed <= doubtful, "{changed} of {doubtful}");
-}
-
-#[test]
-fn what_cannot_be_restored_is_refused() {
-    let dir = Dir::new();
-    colours(&dir, "yuv420p");
-    dir.succeeds("--output-depth 8 --chroma keep --save-curves 12.jsonl --encoder ffv1 colours.mkv 12.mkv");
-    dir.succeeds("--method global --save-curves follow.jsonl --encoder ffv1 colours.mkv follow.mkv");
-    dir.succeeds("--filter format=bgr0 --chroma keep --save-curves rgb.jsonl --encoder ffv1 colours.mkv rgb.mkv");
-    let balance = "{\"frame\":2,\"balance\":{\"gains\":[4096,4096,5000],\"offsets\":[0,0,0]}}";
-    dir.write("under.jsonl", (one_curve(0, "limited", |code| code) + balance).as_bytes());
-    dir.succeeds("--method dehaze --save-curves haze.jsonl --encoder ffv1 colours.mkv haze.mkv");
-    dir.write("late.jsonl", one_curve(3, "limited", |code| code).as_bytes());
-    dir.write("other.jsonl", one_curve(0, "limited", |code| code & !1).as_bytes());
-    for (line, words) in [
-        ("12.mkv 12.jsonl", ["curves for 12 bits", "has 8 bits"]),
-        ("--output-depth 8 12.mkv 12.jsonl", ["was not made deeper", "leave --output-depth out"]),
-        ("follow.mkv follow.jsonl", ["frame 0 has multiplied colours, which cannot be undone", "--chroma keep"]),
-        ("rgb.mkv rgb.jsonl", ["frame 0 is RGB", "cannot be undone"]),
-        ("colours.mkv under.jsonl", ["frame 2 has a balance of colours, which cannot", "--method global"]),
-        ("colours.mkv haze.jsonl", ["frame 0 has a curve for each region, which cannot", "--method global"]),
-        ("colours.mkv late.jsonl", ["no curve for frame 0", "the first is for frame 3"]),
-        ("--strict colours.mkv other.jsonl", ["samples of frame 0 have codes that its curve never gives", "ffv1"]),
-        ("colours.mkv colours.mkv", ["colours.mkv", "cannot be read"]),
-    ] {
-        let run = dir.run(&format!("restore {line} back.mkv")).fails().says(&words);
-        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-        assert!(!dir.names().contains(&"back.mkv".to_owned()), "{line}");
-    }
-    dir.run("restore colours.mkv late.jsonl late.jsonl").fails();
-    dir.succeeds("restore colours.mkv other.jsonl back.mkv").says(&["never gives", "only similar"]);
 }
 
 #[test]
@@ -463,109 +333,29 @@ pub fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u6
 }
 
 #[test]
-fn an_archive_has_the_curve_of_every_frame() {
-    let dir = Dir::new();
-    for (format, depth, range) in [("yuv420p", 8, [16, 235]), ("yuv420p10le", 10, [64, 940]), ("bgr0", 8, [0, 255])] {
-        colours(&dir, format);
-        let options = "-y --method global --encoder ffv1 --frames 40 --save-curves";
-        dir.succeeds(&format!("{options} c.jsonl colours.mkv out.mkv"));
-        dir.succeeds(&format!("{options} c.npz colours.mkv out.mkv"));
-        let lines = lines(&dir, "c.jsonl");
-        let (shape, curves) = array::<u16>(&dir, "c.npz", "curves");
-        let of_frame = array::<u32>(&dir, "c.npz", "curve_of_frame").1;
-        let codes = 1 << depth;
-        assert_eq!(array::<u32>(&dir, "c.npz", "frames"), (vec![40], (0..40).collect()));
-        assert_eq!(array::<u8>(&dir, "c.npz", "depth"), (vec![], vec![depth]));
-        assert_eq!(array::<u16>(&dir, "c.npz", "range").1, range);
-        assert_eq!((shape[0], shape[1]), (1 + u64::from(*of_frame.iter().max().expect("frames")), codes));
-        assert!(1 < shape[0] && shape[0] < 40, "{shape:?}");
-        let gains = array::<u32>(&dir, "c.npz", "chroma_gain").1;
-        for (frame, row) in of_frame.into_iter().enumerate() {
-            let row = row as usize;
-            assert!(curves[row * codes as usize..][..codes as usize] == curve_of(&lines, frame as u64), "{frame}");
-            let line = lines.iter().rfind(|line| line["frame"].as_u64().is_some_and(|first| first <= frame as u64));
-            assert_eq!(u64::from(gains[row]), line.expect("a line")["chroma_gain"].as_u64().unwrap_or(4096));
-        }
-    }
-    for line in ["--load-curves c.npz colours.mkv 2.mkv", "restore colours.mkv c.npz 2.mkv"] {
-        dir.run(line).fails().says(&["c.npz: an archive is for NumPy", ".jsonl"]);
-    }
-}
-
-#[test]
-fn an_archive_is_smaller_than_lines() {
-    let dir = Dir::new();
-    yuv(&dir);
-    for name in ["c.jsonl", "c.npz"] {
-        dir.succeeds(&format!("-y --exact --save-curves {name} --encoder ffv1 in.mkv out.mkv"));
-    }
-    assert!(3 * dir.read("c.npz").len() < dir.read("c.jsonl").len());
-}
-
-#[test]
 fn what_the_page_says_in_python_applies_and_inverts_curves() {
-    if is_here("python3") {
-        python_of_the_page_works("python3", 1, "day.jsonl", "");
+    if !is_here("python3") {
+        return;
     }
-}
-
-#[test]
-fn what_the_page_says_with_numpy_applies_and_inverts_curves() {
-    // Another Python than Debian's may come first.
-    let has_numpy = |python: &&str| {
-        let asked = std::process::Command::new(python).args(["-c", "import numpy"]).output();
-        asked.is_ok_and(|run| run.status.success())
-    };
-    let Some(python) = ["python3", "/usr/bin/python3"].into_iter().find(has_numpy) else {
-        return skip("numpy", "no python3 has it");
-    };
-    python_of_the_page_works(
-        python,
-        2,
-        "day.npz",
-        "before, after = (numpy.frombuffer(samples, numpy.uint8) for samples in (before, after))",
-    );
-}
-
-/// Runs the lines of Python in block `block` of the page on this file of curves.
-fn python_of_the_page_works(python: &str, block: usize, curves: &str, arrays: &str) {
     let page = std::fs::read_to_string("docs/statistics.md").expect("the page");
-    let lines =
-        page.split("```python\n").nth(block).and_then(|rest| rest.split("```").next()).expect("lines of Python");
+    let lines = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of Python");
     let dir = Dir::new();
     // Curves that differ from frame to frame.
     dir.ffmpeg("-f lavfi -i color=size=64x48:rate=25,format=gray,geq=lum=60+X/2+N*5 -frames:v 4 -c:v ffv1 in.mkv");
-    dir.succeeds(&format!("--exact --save-curves {curves} --encoder ffv1 in.mkv out.mkv"));
+    dir.succeeds("--exact --save-curves day.jsonl --encoder ffv1 in.mkv out.mkv");
     dir.write("in.raw", &dir.raw("in.mkv", "gray"));
     dir.write("out.raw", &dir.raw("out.mkv", "gray"));
-    let check = format!(
-        "
+    let check = "
 size = 64 * 48
 before, after = open('in.raw', 'rb').read(), open('out.raw', 'rb').read()
 assert before != after and len(before) == 4 * size
-{arrays}
 for frame in range(4):
     part = slice(frame * size, (frame + 1) * size)
     assert list(apply(before[part], frame)) == list(after[part]), frame
     back = invert(after[part], frame)
     assert list(apply(back, frame)) == list(after[part]), frame
     assert all(a <= b for a, b in zip(back, before[part])), frame
-"
-    );
+";
     dir.write("check.py", format!("{lines}{check}").as_bytes());
-    Run::of(&mut dir.other_command(python, "check.py"), "check.py").exits_with(0);
-}
-
-#[test]
-fn what_cannot_be_undone_is_refused_before_anything_is_decoded() {
-    let dir = Dir::new();
-    colours(&dir, "yuv420p");
-    // What the default does.
-    dir.succeeds("--save-curves c.jsonl --look haze --encoder ffv1 colours.mkv out.mkv");
-    dir.write("no-video.mkv", b"no video");
-    let before = dir.files();
-    let run = dir.run("restore no-video.mkv c.jsonl back.mkv").fails();
-    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    run.says(&["c.jsonl: frame 0 has", "cannot be undone: take the video that was equalized"]).never_says("no-video");
-    assert_eq!(dir.files(), before);
+    Run::of(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
 }

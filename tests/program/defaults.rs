@@ -39,6 +39,25 @@ gray = true
 ";
 
 #[test]
+fn the_file_lies_below_the_folder_for_it_or_the_home() {
+    let dir = with_clip();
+    for (folder, look) in [("given", "night"), ("person/.config", "haze")] {
+        std::fs::create_dir_all(dir.path(&format!("{folder}/histeq-video"))).expect("a folder");
+        dir.write(&format!("{folder}/histeq-video/config.toml"), format!("[defaults]\nlook = '{look}'").as_bytes());
+    }
+    let given = dir.path("given").display().to_string();
+    for (folder, look) in [(Some(given.as_str()), "night"), (None, "haze"), (Some("given"), "haze"), (Some(""), "haze")]
+    {
+        let mut command = dir.command("--dry-run --json in.mkv out.mkv");
+        command.env_remove("HISTEQ_CONFIG").env_remove("XDG_CONFIG_HOME").env("HOME", dir.path("person"));
+        command.envs(folder.map(|folder| ("XDG_CONFIG_HOME", folder)));
+        let run = Run::of(&mut command, "dry run").exits_with(0);
+        let said = serde_json::from_slice::<Value>(&run.stdout).expect("JSON").to_string();
+        assert!(said.contains(&format!("\"look\":\"{look}\"")), "{folder:?}: {said}");
+    }
+}
+
+#[test]
 fn what_is_nearer_to_the_command_line_takes_precedence() {
     let dir = with_clip();
     let of = |config, variables: &[_], options| {

@@ -38,7 +38,7 @@ fn the_short_help_fits_on_a_terminal_of_24_lines() {
     for option in options {
         assert!(long.lines().any(|row| row.trim().starts_with(*option)), "{option}");
     }
-    for command in ["live", "preview", "compare", "restore", "plan", "run", "join", "status", "bench", "devices"] {
+    for command in ["live", "preview", "compare", "plan", "run", "join", "status", "bench", "devices"] {
         assert!(short.contains(command), "{command}");
         dir.succeeds(&format!("{command} --help"));
     }
@@ -76,11 +76,13 @@ fn options_of_other_programs_are_answered_in_a_line() {
         ("--target-size 10 in.mkv out.mp4", "10M are megabytes"),
         ("--for youtube in.mkv", "--for web --fit off"),
         ("--for=WhatsApp in.mkv", "--target-size 16M"),
+        ("compare --difference 8 in.mkv in.mkv out.mkv", "blend=all_mode=difference"),
         ("--look nihgt in.mkv out.mkv", "'night'"),
         ("--zzz in.mkv", "--help lists all options"),
         ("--strength 50 in.mkv out.mkv", "a number from 0 to 1"),
         ("--save-curves look.3dl in.mkv out.mkv", ".jsonl"),
-        ("--save-curves curves.csv in.mkv out.mkv", ".npz"),
+        ("--save-curves curves.csv in.mkv out.mkv", ".cube"),
+        ("--save-curves curves.npz in.mkv out.mkv", "lines of JSON (.jsonl)"),
     ] {
         in_one_line(dir.run(line).exits_with(2)).says(&[says]);
     }
@@ -274,12 +276,15 @@ fn a_second_input_is_never_taken_for_the_output() {
 }
 
 #[test]
-fn undo_is_answered_with_restore() {
+fn undo_is_answered_with_the_original() {
     let dir = with_clip("in.mkv");
-    for line in ["undo in.mkv", "revert in.mkv c.jsonl out.mkv"] {
-        in_one_line(dir.run(line).exits_with(2)).says(&["no such command: restore?"]);
+    for line in ["restore in.mkv c.jsonl out.mkv", "undo in.mkv", "revert in.mkv c.jsonl out.mkv", "reset"] {
+        in_one_line(dir.run(line).exits_with(2)).says(&["the video that was equalized is as it was"]);
     }
-    in_one_line(dir.run("restore in.mkv").exits_with(2)).says(&["restore takes three names", "--save-curves"]);
+    assert_eq!(dir.names(), ["in.mkv"]);
+    // A file may have this name.
+    std::fs::copy(dir.path("in.mkv"), dir.path("restore")).expect("a copy");
+    dir.succeeds("restore out.mkv");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod bad_input;
 mod command_line;
 // `compare`.
 mod compare;
-// `--save-curves`, `--load-curves`, `restore`.
+// `--save-curves`, `--load-curves`.
 pub mod curves;
 // Decoded outputs beside the specification.
 mod decoded_files;

@@ -226,7 +226,7 @@ fn what_does_not_go_together_is_refused() {
         usage_error(arguments).says(&[message]);
     }
     // The method follows from the video, so it is known when that is open.
-    for options in ["--method clahe", "--method natural", "--method dehaze", "--method deflicker"] {
+    for options in ["--method clahe", "--method natural", "--method deflicker"] {
         let run = dir.run(&format!("{options} --palette ironbow --colour-bar in.mkv out.mkv"));
         run.exits_with(2).says(&["it stands for no one value"]);
     }

@@ -66,8 +66,6 @@ fn a_scene_is_what_a_window_is_that_holds_all_of_it() {
         ("yuv420p", "--method global"),
         ("yuv444p10le", "--look night --method global --denoise 0"),
         ("yuv420p", "--look night --method global"),
-        ("yuv420p", "--method dehaze"),
-        ("yuv420p", "--method balance"),
         ("bgr0", "--look thermal --bins 50"),
         ("yuv420p", "--roi 10,10,50,40 --plateau 60 --gray"),
         ("yuv420p", "--filter hflip --max-gain 3 --strength 0.7"),

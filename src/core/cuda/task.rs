@@ -6,6 +6,7 @@ use super::layout::{Arrangement, BufferLayout};
 use super::tuning;
 use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
+use crate::spec::natural::Assumed;
 use crate::spec::{
     self, Chroma, Gain, Guide, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Tone,
     Weights, WindowKind, setters,
@@ -75,7 +76,7 @@ impl TryFrom<Settings> for Parameters {
             // Counted.
             Method::Global | Method::Clahe { .. } | Method::Detail { .. } => {}
             // Decided before: the mapping in the guide.
-            Method::Dehaze | Method::Deflicker | Method::Balance | Method::Faint(_) | Method::Natural { .. } => {}
+            Method::Deflicker | Method::Faint(_) | Method::Natural { .. } => {}
         }
         match chroma {
             Chroma::Keep | Chroma::Follow | Chroma::Scale => {}
@@ -165,8 +166,9 @@ impl Task {
     pub fn giving(self, mapping: Mapping) -> Self {
         let method = match &mapping {
             Mapping::Curve { .. } => Method::Deflicker,
-            Mapping::Veil(_) => Method::Dehaze,
-            Mapping::Balance(_) | Mapping::Balanced { .. } => Method::Balance,
+            Mapping::Veil(_) | Mapping::Balance(_) | Mapping::Balanced { .. } => {
+                Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF }
+            }
             Mapping::Tiles { .. } => panic!("tiles are counted here"),
         };
         let parameters = Parameters { method, smoothing: Smoothing::OFF, ..self.parameters };
@@ -222,7 +224,7 @@ impl Task {
 
     /// Whether chroma samples may change.
     pub(super) fn rewrites_chroma(&self) -> bool {
-        self.parameters.chroma.changes() || matches!(self.parameters.method, Method::Balance | Method::Natural { .. })
+        self.parameters.chroma.changes() || self.parameters.method.is_natural()
     }
 
     /// The grid of local equalization and the bins of a tile; `None` where there is one curve for the frame.

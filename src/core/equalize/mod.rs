@@ -33,7 +33,7 @@ mod work;
 
 pub use crate::spec::OutputDepth;
 pub use counted_region::CountedRegion;
-pub use depth::{Depth, codes_lifted_to};
+pub use depth::Depth;
 pub use failover::{Failover, OnUnavailable, OpeningBackend};
 pub use gpu_thread::gpu_may_be_opening;
 pub use gray::Gray;

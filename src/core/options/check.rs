@@ -22,6 +22,16 @@ impl OptionError {
         OptionError { text: format!("{{{name}}} is {values}, not {text}"), is_conflict: false }
     }
 
+    /// The error of a value that earlier versions had for the option `name`, and what does it now; `None` of others.
+    pub fn of_gone(name: &str, text: &str) -> Option<Self> {
+        let instead = match (name, text) {
+            ("method", "dehaze") => "{look} haze takes a veil off, and {method} natural where there is one",
+            ("method", "balance") => "{look} underwater takes a cast away, and {method} natural where there is one",
+            _ => return None,
+        };
+        Some(OptionError::invalid(format!("{{{name}}} {text} is gone: {instead}")))
+    }
+
     pub(super) fn conflict(text: &str) -> Self {
         OptionError { text: text.to_owned(), is_conflict: true }
     }

@@ -182,9 +182,7 @@ impl Options {
                 MethodName::Global => Method::Global,
                 MethodName::Clahe => Method::Clahe { columns, rows },
                 MethodName::Detail => Method::Detail { columns, rows },
-                MethodName::Dehaze => Method::Dehaze,
                 MethodName::Deflicker => Method::Deflicker,
-                MethodName::Balance => Method::Balance,
                 MethodName::Asinh => Method::Faint(Function::Asinh),
                 MethodName::Midtones => Method::Faint(Function::Midtones),
                 MethodName::Natural => {

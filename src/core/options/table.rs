@@ -104,7 +104,8 @@ impl OptionInfo {
         (self.parse)(options, text).ok_or_else(|| match self.kind {
             ValueKind::Choice(choices) => {
                 let names: Vec<_> = choices().into_iter().map(|(name, _)| name).collect();
-                OptionError::value(self.name, &format!("one of {}", names.join(", ")), text)
+                let error = || OptionError::value(self.name, &format!("one of {}", names.join(", ")), text);
+                OptionError::of_gone(self.name, text).unwrap_or_else(error)
             }
             _ => OptionError::value(self.name, self.values, text),
         })
@@ -388,7 +389,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         },
         report: |options, _| match options.output_depth {
             OutputDepth::AsInput => text("auto"),
-            OutputDepth::Eight | OutputDepth::EightAgain => count(8_u32),
+            OutputDepth::Eight => count(8_u32),
             OutputDepth::Ten => count(10_u32),
         },
     },

@@ -14,10 +14,10 @@ use super::deflicker::{self, LightChange};
 use super::detail::{Detail, Quantiles};
 use super::faint::Background;
 use super::film::{Changes, Remainder};
-use super::measure::{BLOCKS, Ends, Measure, REGIONS, mean_by_number};
+use super::measure::{BLOCKS, Ends, Measure, mean_by_number};
 use super::natural::{Correction, Found, MeanCorrection, Points, light};
 use super::noise;
-use super::tone::{Balance, Tone, Veil};
+use super::tone::Tone;
 use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::collections::VecDeque;
 use std::mem::{replace, take};
@@ -229,18 +229,11 @@ impl Guides {
             };
         }
         let measures = || members().map(|index| &self.frames[index].measure);
-        let black = || {
-            let count = measures().count().max(1) as u64;
-            let mean =
-                |y: usize, x: usize| measures().map(|measure| u64::from(measure.haze[y][x])).sum::<u64>() / count;
-            std::array::from_fn(|y| std::array::from_fn(|x| mean(y, x) as u32))
-        };
         let Measure { levels, transfer, .. } = self.frames[at].measure;
         let is_detail = matches!(settings.method, Method::Detail { .. });
         let grain = || noise::of_window(members().filter_map(|index| self.details[index].grain));
         let noise = self.noise(at, settings).or_else(|| is_detail.then(grain).flatten());
-        let guide =
-            Members { ends: measures().map(|measure| &measure.ends), black, noise, levels, transfer }.guide(settings);
+        let guide = Members { ends: measures().map(|measure| &measure.ends), noise, levels, transfer }.guide(settings);
         if !is_detail {
             return guide;
         }
@@ -399,11 +392,9 @@ pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings:
 }
 
 /// The frames of a window, of which levels and colour are decided.
-pub(super) struct Members<E, B> {
+pub(super) struct Members<E> {
     /// The ends of their levels.
     pub ends: E,
-    /// The mean of their haze, by region.
-    pub black: B,
     /// Their noise, if that is known and counts.
     pub noise: Option<u32>,
     /// Their levels.
@@ -412,30 +403,16 @@ pub(super) struct Members<E, B> {
     pub transfer: Transfer,
 }
 
-impl<'a, E, B> Members<E, B>
-where
-    E: Iterator<Item = &'a Ends> + Clone,
-    B: FnOnce() -> [[u32; REGIONS]; REGIONS],
-{
-    /// The guide of the newest of them, with any method but [`Method::Deflicker`].
+impl<'a, E: Iterator<Item = &'a Ends> + Clone> Members<E> {
+    /// The guide of the newest of them, with a method that counts.
     pub fn guide(self, settings: &Settings) -> Guide {
-        let Members { ends, black, noise, levels, transfer } = self;
+        let Members { ends, noise, levels, transfer } = self;
         let settings = &Settings { keeps_peak: settings.keeps_peak && transfer.is_hdr(), ..*settings };
-        match settings.method {
-            Method::Dehaze => match Veil::of(&black(), &Ends::mean_of(ends), levels, settings) {
-                clear if clear.is_clear() => Guide::unchanged(levels),
-                veil => Guide::of(Mapping::Veil(veil.into())),
-            },
-            Method::Balance => match Balance::of(&Ends::mean_of(ends), levels, settings) {
-                Balance::IDENTITY => Guide::unchanged(levels),
-                balance => Guide::of(Mapping::Balance(balance)),
-            },
-            _ if settings.stretch.is_off() && !settings.keeps_peak && noise.is_none() => Guide::default(),
-            _ => {
-                let tone = Tone::held(ends, levels, settings, noise::most_gain(noise, levels));
-                Guide { tone: Some(tone), ..Guide::default() }
-            }
+        if settings.stretch.is_off() && !settings.keeps_peak && noise.is_none() {
+            return Guide::default();
         }
+        let tone = Tone::held(ends, levels, settings, noise::most_gain(noise, levels));
+        Guide { tone: Some(tone), ..Guide::default() }
     }
 }
 

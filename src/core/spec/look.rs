@@ -26,9 +26,7 @@ named! {
         Global = "global", "One curve for the frame";
         Clahe = "clahe", "A curve per tile, blended between tiles (contrast-limited adaptive histogram equalization)";
         Detail = "detail", "Small differences of brightness are brought out beside large ones, edges without halos";
-        Dehaze = "dehaze", "A veil of haze is taken off, more of it where it is denser";
         Deflicker = "deflicker", "Flicker of the light is evened out: of the frame, of a colour, in patches, in bands that roll";
-        Balance = "balance", "Red, green and blue are each stretched by themselves, which takes a cast away";
         Asinh = "asinh", "What is faint in linear data, as telescopes record, is brought up by asinh";
         Midtones = "midtones", "The same by the midtones function of astronomers";
         Natural = "natural", "What each scene lacks: light, contrast, colour; a veil goes";

@@ -3,8 +3,7 @@
 //!
 //! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels
 //! are counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves
-//! out have no part in any number. A block of such points alone has no mean, and a region of such points has the
-//! largest veil of the others, since the least of neighbouring regions is taken.
+//! out have no part in any number. A block of such points alone has no mean.
 
 use super::natural::{Correction, Points};
 use super::{Levels, Settings, Transfer};
@@ -27,7 +26,7 @@ pub const BLOCK_ROWS: usize = 12;
 /// Number of blocks.
 pub const BLOCKS: usize = BLOCK_COLUMNS * BLOCK_ROWS;
 
-/// Regions in a row and in a column, for the veil of haze.
+/// Regions in a row and in a column, for a veil of haze.
 pub const REGIONS: usize = 8;
 
 /// The least spread of a frame, one level, in sixteenths: a flat picture has it.
@@ -152,10 +151,6 @@ pub struct Measure {
     pub spread: u32,
     /// The ends of the levels in use and of each colour.
     pub ends: Ends,
-    /// For each region, the least of the 5x5 regions around it of the level below which lies a hundredth of a region's
-    /// darkest components, in sixteenths. It is taken frame by frame, so that something bright that crosses the picture
-    /// counts nowhere as haze; the mean over the window comes after it.
-    pub haze: [[u32; REGIONS]; REGIONS],
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
     /// The points by which [`Method::Natural`](super::Method::Natural) decides.
@@ -171,12 +166,8 @@ pub struct Measure {
 pub struct Ends {
     /// The darkest components' level at 0.05 % and at 0.1 %.
     pub dark: [u32; 2],
-    /// The brightest components' level at 90 %, 99.8 %, 99.9 % and 99.95 %.
-    pub bright: [u32; 4],
-    /// The level of each of R, G and B at 0.05 %, and at 99.95 %.
-    pub channels: [[u32; 2]; 3],
-    /// The mean colour of the darkest and of the brightest 0.3 % of the points by luminance.
-    pub corners: [[u32; 3]; 2],
+    /// The brightest components' level at 90 % and at 99.95 %.
+    pub bright: [u32; 2],
     /// The mean colour.
     pub mean: [u32; 3],
     /// The luminance at 99.8 %.
@@ -213,19 +204,7 @@ impl Measure {
         let blocks: Box<[Option<u32>]> = blocks.collect();
         let lit = |mean: &Option<u32>| mean.map(|mean| lattice.transfer.lit(mean, 16 * (levels.count() as u32 - 1)));
         let lit_blocks = if lattice.transfer.is_hdr() { blocks.iter().map(lit).collect() } else { Box::default() };
-        let darkest = lattice.darkest();
-        let mut scratch = Vec::new();
-        let mut veil_of = |x, y| {
-            scratch.clear();
-            scratch.extend(lattice.cell((x, y), (REGIONS, REGIONS)).map(|point| darkest[point]));
-            (lattice.left_out.is_empty() || !scratch.is_empty()).then(|| at_share(&mut scratch, 10_000))
-        };
-        let veil: [[Option<u32>; REGIONS]; REGIONS] = std::array::from_fn(|y| std::array::from_fn(|x| veil_of(x, y)));
-        let densest = veil.iter().flatten().flatten().max().copied().unwrap_or(0);
-        let veil = veil.map(|row| row.map(|black| black.unwrap_or(densest)));
-
         let counted = lattice.counted();
-        let darkest = if let Cow::Owned(counted) = &counted { counted.darkest() } else { darkest };
         let points = counted.luma.len().max(1) as u64;
         let sum: u64 = counted.luma.iter().map(|&level| u64::from(level)).sum();
         let mean = (16 * sum / points) as u32;
@@ -239,8 +218,7 @@ impl Measure {
             lit_blocks,
             mean,
             spread,
-            ends: Ends::of(&counted, &darkest, (levels.count() - 1) as u16),
-            haze: around(&veil, 2, Iterator::min),
+            ends: Ends::of(&counted, (levels.count() - 1) as u16),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
             points: Points::of(lattice, (levels.count() - 1) as u16),
             correction: None,
@@ -332,54 +310,20 @@ impl Occurrences {
     }
 }
 
-/// The `count` lowest of these points with their levels; of those with the same level, the first. `of_level` is how
-/// many there are of each level.
-fn lowest<'a>(
-    points: impl Iterator<Item = (usize, u16)>,
-    of_level: impl Iterator<Item = &'a u32>,
-    count: usize,
-) -> impl Iterator<Item = usize> {
-    let (mut left, mut last) = (count, 0);
-    for (level, &points) in of_level.enumerate() {
-        last = level;
-        match left.checked_sub(points as usize) {
-            Some(more @ 1..) => left = more,
-            _ => break,
-        }
-    }
-    points.filter_map(move |(point, level)| {
-        let is_last = usize::from(level) == last && left > 0;
-        left -= usize::from(is_last);
-        (is_last || usize::from(level) < last).then_some(point)
-    })
-}
-
 impl Ends {
-    fn of(lattice: &Lattice, darkest: &[u16], white: u16) -> Self {
-        let darkest = Occurrences::of(darkest.iter().copied(), white);
+    fn of(lattice: &Lattice, white: u16) -> Self {
+        let darkest = Occurrences::of(lattice.darkest().into_iter(), white);
         let dark = [500, 1000].map(|share| darkest.at_share(share));
-        let brightest = match lattice.rgb.is_empty() {
-            true => darkest,
-            false => Occurrences::of(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
+        let (brightest, luma) = match lattice.rgb.is_empty() {
+            true => (darkest, None),
+            false => (
+                Occurrences::of(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
+                Some(Occurrences::of(lattice.luma.iter().copied(), white)),
+            ),
         };
-        let bright = [100_000, 2000, 1000, 500].map(|share| brightest.share_from_top(share));
-        let mean = mean_of(lattice, 0..lattice.luma.len());
-        if lattice.rgb.is_empty() {
-            let (low, peak, high) = (dark[0], bright[1], bright[3]);
-            return Ends { dark, bright, channels: [[low, high]; 3], corners: [[low; 3], [high; 3]], mean, peak };
-        }
-        let channels = std::array::from_fn(|channel| {
-            let levels = Occurrences::of(lattice.rgb.iter().map(|rgb| rgb[channel]), white);
-            [levels.at_share(500), levels.share_from_top(500)]
-        });
-        let luma = Occurrences::of(lattice.luma.iter().copied(), white);
-        let count = part(lattice.luma.len(), 3000).max(1);
-        let points = || lattice.luma.iter().map(|&level| level.min(white)).enumerate();
-        let darkest = lowest(points(), luma.of_level.iter(), count);
-        let brightest =
-            lowest(points().rev().map(|(point, level)| (point, white - level)), luma.of_level.iter().rev(), count);
-        let corners = [mean_of(lattice, darkest), mean_of(lattice, brightest)];
-        Ends { dark, bright, channels, corners, mean, peak: luma.share_from_top(2000) }
+        let bright = [100_000, 500].map(|share| brightest.share_from_top(share));
+        let peak = luma.as_ref().unwrap_or(&brightest).share_from_top(2000);
+        Ends { dark, bright, mean: mean_of(lattice), peak }
     }
 
     /// The mean of several, each number by itself; zeros of none.
@@ -400,16 +344,15 @@ pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> 
     Some(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&means)))
 }
 
-/// The mean R, G and B of some points, in sixteenths of a level.
-fn mean_of(lattice: &Lattice, points: impl Iterator<Item = usize>) -> [u32; 3] {
-    let (mut sums, mut count) = ([0u64; 3], 0);
-    for point in points {
+/// The mean R, G and B of the points, in sixteenths of a level.
+fn mean_of(lattice: &Lattice) -> [u32; 3] {
+    let (mut sums, points) = ([0u64; 3], lattice.luma.len());
+    for point in 0..points {
         for (sum, level) in sums.iter_mut().zip(lattice.rgb(point)) {
             *sum += u64::from(level);
         }
-        count += 1;
     }
-    sums.map(|sum| (16 * sum / count.max(1)) as u32)
+    sums.map(|sum| (16 * sum / points.max(1) as u64) as u32)
 }
 
 #[cfg(test)]
@@ -443,22 +386,5 @@ mod tests {
             }
         }
         assert_eq!(Occurrences::of(std::iter::empty(), 255).at_share(500), 0);
-    }
-
-    #[test]
-    fn the_lowest_points_are_the_first_of_those_in_order() {
-        for (levels, white) in levels() {
-            let occurrences = Occurrences::of(levels.iter().copied(), white);
-            let mut order: Vec<usize> = (0..levels.len()).collect();
-            order.sort_by_key(|&point| (levels[point], point));
-            for count in [1, 2, 27, 300] {
-                let count = count.min(levels.len());
-                let points = levels.iter().copied().enumerate();
-                let mut expected = order[..count].to_vec();
-                expected.sort_unstable();
-                let found: Vec<usize> = lowest(points, occurrences.of_level.iter(), count).collect();
-                assert_eq!(found, expected, "{count} of {}", levels.len());
-            }
-        }
     }
 }

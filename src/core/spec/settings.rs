@@ -183,12 +183,8 @@ pub enum Method {
         /// Rows of tiles.
         rows: u32,
     },
-    /// Takes a veil of haze off, region by region; nothing is counted. See [`tone`](super::tone).
-    Dehaze,
     /// Evens out flicker of the light; nothing is counted. See [`deflicker`](super::deflicker).
     Deflicker,
-    /// Stretches red, green and blue each by itself; nothing is counted. See [`tone`](super::tone).
-    Balance,
     /// Brings up what is faint in linear data; nothing is counted. See [`faint`](super::faint).
     Faint(Function),
     /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
@@ -207,9 +203,7 @@ impl Method {
             Method::Global => MethodName::Global,
             Method::Clahe { .. } => MethodName::Clahe,
             Method::Detail { .. } => MethodName::Detail,
-            Method::Dehaze => MethodName::Dehaze,
             Method::Deflicker => MethodName::Deflicker,
-            Method::Balance => MethodName::Balance,
             Method::Faint(Function::Asinh) => MethodName::Asinh,
             Method::Faint(Function::Midtones) => MethodName::Midtones,
             Method::Natural { .. } => MethodName::Natural,
@@ -225,12 +219,7 @@ impl Method {
     pub fn grid(self) -> Option<(u32, u32)> {
         match self {
             Method::Clahe { columns, rows } | Method::Detail { columns, rows } => Some((columns, rows)),
-            Method::Global
-            | Method::Dehaze
-            | Method::Balance
-            | Method::Deflicker
-            | Method::Faint(_)
-            | Method::Natural { .. } => None,
+            Method::Global | Method::Deflicker | Method::Faint(_) | Method::Natural { .. } => None,
         }
     }
 
@@ -533,12 +522,10 @@ pub enum OutputDepth {
     Eight,
     /// 10 bits, or those of the input if it has more than 8.
     Ten,
-    /// The 8 bits that frames had before they were made deeper.
-    EightAgain,
 }
 
 impl OutputDepth {
-    /// The choices: name, description, value. The fourth one is for what was made deeper before.
+    /// The choices: name, description, value.
     pub(crate) const CHOICES: [(&'static str, &'static str, OutputDepth); 3] = [
         ("auto", "As many as the input has, without noise", OutputDepth::AsInput),
         ("8", "8; video of more bits is dithered", OutputDepth::Eight),

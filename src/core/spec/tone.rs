@@ -18,24 +18,14 @@
 //!   level at 90 %, and the mean that is aimed at rises to 56.
 //! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets
 //!   in where they are a level apart and is full at 2, in tiles at 4 and 40.
-//! * [`Method::Dehaze`]: haze adds a veil that grows with depth. Each of 8x8 regions has a black point `b`, a hundredth
-//!   of its darkest components: the least of 5x5 regions of each frame, so that what is bright by itself is not taken
-//!   for haze, of the mean over the window the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3.
-//!   With the airlight `A = 0.89 q`, `B = min(0.93 b, 0.65 A)` is taken off and the rest has the gain `A / (A - B)`
-//!   (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color or gray level image, ICCV
-//!   2009, by region). If white comes out below 200 in the clearest region, all gains grow by up to 1.5. Regions are
-//!   blended as tiles are.
 //! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose
 //!   codes are absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and
 //!   levels above it stay as they are.
-//! * [`Balance`]: water takes red first. Each of R, G and B has its own ends, half way to the mean colours of the
-//!   darkest and of the brightest 0.3 %, which become 6 and 249; then each is multiplied by the 0.15th power of the
-//!   ratio of the means.
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
 use super::detail::Detail;
-use super::measure::{Ends, REGIONS, around, mean_by_number};
+use super::measure::{Ends, REGIONS, mean_by_number};
 use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 use bytemuck::{Pod, Zeroable};
@@ -341,7 +331,7 @@ fn of_255(levels: Levels, of_255: u32) -> u32 {
 
 fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
-    let (p, q) = (ends.dark[0], ends.bright[3].max(ends.dark[0]));
+    let (p, q) = (ends.dark[0], ends.bright[1].max(ends.dark[0]));
     let used = q - p;
     let there = presence(used, levels, PRESENT);
     // (u - 0.08) / 0.2
@@ -355,7 +345,7 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
 
 fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> Span {
     let white = white_of(levels);
-    let (p, q) = (ends.dark[0], ends.bright[3].max(ends.dark[0]));
+    let (p, q) = (ends.dark[0], ends.bright[1].max(ends.dark[0]));
     // Thermal cameras count finely: a few levels are a picture, whatever share of the range they are. One curve
     // equalizes them, however few; one level is a level wide.
     let [none, all] = if method.grid().is_some() { PRESENT } else { [1, 2] }.map(|levels| 16 * levels);
@@ -368,7 +358,7 @@ fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> 
 fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
     let p = ends.dark[1] / 4;
-    let brightest = ends.bright[3].max(p);
+    let brightest = ends.bright[1].max(p);
     let [none, all] = LAMPS.map(|level| of_255(levels, level));
     let lamps = ratio(brightest.saturating_sub(none), all - none).min(4096);
     let without_lamps = brightest.min(ends.bright[0] * 5 / 2).max(p);
@@ -438,32 +428,6 @@ impl Veil {
         veil.then = self.then.map(|then| then.with_strength(strength));
         veil
     }
-
-    /// The veil of a scene with this mean of [`Measure::haze`](super::Measure::haze), in sixteenths of a level, and of
-    /// whose points these are the ends.
-    pub fn of(black: &[[u32; REGIONS]; REGIONS], ends: &Ends, levels: Levels, settings: &Settings) -> Self {
-        let q = ends.bright[1].max(16);
-        let airlight = share(q, 3645);
-        let black = mean_of_3x3(&around(black, 1, Iterator::max));
-        let clearest = black.iter().flatten().copied().min().unwrap_or(0);
-        let there = presence(q.saturating_sub(clearest), levels, PRESENT);
-        let taken = black.map(|row| row.map(|mean| share(share(mean, 3809).min(share(airlight, 2662)), there)));
-        let gain = |taken: u32| ratio(airlight, airlight - taken);
-        let clearest = taken.iter().flatten().copied().min().unwrap_or(0);
-        let white = share(q.saturating_sub(clearest), gain(clearest));
-        let most = if settings.keeps_peak { 4096 } else { 6144 };
-        let brighter = 4096 + share(ratio(of_255(levels, 200), white).clamp(4096, most) - 4096, there);
-        let gains = taken.map(|row| row.map(|taken| share(gain(taken), brighter)));
-        Veil { taken, gains, chroma: gains, then: None, in_light: None, ceiling: ceiling(ends, levels, settings) }
-    }
-}
-
-/// The mean over the 3x3 regions around each; the border is repeated.
-pub(super) fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
-    let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
-    std::array::from_fn(|y| {
-        std::array::from_fn(|x| (0..9).map(|cell| regions[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
-    })
 }
 
 /// A gain and an offset for each of R, G and B: `c' = c * gain + offset`.
@@ -492,49 +456,6 @@ impl Balance {
             offsets: self.offsets.map(|offset| strength.between(0, offset.into()) as i32),
         }
     }
-
-    /// The balance of a scene with these ends.
-    pub fn of(ends: &Ends, levels: Levels, settings: &Settings) -> Self {
-        // No channel becomes brighter than luminance was.
-        let high = if settings.keeps_peak { ends.peak } else { of_255(levels, 249) };
-        let low = of_255(levels, 6).min(high);
-        let widest = ends.channels.iter().map(|[p, q]| q.saturating_sub(*p)).max().unwrap_or(0);
-        let there = presence(widest, levels, PRESENT);
-        let mut means = [0u32; 3];
-        let mut balance = Balance { gains: [0; 3], offsets: [0; 3] };
-        for (channel, mean) in means.iter_mut().enumerate() {
-            let [mut p, mut q] = ends.channels[channel];
-            p += ends.corners[0][channel].saturating_sub(p) / 2;
-            if !settings.keeps_peak {
-                q -= q.saturating_sub(ends.corners[1][channel]) / 2;
-            }
-            let used = q.saturating_sub(p).max(of_255(levels, 8).max(1));
-            // As much as there is of a picture in any channel.
-            let gain = ratio(high - low, used).min(12 * 4096);
-            let gain = 4096 - share(4096, there) + share(gain, there);
-            balance.gains[channel] = gain;
-            balance.offsets[channel] =
-                p as i32 - share(p, there) as i32 + share(low, there) as i32 - share(p, gain) as i32;
-            *mean = (share(ends.mean[channel], gain) as i32 + balance.offsets[channel]).max(1) as u32;
-        }
-        let gray = means.iter().sum::<u32>() / 3;
-        for (channel, mean) in means.into_iter().enumerate() {
-            let most = if settings.keeps_peak { 4096 } else { u32::MAX };
-            let factor = 4096 - share(4096, there) + share(root_of_ratio(gray, mean).min(most), there);
-            balance.gains[channel] = share(balance.gains[channel], factor);
-            let offset = i64::from(balance.offsets[channel]) * i64::from(factor) / 4096;
-            balance.offsets[channel] = offset as i32;
-        }
-        balance
-    }
-}
-
-/// `(a / b)^0.15` in 4096ths, for ratios from a quarter to 4, by a table of its logarithm: 0.15 is close to 1/8 + 1/40.
-fn root_of_ratio(a: u32, b: u32) -> u32 {
-    // Three square roots give the eighth root; the fortieth part is a fifth of that, to first order.
-    let eighth = (0..3).fold(ratio(a, b).clamp(1024, 16384), |x, _| (u64::from(x) * 4096).isqrt() as u32);
-    let fortieth = 4096 + (eighth as i32 - 4096) / 5;
-    share(eighth, fortieth as u32)
 }
 
 /// A [`Balance`] of YUV: luma and chroma after it are sums of luma and chroma before it.

@@ -4,15 +4,15 @@
 //! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or
 //! levels also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the
 //! scene begins with one. All else follows from that window by the usual rules:
-//! * The tone is that of the ends of these frames, and the veil or the balance that of their mean. Of a scene of more
-//!   than 65,536 frames, every second frame counts for it, of one twice as long every fourth, and so on.
+//! * The tone is that of the ends of these frames. Of a scene of more than 65,536 frames, every second frame counts for it, of
+//!   one twice as long every fourth, and so on.
 //! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so
 //!   that sums stay as small as those of the longest window.
 
 use super::chroma::UNIT_GAIN;
 use super::equalization::curve;
 use super::guide::{Members, natural};
-use super::measure::{BLOCKS, Ends, REGIONS, Samples};
+use super::measure::{BLOCKS, Ends, Samples};
 use super::modifiers::capped;
 use super::natural::{Correction, MeanCorrection, light};
 use super::noise;
@@ -72,7 +72,6 @@ struct OpenScene {
     /// The ends of every `step`-th of the frames, and its noise.
     ends: Vec<(Ends, Option<u32>)>,
     step: u64,
-    veil: [[u64; REGIONS]; REGIONS],
     /// The corrections of the frames, with [`Method::Natural`].
     corrections: MeanCorrection,
     /// The samples of the frame before, if it counts.
@@ -134,9 +133,8 @@ impl WholeScenes {
 
 impl OpenScene {
     fn new(first: u64, cut: bool, shape: (Levels, (usize, usize)), transfer: Transfer) -> Self {
-        let veil = [[0; REGIONS]; REGIONS];
         let (counts, ends, corrections) = (Vec::new(), Vec::new(), MeanCorrection::default());
-        OpenScene { first, cut, shape, transfer, counts, frames: 0, ends, step: 1, veil, corrections, before: None }
+        OpenScene { first, cut, shape, transfer, counts, frames: 0, ends, step: 1, corrections, before: None }
     }
 
     fn add(&mut self, measure: &Measure, histogram: Option<&Histogram>, settings: &Settings) {
@@ -159,9 +157,6 @@ impl OpenScene {
             self.ends.push((measure.ends, before.and_then(|before| noise::between(before, &measure.samples))));
         }
         self.before = Some(Arc::clone(&measure.samples));
-        for (sum, black) in self.veil.iter_mut().flatten().zip(measure.haze.iter().flatten()) {
-            *sum += u64::from(*black);
-        }
         self.frames += 1;
     }
 
@@ -174,9 +169,8 @@ impl OpenScene {
             return MappedScene { first: self.first, cut: self.cut, mapping };
         }
         let frames = self.frames.max(1);
-        let black = || self.veil.map(|row| row.map(|sum| (sum / frames) as u32));
         let ends = self.ends.iter().map(|(ends, _)| ends);
-        let guide = Members { ends, black, noise, levels, transfer: self.transfer }.guide(settings);
+        let guide = Members { ends, noise, levels, transfer: self.transfer }.guide(settings);
         let mapping = guide.mapping.unwrap_or_else(|| {
             if self.counts.is_empty() {
                 return Mapping::Balance(Balance::IDENTITY);

@@ -10,7 +10,6 @@ mod live;
 mod manual;
 mod plan;
 mod preview;
-mod restore;
 mod run;
 mod status;
 mod transcode;
@@ -37,7 +36,6 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Live(jobs) => live::run(jobs, console),
         Job::Cameras(file, cameras) => live::run_cameras(&file, cameras, console),
         Job::Compare(job) => compare::run(*job, console),
-        Job::Restore(job) => restore::run(*job, console),
         Job::Preview(job) => preview::run(&job, console),
         Job::Plan(job) => plan::run(job, console),
         Job::Run(job) => run::run(&job, console),

@@ -10,7 +10,6 @@ use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
 use super::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs};
 use super::preview::{PreviewArgs, PreviewJob};
-use super::restore::{RestoreArgs, RestoreJob};
 use super::shell::man_page;
 use super::stderr::{EventsTo, StderrOptions, Verbosity};
 use super::values::usage;
@@ -55,8 +54,6 @@ pub enum Command {
     Live(Box<LiveArgs>),
     /// Show two videos or images in one, with histograms and the curve between them
     Compare(Box<CompareArgs>),
-    /// Give the original samples back, from an equalized video and its curves
-    Restore(Box<RestoreArgs>),
     /// Show a few frames under every look on one sheet, to choose a look
     Preview(Box<PreviewArgs>),
     /// Plan to work on a video in pieces: prints the plan, for run, status and join
@@ -101,8 +98,6 @@ pub enum Job {
     Cameras(CameraFile, Vec<Camera>),
     /// Show two videos in one.
     Compare(Box<CompareJob>),
-    /// Undo the curves of a video.
-    Restore(Box<RestoreJob>),
     /// Show a few frames under every look.
     Preview(Box<PreviewJob>),
     /// Equalize many files, with options as for the first one, if there is one.
@@ -145,7 +140,6 @@ impl Job {
             Job::Live(jobs) => jobs.iter().any(|job| job.camera.isolation != Isolation::Off),
             Job::Cameras(_, cameras) => cameras.iter().any(|camera| camera.job.camera.isolation != Isolation::Off),
             Job::Compare(job) => !job.sandbox.is_off(),
-            Job::Restore(job) => !job.sandbox.is_off(),
             Job::Preview(job) => !job.sandbox.is_off(),
             Job::Many(..) | Job::Plan(_) | Job::Run(_) | Job::Join(_) => true,
             _ => false,
@@ -201,15 +195,7 @@ impl Job {
         if words.iter().any(|word| word == "-h") && !words.get(1).is_some_and(is_command) {
             command.override_help(SHORT_HELP).try_get_matches_from(&words)?;
         }
-        let is_restore = words.get(1).is_some_and(|word| word == "restore");
-        match Args::try_parse_from(words) {
-            Err(error) if is_restore && error.kind() == ErrorKind::MissingRequiredArgument => {
-                let message = "restore takes three names: the equalized video, the curves that --save-curves kept when \
-                               it was made, and an output (the video that it was made from is as it was)";
-                Err(usage(error.kind(), message).format(&mut Args::command()))
-            }
-            args => args.and_then(Job::from_args),
-        }
+        Args::try_parse_from(words).and_then(Job::from_args)
     }
 
     /// Checks and converts the options.
@@ -224,7 +210,6 @@ impl Job {
             Job::Live(jobs) => Some(&jobs[0].stderr),
             Job::Cameras(_, cameras) => Some(&cameras[0].job.stderr),
             Job::Compare(job) => Some(&job.stderr),
-            Job::Restore(job) => Some(&job.stderr),
             Job::Preview(job) => Some(&job.stderr),
             Job::Many(job, _) => Some(&job.stderr),
             Job::Plan(job) => Some(&job.file.stderr),
@@ -250,7 +235,6 @@ impl Job {
             Job::File(job) => job.limits.time,
             Job::Plan(PlanJob { many: None, file, .. }) => file.limits.time,
             Job::Compare(job) => job.limits.time,
-            Job::Restore(job) => job.limits.time,
             Job::Preview(job) => job.limits.time,
             _ => None,
         }
@@ -283,7 +267,6 @@ impl Job {
             Job::Live(jobs) => jobs[0].overwrite,
             Job::Cameras(_, cameras) => cameras[0].job.overwrite,
             Job::Compare(job) => job.output.overwrite,
-            Job::Restore(job) => job.output.overwrite,
             _ => return false,
         };
         overwrite == Overwrite::Yes
@@ -296,7 +279,6 @@ impl Job {
             Job::Live(jobs) => jobs.iter().flat_map(LiveJob::files).collect(),
             Job::Cameras(_, cameras) => cameras.iter().flat_map(|camera| camera.job.files()).collect(),
             Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),
-            Job::Restore(job) => vec![&job.input.url, &job.curves, &job.output.name],
             Job::Many(many, _) => many.files.iter().flat_map(|(input, output)| [input, output]).collect(),
             _ => Vec::new(),
         }
@@ -316,7 +298,6 @@ impl Job {
             }
             Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
-            Some(Command::Restore(args)) => Job::Restore(Box::new(RestoreJob::from_args(*args)?)),
             Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
             Some(Command::Plan(args)) => Job::Plan(PlanJob::from_args(*args)?),
             Some(Command::Run(args)) => Job::Run(RunJob::from_args(args)?),

@@ -34,10 +34,6 @@ pub struct CompareArgs {
     #[arg(long)]
     pub split: bool,
 
-    /// Show how much red, green and blue of B differ from those of A, times this factor, 1 to 255
-    #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u8).range(1..), conflicts_with = "split")]
-    pub difference: Option<u8>,
-
     /// Leave out names, histograms and the line between both
     #[arg(long)]
     pub plain: bool,
@@ -70,8 +66,6 @@ pub enum View {
     SideBySide,
     /// The left half of A, the right half of B.
     Split,
-    /// How much B differs from A, times this factor.
-    Difference(u8),
 }
 
 /// The checked options of `compare`.
@@ -109,13 +103,8 @@ impl CompareJob {
             inputs,
             output,
             sandbox,
-            view: match args.difference {
-                Some(factor) => View::Difference(factor),
-                None if args.split => View::Split,
-                None => View::SideBySide,
-            },
-            // Nothing hides a difference.
-            plain: args.plain || args.difference.is_some(),
+            view: if args.split { View::Split } else { View::SideBySide },
+            plain: args.plain,
             limits: args.limits.check()?,
             stderr: args.stderr.into(),
         })

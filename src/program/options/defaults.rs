@@ -5,7 +5,6 @@ use super::values::usage;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use directories::ProjectDirs;
 use histeq_media::sys::{Name, read_regular};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -156,11 +155,19 @@ fn origins(typed: &ArgMatches) -> Result<Vec<Origin>, clap::Error> {
     Ok(origins)
 }
 
+/// Where the configuration file is if no variable names it. Folders that are not absolute are left out, as the XDG Base
+/// Directory Specification wants.
+fn usual_config() -> Option<PathBuf> {
+    let absolute = |folder: &PathBuf| folder.is_absolute();
+    let given = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(absolute);
+    let folder = given.or_else(|| Some(std::env::home_dir().filter(absolute)?.join(".config")))?;
+    Some(folder.join("histeq-video/config.toml"))
+}
+
 /// The path of the configuration file, and what is in it.
 fn config() -> Result<(PathBuf, Table), clap::Error> {
     let given = std::env::var_os(CONFIG);
-    let usual = || ProjectDirs::from("", "", "histeq-video").map(|folders| folders.config_dir().join("config.toml"));
-    let path = given.as_ref().map(PathBuf::from).or_else(usual).unwrap_or_default();
+    let path = given.as_ref().map(PathBuf::from).or_else(usual_config).unwrap_or_default();
     if [Path::new(""), Path::new("/dev/null")].contains(&&*path) || given.is_none() && !path.exists() {
         return Ok((path, Table::new()));
     }

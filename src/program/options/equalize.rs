@@ -41,8 +41,7 @@ pub struct EqualizeArgs<const PART: u8> {
     /// Write the curves of all frames to this file, as lines of JSON that can be edited; not with --method clahe
     ///
     /// Where one curve does not say all, a line has the balance of colours and what is done by region, too. A name that
-    /// ends in .npz makes an archive that NumPy reads, with a record for each frame; one that ends in .cube makes a table of
-    /// each scene for grading programs. Neither can be loaded again.
+    /// ends in .cube makes a table of each scene for grading programs, which cannot be loaded again.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub save_curves: Option<Name>,

@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use histeq::options::{OPTIONS, ValueKind};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Options of other programs, and their names here.
 const SYNONYMS: [(&str, &str); 24] = [
@@ -70,7 +71,7 @@ const START: &str = "--start T says where the part begins here, in seconds or as
 const END: &str = "--duration T says how long the part is, from --start T on";
 
 /// Options that are refused, and what to use.
-const ANSWERS: [(&str, &str); 33] = [
+const ANSWERS: [(&str, &str); 34] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
     ("-filter_complex", FILTERS),
@@ -103,8 +104,12 @@ const ANSWERS: [(&str, &str); 33] = [
     ("--resume", RESUME),
     ("--continue", RESUME),
     ("--audio-bitrate", SOUND),
+    ("--difference", "ffmpeg -i A -i B -lavfi blend=all_mode=difference OUTPUT shows how far two videos are apart"),
     ("--quality", "--crf Q sets the quality here, on the encoder's own scale"),
 ];
+
+/// Words for a command that gives back what was there before.
+const UNDO: [&str; 4] = ["restore", "undo", "revert", "reset"];
 
 /// Values of `--for` that name a site or device, and the options for it.
 const PLACES: [(&str, &str); 10] = [
@@ -130,6 +135,10 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let command = command.as_str();
     if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&command) {
         return Ok(words);
+    }
+    if UNDO.contains(&command) && !Path::new(command).exists() {
+        let answer = "nothing is undone: the video that was equalized is as it was, and keeps its samples";
+        return Err(usage(ErrorKind::InvalidSubcommand, &format!("{command}: {answer}")));
     }
     // `live` has an option -o of its own.
     let has_output = command == "live";
@@ -222,14 +231,7 @@ fn value_as_option(word: &str) -> Option<String> {
 }
 
 /// Other words for commands.
-const COMMANDS: [(&str, &str); 6] = [
-    ("undo", "restore"),
-    ("revert", "restore"),
-    ("reset", "restore"),
-    ("camera", "live"),
-    ("webcam", "live"),
-    ("diff", "compare"),
-];
+const COMMANDS: [(&str, &str); 3] = [("camera", "live"), ("webcam", "live"), ("diff", "compare")];
 
 /// The command of `program` that a mistyped word may mean.
 pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
@@ -267,7 +269,7 @@ Options:
       --dry-run           Say what would be done, and write nothing
   -y                      Overwrite an existing output
 
-Commands: live (a camera), preview, compare (two videos in one), restore (undo)
+Commands: live (a camera), preview, compare (two videos in one)
   of specialists: plan, run, join, status, bench, devices, completions, man
 
 histeq-video --help shows all options, exit codes and more examples, and

@@ -4,7 +4,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
-//! | `file`, `live`, `compare`, `restore`, `preview` | the options of each command |
+//! | `file`, `live`, `compare`, `preview` | the options of each command |
 //! | `habits` | what people type who know other programs, and what most people need |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
@@ -47,7 +47,6 @@ mod part;
 mod pieces;
 mod preview;
 mod purpose;
-mod restore;
 mod sandbox;
 mod sequence;
 mod shell;
@@ -73,7 +72,6 @@ pub use palette::PaletteOptions;
 pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};
 pub use preview::{LookRow, PreviewJob, ReadyCommand};
 pub use purpose::Purpose;
-pub use restore::RestoreJob;
 pub use sandbox::Sandbox;
 pub use shell::{answer_shell, completions, man_pages};
 pub use stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};

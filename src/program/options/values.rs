@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
+use histeq::options::OptionError;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::sys::{Name, printable, without_middle, without_password};
@@ -86,7 +87,8 @@ fn stream_name(name: Name, standard: u32) -> Name {
 }
 
 /// Extensions of other formats for curves or tables.
-const OTHERS: [&str; 11] = [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".mat", ".xlsx"];
+const OTHERS: [&str; 12] =
+    [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".npz", ".mat", ".xlsx"];
 
 /// Whether a name is that of a table for grading programs.
 pub fn is_cube(name: &Name) -> bool {
@@ -101,8 +103,7 @@ pub fn curves_name(name: Option<Name>) -> Result<Option<Name>, clap::Error> {
         }
         Some(other) if OTHERS.iter().any(|end| other.to_string().to_lowercase().ends_with(end)) => {
             let message = format!(
-                "--save-curves writes lines of JSON (.jsonl), a table for grading programs (.cube) or an archive \
-                         for NumPy (.npz), not {other}"
+                "--save-curves writes lines of JSON (.jsonl) or a table for grading programs (.cube), not {other}"
             );
             Err(usage(ErrorKind::ValueValidation, &message))
         }
@@ -184,7 +185,11 @@ impl<P: TypedValueParser> TypedValueParser for AnyCase<P> {
         value: &OsStr,
     ) -> Result<P::Value, clap::Error> {
         let text = StringValueParser::new().parse_ref(command, argument, value)?;
-        self.0.parse_ref(command, argument, text.to_lowercase().as_ref())
+        let text = text.to_lowercase();
+        if let Some(gone) = argument.and_then(|option| OptionError::of_gone(option.get_id().as_str(), &text)) {
+            return Err(usage(ErrorKind::ValueValidation, &gone.with_prefix("--")));
+        }
+        self.0.parse_ref(command, argument, text.as_ref())
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

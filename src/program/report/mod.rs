@@ -29,7 +29,6 @@ pub use events::{
 pub use failure::{SKIPPED, kind_of};
 pub use meter::{Meter, Metered};
 pub use summary::{
-    compare_summary, counted, in_bytes, jobs_summary, live_summary, restore_summary, summary, unchanged_summary,
-    with_size,
+    compare_summary, counted, in_bytes, jobs_summary, live_summary, summary, unchanged_summary, with_size,
 };
 pub use width::with_name;

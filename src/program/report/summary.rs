@@ -80,18 +80,6 @@ pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&Name>, elapsed: Dur
     ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 
-/// The end of restoring a video. `merged` samples may have been a higher level.
-pub fn restore_summary(summary: &Summary, progress: &Progress, merged: u64) -> ResultRecord {
-    let merged = match merged {
-        0 => "every sample is certain".to_owned(),
-        1 => "1 sample may have been a higher level (the lowest of those that became one was taken)".to_owned(),
-        _ => format!("{merged} samples may have been a higher level (the lowest of those that became one was taken)"),
-    };
-    let last = with_destination(&frames_in_time(progress, "restored ", summary.elapsed), summary);
-    let line = format!("{}\n{last}", wrapped(&merged));
-    ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
-}
-
 /// The numbers of a run, and its line.
 fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultRecord {
     let busy = |stage| rounded(progress.busy(stage));

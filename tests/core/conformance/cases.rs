@@ -147,7 +147,7 @@ pub fn cases() -> Vec<Case> {
     for options in OPTIONS_ALONE.into_iter().chain(depths) {
         cases.push(plain("yuv420p", "limited", options.to_owned()));
     }
-    for options in ["look=natural", "method=balance", "method=global strength=1", "method=dehaze"] {
+    for options in ["look=natural", "method=global strength=1"] {
         for matrix in ["bt709", "bt2020"] {
             cases.push(Case { matrix, ..plain("gbrp", "full", options.to_owned()) });
             cases.push(Case { matrix, ..plain("yuv420p", "limited", options.to_owned()) });

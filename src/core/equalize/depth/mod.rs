@@ -29,24 +29,9 @@ mod sibling;
 use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
 use crate::spec::{Denoise, Levels, OutputDepth, Plateau, Settings};
 use crate::{Error, Result};
-use pattern::SIZE;
 use rows::{Lift, Lower};
 pub(super) use sibling::{Kind, Part, parts, sibling};
 use std::collections::VecDeque;
-
-/// For each code of `depth` bits, 9 to 16, the one of 8 bits that is lifted to it with noise, if there is one.
-pub fn codes_lifted_to(depth: u8, is_full: bool) -> Vec<Option<u16>> {
-    let mut codes = vec![None; 1 << depth];
-    let lift = Lift::noisy(depth, is_full);
-    let mut lifted = [0; SIZE];
-    for code in 0..=u8::MAX {
-        for y in 0..SIZE {
-            lift.row(y, &[code; SIZE], &mut lifted);
-            lifted.iter().for_each(|&deep| codes[usize::from(deep)] = Some(u16::from(code)));
-        }
-    }
-    codes
-}
 
 /// How a frame is reduced to 8 bits.
 struct Below {
@@ -88,16 +73,11 @@ impl Depth {
             }
             OutputDepth::Ten => &[10],
             OutputDepth::Eight => &[12, 16],
-            OutputDepth::EightAgain => &[],
         };
         if format.depth() > 8 {
             let below = sibling(format, 8).filter(|_| self.output != OutputDepth::Ten);
-            let was_lifted = self.output == OutputDepth::EightAgain;
-            self.under_way.push_back(below.map(|format| Below { format, was_lifted }));
+            self.under_way.push_back(below.map(|format| Below { format, was_lifted: false }));
             return Ok((frame, settings));
-        }
-        if self.output == OutputDepth::EightAgain {
-            return Err(Error::NotDeeper);
         }
         let to = depths.iter().find_map(|&depth| sibling(format, depth)).ok_or(Error::NoDeeperFormat { format })?;
         let below = Below { format, was_lifted: !always };

@@ -37,7 +37,7 @@ impl Veil {
         let densest = black.iter().flatten().flatten().copied().max().unwrap_or(0);
         let black = black.map(|row| row.map(|black| black.unwrap_or(densest) as u32));
         let black = around(&around(&black, 2, Iterator::min), 1, Iterator::max);
-        let black = crate::spec::tone::mean_of_3x3(&black).map(|row| row.map(|level| level as i32));
+        let black = mean_of_3x3(&black).map(|row| row.map(|level| level as i32));
         let taken = black.map(|row| row.map(|black| times(black, TAKEN).min(times(air, MOST_TAKEN))));
         let all = taken.as_flattened();
         let (mean, least) = (all.iter().sum::<i32>() / all.len() as i32, all.iter().copied().min().unwrap_or(0));
@@ -58,6 +58,14 @@ impl Veil {
     pub fn chroma(gain: i32) -> i32 {
         gain.min(MOST_CHROMA)
     }
+}
+
+/// The mean over the 3x3 regions around each; the border is repeated.
+fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS] {
+    let clamped = |index: usize, step: usize| (index + step).saturating_sub(1).min(REGIONS - 1);
+    std::array::from_fn(|y| {
+        std::array::from_fn(|x| (0..9).map(|cell| regions[clamped(y, cell / 3)][clamped(x, cell % 3)]).sum::<u32>() / 9)
+    })
 }
 
 /// How dense a veil is, of the airlight, by the black points of the regions that have points, and how much denser above

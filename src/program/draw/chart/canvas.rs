@@ -39,35 +39,6 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Replaces red, green and blue by how much those of a `bgr0` frame in the upper left corner differ, times
-    /// `factor`.
-    pub fn subtract(&mut self, frame: &Frame, factor: u8) {
-        for (y, row) in self.pixels.chunks_exact_mut(self.width).enumerate().take(frame.height()) {
-            for (pixel, bytes) in row.iter_mut().zip(frame.planes()[0].row(y).chunks_exact(4)) {
-                let mut colours = pixel.to_le_bytes();
-                for (colour, other) in colours.iter_mut().zip(&bytes[..3]) {
-                    *colour = colour.abs_diff(*other).saturating_mul(factor);
-                }
-                *pixel = u32::from_le_bytes(colours);
-            }
-        }
-    }
-
-    /// Sets red, green and blue to how much those of two `rgb48le` frames differ, in steps of 8 bits, times `factor`.
-    pub fn set_difference(&mut self, frames: [&Frame; 2], factor: u8) {
-        let height = frames[0].height().min(frames[1].height());
-        for (y, row) in self.pixels.chunks_exact_mut(self.width).enumerate().take(height) {
-            let [a, b] = frames.map(|frame| frame.planes()[0].row(y).chunks_exact(6));
-            for (pixel, (a, b)) in row.iter_mut().zip(a.zip(b)) {
-                let apart = |at: usize| {
-                    let [a, b] = [a, b].map(|colours| u16::from_le_bytes([colours[at], colours[at + 1]]));
-                    ((u32::from(a.abs_diff(b)) * u32::from(factor) + 128) / 257).min(255)
-                };
-                *pixel = apart(0) << 16 | apart(2) << 8 | apart(4);
-            }
-        }
-    }
-
     /// Darkens `area`, in points, as a background for text.
     pub fn shade(&mut self, area: Rectangle) {
         let area = area.intersection(&self.bounding_box());

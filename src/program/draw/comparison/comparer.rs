@@ -62,20 +62,7 @@ impl Comparer {
         let mut canvas = Canvas::new(&mut pixels, size, 1);
         canvas.copy(&rgb_of_a.rgb(a, of_a.size())?, (0, 0), layout.columns[0].clone());
         let (columns, x) = layout.of_b.clone();
-        let is_deep = of_a.format().depth().max(of_b.format().depth()) > 8;
-        match self.view {
-            // In 8 bits, small differences would be none.
-            View::Difference(factor) if is_deep => {
-                let format = RawFormat::from(PixelFormat::Rgb48le);
-                let deep = |converter: &mut Converter, frame, of: &Picture| {
-                    let colour = of.colour().converted(of.format(), format, false);
-                    converter.frame(frame, VideoFormat { format, size: of_a.size(), colour })
-                };
-                canvas.set_difference([&deep(rgb_of_a, a, &of_a)?, &deep(rgb_of_b, b, &of_b)?], factor);
-            }
-            View::Difference(factor) => canvas.subtract(&rgb_of_b.rgb(b, layout.size_of_b)?, factor),
-            View::SideBySide | View::Split => canvas.copy(&rgb_of_b.rgb(b, layout.size_of_b)?, (x, 0), columns),
-        }
+        canvas.copy(&rgb_of_b.rgb(b, layout.size_of_b)?, (x, 0), columns);
         self.annotate(&mut canvas, [a, b], &layout);
 
         let mut drawn = canvas.to_frame(&self.pool)?;

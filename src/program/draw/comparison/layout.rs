@@ -37,13 +37,6 @@ impl PairLayout {
                 sides: [Side::Left, Side::Left],
                 of_b: (0..beside, width),
             },
-            View::Difference(_) => PairLayout {
-                size_of_b: (width, height),
-                size: (width, height),
-                columns: [0..width, 0..width],
-                sides: [Side::Left, Side::Right],
-                of_b: (0..width, 0),
-            },
             View::Split => PairLayout {
                 size_of_b: (width, height),
                 size: (width, height),

@@ -33,7 +33,7 @@ const SIZES: [usize; 4] = [17, 33, 65, 129];
 const ONE_IN: usize = 1000;
 
 /// What a table cannot hold.
-const NO_TABLE: &str = "what is done to HDR in light is no table (take .jsonl or .npz)";
+const NO_TABLE: &str = "what is done to HDR in light is no table (take .jsonl)";
 
 /// Half a level of 255.
 const HALF: f64 = 0.5 / 255.0;

@@ -8,7 +8,6 @@ use histeq::spec::chroma::UNIT_GAIN;
 use histeq_media::sys::{Name, is_fifo, open_regular};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 
 /// An example of the first line, for messages.
 const EXAMPLE: &str = r#"{"histeq_curves":1,"depth":8,"range":"limited"}"#;
@@ -40,8 +39,6 @@ impl CurveFile {
     /// # Errors
     /// As for [`read`](Self::read).
     pub fn of(file: File, name: &str) -> Result<Self> {
-        let is_archive = Path::new(name).extension().is_some_and(|extension| extension == "npz");
-        ensure!(!is_archive, "{name}: an archive is for NumPy, and not read here (save curves to a .jsonl)");
         let most = limits::memory() / 4;
         let mut text = String::new();
         let length = file.take(most as u64).read_to_string(&mut text);
@@ -89,11 +86,6 @@ impl CurveFile {
     /// What is applied to frames, by this index.
     pub fn mapping(&self, index: usize) -> &Mapping {
         &self.mappings[index].1
-    }
-
-    /// What is applied from which frame on.
-    pub fn mappings(&self) -> impl Iterator<Item = (u64, &Mapping)> {
-        self.mappings.iter().map(|(frame, mapping)| (*frame, mapping))
     }
 
     /// Whether colour has a gain somewhere, where it follows.

@@ -3,7 +3,6 @@
 //!
 //! ```text
 //! statistics::CurveSaver (an Observer) -> CurveWriter -> file -> CurveFile -> LoadedCurves (a MappingSource)
-//!                                                                InverseCurves (a MappingSource)
 //! ```
 //!
 //! A file has one JSON object on each line. The first line has the format: version, depth and range. Each of the others
@@ -36,20 +35,15 @@
 //!
 //! Programs that do not know these fields refuse such a line by the name of the first: so the version is still 1.
 //!
-//! A file whose name ends in `.npz` is an archive for NumPy (`archive.rs`), one that ends in `.cube` a table for grading
-//! programs (`cube.rs`); both are only written.
+//! A file whose name ends in `.cube` is a table for grading programs (`cube.rs`), which is only written.
 
 mod apply;
-mod archive;
 mod cube;
 mod lines;
 mod load;
-mod restore;
 mod save;
 
 pub use apply::LoadedCurves;
-pub(in crate::sidecar) use archive::array;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
-pub use restore::{InverseCurves, check_undone};
 pub use save::{CurveWriter, Place};

@@ -1,7 +1,6 @@
-//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete; an archive (`.npz`)
-//! and tables for grading programs (`.cube`) at its end.
+//! Writes the file of `--save-curves` during the run, into a temporary file until it is complete; tables
+//! for grading programs (`.cube`) at its end.
 
-use super::archive::Archive;
 use super::cube::Cubes;
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, bail};
@@ -30,7 +29,6 @@ struct UnfinishedFile {
 enum Kind {
     /// Lines: open from the first curve on.
     Lines(Option<BufWriter<PlaneWriter>>),
-    Archive(Archive),
     /// A table for each scene.
     Cubes(Cubes),
 }
@@ -49,12 +47,10 @@ pub struct Place {
 }
 
 impl CurveWriter {
-    /// A writer of `target`: of an archive if its name ends in `.npz`, of tables if it ends in `.cube`, else of lines,
-    /// and then it is created with the first curve.
+    /// A writer of `target`: of tables if its name ends in `.cube`, else of lines, and then it is created with the first curve.
     pub fn new(target: Target) -> Self {
         let extension = target.name().path().extension().map(|extension| extension.to_ascii_lowercase());
         let kind = match extension.as_ref().and_then(|extension| extension.to_str()) {
-            Some("npz") => Kind::Archive(Archive::default()),
             Some("cube") => Kind::Cubes(Cubes::default()),
             _ => Kind::Lines(None),
         };
@@ -90,11 +86,10 @@ impl CurveWriter {
     /// When it cannot be written or renamed.
     pub fn finish(self, outcome: Outcome, notices: &Notices) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(UnfinishedFile { mut target, kind, last: Some((format, _)) }) = open else { return Ok(()) };
+        let Some(UnfinishedFile { target, kind, last: Some((format, _)) }) = open else { return Ok(()) };
         let name = target.name().to_owned();
         let written = match kind {
-            Kind::Archive(archive) => archive.write(format, target.patient_writer()?),
-            Kind::Lines(Some(mut file)) => file.flush().map_err(Into::into),
+            Kind::Lines(Some(mut file)) => file.flush(),
             Kind::Lines(None) => Ok(()),
             Kind::Cubes(cubes) => return cubes.write(format, target, outcome, notices),
         };
@@ -108,7 +103,6 @@ impl UnfinishedFile {
     fn write(&mut self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let is_new = self.last.as_ref().is_none_or(|(_, last)| last != mapping);
         match &mut self.kind {
-            Kind::Archive(archive) => archive.add(place.frame, format, mapping, is_new)?,
             Kind::Cubes(cubes) => cubes.add(place, format, mapping)?,
             Kind::Lines(file) => {
                 if file.is_none() {

@@ -9,12 +9,13 @@
 //! | `range` | `u16` | 2 | the codes of the first and of the last level |
 
 use super::FrameRecord;
-use crate::sidecar::curves::array;
 use anyhow::{Context, Result, ensure};
 use histeq::frame::limits;
 use histeq::spec::{Histogram, Levels};
+use npyz::{AutoSerialize, WriterBuilder};
 use std::io::{Cursor, Write};
-use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
 
 /// The histograms of a run. They are kept until the end: the archive begins with how many there are.
 #[derive(Default)]
@@ -68,4 +69,19 @@ impl Histograms {
         file.write_all(zip.finish()?.get_ref())?;
         Ok(())
     }
+}
+
+/// Adds an array of this shape.
+fn array<T: AutoSerialize>(
+    zip: &mut ZipWriter<Cursor<Vec<u8>>>,
+    name: &str,
+    shape: &[u64],
+    values: impl Iterator<Item = T>,
+) -> Result<()> {
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated).large_file(true);
+    zip.start_file(format!("{name}.npy"), options)?;
+    let mut array = npyz::WriteOptions::new().default_dtype().shape(shape).writer(zip).begin_nd()?;
+    array.extend(values)?;
+    array.finish()?;
+    Ok(())
 }
