@@ -42,7 +42,7 @@ gray = true
 fn the_file_lies_below_the_folder_for_it_or_the_home() {
     let dir = with_clip();
     for (folder, look) in [("given", "night"), ("person/.config", "haze")] {
-        std::fs::create_dir_all(dir.path(&format!("{folder}/histeq-video"))).expect("a folder");
+        std::fs::create_dir_all(dir.path(format!("{folder}/histeq-video"))).expect("a folder");
         dir.write(&format!("{folder}/histeq-video/config.toml"), format!("[defaults]\nlook = '{look}'").as_bytes());
     }
     let given = dir.path("given").display().to_string();
