@@ -92,7 +92,7 @@ static ALLOCATOR: histeq_media::sys::Allocator = histeq_media::sys::Allocator;
 const MIN_STACK: u64 = 512 << 10;
 
 fn main() -> ExitCode {
-    if getrlimit(Resource::Stack).current.is_some_and(|most| most < MIN_STACK) {
+    if getrlimit(Resource::Stack).current.is_some_and(|limit| limit < MIN_STACK) {
         print_line("histeq-video: error: the stack is limited to less than 512 KiB (ulimit -s 8192 gives more)");
         return ExitCode::FAILURE;
     }

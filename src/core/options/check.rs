@@ -23,7 +23,7 @@ impl OptionError {
     }
 
     /// The error of a value that earlier versions had for the option `name`, and what does it now; `None` of others.
-    pub fn of_gone(name: &str, text: &str) -> Option<Self> {
+    pub fn for_removed_value(name: &str, text: &str) -> Option<Self> {
         let instead = match (name, text) {
             ("method", "dehaze") => "{look} haze takes a veil off, and {method} natural where there is one",
             ("method", "balance") => "{look} underwater takes a cast away, and {method} natural where there is one",

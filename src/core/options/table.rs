@@ -105,7 +105,7 @@ impl OptionInfo {
             ValueKind::Choice(choices) => {
                 let names: Vec<_> = choices().into_iter().map(|(name, _)| name).collect();
                 let error = || OptionError::value(self.name, &format!("one of {}", names.join(", ")), text);
-                OptionError::of_gone(self.name, text).unwrap_or_else(error)
+                OptionError::for_removed_value(self.name, text).unwrap_or_else(error)
             }
             _ => OptionError::value(self.name, self.values, text),
         })

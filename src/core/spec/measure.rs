@@ -218,7 +218,7 @@ impl Measure {
             lit_blocks,
             mean,
             spread,
-            ends: Ends::of(&counted, (levels.count() - 1) as u16),
+            ends: Ends::from_lattice(&counted, (levels.count() - 1) as u16),
             samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
             points: Points::of(lattice, (levels.count() - 1) as u16),
             correction: None,
@@ -311,7 +311,7 @@ impl Occurrences {
 }
 
 impl Ends {
-    fn of(lattice: &Lattice, white: u16) -> Self {
+    fn from_lattice(lattice: &Lattice, white: u16) -> Self {
         let darkest = Occurrences::of(lattice.darkest().into_iter(), white);
         let dark = [500, 1000].map(|share| darkest.at_share(share));
         let (brightest, luma) = match lattice.rgb.is_empty() {

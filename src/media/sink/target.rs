@@ -116,7 +116,7 @@ pub enum TargetError {
 
 impl TargetError {
     /// Why no file can be made for the output of this name.
-    fn of_place(name: Name, error: &std::io::Error) -> Self {
+    fn not_created(name: Name, error: &std::io::Error) -> Self {
         let why = reason(error);
         if is_full(error) { TargetError::NotWritten(name, why) } else { TargetError::NotWritable(name, why) }
     }
@@ -181,7 +181,7 @@ impl Target {
         if target.is_direct {
             // Finds out at once whether the folder takes files.
             let temporary = Temporary::beside(&target.file);
-            let temporary = temporary.map_err(|error| TargetError::of_place(name.clone(), &error))?;
+            let temporary = temporary.map_err(|error| TargetError::not_created(name.clone(), &error))?;
             target.is_direct = false;
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
@@ -209,7 +209,7 @@ impl Target {
         let mut target = Target::at(&folder.path(name).into());
         target.file = folder.place().join(name);
         let temporary = Temporary::beside(&target.file);
-        target.temporary = Some(temporary.map_err(|error| TargetError::of_place(target.name.clone(), &error))?);
+        target.temporary = Some(temporary.map_err(|error| TargetError::not_created(target.name.clone(), &error))?);
         (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
     }
@@ -274,7 +274,7 @@ impl Target {
                 true => File::options().write(true).open(&target.file).map(Some),
                 false => Temporary::beside(&target.file).map(|_| None),
             };
-            let found = found.map_err(|error| TargetError::of_place(name.clone(), &error))?;
+            let found = found.map_err(|error| TargetError::not_created(name.clone(), &error))?;
             found.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
@@ -398,7 +398,7 @@ impl Target {
         match open_for_reader(self.name.path(), &self.cancel.flag()) {
             Ok(Some(file)) => self.fifo = Some(file),
             Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
-            Err(error) => return Err(TargetError::of_place(self.name.clone(), &error)),
+            Err(error) => return Err(TargetError::not_created(self.name.clone(), &error)),
         }
         Ok(())
     }
@@ -468,11 +468,11 @@ impl Target {
         };
         let opened = options.open(&self.file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
-            _ => TargetError::of_place(self.name.clone(), &error),
+            _ => TargetError::not_created(self.name.clone(), &error),
         });
         let file = opened?;
         self.lock(&file)?;
-        file.set_len(0).map_err(|error| TargetError::of_place(self.name.clone(), &error))?;
+        file.set_len(0).map_err(|error| TargetError::not_created(self.name.clone(), &error))?;
         self.direct = Some(file);
         Ok(())
     }
@@ -490,7 +490,7 @@ impl Target {
             None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
-        file.map_err(|error| TargetError::of_place(self.name.clone(), &error))
+        file.map_err(|error| TargetError::not_created(self.name.clone(), &error))
     }
 
     /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
@@ -587,7 +587,7 @@ impl Target {
     /// When the folder takes no new files.
     pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
         let name = numbered(&self.name, number);
-        Temporary::beside(name.path()).map_err(|error| TargetError::of_place(name, &error))
+        Temporary::beside(name.path()).map_err(|error| TargetError::not_created(name, &error))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.

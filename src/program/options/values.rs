@@ -186,7 +186,8 @@ impl<P: TypedValueParser> TypedValueParser for AnyCase<P> {
     ) -> Result<P::Value, clap::Error> {
         let text = StringValueParser::new().parse_ref(command, argument, value)?;
         let text = text.to_lowercase();
-        if let Some(gone) = argument.and_then(|option| OptionError::of_gone(option.get_id().as_str(), &text)) {
+        if let Some(gone) = argument.and_then(|option| OptionError::for_removed_value(option.get_id().as_str(), &text))
+        {
             return Err(usage(ErrorKind::ValueValidation, &gone.with_prefix("--")));
         }
         self.0.parse_ref(command, argument, text.as_ref())
