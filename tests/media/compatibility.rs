@@ -2,8 +2,7 @@
 
 use crate::program::interrupt::interrupted;
 use crate::support::program::{Dir, usage_error};
-use crate::support::reader::encoder_is_here;
-use crate::support::skip::skip;
+use crate::support::reader::{encoder_is_here, filter_is_here};
 
 /// The types of the boxes of an mp4 or mov file, in order.
 fn boxes(bytes: &[u8]) -> Vec<String> {
@@ -155,11 +154,7 @@ fn files_to_keep_to_edit_and_to_watch_are_what_they_should_be() {
 
 #[test]
 fn hdr_becomes_sdr_for_the_web_as_bright_as_it_was_meant() {
-    let has_zscale = Dir::new().ffmpeg("-filters").stdout.windows(7).any(|name| name == b" zscale");
-    if !has_zscale {
-        skip("HDR for the web", "this FFmpeg has no filter zscale");
-    }
-    if !has_zscale || !encoder_is_here("HDR for the web", "libx264") {
+    if !filter_is_here("HDR for the web", "zscale") || !encoder_is_here("HDR for the web", "libx264") {
         return;
     }
     let dir = Dir::new();

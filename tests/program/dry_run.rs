@@ -1,7 +1,7 @@
 //! `--dry-run` and `--version --json`: what would be done, and what is here, without doing anything.
 
 use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
+use crate::support::reader::{encoder_is_here, filter_is_here};
 use crate::support::skip::skip;
 use crate::support::tiny_disk::TinyDisk;
 use serde_json::Value;
@@ -286,7 +286,7 @@ fn a_dry_run_looks_at_the_room_on_the_disk() {
 
 #[test]
 fn a_dry_run_says_each_thing_once() {
-    if !encoder_is_here("video for the web", "libx264") {
+    if !encoder_is_here("video for the web", "libx264") || !filter_is_here("HDR for the web", "zscale") {
         return;
     }
     let dir = Dir::new();

@@ -22,6 +22,16 @@ pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     here
 }
 
+/// A filter, if this FFmpeg has it; a printed skip if not, with `what` it was for.
+pub fn filter_is_here(what: &str, filter: &str) -> bool {
+    let list = Dir::new().ffmpeg("-filters").stdout;
+    let here = String::from_utf8_lossy(&list).lines().any(|line| line.split_whitespace().nth(1) == Some(filter));
+    if !here {
+        skip(filter, &format!("this FFmpeg has no such filter ({what})"));
+    }
+    here
+}
+
 impl Dir {
     /// What ffprobe says about a file: `what` is one of its `-show_...` options and whatever goes with it.
     pub fn probe(&self, what: &str, file: &str) -> Value {

@@ -2,7 +2,7 @@
 
 use super::film;
 use crate::support::program::Dir;
-use crate::support::reader::list;
+use crate::support::reader::{encoder_is_here, list};
 
 const CHAPTERS: &str = ";FFMETADATA1\ntitle=A title\nartist=Somebody\ncomment=Said so\n\n[CHAPTER]\nTIMEBASE=1/1000\n\
 START=0\nEND=700\ntitle=Beginning\n\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=700\nEND=2000\ntitle=End; with a semicolon\n";
@@ -266,6 +266,9 @@ fn an_image_tells_what_made_it_and_how() {
     let ours = format!("histeq-video {} --", env!("CARGO_PKG_VERSION"));
     let tells = |name: &str| dir.read(name).windows(ours.len()).any(|bytes| bytes == ours.as_bytes());
     for output in ["out.png", "out.jpg", "out.tif", "out.webp"] {
+        if output.ends_with("webp") && !encoder_is_here("what made an image", "libwebp") {
+            continue;
+        }
         dir.succeeds(&format!("--backend cpu --strict in.png {output}"));
         assert!(tells(output), "{output}");
         let told = dir.raw(output, "rgb24");

@@ -84,10 +84,10 @@ fn a_quality_or_a_bit_rate_that_nobody_means_is_refused() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 5 -c:v mpeg4 in.mkv");
     let before = dir.names();
     if encoder_is_here("a quality", "libx264") {
-        dir.run("--crf 200 in.mkv out.mp4")
+        dir.run("--backend cpu --crf 200 in.mkv out.mp4")
             .exits_with(2)
             .says(&["--crf is a number from 0 to 63 with encoder libx264, not 200"]);
-        dir.run("--dry-run --crf 200 in.mkv out.mp4").exits_with(2).says(&["from 0 to 63"]);
+        dir.run("--backend cpu --dry-run --crf 200 in.mkv out.mp4").exits_with(2).says(&["from 0 to 63"]);
     }
     dir.run("--encoder mpeg4 --crf 32 in.mkv out.mp4").exits_with(2).says(&["from 0 to 31 with encoder mpeg4, not 32"]);
     if encoder_is_here("a quality", "libvpx-vp9") {
