@@ -89,7 +89,7 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
     let common = Settings { smoothing, scene_threshold, ..Settings::default() };
     let denoise = |on: Denoise| if share == 0.0 { Denoise::Off } else { on };
     if natural {
-        let method = Method::Natural { assumed: Assumed::Dark, most: Gain::OFF };
+        let method = Method::Natural { assumed: Assumed::Dark, most: Gain::OFF, faithful: false };
         Settings { method, chroma: Chroma::Follow, denoise: denoise(Denoise::AsShown(cleaner)), ..common }
     } else {
         let strength = Strength::from_share(0.0).expect("a share");
@@ -465,7 +465,7 @@ fn what_is_still_or_not_lifted_keeps_its_bytes_and_noise_that_is_lifted_goes() {
     for (name, film) in films {
         let with = |share: f64| {
             let natural = settings(share, true, true);
-            let method = Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF };
+            let method = Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF, faithful: false };
             run(&film, 0, Settings { method, ..natural }, 1)
         };
         same(&with(0.0), &with(1.0), name);

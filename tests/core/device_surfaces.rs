@@ -136,7 +136,7 @@ fn all_settings() -> Vec<Settings> {
         ..Settings::default()
     };
     let in_tiles = Settings { method: Method::Clahe { columns: 3, rows: 2 }, ..by_default };
-    let natural = |assumed| Method::Natural { assumed, most: Gain::OFF };
+    let natural = |assumed| Method::Natural { assumed, most: Gain::OFF, faithful: false };
     vec![
         Settings::default(),
         by_default,

@@ -25,7 +25,7 @@ const CHANGES: [Change; 16] = {
 fn treatments() -> Vec<Settings> {
     let gain = |slope| Gain::from_slope(slope).unwrap();
     let plain = Settings { chroma: Chroma::Follow, ..Settings::default() };
-    let natural = |assumed| Settings { method: Method::Natural { assumed, most: Gain::OFF }, ..plain };
+    let natural = |assumed| Settings { method: Method::Natural { assumed, most: Gain::OFF, faithful: false }, ..plain };
     let unused = Settings { stretch: Stretch::Unused { most: gain(4.0), fades: true }, max_gain: gain(3.0), ..plain };
     vec![
         unused,

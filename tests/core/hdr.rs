@@ -109,7 +109,7 @@ fn frame(format: PixelFormat, range: Range, transfer: Transfer, scene: Scene) ->
 }
 
 fn settings(assumed: Assumed) -> Settings {
-    let method = Method::Natural { assumed, most: Gain::OFF };
+    let method = Method::Natural { assumed, most: Gain::OFF, faithful: false };
     Settings { method, chroma: Chroma::Follow, keeps_peak: true, ..Settings::default() }
 }
 

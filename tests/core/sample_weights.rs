@@ -76,7 +76,7 @@ fn every_backend_gives_the_same_bytes_with_a_mask() {
     let backends = available();
     let plain = Settings { max_gain: Gain::from_slope(2.0).unwrap(), ..Settings::default() };
     let stretch = Stretch::Unused { most: Gain::from_slope(4.0).unwrap(), fades: true };
-    let natural = Method::Natural { assumed: Assumed::Veil, most: Gain::OFF };
+    let natural = Method::Natural { assumed: Assumed::Veil, most: Gain::OFF, faithful: false };
     for (turn, &format) in LAYOUTS.iter().enumerate() {
         let frames: Vec<Frame> = (0..7).map(|seed| Picture { seed, ..Picture::new(format, (45, 22)) }.make()).collect();
         for settings in [

@@ -167,7 +167,7 @@ impl Task {
         let method = match &mapping {
             Mapping::Curve { .. } => Method::Deflicker,
             Mapping::Veil(_) | Mapping::Balance(_) | Mapping::Balanced { .. } => {
-                Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF }
+                Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF, faithful: true }
             }
             Mapping::Tiles { .. } => panic!("tiles are counted here"),
         };

@@ -185,9 +185,11 @@ impl Options {
                 MethodName::Deflicker => Method::Deflicker,
                 MethodName::Asinh => Method::Faint(Function::Asinh),
                 MethodName::Midtones => Method::Faint(Function::Midtones),
-                MethodName::Natural => {
-                    Method::Natural { assumed: look.assumed, most: self.levels.map_or(Gain::OFF, |_| levels) }
-                }
+                MethodName::Natural => Method::Natural {
+                    assumed: look.assumed,
+                    most: self.levels.map_or(Gain::OFF, |_| levels),
+                    faithful: look.faithful,
+                },
             },
             smoothing: self.smoothing(self.smooth.unwrap_or(Smooth::Seconds(smooth)), video),
             scene_threshold: self

@@ -11,6 +11,7 @@ named! {
     pub enum Look {
         #[default]
         Natural = "natural" | "auto", "What each scene lacks; gray video of more than 8 bits gets thermal";
+        Faithful = "faithful", "Faults alone: what lacks nothing stays as it is";
         Night = "night", "The same, sure that it is dark";
         Haze = "haze", "The same, sure of haze, fog, smoke";
         Underwater = "underwater", "The same, sure of a cast, as under water";
@@ -72,6 +73,9 @@ pub struct LookParameters {
     pub method: MethodName,
     /// The part that [`MethodName::Natural`] takes for granted.
     pub assumed: Assumed,
+    /// With [`MethodName::Natural`], faults alone are corrected; else contrast and light are set as viewers choose them,
+    /// also where nothing is lacking.
+    pub faithful: bool,
     /// The treatment of colour.
     pub chroma: Chroma,
 }
@@ -89,6 +93,7 @@ const EXACT: LookParameters = LookParameters {
     is_dark: false,
     method: MethodName::Global,
     assumed: Assumed::Nothing,
+    faithful: false,
     chroma: Chroma::Keep,
 };
 const NATURAL: LookParameters = LookParameters {
@@ -123,8 +128,9 @@ impl Look {
     pub fn parameters(self, is_deep_gray: bool) -> LookParameters {
         match self {
             Look::Exact => EXACT,
-            Look::Natural if is_deep_gray => THERMAL,
+            Look::Natural | Look::Faithful if is_deep_gray => THERMAL,
             Look::Natural => NATURAL,
+            Look::Faithful => LookParameters { faithful: true, ..NATURAL },
             Look::Night => NIGHT,
             Look::Haze => HAZE,
             Look::Underwater => UNDERWATER,

@@ -193,6 +193,8 @@ pub enum Method {
         assumed: Assumed,
         /// The largest gain of levels.
         most: Gain,
+        /// Whether faults alone are corrected. Else contrast and light are set as viewers choose them, too.
+        faithful: bool,
     },
 }
 

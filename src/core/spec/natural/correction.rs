@@ -2,14 +2,16 @@
 
 use super::belief::Belief;
 use super::cast::{self, Cast};
+use super::contrast::Contrast;
 use super::in_light::{InLight, MOST_PEAK, balance_of_codes};
 use super::line::Line;
+use super::meant::Meant;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
 use super::veil::{Regions, Veil};
-use super::{Assumed, Found, dark, log, middle};
+use super::{Assumed, Found, dark, log, middle, shade};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
@@ -63,7 +65,8 @@ impl Correction {
 
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
     /// Colours stay as they are unless `takes_cast`.
-    pub fn of(points: Points, assumed: Assumed, takes_cast: bool, most: i32) -> Self {
+    pub fn of(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
+        let meant = if assumed == Assumed::Nothing && !faithful { Meant::of(&points) } else { Meant::default() };
         let (there, looks_log) = (points.presence(), log::likeness(&points));
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let is_told = assumed != Assumed::Nothing || points.transfer.is_hdr();
@@ -72,7 +75,10 @@ impl Correction {
         let darkest = dark::black_of(darkest_colour);
         let (seems_dark, under_letters) = dark::share(&points, darkest);
         let seems_dark = sure(Assumed::Dark, seems_dark);
-        let dark = times(seems_dark, believed.dark);
+        if crate::spec::natural::tuning::dev("SHOW", 0) != 0 {
+            eprintln!("{meant:?}");
+        }
+        let dark = times(times(seems_dark, believed.dark), 4096 - meant.dark);
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
             Assumed::Cast => Cast { share: there, water: 4096 },
@@ -98,7 +104,7 @@ impl Correction {
             balance = (std::array::from_fn(|channel| times(balance.0[channel], gains[channel])), offsets);
         }
 
-        let line = Line::of(&points, most, times(4096 - times(dark, OF_DARK), believed.line));
+        let line = Line::of(&points, most, times(times(4096 - times(dark, OF_DARK), believed.line), 4096 - meant.as_it_is));
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
         if tint != [0; 3] {
             points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
@@ -114,7 +120,9 @@ impl Correction {
         if [line.gain, line.offset, line.chroma] != [4096, 0, 4096] {
             points = points.changed(|rgb, _| shifted(rgb));
         }
-        let part = times(times(4096 - dark, there), believed.veil);
+        let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.as_it_is);
+        let part = if !faithful { times(part, crate::spec::natural::tuning::dev("VEIL", 2458)) } else { part };
+        let mean_before = luma(points.mean());
         let veil = Veil::of(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
             let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
@@ -123,6 +131,7 @@ impl Correction {
                 with_luma(rgb, level, times((level - taken[region]).max(0), gain), Veil::chroma(gain))
             });
         }
+        let mean_behind = luma(points.mean());
         if paler != 4096 {
             points = points.changed(|rgb, _| with_luma(rgb, luma(rgb), luma(rgb), paler));
         }
@@ -136,7 +145,7 @@ impl Correction {
                 with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
             });
         }
-        let lift = dark::lift(&points, seems_dark, cast).min(most.max(4096) - 4096);
+        let lift = times(dark::lift(&points, seems_dark, cast), 4096 - meant.dark).min(most.max(4096) - 4096);
         if lift > 0 {
             points = points.changed(|rgb, _| {
                 let level = luma(rgb);
@@ -145,7 +154,26 @@ impl Correction {
         }
         let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
         let of_light = times(dark::chroma(exposure), dark::chroma(4096 + lift));
-        let all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));
+        let mut all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));
+        let (mut shade, mut contrast) = (0, Contrast::NONE);
+        if !faithful && !transfer.is_hdr() {
+            if bend != 0 {
+                points = points.changed(|rgb, _| {
+                    let level = luma(rgb);
+                    with_luma(rgb, level, middle::bent(level, bend), 4096)
+                });
+            }
+            let clear = times(shade::to(mean_behind, mean_before), crate::spec::natural::tuning::dev("KEEP_MEAN", 3072));
+            shade = shade::lift(&points, 4096 - meant.as_it_is.max(meant.dark)).max(clear);
+            if shade != 0 {
+                points = points.changed(|rgb, _| {
+                    let level = luma(rgb);
+                    with_luma(rgb, level, shade::lifted(level, shade), shade::chroma(shade))
+                });
+            }
+            contrast = Contrast::of(&points, 4096 - meant.as_it_is, dark, most);
+            all = times(times(all, shade::chroma(shade)), contrast.chroma);
+        }
 
         let by_region = |of: &dyn Fn(i32, i32) -> i32| {
             std::array::from_fn(|y| std::array::from_fn(|x| of(veil.taken[y][x], veil.gains[y][x])))
@@ -155,14 +183,17 @@ impl Correction {
             gains: by_region(&|_, gain| times(line.gain, gain)),
             offsets: by_region(&|taken, gain| times(line.offset - taken, gain)),
             chroma: by_region(&|_, gain| times(all, Veil::chroma(gain))),
-            curve: ToneCurve::through(|level| middle::bent(dark::lifted(dark::exposed(level, exposure), lift), bend)),
+            curve: ToneCurve::through(|level| {
+                let lit = middle::bent(dark::lifted(dark::exposed(level, exposure), lift), bend);
+                contrast.applied(shade::lifted(lit, shade))
+            }),
             found: Found {
-                dark: dark.max(lift),
+                dark: dark.max(lift).max(shade),
                 cast,
                 unused: line.share,
                 veil: veil.share,
-                exposure: times(exposure, 4096 + lift),
-                contrast: line.gain,
+                exposure: times(times(exposure, 4096 + lift), shade::slope(shade)),
+                contrast: times(line.gain, contrast.gain()),
                 noise: 0,
                 log: looks_log,
             },
@@ -283,11 +314,11 @@ impl Correction {
 
     /// The correction that these points need under these settings; `None` unless their method is [`Method::Natural`].
     pub fn under(settings: &Settings, points: Points) -> Option<Self> {
-        let Method::Natural { assumed, most } = settings.method else { return None };
+        let Method::Natural { assumed, most, faithful } = settings.method else { return None };
         let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
         let is_hdr = points.transfer.is_hdr();
         let takes_cast = settings.chroma != Chroma::Keep && (!is_hdr || assumed == Assumed::Cast);
-        let mut correction = Correction::of(points, assumed, takes_cast, most);
+        let mut correction = Correction::of(points, assumed, takes_cast, faithful, most);
         if !settings.keeps_peak {
             correction.peak = [MOST_PEAK as i32; 2];
         }

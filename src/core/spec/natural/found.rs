@@ -15,7 +15,7 @@ pub struct Found {
     pub veil: i32,
     /// The gain of the exposure.
     pub exposure: i32,
-    /// The gain of the line through the levels in use.
+    /// The gain of the levels in use.
     pub contrast: i32,
     /// How much of the noise goes.
     pub noise: i32,
@@ -79,7 +79,8 @@ impl fmt::Display for Found {
             parts.push(format!("{how}dark (exposed {:.1} times)", of_1(self.exposure)));
         }
         if self.contrast >= 4096 + LITTLE {
-            parts.push(format!("flat (contrast {:.1} times)", of_1(self.contrast)));
+            let contrast = format!("contrast {:.1} times", of_1(self.contrast));
+            parts.push(if self.unused >= LITTLE { format!("flat ({contrast})") } else { contrast });
         }
         for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast"), (self.noise, "noise")] {
             if share >= LITTLE {

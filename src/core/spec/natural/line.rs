@@ -59,7 +59,7 @@ pub fn ends(points: &Points) -> [i32; 2] {
 }
 
 /// The largest gain of chroma up to that of luma by which no more than [`CLIPPED`] of the points leave the range.
-fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
+pub fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
     if gain <= 4096 {
         return gain;
     }

@@ -30,6 +30,7 @@
 
 mod belief;
 mod cast;
+mod contrast;
 mod correction;
 mod dark;
 mod found;
@@ -38,8 +39,10 @@ mod letters;
 pub mod light;
 mod line;
 mod log;
+mod meant;
 mod middle;
 mod points;
+mod shade;
 mod tone_curve;
 mod tuning;
 mod veil;

@@ -187,6 +187,12 @@ impl Points {
         Occurrences::of(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
     }
 
+    /// How far the lumas of neighbours in a row lie apart, of those between these levels.
+    pub fn steps_between(&self, least: i32, most: i32) -> impl Iterator<Item = i32> + '_ {
+        let within = move |point: &&Point| point.step >= 0 && (least..=most).contains(&i32::from(point.luma));
+        self.points.iter().filter(within).map(|point| i32::from(point.step))
+    }
+
     /// Red, green and blue of each where `takes` its luma.
     pub fn rgb_where(&self, takes: impl Fn(i32) -> bool) -> impl Iterator<Item = [i32; 3]> {
         self.rgb().zip(self.luma()).filter(move |(_, luma)| takes(*luma)).map(|(rgb, _)| rgb)

@@ -162,6 +162,19 @@ pub mod middle {
     pub const OF_VEIL: i32 = 1638;
 }
 
+/// Of `contrast.rs`.
+pub mod contrast {
+    /// The points of an end of luma.
+    pub const ENDS: u32 = 5000;
+    /// The least range of levels that is stretched.
+    pub const LEAST_RANGE: i32 = 64;
+    /// How far the ends move where little of the range is unused, and where much is.
+    pub const SHARE: [i32; 2] = [2048, 3072];
+    pub const UNUSED: [i32; 2] = [1024, 2458];
+    /// How far chroma follows the line.
+    pub const OF_CHROMA: i32 = 4096;
+}
+
 /// Of `correction.rs`, about noise.
 pub mod noise {
     /// The deviation that may be seen near black, and in colour, of 255.
@@ -207,4 +220,9 @@ pub mod belief {
     pub const DARK_STRONGEST: i32 = -39_471;
     pub const DARK_WARMEST: i32 = 5469;
     pub const DARK_LIGHT: i32 = -44_653;
+}
+
+/// While the rule is tuned.
+pub fn dev(name: &str, default: i32) -> i32 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
