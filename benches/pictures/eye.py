@@ -128,12 +128,13 @@ def sheets(args):
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         made_of = pool.map(lambda scene: versions(*scene, args, folder), listed)
         for number, ((kind, path), made) in enumerate(zip(listed, made_of), 1):
-            # Versions that cannot be told apart share a letter, and a rank.
+            # Versions that cannot be told apart share a letter, and a rank; scenes that none changes by 1.5 are left out.
             groups = []
             for name, picture in made.items():
                 same = next((g for g in groups if np.abs(made[g[0]].astype(int) - picture).mean() < 0.7), None)
                 same.append(name) if same else groups.append([name])
-            if len(groups) < 2:
+            apart = [ciede2000(lab(made["input"]), lab(picture)).mean() for picture in made.values()]
+            if len(groups) < 2 or max(apart) < 1.5:
                 continue
             chance.shuffle(groups)
             picture = sheet([made[group[0]] for group in groups])
@@ -150,9 +151,13 @@ def choices(path):
             yield words[0].zfill(3), words[1].upper(), words[2].upper() if len(words) > 2 else "-"
 
 
+def share(of):
+    return f"{np.mean(of):.2f} of {len(of)}" if of else ""
+
+
 def tables(args):
-    """The mean place of each version, the share of choices in which it is better than the input, and how often it is
-    plainly bad, for each kind."""
+    """The mean place of each version, the share of choices in which it is better than the input where they differ, and
+    how often it is plainly bad, for each kind."""
     key = json.loads((pathlib.Path(args.out) / "key.json").read_text())
     seen, last_two = {}, {}
     for path in args.choices:
@@ -167,14 +172,14 @@ def tables(args):
                 place += len(groups[letter])
             badly = {name for letter in bad if letter in groups for name in groups[letter]}
             for name, at in places.items():
-                better = (at < places["input"]) + 0.5 * (at == places["input"])
+                better = None if at == places["input"] else at < places["input"]
                 seen.setdefault(kind, {}).setdefault(name, []).append((at, better, name in badly))
                 if at > len(places) - 2:
                     last_two.setdefault((name, kind, key[number]["scene"]), []).append(path)
     for kind, names in sorted(seen.items()):
         print(f"\n{kind} ({len(names['input'])} choices)\n\n| version | mean place of {len(names)} | better than the input | plainly bad |\n|---|---|---|---|")
         for name, of in sorted(names.items(), key=lambda item: np.mean([c[0] for c in item[1]])):
-            print(f"| {name} | {np.mean([c[0] for c in of]):.2f} | {np.mean([c[1] for c in of]):.2f} | {sum(c[2] for c in of)} |")
+            print(f"| {name} | {np.mean([c[0] for c in of]):.2f} | {share([c[1] for c in of if c[1] is not None])} | {sum(c[2] for c in of)} |")
     print()
     for (name, kind, scene), by in sorted(last_two.items()):
         if name.startswith("ours") and len(by) > 1:

@@ -10,6 +10,7 @@ use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_l
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
+use super::tuning::veil::{CHOSEN, KEPT_MEAN};
 use super::veil::{Regions, Veil};
 use super::{Assumed, Found, dark, log, middle, shade};
 use crate::spec::chroma::UNIT_GAIN;
@@ -75,9 +76,6 @@ impl Correction {
         let darkest = dark::black_of(darkest_colour);
         let (seems_dark, under_letters) = dark::share(&points, darkest);
         let seems_dark = sure(Assumed::Dark, seems_dark);
-        if crate::spec::natural::tuning::dev("SHOW", 0) != 0 {
-            eprintln!("{meant:?}");
-        }
         let dark = times(times(seems_dark, believed.dark), 4096 - meant.dark);
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
@@ -104,7 +102,8 @@ impl Correction {
             balance = (std::array::from_fn(|channel| times(balance.0[channel], gains[channel])), offsets);
         }
 
-        let line = Line::of(&points, most, times(times(4096 - times(dark, OF_DARK), believed.line), 4096 - meant.as_it_is));
+        let line =
+            Line::of(&points, most, times(times(4096 - times(dark, OF_DARK), believed.line), 4096 - meant.drawn));
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
         if tint != [0; 3] {
             points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
@@ -120,8 +119,8 @@ impl Correction {
         if [line.gain, line.offset, line.chroma] != [4096, 0, 4096] {
             points = points.changed(|rgb, _| shifted(rgb));
         }
-        let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.as_it_is);
-        let part = if !faithful { times(part, crate::spec::natural::tuning::dev("VEIL", 2458)) } else { part };
+        let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.drawn);
+        let part = if faithful { part } else { times(part, CHOSEN) };
         let mean_before = luma(points.mean());
         let veil = Veil::of(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
@@ -163,15 +162,15 @@ impl Correction {
                     with_luma(rgb, level, middle::bent(level, bend), 4096)
                 });
             }
-            let clear = times(shade::to(mean_behind, mean_before), crate::spec::natural::tuning::dev("KEEP_MEAN", 3072));
-            shade = shade::lift(&points, 4096 - meant.as_it_is.max(meant.dark)).max(clear);
+            let clear = times(shade::lift_to(mean_behind, mean_before), KEPT_MEAN);
+            shade = shade::lift(&points, 4096 - meant.dark).max(clear);
             if shade != 0 {
                 points = points.changed(|rgb, _| {
                     let level = luma(rgb);
                     with_luma(rgb, level, shade::lifted(level, shade), shade::chroma(shade))
                 });
             }
-            contrast = Contrast::of(&points, 4096 - meant.as_it_is, dark, most);
+            contrast = Contrast::of(&points, 4096 - meant.drawn, dark, most);
             all = times(times(all, shade::chroma(shade)), contrast.chroma);
         }
 

@@ -56,7 +56,7 @@ pub fn chroma(gain: i32) -> i32 {
 /// The gains of red, green and blue beside that of the whole, in 4096ths, for these shares of darkness and of a cast.
 pub fn balance(points: &Points, share: i32, cast: i32) -> [i32; 3] {
     let whole = exposure(points.brightest().at(TOP));
-    let of_cast = times(times(cast, share), super::tuning::dev("DARK_CAST", OF_CAST));
+    let of_cast = times(times(cast, share), OF_CAST);
     points.channels().map(|levels| between(4096, ratio(exposure(levels.at(TOP)), whole), of_cast))
 }
 

@@ -1,14 +1,18 @@
 //! What is meant as it is: drawn, or dark around what is bright.
+//!
+//! Screens, slides and cartoons have neighbours that are equal, and few levels; no photograph has both. A stage, a
+//! monument at night, a moon have black around what is lit: most of the picture is black and much of the rest is not,
+//! or a small thing that hangs together is bright in a dark picture. Lamps in a dark street are points.
 
 use super::points::{Occurrences, Points, of_255, ramp, ratio, times};
-use super::tuning::dev;
+use super::tuning::meant::*;
 
 /// How far a picture is meant as it is, in 4096ths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meant {
-    /// All of it.
-    pub as_it_is: i32,
-    /// Its dark.
+    /// It is drawn.
+    pub drawn: i32,
+    /// It is drawn, or its dark is meant.
     pub dark: i32,
 }
 
@@ -16,44 +20,71 @@ impl Meant {
     /// How far these points are.
     pub fn of(points: &Points) -> Self {
         let drawn = drawn(points);
-        let dark = dark(points);
-        Meant { as_it_is: drawn, dark: dark.max(drawn) }
+        Meant { drawn, dark: drawn.max(stage(points)).max(disc(points)) }
     }
 }
 
-/// Drawn: neighbours are equal, and few levels occur.
+/// Neighbours are equal, and few levels occur.
 fn drawn(points: &Points) -> i32 {
     let (mut same, mut count) = (0, 0);
-    for step in points.steps_between(of_255(4), of_255(251)) {
-        same += i32::from(step <= of_255(1) / 2);
+    for step in points.steps_where(|luma| (BETWEEN[0]..=BETWEEN[1]).contains(&luma)) {
+        same += i32::from(step <= SAME_STEP);
         count += 1;
     }
-    let same = if count * 20 < points.count() as i32 { 0 } else { ratio(same, count) };
-    let mut of_level = vec![0_u32; 256];
-    points.luma().for_each(|luma| of_level[(luma / 16).clamp(0, 255) as usize] += 1);
-    of_level.sort_unstable_by(|a, b| b.cmp(a));
-    let few = ratio(of_level[..8].iter().sum::<u32>() as i32, points.count() as i32);
-    times(
-        ramp(same, dev("SAME0", 1556), dev("SAME1", 2048)),
-        ramp(few, dev("FEW0", 1229), dev("FEW1", 2048)),
-    )
+    // Of less, nothing is known.
+    if 20 * count < points.count() as i32 {
+        return 0;
+    }
+    let mut of_level = [0; 256];
+    points.luma().for_each(|luma| of_level[(luma / of_255(1)).clamp(0, 255) as usize] += 1);
+    of_level.sort_unstable_by(|one, other| other.cmp(one));
+    let few = ratio(of_level[..FEW_LEVELS].iter().sum(), points.count() as i32);
+    times(ramp(ratio(same, count), SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1]))
 }
 
-/// Dark around what is bright: most is black, and what is not black is lit.
-fn dark(points: &Points) -> i32 {
-    let black = of_255(dev("BLACK", 10));
-    let brightest = || points.rgb().map(|[r, g, b]| r.max(g).max(b));
-    let count = brightest().filter(|level| *level <= black).count() as i32;
-    let lit = Occurrences::of(brightest().filter(|level| *level > black)).at(500_000);
-    let black = ratio(count, points.count() as i32);
-    let brightest = Occurrences::of(brightest()).at(999_500);
-    let subject = times(
-        ramp(black, dev("BLK0", 1843), dev("BLK1", 2662)),
-        ramp(lit, of_255(dev("LIT0", 20)), of_255(dev("LIT1", 45))),
-    );
-    let spark = times(
-        ramp(black, dev("BLK2", 3072), dev("BLK3", 3686)),
-        ramp(brightest, of_255(dev("SPK0", 120)), of_255(dev("SPK1", 200))),
-    );
-    subject.max(spark)
+/// Most is black, and much of the rest is lit.
+fn stage(points: &Points) -> i32 {
+    let brightest = || points.brightest_of_each();
+    let black = brightest().filter(|level| *level <= BLACK_LEVEL).count() as i32;
+    let lit = Occurrences::of(brightest().filter(|level| *level > BLACK_LEVEL)).at(OF_REST);
+    times(ramp(ratio(black, points.count() as i32), BLACK[0], BLACK[1]), ramp(lit, LIT[0], LIT[1]))
+}
+
+/// Most is dark, and something small that hangs together is bright.
+fn disc(points: &Points) -> i32 {
+    let count = points.count() as i32;
+    let dark = points.brightest_of_each().filter(|level| *level <= DARK_LEVEL).count() as i32;
+    let bright = points.luma().filter(|luma| *luma >= BRIGHT_LEVEL).count() as i32;
+    let steps = || points.steps_where(|luma| luma >= BRIGHT_LEVEL);
+    let together = ratio(steps().filter(|step| *step <= TOGETHER_STEP).count() as i32, steps().count() as i32);
+    let bright = ratio(bright, count);
+    let small = times(ramp(bright, SMALL[0], SMALL[1]), 4096 - ramp(bright, SMALL[2], SMALL[3]));
+    times(times(small, ramp(together, TOGETHER[0], TOGETHER[1])), ramp(ratio(dark, count), DARK[0], DARK[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dark picture in which `is_bright` says where it is bright.
+    fn dark_with(is_bright: impl Fn(i32, i32) -> bool) -> Points {
+        let level = |x: usize, y: usize| {
+            if is_bright(x as i32 - 64, y as i32 - 36) { 230 } else { 12 + ((3 * x + 5 * y) % 7) as u16 }
+        };
+        Points::of_levels(level)
+    }
+
+    #[test]
+    fn a_moon_is_meant_and_lamps_in_a_street_are_not() {
+        let moon = dark_with(|x, y| x * x + y * y < 40);
+        let lamps = dark_with(|x, y| x % 9 == 0 && y % 11 == 0);
+        assert_eq!((Meant::of(&moon).dark, Meant::of(&lamps).dark), (4096, 0));
+    }
+
+    #[test]
+    fn a_slide_is_drawn_and_a_wall_with_grain_is_not() {
+        let slide = Points::of_levels(|x, y| if x % 31 < 4 && y % 9 < 3 { 220 } else { 40 });
+        let wall = Points::of_levels(|x, y| 40 + ((7 * x + 11 * y + x * y) % 6) as u16);
+        assert_eq!((Meant::of(&slide).drawn, Meant::of(&wall).drawn), (4096, 0));
+    }
 }

@@ -179,7 +179,7 @@ impl Points {
 
     /// The levels of the largest component of each point.
     pub fn brightest(&self) -> Occurrences {
-        Occurrences::of(self.rgb().map(|[r, g, b]| r.max(g).max(b)))
+        Occurrences::of(self.brightest_of_each())
     }
 
     /// How far the lumas of neighbours in a row lie apart.
@@ -187,10 +187,15 @@ impl Points {
         Occurrences::of(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
     }
 
-    /// How far the lumas of neighbours in a row lie apart, of those between these levels.
-    pub fn steps_between(&self, least: i32, most: i32) -> impl Iterator<Item = i32> + '_ {
-        let within = move |point: &&Point| point.step >= 0 && (least..=most).contains(&i32::from(point.luma));
-        self.points.iter().filter(within).map(|point| i32::from(point.step))
+    /// How far the lumas of neighbours in a row lie apart, of those where `takes` the luma of the first.
+    pub fn steps_where(&self, takes: impl Fn(i32) -> bool) -> impl Iterator<Item = i32> {
+        let points = self.points.iter().filter(move |point| point.step >= 0 && takes(point.luma.into()));
+        points.map(|point| point.step.into())
+    }
+
+    /// The largest component of each point.
+    pub fn brightest_of_each(&self) -> impl Iterator<Item = i32> + '_ {
+        self.rgb().map(|[r, g, b]| r.max(g).max(b))
     }
 
     /// Red, green and blue of each where `takes` its luma.

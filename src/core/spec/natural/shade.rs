@@ -1,44 +1,94 @@
-//! Shade: what lies in the dark beside what is bright, as faces before windows, becomes brighter, and ends stay.
+//! Shade: what lies in the dark beside what is bright, as faces before windows, becomes brighter, and so does a dull
+//! picture without anything large that is bright. Black and white stay.
+//!
+//! The curve is `x (1 + lift (1 - x)^2)`. Skin that has light enough is left: a portrait with a dark background is
+//! meant so. A sunset has a colour where it is brightest, a window has none.
 
-use super::points::{Occurrences, Points, WHITE, between, of_255, ramp, ratio, saturation, times};
-use super::tuning::dev;
+use super::points::{Occurrences, Points, WHITE, between, luma, of_255, ramp, ratio, saturation, times};
+use super::tuning::shade::*;
 
 /// How far shade is lifted, in 4096ths, as far as `part` of its way.
 pub fn lift(points: &Points, part: i32) -> i32 {
     let lumas = Occurrences::of(points.luma());
-    let (middle, bright) = (lumas.at(dev("SHQ", 350_000) as u32), lumas.at(950_000));
-    // A sunset has a colour, a window has none.
-    let [_, top] = points.corners(50_000);
-    let is_pale = 4096 - ramp(saturation(top), dev("PALE0", 1024), dev("PALE1", 1843));
-    let in_shade = 4096 - ramp(middle, of_255(dev("MID0", 25)), of_255(dev("MID1", 75)));
-    let beside_light = ramp(bright, of_255(dev("BR0", 110)), of_255(dev("BR1", 170)));
-    let aim = of_255(dev("AIM", 70));
-    // The lift that brings the middle to its aim: `aim = middle / (1 - lift (1 - middle))`.
-    let whole = if middle >= aim { 0 } else { ratio(4096 - ratio(middle, aim), 4096 - ratio(middle, WHITE)) };
-    let whole = whole.min(dev("MOST", 2458));
-    times(times(times(times(whole, in_shade), beside_light), is_pale), part)
+    let [low, half, high, bright] = [LOW, 500_000, 900_000, 950_000].map(|share| lumas.at(share));
+    let in_shade = times(4096 - ramp(low, SHADE[0], SHADE[1]), ramp(bright, BESIDE[0], BESIDE[1]));
+    let of_shade = times(lift_to(low, AIM), in_shade);
+    // Noise and blocks lie in what is nearly black.
+    let is_dull = times(4096 - ramp(high, DULL[0], DULL[1]), ramp(half, NOT_BLACK[0], NOT_BLACK[1]));
+    let of_dull = times(lift_to(half, DULL_AIM).min(DULL_MOST), is_dull);
+    let is_pale = 4096 - ramp(saturation(points.corners(50_000)[1]), PALE[0], PALE[1]);
+    let skin = ratio(points.rgb().filter(|rgb| is_lit_skin(*rgb)).count() as i32, points.count() as i32);
+    times(times(times(of_shade.max(of_dull), is_pale), 4096 - ramp(skin, SKIN[0], SKIN[1])), part)
 }
 
-/// The lift that brings `mean` to `aim`, in 4096ths; 0 where it lies above.
-pub fn to(mean: i32, aim: i32) -> i32 {
-    if mean >= aim { 0 } else { ratio(4096 - ratio(mean, aim), 4096 - ratio(mean, WHITE)).min(dev("MOST", 2458)) }
+/// Whether a colour may be that of skin that has light enough (J. Kovac, P. Peer and F. Solina, Human skin colour
+/// clustering for face detection, EUROCON 2003, made narrower).
+fn is_lit_skin(rgb: [i32; 3]) -> bool {
+    let ([r, g, b], light) = (rgb, luma(rgb));
+    let differs = |one: i32, other: i32| one - other > of_255(15);
+    r > of_255(110)
+        && differs(r, g)
+        && r > b
+        && 5 * g > 4 * b
+        && differs(r, g.min(b))
+        && light > of_255(80)
+        && light < of_255(235)
 }
 
-/// The output for a level: `x / (1 - lift (1 - x))`, with white as 1.
+/// The lift that brings `level` to `aim`, in 4096ths; 0 where it lies above.
+pub fn lift_to(level: i32, aim: i32) -> i32 {
+    if level >= aim {
+        return 0;
+    }
+    let below = 4096 - ratio(level, WHITE);
+    ratio(ratio(aim, level) - 4096, times(below, below)).min(MOST)
+}
+
+/// The output for a level.
 pub fn lifted(level: i32, lift: i32) -> i32 {
     if lift == 0 || level <= 0 || level >= WHITE {
         return level;
     }
-    let divisor = 4096 - i64::from(times(WHITE - level, lift)) * 4096 / i64::from(WHITE);
-    (i64::from(level) * 4096 / divisor) as i32
+    let below = 4096 - ratio(level, WHITE);
+    level + times(times(level, times(below, below)), lift)
 }
 
 /// The gain near black, in 4096ths.
 pub fn slope(lift: i32) -> i32 {
-    ratio(4096, 4096 - lift)
+    4096 + lift
 }
 
 /// The gain of chroma that goes with it, in 4096ths.
 pub fn chroma(lift: i32) -> i32 {
-    between(4096, slope(lift), dev("SHADE_CHROMA", 1229))
+    between(4096, slope(lift), OF_CHROMA)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Lattice;
+
+    /// A lift of what is dark before a window, where the dark and the window have these colours.
+    fn before_window(dark: [u16; 3], window: [u16; 3]) -> i32 {
+        let (columns, rows) = (64, 36);
+        let rgb: Vec<[u16; 3]> = (0..columns * rows).map(|point| if point % 5 < 3 { dark } else { window }).collect();
+        let luma = rgb.iter().map(|rgb| rgb.iter().sum::<u16>() / 3).collect();
+        lift(&Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255), 4096)
+    }
+
+    #[test]
+    fn what_is_dark_before_a_window_becomes_brighter_and_before_a_sunset_or_beside_lit_skin_it_stays() {
+        assert!(before_window([25, 22, 20], [240, 240, 240]) > 2048);
+        assert_eq!(before_window([25, 22, 20], [250, 150, 60]), 0, "a sunset");
+        assert_eq!(before_window([25, 22, 20], [190, 140, 115]), 0, "a face");
+        assert_eq!(before_window([120, 120, 120], [240, 240, 240]), 0, "nothing is dark");
+    }
+
+    #[test]
+    fn a_lift_leads_to_its_aim_and_rises() {
+        let lift = lift_to(of_255(40), of_255(70));
+        assert!(lifted(of_255(40), lift).abs_diff(of_255(70)) <= 4);
+        let most: Vec<i32> = (0..=WHITE).map(|level| lifted(level, MOST)).collect();
+        assert!(most.is_sorted() && (most[0], most[WHITE as usize]) == (0, WHITE));
+    }
 }

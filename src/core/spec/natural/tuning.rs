@@ -109,6 +109,9 @@ pub mod veil {
     pub const OF_TOP: i32 = 3393;
     /// The share of the black points that is subtracted, and the most, of the airlight.
     pub const TAKEN: i32 = 4294;
+    /// How much of a veil is taken off where it is chosen how a picture looks, and how far the mean is brought back.
+    pub const CHOSEN: i32 = 2458;
+    pub const KEPT_MEAN: i32 = 3072;
     pub const MOST_TAKEN: i32 = 3329;
     /// The least output of white, and the most gain for that.
     pub const WHITE_BECOMES: i32 = 3211;
@@ -162,17 +165,73 @@ pub mod middle {
     pub const OF_VEIL: i32 = 1638;
 }
 
+/// Of `meant.rs`, as what follows: fitted to choices between unlabelled versions of real scenes
+/// (`benches/results/eye.md`).
+pub mod meant {
+    use crate::spec::natural::points::of_255;
+
+    /// Between these levels neighbours are looked at, and so far apart they are equal at most.
+    pub const BETWEEN: [i32; 2] = [of_255(4), of_255(251)];
+    pub const SAME_STEP: i32 = of_255(1) / 2;
+    /// What share of neighbours is equal in photographs at most, and in what is drawn; and what share of points the
+    /// eight most frequent levels have.
+    pub const SAME: [i32; 2] = [1556, 2048];
+    pub const FEW_LEVELS: usize = 8;
+    pub const FEW: [i32; 2] = [1229, 2048];
+    /// The most level of black, the share of the points that is black, and the level of the rest at this share of it
+    /// that is not lit, and that is.
+    pub const BLACK_LEVEL: i32 = of_255(10);
+    pub const BLACK: [i32; 2] = [1638, 2458];
+    pub const OF_REST: u32 = 800_000;
+    pub const LIT: [i32; 2] = [of_255(35), of_255(70)];
+    /// The most level of what is dark around a bright thing and its share; the least level of the thing; its least and
+    /// its most share, from where to where; how far neighbours that hang together lie apart at most, and their share.
+    pub const DARK_LEVEL: i32 = of_255(24);
+    pub const DARK: [i32; 2] = [1843, 2458];
+    pub const BRIGHT_LEVEL: i32 = of_255(170);
+    pub const SMALL: [i32; 4] = [4, 12, 102, 164];
+    pub const TOGETHER_STEP: i32 = of_255(50);
+    pub const TOGETHER: [i32; 2] = [2048, 2867];
+}
+
+/// Of `shade.rs`.
+pub mod shade {
+    use crate::spec::natural::points::of_255;
+
+    /// The share of the points whose level is that of shade; the level of shade, and of what is none; what becomes of
+    /// it; and the level at 95 % of what has nothing bright beside it, and of what has.
+    pub const LOW: u32 = 350_000;
+    pub const SHADE: [i32; 2] = [of_255(25), of_255(92)];
+    pub const AIM: i32 = of_255(100);
+    pub const BESIDE: [i32; 2] = [of_255(110), of_255(170)];
+    /// The level at 90 % of a dull picture, and of one that is not; the median that it gets, and the most lift; and the
+    /// median of what is nearly black, and of what is not.
+    pub const DULL: [i32; 2] = [of_255(110), of_255(160)];
+    pub const DULL_AIM: i32 = of_255(105);
+    pub const DULL_MOST: i32 = 4096;
+    pub const NOT_BLACK: [i32; 2] = [of_255(30), of_255(55)];
+    /// The saturation of the brightest points without a colour, and with one.
+    pub const PALE: [i32; 2] = [1229, 2048];
+    /// The share of skin that has light enough from which on less is lifted, and nothing.
+    pub const SKIN: [i32; 2] = [287, 819];
+    /// The most lift: with more, the curve would not rise.
+    pub const MOST: i32 = 8192;
+    /// How far chroma follows the slope near black.
+    pub const OF_CHROMA: i32 = 1229;
+}
+
 /// Of `contrast.rs`.
 pub mod contrast {
-    /// The points of an end of luma.
+    use crate::spec::natural::points::of_255;
+
+    /// The points of an end of luma, and by how many more the lower one of a dark picture has.
     pub const ENDS: u32 = 5000;
+    pub const DARK_ENDS: i32 = 45_000;
     /// The least range of levels that is stretched.
-    pub const LEAST_RANGE: i32 = 64;
+    pub const LEAST_RANGE: i32 = of_255(4);
     /// How far the ends move where little of the range is unused, and where much is.
-    pub const SHARE: [i32; 2] = [2048, 3072];
+    pub const SHARE: [i32; 2] = [2458, 3277];
     pub const UNUSED: [i32; 2] = [1024, 2458];
-    /// How far chroma follows the line.
-    pub const OF_CHROMA: i32 = 4096;
 }
 
 /// Of `correction.rs`, about noise.
@@ -220,9 +279,4 @@ pub mod belief {
     pub const DARK_STRONGEST: i32 = -39_471;
     pub const DARK_WARMEST: i32 = 5469;
     pub const DARK_LIGHT: i32 = -44_653;
-}
-
-/// While the rule is tuned.
-pub fn dev(name: &str, default: i32) -> i32 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
