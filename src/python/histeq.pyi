@@ -13,10 +13,10 @@ __version__: str
 FORMATS: tuple[str, ...]
 """The names of all pixel formats, which are FFmpeg's."""
 
-LOOKS: tuple[Literal["natural", "night", "haze", "underwater", "thermal", "exact"], ...]
+LOOKS: tuple[Literal["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"], ...]
 """The names of all looks."""
 
-_Look = Literal["natural", "night", "haze", "underwater", "thermal", "exact"] | Literal["auto"]
+_Look = Literal["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"] | Literal["auto"]
 _Array = TypeVar("_Array")
 _Out = TypeVar("_Out")
 

@@ -8,7 +8,7 @@ const LEFT: usize = 202;
 const GAP: usize = 8;
 
 /// The names of the looks, from the second row on.
-const LOOKS: [&str; 6] = ["natural", "night", "haze", "underwater", "thermal", "exact"];
+const LOOKS: [&str; 7] = ["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"];
 
 /// 40 frames at 25 a second, each brighter than the one before by four levels.
 fn clip(dir: &Dir, file: &str) {

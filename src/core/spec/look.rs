@@ -10,11 +10,11 @@ named! {
     #[non_exhaustive]
     pub enum Look {
         #[default]
-        Natural = "natural" | "auto", "What each scene lacks; gray video of more than 8 bits gets thermal";
-        Faithful = "faithful", "Faults alone: what lacks nothing stays as it is";
+        Natural = "natural" | "auto", "What each scene lacks, and contrast; gray video of more than 8 bits gets thermal";
         Night = "night", "The same, sure that it is dark";
         Haze = "haze", "The same, sure of haze, fog, smoke";
         Underwater = "underwater", "The same, sure of a cast, as under water";
+        Faithful = "faithful", "Faults alone: what lacks nothing stays as it is";
         Thermal = "thermal", "Thermal cameras, and other footage that uses a small part of the range";
         Exact = "exact", "Textbook equalization of each frame by itself";
     }

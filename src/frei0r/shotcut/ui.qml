@@ -4,7 +4,7 @@ import QtQuick.Layouts 1.12
 import Shotcut.Controls 1.0 as Shotcut
 
 Item {
-    property var looks: ["natural", "night", "haze", "underwater", "thermal", "exact"]
+    property var looks: ["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"]
 
     width: 350
     height: 150

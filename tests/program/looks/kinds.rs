@@ -116,7 +116,7 @@ fn single_options_override_a_look() {
     let all = "--method global --levels 1 --chroma scale --smooth 0.2 --scene-threshold 0.3 --max-gain 2.5 --plateau 1% \
                --strength 0.9 --denoise 0";
     let expected = through(&dir, RAW, all, &video);
-    for look in ["natural", "night", "haze", "underwater", "thermal", "exact"] {
+    for look in ["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"] {
         let found = through(&dir, RAW, &format!("--look {look} {all}"), &video);
         assert!(found == expected, "--look {look} is not overridden");
     }
