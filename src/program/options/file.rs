@@ -325,7 +325,7 @@ impl FileJob {
         if output.most_bytes.is_some() {
             check_size(&output, &input, equalize.options.has_whole_scenes())?;
         }
-        let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
+        let mut backend = args.device.choice(cpu_may_begin);
         let stats = stats(args.stats, &output.name)?;
         let is_of_curves = |name: &Name| equalize.save_curves.as_ref() == Some(name);
         if is_of_curves(&output.name) || stats.iter().any(|(name, _)| is_of_curves(name)) {

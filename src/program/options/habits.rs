@@ -67,11 +67,12 @@ const SOUND: &str = "sound is passed on as it is here (--for web makes AAC of it
 const SUBTITLES: &str = "subtitles are passed on as they are here";
 const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder here";
 const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
+const KERNELS: &str = "kernels are chosen in studies of them: histeq-lab stages --help";
 const START: &str = "--start T says where the part begins here, in seconds or as 1:30";
 const END: &str = "--duration T says how long the part is, from --start T on";
 
 /// Options that are refused, and what to use.
-const ANSWERS: [(&str, &str); 34] = [
+const ANSWERS: [(&str, &str); 38] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
     ("-filter_complex", FILTERS),
@@ -105,6 +106,10 @@ const ANSWERS: [(&str, &str); 34] = [
     ("--continue", RESUME),
     ("--audio-bitrate", SOUND),
     ("--difference", "ffmpeg -i A -i B -lavfi blend=all_mode=difference OUTPUT shows how far two videos are apart"),
+    ("--histogram", KERNELS),
+    ("--scan", "--dry-run says what a file is and becomes here, and histeq-lab --scan KERNEL chooses a kernel"),
+    ("--block-size", KERNELS),
+    ("--pixels-per-thread", KERNELS),
     ("--quality", "--crf Q sets the quality here, on the encoder's own scale"),
 ];
 
@@ -133,6 +138,11 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // These have few options, and other programs have no commands like them.
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     let command = command.as_str();
+    if let ("bench", Some(word)) = (command, words.get(2)) {
+        let word = word.display();
+        let answer = format!("bench {word}: bench alone measures this machine; histeq-lab {word} does that now");
+        return Err(usage(ErrorKind::UnknownArgument, &answer));
+    }
     if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&command) {
         return Ok(words);
     }
@@ -177,7 +187,8 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             options.push(ours.into());
             continue;
         }
-        if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == text) {
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == name) {
             return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {answer}")));
         }
         if let Some(ours) = value_as_option(text) {
