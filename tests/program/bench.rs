@@ -29,7 +29,7 @@ fn it_tells_within_a_minute_what_this_machine_does() {
     assert!(row("GPU").len() > 10, "{text}");
     for program in ["histeq-video: ", "histeq-video --exact: ", "ffmpeg, which equalizes nothing: "] {
         let figures = numbers(row(program));
-        let is_slow = row(program).contains("takes more than 12 s");
+        let is_slow = row(program).contains("it takes more than ");
         assert!(is_slow || figures.len() == 2 && figures.iter().all(|figure| *figure > 0.0), "{text}");
     }
     assert!(dir.names().is_empty(), "{:?}", dir.names());

@@ -106,7 +106,6 @@ fn man_pages_begin_with_what_people_look_for() {
         ("man", "histeq-video [OPTIONS] INPUT [OUTPUT]"),
         ("man live", "histeq-video live [OPTIONS] [CAMERA]..."),
         ("man preview", "histeq-video preview [OPTIONS] INPUT [OUTPUT]"),
-        ("man bench", "histeq-video bench"),
     ] {
         let page = text(&dir.succeeds(line)).replace('\\', "");
         let (before, synopsis) = page.split_once(".SH SYNOPSIS\n").expect("a synopsis");

@@ -21,8 +21,14 @@ const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
 /// How long frames of one kind are equalized.
 const LONG_ENOUGH: Duration = Duration::from_millis(1500);
 
+/// How long frames of one kind may take until the first one comes out.
+const MOST_WAIT: Duration = Duration::from_secs(4);
+
 /// How long one program may take for a file.
 const MOST: Duration = Duration::from_secs(12);
+
+/// How long all of it may take.
+const A_MINUTE: Duration = Duration::from_secs(55);
 
 /// How programs encode.
 const ENCODING: [&str; 3] = ["libx264", "veryfast", "18"];
@@ -38,6 +44,7 @@ pub fn run(console: &Console) -> Result<Outcome> {
 }
 
 fn measure(cancel: &Cancel) -> Result<()> {
+    let end = Instant::now() + A_MINUTE;
     let threads = limits::threads();
     say(&format!("Frames a second in 8 bits, by default and with --exact, on {} ({threads} threads):", processor()))?;
     let mut rate = on_frames("CPU", Backend::Cpu, cancel)?;
@@ -47,7 +54,7 @@ fn measure(cancel: &Cancel) -> Result<()> {
     }
     // About three seconds of equalization.
     let frames = (rate * 3.0).clamp(25.0, 500.0) as u32;
-    on_file(frames, cancel)
+    on_file(frames, end, cancel)
 }
 
 fn say(line: &str) -> Result<()> {
@@ -87,7 +94,7 @@ fn frame_rate(backend: Backend, look: Look, (width, height): (usize, usize), can
             frames += u32::from(first.is_some());
             first.get_or_insert_with(Instant::now);
         }
-        if first.is_some_and(|first| first.elapsed() > LONG_ENOUGH) || start.elapsed() > 3 * LONG_ENOUGH {
+        if first.is_some_and(|first| first.elapsed() > LONG_ENOUGH) || start.elapsed() > MOST_WAIT + LONG_ENOUGH {
             break;
         }
     }
@@ -107,14 +114,14 @@ fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
 }
 
 /// Says how long this program and ffmpeg take for a file.
-fn on_file(frames: u32, cancel: &Cancel) -> Result<()> {
+fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
     let folder = tempfile::tempdir().context("making a folder for videos")?;
     let (clip, out) = (folder.path().join("clip.mp4"), folder.path().join("out.mp4"));
     let ours = std::env::current_exe().context("asking for the path of this program")?;
     let (clip, out, count) = (clip.as_os_str(), out.as_os_str(), frames.to_string());
     let [encoder, preset, crf] = ENCODING;
     let encoding = ["-y", "-q", "--encoder", encoder, "--crf", crf].map(OsStr::new);
-    let timed = |program: &Path, words: &[&OsStr]| seconds(Command::new(program).args(words), cancel);
+    let timed = |program: &Path, words: &[&OsStr]| seconds(Command::new(program).args(words), end, cancel);
     let made = ["--preset", "ultrafast", "--exact", "--frames", &count, "-f", "lavfi"].map(OsStr::new);
     let source = OsStr::new("testsrc2=size=1920x1080:rate=25,format=yuv420p");
     if let Err(error) = timed(&ours, &[&encoding[..], &made, &[source, clip]].concat()) {
@@ -146,19 +153,20 @@ fn on_file(frames: u32, cancel: &Cancel) -> Result<()> {
 }
 
 /// The time that a program takes. It is ended when it takes too long, and when this run is cancelled.
-fn seconds(command: &mut Command, cancel: &Cancel) -> Result<f64> {
+fn seconds(command: &mut Command, end: Instant, cancel: &Cancel) -> Result<f64> {
     let begin = Instant::now();
+    let most = MOST.min(end.saturating_duration_since(begin));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().context("it cannot be run")?;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        if cancel.is_cancelled() || begin.elapsed() > MOST {
+        if cancel.is_cancelled() || begin.elapsed() > most {
             // It may have ended meanwhile.
             let _ = child.kill();
             child.wait()?;
-            bail!("it takes more than {} s", MOST.as_secs());
+            bail!("it takes more than {} s", most.as_secs());
         }
         std::thread::sleep(Duration::from_millis(5));
     };

@@ -67,7 +67,7 @@ fn an_interrupted_suite_leaves_nothing_behind() {
 
 #[test]
 fn a_gpu_that_has_to_be_there_and_is_not_is_an_error() {
-    Dir::new().run("scans --quick --backend cuda --gpu 99").exits_with(6).says(&["histeq-video: error:"]);
+    Dir::new().run("scans --quick --backend cuda --gpu 99").exits_with(6).says(&["histeq-lab: error:"]);
 }
 
 #[test]
