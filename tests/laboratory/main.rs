@@ -4,6 +4,8 @@
 mod bench;
 // The publications' figures.
 mod figures;
+// Command lines in the pages.
+mod pages;
 // Helpers of all tests.
 #[path = "../support"]
 mod support {

@@ -19,6 +19,14 @@ use std::process::ExitCode;
 /// The exit code of a program that was interrupted.
 const INTERRUPTED: u8 = 130;
 
+/// Checks that the program takes these words.
+///
+/// # Errors
+/// When it does not: what is wrong with them.
+pub fn check(words: &[&str]) -> Result<(), clap::Error> {
+    Args::try_parse_from(words)?.check()
+}
+
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
     let args = Args::parse();
