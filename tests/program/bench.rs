@@ -27,6 +27,10 @@ fn it_tells_within_a_minute_what_this_machine_does() {
     }
     // The reason why there is none, or its name.
     assert!(row("GPU").len() > 10, "{text}");
+    // On a machine that does nothing in time, that is said.
+    if text.contains("From file to file: not measured, it takes more than ") {
+        return;
+    }
     for program in ["histeq-video: ", "histeq-video --exact: ", "ffmpeg, which equalizes nothing: "] {
         let figures = numbers(row(program));
         let is_slow = row(program).contains("it takes more than ");

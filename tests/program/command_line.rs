@@ -65,8 +65,9 @@ fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
 fn the_long_help_begins_with_the_options_of_the_short_one() {
     let dir = Dir::new();
     let options = |help: &str| -> Vec<String> {
-        let rows = help.lines().filter(|row| row.trim_start().starts_with('-'));
-        let names = rows.map(|row| row.trim().split("  ").next().unwrap_or_default().to_owned());
+        // What is said of an option stands further in.
+        let is_row = |row: &&str| row.trim_start().starts_with('-') && row.len() < row.trim_start().len() + 8;
+        let names = help.lines().filter(is_row).map(|row| row.trim().split("  ").next().unwrap_or_default().to_owned());
         names.filter(|name| !name.starts_with("- ")).collect()
     };
     // That of the program is written by hand: typed.rs.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use histeq::equalize::Backend;
 use histeq::frame::{PixelFormat, limits};
 use histeq::spec::Look;
-use histeq::{Equalizer, cuda::Gpu};
+use histeq::{Builder, Equalizer, cuda::Gpu};
 use histeq_media::pipeline::{Cancel, Outcome};
 use std::ffi::OsStr;
 use std::io::Read;
@@ -72,8 +72,11 @@ fn processor() -> String {
 fn on_frames(name: &str, backend: Backend, cancel: &Cancel) -> Result<f64> {
     let mut smaller = None;
     for (width, height) in SIZES {
-        let [default, exact] =
-            [Look::Natural, Look::Exact].map(|look| frame_rate(backend, look, (width, height), cancel));
+        let pictures: Vec<Vec<u8>> = (0..2).map(|turn| picture(width, height, turn)).collect();
+        let [default, exact] = [Look::Natural, Look::Exact].map(|look| {
+            let builder = Equalizer::builder(PixelFormat::Yuv420p, width, height).backend(backend).look(look);
+            frame_rate(builder, &pictures, cancel)
+        });
         let (default, exact) = (default?, exact?);
         say(&format!("  {name}, {width}x{height}: {default:.1} and {exact:.1}"))?;
         smaller.get_or_insert(default);
@@ -81,11 +84,10 @@ fn on_frames(name: &str, backend: Backend, cancel: &Cancel) -> Result<f64> {
     Ok(smaller.unwrap_or_default())
 }
 
-fn frame_rate(backend: Backend, look: Look, (width, height): (usize, usize), cancel: &Cancel) -> Result<f64> {
-    let builder = Equalizer::builder(PixelFormat::Yuv420p, width, height).backend(backend).look(look);
+/// How many frames a second come out, 0 where none comes in time.
+fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result<f64> {
     // With it, the first frame comes out after a second of video.
     let mut equalizer = builder.set("look-ahead", "0")?.build()?;
-    let pictures: Vec<Vec<u8>> = (0..4).map(|turn| picture(width, height, turn)).collect();
     let (start, mut first, mut frames) = (Instant::now(), None, 0);
     for picture in pictures.iter().cycle() {
         ensure!(!cancel.is_cancelled(), "interrupted");
@@ -103,14 +105,19 @@ fn frame_rate(backend: Backend, look: Look, (width, height): (usize, usize), can
 
 /// Luma of dark waves that move, with some noise, and gray.
 fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
+    let wave = |length: f64, at: usize| (25.0 * ((at + 3 * turn) as f64 / length).sin()) as i32;
+    let across: Vec<i32> = (0..width).map(|x| wave(97.0, x)).collect();
     let mut noise = turn as u32 + 1;
-    let samples = (0..width * height).map(|index| {
-        noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let (x, y) = (index % width + 3 * turn, index / width);
-        let wave = (x as f64 / 97.0).sin() + (y as f64 / 61.0).cos();
-        (70.0 + 25.0 * wave + f64::from(noise >> 29)) as u8
-    });
-    samples.chain(std::iter::repeat_n(128, width.div_ceil(2) * height.div_ceil(2) * 2)).collect()
+    let mut picture = Vec::with_capacity(width * height * 3 / 2);
+    for y in 0..height {
+        let base = 66 + wave(61.0, y);
+        picture.extend(across.iter().map(|along| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (base + along + (noise >> 29) as i32) as u8
+        }));
+    }
+    picture.resize(width * height * 3 / 2, 128);
+    picture
 }
 
 /// Says how long this program and ffmpeg take for a file.
