@@ -21,7 +21,7 @@ import time
 SIZES = {"1920x1080": 2400, "3840x2160": 600}
 LOOKS = {
     "--exact": ["--exact"],
-    "window, no look-ahead": ["--look-ahead", "0"],
+    "window, no look-ahead": ["--set", "look-ahead=0"],
     "window and look-ahead (default)": [],
     "CLAHE with look-ahead": ["--method", "clahe"],
 }

@@ -1,4 +1,4 @@
-// What a good user of CUB makes of the frames of `histeq-video bench kernels`: DeviceHistogram::HistogramEven; one block that
+// What a good user of CUB makes of the frames of `histeq-lab kernels`: DeviceHistogram::HistogramEven; one block that
 // scans the counts (BlockScan) and makes the table, at 16 bits DeviceScan and a code a thread; a map of 16 bytes a thread with the table in shared memory. In place and
 // into another plane; each in a queue of launches, as `bench kernels` measures ours, and replayed as a graph. The table's
 // arithmetic is ours (kernels/spec.cuh), and so are the bytes, which are compared.
@@ -26,7 +26,7 @@ using namespace histeq;
         }                                                                            \
     } while (0)
 
-// As `histeq-video bench kernels` does: the clock starts when launches wait in the queue.
+// As `histeq-lab kernels` does: the clock starts when launches wait in the queue.
 static void hold(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 template <typename S>

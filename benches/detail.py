@@ -138,7 +138,7 @@ def main():
         "guided": split(last, guided),
     }
     with tempfile.TemporaryDirectory() as folder:
-        for more in ["", " --method clahe", " --method detail", " --method detail --tiles 12x9"]:
+        for more in ["", " --method clahe", " --method detail", " --method detail --set tiles=12x9"]:
             name = f"--look thermal{more}"
             results[name] = ours(given.program, name, frames, folder)
     print("| | " + " | ".join([*sides, "noise", "overshoot"]) + " |")

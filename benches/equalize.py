@@ -4,7 +4,7 @@
     equalize.py IMAGE OUTPUT REPEATS
 
 IMAGE has 8-bit gray pixels without a header; OUTPUT becomes the equalized pixels. Prints a line for each way: its name, and
-the seconds of each run. The plain loop runs once. `histeq-video bench scans` runs this, and compares OUTPUT with its own.
+the seconds of each run. The plain loop runs once. `histeq-lab scans` runs this, and compares OUTPUT with its own.
 Without NumPy there is no line for it.
 """
 

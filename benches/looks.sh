@@ -51,13 +51,13 @@ for file in "$folder"/*.mkv; do
         rm -f "$folder/out.nut"
     done <<'OPTIONS'
 --exact
---smooth 1 --look-ahead 0
---smooth 2 --look-ahead 0
---smooth 1 --look-ahead 0.5
---smooth 2 --look-ahead 1
---smooth 2 --look-ahead 1 --scene-threshold 0.1
---smooth 2 --look-ahead 1 --scene-threshold 0.3
---smooth 2 --look-ahead 1 --max-gain 0
---smooth 2 --look-ahead 1 --max-gain 6
+--smooth 1 --set look-ahead=0
+--smooth 2 --set look-ahead=0
+--smooth 1 --set look-ahead=0.5
+--smooth 2 --set look-ahead=1
+--smooth 2 --set look-ahead=1 --set scene-threshold=0.1
+--smooth 2 --set look-ahead=1 --set scene-threshold=0.3
+--smooth 2 --set look-ahead=1 --max-gain 0
+--smooth 2 --set look-ahead=1 --max-gain 6
 OPTIONS
 done

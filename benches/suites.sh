@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # benches/suites.sh OUT [FILE...]
 #
-# Runs every suite of `histeq-video bench` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv and
+# Runs every suite of `histeq-lab` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv and
 # SUITE.svg, and comparison.md with the figures of the five publications beside this machine's. Each FILE is a video for
-# `transcode`. HISTEQ_BIN names the program (and may hold more words: "./run histeq-video"); default is this tree's
+# `transcode`. HISTEQ_LAB_BIN names the program (and may hold more words: "./run histeq-lab"); default is this tree's
 # release build. About eight minutes on 16 cores with a GPU.
 set -euo pipefail
 out=${1:?usage: benches/suites.sh OUT [FILE...]}
 shift
 here=$(dirname -- "${BASH_SOURCE[0]}")
-read -ra program <<< "${HISTEQ_BIN:-${CARGO_TARGET_DIR:-$here/../target}/release/histeq-video}"
+read -ra program <<< "${HISTEQ_LAB_BIN:-${CARGO_TARGET_DIR:-$here/../target}/release/histeq-lab}"
 mkdir -p "$out"
 
 # suite NAME OPTIONS...: one suite under its own name, or under $as.
 suite() {
     local name=${as:-$1} begin=$SECONDS
-    "${program[@]}" bench "$@" --csv "$out/$name.csv" --plot "$out/$name.svg" > "$out/$name.md"
+    "${program[@]}" "$@" --csv "$out/$name.csv" --plot "$out/$name.svg" > "$out/$name.md"
     echo "$name: $((SECONDS - begin)) s"
 }
 
@@ -40,5 +40,5 @@ for file in "$@"; do
     as=transcode-$number suite transcode "$file" --repeat 5 --warmup 1
 done
 # The publications' tables show what their own arithmetic gains.
-"${program[@]}" bench --compare references --formula own --repeat 3 --warmup 1 > "$out/comparison.md"
+"${program[@]}" --compare references --formula own --repeat 3 --warmup 1 > "$out/comparison.md"
 echo "all: $SECONDS s, in $out"

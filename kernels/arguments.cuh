@@ -1,4 +1,4 @@
-// The structures that kernels take by value. `src/core/cuda/arguments.rs` declares the same in Rust, field for field:
+// The structures that kernels take by value, a field a line. `src/core/build.rs` makes the same of them in Rust:
 // `tests/core/kernel_arguments.rs` compiles this file for the host and compares sizes and offsets. No structure has
 // padding.
 #pragma once

@@ -6,7 +6,7 @@
 #
 #   OUT/gpu-suite             all integration tests; a missing GPU is a failure. Takes a test's name, or any other
 #                             argument of a Rust test binary
-#   OUT/run PROGRAM ARGS...   any of the programs: histeq-video, and the tests core, lab, suite
+#   OUT/run PROGRAM ARGS...   any of the programs: histeq-video, histeq-lab, and the tests core, lab, suite
 #
 # FFMPEG is a folder or a tarball whose lib/ (or first level's lib/) holds FFmpeg's shared libraries; by default they
 # are this system's. glibc and the driver are the other machine's: it has to have at least this system's glibc.
@@ -26,7 +26,7 @@ fi
 cd "$repository"
 cargo build --release --locked
 target=$(cargo metadata --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-install -m 755 "$target/release/histeq-video" "$out/bin/histeq-video"
+install -m 755 "$target/release/histeq-video" "$target/release/histeq-lab" "$out/bin/"
 cargo test --release --locked --workspace --test core --test lab --test suite --no-run --message-format json | python3 -c '
 import json, sys
 for line in sys.stdin:
@@ -55,7 +55,7 @@ RUN
 cat > "$out/gpu-suite" <<'SUITE'
 #!/bin/sh
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
-export HISTEQ_REQUIRE=cuda HISTEQ_BIN=$here/bin/histeq-video
+export HISTEQ_REQUIRE=cuda HISTEQ_BIN=$here/bin/histeq-video HISTEQ_LAB_BIN=$here/bin/histeq-lab
 failed=0
 for tests in core lab suite; do
     "$here/run" $tests --include-ignored "$@" || failed=1

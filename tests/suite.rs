@@ -3,8 +3,6 @@
 
 // The library from Rust, C and Python.
 mod hosts;
-// `bench`, and kernels chosen by name.
-mod laboratory;
 // Files, pipes, cameras and streams of all kinds, in and out.
 mod media;
 // The command line, looks, pieces, messages, harmful input.

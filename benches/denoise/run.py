@@ -48,7 +48,7 @@ def opencv(path, strength):
 
 def ours(program, path, effort):
     out = dark.CACHE / "denoise" / "out.mkv"
-    command(program, "-y", "-q", "--backend", "cpu", path, out, *ALONE, "--denoise-effort", effort)
+    command(program, "-y", "-q", "--backend", "cpu", path, out, *ALONE, "--set", f"denoise-effort={effort}")
     return planes(out, depth=10)
 
 

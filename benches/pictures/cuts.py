@@ -18,7 +18,7 @@ from clips import CLIPS, SHOTS, Shot, load
 from frames import RATE, command, write
 
 SIZE = (320, 180)
-MODES = {"file, with look-ahead": [], "live, without": ["--look-ahead", "0"]}
+MODES = {"file, with look-ahead": [], "live, without": ["--set", "look-ahead=0"]}
 CHANGES = 4        # levels by which the equalization curves on either side of a cut must differ
 Film = namedtuple("Film", "frames cuts")
 

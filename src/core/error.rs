@@ -113,7 +113,7 @@ pub enum Error {
     #[error("tiles are not counted with a mask")]
     MaskedTiles,
     /// There is no gray format of this many bits.
-    #[error("no gray format of {depth} bits (leave --gray out)")]
+    #[error("no gray format of {depth} bits (leave gray out)")]
     NoGrayFormat {
         /// Bits of a sample.
         depth: u8,

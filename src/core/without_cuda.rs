@@ -46,7 +46,7 @@ impl Gpu {
     ///
     /// # Errors
     /// Always.
-    pub fn open_with(_index: usize, _choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
+    pub fn open(_index: usize) -> Result<Arc<Self>, Error> {
         Err(Error::NotBuilt)
     }
 
@@ -108,9 +108,6 @@ impl Engine for Gpu {
         self.never()
     }
 }
-
-/// A choice of kernels, of which there are none.
-pub trait KernelChoice: std::fmt::Debug + Send + Sync {}
 
 /// Fails: there is no driver.
 ///

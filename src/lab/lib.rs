@@ -1,10 +1,12 @@
-//! The laboratory of `histeq-video`: the kernels of five published equalizers on the product's loader and launcher, and
-//! the suites of `histeq-video bench`. The program has it by its feature `lab`, which is on by default.
+//! The laboratory of `histeq-video`, a program of its own: the kernels of five published equalizers on the product's
+//! loader and launcher, and the suites that measure them and the product.
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`publications`] | the kernels of five published equalizers | |
 //! | [`mod@bench`] | measuring this machine: suites, tables, plots, the figures of others | publications |
+//! | [`command_line`] | the program `histeq-lab`: options, files, signals, exit codes | publications, bench |
 
 pub mod bench;
+pub mod command_line;
 pub mod publications;

@@ -1,6 +1,6 @@
 //! Builds the stage of equalization: the backend, with kept curves (`--load-curves`) or a fixed
 //! range (`--range`), a mask (`--mask`), luma only
-//! (`--gray`), and the depth of the output (`--output-depth`).
+//! (`--set gray`), and the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
 use crate::options::EqualizeOptions;

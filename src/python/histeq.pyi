@@ -82,7 +82,7 @@ class _SameType(TypedDict, total=False):
     values show more, lower ones are calmer, and 1 adds nothing. With method clahe, it is the clip
     limit of OpenCV: what is cut off the counts of a tile is spread over all levels again, so that
     the slope is up to 1 more, and no level is cut below one pixel. A tile with fewer pixels than
-    there are levels, as of 16 bits, has hardly a limit: bins 256 gives it one. auto measures the
+    there are levels, as of 16 bits, has hardly a limit: 256 bins give it one. auto measures the
     noise of each scene, and lowers the look's limit and levels as far as keeps noise from being
     seen; with method global and clahe, and a temporal window. With method detail, it is the gain of
     detail, 4 for thermal and else 2, which noise always lowers.

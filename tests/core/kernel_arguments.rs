@@ -1,5 +1,5 @@
-//! The structures that kernels take by value (`kernels/arguments.cuh`) lie in memory as those of
-//! `src/core/cuda/arguments.rs` do: a C++ compiler says so, field by field.
+//! The structures that `src/core/build.rs` makes of `kernels/arguments.cuh` lie in memory as those of the kernels do: a C++
+//! compiler says so, field by field.
 
 use crate::host_program::Program;
 use histeq::cuda::STRUCTURES;
@@ -28,6 +28,6 @@ fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {
 #[test]
 fn every_structure_of_the_kernels_is_compared() {
     let declared = ARGUMENTS.lines().filter_map(|line| line.strip_prefix("struct ")?.strip_suffix(" {"));
-    let compared = STRUCTURES.map(|structure| structure.name);
-    assert_eq!(declared.collect::<BTreeSet<_>>(), BTreeSet::from(compared));
+    let compared = STRUCTURES.iter().map(|structure| structure.name);
+    assert_eq!(declared.collect::<BTreeSet<_>>(), compared.collect());
 }

@@ -49,8 +49,12 @@ fn builder(format: &str, backend: Backend) -> Builder {
 fn with(mut builder: Builder, options: &str) -> Builder {
     let mut words = options.split_whitespace();
     while let Some(option) = words.next() {
-        let value = if option == "--gray" { "true" } else { words.next().expect("a value") };
-        builder = builder.set(option.trim_start_matches("--"), value).expect("an option of the table");
+        let value = words.next().expect("a value");
+        let (name, value) = match option {
+            "--set" => value.split_once('=').unwrap_or((value, "true")),
+            option => (option.trim_start_matches("--"), value),
+        };
+        builder = builder.set(name, value).expect("an option of the table");
     }
     builder
 }
@@ -88,17 +92,17 @@ const OPTIONS: [&str; 14] = [
     "--strength 1 --max-gain 3",
     "--method global --levels 1 --strength 0.7",
     "--method clahe",
-    "--method clahe --tiles 3x5 --max-gain 4 --look exact",
+    "--method clahe --set tiles=3x5 --max-gain 4 --look exact",
     "--method detail",
-    "--method detail --tiles 3x5 --max-gain 4 --look thermal",
+    "--method detail --set tiles=3x5 --max-gain 4 --look thermal",
     "--method deflicker",
-    "--smooth 0.5 --look-ahead 0",
-    "--smooth 2 --scene-threshold 1 --chroma scale",
-    "--max-gain auto --plateau 0.5%",
-    "--bins 32 --look exact --smooth 1",
+    "--smooth 0.5 --set look-ahead=0",
+    "--smooth 2 --set scene-threshold=1 --set chroma=scale",
+    "--max-gain auto --set plateau=0.5%",
+    "--set bins=32 --look exact --smooth 1",
     "--roi auto --look night",
-    "--roi 10,10,40,30 --chroma keep",
-    "--gray --output-depth 10",
+    "--roi 10,10,40,30 --set chroma=keep",
+    "--set gray --output-depth 10",
 ];
 
 #[test]
@@ -250,7 +254,7 @@ fn planes_lie_as_the_caller_has_them() {
 fn live_frames_come_out_at_once_and_options_change_while_they_do() {
     let dir = Dir::new();
     let frames = clip(&dir, "in.mkv", "yuv420p");
-    let expected = by_program(&dir, "in.mkv", "--look-ahead 0 --denoise 0");
+    let expected = by_program(&dir, "in.mkv", "--set look-ahead=0 --denoise 0");
     let expected: Vec<&[u8]> = expected.chunks_exact(frames[0].len()).collect();
     let mut equalizer = builder("yuv420p", Backend::Cpu).live().build().expect("a backend");
     let mut bytes = vec![0; frames[0].len()];
@@ -369,7 +373,7 @@ fn what_does_not_fit_is_an_error_that_says_so() {
     ] {
         assert_eq!(said(build().set(name, value).err().expect("no such value")), says);
     }
-    let conflict = with(build(), "--tiles 4x4").build().err().expect("a conflict");
+    let conflict = with(build(), "--set tiles=4x4").build().err().expect("a conflict");
     assert_eq!(said(conflict), "tiles goes with method clahe and detail only");
     let outside = with(build(), "--roi 200,0,10,10").build().err().expect("outside");
     assert!(said(outside).starts_with("roi 200,0,10,10 lies outside of its picture of 98x62 pixels"));

@@ -3,7 +3,7 @@
 //! without a GPU. A kernel that reads what another thread may not have written yet, or writes beyond shared memory or a
 //! plane, fails here.
 
-use crate::host_program::{Numbers, Program};
+use crate::support::host_program::{Numbers, Program};
 use histeq::spec::{self, Curve, Levels, Line, Strength};
 use histeq_lab::publications::Formula;
 use std::sync::OnceLock;

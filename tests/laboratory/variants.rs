@@ -1,8 +1,8 @@
 //! Kernel variants: the publications' arithmetic by hand, and, on a GPU, every variant against plain loops and in videos.
 
-use crate::backends::{Sequence, by_reference, gpu};
-use crate::host_program::Numbers;
-use crate::pictures::{Content, Picture, difference};
+use crate::support::backends::{Sequence, by_reference, gpu};
+use crate::support::host_program::Numbers;
+use crate::support::pictures::{Content, Picture, difference};
 use histeq::Named;
 use histeq::cuda::{Error, Gpu};
 use histeq::equalize::cuda::Cuda;

@@ -338,19 +338,19 @@ fn the_program_says_where_luma_is_and_measures_it_all_the_same() {
         let run = dir.run(&format!("-y -v --decoder nvdec --encoder ffv1 {options} in.mp4 nvdec.mkv")).exits_with(0);
         let line = run.stderr.lines().find(|line| line.contains("decoded on GPU 0")).expect("a note").to_owned();
         dir.ffmpeg("-i nvdec.mkv -f framemd5 nvdec.md5");
-        let chroma = if options.contains("--chroma keep") { "--chroma keep" } else { "" };
+        let chroma = if options.contains("--set chroma=keep") { "--set chroma=keep" } else { "" };
         dir.run(&format!("-y --backend cpu --encoder ffv1 {chroma} in.mp4 cpu.mkv")).exits_with(0);
         dir.ffmpeg("-i cpu.mkv -f framemd5 cpu.md5");
         assert_eq!(dir.read("cpu.md5"), dir.read("nvdec.md5"), "{options}");
         line
     };
     let stays = "where its luma stays until it is equalized";
-    assert!(said("--backend cuda --chroma keep").ends_with(stays));
-    assert!(said("--backend cuda --chroma keep --verify --stats stats.jsonl").ends_with(stays));
+    assert!(said("--backend cuda --set chroma=keep").ends_with(stays));
+    assert!(said("--backend cuda --set chroma=keep --verify --stats stats.jsonl").ends_with(stays));
     assert_eq!(String::from_utf8(dir.read("stats.jsonl")).unwrap().lines().count(), 50);
     let comes_down = "from where it comes down to be equalized";
     assert!(said("--backend cuda").ends_with(comes_down), "chroma follows");
-    assert!(said("--backend cpu --chroma keep").ends_with(comes_down));
+    assert!(said("--backend cpu --set chroma=keep").ends_with(comes_down));
 }
 
 #[test]

@@ -320,12 +320,12 @@ fn the_program_decodes_in_pieces_where_only_pictures_are_written() {
     film(&dir, CLOSED, "silent.mp4");
     dir.ffmpeg("-i silent.mp4 -f lavfi -i sine -shortest -c:v copy in.mp4");
     dir.succeeds("--backend cpu in.mp4 one.y4m");
-    let run = dir.succeeds("-v --backend cpu --decoders 3 in.mp4 several.y4m").says(&[SAYS[0]]);
+    let run = dir.succeeds("-v --backend cpu --decoder cpu:3 in.mp4 several.y4m").says(&[SAYS[0]]);
     assert!(!run.stderr.contains(SAYS[1]), "{run:?}");
     assert!(dir.read("one.y4m") == dir.read("several.y4m"));
-    dir.succeeds("-v --backend cpu --decoders 3 --output-format null in.mp4 nothing").says(&[SAYS[0]]);
+    dir.succeeds("-v --backend cpu --decoder cpu:3 --output-format null in.mp4 nothing").says(&[SAYS[0]]);
     // The first pass needs pictures only.
-    dir.succeeds("-v --backend cpu --smooth scene --encoder mpeg4 --decoders 3 in.mp4 scenes.mkv").says(&[SAYS[0]]);
-    let run = dir.succeeds("-v --backend cpu --encoder mpeg4 --decoders 3 in.mp4 out.mkv");
+    dir.succeeds("-v --backend cpu --smooth scene --encoder mpeg4 --decoder cpu:3 in.mp4 scenes.mkv").says(&[SAYS[0]]);
+    let run = dir.succeeds("-v --backend cpu --encoder mpeg4 --decoder cpu:3 in.mp4 out.mkv");
     assert!(!run.stderr.contains(SAYS[0]), "{run:?}");
 }

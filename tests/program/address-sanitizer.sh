@@ -41,14 +41,14 @@ check() {
 for clip in h264.mp4 hevc.mkv vp9.webm av1.mkv mpeg2.ts prores.mov mjpeg.avi rgb.nut gray16.mkv clip.gif image%02d.png clip.y4m; do
     check "$clip" --backend cpu default.mkv
     check "$clip" --backend cpu --look night --encoder ffv1 --stats night.html night.mkv
-    check "$clip" --backend cpu --method clahe --look-ahead 0 --filter vflip --encoder ffv1 clahe.mkv
+    check "$clip" --backend cpu --method clahe --set look-ahead=0 --filter vflip --encoder ffv1 clahe.mkv
 done
 for look in natural haze underwater thermal exact; do
     check h264.mp4 --backend cpu --look "$look" --encoder ffv1 look.mkv
     check gray16.mkv --backend cpu --look "$look" --encoder ffv1 look.mkv
 done
-for option in '--smooth scene' '--roi auto' '--output-depth 10' '--output-depth 8' '--denoise 0.5' '--chroma scale' \
-    '--method deflicker' '--filter-after hflip' '--strict' '--sandbox on' '--decoders 3 --encoder ffv1' '--target-size 100k'; do
+for option in '--smooth scene' '--roi auto' '--output-depth 10' '--output-depth 8' '--denoise 0.5' '--set chroma=scale' \
+    '--method deflicker' '--filter-after hflip' '--strict' '--sandbox on' '--decoder cpu:3 --encoder ffv1' '--target-size 100k'; do
     # shellcheck disable=SC2086 # options and their values
     check hevc.mkv --backend cpu $option option.mkv
 done

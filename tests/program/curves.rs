@@ -36,13 +36,13 @@ fn kept_curves_give_the_same_frames_again() {
         ("-pix_fmt yuv420p", ""),
         ("-pix_fmt yuv420p", "--look night --strength 0.6"),
         ("-pix_fmt yuv420p", "--exact"),
-        ("-pix_fmt yuv422p10le", "--bins 100 --roi 3,4,30,20"),
-        ("-pix_fmt gray", "--plateau 1%"),
+        ("-pix_fmt yuv422p10le", "--set bins=100 --roi 3,4,30,20"),
+        ("-pix_fmt gray", "--set plateau=1%"),
         ("-pix_fmt bgr0", ""),
     ] {
         film(&dir, "in.mkv", &format!("{input} -c:v ffv1"));
         dir.succeeds(&format!(
-            "--denoise 0 --chroma keep {options} --save-curves c.jsonl --encoder ffv1 -y in.mkv plain.mkv"
+            "--denoise 0 --set chroma=keep {options} --save-curves c.jsonl --encoder ffv1 -y in.mkv plain.mkv"
         ));
         dir.succeeds("--load-curves c.jsonl --verify --encoder ffv1 -y in.mkv again.mkv");
         let format = input.rsplit(' ').next().unwrap();
@@ -74,7 +74,7 @@ fn kept_curves_give_the_same_colours_again() {
         let plain = dir.raw("plain.mkv", format);
         assert!(plain == dir.raw("again.mkv", format), "{format} {options}");
         assert!(dir.read("c.jsonl") == dir.read("d.jsonl"));
-        dir.succeeds("--load-curves c.jsonl --chroma keep --encoder ffv1 -y colours.mkv pale.mkv");
+        dir.succeeds("--load-curves c.jsonl --set chroma=keep --encoder ffv1 -y colours.mkv pale.mkv");
         let gains: Vec<u64> =
             lines(&dir, "c.jsonl")[1..].iter().filter_map(|line| line["chroma_gain"].as_u64()).collect();
         assert!(gains.iter().any(|gain| *gain != 4096), "{format} {options}");
@@ -103,7 +103,7 @@ fn what_one_curve_does_not_say_is_kept_too() {
         ("dark", "gray10le", "--method natural", &["/lut"]),
         ("haze", "yuv420p", "", &["/balance", "/regions"]),
         ("haze", "yuv422p10le", "--look haze", &["/balance", "/regions"]),
-        ("haze", "yuv444p", "--look haze --chroma keep --strength 0.7", &["/regions"]),
+        ("haze", "yuv444p", "--look haze --set chroma=keep --strength 0.7", &["/regions"]),
         ("haze", "gray", "--look haze", &["/regions"]),
         ("haze", "bgr0", "--look underwater", &["/balance"]),
         ("dark", "yuv444p10le", "--look underwater", &["/balance", "/chroma_gain", "/lut"]),
@@ -162,7 +162,7 @@ fn strength_works_on_the_kept_gain_of_colour() {
     let kept = one_curve(0, "limited", |code| code).replace("}\n{\"frame\":0", "}\n{\"chroma_gain\":8192,\"frame\":0");
     dir.write("c.jsonl", kept.as_bytes());
     let before = dir.raw("colours.mkv", "yuv444p");
-    for (options, gain) in [("", 8192), ("--strength 0.5", 6144), ("--strength 0", 4096), ("--chroma keep", 4096)] {
+    for (options, gain) in [("", 8192), ("--strength 0.5", 6144), ("--strength 0", 4096), ("--set chroma=keep", 4096)] {
         dir.succeeds(&format!("--load-curves c.jsonl {options} --encoder ffv1 -y colours.mkv out.mkv"));
         let plane = 64 * 48;
         let followed = |code: u8| {
@@ -203,7 +203,7 @@ fn frames_are_counted_from_the_first_one_of_the_run() {
     let dir = Dir::new();
     yuv(&dir);
     dir.succeeds(
-        "--start 0.4 --frames 20 --denoise 0 --chroma keep --save-curves c.jsonl --encoder ffv1 in.mkv part.mkv",
+        "--start 0.4 --frames 20 --denoise 0 --set chroma=keep --save-curves c.jsonl --encoder ffv1 in.mkv part.mkv",
     );
     assert_eq!(lines(&dir, "c.jsonl")[1]["frame"], 0);
     dir.succeeds("--start 0.4 --frames 20 --load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
@@ -236,7 +236,7 @@ fn an_edited_curve_does_what_it_says_and_strength_works_on_it() {
 fn curves_go_through_pipes_and_to_cameras() {
     let dir = Dir::new();
     yuv(&dir);
-    dir.succeeds("--denoise 0 --chroma keep --save-curves c.jsonl in.mkv plain.y4m");
+    dir.succeeds("--denoise 0 --set chroma=keep --save-curves c.jsonl in.mkv plain.y4m");
     dir.succeeds("--levels 1 --strength 0 in.mkv in.y4m");
     let line = "--load-curves c.jsonl - -";
     let piped = Run::fed(&mut dir.command(line), line, &dir.read("in.y4m")).exits_with(0).stdout;
@@ -303,11 +303,11 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
         "--look night",
         "--exact",
         "--smooth 1",
-        "--scene-threshold 0.1",
+        "--set scene-threshold=0.1",
         "--max-gain 3",
-        "--plateau 1%",
+        "--set plateau=1%",
         "--method clahe",
-        "--bins 64",
+        "--set bins=64",
         "--roi auto",
     ] {
         usage_error(&format!("--load-curves c.jsonl {options} in.mkv out.mkv")).says(&["--load-curves"]);

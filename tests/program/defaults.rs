@@ -111,7 +111,7 @@ fn what_is_wrong_is_named_with_its_place() {
 #[test]
 fn numbers_that_are_none_are_told_what_is_wanted() {
     let dir = with_clip();
-    for option in ["--crf", "--strength", "--levels", "--denoise", "--scene-threshold", "--look-ahead"] {
+    for option in ["--crf", "--strength", "--levels", "--denoise", "--set scene-threshold", "--set look-ahead"] {
         for value in ["foo", "nan", "inf"] {
             let run = dir.run(&format!("{option}={value} in.mkv out.mkv")).exits_with(2);
             run.says(&[option, value, "number"]);
@@ -128,12 +128,14 @@ fn each_level_prints_what_the_one_below_prints_and_more() {
         let has = |text| usize::from(run.stderr.contains(text));
         [has("warning: "), has("5 frames in "), has("sandbox: ")]
     };
-    assert_eq!(lines("--log-level error"), [0, 0, 0]);
-    assert_eq!(lines("--log-level warning"), [1, 0, 0]);
-    assert_eq!(lines("--log-level info"), [1, 1, 0]);
-    assert_eq!(lines("--log-level debug"), [1, 1, 1]);
-    assert_eq!(lines("-q"), lines("--log-level error"));
-    dir.run("-q --log-level info in.mkv out.mkv").exits_with(2).says(&["--log-level"]);
+    assert_eq!(lines("-q"), [0, 0, 0]);
+    assert_eq!(lines(""), [1, 1, 0]);
+    assert_eq!(lines("-v"), [1, 1, 1]);
+    // As ffmpeg has them.
+    assert_eq!(lines("-loglevel error"), lines("-q"));
+    assert_eq!(lines("-v warning"), lines(""));
+    assert_eq!(lines("-v debug"), lines("-v"));
+    dir.run("-q -v in.mkv out.mkv").exits_with(2).says(&["--quiet"]);
 }
 
 #[test]

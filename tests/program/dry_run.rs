@@ -156,7 +156,6 @@ fn the_version_as_json_has_what_is_here() {
     let said = json(&dir.succeeds("--version --json").stdout);
     assert_eq!(said["version"], env!("CARGO_PKG_VERSION"));
     assert!(said["ffmpeg"].as_str().is_some_and(|version| version.starts_with("libavcodec")), "{said}");
-    assert!(said["features"].as_array().is_some_and(|features| features.contains(&"lab".into())), "{said}");
     let gpus = said["gpus"].as_array().expect("a list");
     assert_eq!(gpus.is_empty(), said["no_gpu"].is_string(), "{said}");
     assert_eq!(said["sandbox"] == false, said["no_sandbox"].is_string(), "{said}");

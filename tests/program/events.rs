@@ -403,11 +403,11 @@ fn times_in_settings_are_seconds_which_can_be_typed() {
         let run = dir.succeeds(&format!("-y --backend cpu --progress json --encoder ffv1 {options} in.mkv out.mkv"));
         events(&run.stderr)[0]["settings"].as_object().expect("an object").clone()
     };
-    let first = settings("--smooth 1.5 --look-ahead 0.4");
+    let first = settings("--smooth 1.5 --set look-ahead=0.4");
     // Whole frames.
     let near = |name: &str, time: f64| (first[name].as_f64().expect("a number") - time).abs() < 0.5 * 1001.0 / 30000.0;
     assert!(near("smooth", 1.5) && near("look-ahead", 0.4), "{first:?}");
-    let again = settings(&format!("--smooth {} --look-ahead {}", first["smooth"], first["look-ahead"]));
+    let again = settings(&format!("--smooth {} --set look-ahead={}", first["smooth"], first["look-ahead"]));
     assert_eq!(again, first);
 }
 

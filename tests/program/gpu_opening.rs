@@ -78,7 +78,7 @@ fn a_file_through_a_gpu_that_is_still_opening_has_the_bytes_of_the_cpu() {
     }
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=1280x720:rate=50:duration=30 -c:v mpeg4 -q:v 5 in.mkv");
-    for options in ["", "--exact", "--look-ahead 0 --method clahe --start 0.5"] {
+    for options in ["", "--exact", "--set look-ahead=0 --method clahe --start 0.5"] {
         dir.succeeds(&format!("--encoder ffv1 {options} --backend cpu -y in.mkv cpu.mkv"));
         dir.ffmpeg("-i cpu.mkv -f framemd5 cpu.md5");
         for backend in if options.is_empty() { &["auto", "cuda"][..] } else { &["cuda"] } {

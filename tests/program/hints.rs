@@ -88,7 +88,8 @@ fn options_of_other_programs_are_answered_in_a_line() {
     }
     assert_eq!(dir.files(), before);
     dir.succeeds("-r 10 in.mkv out.mkv").says(&["-r is ignored", "--filter-after fps=N"]);
-    dir.succeeds("-y --method natural --bins 8 in.mkv out.mkv").says(&["--bins does nothing with --method natural"]);
+    dir.succeeds("-y --method natural --set bins=8 in.mkv out.mkv")
+        .says(&["--set bins does nothing with --method natural"]);
 }
 
 #[test]
@@ -291,7 +292,7 @@ fn undo_is_answered_with_the_original() {
 fn names_of_looks_methods_and_purposes_may_have_capitals() {
     let dir = with_clip("in.mkv");
     for option in
-        ["--look Underwater", "--look AUTO", "--method Global", "--smooth Scene", "--chroma KEEP", "--log Off"]
+        ["--look Underwater", "--look AUTO", "--method Global", "--smooth Scene", "--set chroma=KEEP", "--log Off"]
     {
         dir.succeeds(&format!("-q -y --backend CPU {option} in.mkv out.mkv"));
     }

@@ -77,7 +77,7 @@ fn without_clock(dir: &Dir, name: &str) -> Vec<String> {
 fn pieces_are_joined_to_the_frames_measurements_and_curves_of_one_run() {
     let dir = Dir::new();
     film(&dir, "film.mkv", 7, "-c:v ffv1 -c:a pcm_s16le");
-    for options in ["", "--roi auto", "--look-ahead 0 --smooth 1", "--max-gain auto", "--output-depth 10"] {
+    for options in ["", "--roi auto", "--set look-ahead=0 --smooth 1", "--max-gain auto", "--output-depth 10"] {
         check(&dir, "film.mkv", "mkv", 1.1, &format!("--encoder ffv1 {options}"));
     }
 }
@@ -86,7 +86,7 @@ fn pieces_are_joined_to_the_frames_measurements_and_curves_of_one_run() {
 fn pieces_are_equalized_with_every_method_as_in_one_run() {
     let dir = Dir::new();
     film(&dir, "film.mkv", 5, "-c:v ffv1 -c:a pcm_s16le");
-    for options in ["--look haze", "--method deflicker", "--look night", "--exact", "--smooth 0.4 --gray"] {
+    for options in ["--look haze", "--method deflicker", "--look night", "--exact", "--smooth 0.4 --set gray"] {
         check(&dir, "film.mkv", "mkv", 1.8, &format!("--encoder ffv1 {options}"));
     }
 }
@@ -319,10 +319,11 @@ fn what_a_process_warns_of_is_a_warning_and_how_far_it_is_is_shown() {
     film(&dir, "film.mkv", 20, "-c:v ffv1 -c:a pcm_s16le");
     let line = "-y --encoder ffv1 --backend cpu --roi 100,0,100,90";
     for files in ["--jobs 2 film.mkv out.mkv", "--jobs 2 --output-dir out film.mkv"] {
-        let events = format!("{line} --log-level warning --progress-file events.jsonl {files}");
+        let events = format!("{line} --progress-file events.jsonl {files}");
         let said = dir.succeeds(&events).stderr;
-        assert_eq!(said.matches("warning: film.mkv: --roi").count(), said.lines().count(), "{said}");
-        assert!(said.starts_with("histeq-video: warning: film.mkv: --roi") && said.contains("past the edge"), "{said}");
+        let warnings: Vec<&str> = said.lines().filter(|line| line.contains("warning: ")).collect();
+        let is_named = |line: &&str| line.starts_with("histeq-video: warning: film.mkv: --roi");
+        assert!(!warnings.is_empty() && warnings.iter().all(is_named) && said.contains("past the edge"), "{said}");
         let events = String::from_utf8(dir.read("events.jsonl")).expect("text");
         let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let of = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
@@ -350,7 +351,7 @@ fn two_runs_do_not_work_on_one_output_in_pieces() {
         std::thread::sleep(Duration::from_millis(1));
     }
     first.signal(Signal::STOP);
-    let second = dir.run(&format!("{line} --gray")).fails().says(&["another run is at work on it"]);
+    let second = dir.run(&format!("{line} --set gray")).fails().says(&["another run is at work on it"]);
     assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
     first.signal(Signal::CONT);
     assert_eq!(first.ends_within(Duration::from_secs(60)), Some(0));

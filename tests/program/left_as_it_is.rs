@@ -60,7 +60,7 @@ fn a_copy_is_refused_where_it_would_be_another_file() {
     refused("in/good.avi out.mkv").says(&["needs an output whose name ends as that of the input"]);
     refused("--jobs 2 in/good.avi out.avi").says(&["does not go with --jobs"]);
     refused("- out.avi").says(&["is for files"]);
-    for option in ["--start 1", "--gray", "--for web", "--filter hflip", "--streams -a", "--target-size 1M"] {
+    for option in ["--start 1", "--set gray", "--for web", "--filter hflip", "--streams -a", "--target-size 1M"] {
         refused(&format!("{option} in/good.avi out.avi")).says(&["cannot be used with"]);
     }
     assert!(!dir.path("out.avi").exists() && !dir.path("out.mkv").exists());

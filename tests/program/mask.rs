@@ -39,9 +39,9 @@ fn a_burnt_in_box_that_changes_its_brightness_does_not_move_the_rest() {
         "--look haze",
         "--look underwater",
         "--method deflicker",
-        "--plateau 40 --bins 64",
+        "--set plateau=40 --set bins=64",
         "--roi 10,3,80,50",
-        "--look-ahead 0",
+        "--set look-ahead=0",
     ] {
         let of = |file: &str, mask: &str| {
             dir.succeeds(&format!("--denoise 0 {options} {mask} --verify --encoder ffv1 -y {file} out.mkv"));
@@ -64,7 +64,8 @@ fn a_mask_of_one_gray_is_no_mask() {
     with_box(&dir, "in.mkv", "mod(N*20\\,200)");
     for (name, colour) in [("white.png", "white"), ("gray.jpg", "0x808080"), ("dark.bmp", "0x101010")] {
         dir.ffmpeg(&format!("-f lavfi -i color={colour}:size=96x64 -frames:v 1 {name}"));
-        for options in ["", "--exact", "--plateau 40", "--roi 5,5,40,40", "--look haze", "--roi auto --bins 30"] {
+        for options in ["", "--exact", "--set plateau=40", "--roi 5,5,40,40", "--look haze", "--roi auto --set bins=30"]
+        {
             dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv plain.mkv"));
             dir.succeeds(&format!("{options} --mask {name} --encoder ffv1 -y in.mkv masked.mkv"));
             let (plain, masked) = (dir.raw("plain.mkv", "yuv444p"), dir.raw("masked.mkv", "yuv444p"));
@@ -100,7 +101,7 @@ fn a_mask_goes_with_statistics_kept_curves_parts_and_pipes() {
     assert!(dir.raw("part.mkv", "yuv444p") == whole[15 * bytes..25 * bytes]);
 
     dir.succeeds("--levels 1 --strength 0 in.mkv in.y4m").never_says("warning");
-    dir.succeeds("--denoise 0 --mask mask.png --look-ahead 0 in.y4m file.y4m");
+    dir.succeeds("--denoise 0 --mask mask.png --set look-ahead=0 in.y4m file.y4m");
     let piped = dir.fed("--mask mask.png - -", &dir.read("in.y4m")).exits_with(0).stdout;
     assert!(piped == dir.read("file.y4m"));
     let line = "live --backend cpu --no-preview --mask mask.png --save-curves d.jsonl --output - -";

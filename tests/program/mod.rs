@@ -3,6 +3,8 @@
 
 // Damaged files, full disks, folders that cannot be written to.
 mod bad_input;
+// `bench`.
+mod bench;
 // Help, completions, man page, overwriting, `-q`.
 mod command_line;
 // `compare`.

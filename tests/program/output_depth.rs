@@ -21,7 +21,7 @@ fn codes(dir: &Dir, file: &str) -> usize {
 fn what_is_stretched_has_no_gaps() {
     let dir = Dir::new();
     sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt gray");
-    let options = "--backend cpu -y --method global --encoder ffv1 --verify --gray";
+    let options = "--backend cpu -y --method global --encoder ffv1 --verify --set gray";
     dir.succeeds(&format!("{options} in.mkv plain.mkv"));
     dir.succeeds(&format!("{options} --output-depth 8 in.mkv noise.mkv"));
     let (plain, noise) = (codes(&dir, "plain.mkv"), codes(&dir, "noise.mkv"));
@@ -98,7 +98,7 @@ fn what_does_not_go_is_refused_with_a_way_out() {
 
     sky(&dir, "in.mkv", "-c:v ffv1 -pix_fmt yuv420p");
     let options = "--backend cpu -y --encoder ffv1 --output-depth 8";
-    dir.succeeds(&format!("{options} --chroma keep --save-curves c.jsonl in.mkv saved.mkv"));
+    dir.succeeds(&format!("{options} --set chroma=keep --save-curves c.jsonl in.mkv saved.mkv"));
     let run = dir.run("--backend cpu -y --load-curves c.jsonl in.mkv no.mkv").fails();
     run.says(&["curves for 12 bits", "has 8 bits", "the same --output-depth"]);
     dir.succeeds(&format!("{options} --load-curves c.jsonl in.mkv loaded.mkv"));

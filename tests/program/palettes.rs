@@ -52,7 +52,7 @@ fn points_of_palettes_have_their_colours_with_8_and_16_bits() {
 fn black_hot_is_the_inverse_of_white_hot_and_both_are_luminance() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=256x160:rate=25 -frames:v 2 -c:v ffv1 in.mkv");
-    dir.succeeds("--exact --gray --encoder ffv1 in.mkv gray.mkv");
+    dir.succeeds("--exact --set gray --encoder ffv1 in.mkv gray.mkv");
     let gray = dir.raw("gray.mkv", "gray");
     dir.succeeds("--exact --palette white-hot --encoder png in.mkv white.mkv");
     dir.succeeds("--exact --palette Black-Hot --encoder png in.mkv black.mkv");
@@ -220,7 +220,7 @@ fn what_does_not_go_together_is_refused() {
         ("--range 5:6 --strength 0.5 in.mkv out.mkv", "cannot be used with"),
         ("--range 5:6 --exact in.mkv out.mkv", "cannot be used with"),
         ("--range 5:6 --load-curves c.jsonl in.mkv out.mkv", "cannot be used with"),
-        ("--range 5:6 --look-ahead 1 in.mkv out.mkv", "--look-ahead does not go with --range"),
+        ("--range 5:6 --set look-ahead=1 in.mkv out.mkv", "--set look-ahead does not go with --range"),
         ("--range 5:6 --denoise 1 in.mkv out.mkv", "--denoise does not go with --range"),
     ] {
         usage_error(arguments).says(&[message]);

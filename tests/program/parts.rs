@@ -75,7 +75,7 @@ fn a_part_of_a_file_has_the_frames_of_the_whole() {
     for turn in 0..3 {
         check(&dir, turn, "in.mkv", "yuv420p", "");
     }
-    check(&dir, 0, "in.mkv", "yuv420p", "--method clahe --tiles 4x3");
+    check(&dir, 0, "in.mkv", "yuv420p", "--method clahe --set tiles=4x3");
     check(&dir, 1, "in.mkv", "yuv420p", "--exact");
     check(&dir, 2, "in.mkv", "yuv420p", "--levels 12 --max-gain auto");
     scenes(&dir, "in.avi", "-pix_fmt yuv420p -c:v mjpeg -q:v 3");

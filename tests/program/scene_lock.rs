@@ -66,8 +66,8 @@ fn a_scene_is_what_a_window_is_that_holds_all_of_it() {
         ("yuv420p", "--method global"),
         ("yuv444p10le", "--look night --method global --denoise 0"),
         ("yuv420p", "--look night --method global"),
-        ("bgr0", "--look thermal --bins 50"),
-        ("yuv420p", "--roi 10,10,50,40 --plateau 60 --gray"),
+        ("bgr0", "--look thermal --set bins=50"),
+        ("yuv420p", "--roi 10,10,50,40 --set plateau=60 --set gray"),
         ("yuv420p", "--filter hflip --max-gain 3 --strength 0.7"),
     ] {
         film(&dir, format);
@@ -76,7 +76,7 @@ fn a_scene_is_what_a_window_is_that_holds_all_of_it() {
             dir.raw("out.mkv", format)
         };
         let whole = of("--smooth scene");
-        assert!(whole == of("--smooth 4 --look-ahead 4"), "{format} {options}");
+        assert!(whole == of("--smooth 4 --set look-ahead=4"), "{format} {options}");
         assert!(whole != of("--smooth 0.2"), "{format} {options}");
     }
 }
@@ -106,7 +106,7 @@ fn a_mask_statistics_and_pictures_of_two_sizes_go_with_whole_scenes() {
         dir.raw("out.mkv", "yuv420p")
     };
     let masked = of("--smooth scene --mask mask.png");
-    assert!(masked == of("--smooth 4 --look-ahead 4 --mask mask.png"));
+    assert!(masked == of("--smooth 4 --set look-ahead=4 --mask mask.png"));
     assert!(masked != of("--smooth scene"));
     for look in ["haze", "underwater"] {
         dir.succeeds(&format!("--look {look} --smooth scene --stats s.jsonl --encoder ffv1 -y in.mkv out.mkv"));
@@ -132,7 +132,7 @@ fn what_cannot_be_read_twice_is_refused() {
         ("--smooth scene --method clahe in.mkv out.mkv", "clahe"),
         ("--smooth scene --method detail in.mkv out.mkv", "detail"),
         ("--smooth scene --method deflicker in.mkv out.mkv", "deflicker"),
-        ("--smooth scene --look-ahead 1 in.mkv out.mkv", "--look-ahead"),
+        ("--smooth scene --set look-ahead=1 in.mkv out.mkv", "--set look-ahead"),
         ("--smooth scene --exact in.mkv out.mkv", "--exact"),
         ("--smooth scenes in.mkv out.mkv", "a number of seconds from 0 to 3600, or scene"),
     ] {

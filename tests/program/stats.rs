@@ -54,7 +54,9 @@ fn a_record_a_frame_says_what_was_done_to_it() {
 fn with_clahe_slope_and_change_are_those_of_all_tiles() {
     let dir = Dir::new();
     two_scenes(&dir);
-    dir.succeeds("--method clahe --levels 1 --tiles 2x2 --max-gain 3 --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
+    dir.succeeds(
+        "--method clahe --levels 1 --set tiles=2x2 --max-gain 3 --stats s.jsonl --encoder ffv1 in.mkv out.mkv",
+    );
     let records = records(&dir, "s.jsonl");
     for (frame, record) in records.iter().enumerate() {
         // The levels of a gradient lie side by side, so every tile stretches its own as far as the limit.
@@ -180,7 +182,7 @@ fn a_page_of_pieces_is_that_of_one_run() {
         assert_eq!(scenes.matches("<img").count(), 6, "{scenes}");
         (data["levels"].clone(), data["end"].clone(), scenes.to_owned(), settings.to_owned())
     };
-    let options = "--backend cpu --method global --chroma keep --stats s.html --encoder ffv1";
+    let options = "--backend cpu --method global --set chroma=keep --stats s.html --encoder ffv1";
     dir.succeeds(&format!("in.mkv one.mkv {options}"));
     let one = drawn("histeq-video in.mkv one.mkv --backend cpu");
     assert!(one.0["curve"].is_string(), "{}", one.0);

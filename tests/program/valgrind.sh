@@ -22,7 +22,7 @@ check() {
     valgrind --quiet --error-exitcode=99 --leak-check=no "$program" "$@" || exit
 }
 check -q --backend cpu in.mkv file.mkv &
-check -q --backend cpu --method clahe --chroma follow --encoder libx264 in.mkv file.mp4 &
+check -q --backend cpu --method clahe --set chroma=follow --encoder libx264 in.mkv file.mp4 &
 check -q --backend cpu -f rawvideo -s 64x48 --pixel-format yuv420p - - <in.raw >out.y4m &
 check live -q --backend cpu --no-preview --encoder mpeg4 --record live.mkv in.y4m &
 failed=0

@@ -29,7 +29,8 @@ fn the_options_page_has_the_numbers_of_each_look() {
         let is_value = |value: &str| !value.is_empty() && value != "–" && !value.contains(' ');
         let pairs = options.iter().zip(&row).skip(2).map(|(option, value)| (bare(option), bare(value)));
         let pairs = pairs.filter(|(_, value)| is_value(value));
-        let numbers: String = pairs.map(|(option, value)| format!("{option} {value} ")).collect();
+        let sign = |option: &str| if option.starts_with("--set ") { '=' } else { ' ' };
+        let numbers: String = pairs.map(|(option, value)| format!("{option}{}{value} ", sign(&option))).collect();
         let name = format!("--look {}", bare(row[0]));
         let look = pixels(&name);
         assert!(look == pixels(&format!("{name} {numbers}")), "{name}: not {numbers}");

@@ -33,3 +33,6 @@ pub mod skip;
 pub mod textbook;
 // A file system that is soon full.
 pub mod tiny_disk;
+
+/// The program under test, and the variable that names another one.
+pub const PROGRAM: (&str, &str) = ("HISTEQ_BIN", env!("CARGO_BIN_EXE_histeq-video"));

@@ -1,5 +1,6 @@
 //! The program, run as its users run it: in a folder of its own, by a command line, judged by its exit code, by what it
 //! says and by what it leaves behind.
+#![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::kept_files::kept;
 use super::loaded;
@@ -311,9 +312,10 @@ fn looked_up_first() -> &'static str {
     &PATHS
 }
 
-/// The program under test: `HISTEQ_BIN`, or the one that was built with this suite.
+/// The program under test: the one that a variable names, or the one that was built with these tests.
 pub fn program() -> PathBuf {
-    std::env::var_os("HISTEQ_BIN").map_or_else(|| env!("CARGO_BIN_EXE_histeq-video").into(), PathBuf::from)
+    let (variable, built) = super::PROGRAM;
+    std::env::var_os(variable).map_or_else(|| built.into(), PathBuf::from)
 }
 
 /// A file whose bytes follow from the lines that made it.

@@ -1,4 +1,5 @@
 //! A program that is still running: it can be sent a signal, and it does not outlive its test.
+#![allow(dead_code, reason = "no test binary uses all of it")]
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command};

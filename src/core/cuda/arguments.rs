@@ -1,19 +1,18 @@
-//! The structures that kernels take by value: names and fields are those of `kernels/arguments.cuh`.
+//! The structures that kernels take by value: `build.rs` makes them of `kernels/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
 use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::{Parameters, Task};
 use super::tuning;
-use crate::denoise::dct::SAMPLES;
 use crate::denoise::merge::MOST_OTHERS;
-use crate::denoise::noise::{CLASSES, Noise};
+use crate::denoise::noise::Noise;
 use crate::spec;
 use crate::spec::Method;
 use crate::spec::clahe::TileBins;
-use crate::spec::measure::REGIONS;
+use crate::spec::measure;
 use crate::spec::natural::{self, FrameCurve};
-use crate::spec::tone::{self, KNOTS, Knot};
+use crate::spec::tone::{self, Knot};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::DeviceRepr;
 
@@ -43,12 +42,13 @@ pub struct Field {
 
 /// Declares a structure that kernels take by value. Deriving `Pod` fails for a structure with padding.
 macro_rules! by_value {
-    ($(#[$doc:meta])* $seen:vis struct $name:ident { $($(#[$of:meta])* $field_seen:vis $field:ident: $type:ty,)* }) => {
+    ($(#[$doc:meta])* pub struct $name:ident { $(pub $field:ident: $type:ty,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Pod, Zeroable)]
         #[repr(C)]
-        $seen struct $name {
-            $($(#[$of])* $field_seen $field: $type,)*
+        #[allow(missing_docs, reason = "arguments.cuh describes the fields")]
+        pub struct $name {
+            $(pub $field: $type,)*
         }
 
         // SAFETY: `repr(C)` and `Pod`: integers without padding, the bytes that the kernel's structure has.
@@ -70,45 +70,11 @@ macro_rules! by_value {
     };
 }
 
-/// All structures that kernels take by value, for the comparison with `kernels/arguments.cuh`.
-#[doc(hidden)]
-pub const STRUCTURES: [Structure; 23] = [
-    Samples::STRUCTURE,
-    Levels::STRUCTURE,
-    Region::STRUCTURE,
-    Tiles::STRUCTURE,
-    Inverse::STRUCTURE,
-    WindowUpdate::STRUCTURE,
-    Modifiers::STRUCTURE,
-    PiecewiseLine::STRUCTURE,
-    Detail::STRUCTURE,
-    ChromaPlaces::STRUCTURE,
-    Colours::STRUCTURE,
-    Gains::STRUCTURE,
-    Veil::STRUCTURE,
-    ToneCurve::STRUCTURE,
-    Balance::STRUCTURE,
-    BalanceOfYuv::STRUCTURE,
-    Weights::STRUCTURE,
-    Plane::STRUCTURE,
-    Planes::STRUCTURE,
-    NoisyPlane::STRUCTURE,
-    ReferencePlane::STRUCTURE,
-    ReferencePlanes::STRUCTURE,
-    NoiseFactors::STRUCTURE,
-];
+include!(concat!(env!("OUT_DIR"), "/structures.rs"));
 
-by_value! {
-    /// The sample layout of a plane.
-    pub struct Samples {
-        pub pixels: u32,
-        pub row: u32,
-        pub offset: u32,
-        pub shift: u32,
-        pub swapped: u32,
-        pub max: u32,
-    }
-}
+// Lengths that the specification has, too.
+const _: () = assert!(KNOTS == tone::KNOTS && REGIONS == measure::REGIONS);
+const _: () = assert!(PIECES == natural::PIECES && MOST_REFERENCES == MOST_OTHERS);
 
 impl Samples {
     /// The samples of the uploaded planes.
@@ -134,15 +100,6 @@ impl Samples {
     }
 }
 
-by_value! {
-    /// The codes that are levels, and the strength of the equalization.
-    pub struct Levels {
-        lo: u32,
-        hi: u32,
-        strength: u32,
-    }
-}
-
 impl Levels {
     pub fn new(levels: spec::Levels, strength: spec::Strength) -> Self {
         Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.of_256() }
@@ -151,17 +108,6 @@ impl Levels {
     /// One level for each of `bins` bins.
     pub fn of_bins(bins: u32) -> Self {
         Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
-    }
-}
-
-by_value! {
-    /// A rectangle of pixels in a plane.
-    pub(super) struct Region {
-        x: u32,
-        y: u32,
-        width: u32,
-        height: u32,
-        pitch: u32,
     }
 }
 
@@ -174,21 +120,6 @@ impl Region {
             height: rect.height as u32,
             pitch: layout.row_pixels(),
         }
-    }
-}
-
-by_value! {
-    /// A grid of tiles over a picture.
-    pub(super) struct Tiles {
-        columns: u32,
-        rows: u32,
-        width: u32,
-        height: u32,
-        picture_width: u32,
-        picture_height: u32,
-        pitch: u32,
-        bins: u32,
-        bin_multiplier: u32,
     }
 }
 
@@ -207,14 +138,6 @@ impl Tiles {
             bins: bins as u32,
             bin_multiplier: u32::try_from(wide.div_ceil(levels)).unwrap_or(0),
         }
-    }
-}
-
-by_value! {
-    /// A multiplication that replaces the division of sums below 2^31 by an even divisor.
-    pub(super) struct Inverse {
-        multiplier: u32,
-        shift: u32,
     }
 }
 
@@ -313,21 +236,6 @@ impl CurvePlace {
     }
 }
 
-by_value! {
-    /// How a frame changes the sums of the two windows.
-    pub(super) struct WindowUpdate {
-        remembers: u32,
-        half: u32,
-        window: u32,
-        joins: u32,
-        fresh: u32,
-        pub row: u32,
-        evicted_rows: [u32; 2],
-        evicted_windows: [u32; 2],
-        evicted_caps: [u32; 2],
-    }
-}
-
 impl WindowUpdate {
     const NOWHERE: u32 = u32::MAX;
 
@@ -377,23 +285,6 @@ impl WindowUpdate {
     }
 }
 
-by_value! {
-    /// The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
-    pub(super) struct Modifiers {
-        frames: u32,
-        samples: u32,
-        varies: u32,
-        cap: u32,
-        bins: u32,
-        gain: u32,
-        first: u32,
-        width: u32,
-        ceiling: u32,
-        keeps_black: u32,
-        inverse: u64,
-    }
-}
-
 impl Modifiers {
     /// The cap of all samples.
     const UNCAPPED: u32 = u32::MAX;
@@ -434,16 +325,6 @@ impl Modifiers {
     }
 }
 
-by_value! {
-    /// What equalization is blended with.
-    pub(super) struct PiecewiseLine {
-        used: u32,
-        from: [u32; KNOTS],
-        to: [u32; KNOTS],
-        slope: [u32; KNOTS],
-    }
-}
-
 impl PiecewiseLine {
     pub fn new(line: &spec::Line) -> Self {
         let knots = line.knots();
@@ -457,22 +338,6 @@ impl PiecewiseLine {
     }
 }
 
-by_value! {
-    /// How detail is brought out in tiles.
-    pub(super) struct Detail {
-        /// Levels of a bin times 2^36, rounded up.
-        width: u64,
-        /// In bins.
-        radius: u32,
-        noise: u32,
-        slope: u32,
-        steep: u32,
-        most: u32,
-        /// 0; the structure has no padding.
-        reserved: u32,
-    }
-}
-
 impl Detail {
     /// With the radius in these bins.
     pub fn new(detail: &spec::detail::Detail, bins: TileBins) -> Self {
@@ -482,27 +347,8 @@ impl Detail {
     }
 }
 
-by_value! {
-    /// The addresses and strides of luma and chroma in a picture, in samples.
-    pub(super) struct ChromaPlaces {
-        cb: u64,
-        cr: u64,
-        step: u32,
-        pitch: u32,
-        luma: u32,
-        luma_step: u32,
-        luma_pitch: u32,
-        width: u32,
-        height: u32,
-        log2_width: u32,
-        log2_height: u32,
-        /// 0. It fills what would be padding.
-        reserved: u32,
-    }
-}
-
 impl ChromaPlaces {
-    pub fn new(places: ChromaLayout, (width, height): (usize, usize)) -> Self {
+    pub(super) fn new(places: ChromaLayout, (width, height): (usize, usize)) -> Self {
         ChromaPlaces {
             cb: places.cb,
             cr: places.cr,
@@ -520,20 +366,6 @@ impl ChromaPlaces {
     }
 }
 
-by_value! {
-    /// The integer coefficients that turn chroma into R, G and B, and the legal range of chroma.
-    pub(super) struct Colours {
-        black: u32,
-        span: u32,
-        centre: i32,
-        reach: i32,
-        red: i32,
-        green_of_cb: i32,
-        green_of_cr: i32,
-        blue: i32,
-    }
-}
-
 impl Colours {
     pub fn new(task: &Task) -> Self {
         let colours = spec::chroma::Colours::new(task.levels, task.weights);
@@ -547,17 +379,6 @@ impl Colours {
             green_of_cr: colours.green_of_cr,
             blue: colours.blue,
         }
-    }
-}
-
-by_value! {
-    /// The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions.
-    pub(super) struct Gains {
-        regions: u32,
-        width: u32,
-        height: u32,
-        pitch: u32,
-        of: [u32; REGIONS * REGIONS],
     }
 }
 
@@ -580,31 +401,12 @@ impl Gains {
     }
 }
 
-by_value! {
-    /// What is taken off in each of 8x8 regions, and the gain of the rest.
-    pub(super) struct Veil {
-        taken: [u32; REGIONS * REGIONS],
-        gains: [u32; REGIONS * REGIONS],
-        ceiling: u32,
-        bends: u32,
-    }
-}
-
 impl Veil {
     /// That of a veil that is not of light.
     pub fn new(veil: &tone::Veil) -> Self {
         let of = |regions: &[[u32; REGIONS]; REGIONS]| std::array::from_fn(|at| regions.as_flattened()[at]);
         let bends = veil.then.is_some().into();
         Veil { taken: of(&veil.taken), gains: of(&veil.gains), ceiling: veil.ceiling, bends }
-    }
-}
-
-by_value! {
-    /// A curve of straight pieces.
-    pub(super) struct ToneCurve {
-        from: [i64; natural::PIECES],
-        becomes: [i64; natural::PIECES],
-        slopes: [i64; natural::PIECES],
     }
 }
 
@@ -619,24 +421,9 @@ impl ToneCurve {
     }
 }
 
-by_value! {
-    /// A gain and an offset for each component of an RGB pixel, in memory order.
-    pub(super) struct Balance {
-        gains: [u32; 4],
-        offsets: [i32; 4],
-    }
-}
-
 impl Balance {
     pub fn new(balance: &tone::Balance, layout: &BufferLayout) -> Self {
         Balance { gains: layout.in_order(balance.gains), offsets: layout.in_order(balance.offsets) }
-    }
-}
-
-by_value! {
-    /// The balance of luma, Cb and Cr, each a sum of all three.
-    pub(super) struct BalanceOfYuv {
-        rows: [[i64; 4]; 3],
     }
 }
 
@@ -644,80 +431,6 @@ impl BalanceOfYuv {
     pub fn new(balance: &tone::Balance, task: &Task) -> Self {
         let colours = spec::chroma::Colours::new(task.levels, task.weights);
         BalanceOfYuv { rows: tone::BalanceOfYuv::new(balance, &colours, task.weights).rows }
-    }
-}
-
-by_value! {
-    /// The weights of components, in memory order.
-    pub struct Weights {
-        pub of: [u32; 4],
-    }
-}
-
-by_value! {
-    /// A plane, and how the blocks of the fused kernel divide it.
-    pub(super) struct Plane {
-        /// Addresses of the first vectors; both may be the same.
-        pub from: u64,
-        pub to: u64,
-        /// Vectors of each block.
-        pub share: u32,
-        /// Rounds of vectors that stay in shared memory.
-        pub kept: u32,
-    }
-}
-
-/// The most planes of a batch.
-pub(super) const MOST_PLANES: usize = 64;
-
-by_value! {
-    /// The addresses of the planes of a batch.
-    pub(super) struct Planes {
-        pub of: [u64; MOST_PLANES],
-    }
-}
-
-by_value! {
-    /// A plane whose noise is removed, and luma of its frame, a quarter as large.
-    pub(super) struct NoisyPlane {
-        pub samples: u64,
-        pub quarter: u64,
-        pub width: u32,
-        pub height: u32,
-        pub quarter_width: u32,
-        pub quarter_height: u32,
-        pub log2_width: u32,
-        pub log2_height: u32,
-        pub is_chroma: u32,
-        pub none: u32,
-    }
-}
-
-by_value! {
-    /// A plane of another frame, and the motion from the one frame to the other.
-    pub(super) struct ReferencePlane {
-        pub samples: u64,
-        pub field: u64,
-        pub field_columns: u32,
-        pub field_rows: u32,
-    }
-}
-
-by_value! {
-    /// Those that a plane is merged with.
-    pub(super) struct ReferencePlanes {
-        pub of: [ReferencePlane; MOST_OTHERS],
-        pub count: u32,
-        pub none: u32,
-    }
-}
-
-by_value! {
-    /// The noise of a plane.
-    pub(super) struct NoiseFactors {
-        pub factors: [u16; SAMPLES],
-        pub of_class: [u16; CLASSES],
-        pub most: u32,
     }
 }
 

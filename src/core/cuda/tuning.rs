@@ -2,7 +2,7 @@
 //! constant in `kernels`, too.
 //!
 //! The figures beside the rows are µs for one 3840x2160 plane of photo-like content on an NVIDIA H200, launched back to
-//! back, by `histeq-video bench kernels` with other rows in the table.
+//! back, by `histeq-lab kernels` with other rows in the table.
 
 /// The launch of `histogram` for samples of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! A thread that opens a GPU: the driver takes as long for that as many frames do.
 
-use crate::cuda::{Error, Gpu, KernelChoice, find_driver};
+use crate::cuda::{Error, Gpu, find_driver};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct GpuThread {
 impl GpuThread {
     /// Finds the driver at once, and opens the GPU when [`begin`](GpuThread::begin) or [`join`](GpuThread::join) is
     /// called, if this is not dropped before; `None` if the system starts no thread.
-    pub fn start(gpu: usize, kernels: Option<Arc<dyn KernelChoice>>) -> Option<Self> {
+    pub fn start(gpu: usize) -> Option<Self> {
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);
         let open = move || {
@@ -34,7 +34,7 @@ impl GpuThread {
             if opened.recv().is_err() {
                 return Err(Error::Refused { reason: "the job has ended".to_owned() });
             }
-            Gpu::open_with(gpu, kernels.as_deref())
+            Gpu::open(gpu)
         };
         let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
         Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false, wanted })

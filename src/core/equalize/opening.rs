@@ -5,7 +5,7 @@ use super::cpu::Cpu;
 use super::cuda::Cuda;
 use super::gpu_thread::GpuThread;
 use super::{Executor, Failover, OnUnavailable, OpeningBackend};
-use crate::cuda::{self, Gpu, KernelChoice};
+use crate::cuda::{self, Gpu};
 use crate::frame::{HostPool, limits};
 use crate::note::Notes;
 use crate::spec::named;
@@ -50,8 +50,6 @@ pub struct BackendChoice {
     pub backend: Backend,
     /// Index of the GPU.
     pub gpu: usize,
-    /// Kernels in place of the default ones, if any.
-    pub kernels: Option<Arc<dyn KernelChoice>>,
     /// Whether the CPU may equalize until the GPU is open.
     pub hand_over: bool,
     /// How many sources share the machine, at least 1.
@@ -67,7 +65,6 @@ impl Default for BackendChoice {
         BackendChoice {
             backend: Backend::Auto,
             gpu: 0,
-            kernels: None,
             hand_over: false,
             sources: 1,
             worth_opening: WORTH_OPENING,
@@ -101,7 +98,7 @@ impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
         let is_used = choice.backend.may_use_gpu();
-        let thread = is_used.then(|| GpuThread::start(choice.gpu, choice.kernels.clone())).flatten();
+        let thread = is_used.then(|| GpuThread::start(choice.gpu)).flatten();
         // Otherwise the GPU is opened once there is enough work for it, or where the CPU may not begin.
         if let Some(thread) = thread.as_ref().filter(|_| choice.backend.needs_gpu() || !choice.hand_over) {
             thread.begin();
@@ -170,7 +167,7 @@ impl BackendStartup {
     /// The GPU, waiting until it is open.
     fn take_gpu(&mut self) -> Result<Arc<Gpu>, cuda::Error> {
         match std::mem::replace(&mut self.gpu, GpuState::Closed) {
-            GpuState::Closed => Gpu::open_with(self.choice.gpu, self.choice.kernels.as_deref()),
+            GpuState::Closed => Gpu::open(self.choice.gpu),
             GpuState::Opening(thread) => thread.join(),
             GpuState::Done(gpu) => gpu,
         }
@@ -191,10 +188,9 @@ impl BackendChoice {
         if self.backend.needs_gpu() {
             return Err(error.into());
         }
-        let message = cpu_instead(&error, self.kernels.is_some());
-        // On a machine without an NVIDIA driver, that is no news, unless something of a GPU was asked for.
-        let is_asked_for = self.kernels.is_some() || self.gpu > 0;
-        if error.is_no_driver() && !is_asked_for {
+        let message = cpu_instead(&error);
+        // On a machine without an NVIDIA driver, that is no news, unless a GPU was named.
+        if error.is_no_driver() && self.gpu == 0 {
             notes.detail(message)
         } else {
             notes.note(message)
@@ -254,9 +250,8 @@ fn cpu(choice: &BackendChoice, pool: &HostPool) -> Box<dyn Executor> {
 }
 
 /// The note that the CPU equalizes in place of the GPU.
-fn cpu_instead(error: &cuda::Error, has_variants: bool) -> String {
-    let loss = if has_variants { ", which has no kernel variants" } else { "" };
-    format!("{}: equalizing on the CPU{loss}", error.cause())
+fn cpu_instead(error: &cuda::Error) -> String {
+    format!("{}: equalizing on the CPU", error.cause())
 }
 
 fn reporter(notes: &Notes) -> Box<dyn Fn(&str) + Send> {
@@ -271,10 +266,7 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
     } else {
         let notes = notes.clone();
         OnUnavailable::Report(Box::new(move |error| {
-            let message = error
-                .gpu()
-                .map_or_else(|| format!("{error}: equalizing on the CPU"), |error| cpu_instead(error, false));
-            notes.note(message);
+            notes.note(error.gpu().map_or_else(|| format!("{error}: equalizing on the CPU"), cpu_instead));
         }))
     };
     let opening = Box::new(OpeningGpu { thread, worth_opening: choice.worth_opening });

@@ -46,7 +46,7 @@ impl fmt::Display for NoRoom {
             return write!(f, " (give more with --max-memory)");
         }
         let needed = needed.div_ceil(10_000_000) * 10;
-        let less = if looks_ahead { ", or --look-ahead 0, which takes less" } else { "" };
+        let less = if looks_ahead { ", or a look-ahead of 0, which takes less" } else { "" };
         write!(f, " (the run needs about {needed} MB: --max-memory {needed}M{less})")
     }
 }

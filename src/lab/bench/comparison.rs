@@ -8,7 +8,7 @@ use histeq::Named;
 /// The tables of every publication that has any of this report's suite, each with the same rows and columns from here.
 pub fn compare(report: &SuiteReport) -> String {
     let mut parts = vec![
-        format!("# histeq-video bench {} beside the publications", report.suite.name()),
+        format!("# histeq-lab {} beside the publications", report.suite.name()),
         format!("Here: {}; {}.", report.machine.line(), report.repeats),
         "The same way is by the publication's own kernels, or on the CPU by its loop, with all that its times include: \
          copies are from and to memory as the allocator gives it. Our way is by the kernels of normal runs, with \

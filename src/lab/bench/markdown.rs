@@ -7,7 +7,7 @@ use histeq::Named;
 /// All tables of a report.
 pub fn markdown(report: &SuiteReport) -> String {
     let mut parts = vec![
-        format!("# histeq-video bench {}", report.suite.name()),
+        format!("# histeq-lab {}", report.suite.name()),
         format!("{}; histeq-video {}", report.machine.line(), env!("CARGO_PKG_VERSION")),
     ];
     let spread = "± is half the distance between the quartiles, where it is 1 % or more";

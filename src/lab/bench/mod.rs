@@ -1,4 +1,4 @@
-//! `histeq-video bench`: measures this machine. Its tables are those of the five publications that this project starts
+//! `histeq-lab`: measures this machine. Its tables are those of the five publications that this project starts
 //! from, and its own.
 //!
 //! ```text

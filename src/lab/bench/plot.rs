@@ -70,7 +70,7 @@ pub fn svg(report: &SuiteReport) -> String {
     let height = TOP + panels.iter().map(TablePanel::height).sum::<f64>() + 8.0;
     let mut drawing = Drawing::new((WIDTH, height), STYLE);
     drawing.rectangle((0.0, 0.0), (WIDTH, height), "paper");
-    drawing.text((16.0, 26.0), Anchor::Start, "head", &format!("histeq-video bench {}", report.suite.name()));
+    drawing.text((16.0, 26.0), Anchor::Start, "head", &format!("histeq-lab {}", report.suite.name()));
     let caption = format!("{}; {}; {}", report.machine.line(), report.date, report.repeats);
     drawing.text((16.0, 44.0), Anchor::Start, "", &caption);
     let mut top = TOP;

@@ -1,5 +1,6 @@
 //! A live stream to a server in the network. While the server is not reachable, frames are dropped. Each new connection
-//! starts with a new encoder, and so with a key frame.
+//! starts with a new encoder, and so with a key frame. FFmpeg's `fifo` muxer, which connects again too, goes on in the
+//! middle of what the encoder made, or waits for its next key frame: `benches/results/live.md` has how long that takes.
 
 use super::file::{FileSink, OutputOptions};
 use super::target::Target;

@@ -38,6 +38,12 @@ struct Bar {
     has_unit: bool,
 }
 
+/// A source of frames, and what they are.
+type Frames = (Box<dyn Source>, Input);
+
+/// Makes filters behind a source.
+type Build<'a> = Box<dyn FnOnce(Box<dyn Source>) -> Result<Frames> + 'a>;
+
 impl Colouring {
     /// What `options` ask for, where pictures are written as `pixels` say; `None` without a palette. `settings` are those of
     /// `equalize` for the `input`.
@@ -83,8 +89,33 @@ impl Colouring {
         }
     }
 
+    /// What is behind that stage, if anything is: colours, then what `then` adds. `place` puts it there. Returns that,
+    /// and what comes out of it.
+    ///
+    /// # Errors
+    /// Those of `then` and `place`.
+    pub fn filters<F>(
+        colouring: Option<&Self>,
+        input: &Input,
+        then: Option<impl FnOnce(Frames) -> Result<Frames>>,
+        place: impl FnOnce(Build<'_>) -> Result<(F, Input)>,
+    ) -> Result<(Option<F>, Input)> {
+        if colouring.is_none() && then.is_none() {
+            return Ok((None, input.clone()));
+        }
+        let build = |equalized| {
+            let coloured = Colouring::behind(colouring, (equalized, input.clone()));
+            match then {
+                Some(then) => then(coloured),
+                None => Ok(coloured),
+            }
+        };
+        let (filter, filtered) = place(Box::new(build))?;
+        Ok((Some(filter), filtered))
+    }
+
     /// The frames of that stage, in colours if there are any, and what comes out of it.
-    pub fn behind(colouring: Option<&Self>, equalized: (Box<dyn Source>, Input)) -> (Box<dyn Source>, Input) {
+    fn behind(colouring: Option<&Self>, equalized: Frames) -> Frames {
         let Some(Colouring { palette, format, bar }) = colouring.cloned() else { return equalized };
         let mut painter = Painter::new(palette, format);
         let paint = move |frame: &Frame| {

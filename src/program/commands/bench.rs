@@ -1,87 +1,185 @@
-//! `histeq-video bench`: runs suites and writes their figures.
+//! `histeq-video bench`: what this machine does, in plain words and at most a minute. `histeq-lab` measures the parts.
 
-use crate::options::LabJob;
 use crate::report::Console;
 use crate::signals;
 use crate::stdout::print;
-use anyhow::{Context, Result};
-use histeq::Named;
-use histeq_lab::bench::{self, Suite, SuiteReport};
-use histeq_media::pipeline::{FailureKind, Outcome};
-use std::fmt::Write as _;
+use anyhow::{Context, Result, bail, ensure};
+use histeq::equalize::Backend;
+use histeq::frame::{PixelFormat, limits};
+use histeq::spec::Look;
+use histeq::{Builder, Equalizer, cuda::Gpu};
+use histeq_media::pipeline::{Cancel, Outcome};
+use std::ffi::OsStr;
+use std::io::Read;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-/// Printed at the first Ctrl-C.
-const ENDING: &str = "interrupted, ending after this step";
+/// The sizes of frames.
+const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
 
-/// Runs the suites, and prints their tables on stdout.
-pub fn run(job: &LabJob, console: &Console) -> Result<Outcome> {
-    console.set_bar(job.setup.steps.bar.clone());
-    // The bar goes before an error is printed.
-    measure(job, console).inspect_err(|_| job.setup.steps.finish())
+/// How long frames of one kind are equalized.
+const LONG_ENOUGH: Duration = Duration::from_millis(1500);
+
+/// How long frames of one kind may take until the first one comes out.
+const MOST_WAIT: Duration = Duration::from_secs(4);
+
+/// How long one program may take for a file.
+const MOST: Duration = Duration::from_secs(12);
+
+/// How long all of it may take.
+const A_MINUTE: Duration = Duration::from_secs(55);
+
+/// How programs encode.
+const ENCODING: [&str; 3] = ["libx264", "veryfast", "18"];
+
+/// Prints what it measures line by line.
+pub fn run(console: &Console) -> Result<Outcome> {
+    let cancel = Cancel::default();
+    signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
+    match measure(&cancel) {
+        Err(_) if cancel.is_cancelled() => Ok(Outcome::Interrupted),
+        result => result.map(|()| Outcome::Complete),
+    }
 }
 
-fn measure(job: &LabJob, console: &Console) -> Result<Outcome> {
-    if job.suites.is_empty() {
-        return print(list().as_bytes()).map(|()| Outcome::Complete);
+fn measure(cancel: &Cancel) -> Result<()> {
+    let end = Instant::now() + A_MINUTE;
+    let threads = limits::threads();
+    say(&format!("Frames a second in 8 bits, by default and with --exact, on {} ({threads} threads):", processor()))?;
+    let mut rate = on_frames("CPU", Backend::Cpu, cancel)?;
+    match Gpu::open(0) {
+        Ok(gpu) => rate = rate.max(on_frames(&format!("GPU ({})", gpu.name), Backend::Cuda, cancel)?),
+        Err(error) => say(&format!("  GPU: none that can be used: {error}"))?,
     }
-    signals::listen(job.setup.steps.cancel.clone(), console.clone(), Vec::new(), ENDING)?;
-    if job.needs_gpu
-        && let Err(reason) = job.setup.gpu()
-    {
-        return Err(FailureKind::Device.error(reason.to_owned()));
-    }
-    for file in [&job.csv, &job.json, &job.plot].into_iter().flatten() {
-        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
-        if let Some(folder) = folder {
-            return Err(FailureKind::Missing.error(format!(
-                "{}: there is no folder {}",
-                file.display(),
-                folder.display()
-            )));
-        }
-    }
-    for &suite in &job.suites {
-        let report = bench::run(suite, &job.setup)?;
-        let missing = report.missing();
-        let lacks_gpu = !job.compare && job.setup.gpu_index.is_some() && !missing.is_empty();
-        // What there is on the CPU is printed.
-        if !lacks_gpu || missing.len() < report.tables.len() {
-            let text = if job.compare { bench::compare(&report) } else { bench::markdown(&report) };
-            print(text.as_bytes())?;
-            write_files(job, &report)?;
-        }
-        if lacks_gpu && let Err(reason) = job.setup.gpu() {
-            let (name, missing) = (suite.name(), missing.join("; "));
-            let message = format!("bench {name} needs a GPU: {reason}, so there is nothing of: {missing}");
-            return Err(FailureKind::Device.error(message));
-        }
-    }
-    Ok(Outcome::Complete)
+    // About three seconds of equalization.
+    let frames = (rate * 3.0).clamp(25.0, 500.0) as u32;
+    on_file(frames, end, cancel)
 }
 
-fn list() -> String {
-    let mut list = "histeq-video bench SUITE measures this machine. The suites:\n".to_owned();
-    for suite in Suite::ALL {
-        // Writing to a String cannot fail.
-        let _ = writeln!(list, "  {:<10} {}", suite.name(), suite.about());
-    }
-    list.push_str("--compare references prints the figures of others beside those of this machine.\n");
-    list
+fn say(line: &str) -> Result<()> {
+    print(format!("{line}\n").as_bytes())
 }
 
-fn write_files(job: &LabJob, report: &SuiteReport) -> Result<()> {
-    let asked = [&job.csv, &job.json, &job.plot].into_iter().flatten().next();
-    if let Some(file) = asked.filter(|_| report.tables.iter().all(|table| table.rows().is_empty())) {
-        let why = job.setup.gpu().err().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        return Err(FailureKind::Device.error(format!("{}: not written, for there is no figure{why}", file.display())));
+/// The name of the processor.
+fn processor() -> String {
+    let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let named = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    named.map_or("this processor", |(_, name)| name.trim()).to_owned()
+}
+
+/// Says how many frames a second `backend` equalizes, and returns how many of the smaller size by default.
+fn on_frames(name: &str, backend: Backend, cancel: &Cancel) -> Result<f64> {
+    let mut smaller = None;
+    for (width, height) in SIZES {
+        let pictures: Vec<Vec<u8>> = (0..2).map(|turn| picture(width, height, turn)).collect();
+        let [default, exact] = [Look::Natural, Look::Exact].map(|look| {
+            let builder = Equalizer::builder(PixelFormat::Yuv420p, width, height).backend(backend).look(look);
+            frame_rate(builder, &pictures, cancel)
+        });
+        let (default, exact) = (default?, exact?);
+        say(&format!("  {name}, {width}x{height}: {default:.1} and {exact:.1}"))?;
+        smaller.get_or_insert(default);
     }
-    let write = |file: &Path, text: String| std::fs::write(file, text).with_context(|| file.display().to_string());
-    if let Some(file) = &job.csv {
-        write(file, bench::csv(report)?)?;
+    Ok(smaller.unwrap_or_default())
+}
+
+/// How many frames a second come out, 0 where none comes in time.
+fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result<f64> {
+    // With it, the first frame comes out after a second of video.
+    let mut equalizer = builder.set("look-ahead", "0")?.build()?;
+    let (start, mut first, mut frames) = (Instant::now(), None, 0);
+    for picture in pictures.iter().cycle() {
+        ensure!(!cancel.is_cancelled(), "interrupted");
+        if equalizer.push(&picture[..])?.is_some() {
+            // What is opened and allocated comes before the first one.
+            frames += u32::from(first.is_some());
+            first.get_or_insert_with(Instant::now);
+        }
+        if first.is_some_and(|first| first.elapsed() > LONG_ENOUGH) || start.elapsed() > MOST_WAIT + LONG_ENOUGH {
+            break;
+        }
     }
-    if let Some(file) = &job.json {
-        write(file, bench::json(report)?)?;
+    Ok(first.map_or(0.0, |first| f64::from(frames) / first.elapsed().as_secs_f64()))
+}
+
+/// Luma of dark waves that move, with some noise, and gray.
+fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
+    let wave = |length: f64, at: usize| (25.0 * ((at + 3 * turn) as f64 / length).sin()) as i32;
+    let across: Vec<i32> = (0..width).map(|x| wave(97.0, x)).collect();
+    let mut noise = turn as u32 + 1;
+    let mut picture = Vec::with_capacity(width * height * 3 / 2);
+    for y in 0..height {
+        let base = 66 + wave(61.0, y);
+        picture.extend(across.iter().map(|along| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (base + along + (noise >> 29) as i32) as u8
+        }));
     }
-    job.plot.as_ref().map_or(Ok(()), |file| write(file, bench::svg(report)))
+    picture.resize(width * height * 3 / 2, 128);
+    picture
+}
+
+/// Says how long this program and ffmpeg take for a file.
+fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
+    let folder = tempfile::tempdir().context("making a folder for videos")?;
+    let (clip, out) = (folder.path().join("clip.mp4"), folder.path().join("out.mp4"));
+    let ours = std::env::current_exe().context("asking for the path of this program")?;
+    let (clip, out, count) = (clip.as_os_str(), out.as_os_str(), frames.to_string());
+    let [encoder, preset, crf] = ENCODING;
+    let encoding = ["-y", "-q", "--encoder", encoder, "--crf", crf].map(OsStr::new);
+    let timed = |program: &Path, words: &[&OsStr]| seconds(Command::new(program).args(words), end, cancel);
+    let made = ["--preset", "ultrafast", "--exact", "--frames", &count, "-f", "lavfi"].map(OsStr::new);
+    let source = OsStr::new("testsrc2=size=1920x1080:rate=25,format=yuv420p");
+    if let Err(error) = timed(&ours, &[&encoding[..], &made, &[source, clip]].concat()) {
+        ensure!(!cancel.is_cancelled(), "interrupted");
+        return say(&format!("From file to file: not measured, {error:#}"));
+    }
+    say(&format!("From file to file, {frames} frames of 1920x1080, by {encoder} {preset}:"))?;
+    let both = ["--preset", preset].map(OsStr::new);
+    let ours_default = [&encoding[..], &both, &[clip, out]].concat();
+    let ours_exact = [&encoding[..], &both, &[OsStr::new("--exact"), clip, out]].concat();
+    let read = ["-nostdin", "-v", "error", "-y", "-i"].map(OsStr::new);
+    let encode = ["-c:v", encoder, "-preset", preset, "-crf", crf].map(OsStr::new);
+    let theirs = [&read[..], &[clip], &encode, &[out]].concat();
+    let runs = [
+        ("histeq-video", &*ours, ours_default),
+        ("histeq-video --exact", &*ours, ours_exact),
+        ("ffmpeg, which equalizes nothing", Path::new("ffmpeg"), theirs),
+    ];
+    for (name, program, words) in runs {
+        match timed(program, &words) {
+            Ok(seconds) => {
+                say(&format!("  {name}: {seconds:.1} s, {:.0} frames a second", f64::from(frames) / seconds))?
+            }
+            Err(_) if cancel.is_cancelled() => bail!("interrupted"),
+            Err(error) => say(&format!("  {name}: not measured, {error:#}"))?,
+        }
+    }
+    Ok(())
+}
+
+/// The time that a program takes. It is ended when it takes too long, and when this run is cancelled.
+fn seconds(command: &mut Command, end: Instant, cancel: &Cancel) -> Result<f64> {
+    let begin = Instant::now();
+    let most = MOST.min(end.saturating_duration_since(begin));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().context("it cannot be run")?;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if cancel.is_cancelled() || begin.elapsed() > most {
+            // It may have ended meanwhile.
+            let _ = child.kill();
+            child.wait()?;
+            bail!("it takes more than {} s", most.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let time = begin.elapsed().as_secs_f64();
+    let mut said = String::new();
+    child.stderr.take().map_or(Ok(0), |mut stderr| stderr.read_to_string(&mut said))?;
+    ensure!(status.success(), "it fails: {}", said.lines().last().unwrap_or("it says nothing"));
+    Ok(time)
 }

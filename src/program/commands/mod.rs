@@ -1,6 +1,5 @@
 //! The commands. Each has a file, and none uses another one: what two of them share lies below them.
 
-#[cfg_attr(not(feature = "lab"), path = "without_bench.rs")]
 mod bench;
 mod compare;
 mod devices;
@@ -41,7 +40,7 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Run(job) => run::run(&job, console),
         Job::Join(job) => join::run(&job, console),
         Job::Status(job) => status::run(&job).map(complete),
-        Job::Lab(job) => bench::run(&job, console),
+        Job::Bench => bench::run(console),
         Job::Version => version::run().map(complete),
         Job::Devices { all } => devices::run(all).map(complete),
         Job::Completions(shell) => manual::print_completions(shell).map(complete),

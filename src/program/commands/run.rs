@@ -10,7 +10,7 @@ use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::sidecar::records::{RecordTargets, Records};
 use crate::signals;
-use crate::stage_builder::{StageBuilder, denoising_threads, measuring_threads};
+use crate::stage_builder::{StageBuilder, measuring_threads};
 use anyhow::{Context, Result, ensure};
 use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::DecodeOn;
@@ -108,12 +108,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
     let stage =
         builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&input)).from_frame(first as u64);
-    let stage = prepared.observe(
-        stage.measuring_on(measuring_threads()).denoising_on(denoising_threads()),
-        &records,
-        progress,
-        whole.verify,
-    );
+    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, whole.verify);
     let sink = Box::new(RecordedPiece { sink, records, of: (folder, piece), cancel: cancel.clone() });
     let source = prepared.source;
     let result = session.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;

@@ -13,13 +13,11 @@ pub fn run() -> Result<()> {
     let mut gpus = Vec::new();
     gpus.extend(first.as_ref().ok().map(|gpu| gpu.name.clone()));
     gpus.extend((1..).map_while(|index| Gpu::open(index).ok().map(|gpu| gpu.name.clone())));
-    let features: &[&str] = if cfg!(feature = "lab") { &["lab"] } else { &[] };
     let wall = ProcessWall { places: None, network: true, replaces: true, is_required: true };
     // It holds for the rest of this process, which ends here.
     let sandbox = wall.close();
     let line = json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "features": features,
         "ffmpeg": ffmpeg::version(),
         "gpus": gpus,
         "no_gpu": first.err().map(|error| error.to_string()),

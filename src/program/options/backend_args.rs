@@ -1,7 +1,5 @@
 //! Options that choose the backend.
 
-use super::equalize::EqualizeOptions;
-use super::lab::KernelArgs;
 use super::values::named;
 use clap::Args;
 use histeq::equalize::{Backend, BackendChoice};
@@ -24,20 +22,11 @@ pub struct BackendArgs {
         hide_short_help = true
     )]
     pub gpu: usize,
-
-    /// Kernels to use.
-    #[command(flatten)]
-    pub kernels: KernelArgs,
 }
 
 impl BackendArgs {
-    /// The chosen backend. With `cpu_may_begin`, the CPU equalizes until the GPU is open, unless kernels were chosen.
-    ///
-    /// # Errors
-    /// When the chosen kernels do not go with the backend or with `equalize`: a usage error.
-    pub(super) fn choice(&self, equalize: &EqualizeOptions, cpu_may_begin: bool) -> Result<BackendChoice, clap::Error> {
-        let kernels = self.kernels.resolve(self.backend, equalize)?;
-        let hand_over = cpu_may_begin && kernels.is_none();
-        Ok(BackendChoice { backend: self.backend, gpu: self.gpu, kernels, hand_over, ..BackendChoice::default() })
+    /// The chosen backend. With `hand_over`, the CPU equalizes until the GPU is open.
+    pub(super) fn choice(&self, hand_over: bool) -> BackendChoice {
+        BackendChoice { backend: self.backend, gpu: self.gpu, hand_over, ..BackendChoice::default() }
     }
 }

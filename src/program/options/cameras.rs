@@ -3,6 +3,7 @@
 use super::command::Args;
 use super::defaults::{HAS_NUL, Options, Origin, Text, with_origins, words_for};
 use super::live::{LiveJob, Scheduled};
+use super::option_args::{SET, is_rare, typed};
 use super::values::{in_one_line, usage};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
@@ -31,8 +32,8 @@ const SCHEDULE: &str = "schedule";
 const KEEP_SIZE: &str = "--keep-size";
 
 /// Options that are one for the whole process: those of the command line, or of all cameras.
-const OF_PROCESS: [&str; 11] =
-    ["backend", "gpu", "log-level", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web"];
+const OF_PROCESS: [&str; 10] =
+    ["backend", "gpu", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web"];
 
 /// A camera of the file.
 #[derive(Clone, Debug)]
@@ -62,7 +63,7 @@ impl Camera {
         let message = format!("{error:#}");
         // Either it names the option, or what was given for it: the key of an option of an encoder says most.
         let rank = |option: &PlacedOption| {
-            let name = [(1, format!("--{}", option.name))];
+            let name = [(1, typed(&format!("--{}", option.name)))];
             let given = option.values.iter().map(|value| match value.split_once('=') {
                 Some((key, _)) => (2, key.to_owned()),
                 None => (0, value.clone()),
@@ -196,7 +197,8 @@ impl CameraFile {
         let command = Args::command();
         let live = command.find_subcommand("live").expect("a command");
         for (option, place) in places.iter().filter(|(option, _)| option != SOURCE) {
-            let is = |arg: &&clap::Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
+            let long = if is_rare(option) { SET } else { option.as_str() };
+            let is = |arg: &&clap::Arg| arg.get_long() == Some(long) && !arg.is_hide_set();
             let Some(arg) = live.get_arguments().find(is).filter(|_| !["config", "dry-run"].contains(&option.as_str()))
             else {
                 return Err(text.error(place.clone(), &format!("there is no option {option} of `histeq-video live`")));
@@ -285,6 +287,7 @@ fn option_in(error: &clap::Error, message: &str) -> Option<String> {
         _ => message,
     };
     let (_, rest) = named.split_once("--")?;
+    let rest = rest.strip_prefix("set ").unwrap_or(rest);
     rest.split(|c: char| !c.is_alphanumeric() && c != '-').next().map(str::to_owned)
 }
 

@@ -5,7 +5,6 @@ use super::compare::{CompareArgs, CompareJob};
 use super::defaults::{asks_for_help, with_defaults};
 use super::file::{FileArgs, FileJob};
 use super::habits::{self, SHORT_HELP};
-use super::lab::{LabCommand, LabJob};
 use super::live::{LiveArgs, LiveJob};
 use super::many::ManyJob;
 use super::pieces::{JoinArgs, JoinJob, PlanArgs, PlanJob, RunArgs, RunJob, StatusArgs};
@@ -64,9 +63,8 @@ pub enum Command {
     Join(JoinArgs),
     /// Tell which pieces of a plan are done
     Status(StatusArgs),
-    /// A command of the laboratory.
-    #[command(flatten)]
-    Lab(LabCommand),
+    /// Tell in a minute what this machine does: CPU, GPU, a file beside ffmpeg
+    Bench,
     /// List the GPUs, cameras, microphones and video encoders of this machine
     Devices {
         /// List all encoders, not those alone that people use
@@ -111,7 +109,7 @@ pub enum Job {
     /// List which pieces of a plan are done.
     Status(StatusArgs),
     /// Measure this machine.
-    Lab(Box<LabJob>),
+    Bench,
     /// Print what this build and this machine have, as JSON.
     Version,
     /// List devices and encoders: all, or those that people use.
@@ -214,8 +212,8 @@ impl Job {
             Job::Many(job, _) => Some(&job.stderr),
             Job::Plan(job) => Some(&job.file.stderr),
             Job::Run(RunJob { stderr, .. }) | Job::Join(JoinJob { stderr, .. }) => Some(stderr),
-            Job::Lab(_) => None,
-            Job::Version
+            Job::Bench
+            | Job::Version
             | Job::Status(_)
             | Job::Devices { .. }
             | Job::Completions(_)
@@ -242,10 +240,7 @@ impl Job {
 
     /// How much is printed on stderr.
     pub fn verbosity(&self) -> Verbosity {
-        match self {
-            Job::Lab(job) => job.verbosity,
-            job => job.stderr().map_or(Verbosity::Normal, |stderr| stderr.verbosity),
-        }
+        self.stderr().map_or(Verbosity::Normal, |stderr| stderr.verbosity)
     }
 
     /// Whether warnings are errors.
@@ -303,7 +298,7 @@ impl Job {
             Some(Command::Run(args)) => Job::Run(RunJob::from_args(args)?),
             Some(Command::Join(args)) => Job::Join(JoinJob::from_args(args)),
             Some(Command::Status(args)) => Job::Status(args),
-            Some(Command::Lab(command)) => Job::Lab(command.job()?),
+            Some(Command::Bench) => Job::Bench,
             Some(Command::Devices { all }) => Job::Devices { all },
             Some(Command::Completions { shell }) => Job::Completions(shell),
             Some(Command::Man { out: Some(folder), .. }) => Job::ManPages(folder),

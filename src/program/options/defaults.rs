@@ -1,6 +1,7 @@
 //! Options that are not on the command line: from a preset of the user's own, the environment, and a configuration
 //! file.
 
+use super::option_args::{SET, is_rare, rare_without};
 use super::values::usage;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -83,8 +84,16 @@ pub(super) fn with_origins(
     let typed = typed.subcommand().map_or(&typed, |(_, typed)| typed);
     let mut taken: Vec<&Arg> = command.get_arguments().filter(|arg| is_typed(typed, arg)).collect();
     let (mut added, mut names) = (Vec::new(), Vec::new());
-    for origin in first.into_iter().chain(origins(typed)?) {
-        let mut own = Vec::new();
+    let typed_set = typed.try_get_many::<String>(SET).ok().flatten().into_iter().flatten();
+    let mut set: Vec<String> = typed_set.map(|text| set_name(text).to_owned()).collect();
+    for mut origin in first.into_iter().chain(origins(typed)?) {
+        let (mut own, mut own_set) = (Vec::new(), Vec::new());
+        set_rare(&mut origin.options);
+        if let Some(values) = origin.options.get_mut(SET) {
+            let replaced = |name: &str| taken.iter().any(|arg| rare_without(arg.get_id().as_str()).contains(&name));
+            values.retain(|text| !set.iter().any(|name| name == set_name(text)) && !replaced(set_name(text)));
+            own_set.extend(values.iter().map(|text| set_name(text).to_owned()));
+        }
         for (option, values) in &origin.options {
             // Hidden options are for child processes and tests.
             let is = |arg: &&Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
@@ -98,10 +107,12 @@ pub(super) fn with_origins(
             };
             let conflicts =
                 |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|c| c.get_id() == b.get_id());
-            if taken
-                .iter()
-                .any(|other| other.get_id() == arg.get_id() || conflicts(arg, other) || conflicts(other, arg))
-            {
+            let is_taken = |other: &&Arg| {
+                let is_same = other.get_id() == arg.get_id() && option != SET;
+                is_same || conflicts(arg, other) || conflicts(other, arg)
+            };
+            let without = rare_without(arg.get_id().as_str());
+            if taken.iter().any(is_taken) || set.iter().any(|name| without.contains(&name.as_str())) {
                 continue;
             }
             let set =
@@ -113,11 +124,28 @@ pub(super) fn with_origins(
             }
         }
         taken.extend(own);
+        set.extend(own_set);
     }
     names.dedup();
     let mut all = words;
     all.splice(place.min(all.len())..place.min(all.len()), added);
     Ok((all, (!names.is_empty()).then(|| names.join(", "))))
+}
+
+/// The name in a `NAME=VALUE` of `--set`.
+fn set_name(text: &str) -> &str {
+    text.split('=').next().unwrap_or(text)
+}
+
+/// Makes values of `--set` of the options that few need.
+fn set_rare(options: &mut Options) {
+    let (rare, mut others): (Options, Options) =
+        std::mem::take(options).into_iter().partition(|(option, _)| is_rare(option));
+    if !rare.is_empty() {
+        let texts = rare.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}={value}")));
+        others.entry(SET.to_owned()).or_default().extend(texts);
+    }
+    *options = others;
 }
 
 /// Where options come from, in the order of their precedence.

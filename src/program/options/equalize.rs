@@ -2,7 +2,7 @@
 //! video.
 
 use super::input::sample_range;
-use super::option_args::{FILES, LIVE, OUTPUT, OptionArgs, option_error};
+use super::option_args::{FILES, LIVE, OUTPUT, OptionArgs, is_rare, option_error, rare_without, typed};
 use super::values::{curves_name, is_cube, usage};
 use anyhow::{Result, anyhow};
 use clap::Args;
@@ -24,7 +24,7 @@ pub struct EqualizeArgs<const PART: u8> {
     ///
     /// No temporal window, contrast limit or plateau: noise in flat pictures grows, and brightness can flicker. Goes
     /// with none of the options that choose these.
-    #[arg(long, conflicts_with_all = ["look", "smooth", "scene-threshold", "max-gain", "plateau", "strength"])]
+    #[arg(long, conflicts_with_all = ["look", "smooth", "max-gain", "strength"])]
     #[arg(conflicts_with_all = ["method", "levels"])]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     pub exact: bool,
@@ -48,11 +48,11 @@ pub struct EqualizeArgs<const PART: u8> {
 
     /// Apply the curves in this file instead of equalizing
     ///
-    /// Of the options that choose how to equalize, only --strength, --chroma and --gray go with it.
+    /// Of the options that choose how to equalize, only --strength, and chroma and gray of --set, go with it.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene-threshold", "max-gain", "plateau", "levels"])]
-    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask"])]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "max-gain", "levels"])]
+    #[arg(conflicts_with_all = ["method", "roi", "mask"])]
     pub load_curves: Option<Name>,
 
     /// Show samples from LOW to HIGH, which become black and white along a straight line, instead of equalizing
@@ -62,8 +62,8 @@ pub struct EqualizeArgs<const PART: u8> {
     /// the same everywhere. What lies outside is black or white.
     #[arg(long, value_name = "LOW:HIGH", value_parser = sample_range, allow_hyphen_values = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
-    #[arg(conflicts_with_all = ["look", "exact", "smooth", "scene-threshold", "max-gain", "plateau", "levels", "strength"])]
-    #[arg(conflicts_with_all = ["method", "tiles", "bins", "roi", "mask", "load_curves"])]
+    #[arg(conflicts_with_all = ["look", "exact", "smooth", "max-gain", "levels", "strength"])]
+    #[arg(conflicts_with_all = ["method", "roi", "mask", "load_curves"])]
     pub range: Option<(f64, f64)>,
 }
 
@@ -97,6 +97,16 @@ impl EqualizeOptions {
         let mut options = args.table.options;
         options.output_depth = output.options.output_depth;
         let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
+        let others = [
+            (args.exact, "exact", "--exact"),
+            (args.load_curves.is_some(), "load_curves", "--load-curves"),
+            (args.range.is_some(), "range", "--range"),
+        ];
+        for (_, id, other) in others.into_iter().filter(|(is_given, ..)| *is_given) {
+            if let Some(name) = args.table.set.iter().find(|name| rare_without(id).contains(name)) {
+                return conflict(&format!("--set {name} does not go with {other}"));
+            }
+        }
         if args.mask.as_ref().is_some_and(|name| name.is_empty() || is_pipe(name)) {
             return Err(usage(ErrorKind::ValueValidation, "--mask takes a file's name"));
         }
@@ -106,13 +116,13 @@ impl EqualizeOptions {
             ));
         }
         if args.load_curves.is_some() && options.look_ahead.is_some() {
-            return conflict("--look-ahead does not go with --load-curves, whose curves wait for no frames");
+            return conflict("--set look-ahead does not go with --load-curves, whose curves wait for no frames");
         }
         if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
             return conflict("--denoise does not go with --load-curves, which measures no noise");
         }
         if args.range.is_some() && options.look_ahead.is_some() {
-            return conflict("--look-ahead does not go with --range, which waits for no frames");
+            return conflict("--set look-ahead does not go with --range, which waits for no frames");
         }
         if args.range.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
             return conflict("--denoise does not go with --range, which measures no noise");
@@ -222,12 +232,12 @@ impl EqualizeOptions {
     pub fn resolve(&self, input: &Input, notices: &Notices) -> Result<Settings> {
         let resolved = self.options.resolve(&self.video(input));
         let Resolved { settings, notes } =
-            resolved.map_err(|error| anyhow!("{}: {}", input.name, error.with_prefix("--")))?;
+            resolved.map_err(|error| anyhow!("{}: {}", input.name, typed(&error.with_prefix("--"))))?;
         for note in notes {
             match note {
-                histeq::Note::Warning(text) => notices.warn(&format!("{}: {text}", input.name))?,
-                histeq::Note::Note(text) => notices.note(&text),
-                histeq::Note::Detail(text) => notices.detail(&text),
+                histeq::Note::Warning(text) => notices.warn(&format!("{}: {}", input.name, typed(&text)))?,
+                histeq::Note::Note(text) => notices.note(&typed(&text)),
+                histeq::Note::Detail(text) => notices.detail(&typed(&text)),
             }
         }
         Ok(settings)
@@ -263,6 +273,7 @@ impl EqualizeOptions {
         let text = |(name, value): (&String, &Value)| match value.as_str() {
             _ if ["load-curves", "mask"].contains(&name.as_str()) => Some(format!("--{name}")),
             _ if *value == json!(false) || value.is_null() => None,
+            text if is_rare(name) => Some(format!("--set {name}={}", text.map_or(value.to_string(), str::to_owned))),
             _ if *value == json!(true) => Some(format!("--{name}")),
             Some(text) => Some(format!("--{name} {text}")),
             None => Some(format!("--{name} {value}")),

@@ -24,6 +24,7 @@ use histeq_media::source::{InputOptions, Isolation, Reading};
 use histeq_media::sys::{Name, is_pipe, number_pattern};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::str::FromStr;
 
 /// How many decoders of a GPU work on a file: one more than the most that a GPU has.
 const DECODERS: u8 = 8;
@@ -77,21 +78,16 @@ pub struct FileArgs {
     #[arg(long, value_name = "N", help_heading = "Input", hide_short_help = true)]
     pub video_stream: Option<usize>,
 
-    /// Where to decode
+    /// Where to decode: auto, cpu or nvdec; with :N, that many decoders at once
     ///
     /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
     /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
-    #[arg(long, value_enum, ignore_case = true, default_value_t = DecoderArg::Auto)]
-    #[arg(help_heading = "Input", hide_short_help = true)]
-    pub decoder: DecoderArg,
-
-    /// How many decoders work on the input at once, 1 to 32 [default: 8 with --decoder nvdec, else 1]
     ///
-    /// A GPU can have several decoders. Where only pictures are written (y4m, rawvideo, null), and in the first pass of
+    /// A GPU can have several decoders, of which nvdec takes up to 8, nvdec:2 up to 2, and cpu:3 three on the CPU. Where only pictures are written (y4m, rawvideo, null), and in the first pass of
     /// --smooth scene, they decode pieces of a file at the same time, from key frame to key frame, to the same frames.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    #[arg(long, default_value = "auto", value_name = "DECODER[:N]")]
     #[arg(help_heading = "Input", hide_short_help = true)]
-    pub decoders: Option<u8>,
+    pub decoder: Decoders,
 
     /// How to write the output.
     #[command(flatten)]
@@ -177,6 +173,27 @@ pub enum DecoderArg {
     Cpu,
     /// The decoder of an NVIDIA GPU, or an error.
     Nvdec,
+}
+
+/// Decoders that work at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Decoders {
+    kind: DecoderArg,
+    count: u8,
+}
+
+impl FromStr for Decoders {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
+        let kind = DecoderArg::from_str(name, true).map_err(|_| "auto, cpu or nvdec is needed".to_owned())?;
+        let count = match count {
+            Some(count) => count.parse().ok().filter(|count| (1..=32).contains(count)),
+            None => Some(if kind == DecoderArg::Nvdec { DECODERS } else { 1 }),
+        };
+        Ok(Decoders { kind, count: count.ok_or("a number from 1 to 32 is needed behind the colon")? })
+    }
 }
 
 impl DecoderArg {
@@ -318,14 +335,14 @@ impl FileJob {
             output.overwrite = Overwrite::Keep;
         }
         (output.makes_folder, output.is_made_up) = (makes_folder, is_made_up);
-        let unchanged = unchanged_of(unchanged, &input, &output.name, jobs)?;
+        let unchanged = unchanged_of(unchanged, &input, &output.name, jobs, equalize.options.gray)?;
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
         // NVDEC needs the GPU first; --verify checks the frames of the GPU.
-        let cpu_may_begin = args.decoder != DecoderArg::Nvdec && !args.verify;
+        let cpu_may_begin = args.decoder.kind != DecoderArg::Nvdec && !args.verify;
         if output.most_bytes.is_some() {
             check_size(&output, &input, equalize.options.has_whole_scenes())?;
         }
-        let mut backend = args.device.choice(&equalize, cpu_may_begin)?;
+        let mut backend = args.device.choice(cpu_may_begin);
         let stats = stats(args.stats, &output.name)?;
         let is_of_curves = |name: &Name| equalize.save_curves.as_ref() == Some(name);
         if is_of_curves(&output.name) || stats.iter().any(|(name, _)| is_of_curves(name)) {
@@ -333,7 +350,6 @@ impl FileJob {
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
         let (format, raw) = args.input_kind.check()?;
-        let decoders = args.decoders.unwrap_or(if args.decoder == DecoderArg::Nvdec { DECODERS } else { 1 });
         let mut input = InputOptions {
             url: input,
             format,
@@ -343,8 +359,8 @@ impl FileJob {
             // NVDEC conceals damage without a report: only on request.
             reading: Reading::Decoded,
             to_sdr: purpose == Some(Purpose::Web),
-            decode_on: args.decoder.on(args.device.gpu),
-            decoders: decoders.into(),
+            decode_on: args.decoder.kind.on(args.device.gpu),
+            decoders: args.decoder.count.into(),
             isolation: Isolation::Off,
             named,
         };
@@ -406,12 +422,16 @@ fn unchanged_of(
     input: &Name,
     output: &Name,
     jobs: Option<Jobs>,
+    gray: bool,
 ) -> Result<Unchanged, clap::Error> {
     if unchanged == Unchanged::Encode || is_sequence_name(output) {
         return Ok(Unchanged::Encode);
     }
     let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("--unchanged {unchanged} {why}")));
     let end = |name: &Name| name.path().extension().map(|extension| extension.to_ascii_lowercase());
+    if gray {
+        return conflict("does not go with --set gray");
+    }
     if jobs.is_some() {
         return conflict("does not go with --jobs: a piece does not know the others");
     }

@@ -1,6 +1,7 @@
 //! Options of ffmpeg, HandBrake and yt-dlp: those with one possible meaning are translated, others are errors that name
 //! the right option.
 
+use super::option_args::is_rare;
 use super::values::usage;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
@@ -9,7 +10,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// Options of other programs, and their names here.
-const SYNONYMS: [(&str, &str); 24] = [
+const SYNONYMS: [(&str, &str); 23] = [
     ("-c:v", "--encoder"),
     ("-codec:v", "--encoder"),
     ("-vcodec", "--encoder"),
@@ -24,7 +25,6 @@ const SYNONYMS: [(&str, &str); 24] = [
     ("-frames:v", "--frames"),
     ("-vframes", "--frames"),
     ("-threads", "--threads"),
-    ("-loglevel", "--log-level"),
     ("-movflags", "--output-option=movflags"),
     ("-for", "--for"),
     ("-look", "--look"),
@@ -49,8 +49,18 @@ const DEFAULTS_WITH_VALUE: [(&str, &str); 6] = [
     ("-map_metadata", "0"),
 ];
 
-/// Levels that FFmpeg's `-v` takes; `-v` alone is an option of this program.
-const LEVELS: [&str; 9] = ["quiet", "panic", "fatal", "error", "warning", "info", "verbose", "debug", "trace"];
+/// Levels that FFmpeg's `-v` takes, and options for them; `-v` alone is an option of this program.
+const LEVELS: [(&str, Option<&str>); 9] = [
+    ("quiet", Some("-q")),
+    ("panic", Some("-q")),
+    ("fatal", Some("-q")),
+    ("error", Some("-q")),
+    ("warning", None),
+    ("info", None),
+    ("verbose", Some("-v")),
+    ("debug", Some("-v")),
+    ("trace", Some("-v")),
+];
 
 /// Encoders by the names of HandBrake and of their libraries.
 const ENCODERS: [(&str, &str); 6] = [
@@ -67,11 +77,12 @@ const SOUND: &str = "sound is passed on as it is here (--for web makes AAC of it
 const SUBTITLES: &str = "subtitles are passed on as they are here";
 const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder here";
 const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
+const KERNELS: &str = "kernels are chosen in studies of them: histeq-lab stages --help";
 const START: &str = "--start T says where the part begins here, in seconds or as 1:30";
 const END: &str = "--duration T says how long the part is, from --start T on";
 
 /// Options that are refused, and what to use.
-const ANSWERS: [(&str, &str); 34] = [
+const ANSWERS: [(&str, &str); 40] = [
     ("-vf", FILTERS),
     ("-filter:v", FILTERS),
     ("-filter_complex", FILTERS),
@@ -105,6 +116,12 @@ const ANSWERS: [(&str, &str); 34] = [
     ("--continue", RESUME),
     ("--audio-bitrate", SOUND),
     ("--difference", "ffmpeg -i A -i B -lavfi blend=all_mode=difference OUTPUT shows how far two videos are apart"),
+    ("--decoders", "--decoder nvdec:N or cpu:N says how many work at once"),
+    ("--log-level", "-q prints errors alone, and -v details"),
+    ("--histogram", KERNELS),
+    ("--scan", "--dry-run says what a file is and becomes here, and histeq-lab --scan KERNEL chooses a kernel"),
+    ("--block-size", KERNELS),
+    ("--pixels-per-thread", KERNELS),
     ("--quality", "--crf Q sets the quality here, on the encoder's own scale"),
 ];
 
@@ -133,6 +150,11 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // These have few options, and other programs have no commands like them.
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     let command = command.as_str();
+    if let ("bench", Some(word)) = (command, words.get(2)) {
+        let word = word.display();
+        let answer = format!("bench {word}: bench alone measures this machine; histeq-lab {word} does that now");
+        return Err(usage(ErrorKind::UnknownArgument, &answer));
+    }
     if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&command) {
         return Ok(words);
     }
@@ -162,7 +184,12 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         }
         // FFmpeg's level, HandBrake's quality, and the format of the output behind an input.
         let other = match text {
-            "-v" if next.is_some_and(|next| LEVELS.contains(&next)) => Some("--log-level"),
+            "-v" | "-loglevel" if next.is_some_and(|next| LEVELS.iter().any(|(level, _)| *level == next)) => {
+                let level = rest.next().unwrap_or_default();
+                let (_, ours) = LEVELS.iter().find(|(theirs, _)| level == *theirs).expect("one of them");
+                options.extend(ours.map(OsString::from));
+                continue;
+            }
             "-q" if next.is_some_and(|next| next.parse::<f64>().is_ok()) => Some("--crf"),
             "-f" if inputs > 0 && command != "live" => Some("--output-format"),
             // No camera has a number for a name.
@@ -177,8 +204,13 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             options.push(ours.into());
             continue;
         }
-        if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == text) {
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        if let Some((_, answer)) = ANSWERS.iter().find(|(theirs, _)| *theirs == name) {
             return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {answer}")));
+        }
+        if let Some(rare) = name.strip_prefix("--").filter(|name| is_rare(name)) {
+            let answer = format!("{name}: --set {rare}=VALUE says that here");
+            return Err(usage(ErrorKind::UnknownArgument, &answer));
         }
         if let Some(ours) = value_as_option(text) {
             return Err(usage(ErrorKind::UnknownArgument, &format!("{text}: {ours} says that here")));

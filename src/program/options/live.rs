@@ -283,7 +283,7 @@ impl LiveJob {
         });
         let mut equalize = EqualizeOptions::for_live(args.equalize, args.equalized)?;
         equalize.options.gray |= args.palette.palette.is_some();
-        let backend = args.device.choice(&equalize, false)?;
+        let backend = args.device.choice(false);
         let ten_bits = equalize.options.output_depth == OutputDepth::Ten;
         let keeps_sound = args.record.is_some() || output.as_ref().is_some_and(|(url, _)| *url != "-");
         let microphone = args.audio.clone().filter(|name| name != "none" && keeps_sound);

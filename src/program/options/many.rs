@@ -42,7 +42,7 @@ pub struct ManyArgs {
     /// input. Numbered images are written in any case. docs/files.md has more.
     #[arg(long, value_parser = named::<Unchanged>(), default_value_t = Unchanged::Encode, value_name = "WHAT")]
     #[arg(help_heading = "Pieces", hide_short_help = true)]
-    #[arg(conflicts_with_all = ["start", "duration", "frames", "filter", "lut", "filter_after", "palette", "gray"])]
+    #[arg(conflicts_with_all = ["start", "duration", "frames", "filter", "lut", "filter_after", "palette"])]
     #[arg(conflicts_with_all = ["output-depth", "purpose", "fit", "target_size", "streams", "output_format"])]
     #[arg(conflicts_with_all = ["output_pixel_format"])]
     pub unchanged: Unchanged,

@@ -21,7 +21,6 @@
 //! | `part` | options that choose a part of the input |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args` | options that choose the backend |
-//! | `lab` | what the laboratory adds |
 //! | `values` | parsers of single values |
 //! | `shell` | completions and man pages |
 
@@ -35,8 +34,6 @@ mod file;
 mod filter;
 mod habits;
 mod input;
-#[cfg_attr(not(feature = "lab"), path = "without_lab.rs")]
-mod lab;
 mod limits;
 mod live;
 mod many;
@@ -63,7 +60,6 @@ pub use equalize::EqualizeOptions;
 pub use file::{FileJob, StatsFormat};
 pub use filter::FilterOptions;
 pub use habits::examples;
-pub use lab::LabJob;
 pub use limits::Limits;
 pub use live::{LiveJob, Scheduled};
 pub use many::{Jobs, ManyJob, Unchanged};

@@ -13,11 +13,39 @@ pub const LIVE: u8 = 1;
 /// Those of what comes out.
 pub const OUTPUT: u8 = 2;
 
+/// Options of the table that few need: those that `--set` sets.
+const RARE: [&str; 8] =
+    ["scene-threshold", "plateau", "denoise-effort", "tiles", "bins", "chroma", "gray", "look-ahead"];
+
+/// The option that sets these.
+pub const SET: &str = "set";
+
 /// A part of the table.
 #[derive(Debug)]
 pub struct OptionArgs<const PART: u8> {
     /// The options that were given.
     pub options: Options,
+    /// The names of those that `--set` has set.
+    pub set: Vec<&'static str>,
+}
+
+/// Whether `--set` sets this option.
+pub fn is_rare(name: &str) -> bool {
+    RARE.contains(&name)
+}
+
+/// The options of `--set` that this one takes the place of.
+pub fn rare_without(other: &str) -> &'static [&'static str] {
+    match other {
+        "exact" => &["scene-threshold", "plateau", "look-ahead"],
+        "load_curves" | "range" => &["scene-threshold", "plateau", "tiles", "bins"],
+        _ => &[],
+    }
+}
+
+/// A text in which options stand as they are typed: `--set bins` for `--bins`.
+pub fn typed(text: &str) -> String {
+    RARE.iter().fold(text.to_owned(), |text, name| text.replace(&format!("--{name}"), &format!("--{SET} {name}")))
 }
 
 impl<const PART: u8> OptionArgs<PART> {
@@ -33,7 +61,7 @@ impl<const PART: u8> OptionArgs<PART> {
 /// An error of options, as clap prints it.
 pub fn option_error(error: &OptionError) -> clap::Error {
     let kind = if error.is_conflict() { ErrorKind::ArgumentConflict } else { ErrorKind::ValueValidation };
-    usage(kind, &error.with_prefix("--"))
+    usage(kind, &typed(&error.with_prefix("--")))
 }
 
 /// The argument for an option.
@@ -72,13 +100,35 @@ fn argument(option: &'static OptionInfo) -> Arg {
     let summary = format!("{}{default}", option.summary);
     match option.details {
         "" => argument.help(summary),
-        details => argument.long_help(format!("{summary}\n\n{details}")).help(summary),
+        details => argument.long_help(typed(&format!("{summary}\n\n{details}"))).help(summary),
     }
+}
+
+/// The argument of these options.
+fn set_argument(options: &[&OptionInfo]) -> Arg {
+    let mut help = "Set an option that few need; may be repeated".to_owned();
+    let summary = help.clone();
+    for option in options {
+        let values = match option.kind {
+            ValueKind::Choice(choices) => {
+                choices().into_iter().map(|(name, about)| format!("{name} ({about})")).collect::<Vec<_>>().join(", ")
+            }
+            _ => option.values.to_owned(),
+        };
+        help += &format!("\n\n{}: {} [{values}; default: {}]", option.name, option.summary, option.default);
+        if !option.details.is_empty() {
+            help += &format!(". {}", typed(option.details));
+        }
+    }
+    let argument = Arg::new(SET).long(SET).value_name("NAME=VALUE").action(ArgAction::Append).hide_short_help(true);
+    argument.help_heading("Equalization").help(summary).long_help(help)
 }
 
 impl<const PART: u8> Args for OptionArgs<PART> {
     fn augment_args(command: Command) -> Command {
-        command.args(Self::table().map(argument))
+        let (rare, own): (Vec<_>, Vec<_>) = Self::table().partition(|option| is_rare(option.name));
+        let set = (!rare.is_empty()).then(|| set_argument(&rare));
+        command.args(own.into_iter().map(argument)).args(set)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -88,13 +138,13 @@ impl<const PART: u8> Args for OptionArgs<PART> {
 
 impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut args = OptionArgs { options: Options::default() };
+        let mut args = OptionArgs { options: Options::default(), set: Vec::new() };
         args.update_from_arg_matches(matches)?;
         Ok(args)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for option in Self::table() {
+        for option in Self::table().filter(|option| !is_rare(option.name)) {
             let text = match option.kind {
                 ValueKind::Flag => matches.get_flag(option.name).then_some("true"),
                 _ => matches.get_one::<String>(option.name).map(String::as_str),
@@ -102,6 +152,26 @@ impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
             if let Some(text) = text {
                 option.set(&mut self.options, &text.to_lowercase()).map_err(|error| option_error(&error))?;
             }
+        }
+        let rare: Vec<_> = Self::table().filter(|option| is_rare(option.name)).collect();
+        if rare.is_empty() {
+            return Ok(());
+        }
+        for text in matches.get_many::<String>(SET).into_iter().flatten() {
+            let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+            let Some(option) = rare.iter().find(|option| option.name == name) else {
+                let names: Vec<&str> = rare.iter().map(|option| option.name).collect();
+                let message =
+                    format!("--{SET} takes NAME=VALUE, where NAME is one of {}, not {text}", names.join(", "));
+                return Err(usage(ErrorKind::ValueValidation, &message));
+            };
+            let value = match (option.kind, value) {
+                (ValueKind::Flag, "1") => "true",
+                (ValueKind::Flag, "0") => "false",
+                _ => value,
+            };
+            option.set(&mut self.options, &value.to_lowercase()).map_err(|error| option_error(&error))?;
+            self.set.push(option.name);
         }
         Ok(())
     }

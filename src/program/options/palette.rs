@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 pub struct PaletteOptions {
     /// Show the equalized luminance in the colours of this palette, as RGB
     ///
-    /// Of video in colour, luminance alone is taken, as with --gray. Colours have 8 bits, or more where --output-depth or
+    /// Of video in colour, luminance alone is taken, as with --set gray. Colours have 8 bits, or more where --output-depth or
     /// --output-pixel-format ask for it. --filter-after comes behind.
     #[arg(long, value_parser = named::<Palette>(), value_name = "NAME", help_heading = "Filters", hide_short_help = true)]
     pub palette: Option<Palette>,

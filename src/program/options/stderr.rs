@@ -11,11 +11,6 @@ pub struct StderrArgs {
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// What to print: error is -q, debug is -v
-    #[arg(long, value_enum, ignore_case = true, value_name = "LEVEL", conflicts_with_all = ["quiet", "verbose"])]
-    #[arg(help_heading = "Messages", hide_short_help = true)]
-    pub log_level: Option<Verbosity>,
-
     /// Print details too, and FFmpeg's own messages
     #[arg(short, long, help_heading = "Messages", hide_short_help = true)]
     pub verbose: bool,
@@ -57,19 +52,13 @@ pub enum ProgressArg {
 }
 
 /// How much is printed.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
     /// Errors.
-    #[value(name = "error")]
     Quiet,
-    /// Warnings too.
-    #[value(name = "warning")]
-    Warnings,
-    /// Notes and the line at the end too.
-    #[value(name = "info")]
+    /// Warnings, notes and the line at the end too.
     Normal,
     /// Details and FFmpeg's messages too.
-    #[value(name = "debug")]
     Verbose,
 }
 
@@ -136,7 +125,7 @@ impl From<StderrArgs> for StderrOptions {
         let verbosity = match (args.quiet, args.verbose) {
             (true, _) => Verbosity::Quiet,
             (_, true) => Verbosity::Verbose,
-            _ => args.log_level.unwrap_or(Verbosity::Normal),
+            _ => Verbosity::Normal,
         };
         StderrOptions {
             strict: args.strict,

@@ -52,7 +52,7 @@ impl Console {
                 self.print(Verbosity::Quiet, &format!("histeq-video: error: {}", one_line(&lost.message)));
             }
             Some(lost) => {
-                self.print(Verbosity::Warnings, &format!("histeq-video: warning: {}", one_line(&lost.message)));
+                self.print(Verbosity::Normal, &format!("histeq-video: warning: {}", one_line(&lost.message)));
             }
             None => {}
         }
@@ -90,7 +90,7 @@ impl Console {
             | Event::Change { message } => (Verbosity::Normal, "", message),
             // What of the input is lost is told in any case.
             Event::Warning { message, kind: Some(_) } => (Verbosity::Quiet, "warning: ", message),
-            Event::Warning { message, kind: None } => (Verbosity::Warnings, "warning: ", message),
+            Event::Warning { message, kind: None } => (Verbosity::Normal, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
             Event::Start { .. } | Event::Progress(_) | Event::Segment(_) | Event::File(_) | Event::Result(_) => return,
         };

@@ -3,7 +3,7 @@
 
 use crate::options::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
-use crate::stage_builder::StageBuilder;
+use crate::stage_builder::{StageBuilder, denoising_threads};
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Verifier};
 use histeq::frame::limits;
@@ -85,6 +85,7 @@ impl Prepared {
             None if self.is_thermal => progress.set_about("gray of more than 8 bits gets the look thermal".to_owned()),
             None => {}
         }
+        let stage = stage.denoising_on(denoising_threads());
         let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));

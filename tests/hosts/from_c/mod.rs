@@ -47,9 +47,10 @@ fn a_c_program_gives_the_bytes_of_the_program() {
                 .split(' ')
                 .collect::<Vec<_>>()
                 .chunks(2)
-                .map(
-                    |pair| if pair[0] == "gray" { "--gray ".to_owned() } else { format!("--{} {} ", pair[0], pair[1]) },
-                )
+                .map(|pair| match pair[0] {
+                    "gray" | "tiles" => format!("--set {}={} ", pair[0], pair[1]),
+                    name => format!("--{name} {} ", pair[1]),
+                })
                 .collect();
             let raw = format!("-f rawvideo -s {size} --pixel-format {format} -r {RATE}");
             // A file, all of which is there, and a pipe, whose frames come one by one.

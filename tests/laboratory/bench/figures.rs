@@ -7,7 +7,7 @@ use histeq_lab::bench::Suite;
 #[test]
 fn comparison_names_the_hardware_and_shows_both_figures() {
     let dir = Dir::new();
-    let line = "bench --compare references --backend cpu --quick --repeat 1 --warmup 0";
+    let line = "--compare references --backend cpu --quick --repeat 1 --warmup 0";
     let text = String::from_utf8(dir.succeeds(line).stdout).expect("text");
     for words in [
         "NVIDIA RTX 3060 Ti",
@@ -28,7 +28,7 @@ fn comparison_names_the_hardware_and_shows_both_figures() {
 
 #[test]
 fn our_table_has_the_rows_and_columns_of_theirs() {
-    let run = Dir::new().succeeds("bench luminance --compare references --backend cpu --repeat 1 --warmup 0");
+    let run = Dir::new().succeeds("luminance --compare references --backend cpu --repeat 1 --warmup 0");
     let text = String::from_utf8(run.stdout).expect("text");
     assert!(text.contains("\nHere: "), "{text}");
     let cpu: Vec<Vec<&str>> = text

@@ -49,8 +49,8 @@ fn an_image_of_the_user_takes_the_place_of_those_that_are_made() {
     for suite in ["stages", "luminance"] {
         run(&dir, &format!("{suite} video.mp4 --backend cpu"));
     }
-    dir.run("bench stages nowhere.png").fails().says(&["nowhere.png"]);
-    dir.run("bench kernels photo.png").exits_with(2).says(&["kernels takes no file"]);
+    dir.run("stages nowhere.png").fails().says(&["nowhere.png"]);
+    dir.run("kernels photo.png").exits_with(2).says(&["kernels takes no file"]);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn bins_counts_as_many_elements_into_as_many_bins_as_it_is_told() {
     let expected =
         ["random", "ones"].map(|input| serde_json::json!({"elements": "5000", "bins": "300", "input": input}));
     assert_eq!(keys, expected);
-    Dir::new().run("bench bins --elements 5000").exits_with(2).says(&["--bins"]);
+    Dir::new().run("bins --elements 5000").exits_with(2).says(&["--bins"]);
 }
 
 #[test]
@@ -69,8 +69,7 @@ fn without_a_gpu_its_own_suites_say_so_and_end_well() {
     for (suite, table) in [("stages", "stages"), ("bins", "elements")] {
         let report = run(&dir, &format!("{suite} --backend cpu"));
         assert_eq!(rows(&report, table).len(), 0, "{suite}");
-        let text =
-            String::from_utf8(dir.succeeds(&format!("bench {suite} --quick --backend cpu")).stdout).expect("text");
+        let text = String::from_utf8(dir.succeeds(&format!("{suite} --quick --backend cpu")).stdout).expect("text");
         assert!(text.contains("No GPU is measured: --backend cpu"), "{text}");
     }
 }
@@ -83,13 +82,13 @@ fn a_suite_of_the_gpu_needs_one() {
     }
     let dir = Dir::new();
     for suite in ["kernels", "stream"] {
-        let run = dir.run(&format!("bench {suite} --quick --repeat 1 --warmup 0")).exits_with(6);
-        let run = run.says(&[&format!("bench {suite} needs a GPU: no CUDA driver found")]);
+        let run = dir.run(&format!("{suite} --quick --repeat 1 --warmup 0")).exits_with(6);
+        let run = run.says(&[&format!("{suite} needs a GPU: no CUDA driver found")]);
         assert!(run.stdout.is_empty(), "{}", String::from_utf8_lossy(&run.stdout));
     }
     // What the CPU can do is measured.
-    let run = dir.run("bench scans --quick --repeat 1 --warmup 0").exits_with(6);
-    let run = run.says(&["bench scans needs a GPU: no CUDA driver found", "nothing of: Scans, with the publication"]);
+    let run = dir.run("scans --quick --repeat 1 --warmup 0").exits_with(6);
+    let run = run.says(&["scans needs a GPU: no CUDA driver found", "nothing of: Scans, with the publication"]);
     let text = String::from_utf8(run.stdout).expect("text");
     assert!(text.contains("sequential") && !text.contains("## Scans"), "{text}");
 }
@@ -124,9 +123,9 @@ fn transcode_runs_this_program_and_ffmpeg_in_turns() {
         assert!(rows[0]["figures"][stage]["median"].is_number(), "{stage} of {}", rows[0]);
     }
     assert!(report["tables"][0]["title"].as_str().is_some_and(|title| title.contains("in.mkv, 12 pictures")));
-    dir.run("bench transcode nowhere.mkv").fails().says(&["nowhere.mkv"]);
+    dir.run("transcode nowhere.mkv").fails().says(&["nowhere.mkv"]);
     dir.write("text.mkv", b"no video at all");
-    dir.run("bench transcode text.mkv --repeat 1 --warmup 0 --backend cpu").fails().says(&["text.mkv"]);
+    dir.run("transcode text.mkv --repeat 1 --warmup 0 --backend cpu").fails().says(&["text.mkv"]);
 }
 
 #[test]

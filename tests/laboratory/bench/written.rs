@@ -99,7 +99,7 @@ fn plots_say_what_their_axes_are_and_what_was_measured() {
 #[test]
 fn tables_on_stdout_have_as_many_cells_in_every_row_as_in_their_head() {
     let dir = Dir::new();
-    let run = dir.succeeds("bench scans --backend cpu --quick --repeat 3 --warmup 1");
+    let run = dir.succeeds("scans --backend cpu --quick --repeat 3 --warmup 1");
     assert_eq!(run.stderr, "");
     let text = String::from_utf8(run.stdout).expect("text");
     let lines: Vec<&str> = text.lines().collect();
@@ -115,7 +115,7 @@ fn tables_on_stdout_have_as_many_cells_in_every_row_as_in_their_head() {
 #[test]
 fn what_cannot_be_written_is_an_error_that_names_it() {
     let dir = Dir::new();
-    dir.run("bench scans --backend cpu --quick --repeat 1 --csv no/such/folder.csv")
+    dir.run("scans --backend cpu --quick --repeat 1 --csv no/such/folder.csv")
         .fails()
         .says(&["no/such/folder.csv: there is no folder no/such"]);
 }

@@ -90,7 +90,7 @@ fn noise_is_removed_from_what_a_camera_gives_and_no_frame_is_lost_or_twice() {
     let Some(camera) = Vivid::take() else { return };
     // The text in its picture counts frames.
     // With the frames before each alone, two or four.
-    for options in ["--denoise 1", "--denoise 1 --denoise-effort best"] {
+    for options in ["--denoise 1", "--denoise 1 --set denoise-effort=best"] {
         let dir = Dir::new();
         let line =
             format!("--method global --levels 1 --strength 0 {options} --frames 12 --record out.mkv {}", camera.0);

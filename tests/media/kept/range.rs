@@ -84,7 +84,7 @@ fn gray_of_limited_range_is_as_dark_and_as_light_as_the_video() {
                     continue;
                 }
                 dir.succeeds(&format!(
-                    "--backend cpu --levels 1 --strength 0 --gray --encoder {encoder} -y in.mkv {output}"
+                    "--backend cpu --levels 1 --strength 0 --set gray --encoder {encoder} -y in.mkv {output}"
                 ));
                 assert_ramp(&dir, &output.replace("%d", "1"), &format!("{format}, tagged {tagged}, by {encoder}"));
             }
@@ -106,7 +106,7 @@ fn a_range_that_changes_midway_becomes_that_of_the_beginning() {
             dir.ffmpeg(&format!("{source} -color_range {range} -c:v libx264 -crf 1 -bf 0 -y {file}"));
         }
         dir.write("both.ts", &[dir.read("a.ts"), dir.read("b.ts")].concat());
-        for (option, format) in [("", format), ("--gray", gray)] {
+        for (option, format) in [("", format), ("--set gray", gray)] {
             let line = format!("--backend cpu --levels 1 --strength 0 {option} --output-format rawvideo both.ts -");
             let raw = dir.succeeds(&line).stdout;
             let deep = format.ends_with("10le");

@@ -98,7 +98,7 @@ fn what_is_recorded_is_equalized() {
         "live --backend cpu --no-preview -f lavfi {source},realtime --encoder ffv1 --record live.mkv"
     ));
     dir.ffmpeg(&format!("-f lavfi -i {source} -c:v ffv1 in.mkv"));
-    dir.succeeds("--backend cpu --look-ahead 0 in.mkv file.mkv");
+    dir.succeeds("--backend cpu --set look-ahead=0 in.mkv file.mkv");
     assert_eq!(dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
 }
 

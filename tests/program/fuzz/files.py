@@ -109,7 +109,7 @@ RUNS = [
     (12, "IN out.mp4"),
     (5, "--smooth scene --encoder ffv1 IN out.mkv"),
     (5, "--stats s.csv --encoder mpeg4 IN out.avi"),
-    (5, "--decoders 3 --output-format yuv4mpegpipe IN out.y4m"),
+    (5, "--decoder cpu:3 --output-format yuv4mpegpipe IN out.y4m"),
     (8, "--output-format yuv4mpegpipe IN -"),
     (4, "--start 0.04 --duration 0.1 --encoder ffv1 IN out.nut"),
     (4, "IN out%d.png"),

@@ -196,8 +196,9 @@ fn memory_that_is_too_little_for_the_run_is_told_with_how_much_is_needed() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=30 -frames:v 60 -c:v mpeg4 -q:v 3 in.mkv");
     let line = "--threads 2 --encoder mpeg4 -y in.mkv out.mkv";
     let run = dir.run(&format!("--max-memory 8M {line}")).exits_with(8);
-    let run = run.says(&["a frame of 0.3 MB", "into the 8.0 MB for frames", "the run needs about ", "--look-ahead 0"]);
+    let run =
+        run.says(&["a frame of 0.3 MB", "into the 8.0 MB for frames", "the run needs about ", "--set look-ahead=0"]);
     let needed = run.stderr.split("--max-memory ").nth(1).and_then(|rest| rest.split(',').next()).expect("a size");
     dir.succeeds(&format!("--max-memory {needed} {line}"));
-    dir.succeeds(&format!("--look-ahead 0 --max-memory 8M {line}"));
+    dir.succeeds(&format!("--set look-ahead=0 --max-memory 8M {line}"));
 }

@@ -105,7 +105,7 @@ fn a_damaged_picture_shows_nothing_of_older_ones() {
         for file in damaged(&dir, codec, 10) {
             for threads in [1, 2] {
                 let line = format!(
-                    "-q --backend cpu --exact --decoders 1 --threads {threads} {file} - --output-format rawvideo"
+                    "-q --backend cpu --exact --decoder cpu:1 --threads {threads} {file} - --output-format rawvideo"
                 );
                 let first = dir.succeeds(&line).stdout;
                 let same = (1..runs).all(|_| dir.succeeds(&line).stdout == first);

@@ -19,7 +19,7 @@ fn a_fault_that_ffmpeg_finds_in_itself_is_an_error() {
 fn a_part_without_a_frame_is_an_error() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=1/5 -frames:v 3 -c:v ffv1 in.mkv");
-    for options in ["", "--smooth scene", "--look-ahead 1", "--filter hflip"] {
+    for options in ["", "--smooth scene", "--set look-ahead=1", "--filter hflip"] {
         let line = format!("--backend cpu --encoder ffv1 --start 1 --duration 1 {options} in.mkv out.mkv");
         dir.run(&line).exits_with(2).says(&["in.mkv: no frame in this part"]);
     }

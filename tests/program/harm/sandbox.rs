@@ -220,7 +220,7 @@ fn several_decoders_are_inside() {
     let dir = Dir::new();
     let film = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 400";
     dir.ffmpeg(&format!("{film} -c:v libx264 -g 50 -threads 1 in.mkv"));
-    let line = |when: &str| format!("-v --backend cpu -y --sandbox {when} --decoders 2 in.mkv {when}.y4m");
+    let line = |when: &str| format!("-v --backend cpu -y --sandbox {when} --decoder cpu:2 in.mkv {when}.y4m");
     for when in ["off", "on"] {
         dir.succeeds(&line(when)).says(&["decoded in pieces, by up to 2 decoders at once"]);
     }

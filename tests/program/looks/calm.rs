@@ -40,7 +40,7 @@ fn what_stands_still_keeps_its_brightness_when_something_dark_comes_and_goes() {
         assert!(step <= 3.0, "a part that stands still moves by {step:.2} levels at frame {number}");
     }
     // What files have by default.
-    for (step, number) in steps_beside_an_object("--look-ahead 1") {
+    for (step, number) in steps_beside_an_object("--set look-ahead=1") {
         assert!(step <= CALM, "a part that stands still moves by {step:.2} levels at frame {number}");
     }
     assert!(steps_beside_an_object("--exact").iter().any(|(step, _)| *step > 20.0), "the textbook flickers");

@@ -43,10 +43,10 @@ fn bands_that_roll_and_patches_that_flicker_go() {
     let turns = |number: usize, factor: usize| ((number * factor + 3) % 19) as f64 / 9.0 - 1.0;
     let patches = film(|number, x, y| 1.0 + 0.2 * ((x - 0.5) * turns(number, 7) + (y - 0.5) * turns(number, 11)));
     for (kind, video) in [("a band", band), ("patches", patches)] {
-        let steady = through(&dir, RAW, "--method deflicker --look-ahead 0.5", &video);
+        let steady = through(&dir, RAW, "--method deflicker --set look-ahead=0.5", &video);
         let (before, after) = (flicker(&video), flicker(&steady));
         assert!(after < 0.4 * before, "{kind}: {after:.2} of {before:.2} is left");
-        let half = flicker(&through(&dir, RAW, "--method deflicker --look-ahead 0.5 --strength 0.5", &video));
+        let half = flicker(&through(&dir, RAW, "--method deflicker --set look-ahead=0.5 --strength 0.5", &video));
         assert!(after < 0.8 * half && half < 0.8 * before, "{kind}, half of it: {half:.2} of {before:.2} is left");
         assert!(through(&dir, RAW, "--method deflicker --strength 0", &video) == video, "{kind}: none of it");
     }
@@ -58,7 +58,7 @@ fn something_that_crosses_leaves_no_ghost() {
         let left = number as f64 / 25.0 - 0.4;
         if (left..left + 0.3).contains(&x) && y > 0.4 { 0.3 } else { 1.0 }
     });
-    let found = through(&Dir::new(), RAW, "--method deflicker --look-ahead 0.5", &crossed);
+    let found = through(&Dir::new(), RAW, "--method deflicker --set look-ahead=0.5", &crossed);
     for (number, (before, after)) in lumas(RAW, &crossed).iter().zip(lumas(RAW, &found)).enumerate() {
         let apart = before.iter().zip(&after).map(|(before, after)| before.abs_diff(*after)).max();
         assert!(apart <= Some(3), "frame {number} changes by {apart:?} levels");

@@ -65,8 +65,8 @@ fn a_sequence_of_images_is_a_video() {
     let [window, none] = counted.map(|options| becomes(&dir, "in%03d.png", options, "gbrp"));
     assert!(window != none, "no window");
     // Behind the end of a part nothing is looked at.
-    let sequence = becomes(&dir, "in%03d.png", "--look-ahead 0", "gbrp");
-    let first = becomes(&dir, "in%03d.png", "--look-ahead 0 --frames 1", "gbrp");
+    let sequence = becomes(&dir, "in%03d.png", "--set look-ahead=0", "gbrp");
+    let first = becomes(&dir, "in%03d.png", "--set look-ahead=0 --frames 1", "gbrp");
     assert!(sequence.starts_with(&first), "the first image by itself is not what it is in the sequence");
 }
 
@@ -75,22 +75,26 @@ fn a_stream_through_a_pipe_is_the_video_that_it_is_in_a_file() {
     let dir = Dir::new();
     clip(&dir);
     // A pipe has no look-ahead, and noise is not removed there by default.
-    let file = becomes(&dir, "in.mkv", "--look-ahead 0 --denoise 0", "yuv420p");
+    let file = becomes(&dir, "in.mkv", "--set look-ahead=0 --denoise 0", "yuv420p");
     dir.write("out.y4m", &dir.fed("--backend cpu - -", &dir.read("in.y4m")).exits_with(0).stdout);
     assert!(dir.raw("out.y4m", "yuv420p") == file, "y4m through a pipe");
-    assert!(becomes(&dir, "in.y4m", "--look-ahead 0 --denoise 0", "yuv420p") == file, "y4m in a file");
+    assert!(becomes(&dir, "in.y4m", "--set look-ahead=0 --denoise 0", "yuv420p") == file, "y4m in a file");
     let raw = Raw { format: "yuv420p", size: (96, 64), limited: true };
     assert!(through(&dir, raw, "", &dir.raw("in.mkv", "yuv420p")) == file, "raw frames");
     assert!(
-        becomes(&dir, "in.mkv", "--look natural --look-ahead 0 --denoise 0", "yuv420p") == file,
+        becomes(&dir, "in.mkv", "--look natural --set look-ahead=0 --denoise 0", "yuv420p") == file,
         "--look natural is the default"
     );
     for options in ["--exact", "--look exact", "--smooth 0", "--max-gain 0", "--look night", "--look thermal"] {
         assert!(becomes(&dir, "in.mkv", options, "yuv420p") != file, "{options} should make a difference");
     }
     let exact = becomes(&dir, "in.mkv", "--exact", "yuv420p");
-    let by_hand =
-        becomes(&dir, "in.mkv", "--smooth 0 --max-gain 0 --plateau 0 --strength 1 --levels 1 --chroma keep", "yuv420p");
+    let by_hand = becomes(
+        &dir,
+        "in.mkv",
+        "--smooth 0 --max-gain 0 --set plateau=0 --strength 1 --levels 1 --set chroma=keep",
+        "yuv420p",
+    );
     assert!(by_hand == exact, "--exact is what its parts are");
 }
 
@@ -103,7 +107,7 @@ fn gray_of_more_than_eight_bits_is_thermal_video() {
         let video: Vec<u8> = (0..6).flat_map(|_| gradient(raw, &mut random, (60, 140), 9)).collect();
         let found = through(&dir, raw, "", &video);
         assert!(found == through(&dir, raw, &format!("--look {kin}"), &video), "{format} should be {kin}");
-        let other = if kin == "natural" { "--look thermal" } else { "--plateau 0 --max-gain 3" };
+        let other = if kin == "natural" { "--look thermal" } else { "--set plateau=0 --max-gain 3" };
         assert!(found != through(&dir, raw, other, &video), "{format} should not be {other}");
     }
 }
@@ -113,7 +117,7 @@ fn single_options_override_a_look() {
     let dir = Dir::new();
     let mut random = Random::new(6);
     let video: Vec<u8> = (0..10).flat_map(|_| gradient(RAW, &mut random, (30, 90), 5)).collect();
-    let all = "--method global --levels 1 --chroma scale --smooth 0.2 --scene-threshold 0.3 --max-gain 2.5 --plateau 1% \
+    let all = "--method global --levels 1 --set chroma=scale --smooth 0.2 --set scene-threshold=0.3 --max-gain 2.5 --set plateau=1% \
                --strength 0.9 --denoise 0";
     let expected = through(&dir, RAW, all, &video);
     for look in ["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"] {

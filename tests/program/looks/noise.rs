@@ -96,8 +96,8 @@ fn noise_that_would_be_seen_is_not_with_an_automatic_limit() {
             "--look natural --levels 12",
             "--look natural --levels 12 --strength 1 --max-gain 4",
             "--look night --denoise 0",
-            "--look thermal --plateau 0",
-            "--method clahe --tiles 4x3",
+            "--look thermal --set plateau=0",
+            "--method clahe --set tiles=4x3",
             "--method clahe --look thermal",
         ] {
             let loud = noise_of(&through(&dir, RAW, options, &video), 1);
@@ -115,7 +115,7 @@ fn noise_that_would_be_seen_is_not_with_an_automatic_limit() {
 
 #[test]
 fn a_limit_holds_from_the_first_frame_on_with_a_look_ahead() {
-    let found = through(&Dir::new(), RAW, "--levels 12 --max-gain auto --look-ahead 0.5", &film((30, 60), 2.0));
+    let found = through(&Dir::new(), RAW, "--levels 12 --max-gain auto --set look-ahead=0.5", &film((30, 60), 2.0));
     assert!(noise_of(&found, 0) <= VISIBLE, "{}", noise_of(&found, 0));
     let means: Vec<f64> = lumas(RAW, &found).iter().map(|luma| mean(luma)).collect();
     let (step, number) = largest_step(&means);
@@ -125,7 +125,7 @@ fn a_limit_holds_from_the_first_frame_on_with_a_look_ahead() {
 #[test]
 fn what_is_not_stretched_because_of_its_noise_keeps_its_brightness() {
     let video = film((100, 150), 4.0);
-    let found = through(&Dir::new(), RAW, "--levels 12 --max-gain auto --look-ahead 0.5", &video);
+    let found = through(&Dir::new(), RAW, "--levels 12 --max-gain auto --set look-ahead=0.5", &video);
     let [before, after] = [&video, &found].map(|video| mean(&lumas(RAW, video).concat()));
     assert!((before - after).abs() < 3.0, "{before:.1} becomes {after:.1}");
 }
@@ -135,9 +135,12 @@ fn what_is_clean_is_not_limited() {
     let dir = Dir::new();
     let mut random = Random::new(SEED);
     let still = frame(RAW, |x, _| 60 + x as u64 / 4 + random.below(20)).repeat(10);
-    for options in
-        ["--method global", "--look night --method global --denoise 0", "--method clahe --tiles 4x3", "--look thermal"]
-    {
+    for options in [
+        "--method global",
+        "--look night --method global --denoise 0",
+        "--method clahe --set tiles=4x3",
+        "--look thermal",
+    ] {
         let free = through(&dir, RAW, options, &still);
         assert!(free != still, "nothing is done with '{options}'");
         assert!(through(&dir, RAW, &format!("{options} --max-gain auto"), &still) == free, "'{options}' is limited");

@@ -18,12 +18,12 @@ fn exact_cannot_be_combined_with_options_that_it_decides() {
     for option in [
         "--smooth 0",
         "--smooth 1",
-        "--plateau 0",
-        "--plateau 1%",
+        "--set plateau=0",
+        "--set plateau=1%",
         "--max-gain 0",
         "--max-gain 3",
         "--strength 1",
-        "--scene-threshold 0.1",
+        "--set scene-threshold=0.1",
         "--method global",
         "--method clahe",
         "--look natural",
@@ -52,31 +52,34 @@ fn values_that_make_no_sense_are_usage_errors() {
         ("--smooth -1", "--smooth is a number of seconds from 0 to 3600, or scene"),
         ("--smooth nan", "--smooth is a number of seconds from 0 to 3600, or scene"),
         ("--smooth long", "long"),
-        ("--scene-threshold 1.5", "--scene-threshold is a number from 0 to 1"),
-        ("--scene-threshold -0.1", "--scene-threshold is a number from 0 to 1"),
+        ("--set scene-threshold=1.5", "--set scene-threshold is a number from 0 to 1"),
+        ("--set scene-threshold=-0.1", "--set scene-threshold is a number from 0 to 1"),
         ("--strength -0.1", "--strength is a number from 0 to 1"),
-        ("--tiles 8x8", "--tiles goes with --method clahe and detail only"),
-        ("--method global --tiles 8x8", "--tiles goes with --method clahe and detail only"),
-        ("--method clahe --tiles 0x4", "--tiles is two numbers from 1 to 256 like 8x8, not 0x4"),
-        ("--method clahe --tiles 4x257", "--tiles"),
-        ("--method clahe --tiles 8", "--tiles"),
-        ("--method clahe --plateau 1%", "--plateau does not go with --method clahe, whose limit is --max-gain"),
-        ("--method detail --plateau 500", "--plateau does not go with --method detail, whose limit is --max-gain"),
+        ("--set tiles=8x8", "--set tiles goes with --method clahe and detail only"),
+        ("--method global --set tiles=8x8", "--set tiles goes with --method clahe and detail only"),
+        ("--method clahe --set tiles=0x4", "--set tiles is two numbers from 1 to 256 like 8x8, not 0x4"),
+        ("--method clahe --set tiles=4x257", "--set tiles"),
+        ("--method clahe --set tiles=8", "--set tiles"),
+        ("--method clahe --set plateau=1%", "--set plateau does not go with --method clahe, whose limit is --max-gain"),
+        (
+            "--method detail --set plateau=500",
+            "--set plateau does not go with --method detail, whose limit is --max-gain",
+        ),
         ("--method clahe --roi auto", "--roi does not go with --method clahe, which counts each tile by itself"),
         ("--method detail --roi 0,0,8,8", "--roi does not go with --method detail, which counts each tile by itself"),
         ("--method detail --max-gain auto", "--max-gain auto goes with --method global and --method clahe only"),
         ("--method sharpen", "sharpen"),
-        ("--plateau x", "--plateau is a count like 500 or a percentage like 0.5%, not x"),
-        ("--plateau 101%", "--plateau"),
-        ("--plateau=-1", "--plateau"),
+        ("--set plateau=x", "--set plateau is a count like 500 or a percentage like 0.5%, not x"),
+        ("--set plateau=101%", "--set plateau"),
+        ("--set plateau=-1", "--set plateau"),
         ("--roi 1,2,3", "--roi is X,Y,W,H in pixels, or auto, not 1,2,3"),
         ("--roi 1,2,3,4,5", "--roi"),
         ("--roi 0,0,0,8", "--roi"),
         ("--roi=-1,0,8,8", "--roi"),
-        ("--bins 1", "--bins"),
-        ("--bins 65537", "--bins"),
+        ("--set bins=1", "--set bins"),
+        ("--set bins=65537", "--set bins"),
         ("--look sunny", "sunny"),
-        ("--chroma loud", "loud"),
+        ("--set chroma=loud", "loud"),
     ] {
         for line in [FILE, CAMERA] {
             usage_error(&with(options, line)).says(&[says]);
@@ -88,7 +91,14 @@ fn values_that_make_no_sense_are_usage_errors() {
 fn exact_can_be_combined_with_bins_a_region_gray_and_chroma() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 in.mkv");
-    for options in ["--bins 64", "--roi 8,8,20,20", "--gray", "--chroma scale", "--chroma keep", "--bins 32 --gray"] {
+    for options in [
+        "--set bins=64",
+        "--roi 8,8,20,20",
+        "--set gray",
+        "--set chroma=scale",
+        "--set chroma=keep",
+        "--set bins=32 --set gray",
+    ] {
         dir.succeeds(&format!("--exact {options} --verify --backend cpu --encoder ffv1 -y in.mkv out.mkv"));
         assert_eq!(dir.frames("out.mkv").len(), 3, "{options}");
     }
@@ -99,12 +109,12 @@ fn every_option_takes_what_its_help_says() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 in.mkv");
     for options in [
-        "--smooth 0 --max-gain 0 --plateau 0 --scene-threshold 1 --strength 0",
-        "--smooth 3600 --max-gain 4096 --plateau 100% --scene-threshold 0 --strength 1",
-        "--plateau 500 --bins 2",
-        "--plateau 0.5% --bins 65536",
-        "--method clahe --tiles 1x256 --max-gain 2 --smooth 0.5",
-        "--method clahe --max-gain 0 --bins 16 --strength 0.5",
+        "--smooth 0 --max-gain 0 --set plateau=0 --set scene-threshold=1 --strength 0",
+        "--smooth 3600 --max-gain 4096 --set plateau=100% --set scene-threshold=0 --strength 1",
+        "--set plateau=500 --set bins=2",
+        "--set plateau=0.5% --set bins=65536",
+        "--method clahe --set tiles=1x256 --max-gain 2 --smooth 0.5",
+        "--method clahe --max-gain 0 --set bins=16 --strength 0.5",
         "--max-gain auto --levels 12",
         "--max-gain auto --method clahe",
         "--max-gain auto --smooth scene",

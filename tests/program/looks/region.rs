@@ -17,7 +17,7 @@ fn the_histogram_comes_from_the_rectangle_and_the_curve_goes_everywhere() {
     // All that lies in the rectangle, as a video of its own.
     let small = crate::support::textbook::Raw { size: (100, 50), ..RAW };
     let inside = frame(small, |x, _| 60 + x as u64 / 2);
-    for options in ["--exact", "--method global", "--look thermal", "--look thermal --bins 64"] {
+    for options in ["--exact", "--method global", "--look thermal", "--look thermal --set bins=64"] {
         let found = luma(RAW, &through(&dir, RAW, &format!("{options} --roi 100,40,100,50 --verify"), &video));
         let expected = luma(small, &through(&dir, small, options, &inside));
         for y in 0..50 {
@@ -84,7 +84,7 @@ fn black_bars_do_not_count_with_an_automatic_region() {
     dir.ffmpeg("-f lavfi -i testsrc2=s=96x64:r=25:d=1.2,lutyuv=y=60+val/3 -pix_fmt yuv420p -c:v ffv1 bare.mkv");
     for (bars, crop) in [("96:96:0:16", "96:64:0:16"), ("160:64:32:0", "96:64:32:0"), ("160:96:2:30", "96:64:2:30")] {
         dir.ffmpeg(&format!("-i bare.mkv -vf pad={bars}:black -c:v ffv1 -y barred.mkv"));
-        for options in ["--look thermal", "--look thermal --smooth 0", "--plateau 500 --max-gain 0 --strength 1"] {
+        for options in ["--look thermal", "--look thermal --smooth 0", "--set plateau=500 --max-gain 0 --strength 1"] {
             dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} bare.mkv expected.mkv"));
             dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} --roi auto barred.mkv found.mkv"));
             dir.ffmpeg(&format!("-i found.mkv -vf crop={crop} -c:v ffv1 -y cropped.mkv"));

@@ -38,7 +38,7 @@ fn after_a_cut_everything_is_as_if_the_video_began_there() {
             "--look night --denoise 0",
             "--look haze",
             "--look thermal",
-            "--method clahe --tiles 4x3",
+            "--method clahe --set tiles=4x3",
             "--max-gain auto",
         ] {
             let found = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
@@ -54,8 +54,8 @@ fn without_a_threshold_nothing_is_a_cut() {
     let mut random = Random::new(2);
     let (before, after) = (scene(&mut random, DARK, 20), scene(&mut random, BRIGHT, 10));
     let both = [&before[..], &after[..]].concat();
-    let found = through(&dir, RAW, "--scene-threshold 1", &both);
-    let of_its_own = through(&dir, RAW, "--scene-threshold 1", &after);
+    let found = through(&dir, RAW, "--set scene-threshold=1", &both);
+    let of_its_own = through(&dir, RAW, "--set scene-threshold=1", &after);
     assert!(found[before.len()..] != of_its_own[..], "the window should reach over the cut");
     assert!(through(&dir, RAW, "", &both)[before.len()..] == of_its_own[..], "the window should not");
 }

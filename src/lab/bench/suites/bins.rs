@@ -1,4 +1,4 @@
-//! `bench bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
+//! `histeq-lab bins`: histograms of many bins over 32-bit elements, saturated, as in cuda-4096-bins-saturated.
 
 use super::on_gpu::{experiment, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;

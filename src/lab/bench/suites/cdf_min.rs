@@ -1,4 +1,4 @@
-//! `bench cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first occupied level.
+//! `histeq-lab cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first occupied level.
 
 use super::on_cpu::{GrayImage, area, images};
 use super::on_gpu::{DeviceImage, experiment, note, published_setup, with_choice};

@@ -1,4 +1,4 @@
-//! `bench cpu`: the CPU backend on one thread to all, and the time of each pass, for every instruction set of this
+//! `histeq-lab cpu`: the CPU backend on one thread to all, and the time of each pass, for every instruction set of this
 //! machine.
 
 use crate::bench::content::{Content, gray, picture, several};

@@ -1,4 +1,4 @@
-//! `bench kernels`: frames that are on the GPU already, beside the bandwidth of its memory.
+//! `histeq-lab kernels`: frames that are on the GPU already, beside the bandwidth of its memory.
 
 use crate::bench::content::{Content, first_plane, gray, picture};
 use crate::bench::copies::{DeviceCopies, on_device, within_device};

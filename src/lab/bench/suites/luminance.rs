@@ -1,4 +1,4 @@
-//! `bench luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
+//! `histeq-lab luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
 use super::on_cpu::{self, area, images};
 use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};

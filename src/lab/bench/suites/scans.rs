@@ -1,4 +1,4 @@
-//! `bench scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
+//! `histeq-lab scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
 
 use super::on_cpu::{self, CpuTimes, GrayImage, area, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};

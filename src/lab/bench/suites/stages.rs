@@ -1,4 +1,4 @@
-//! `bench stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
+//! `histeq-lab stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
 //! naive kernels, by its optimized ones and by those of normal runs; and a sweep over pixels per thread.
 
 use super::on_cpu::{self, GrayImage, area, images};

@@ -1,4 +1,4 @@
-//! `bench stream`: frames in pinned memory through the program's ring, beside the bandwidth of the bus.
+//! `histeq-lab stream`: frames in pinned memory through the program's ring, beside the bandwidth of the bus.
 
 use crate::bench::content::{Content, first_plane, picture, several};
 use crate::bench::copies::both_ways;

@@ -1,4 +1,4 @@
-//! `bench transcode FILE`: the whole program on a file, beside the `ffmpeg` program, in turns.
+//! `histeq-lab transcode FILE`: the whole program on a file, beside the `ffmpeg` program, in turns.
 //!
 //! Both encode the same picture: `--strength 0.004` does all the work of equalization and changes no sample by more
 //! than a level. At full strength the encoder would take longer, and its time would be part of the difference.
@@ -31,8 +31,7 @@ struct Contender {
 
 /// Runs all programs in turn, round by round.
 pub fn run(setup: &Setup, notes: &mut Vec<String>) -> Result<Vec<Table>> {
-    let file =
-        setup.file.as_deref().ok_or_else(|| anyhow!("transcode takes a file: histeq-video bench transcode FILE"))?;
+    let file = setup.file.as_deref().ok_or_else(|| anyhow!("transcode takes a file: histeq-lab transcode FILE"))?;
     std::fs::metadata(file).with_context(|| file.display().to_string())?;
     let folder = tempfile::tempdir().context("making a folder for outputs")?;
     let mut contenders = contenders(setup, file, folder.path(), notes)?;
@@ -105,9 +104,17 @@ fn stage_seconds(stderr: &str, stage: &str) -> Option<f64> {
 
 const PLAIN: &str = "ffmpeg, no filter";
 
+/// The program that is measured: the one beside this one, else the one in PATH.
+fn histeq_video() -> PathBuf {
+    let beside = std::env::current_exe().map(|lab| lab.with_file_name("histeq-video"));
+    beside.ok().filter(|program| program.is_file()).unwrap_or_else(|| "histeq-video".into())
+}
+
 /// The programs that are available.
 fn contenders(setup: &Setup, file: &Path, folder: &Path, notes: &mut Vec<String>) -> Result<Vec<Contender>> {
-    let ours = std::env::current_exe().context("asking for the path of this program")?;
+    let ours = histeq_video();
+    let tried = Command::new(&ours).arg("--version").output();
+    tried.context("transcode runs histeq-video, which is neither beside histeq-lab nor in PATH")?;
     let preset = setup.preset.as_str();
     let mut found = Vec::new();
     if setup.backends.contains(&TranscodeBackend::Cpu) {
@@ -129,7 +136,7 @@ fn contenders(setup: &Setup, file: &Path, folder: &Path, notes: &mut Vec<String>
     }
     if found.is_empty() {
         let why = notes.join(" ");
-        return Err(FailureKind::Device.error(format!("bench transcode: none of --ways can be run here: {why}")));
+        return Err(FailureKind::Device.error(format!("transcode: none of --ways can be run here: {why}")));
     }
     match Command::new("ffmpeg").arg("-version").output() {
         Ok(output) if output.status.success() => {

@@ -23,7 +23,7 @@ use crate::samples::SampleScale;
 use crate::service::Service;
 use crate::session::{Around, Session, prepare};
 use crate::sidecar::records::RecordTargets;
-use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads};
+use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use crate::web::{Viewed, Web};
 use crate::window::PreviewWindow;
@@ -124,19 +124,8 @@ fn film<'a>(
     let backend = shared_backend.backend(&notices.for_core())?;
     let scale = SampleScale::of(&input);
     let colouring = Colouring::new(job.palette, job.pixels, (&job.equalize, &settings), &input)?;
-    let (filter, coloured) = if colouring.is_some() || job.osd.is_some() {
-        let build = |equalized| {
-            let equalized = Colouring::behind(colouring.as_ref(), (equalized, input.clone()));
-            match &job.osd {
-                Some(text) => with_text(equalized, text, notices),
-                None => Ok(equalized),
-            }
-        };
-        let (filter, coloured) = FrameFilter::new(build)?;
-        (Some(filter), coloured)
-    } else {
-        (None, input.clone())
-    };
+    let osd = job.osd.as_ref().map(|text| |coloured| with_text(coloured, text, notices));
+    let (filter, coloured) = Colouring::filters(colouring.as_ref(), &input, osd, |build| FrameFilter::new(build))?;
     timetable.apply(shared_settings, notices);
     let (equalize, settings) = timetable.holding();
     let named_settings = equalize.report(&settings, &input);
@@ -150,8 +139,7 @@ fn film<'a>(
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
     session.start(&coloured, job.written_files().chain(&job.loopback), encoding, named_settings);
     let records = records.open(&input.name)?;
-    let stage = builder.stage(backend, settings, scale).denoising_on(denoising_threads());
-    let stage = Colouring::observe(colouring.as_ref(), stage);
+    let stage = Colouring::observe(colouring.as_ref(), builder.stage(backend, settings, scale));
     let stage = prepared.observe(stage, &records, progress, false);
 
     // Of several sources, all together are a service.

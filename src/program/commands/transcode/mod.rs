@@ -22,7 +22,7 @@ use crate::report::{Console, summary, unchanged_summary};
 use crate::samples::SampleScale;
 use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
-use crate::stage_builder::{StageBuilder, check_files_differ, denoising_threads, measuring_threads};
+use crate::stage_builder::{StageBuilder, check_files_differ, measuring_threads};
 use anyhow::{Context, Result};
 use histeq::equalize::BackendStartup;
 use histeq::equalize::SceneMappings;
@@ -153,38 +153,22 @@ fn transcode(
     options.provenance = job.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
     let command_line = std::env::args_os().map(Name::from);
     records.describe(command_line, named_settings.clone());
-    let read = input.clone();
     let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;
-    let (filtering, filtered) = if colouring.is_some() || job.filter_after.is_some() {
-        let behind = |equalized| {
-            let equalized = Colouring::behind(colouring.as_ref(), (equalized, input.clone()));
-            match &job.filter_after {
-                Some(chain) => source::filtered(equalized, "--filter-after", chain, notices),
-                None => Ok(equalized),
-            }
-        };
-        let (filtering, filtered) = Filtering::new(behind)?;
-        (Some(filtering), filtered)
-    } else {
-        (None, input)
-    };
+    let after = job.filter_after.as_ref();
+    let after = after.map(|chain| |coloured| source::filtered(coloured, "--filter-after", chain, notices));
+    let (filtering, filtered) = Colouring::filters(colouring.as_ref(), &input, after, |build| Filtering::new(build))?;
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
-    session.start(&read, job.written_files(), sink.encoding(), named_settings);
-    let stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&read));
+    session.start(&input, job.written_files(), sink.encoding(), named_settings);
+    let stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&input));
     let mut stage = Colouring::observe(colouring.as_ref(), stage);
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }
-    let stage = prepared.observe(
-        stage.measuring_on(measuring_threads()).denoising_on(denoising_threads()),
-        &records,
-        progress,
-        job.verify,
-    );
+    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, job.verify);
     let (source, prepared_log) = (prepared.source, prepared.log);
     let result =
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;
-    let is_deep = read.picture.is_some_and(|(format, _)| format.depth() >= 10);
+    let is_deep = input.picture.is_some_and(|(format, _)| format.depth() >= 10);
     let is_asked = job.filters.log == LogChoice::Auto && prepared_log.is_none();
     if is_deep && is_asked && progress.found().is_some_and(|found| found.looks_log()) {
         notices.note(LOOKS_LOG);

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! (with 256 codes each at 8 bits). The first curve is also used for frames before its number, so a file with a single
-//! curve applies to all frames. Where colour follows (`--chroma follow`), a line also has the gain of chroma, in
+//! curve applies to all frames. Where colour follows (`--set chroma=follow`), a line also has the gain of chroma, in
 //! 4096ths (`"chroma_gain":5120`); without, the gain is 4096, which leaves colour as it is.
 //!
 //! What a curve alone does not describe is in other fields of a line:

@@ -113,7 +113,7 @@ fn strength_acts_at_once_on_a_picture_that_stands_still_too() {
 fn a_picture_that_stands_still_keeps_to_the_options() {
     let Some(desktop) = Desktop::new("640x360") else { return };
     let dir = Dir::new();
-    let live = desktop.live(&dir, "--gray -f lavfi color=0x8040c0:s=640x360:r=25,realtime", "1");
+    let live = desktop.live(&dir, "--set gray -f lavfi color=0x8040c0:s=640x360:r=25,realtime", "1");
     let is_gray = |shot: &Shot| {
         let [r, g, b] = shot.colour(300, ROW);
         r > 50 && r == g && g == b

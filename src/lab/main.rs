@@ -1,0 +1,7 @@
+//! The program `histeq-lab`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    histeq_lab::command_line::main()
+}
