@@ -475,7 +475,7 @@ impl Room {
         }
         const CHUNK: usize = 4 * TILES;
         for from in (0..SAMPLES * TILES).step_by(CHUNK) {
-            let mut shares = [0u16; CHUNK];
+            let shares = &mut self.squares[from..][..CHUNK];
             let own = &mut self.own[from..][..CHUNK];
             let left = &mut self.left[from..][..CHUNK];
             left.fill(256);
