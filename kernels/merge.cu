@@ -431,7 +431,7 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
         for (int i = 0; i < SIZE; ++i) {
             if (at == 0 && i == 0) continue;
             unsigned most = left[i] + left[i] / 5u + 491u;
-            most *= plane.is_chroma != 0u ? 24u : 20u;
+            most *= plane.is_chroma != 0u ? 24u : 18u;
             unsigned lost = rounded(__fmul_rn((float)most, inverse_of(smoothed[i] > 128u ? smoothed[i] : 128u)));
             lost = lost < 257u ? lost : 257u;
             lost = lost > 2u ? lost - 2u : 0u;

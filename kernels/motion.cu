@@ -115,7 +115,7 @@ DEVICE unsigned cost_of(const Search& search, int column, int row, Vector median
                         unsigned enough) {
     int across = vector.x - median.x, down = vector.y - median.y;
     int away = (across < 0 ? -across : across) + (down < 0 ? -down : down);
-    unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 15u >> 5;
+    unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 20u >> 5;
     return penalty >= enough ? enough : penalty + window_differences(search, column, row, vector, lane);
 }
 

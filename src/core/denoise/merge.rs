@@ -313,7 +313,7 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
             room.load(plane, row, first, &sources);
             noise.factors(&of_brightness, &room.brightness, &mut room.factors);
             room.merge(plane.others.len());
-            room.shrink(if plane.is_chroma { 24 } else { 20 });
+            room.shrink(if plane.is_chroma { 24 } else { 18 });
             dct::backward_rows(&room.own, &mut laid.sums, laid.pitch, first);
         }
         laid.end(row, &mut out);

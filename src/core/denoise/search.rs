@@ -241,7 +241,7 @@ impl Block<'_> {
     #[inline(always)]
     fn cost(&self, column: usize, row: usize, median: Vector, vector: Vector, enough: u32) -> u32 {
         let away = u32::from(vector.x.abs_diff(median.x)) + u32::from(vector.y.abs_diff(median.y));
-        let penalty = (self.calm * away.min(24) * 15) >> 5;
+        let penalty = (self.calm * away.min(24) * 20) >> 5;
         if penalty >= enough {
             return enough;
         }
