@@ -85,14 +85,6 @@ DEVICE void forward_dct(TransposeStorage& exchange, int tile, int at, short* lin
     forward_dct_8(line);
 }
 
-// A row of coefficients becomes a row of samples.
-DEVICE void inverse_dct(TransposeStorage& exchange, int tile, int at, short* line) {
-    transpose(exchange, tile, at, line);
-    inverse_dct_8(line);
-    transpose(exchange, tile, at, line);
-    inverse_dct_8(line);
-}
-
 DEVICE Sheet<const short> own_of(const NoisyPlane& plane) {
     return Sheet<const short>{plane.samples, (int)plane.width, (int)plane.height};
 }
@@ -109,13 +101,6 @@ DEVICE unsigned brightness_of(const NoisyPlane& plane, int column, int row) {
 
 DEVICE MotionField field_of(const ReferencePlane& moved) {
     return MotionField{moved.field, (int)moved.field_columns, (int)moved.field_rows};
-}
-
-// The mean vector of the blocks that touch a point of luma.
-DEVICE Vector mean_vector(const MotionField& field, int x, int y) {
-    int left = (x - 4) >> 3, right = (x + 3) >> 3, above = (y - 4) >> 3, below = (y + 3) >> 3;
-    Vector a = field.at(left, above), b = field.at(right, above), c = field.at(left, below), d = field.at(right, below);
-    return Vector{(a.x + b.x + c.x + d.x + 2) >> 2, (a.y + b.y + c.y + d.y + 2) >> 2};
 }
 
 // Column `at` of a tile of the frame itself.
@@ -144,45 +129,53 @@ DEVICE short of_four(int a, int b, int c, int d, const Cubic& cubic) {
                    mul_high_signed((short)(c << 2), cubic.of[2]) + mul_high_signed((short)(d << 2), cubic.of[3]) + 2);
 }
 
-// Column `at` of a tile of another frame, where its motion leads.
-DEVICE void load_reference(const NoisyPlane& plane, const ReferencePlane& moved, int column, int row, int at,
-                           short* line) {
+// Four samples of a column in cell `cell` of a band of four rows of another frame, where the motion of the cell leads.
+DEVICE void load_moved(const NoisyPlane& plane, const ReferencePlane& moved, int cell, int band, int at, short* line) {
     Sheet<const short> other{moved.samples, (int)plane.width, (int)plane.height};
-    int x = column * STEP - STEP, y = row * STEP - STEP, stride = other.stride();
-    Vector vector = mean_vector(field_of(moved), middle_x(plane, column), middle_y(plane, row));
+    int stride = other.stride();
+    Vector vector = field_of(moved).at((STEP * cell + 2) * (1 << plane.log2_width) >> 3,
+                                       (STEP * band + 2) * (1 << plane.log2_height) >> 3);
     if (plane.is_chroma != 0u) {
         // Eighths of a sample of its own.
         int across = 2 * vector.x >> plane.log2_width, down = 2 * vector.y >> plane.log2_height;
-        x = within(x + (across >> 3), SIZE, other.width);
-        y = within(y + (down >> 3), SIZE, other.height);
+        int x = within(STEP * cell + (across >> 3), STEP, other.width);
+        int y = within(STEP * band + (down >> 3), STEP, other.height);
         across &= 7;
         down &= 7;
         const short* from = other.at(x + at, y);
-        int lines[SIZE + 1];
+        int lines[STEP + 1];
 #pragma unroll
-        for (int i = 0; i <= SIZE; ++i) {
+        for (int i = 0; i <= STEP; ++i) {
             const short* of = from + i * stride;
             lines[i] = (of[0] * (8 - across) + of[1] * across + 4) >> 3;
         }
 #pragma unroll
-        for (int i = 0; i < SIZE; ++i) line[i] = (short)((lines[i] * (8 - down) + lines[i + 1] * down + 4) >> 3);
+        for (int i = 0; i < STEP; ++i) line[i] = (short)((lines[i] * (8 - down) + lines[i + 1] * down + 4) >> 3);
         return;
     }
-    x = within(x + (vector.x >> 2), SIZE, other.width);
-    y = within(y + (vector.y >> 2), SIZE, other.height);
+    int x = within(STEP * cell + (vector.x >> 2), STEP, other.width);
+    int y = within(STEP * band + (vector.y >> 2), STEP, other.height);
     int across = vector.x & 3, down = vector.y & 3;
     Cubic of_columns = cubic_of(across), of_rows = cubic_of(down);
     const short* from = other.at(x + at, y - 1);
-    short lines[SIZE + 3];
+    short lines[STEP + 3];
 #pragma unroll
-    for (int i = 0; i < SIZE + 3; ++i) {
+    for (int i = 0; i < STEP + 3; ++i) {
         const short* of = from + i * stride;
         lines[i] = across == 0 ? of[0] : of_four(of[-1], of[0], of[1], of[2], of_columns);
     }
 #pragma unroll
-    for (int i = 0; i < SIZE; ++i) {
+    for (int i = 0; i < STEP; ++i) {
         line[i] = down == 0 ? lines[i + 1] : of_four(lines[i], lines[i + 1], lines[i + 2], lines[i + 3], of_rows);
     }
+}
+
+// Column `at` of a tile of another frame, whose four cells move each by itself.
+DEVICE void load_reference(const NoisyPlane& plane, const ReferencePlane& moved, int column, int row, int at,
+                           short* line) {
+    int cell = column - 1 + at / STEP;
+    load_moved(plane, moved, cell, row - 1, at % STEP, line);
+    load_moved(plane, moved, cell, row, at % STEP, line + STEP);
 }
 
 // Whether the vectors around the block at the middle of a tile are alike.
@@ -197,8 +190,12 @@ DEVICE bool is_steady(const NoisyPlane& plane, const MotionField& field, int col
     return true;
 }
 
-// Adds the number of steady tiles to `steady`: of those that do not overlap, the ones around which the motion is the
-// same.
+// The tiles in which differences are counted: every other row of those that do not overlap.
+DEVICE unsigned counted_tiles(const NoisyPlane& plane) {
+    return plane.width / SIZE * ((plane.height / SIZE + 1u) / 2u);
+}
+
+// Adds the number of steady tiles to `steady`: of those that are counted, the ones around which the motion is the same.
 // Arguments: `plane` is the plane whose noise is removed, `moved` the same plane of another frame with the motion to
 // it.
 // Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
@@ -206,9 +203,9 @@ extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane,
                                                                unsigned* steady) {
     grid_dependency_sync();
     MotionField field = field_of(moved);
-    unsigned columns = plane.width / SIZE, tiles = columns * (plane.height / SIZE), found = 0u;
+    unsigned columns = plane.width / SIZE, tiles = counted_tiles(plane), found = 0u;
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < tiles; index += gridDim.x * blockDim.x) {
-        found += is_steady(plane, field, 2 * (int)(index % columns) + 1, 2 * (int)(index / columns) + 1) ? 1u : 0u;
+        found += is_steady(plane, field, 2 * (int)(index % columns) + 1, 4 * (int)(index / columns) + 1) ? 1u : 0u;
     }
     found = warp_sum(found);
     if (threadIdx.x % WARP_THREADS == 0u && found > 0u) atomicAdd(steady, found);
@@ -256,12 +253,12 @@ extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, 
     __syncthreads();
     grid_dependency_sync();
     MotionField field = field_of(moved);
-    unsigned columns = plane.width / SIZE, tiles = columns * (plane.height / SIZE);
+    unsigned columns = plane.width / SIZE, tiles = counted_tiles(plane);
     bool all = 8u * load_cg(steady) < tiles;
     int tile = (int)threadIdx.x / SIZE, at = (int)threadIdx.x % SIZE;
     for (unsigned first = blockIdx.x * TILES; first < tiles; first += gridDim.x * TILES) {
         unsigned index = first + (unsigned)tile;
-        int column = 2 * (int)(index % columns) + 1, row = 2 * (int)(index / columns) + 1;
+        int column = 2 * (int)(index % columns) + 1, row = 4 * (int)(index / columns) + 1;
         bool counts_here = index < tiles && (all || is_steady(plane, field, column, row));
         short own[SIZE] = {}, other[SIZE] = {};
         if (counts_here) {
@@ -344,11 +341,20 @@ DEVICE unsigned sum_of_tile(unsigned value) {
     return value;
 }
 
-// A raised cosine in 128ths, whose halves add up to 1.
-DEVICE int cosine(int at) {
+// A sample times a raised cosine in 128ths, whose halves add up to 1.
+DEVICE short weighed(short sample, int at) {
     constexpr short COSINE[SIZE] = {5, 39, 89, 123, 123, 89, 39, 5};
-    return COSINE[at];
+    return mul_high_signed((short)(sample << 1), (short)(COSINE[at] << 8));
 }
+
+// `1 / number` to a part in 8,000, as `merge.rs` has it: no steps are fused.
+DEVICE float inverse_of(unsigned number) {
+    float exact = (float)number, rough = __uint_as_float(0x7eb50000u - __float_as_uint(exact));
+    return __fmul_rn(__fmul_rn(rough, 1.9412877f), __fsub_rn(1.4355202f, __fmul_rn(exact, rough)));
+}
+
+// The nearest whole number, for those below 65,536.
+DEVICE unsigned rounded(float number) { return __float_as_uint(__fadd_rn(number, 12582912.0f)) & 0xffffu; }
 
 // The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most OTHERS frames have a part.
 template <int REFERENCES>
@@ -384,10 +390,11 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
 #pragma unroll
             for (int i = 0; i < SIZE; ++i) {
                 squares[i] = square(saturated((int)own[i] - (int)moved[other][i]), factors[i]);
-                all += squares[i];
-                if (i < 3 && at < 3) low += squares[i];
+                all += squares[i] >> 7;
+                if (i < 3 && at < 3) low += squares[i] >> 4;
             }
-            unsigned half_mean = sum_of_tile(all) >> 7, guard = (sum_of_tile(low) >> 2) * 5097u >> 14;
+            low = sum_of_tile(low);
+            unsigned half_mean = sum_of_tile(all) + 32u, guard = low + mul_high(low, 16021u);
             smooth(exchange, tile, at, squares, smoothed);
 #pragma unroll
             for (int i = 0; i < SIZE; ++i) {
@@ -403,7 +410,7 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
         unsigned squares[SIZE], smoothed[SIZE];
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) {
-            unsigned whole = 8388608u / left[i];
+            unsigned whole = rounded(__fmul_rn(8388608.0f, inverse_of(left[i])));
             short moves = 0;
             left[i] = mul_high(whole, whole);
 #pragma unroll
@@ -424,25 +431,25 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
         for (int i = 0; i < SIZE; ++i) {
             if (at == 0 && i == 0) continue;
             unsigned most = left[i] + left[i] / 5u + 491u;
-            unsigned lost = most * (plane.is_chroma != 0u ? 24u : 20u) / (smoothed[i] > 0u ? smoothed[i] : 1u);
+            most *= plane.is_chroma != 0u ? 24u : 18u;
+            unsigned lost = rounded(__fmul_rn((float)most, inverse_of(smoothed[i] > 128u ? smoothed[i] : 128u)));
             lost = lost < 257u ? lost : 257u;
             lost = lost > 2u ? lost - 2u : 0u;
             own[i] = (short)(own[i] - (short)(mul_high_signed(own[i], (short)(lost << 7)) << 1));
         }
-        inverse_dct(exchange, tile, at, own);
+        // Across alone: rows of tiles are laid over each other before they are transformed down.
+        inverse_dct_8(own);
         if (!is_there) continue;
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) {
-            short weight = (short)(2 * cosine(at) * cosine(i));
-            out[(unsigned long long)index * SIZE * SIZE + at * SIZE + i] =
-                mul_high_signed((short)(own[i] << 1), weight);
+            out[(unsigned long long)index * SIZE * SIZE + at * SIZE + i] = weighed(own[i], i);
         }
     }
 }
 
 // Merges the tiles of a plane with those of at most four other frames, which stay in registers, and shrinks them; eight
 // threads a tile.
-// Arguments: `out` takes the weighted tiles, row by row, 64 samples each.
+// Arguments: `out` takes the tiles, weighted across, as coefficients of their columns, row by row, 64 each.
 // Launch: any number of blocks of 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, ReferencePlanes others,
                                                               NoiseFactors noise, short* out) {
@@ -459,24 +466,36 @@ extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane pl
     merge_with<(int)MOST_REFERENCES>(plane, others, noise, exchange, out);
 }
 
-// Adds up the overlapping tiles of a plane into `out`, a plane of `width` x `height` samples without padding.
+// Adds up the overlapping tiles of a plane into `out`, a plane of `width` x `height` samples without padding: one thread
+// for a column of four samples.
 // Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, unsigned width, unsigned height,
                                                             short* out) {
     grid_dependency_sync();
-    unsigned columns = (width + STEP - 1u) / STEP + 1u;
-    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * height;
+    unsigned columns = (width + STEP - 1u) / STEP + 1u, bands = (height + STEP - 1u) / STEP;
+    for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * bands;
          index += gridDim.x * blockDim.x) {
-        unsigned x = index % width, y = index / width;
-        // Half of what four tiles lose where each is rounded down.
-        int sum = 2;
+        unsigned x = index % width, band = index / width;
+        // Half of what the two are rounded down by.
+        short sums[STEP] = {1, 1, 1, 1};
 #pragma unroll
-        for (unsigned i = 0u; i < 4u; ++i) {
-            unsigned before_x = i % 2u, before_y = i / 2u;
-            unsigned long long tile =
-                (unsigned long long)(y / STEP + 1u - before_y) * columns + x / STEP + 1u - before_x;
-            sum += tiles[tile * SIZE * SIZE + (y % STEP + STEP * before_y) * SIZE + x % STEP + STEP * before_x];
+        for (unsigned i = 0u; i < 2u; ++i) {
+            unsigned long long right = (unsigned long long)(band + i) * columns + x / STEP + 1u;
+            const short* begin = tiles + right * SIZE * SIZE + x % STEP;
+            short line[SIZE];
+#pragma unroll
+            for (int at = 0; at < SIZE; ++at) line[at] = begin[at * SIZE] + begin[at * SIZE + STEP - SIZE * SIZE] + 1;
+            inverse_dct_8(line);
+#pragma unroll
+            for (int at = 0; at < STEP; ++at) {
+                int y = i == 0u ? at + STEP : at;
+                sums[at] = sums[at] + weighed(line[y], y);
+            }
         }
-        out[index] = (short)sum;
+#pragma unroll
+        for (unsigned at = 0u; at < STEP; ++at) {
+            unsigned y = STEP * band + at;
+            if (y < height) out[y * width + x] = sums[at];
+        }
     }
 }

@@ -35,23 +35,33 @@ DEVICE Vector median_around(int column, int row, At at) {
     return Vector{median_of_nine(across), median_of_nine(down)};
 }
 
-// Motion over twice the time, for pictures half as large: one thread for each block of `to`.
-// Arguments: `half` is a motion field of `half_columns` x `half_rows` blocks, `to` one of `columns` x `rows`.
+// The vector of the block that a vector leads to from the middle of another one.
+DEVICE Vector vector_beyond(const MotionField& field, int column, int row, Vector vector) {
+    return field.at((BLOCK * column + BLOCK / 2 + (vector.x >> 2)) >> 3,
+                    (BLOCK * row + BLOCK / 2 + (vector.y >> 2)) >> 3);
+}
+
+// Motion to a frame by that to the frame between them and the step from there: one thread for each block.
+// Arguments: `between`, a motion field of `columns` x `rows` blocks or null, `step` and `to` are of one size. `step` is
+// the step from a frame to the one before it; where `is_forth` is 1, it is taken the other way.
 // Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
-extern "C" __global__ __launch_bounds__(256) void motion_double(const unsigned* half, unsigned half_columns,
-                                                                unsigned half_rows, unsigned* to, unsigned columns,
-                                                                unsigned rows) {
+extern "C" __global__ __launch_bounds__(256) void motion_farther(const unsigned* between, const unsigned* step,
+                                                                 unsigned columns, unsigned rows, unsigned is_forth,
+                                                                 unsigned* to) {
     grid_dependency_sync();
-    MotionField field{half, (int)half_columns, (int)half_rows};
+    MotionField field{step, (int)columns, (int)rows};
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < columns * rows;
          index += gridDim.x * blockDim.x) {
-        int column = 2 * (int)(index % columns) + 1, row = 2 * (int)(index / columns) + 1;
-        column = clamped(column, 0, field.columns - 1);
-        row = clamped(row, 0, field.rows - 1);
-        Vector near = median_around(column, row, [&](int x, int y) { return field.at(x, y); });
-        // Twice as far, in samples twice as large: whole ones.
-        auto whole = [](int of) { return ((of + 2) >> 2) << 2; };
-        to[index] = word_of(Vector{whole(near.x), whole(near.y)});
+        int column = (int)(index % columns), row = (int)(index / columns);
+        Vector near = between != nullptr ? vector_of(between[index]) : Vector{0, 0};
+        Vector by = vector_beyond(field, column, row, near);
+        if (is_forth != 0u) {
+            by = vector_beyond(field, column, row, Vector{near.x - by.x, near.y - by.y});
+            by = Vector{-by.x, -by.y};
+        }
+        // Whole samples.
+        auto whole = [](int of) { return ((of + 2) >> 2) * 4; };
+        to[index] = word_of(Vector{whole(near.x + by.x), whole(near.y + by.y)});
     }
 }
 
@@ -78,26 +88,16 @@ struct Search {
     }
 };
 
-DEVICE int between(int one, int other, int quarters) { return (one * (4 - quarters) + other * quarters + 2) >> 2; }
-
 // The sum of differences of the window of a block, each lane those of a column and every other of eight rows.
 DEVICE unsigned window_differences(const Search& search, int column, int row, Vector vector, unsigned lane) {
     int x = within(column * BLOCK - 4, WINDOW, search.a.width), y = within(row * BLOCK - 4, WINDOW, search.a.height);
     int right = within(x + (vector.x >> 2), WINDOW, search.b.width);
     int down = within(y + (vector.y >> 2), WINDOW, search.b.height);
-    int fx = vector.x & 3, fy = vector.y & 3, stride = search.b.stride();
     unsigned sum = 0u;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
         int line = 2 * ((int)(lane / WINDOW) + 2 * i), at = (int)(lane % WINDOW);
-        const short* b = search.b.at(right + at, down + line);
-        int other = b[0];
-        if (fx != 0) other = between(other, b[1], fx);
-        if (fy != 0) {
-            int below = b[stride];
-            if (fx != 0) below = between(below, b[stride + 1], fx);
-            other = between(other, below, fy);
-        }
+        int other = *search.b.at(right + at, down + line);
         int apart = *search.a.at(x + at, y + line) - other;
         apart = apart < 0 ? -apart : apart;
         sum += (unsigned)(apart < search.bound ? apart : search.bound);
@@ -110,24 +110,33 @@ struct Best {
     unsigned cost;
 };
 
-DEVICE void try_vector(const Search& search, int column, int row, Vector median, Vector vector, unsigned lane,
-                       Best& best) {
+// What a vector costs, or `enough` where it costs more.
+DEVICE unsigned cost_of(const Search& search, int column, int row, Vector median, Vector vector, unsigned lane,
+                        unsigned enough) {
     int across = vector.x - median.x, down = vector.y - median.y;
     int away = (across < 0 ? -across : across) + (down < 0 ? -down : down);
-    unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 15u >> 5;
-    if (penalty >= best.cost) return;
-    unsigned cost = penalty + window_differences(search, column, row, vector, lane);
-    if (cost < best.cost) best = Best{vector, cost};
+    unsigned penalty = search.calm * (unsigned)(away < 24 ? away : 24) * 20u >> 5;
+    return penalty >= enough ? enough : penalty + window_differences(search, column, row, vector, lane);
 }
+
+// Where the parabola through the costs of three neighbours is least, in quarters of a sample from the middle one.
+DEVICE int least(unsigned before, unsigned own, unsigned after) {
+    unsigned bend = before + after - 2u * own, slope = 4u * (before < after ? after - before : before - after);
+    int quarters = (slope > bend ? 1 : 0) + (slope > 3u * bend ? 1 : 0);
+    return before < after ? -quarters : quarters;
+}
+
+// How often the search moves on to a better one of four neighbours.
+constexpr int MAX_MOVES = 3;
 
 // The vectors of all blocks between two pictures of one size. A warp searches for each block: all of its lanes take the
 // same way.
 // Arguments: `one` and `other` are padded planes of `width` x `height` samples. `field`, of `field_columns` x
 // `field_rows` blocks, has the vectors that the search begins with: none if `parents` is 0, of pictures of the same
 // size if it is 1, of pictures half as large if it is 2. `calm` is what pictures of this size differ by where nothing
-// moves. `reach` is the distance in samples that is searched in all directions around the best of these; 0 searches one
-// sample to the four sides. `is_finest` is 1 if halves and quarters of a sample are searched too. `to` takes a vector
-// for each block. Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
+// moves. `reach` is the distance in samples that is searched in all directions around the best of these. `is_finest` is
+// 1 if vectors in quarters of a sample are wanted. `to` takes a vector for each block.
+// Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one, const short* other, unsigned width,
                                                                 unsigned height, const unsigned* field,
                                                                 unsigned field_columns, unsigned field_rows,
@@ -150,31 +159,45 @@ extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one
         int column = (int)(index % (unsigned)search.columns), row = (int)(index / (unsigned)search.columns);
         Vector median = median_around(column, row, [&](int x, int y) { return search.parent(x, y); });
         Best best{search.parent(column, row), 0xffffffffu};
-        auto attempt = [&](Vector vector) { try_vector(search, column, row, median, vector, lane, best); };
+        auto attempt = [&](Vector vector) {
+            unsigned cost = cost_of(search, column, row, median, vector, lane, best.cost);
+            if (cost < best.cost) best = Best{vector, cost};
+        };
         attempt(best.vector);
-        attempt(search.parent(column - 1, row));
-        attempt(search.parent(column + 1, row));
-        attempt(search.parent(column, row - 1));
-        attempt(search.parent(column, row + 1));
         attempt(median);
         attempt(Vector{0, 0});
-        // The difference is larger than noise alone would make it: search further.
-        if (best.cost >= calm * 9u) {
-            // The first search of all goes everywhere, the others to the four sides.
-            int most = reach > 0u ? (int)reach : 1;
+        if (search.parents != SAME_SIZE) {
+            attempt(search.parent(column - 1, row));
+            attempt(search.parent(column + 1, row));
+            attempt(search.parent(column, row - 1));
+            attempt(search.parent(column, row + 1));
+        }
+        // The difference is larger than noise alone would make it, or parts of a sample are wanted: search further.
+        if (is_finest != 0u || best.cost >= calm * 9u) {
             Vector from = best.vector;
-            for (int down = -most; down <= most; ++down) {
+            int most = (int)reach;
+            for (int down = -most; down <= most && most > 0; ++down) {
                 for (int right = -most; right <= most; ++right) {
-                    if ((right == 0 && down == 0) || (reach == 0u && right != 0 && down != 0)) continue;
                     attempt(Vector{from.x + 4 * right, from.y + 4 * down});
                 }
             }
-            for (int step = is_finest != 0u ? 2 : 0; step > 0; --step) {
+            for (int move = 0; move < MAX_MOVES; ++move) {
                 from = best.vector;
-                attempt(Vector{from.x + step, from.y});
-                attempt(Vector{from.x - step, from.y});
-                attempt(Vector{from.x, from.y + step});
-                attempt(Vector{from.x, from.y - step});
+                // To the right, to the left, down, up.
+                unsigned around[4];
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    int step = i % 2 == 0 ? 4 : -4;
+                    Vector vector{from.x + (i < 2 ? step : 0), from.y + (i < 2 ? 0 : step)};
+                    around[i] = cost_of(search, column, row, median, vector, lane, 0xffffffffu);
+                    if (around[i] < best.cost) best = Best{vector, around[i]};
+                }
+                if (best.vector.x != from.x || best.vector.y != from.y) continue;
+                if (is_finest != 0u) {
+                    best.vector.x += least(around[1], best.cost, around[0]);
+                    best.vector.y += least(around[3], best.cost, around[2]);
+                }
+                break;
             }
         }
         if (lane == 0u) to[index] = word_of(best.vector);

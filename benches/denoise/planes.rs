@@ -1,10 +1,14 @@
 //! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits);
-//! with the two frames on either side, or four (`best`).
+//! with the two frames on either side, or four (`best`). `stage` and a number of threads after it: the frames through a stage, as in a
+//! run, and nothing to stdout.
 use histeq::cuda::Gpu;
 use histeq::denoise::noise::{Differences, Noise};
+use histeq::denoise::search::Way;
 use histeq::denoise::{Around, Engine, Measured, Step, Steps, sheet::Sheet};
-use histeq::equalize::cpu::{Isa, denoise_steps};
-use histeq::spec::Effort;
+use histeq::equalize::EqualizeStage;
+use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::spec::{Cleaner, Denoise, Effort, Settings, Strength};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{Read, Write};
@@ -17,6 +21,9 @@ fn main() {
     let size = (sizes[0], sizes[1]);
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).expect("stdin");
+    if words.iter().any(|word| word == "stage") {
+        return stage(&bytes, size, sizes[2]);
+    }
     let frames: Vec<Arc<Vec<Sheet>>> =
         bytes.chunks_exact(size.0 * size.1 * 3 / 2).map(|frame| Arc::new(planes(frame, size))).collect();
     let effort = if words.iter().any(|word| word == "best") { Effort::Best } else { Effort::Fast };
@@ -29,6 +36,42 @@ fn main() {
     let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
     eprintln!("{isa}");
     clean(&steps, &frames, effort.reach() as usize);
+}
+
+/// Sends the frames through a stage that removes noise on this many threads, and tells how long that takes.
+fn stage(bytes: &[u8], (width, height): (usize, usize), threads: usize) {
+    let pool = HostPool::default();
+    let frame = |bytes: &[u8]| {
+        let mut rest = bytes;
+        let plane = |(width, height): (usize, usize)| {
+            let (own, behind) = rest.split_at(width * height);
+            rest = behind;
+            let mut plane = pool.plane(width, height);
+            own.chunks_exact(width).enumerate().for_each(|(y, row)| plane.row_mut(y).copy_from_slice(row));
+            plane.freeze()
+        };
+        let planes = [(width, height), (width / 2, height / 2), (width / 2, height / 2)].map(plane);
+        Frame::new(PixelFormat::Yuv420p, (width, height), Range::Limited, Matrix::Bt709, planes.into())
+            .expect("a frame")
+    };
+    let frames: Vec<_> = bytes.chunks_exact(width * height * 3 / 2).map(frame).collect();
+    let share = |share: f64| Strength::from_share(share).expect("a share");
+    let reach = Effort::Fast.reach();
+    let denoise = Denoise::Always(Cleaner { share: share(1.0), around: (reach, reach) });
+    let settings = Settings { strength: share(0.0), denoise, ..Settings::default() };
+    let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), settings).denoising_on(threads);
+    let (begin, mut count) = (Instant::now(), 0);
+    for frame in &frames {
+        while !stage.has_room() {
+            count += usize::from(stage.collect().expect("a frame").is_some());
+        }
+        stage.submit(frame.clone()).expect("a frame");
+    }
+    stage.finish().expect("the end");
+    while stage.collect().expect("a frame").is_some() {
+        count += 1;
+    }
+    eprintln!("{count} frames on {threads} threads: {:.2} a second", count as f64 / begin.elapsed().as_secs_f64());
 }
 
 /// The planes of a frame.
@@ -79,9 +122,13 @@ impl<E: Engine> Engine for Timed<'_, E> {
         one: &E::Picture,
         other: &E::Picture,
         calm: u32,
-        half: Option<&E::Field>,
+        guess: Option<&E::Field>,
     ) -> Result<E::Field, E::Error> {
-        self.time(2, || self.engine.search(one, other, calm, half))
+        self.time(2, || self.engine.search(one, other, calm, guess))
+    }
+
+    fn farther(&self, between: Option<&E::Field>, step: &E::Field, way: Way) -> Result<E::Field, E::Error> {
+        self.time(2, || self.engine.farther(between, step, way))
     }
 
     fn count(&self, own: &E::Picture, other: &E::Picture, field: &E::Field) -> Result<Vec<Differences>, E::Error> {
@@ -111,9 +158,9 @@ where
     let of = |at: usize| {
         let (first, end) = (at.saturating_sub(reach), (at + reach + 1).min(pictures.len()));
         let around: Vec<_> = pictures[first..end].iter().collect();
-        let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
-        let measured = Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[at].len(), at - first);
-        Around { pictures: &around, at: at - first, own_field }.clean(engine, &measured).expect("clean planes")
+        let fields: Vec<_> = steps[first..end - 1].iter().map(|step| step.field()).collect();
+        let measured = Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[at].len());
+        Around { pictures: &around, at: at - first, steps: &fields }.clean(engine, &measured).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();
     eprintln!("{} frames in {:?}", pictures.len(), begin.elapsed());

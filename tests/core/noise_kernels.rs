@@ -7,7 +7,7 @@ use histeq::cuda::words_of_noise;
 use histeq::denoise::dct::SAMPLES;
 use histeq::denoise::merge::MOST_OTHERS;
 use histeq::denoise::noise::{CLASSES, Differences, Noise, SIZES};
-use histeq::denoise::search::{BLOCK, REACH, REACH_OF_HALF, calm_at};
+use histeq::denoise::search::{BLOCK, REACH, Way, calm_at};
 use histeq::denoise::sheet::Sheet;
 use histeq::denoise::{Around, Engine, Measured, Step, Steps, pyramid};
 use std::convert::Infallible;
@@ -39,7 +39,17 @@ fn emulated() -> Option<Program> {
     files.push(("emulator.hpp", include_str!("fused/emulator.hpp").to_owned()));
     files.push(("main.cpp", include_str!("fused/noise.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    Program::of(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", "-DOVERLAP=false"])
+    Program::of(
+        &files,
+        &[
+            "-O2",
+            "-ffp-contract=off",
+            "-Wno-unknown-pragmas",
+            "-Wno-unused",
+            "-Wno-maybe-uninitialized",
+            "-DOVERLAP=false",
+        ],
+    )
 }
 
 /// The kernels as an engine.
@@ -132,24 +142,29 @@ impl Engine for Emulated {
         one: &OnEmulator,
         other: &OnEmulator,
         calm: u32,
-        half: Option<&Motion>,
+        guess: Option<&Motion>,
     ) -> Result<Motion, Infallible> {
-        let coarsest = if half.is_some() { 1 } else { one.pyramid.len() - 1 };
-        let reach = if half.is_some() { REACH_OF_HALF } else { REACH };
-        let mut field = half.map(|half| {
-            let blocks = blocks(one.pyramid[1].size);
-            Motion { blocks, words: self.answer(format!("x {} {} {}", half.text(), blocks.0, blocks.1)) }
-        });
+        let coarsest = if guess.is_some() { 0 } else { one.pyramid.len() - 1 };
+        let mut field: Option<Motion> = None;
         for level in (0..=coarsest).rev() {
             let (a, b) = (&one.pyramid[level], &other.pyramid[level]);
-            let kind = if level < coarsest { 2 } else { u32::from(half.is_some()) };
-            let reach = if level == coarsest { reach } else { 0 };
-            let parents = field.map_or("0 0".to_owned(), |field| field.text());
+            let (kind, parents) = match (&field, guess) {
+                (Some(field), _) => (2, field.text()),
+                (None, Some(guess)) => (1, guess.text()),
+                (None, None) => (0, "0 0".to_owned()),
+            };
+            let reach = if kind == 0 { REACH } else { 0 };
             let (calm, finest) = (calm_at(calm, level), u32::from(level == 0));
             let question = format!("m {} {} {parents} {kind} {calm} {reach} {finest}", a.text(), text(&b.samples));
             field = Some(Motion { blocks: blocks(a.size), words: self.answer(question) });
         }
         Ok(field.expect("a field for each picture"))
+    }
+
+    fn farther(&self, between: Option<&Motion>, step: &Motion, way: Way) -> Result<Motion, Infallible> {
+        let between = between.map_or("0 0".to_owned(), Motion::text);
+        let words = self.answer(format!("x {} {} {between}", u32::from(way == Way::Forth), step.text()));
+        Ok(Motion { blocks: step.blocks, words })
     }
 
     fn count(&self, own: &OnEmulator, other: &OnEmulator, field: &Motion) -> Result<Vec<Differences>, Infallible> {
@@ -220,11 +235,11 @@ where
     let step = |pair: &[E::Picture]| Step::new(engine, &pair[1], &pair[0]).expect("a step");
     let steps: Vec<_> = pictures.windows(2).map(step).collect();
     let (steps, pictures) = (steps.iter().collect::<Vec<_>>(), pictures.iter().collect::<Vec<_>>());
+    let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
     let clean = |at: usize| {
-        let own_field = at.checked_sub(1).map(|before| steps[before].field().clone());
-        let measured = Measured::of(&steps, frames[at].len(), at);
-        Around { pictures: &pictures, at, own_field }.clean(engine, &measured).expect("a clean picture")
+        let measured = Measured::of(&steps, frames[at].len());
+        Around { pictures: &pictures, at, steps: &fields }.clean(engine, &measured).expect("a clean picture")
     };
     let planes = of.iter().flat_map(|&at| clean(at));
     planes.map(|sheet| samples(&sheet)).collect()

@@ -6,14 +6,14 @@ use super::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes
 use super::context::Gpu;
 use super::device_memory::{DeviceMemory, DevicePool};
 use super::error::{Doing, Error};
-use super::kernels::{MergeLauncher, MotionSearch, get_or_load};
+use super::kernels::{MergeLauncher, MotionSearch, Parents, get_or_load};
 use super::pinned::PinnedPool;
 use crate::denoise::Engine;
 use crate::denoise::dct::SAMPLES;
 use crate::denoise::merge::MOST_OTHERS;
 use crate::denoise::noise::{CLASSES, Differences, Noise, SIZES};
 use crate::denoise::pyramid::{self, DIFFERENCES};
-use crate::denoise::search::{BLOCK, REACH, REACH_OF_HALF, calm_at};
+use crate::denoise::search::{BLOCK, REACH, Way, calm_at};
 use crate::denoise::sheet::{PAD, Sheet};
 use crate::frame::Memory;
 use bytemuck::Zeroable;
@@ -221,27 +221,24 @@ impl Engine for Gpu {
         one: &NoisyPicture,
         other: &NoisyPicture,
         calm: u32,
-        half: Option<&DeviceField>,
+        guess: Option<&DeviceField>,
     ) -> Result<DeviceField, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.motion()?);
-        let size = |level: usize| (one.pyramid[level].width, one.pyramid[level].height);
-        let coarsest = if half.is_some() { 1 } else { one.pyramid.len() - 1 };
-        let reach = if half.is_some() { REACH_OF_HALF } else { REACH };
+        let coarsest = if guess.is_some() { 0 } else { one.pyramid.len() - 1 };
         // Fields that kernels read stay until these are done.
         let mut fields: Vec<DeviceField> = Vec::new();
-        if let Some(half) = half {
-            let doubled = room.field(size(coarsest))?;
-            kernels.double(&room.stream, half, &doubled)?;
-            fields.push(doubled);
-        }
         let found = (0..=coarsest).rev().try_for_each(|level| {
-            let to = room.field(size(level))?;
+            let to = room.field((one.pyramid[level].width, one.pyramid[level].height))?;
             let search = MotionSearch {
                 one: &one.pyramid[level],
                 other: &other.pyramid[level],
-                parents: fields.last(),
+                parents: match (fields.last(), guess) {
+                    (Some(field), _) => Parents::HalfAsLarge(field),
+                    (None, Some(guess)) => Parents::SameSize(guess),
+                    (None, None) => Parents::None,
+                },
                 calm: calm_at(calm, level),
-                reach: if level == coarsest { reach as u32 } else { 0 },
+                reach: if level == coarsest && guess.is_none() { REACH as u32 } else { 0 },
                 is_finest: level == 0,
             };
             kernels.search(&room.stream, &search, &to)?;
@@ -251,6 +248,15 @@ impl Engine for Gpu {
         room.wait()?;
         found?;
         Ok(fields.pop().expect("a field for each picture"))
+    }
+
+    fn farther(&self, between: Option<&DeviceField>, step: &DeviceField, way: Way) -> Result<DeviceField, Error> {
+        let (room, kernels) = (self.noise()?, self.kernels.motion()?);
+        let memory = room.take::<u32>(step.blocks())?;
+        let to = DeviceField { memory, columns: step.columns, rows: step.rows };
+        let launched = kernels.farther(&room.stream, between, (step, way == Way::Forth), &to);
+        room.wait()?;
+        launched.map(|()| to)
     }
 
     fn count(&self, own: &NoisyPicture, other: &NoisyPicture, field: &DeviceField) -> Result<Vec<Differences>, Error> {

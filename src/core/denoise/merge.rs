@@ -15,12 +15,8 @@ const STEP: usize = 4;
 /// Samples across and down a tile.
 const SIZE: usize = 8;
 
-/// A raised cosine in 128ths, whose halves add up to 1.
-const COSINE: [i32; SIZE] = [5, 39, 89, 123, 123, 89, 39, 5];
-
-/// The weights of four samples for each quarter between the middle two, in 16384ths.
-const CUBIC: [[i16; 4]; 4] =
-    [[0; 4], [-1792, 14_336, 4352, -512], [-1536, 9728, 9728, -1536], [-512, 4352, 14_336, -1792]];
+/// Samples that are interpolated at once, at most.
+const LANES: usize = 16;
 
 /// Normalized squares that count as 1: they are in 1024ths.
 const UNIT: u16 = 1024;
@@ -44,136 +40,225 @@ pub struct Plane<'a> {
 }
 
 impl Plane<'_> {
-    /// Where tile `column`, `row` begins: the first in a row and the first row begin before the plane.
-    #[inline(always)]
-    fn start(column: usize, row: usize) -> (isize, isize) {
-        ((column * STEP) as isize - STEP as isize, (row * STEP) as isize - STEP as isize)
-    }
-
     /// The point of luma in the middle of a tile.
     #[inline(always)]
     fn middle(&self, column: usize, row: usize) -> (usize, usize) {
         (((column * STEP) << self.log2.0), ((row * STEP) << self.log2.1))
     }
 
-    /// Tile `at` of the batch, from the frame itself.
-    #[inline(always)]
-    fn load_own(&self, column: usize, row: usize, at: usize, batch: &mut Batch) {
-        let (x, y) = Plane::start(column, row);
-        let x = Sheet::within(x, SIZE, self.own.width());
-        let y = Sheet::within(y, SIZE, self.own.height());
-        load(self.own.at(x, y), self.own.stride(), at, batch);
+    /// Tiles across and down.
+    fn tiles(&self) -> (usize, usize) {
+        (self.own.width().div_ceil(STEP) + 1, self.own.height().div_ceil(STEP) + 1)
     }
 
-    /// Tile `at` of the batch, from another frame.
+    /// Where cell `column` of a band of four rows is in another frame: a sample, and how far behind it.
     #[inline(always)]
-    fn load_other(&self, (other, field): (&Sheet, &Field), column: usize, row: usize, at: usize, batch: &mut Batch) {
-        let (x, y) = Plane::start(column, row);
-        let (of_x, of_y) = self.middle(column, row);
-        let vector = field.around(of_x, of_y);
+    fn moved(&self, (other, field): (&Sheet, &Field), column: isize, band: isize) -> Place {
+        let middle = |cell: isize, log2: u8| ((STEP as isize * cell + 2) << log2) >> 3;
+        let vector = field.at(middle(column, self.log2.0), middle(band, self.log2.1));
         // Eighths of a sample of chroma, quarters of one of luma.
         let (across, down, bits) = match self.is_chroma {
             true => ((2 * vector.x) >> self.log2.0, (2 * vector.y) >> self.log2.1, 3),
             false => (vector.x, vector.y, 2),
         };
-        let x = Sheet::within(x + (across >> bits) as isize, SIZE, other.width());
-        let y = Sheet::within(y + (down >> bits) as isize, SIZE, other.height());
-        let (across, down) = (across & ((1 << bits) - 1), down & ((1 << bits) - 1));
-        if (across, down) == (0, 0) {
-            // A whole vector needs no interpolation.
-            return load(other.at(x, y), other.stride(), at, batch);
+        let (x, y) = (STEP as isize * column, STEP as isize * band);
+        let x = Sheet::within(x + (across >> bits) as isize, STEP, other.width());
+        let y = Sheet::within(y + (down >> bits) as isize, STEP, other.height());
+        Place { x, y, behind: (across & ((1 << bits) - 1), down & ((1 << bits) - 1)) }
+    }
+
+    /// The band of the frame itself, or where its motion leads in another one, from the cell before the first one on.
+    #[inline(always)]
+    fn band(&self, from: Option<(&Sheet, &Field)>, band: isize, cells: usize, rows: &mut Rows) {
+        let Some(other) = from else {
+            for (y, row) in rows.iter_mut().enumerate() {
+                let from = self.own.at(-(STEP as isize), STEP as isize * band + y as isize);
+                row[..STEP * cells].copy_from_slice(&from[..STEP * cells]);
+            }
+            return;
+        };
+        let mut first = 0;
+        while first < cells {
+            let place = self.moved(other, first as isize - 1, band);
+            // Cells that move alike are read together.
+            let mut end = first + 1;
+            while end < cells && self.moved(other, end as isize - 1, band) == place.right(STEP * (end - first)) {
+                end += 1;
+            }
+            let (from, count) = (STEP * first, STEP * (end - first));
+            if count <= LANES / 2 {
+                self.read::<{ LANES / 2 }>(other.0, place, from, rows);
+            } else {
+                for at in (0..count).step_by(LANES) {
+                    self.read::<LANES>(other.0, place.right(at), from + at, rows);
+                }
+            }
+            first = end;
         }
-        let mut tile = [0; SIZE * LINE];
-        if self.is_chroma {
-            linear(other, (x, y), (across, down), &mut tile);
-        } else {
-            cubic(other, (x, y), (across, down), &mut tile);
+    }
+
+    /// Reads `N` samples of four rows, of which those beyond a cell are overwritten by the next ones.
+    #[inline(always)]
+    fn read<const N: usize>(&self, other: &Sheet, place: Place, to: usize, rows: &mut Rows) {
+        let mut piece = [[0; N]; STEP];
+        match (place.behind, self.is_chroma) {
+            ((0, 0), _) => (0..STEP).for_each(|y| piece[y] = *line(other, place.x, place.y + y as isize)),
+            (_, true) => linear(other, place, &mut piece),
+            (_, false) => cubic(other, place, &mut piece),
         }
-        load(&tile, LINE, at, batch);
+        for (row, piece) in rows.iter_mut().zip(&piece) {
+            row[to..to + N].copy_from_slice(piece);
+        }
     }
 }
 
-/// Puts a tile into a batch.
-#[inline(always)]
-fn load(from: &[i16], stride: usize, at: usize, batch: &mut Batch) {
-    for (y, rows) in batch.as_chunks_mut::<{ SIZE * TILES }>().0.iter_mut().enumerate() {
-        let row: &[i16; SIZE] = from[y * stride..].first_chunk().unwrap_or(&[0; SIZE]);
-        rows.as_chunks_mut::<SIZE>().0[at & (TILES - 1)] = *row;
+/// A place in another frame.
+#[derive(Clone, Copy, PartialEq)]
+struct Place {
+    x: isize,
+    y: isize,
+    /// Parts of a sample.
+    behind: (i16, i16),
+}
+
+impl Place {
+    #[inline(always)]
+    fn right(self, by: usize) -> Self {
+        Place { x: self.x + by as isize, ..self }
     }
 }
+
+/// Four rows, with room for a piece behind them.
+type Rows = [Vec<i16>; STEP];
+
+#[inline(always)]
+fn line<const N: usize>(from: &Sheet, x: isize, y: isize) -> &[i16; N] {
+    from.at(x, y).first_chunk().unwrap_or(&[0; N])
+}
+
+/// The weights of four samples for each quarter between the middle two, in 16384ths.
+const CUBIC: [[i16; 4]; 4] =
+    [[0; 4], [-1792, 14_336, 4352, -512], [-1536, 9728, 9728, -1536], [-512, 4352, 14_336, -1792]];
 
 /// Between four samples.
 #[inline(always)]
-fn of_four(a: i16, b: i16, c: i16, d: i16, weights: [i16; 4]) -> i16 {
-    part(a << 2, weights[0]) + part(b << 2, weights[1]) + part(c << 2, weights[2]) + part(d << 2, weights[3]) + 2
-}
-
-/// From a row of a tile that is read to the next: what is read beyond a row is not used, and makes loops of whole
-/// vectors.
-const LINE: usize = 16;
-
-/// A tile that is read, `LINE` samples from a row to the next.
-type Tile = [i16; SIZE * LINE];
-
-/// Rows from here on, and a row of zeros.
-#[inline(always)]
-fn read(from: &Sheet, (x, y): (isize, isize), rows: usize) -> [i16; (SIZE + 4) * LINE] {
-    let mut lines = [0; (SIZE + 4) * LINE];
-    for (row, line) in lines.as_chunks_mut::<LINE>().0[..rows].iter_mut().enumerate() {
-        line.copy_from_slice(&from.at(x, y + row as isize)[..LINE]);
+fn of_four<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4], out: &mut [i16; N]) {
+    for at in 0..N {
+        out[at] = part(a[at] << 2, weights[0])
+            + part(b[at] << 2, weights[1])
+            + part(c[at] << 2, weights[2])
+            + part(d[at] << 2, weights[3])
+            + 2;
     }
-    lines
 }
 
-/// A tile between samples, by four of them in each direction.
+/// Four rows between samples, by four of them in each direction.
 #[inline(always)]
-fn cubic(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut Tile) {
-    const READ: usize = (SIZE + 3) * LINE;
-    let read = read(from, (x - 1, y - 1), SIZE + 3);
-    let mut lines = [0; READ];
-    if across == 0 {
-        lines.copy_from_slice(&read[1..READ + 1]);
-    } else {
-        let weights = CUBIC[across as usize & 3];
-        for at in 0..READ {
-            lines[at] = of_four(read[at], read[at + 1], read[at + 2], read[at + 3], weights);
+fn cubic<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
+    const ROWS: usize = STEP + 3;
+    let mut rows = [[0; N]; ROWS];
+    let (first, count) = if down == 0 { (0, STEP) } else { (-1, ROWS) };
+    for (at, row) in rows[..count].iter_mut().enumerate() {
+        let y = y + first + at as isize;
+        if across == 0 {
+            *row = *line(from, x, y);
+        } else {
+            let of = [line(from, x - 1, y), line(from, x, y), line(from, x + 1, y), line(from, x + 2, y)];
+            of_four(of, CUBIC[across as usize & 3], row);
         }
     }
-    if down == 0 {
-        tile.copy_from_slice(&lines[LINE..(SIZE + 1) * LINE]);
-        return;
-    }
-    let weights = CUBIC[down as usize & 3];
-    for at in 0..SIZE * LINE {
-        tile[at] = of_four(lines[at], lines[at + LINE], lines[at + 2 * LINE], lines[at + 3 * LINE], weights);
+    for at in 0..STEP {
+        if down == 0 {
+            out[at] = rows[at];
+        } else {
+            let of = [&rows[at], &rows[at + 1], &rows[at + 2], &rows[at + 3]];
+            of_four(of, CUBIC[down as usize & 3], &mut out[at]);
+        }
     }
 }
 
-/// A tile between samples, by two of them in each direction, in eighths.
+/// Between two samples, in eighths.
 #[inline(always)]
-fn linear(from: &Sheet, (x, y): (isize, isize), (across, down): (i16, i16), tile: &mut Tile) {
-    const READ: usize = (SIZE + 1) * LINE;
-    let read = read(from, (x, y), SIZE + 1);
-    let mut lines = [0; READ];
-    for at in 0..READ {
-        lines[at] = (read[at] * (8 - across) + read[at + 1] * across + 4) >> 3;
-    }
-    for at in 0..SIZE * LINE {
-        tile[at] = (lines[at] * (8 - down) + lines[at + LINE] * down + 4) >> 3;
+fn of_two<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out: &mut [i16; N]) {
+    for at in 0..N {
+        out[at] = (a[at] * (8 - eighths) + b[at] * eighths + 4) >> 3;
     }
 }
 
-/// The tiles in a plane that do not overlap, where motion is that of all around: what is hidden or comes is none of
-/// noise. All of them, if these are few.
-fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<(usize, usize)> {
-    let (columns, rows) = (plane.own.width() / SIZE, plane.own.height() / SIZE);
-    let all = || (0..rows).flat_map(|row| (0..columns).map(move |column| (2 * column + 1, 2 * row + 1)));
-    let is_steady = |&(column, row): &(usize, usize)| {
-        let (x, y) = plane.middle(column, row);
+/// Four rows between samples, by two of them in each direction, in eighths.
+#[inline(always)]
+fn linear<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
+    let mut rows = [[0; N]; STEP + 1];
+    for (at, row) in rows.iter_mut().enumerate() {
+        let y = y + at as isize;
+        of_two(line(from, x, y), line(from, x + 1, y), across, row);
+    }
+    for at in 0..STEP {
+        of_two(&rows[at], &rows[at + 1], down, &mut out[at]);
+    }
+}
+
+/// Bands of a plane, one frame's, from the top to the bottom, as coefficients of their columns.
+///
+/// A row is ordered by number of a sample in its cell, then by cell.
+struct Columns {
+    rows: Rows,
+    /// The last band and the one before it.
+    bands: [Vec<i16>; 2],
+    /// The coefficients of the columns of these bands, row by row.
+    coefficients: Vec<i16>,
+    cells: usize,
+    pitch: usize,
+}
+
+impl Columns {
+    fn new(tiles: usize) -> Self {
+        let pitch = tiles.next_multiple_of(TILES) + TILES;
+        let row = vec![0; STEP * pitch + LANES];
+        let band = vec![0; STEP * STEP * pitch];
+        let coefficients = vec![0; SIZE * STEP * pitch];
+        Columns {
+            rows: std::array::from_fn(|_| row.clone()),
+            bands: [band.clone(), band],
+            coefficients,
+            cells: tiles + 1,
+            pitch,
+        }
+    }
+
+    /// Takes the next band.
+    #[inline(always)]
+    fn next(&mut self, plane: &Plane<'_>, from: Option<(&Sheet, &Field)>, band: isize) {
+        self.bands.swap(0, 1);
+        plane.band(from, band, self.cells, &mut self.rows);
+        for (row, to) in self.rows.iter().zip(self.bands[1].chunks_exact_mut(STEP * self.pitch)) {
+            dct::by_sample(&row[..STEP * self.pitch], to);
+        }
+    }
+
+    #[inline(always)]
+    fn transform(&mut self) {
+        dct::forward_columns(&self.bands, &mut self.coefficients);
+    }
+
+    /// The coefficients of some tiles.
+    #[inline(always)]
+    fn tiles(&self, first: usize, batch: &mut Batch) {
+        dct::forward_rows(&self.coefficients, self.pitch, first, batch);
+    }
+}
+
+/// Whether differences are counted in each tile: where motion is that of all around. What is hidden or comes is none of
+/// noise. All of them count, if these are few. The tiles do not overlap, and every other row of them is enough.
+fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<bool> {
+    let (columns, rows) = (plane.own.width() / SIZE, (plane.own.height() / SIZE).div_ceil(2));
+    let is_steady = |at: usize| {
+        let (x, y) = plane.middle(2 * (at % columns) + 1, 4 * (at / columns) + 1);
         field.is_steady(x, y)
     };
-    let steady: Vec<_> = all().filter(is_steady).collect();
-    if 8 * steady.len() < columns * rows { all().collect() } else { steady }
+    let steady: Vec<bool> = (0..columns * rows).map(is_steady).collect();
+    let count = steady.iter().filter(|is_steady| **is_steady).count();
+    if 8 * count < columns * rows { vec![true; columns * rows] } else { steady }
 }
 
 /// Counts differences to the first of the other frames, in tiles that do not overlap.
@@ -181,18 +266,27 @@ fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<(usize, usize)> {
 pub fn count(plane: &Plane<'_>) -> Differences {
     let mut differences = Differences::default();
     let Some(&other) = plane.others.first() else { return differences };
-    let (mut own, mut moved) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES]);
-    let mut brightness = [0; TILES];
-    for tiles in steady_tiles(plane, other.1).chunks(TILES) {
-        for (at, &(column, row)) in tiles.iter().enumerate() {
-            plane.load_own(column, row, at, &mut own);
-            plane.load_other(other, column, row, at, &mut moved);
-            let (x, y) = plane.middle(column, row);
-            brightness[at] = noise::brightness(plane.quarter, x, y);
+    let columns = plane.own.width() / SIZE;
+    let steady = steady_tiles(plane, other.1);
+    let (tiles, _) = plane.tiles();
+    let mut both = [None, Some(other)].map(|from| (from, Columns::new(tiles)));
+    let (mut own, mut moved, mut sizes) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES], [0; SAMPLES * TILES]);
+    for (row, steady) in steady.chunks(columns.max(1)).enumerate() {
+        for (from, columns) in &mut both {
+            columns.next(plane, *from, 4 * row as isize);
+            columns.next(plane, *from, 4 * row as isize + 1);
+            columns.transform();
         }
-        dct::forward(&mut own);
-        dct::forward(&mut moved);
-        differences.add(&own, &moved, &brightness[..tiles.len()]);
+        for first in (0..tiles).step_by(TILES) {
+            both[0].1.tiles(first, &mut own);
+            both[1].1.tiles(first, &mut moved);
+            noise::sizes(&own, &moved, &mut sizes);
+            let odd = (1..TILES).step_by(2).map(|at| (at, (first + at) / 2));
+            for (at, column) in odd.filter(|(_, column)| steady.get(*column) == Some(&true)) {
+                let (x, y) = plane.middle(2 * column + 1, 4 * row + 1);
+                differences.add(&sizes, at, noise::brightness(plane.quarter, x, y));
+            }
+        }
     }
     differences
 }
@@ -200,23 +294,62 @@ pub fn count(plane: &Plane<'_>) -> Differences {
 /// Denoises the plane; the codes are those of the input.
 #[inline(always)]
 pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
-    let (width, height) = (plane.own.width(), plane.own.height());
-    // Half of what four tiles lose where each is rounded down.
-    let mut out = Sheet::filled(width, height, 2);
-    let mut room = Room::default();
-    let (columns, rows) = (width.div_ceil(STEP) + 1, height.div_ceil(STEP) + 1);
+    let mut out = Sheet::new(plane.own.width(), plane.own.height());
+    let (tiles, rows) = plane.tiles();
+    let sources = std::iter::once(None).chain(plane.others.iter().map(|other| Some(*other)));
+    let mut sources: Vec<_> = sources.map(|from| (from, Columns::new(tiles))).collect();
+    for (from, columns) in &mut sources {
+        columns.next(plane, *from, -1);
+    }
+    let (of_brightness, mut room) = (noise.of_brightness(), Room::default());
+    let mut laid = Laid::new(tiles);
     for row in 0..rows {
-        for first in (0..columns).step_by(TILES) {
-            let count = TILES.min(columns - first);
-            room.load(plane, row, first, count);
-            noise.factors(&room.brightness, &mut room.factors);
-            room.merge(plane.others.len());
-            room.shrink(if plane.is_chroma { 24 } else { 20 });
-            dct::backward(&mut room.own);
-            lay(&mut room.own, (first, row), count, &mut out);
+        for (from, columns) in &mut sources {
+            columns.next(plane, *from, row as isize);
+            columns.transform();
         }
+        laid.sums.fill(1);
+        for first in (0..tiles).step_by(TILES) {
+            room.load(plane, row, first, &sources);
+            noise.factors(&of_brightness, &room.brightness, &mut room.factors);
+            room.merge(plane.others.len());
+            room.shrink(if plane.is_chroma { 24 } else { 18 });
+            dct::backward_rows(&room.own, &mut laid.sums, laid.pitch, first);
+        }
+        laid.end(row, &mut out);
     }
     out
+}
+
+/// The rows of the output that are being made, ordered as in [`Columns`].
+struct Laid {
+    /// Coefficients of columns, of a row of tiles that are laid over each other.
+    sums: Vec<i16>,
+    /// The last four rows of the row of tiles before it.
+    before: Vec<i16>,
+    pitch: usize,
+}
+
+impl Laid {
+    fn new(tiles: usize) -> Self {
+        let pitch = tiles.next_multiple_of(TILES) + TILES;
+        Laid { sums: vec![0; SIZE * STEP * pitch], before: vec![0; STEP * STEP * pitch], pitch }
+    }
+
+    /// Ends a row of tiles: with it, the band in its upper half is complete.
+    #[inline(always)]
+    fn end(&mut self, row: usize, out: &mut Sheet) {
+        dct::backward_columns(&mut self.sums, &mut self.before);
+        let (done, next) = self.sums.split_at(self.sums.len() / 2);
+        for (y, done) in done.chunks_exact(STEP * self.pitch).enumerate() {
+            let y = (STEP * row + y) as isize - STEP as isize;
+            if (0..out.height() as isize).contains(&y) {
+                let width = out.width().next_multiple_of(STEP);
+                dct::by_place(done, &mut out.at_mut(0, y)[..width]);
+            }
+        }
+        self.before.copy_from_slice(next);
+    }
 }
 
 /// Scratch memory for a batch of tiles.
@@ -290,18 +423,13 @@ fn smooth(from: &Factors, to: &mut Factors) {
 
 impl Room {
     #[inline(always)]
-    fn load(&mut self, plane: &Plane<'_>, row: usize, first: usize, count: usize) {
-        for at in 0..count {
-            plane.load_own(first + at, row, at, &mut self.own);
+    fn load<F>(&mut self, plane: &Plane<'_>, row: usize, first: usize, sources: &[(F, Columns)]) {
+        for (at, brightness) in self.brightness.iter_mut().enumerate() {
             let (x, y) = plane.middle(first + at, row);
-            self.brightness[at] = noise::brightness(plane.quarter, x, y);
+            *brightness = noise::brightness(plane.quarter, x, y);
         }
-        dct::forward(&mut self.own);
-        for (&other, batch) in plane.others.iter().zip(&mut self.others) {
-            for at in 0..count {
-                plane.load_other(other, first + at, row, at, batch);
-            }
-            dct::forward(batch);
+        for ((_, columns), batch) in sources.iter().zip(std::iter::once(&mut self.own).chain(&mut self.others)) {
+            columns.tiles(first, batch);
         }
     }
 
@@ -313,22 +441,21 @@ impl Room {
         for (square_of, ((own, other), factor)) in self.squares.iter_mut().zip(both) {
             *square_of = square(own.saturating_sub(*other), *factor);
         }
-        let (mut all, mut low) = ([0u32; TILES], [0u32; TILES]);
-        for (coefficient, squares) in self.squares.as_chunks::<TILES>().0.iter().enumerate() {
-            for at in 0..TILES {
-                all[at] += u32::from(squares[at]);
-            }
-            if coefficient % SIZE < 3 && coefficient < 3 * SIZE {
-                for at in 0..TILES {
-                    low[at] += u32::from(squares[at]);
-                }
-            }
-        }
-        let (mut half_mean, mut guard) = ([0u16; TILES], [0u16; TILES]);
+        let (mut half_mean, mut guard) = ([0; TILES], [0; TILES]);
+        let squares = self.squares.as_chunks::<TILES>().0;
         for at in 0..TILES {
-            half_mean[at] = (all[at] >> 7) as u16;
-            // A ninth of it, and 0.7 of that.
-            guard[at] = (((low[at] >> 2) * 5097) >> 14) as u16;
+            // Half of what is rounded down.
+            let mut sum = 32;
+            for squares in squares {
+                sum += squares[at] >> 7;
+            }
+            half_mean[at] = sum;
+            let mut low = 0;
+            for coefficient in [0, 1, 2, SIZE, SIZE + 1, SIZE + 2, 2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 2] {
+                low += squares[coefficient][at] >> 4;
+            }
+            // 0.7 of a ninth of what was 16 times as much.
+            guard[at] = low + high(low, 16_021);
         }
         smooth(&self.squares, &mut self.smooth);
         let (smooth, weights) = (self.smooth.as_chunks::<TILES>().0, self.weights[other].as_chunks_mut::<TILES>().0);
@@ -348,7 +475,7 @@ impl Room {
         }
         const CHUNK: usize = 4 * TILES;
         for from in (0..SAMPLES * TILES).step_by(CHUNK) {
-            let mut shares = [0u16; CHUNK];
+            let shares = &mut self.squares[from..][..CHUNK];
             let own = &mut self.own[from..][..CHUNK];
             let left = &mut self.left[from..][..CHUNK];
             left.fill(256);
@@ -359,7 +486,8 @@ impl Room {
                 }
             }
             for at in 0..CHUNK {
-                shares[at] = reciprocal(left[at]);
+                // 1 in 32768ths, for a weight of 256.
+                shares[at] = rounded(8_388_608.0 * inverse(left[at]));
                 left[at] = high(shares[at], shares[at]);
             }
             let mut moves = [0i16; CHUNK];
@@ -379,7 +507,7 @@ impl Room {
 
     /// Shrinks `own` by `by` 8ths of the noise that is left.
     #[inline(always)]
-    fn shrink(&mut self, by: u32) {
+    fn shrink(&mut self, by: i32) {
         for at in 0..SAMPLES * TILES {
             self.squares[at] = square(self.own[at], self.factors[at]);
         }
@@ -388,7 +516,9 @@ impl Room {
         smooth(&self.squares, &mut self.smooth);
         for at in TILES..SAMPLES * TILES {
             let left = self.left[at] + self.left[at] / 5 + 491;
-            let lost = quotient(u32::from(left) * by, self.smooth[at]).min(257).saturating_sub(2);
+            // What is less than 128 loses all.
+            let lost = rounded((left as i32 * by) as f32 * inverse(self.smooth[at].max(128))).min(257);
+            let lost = lost.saturating_sub(2);
             self.own[at] = self.own[at].wrapping_sub(part(self.own[at], (lost << 7) as i16) << 1);
         }
     }
@@ -400,43 +530,19 @@ fn high(a: u16, b: u16) -> u16 {
     ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
-/// `256 / sum` in 32768ths, for a sum of 256 to 2296.
+/// `1 / number` to a part in 8,000. All steps are rounded as IEEE 754 says, so that they are the same everywhere.
 #[inline(always)]
-fn reciprocal(sum: u16) -> u16 {
-    // Quotients of numbers this small come out exactly: a fraction below a whole number stays below it.
-    (8_388_608.0 / i32::from(sum) as f32) as i32 as u16
+fn inverse(number: u16) -> f32 {
+    let number = f32::from(number);
+    // The bits of a float are roughly a logarithm.
+    let rough = f32::from_bits(0x7eb5_0000_u32.wrapping_sub(number.to_bits()));
+    (rough * 1.941_287_7) * (1.435_520_2 - number * rough)
 }
 
-/// `a / b` rounded down, at most 511; `a` is less than 2^24.
+/// The nearest whole number, for those below 65,536: the last bits of a float of this size.
 #[inline(always)]
-fn quotient(a: u32, b: u16) -> u16 {
-    // As in `reciprocal`.
-    (a as i32 as f32 / i32::from(b.max(1)) as f32).min(511.0) as i32 as u16
-}
-
-/// Adds tiles to the output, weighted by their windows.
-#[inline(always)]
-fn lay(batch: &mut Batch, (first, row): (usize, usize), count: usize, out: &mut Sheet) {
-    for (y, rows) in batch.as_chunks_mut::<{ SIZE * TILES }>().0.iter_mut().enumerate() {
-        let weights = COSINE.map(|weight| (2 * COSINE[y] * weight) as i16);
-        for row in rows.as_chunks_mut::<SIZE>().0 {
-            for x in 0..SIZE {
-                row[x] = part(row[x] << 1, weights[x]);
-            }
-        }
-    }
-    let stride = out.stride();
-    for tile in 0..count {
-        let (x, y) = Plane::start(first + tile, row);
-        let out = out.at_mut(x, y);
-        for (y, rows) in batch.as_chunks::<{ SIZE * TILES }>().0.iter().enumerate() {
-            let Some(row) = out[y * stride..].first_chunk_mut::<SIZE>() else { break };
-            let added = &rows.as_chunks::<SIZE>().0[tile & (TILES - 1)];
-            for x in 0..SIZE {
-                row[x] = row[x].wrapping_add(added[x]);
-            }
-        }
-    }
+fn rounded(number: f32) -> u16 {
+    (number + 12_582_912.0).to_bits() as u16
 }
 
 #[cfg(test)]
@@ -444,25 +550,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotients_are_those_of_integers() {
-        for sum in 256..=1276 {
-            assert_eq!(u32::from(reciprocal(sum)), 8_388_608 / u32::from(sum), "{sum}");
+    fn an_inverse_is_right_to_a_part_in_8000() {
+        for number in 1..=u16::MAX {
+            let product = f64::from(inverse(number)) * f64::from(number);
+            assert!((product - 1.0).abs() < 1.0 / 8000.0, "{number}: {product}");
         }
-        for b in 1..=u16::MAX {
-            // Those around each whole quotient are the ones that could be rounded over it.
-            for quotient_at in [1, 2, 3, 100, 255, 256, 257, 300] {
-                let a = quotient_at * u32::from(b);
-                for a in [a - 1, a, a + 1].into_iter().filter(|a| *a < 1 << 24) {
-                    assert_eq!(u32::from(quotient(a, b)), (a / u32::from(b)).min(511), "{a} / {b}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn windows_add_up_to_one() {
-        for x in 0..STEP {
-            assert_eq!(COSINE[x] + COSINE[x + STEP], 128);
+        for (number, whole) in [(0.0, 0), (0.4, 0), (0.6, 1), (32_767.4, 32_767), (65_535.0, 65_535)] {
+            assert_eq!(rounded(number), whole, "{number}");
         }
     }
 }

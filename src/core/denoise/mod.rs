@@ -26,7 +26,7 @@ pub mod sheet;
 
 use merge::Plane;
 use noise::{Differences, Noise};
-use search::Field;
+use search::{Field, Way};
 use sheet::Sheet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -62,8 +62,14 @@ pub trait Engine {
         one: &Self::Picture,
         other: &Self::Picture,
         calm: u32,
-        half: Option<&Self::Field>,
+        guess: Option<&Self::Field>,
     ) -> Result<Self::Field, Self::Error>;
+
+    /// [`Field::farther`].
+    ///
+    /// # Errors
+    /// As above.
+    fn farther(&self, between: Option<&Self::Field>, step: &Self::Field, way: Way) -> Result<Self::Field, Self::Error>;
 
     /// [`merge::count`], of each plane.
     ///
@@ -155,8 +161,12 @@ impl Engine for Steps {
         Ok(pyramid::differences(&one.pyramid[0], &other.pyramid[0]))
     }
 
-    fn search(&self, one: &Picture, other: &Picture, calm: u32, half: Option<&Field>) -> Result<Field, Infallible> {
-        Ok((self.search)(&one.pyramid, &other.pyramid, calm, half))
+    fn search(&self, one: &Picture, other: &Picture, calm: u32, guess: Option<&Field>) -> Result<Field, Infallible> {
+        Ok((self.search)(&one.pyramid, &other.pyramid, calm, guess))
+    }
+
+    fn farther(&self, between: Option<&Field>, step: &Field, way: Way) -> Result<Field, Infallible> {
+        Ok(Field::farther(between, step, way))
     }
 
     fn count(&self, own: &Picture, other: &Picture, field: &Field) -> Result<Vec<Differences>, Infallible> {
@@ -173,21 +183,48 @@ impl Engine for Steps {
     }
 }
 
-/// The step from a frame to the one before it.
-#[derive(Clone, Debug)]
-pub struct Step<F> {
-    /// The motion from the frame to the one before it.
+/// The motion from a frame to the one before it.
+#[derive(Debug)]
+pub struct Motion<F> {
     field: Arc<F>,
     /// Their difference where nothing moves, in 64ths of a level of 8 bits.
     calm: u32,
+}
+
+impl<F> Clone for Motion<F> {
+    fn clone(&self) -> Self {
+        Motion { field: self.field.clone(), calm: self.calm }
+    }
+}
+
+impl<F> Motion<F> {
+    /// Its vectors.
+    pub fn field(&self) -> &F {
+        &self.field
+    }
+
+    /// Searches for the motion from `own` to `before`.
+    ///
+    /// # Errors
+    /// When a GPU fails.
+    pub fn new<E: Engine<Field = F>>(engine: &E, own: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
+        let calm = (pyramid::calm_difference(&engine.differences(own, before)?) * 268 / 256).max(LEAST_CALM);
+        Ok(Motion { field: Arc::new(engine.search(own, before, calm, None)?), calm })
+    }
+}
+
+/// The step from a frame to the one before it.
+#[derive(Clone, Debug)]
+pub struct Step<F> {
+    motion: Motion<F>,
     /// How large differences along motion are, of luma and of chroma.
     differences: Vec<Differences>,
 }
 
 impl<F> Step<F> {
-    /// The motion.
-    pub fn field(&self) -> &Arc<F> {
-        &self.field
+    /// The motion from the frame to the one before it.
+    pub fn field(&self) -> &F {
+        self.motion.field()
     }
 
     /// Measures the step from `own` to `before`.
@@ -195,10 +232,21 @@ impl<F> Step<F> {
     /// # Errors
     /// When a GPU fails.
     pub fn new<E: Engine<Field = F>>(engine: &E, own: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
-        let calm = (pyramid::calm_difference(&engine.differences(own, before)?) * 268 / 256).max(LEAST_CALM);
-        let field = engine.search(own, before, calm, None)?;
-        let differences = engine.count(own, before, &field)?;
-        Ok(Step { field: Arc::new(field), calm, differences })
+        Step::of(engine, own, before, Motion::new(engine, own, before)?)
+    }
+
+    /// Measures this step from `own` to `before`, whose motion is known.
+    ///
+    /// # Errors
+    /// When a GPU fails.
+    pub fn of<E: Engine<Field = F>>(
+        engine: &E,
+        own: &E::Picture,
+        before: &E::Picture,
+        motion: Motion<F>,
+    ) -> Result<Self, E::Error> {
+        let differences = engine.count(own, before, motion.field())?;
+        Ok(Step { motion, differences })
     }
 }
 
@@ -211,17 +259,15 @@ const LEAST_CALM: u32 = 19;
 pub struct Measured {
     /// The least that two of the pictures differ by where nothing moves.
     calm: u32,
-    /// The difference of the picture and the one before it where nothing moves, if there is one.
-    own_calm: Option<u32>,
     /// The noise of each plane.
     noise: Vec<Noise>,
 }
 
 impl Measured {
-    /// Measures consecutive pictures with this number of planes each, of which picture `at` is denoised. `steps` are
-    /// the steps from each picture to the next one.
-    pub fn of<F>(steps: &[&Step<F>], planes: usize, at: usize) -> Self {
-        let calm = steps.iter().map(|step| step.calm).min().unwrap_or(LEAST_CALM);
+    /// Measures consecutive pictures with this number of planes each. `steps` are the steps from each picture to the
+    /// one before it.
+    pub fn of<F>(steps: &[&Step<F>], planes: usize) -> Self {
+        let calm = steps.iter().map(|step| step.motion.calm).min().unwrap_or(LEAST_CALM);
         let mut frozen = 256;
         let noise = |index: usize| {
             let mut differences = Differences::default();
@@ -232,7 +278,7 @@ impl Measured {
             Noise::of(&differences, index > 0, frozen)
         };
         let noise = (0..planes).map(noise).collect();
-        Measured { calm, own_calm: at.checked_sub(1).map(|before| steps[before].calm), noise }
+        Measured { calm, noise }
     }
 }
 
@@ -242,8 +288,8 @@ pub struct Around<'a, E: Engine> {
     pub pictures: &'a [&'a E::Picture],
     /// The index of the one that is denoised.
     pub at: usize,
-    /// The motion to the one before it, if that is known.
-    pub own_field: Option<Arc<E::Field>>,
+    /// The motion from each of them but the first to the one before it.
+    pub steps: &'a [&'a E::Field],
 }
 
 impl<E: Engine> Around<'_, E> {
@@ -252,29 +298,26 @@ impl<E: Engine> Around<'_, E> {
     /// # Errors
     /// When a GPU fails.
     pub fn clean(&self, engine: &E, measured: &Measured) -> Result<Vec<Sheet>, E::Error> {
-        let own = self.pictures[self.at];
-        let mut fields: Vec<(usize, Arc<E::Field>)> = Vec::new();
-        for (direction, reach) in [(-1isize, self.at), (1, self.pictures.len() - 1 - self.at)] {
-            let mut nearer: Vec<Arc<E::Field>> = Vec::new();
-            for distance in 1..=reach {
-                let index = self.at.wrapping_add_signed(direction * distance as isize);
-                let other = self.pictures[index];
-                let field = match (&self.own_field, measured.own_calm) {
-                    (Some(field), _) if direction < 0 && distance == 1 => field.clone(),
-                    // As the step to it is made.
-                    (None, Some(calm)) if direction < 0 && distance == 1 => {
-                        Arc::new(engine.search(own, other, calm, None)?)
-                    }
-                    _ => {
-                        let half = if distance % 2 == 0 { nearer.get(distance / 2 - 1) } else { None };
-                        Arc::new(engine.search(own, other, measured.calm, half.map(|half| &**half))?)
-                    }
-                };
-                nearer.push(field.clone());
-                fields.push((index, field));
-            }
+        let (own, at) = (self.pictures[self.at], self.at);
+        let before = (0..at).rev().map(|other| (other, self.steps[other], Way::Back));
+        let behind = (at + 1..self.pictures.len()).map(|other| (other, self.steps[other - 1], Way::Forth));
+        let mut fields: Vec<(usize, Option<E::Field>)> = Vec::new();
+        for (other, step, way) in before.chain(behind) {
+            let between = fields.last().filter(|_| other.abs_diff(at) > 1);
+            let between = between.map(|(nearer, field)| field.as_ref().unwrap_or(self.steps[*nearer]));
+            let field = if other + 1 == at {
+                None
+            } else {
+                let guess = engine.farther(between, step, way)?;
+                Some(engine.search(own, self.pictures[other], measured.calm, Some(&guess))?)
+            };
+            fields.push((other, field));
         }
-        let others: Vec<_> = fields.iter().map(|(at, field)| (self.pictures[*at], &**field)).collect();
+        let own_step = |other: &usize| self.steps[*other];
+        let others: Vec<_> = fields
+            .iter()
+            .map(|(other, field)| (self.pictures[*other], field.as_ref().unwrap_or_else(|| own_step(other))))
+            .collect();
         engine.merge(own, &others, &measured.noise)
     }
 }

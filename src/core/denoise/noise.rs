@@ -14,6 +14,9 @@ pub const SIZES: usize = 192;
 /// The middles of the classes of brightness, in 10 bits, limited range or not.
 const BRIGHTNESS: [u16; CLASSES] = [48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880];
 
+/// Steps of brightness.
+const LEVELS: usize = 1024;
+
 /// Classes of brightness.
 pub const CLASSES: usize = 12;
 
@@ -40,16 +43,15 @@ impl Default for Differences {
 }
 
 impl Differences {
-    /// Adds the first tiles of the two batches, of this brightness.
+    /// Adds tile `tile` of these [`sizes`], of this brightness.
     #[inline(always)]
-    pub fn add(&mut self, one: &Batch, other: &Batch, brightness: &[u16]) {
-        for (tile, brightness) in brightness.iter().enumerate() {
-            let class = &mut self.by_class[class_of(*brightness) * SIZES..][..SIZES];
-            for (at, counts) in self.by_coefficient.as_chunks_mut::<SIZES>().0.iter_mut().enumerate() {
-                let size = size_of(one[at * TILES + tile].abs_diff(other[at * TILES + tile]));
-                counts[size] += 1;
-                class[size] += u32::from(at % 8 > 0 && at >= 8);
-            }
+    pub fn add(&mut self, sizes: &[u8; SAMPLES * TILES], tile: usize, brightness: u16) {
+        let class = &mut self.by_class[class_of(brightness) * SIZES..][..SIZES];
+        let counts = self.by_coefficient.as_chunks_mut::<SIZES>().0;
+        for (at, (counts, sizes)) in counts.iter_mut().zip(sizes.as_chunks::<TILES>().0).enumerate() {
+            let size = usize::from(sizes[tile & (TILES - 1)]).min(SIZES - 1);
+            counts[size] += 1;
+            class[size] += u32::from(at % 8 > 0 && at >= 8);
         }
     }
 
@@ -86,11 +88,15 @@ fn class_of(brightness: u16) -> usize {
     (0..CLASSES - 1).filter(|at| 2 * brightness >= BRIGHTNESS[*at] + BRIGHTNESS[at + 1]).count()
 }
 
-/// The number under which a difference is counted.
+/// The number under which the difference of each two coefficients is counted.
 #[inline(always)]
-fn size_of(difference: u16) -> usize {
-    let octave = (difference | 16).min(0x7fff).ilog2() - 4;
-    (16 * octave + u32::from(difference.min(0x7fff) >> octave)) as usize
+pub fn sizes(one: &Batch, other: &Batch, sizes: &mut [u8; SAMPLES * TILES]) {
+    for at in 0..SAMPLES * TILES {
+        let difference = one[at].abs_diff(other[at]).min(0x7fff);
+        // From 16 on, four bits behind the first one tell the size within an octave: those of a float.
+        let of_float = (f32::from(difference).to_bits() >> 19) as u16;
+        sizes[at] = if difference < 16 { difference } else { of_float.wrapping_sub(2080) } as u8;
+    }
 }
 
 /// The smallest difference of a size, and by how much the next is larger.
@@ -170,18 +176,23 @@ impl Noise {
 
     /// The factors of tiles of this brightness.
     #[inline(always)]
-    pub fn factors(&self, brightness: &[u16; TILES], out: &mut Factors) {
-        let of_tiles = brightness.map(|of| self.of_brightness(of));
+    pub fn factors(&self, of_brightness: &[u16; LEVELS], brightness: &[u16; TILES], out: &mut Factors) {
+        let of_tiles = brightness.map(|brightness| of_brightness[usize::from(brightness).min(LEVELS - 1)]);
         for (out, factor) in out.as_chunks_mut::<TILES>().0.iter_mut().zip(self.factors) {
+            let factor = [factor; TILES];
             for at in 0..TILES {
-                let factor = (u32::from(factor) * u32::from(of_tiles[at])) >> 16;
-                out[at] = (factor as u16).min(self.most >> 2) << 2;
+                let factor = ((u32::from(factor[at]) * u32::from(of_tiles[at])) >> 16) as u16;
+                out[at] = factor.min(self.most >> 2) << 2;
             }
         }
     }
 
-    #[inline(always)]
-    fn of_brightness(&self, brightness: u16) -> u16 {
+    /// By which factors are multiplied, for each brightness.
+    pub fn of_brightness(&self) -> [u16; LEVELS] {
+        std::array::from_fn(|brightness| self.of_one(brightness as u16))
+    }
+
+    fn of_one(&self, brightness: u16) -> u16 {
         let at = (0..CLASSES - 1).filter(|at| brightness >= BRIGHTNESS[*at]).count();
         if at == 0 || brightness >= BRIGHTNESS[CLASSES - 1] {
             return self.of_class[if at == 0 { 0 } else { CLASSES - 1 }];
@@ -196,4 +207,23 @@ impl Noise {
 #[inline(always)]
 pub fn brightness(quarter: &Sheet, x: usize, y: usize) -> u16 {
     quarter.nearest(x >> 2, y >> 2) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_one_by_one_and_then_16_an_octave() {
+        let (mut one, mut found) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES]);
+        for first in (0..=32_767).step_by(one.len()) {
+            (first..).zip(&mut one).for_each(|(difference, one)| *one = difference as i16);
+            sizes(&one, &[0; SAMPLES * TILES], &mut found);
+            for (difference, size) in (first as u64..).zip(found) {
+                let (least, width) = of_size(size.into());
+                assert!((least..least + width).contains(&difference), "{difference}: {size}");
+                assert!(difference >= 16 || u64::from(size) == difference, "{difference}: {size}");
+            }
+        }
+    }
 }

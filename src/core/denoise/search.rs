@@ -12,8 +12,8 @@ pub const BLOCK: usize = 8;
 /// How far the search goes at the coarsest pictures, in samples.
 pub const REACH: i16 = 3;
 
-/// How far the search goes where the motion over half the time is known, in samples.
-pub const REACH_OF_HALF: i16 = 2;
+/// How often the search moves on to a better one of four neighbours.
+pub const MAX_MOVES: usize = 3;
 
 /// Rows and columns of a window, which has half as many around the block on each side.
 const WINDOW: usize = 16;
@@ -61,16 +61,6 @@ impl Field {
         self.vectors[row * self.columns + column]
     }
 
-    /// The mean vector of the blocks that touch a point of luma.
-    #[inline(always)]
-    pub fn around(&self, x: usize, y: usize) -> Vector {
-        let (left, right) = ((x as isize - 4) >> 3, (x as isize + 3) >> 3);
-        let (above, below) = ((y as isize - 4) >> 3, (y as isize + 3) >> 3);
-        let (a, b) = (self.at(left, above), self.at(right, above));
-        let (c, d) = (self.at(left, below), self.at(right, below));
-        Vector { x: (a.x + b.x + c.x + d.x + 2) >> 2, y: (a.y + b.y + c.y + d.y + 2) >> 2 }
-    }
-
     /// Whether the vectors around the block at a point of luma are alike.
     pub fn is_steady(&self, x: usize, y: usize) -> bool {
         let (column, row) = ((x / BLOCK) as isize, (y / BLOCK) as isize);
@@ -91,50 +81,70 @@ impl Field {
         }
         Vector { x: median(across), y: median(down) }
     }
+}
 
-    /// Doubles the motion, for twice the time, and scales it to pictures that are `1 << level` times as coarse.
-    fn doubled(&self, level: usize, size: (usize, usize)) -> Field {
-        let mut coarse = Field::new(size);
-        for row in 0..coarse.rows {
-            for column in 0..coarse.columns {
-                let at = |of: usize| (of << level) + (1 << level) / 2;
-                let near = self.median(at(column).min(self.columns - 1), at(row).min(self.rows - 1)).times(2);
-                let whole = |of: i16| (((of >> level) + 2) >> 2) << 2;
-                coarse.vectors[row * coarse.columns + column] = Vector { x: whole(near.x), y: whole(near.y) };
-            }
+/// A step of motion between a frame and the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To the frame before.
+    Back,
+    /// From the frame before.
+    Forth,
+}
+
+impl Field {
+    /// The vector of the block that a vector leads to from the middle of another one.
+    #[inline(always)]
+    fn beyond(&self, column: usize, row: usize, vector: Vector) -> Vector {
+        let at = |block: usize, by: i16| ((8 * block + 4) as isize + (by >> 2) as isize) >> 3;
+        self.at(at(column, vector.x), at(row, vector.y))
+    }
+
+    /// The motion to a frame, by that to the frame between, if there is one, and the step from there.
+    pub fn farther(between: Option<&Field>, step: &Field, way: Way) -> Field {
+        let mut out = Field { columns: step.columns, rows: step.rows, vectors: Vec::with_capacity(step.vectors.len()) };
+        for (row, column) in (0..step.rows).flat_map(|row| (0..step.columns).map(move |column| (row, column))) {
+            let near = between.map_or(Vector::default(), |field| field.vectors[row * step.columns + column]);
+            let by = step.beyond(column, row, near);
+            let by = match way {
+                Way::Back => by,
+                // Where the step comes from that leads here, roughly.
+                Way::Forth => step.beyond(column, row, near.plus(-by.x, -by.y)).times(-1),
+            };
+            // Whole samples.
+            let whole = |of: i16| (of + 2) >> 2 << 2;
+            out.vectors.push(Vector { x: whole(near.x + by.x), y: whole(near.y + by.y) });
         }
-        coarse
+        out
     }
 }
 
 /// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where
-/// nothing moves, in 64ths of a level of 8 bits; `half` the motion in half the time, if it is known.
+/// nothing moves, in 64ths of a level of 8 bits; `guess` the motion roughly, if it is known: then the finest pictures
+/// alone are searched.
 #[inline(always)]
-pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field {
-    let coarsest = if half.is_some() { 1 } else { one.len().min(other.len()) - 1 };
+pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) -> Field {
+    let coarsest = if guess.is_some() { 0 } else { one.len().min(other.len()) - 1 };
     let mut field = Field::default();
     for level in (0..=coarsest).rev() {
         let (a, b) = (&one[level], &other[level]);
         let size = (a.width(), a.height());
-        let parent = if level < coarsest {
-            finer(&field, size)
-        } else {
-            half.map_or_else(|| Field::new(size), |half| half.doubled(level, size))
-        };
+        let coarser = if level < coarsest { finer(&field, size) } else { Field::new(size) };
         let calm = calm_at(calm, level);
         let block = Block {
             a,
             b,
             bound: ((6 * calm + 512) / 16).min(1023) as i16,
             calm,
-            reach: if half.is_some() { REACH_OF_HALF } else { REACH },
             enough: calm * 9,
-            parent: &parent,
+            parent: guess.unwrap_or(&coarser),
+            is_guess: guess.is_some(),
         };
         field = Field::new(size);
+        let reach = if level == coarsest && guess.is_none() { REACH } else { 0 };
         for row in 0..field.rows {
             for column in 0..field.columns {
-                field.vectors[row * field.columns + column] = block.find(column, row, level == coarsest, level == 0);
+                field.vectors[row * field.columns + column] = block.find(column, row, reach, level == 0);
             }
         }
     }
@@ -164,11 +174,11 @@ struct Block<'a> {
     /// The most that a difference counts.
     bound: i16,
     calm: u32,
-    /// How far the search goes at the coarsest picture, in samples.
-    reach: i16,
     /// The cost where nothing but noise differs.
     enough: u32,
     parent: &'a Field,
+    /// Whether these vectors are of pictures of the same size.
+    is_guess: bool,
 }
 
 /// The four neighbours of a sample.
@@ -182,56 +192,60 @@ struct Best {
 
 impl Block<'_> {
     #[inline(always)]
-    fn find(&self, column: usize, row: usize, is_coarsest: bool, is_finest: bool) -> Vector {
+    fn find(&self, column: usize, row: usize, reach: i16, is_finest: bool) -> Vector {
         let (x, y) = (column as isize, row as isize);
         let own = self.parent.at(x, y);
         let median = self.parent.median(column, row);
         let mut best = Best { vector: own, cost: u32::MAX };
-        let of = |right: isize, down: isize| self.parent.at(x + right, y + down);
-        let known = [own, of(-1, 0), of(1, 0), of(0, -1), of(0, 1), median, Vector::default()];
-        let reach = if is_coarsest { self.reach } else { 1 };
+        let near = |right: isize, down: isize| self.parent.at(x + right, y + down);
+        let known = [own, median, Vector::default(), near(-1, 0), near(1, 0), near(0, -1), near(0, 1)];
+        let known = &known[..if self.is_guess { 3 } else { known.len() }];
         let side = 2 * reach + 1;
-        // Vectors that are known, those around, and parts of a sample. All are tried at one place of the program: what
-        // is tried there is large.
-        for turn in 0..if is_finest { 4 } else { 2 } {
+        // What those around the best one cost, in the order of `AROUND`.
+        let mut around = [u32::MAX; 4];
+        let mut from = best.vector;
+        // Vectors that are known, all within reach, and thrice those around the best one. All are tried at one place of
+        // the program: what is tried there is large.
+        for turn in 0..2 + MAX_MOVES {
             // As far apart as noise alone would be.
-            if turn == 1 && best.cost < self.enough {
+            if turn == 1 && !is_finest && best.cost < self.enough || turn > 2 && best.vector == from {
                 break;
             }
-            let from = best.vector;
-            for index in 0..[known.len(), (side * side) as usize, AROUND.len(), AROUND.len()][turn] {
+            from = best.vector;
+            let count = [known.len(), (side * side) as usize, AROUND.len()][turn.min(2)];
+            for index in 0..count {
                 let candidate = match turn {
                     0 if known[..index].contains(&known[index]) => continue,
                     0 => known[index],
-                    1 => {
-                        let (right, down) = (index as i16 % side - reach, index as i16 / side - reach);
-                        if (right, down) == (0, 0) || !(is_coarsest || right == 0 || down == 0) {
-                            continue;
-                        }
-                        from.plus(4 * right, 4 * down)
-                    }
-                    _ => {
-                        let step = 4 - turn as i16;
-                        from.plus(step * AROUND[index].0, step * AROUND[index].1)
-                    }
+                    1 if reach == 0 => continue,
+                    1 => from.plus(4 * (index as i16 % side - reach), 4 * (index as i16 / side - reach)),
+                    _ => from.plus(4 * AROUND[index].0, 4 * AROUND[index].1),
                 };
-                self.try_vector(column, row, median, candidate, &mut best);
+                let cost = self.cost(column, row, median, candidate, if turn > 1 { u32::MAX } else { best.cost });
+                if turn > 1 {
+                    around[index] = cost;
+                }
+                if cost < best.cost {
+                    best = Best { vector: candidate, cost };
+                }
             }
         }
-        best.vector
+        if !is_finest || best.vector != from {
+            return best.vector;
+        }
+        let [right, left, below, above] = around;
+        best.vector.plus(least(left, best.cost, right), least(above, best.cost, below))
     }
 
+    /// What a vector costs, or any number from `enough` on.
     #[inline(always)]
-    fn try_vector(&self, column: usize, row: usize, median: Vector, vector: Vector, best: &mut Best) {
+    fn cost(&self, column: usize, row: usize, median: Vector, vector: Vector, enough: u32) -> u32 {
         let away = u32::from(vector.x.abs_diff(median.x)) + u32::from(vector.y.abs_diff(median.y));
-        let penalty = (self.calm * away.min(24) * 15) >> 5;
-        if penalty >= best.cost {
-            return;
+        let penalty = (self.calm * away.min(24) * 20) >> 5;
+        if penalty >= enough {
+            return enough;
         }
-        let cost = penalty + self.differences(column, row, vector, best.cost - penalty);
-        if cost < best.cost {
-            *best = Best { vector, cost };
-        }
+        penalty + self.differences(column, row, vector, enough - penalty)
     }
 
     /// The sum of differences of a window, or any number from `enough` on.
@@ -243,23 +257,11 @@ impl Block<'_> {
         let (right, down) = (to(x, vector.x, self.b.width()), to(y, vector.y, self.b.height()));
         let (a, b) = (self.a.at(x, y), self.b.at(right, down));
         let (of_a, of_b) = (2 * self.a.stride(), self.b.stride());
-        let (fx, fy) = (vector.x & 3, vector.y & 3);
         let mut sum = 0;
         for half in 0..2 {
             let mut sums = [0u16; WINDOW];
             for line in 4 * half..4 * half + 4 {
-                let a = window(&a[line * of_a..]);
-                let b = &b[2 * line * of_b..];
-                let b = match (fx, fy) {
-                    (0, 0) => *window(b),
-                    (_, 0) => between(window(b), window(&b[1..]), fx),
-                    (0, _) => between(window(b), window(&b[of_b..]), fy),
-                    _ => {
-                        let above = between(window(b), window(&b[1..]), fx);
-                        let below = between(window(&b[of_b..]), window(&b[of_b + 1..]), fx);
-                        between(&above, &below, fy)
-                    }
-                };
+                let (a, b) = (window(&a[line * of_a..]), window(&b[2 * line * of_b..]));
                 for at in 0..WINDOW {
                     let difference = (a[at] - b[at]).abs().min(self.bound);
                     sums[at] += difference as u16;
@@ -311,12 +313,11 @@ fn window(samples: &[i16]) -> &[i16; WINDOW] {
     samples.first_chunk().unwrap_or(&[0; WINDOW])
 }
 
-/// Between two rows, in quarters.
+/// Where the parabola through the costs of three neighbours is least, in quarters of a sample from the middle one,
+/// which costs no more than the others.
 #[inline(always)]
-fn between(one: &[i16; WINDOW], other: &[i16; WINDOW], quarters: i16) -> [i16; WINDOW] {
-    let mut out = [0; WINDOW];
-    for at in 0..WINDOW {
-        out[at] = (one[at] * (4 - quarters) + other[at] * quarters + 2) >> 2;
-    }
-    out
+fn least(before: u32, own: u32, after: u32) -> i16 {
+    let (bend, slope) = (before + after - 2 * own, 4 * before.abs_diff(after));
+    let quarters = i16::from(slope > bend) + i16::from(slope > 3 * bend);
+    if before < after { -quarters } else { quarters }
 }

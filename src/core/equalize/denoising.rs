@@ -8,8 +8,8 @@ use super::depth::{Kind, like, parts, planes, sibling};
 use super::{Role, Work, threads};
 use crate::cuda::Gpu;
 use crate::denoise::sheet::Sheet;
-use crate::denoise::{Around, Engine, Measured, Picture, Step, Steps};
-use crate::frame::{Frame, HostPool, Model, Range};
+use crate::denoise::{Around, Engine, Measured, Motion, Picture, Step, Steps};
+use crate::frame::{Frame, HostPool, Model, Range, in_byte_order};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -23,8 +23,7 @@ pub(super) struct Denoising {
     gpu: Option<Arc<Gpu>>,
     /// `None` where frames are denoised on the thread of the caller.
     jobs: Option<Sender<Job>>,
-    /// The most frames that are denoised at once.
-    most: usize,
+    threads: usize,
     /// The last frames before those that wait, oldest first.
     before: VecDeque<Arc<Seen>>,
     /// Frames that wait for later ones, oldest first.
@@ -121,6 +120,12 @@ struct Job {
 /// noise.
 const TOO_LARGE: usize = 320 << 20;
 
+/// The most bytes of frames that are denoised at once, each of which takes four times as many: 32 of 1080p with 8 bits.
+const MAX_BYTES_AT_ONCE: usize = 96 << 20;
+
+/// As many frames are denoised at once in any case, if there are as many threads.
+const MIN_AT_ONCE: usize = 8;
+
 /// Whether noise can be removed from a frame: of any depth, if there is a format of 10 bits for those of 8.
 pub(super) fn cleans(frame: &Frame, denoise: Denoise) -> bool {
     let together = frame.bytes().saturating_mul(2 * denoise.before() as usize + 1);
@@ -134,19 +139,15 @@ impl Default for Denoising {
 }
 
 impl Denoising {
-    /// The most threads: each has the planes of a frame, and of those around it.
-    const MOST: usize = 8;
-
-    /// Denoises on this many threads, at most [`MOST`](Self::MOST); with 0, or where the system refuses threads, on
-    /// that of the caller.
+    /// Denoises on this many threads; with 0, or where the system refuses threads, on that of the caller.
     pub fn on_threads(count: usize) -> Self {
-        let (jobs, started) = threads::start("denoise", count.min(Denoising::MOST), Job::run);
+        let (jobs, started) = threads::start("denoise", count, Job::run);
         Denoising {
             steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
             pool: HostPool::default(),
             gpu: None,
             jobs: (started > 0).then_some(jobs),
-            most: started,
+            threads: started,
             before: VecDeque::new(),
             waiting: VecDeque::new(),
             begun: VecDeque::new(),
@@ -251,13 +252,20 @@ impl Denoising {
         self.begun.len()
     }
 
+    /// The most frames that are denoised at once: as many as there are threads, if they are small.
+    fn most(&self) -> usize {
+        let bytes = self.begun.front().map_or(0, |(work, _)| work.frame().bytes());
+        self.threads.min((MAX_BYTES_AT_ONCE / bytes.max(1)).max(MIN_AT_ONCE))
+    }
+
     /// The oldest frame, if it is done; waits for it if the most frames have begun.
     ///
     /// # Errors
     /// When a thread has ended.
     pub fn next(&mut self) -> Result<Option<Work>> {
         let is_done = |receiver: &Option<Receiver<_>>| receiver.as_ref().is_none_or(|receiver| !receiver.is_empty());
-        if self.begun.len() > self.most || self.begun.front().is_some_and(|(_, receiver)| is_done(receiver)) {
+        let most = self.most();
+        if self.begun.len() > most + most / 4 || self.begun.front().is_some_and(|(_, receiver)| is_done(receiver)) {
             return self.wait();
         }
         Ok(None)
@@ -327,15 +335,16 @@ impl Job {
     /// The planes of a picture of the frame without noise.
     fn clean<E: Engine>(&self, index: usize, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
         let frames = &self.frames;
+        // The newest first: what no other job has begun. Else all jobs would wait for the first one.
         let picture = |seen: &Arc<Seen>| seen.picture(index, engine, known);
-        let pictures = frames.iter().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
+        let pictures = frames.iter().rev().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
         let step = |at: usize| frames[at].step(&frames[at - 1], index, engine, known);
-        let steps = (1..frames.len()).map(step).collect::<std::result::Result<Vec<_>, _>>()?;
-        let pictures: Vec<_> = pictures.iter().map(|picture| &**picture).collect();
-        let own_field = self.at.checked_sub(1).map(|before| steps[before].field().clone());
-        let steps: Vec<_> = steps.iter().map(|step| &**step).collect();
-        let measured = Measured::of(&steps, frames[self.at].planes(index).len(), self.at);
-        Around { pictures: &pictures, at: self.at, own_field }.clean(engine, &measured)
+        let steps = (1..frames.len()).rev().map(step).collect::<std::result::Result<Vec<_>, _>>()?;
+        let pictures: Vec<_> = pictures.iter().rev().map(|picture| &**picture).collect();
+        let steps: Vec<_> = steps.iter().rev().map(|step| &**step).collect();
+        let measured = Measured::of(&steps, frames[self.at].planes(index).len());
+        let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
+        Around { pictures: &pictures, at: self.at, steps: &fields }.clean(engine, &measured)
     }
 }
 
@@ -373,23 +382,32 @@ impl Alone {
             frames.iter().map(make).collect()
         };
         let made: Vec<_> = Rows::of(&frames[at]).into_iter().map(made).collect();
+        let motion = |made: &Vec<WithPlanes>| -> Vec<_> {
+            let motion = |pair: &[WithPlanes]| {
+                let Ok(motion) = Motion::new(engine, &pair[1].1, &pair[0].1);
+                motion
+            };
+            made.windows(2).map(motion).collect()
+        };
+        let motion: Vec<_> = made.iter().map(motion).collect();
         let measured = known.get_or_init(|| {
-            let measure = |made: &Vec<WithPlanes>| {
-                let step = |pair: &[WithPlanes]| {
-                    let Ok(step) = Step::new(engine, &pair[1].1, &pair[0].1);
+            let measure = |(made, motion): (&Vec<WithPlanes>, &Vec<Motion<_>>)| {
+                let step = |(pair, motion): (&[WithPlanes], &Motion<_>)| {
+                    let Ok(step) = Step::of(engine, &pair[1].1, &pair[0].1, motion.clone());
                     step
                 };
-                let steps: Vec<_> = made.windows(2).map(step).collect();
-                Measured::of(&steps.iter().collect::<Vec<_>>(), made[at].0.len(), at)
+                let steps: Vec<_> = made.windows(2).zip(motion).map(step).collect();
+                Measured::of(&steps.iter().collect::<Vec<_>>(), made[at].0.len())
             };
-            made.iter().map(measure).collect()
+            made.iter().zip(&motion).map(measure).collect()
         });
-        let clean = |(made, measured): (&Vec<WithPlanes>, &Measured)| {
+        let clean = |((made, motion), measured): ((&Vec<WithPlanes>, &Vec<Motion<_>>), &Measured)| {
             let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
-            let Ok(clean) = (Around { pictures: &pictures, at, own_field: None }).clean(engine, measured);
+            let fields: Vec<_> = motion.iter().map(Motion::field).collect();
+            let Ok(clean) = (Around { pictures: &pictures, at, steps: &fields }).clean(engine, measured);
             (made[at].0.clone(), clean)
         };
-        let pictures: Vec<_> = made.iter().zip(measured).map(clean).collect();
+        let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).map(clean).collect();
         cleaned(&frames[at], &pictures, share, &self.pool)
     }
 }
@@ -421,6 +439,13 @@ fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
                 for (out, code) in out.iter_mut().zip(row) {
                     *out = (i16::from(*code) << 4) - 2048;
                 }
+            } else if sample.bytes == 2 && part.at.step == 1 {
+                in_byte_order!(sample.endian, |read, _| {
+                    for (out, pair) in out.iter_mut().zip(row.as_chunks::<2>().0) {
+                        let code = (read(*pair) >> sample.shift).min(sample.max());
+                        *out = (code << up >> down) as i16 - 2048;
+                    }
+                });
             } else {
                 for (x, out) in out.iter_mut().enumerate() {
                     let code = sample.read(row, part.at.offset + x * part.at.step);
@@ -503,13 +528,16 @@ fn cleaned(
             // White of 8 bits becomes white of 10, as where frames are lifted ([`Lift`](super::depth)).
             let is_full = from.depth == 8 && part.kind == Kind::Light && frame.range() == Range::Full;
             let to_white = |code: i32| code + if is_full { code >> 8 } else { 0 };
-            if from.depth == 8 && !is_rgb && into.at.step == 1 && to.bytes == 2 {
-                let [noisy, clean] = rows[0];
-                for ((out, noisy), clean) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).zip(clean) {
-                    let moved = ((i32::from(*clean) - i32::from(*noisy)) * share + 128) >> 8;
-                    let code = to_white((i32::from(*noisy) + 2048 + moved + 2) >> 2);
-                    *out = (code.clamp(0, 1023) as u16).to_le_bytes();
-                }
+            // Of up to 12 bits, the sheet has all.
+            if from.depth <= DEPTH && !is_rgb && into.at.step == 1 && to.bytes == 2 {
+                let ([noisy, clean], down, max) = (rows[0], DEPTH - to.depth, i32::from(to.max()));
+                in_byte_order!(to.endian, |_, write| {
+                    for ((out, noisy), clean) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).zip(clean) {
+                        let moved = ((i32::from(*clean) - i32::from(*noisy)) * share + 128) >> 8;
+                        let code = to_white((i32::from(*noisy) + 2048 + moved + (1 << down >> 1)) >> down);
+                        *out = write((code.clamp(0, max) as u16) << to.shift);
+                    }
+                });
                 continue;
             }
             for x in 0..width {

@@ -92,10 +92,11 @@ int main() {
             print(counts);
         }
         if (question == 'x') {
-            Field half = field();
-            unsigned columns = number(), rows = number();
-            std::vector<unsigned> to(size_t{columns} * rows);
-            run(2, 32, 0, [&] { motion_double(half.words.data(), half.columns, half.rows, to.data(), columns, rows); });
+            unsigned forth = number();
+            Field step = field(), between = field();
+            std::vector<unsigned> to(step.words.size());
+            const unsigned* near = between.words.empty() ? nullptr : between.words.data();
+            run(2, 32, 0, [&] { motion_farther(near, step.words.data(), step.columns, step.rows, forth, to.data()); });
             print(to);
         }
         if (question == 'm') {

@@ -53,7 +53,7 @@ impl MergeLauncher {
         assert!(first + 1 + (SAMPLES + CLASSES) * SIZES <= room);
         let steady = counts.address() + (first * size_of::<u32>()) as u64;
         let into = steady + size_of::<u32>() as u64;
-        let tiles = (plane.width / 8 * (plane.height / 8)) as usize;
+        let tiles = (plane.width / 8 * (plane.height / 8).div_ceil(2)) as usize;
         if tiles == 0 {
             return Ok(());
         }
@@ -104,6 +104,6 @@ impl MergeLauncher {
         launch.arg(&from).arg(&plane.width).arg(&plane.height).arg(&into);
         // SAFETY: the arguments are those of the kernel; `tiles` are those of this plane, and `out` has room for its
         // samples.
-        unsafe { launch.launch(threads_for(samples)) }.doing("launching merge_lay")
+        unsafe { launch.launch(threads_for(samples.div_ceil(4))) }.doing("launching merge_lay")
     }
 }

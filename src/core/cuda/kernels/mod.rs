@@ -42,7 +42,7 @@ pub(super) use histogram::HistogramLauncher;
 pub(super) use luminance::LuminanceLauncher;
 pub(super) use map::MapLauncher;
 pub(super) use merge::MergeLauncher;
-pub(super) use motion::{MotionLauncher, MotionSearch};
+pub(super) use motion::{MotionLauncher, MotionSearch, Parents};
 pub(super) use pyramid::PyramidLauncher;
 pub(super) use scan::ScanLauncher;
 pub(super) use surface::SurfaceLauncher;

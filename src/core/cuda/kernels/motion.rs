@@ -13,7 +13,7 @@ const LANES: usize = 32;
 
 launcher! {
     MotionLauncher from MOTION {
-        double: Kernel = "motion_double",
+        farther: Kernel = "motion_farther",
         search: Kernel = "motion_search",
     }
 }
@@ -22,27 +22,44 @@ launcher! {
 pub(in crate::cuda) struct MotionSearch<'a> {
     pub one: &'a DeviceSheet,
     pub other: &'a DeviceSheet,
-    /// The vectors to begin with: of pictures of this size or half as large.
-    pub parents: Option<&'a DeviceField>,
+    /// The vectors to begin with.
+    pub parents: Parents<'a>,
     /// What the pictures differ by where nothing moves, in 64ths of a level of 8 bits.
     pub calm: u32,
-    /// How far to search everywhere around the best of these, in samples; with 0 one to each side.
+    /// How far to search everywhere around the best of these, in samples.
     pub reach: u32,
-    /// Whether vectors between samples are searched.
+    /// Whether vectors in quarters of a sample are wanted.
     pub is_finest: bool,
 }
 
+/// The vectors that a search begins with.
+#[derive(Clone, Copy)]
+pub(in crate::cuda) enum Parents<'a> {
+    None,
+    SameSize(&'a DeviceField),
+    /// Of pictures half as large.
+    HalfAsLarge(&'a DeviceField),
+}
+
 impl MotionLauncher {
-    /// Enqueues the motion of `half` over twice the time, for pictures half as large.
-    pub fn double(&self, stream: &Arc<CudaStream>, half: &DeviceField, to: &DeviceField) -> Result<(), Error> {
-        let (from, into) = (half.address(), to.address());
-        let [half_columns, half_rows, columns, rows] =
-            [half.columns, half.rows, to.columns, to.rows].map(|count| count as u32);
-        let mut launch = self.double.on(stream);
-        launch.arg(&from).arg(&half_columns).arg(&half_rows).arg(&into).arg(&columns).arg(&rows);
+    /// Enqueues the motion `to` a frame, by that to the frame `between` and the step from there or, with `is_forth`,
+    /// to there.
+    pub fn farther(
+        &self,
+        stream: &Arc<CudaStream>,
+        between: Option<&DeviceField>,
+        (step, is_forth): (&DeviceField, bool),
+        to: &DeviceField,
+    ) -> Result<(), Error> {
+        let size = |field: &DeviceField| (field.columns, field.rows);
+        assert!(size(step) == size(to) && between.is_none_or(|between| size(between) == size(to)));
+        let (near, by, into) = (between.map_or(NULL, DeviceField::address), step.address(), to.address());
+        let (columns, rows, forth) = (to.columns as u32, to.rows as u32, u32::from(is_forth));
+        let mut launch = self.farther.on(stream);
+        launch.arg(&near).arg(&by).arg(&columns).arg(&rows).arg(&forth).arg(&into);
         // SAFETY: the arguments are those of the kernel: each field has a word for each of its blocks. They are used on
         // this stream alone.
-        unsafe { launch.launch(threads_for(to.blocks())) }.doing("launching motion_double")
+        unsafe { launch.launch(threads_for(to.blocks())) }.doing("launching motion_farther")
     }
 
     /// Enqueues the search for the vectors of all blocks.
@@ -51,14 +68,14 @@ impl MotionLauncher {
         assert_eq!((one.width, one.height), (other.width, other.height));
         assert_eq!((to.columns, to.rows), (one.width.div_ceil(8), one.height.div_ceil(8)));
         let (a, b, into) = (one.address(), other.address(), to.address());
-        let (field, columns, rows) =
-            parents.map_or((NULL, 0, 0), |field| (field.address(), field.columns as u32, field.rows as u32));
         // In the order of `Parents` in the kernel.
-        let kind: u32 = match parents {
-            None => 0,
-            Some(field) if (field.columns, field.rows) == (to.columns, to.rows) && reach > 0 => 1,
-            Some(_) => 2,
+        let (kind, field) = match parents {
+            Parents::None => (0u32, None),
+            Parents::SameSize(field) => (1, Some(field)),
+            Parents::HalfAsLarge(field) => (2, Some(field)),
         };
+        let (field, columns, rows) =
+            field.map_or((NULL, 0, 0), |field| (field.address(), field.columns as u32, field.rows as u32));
         let (width, height, finest) = (one.width as u32, one.height as u32, u32::from(is_finest));
         let mut launch = self.search.on(stream);
         launch.arg(&a).arg(&b).arg(&width).arg(&height).arg(&field).arg(&columns).arg(&rows);
