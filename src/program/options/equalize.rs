@@ -104,7 +104,7 @@ impl EqualizeOptions {
         ];
         for (_, id, other) in others.into_iter().filter(|(is_given, ..)| *is_given) {
             if let Some(name) = args.table.set.iter().find(|name| rare_without(id).contains(name)) {
-                return conflict(&format!("--set {name} does not go with {other}"));
+                return conflict(&format!("--set {name} cannot be used with {other}"));
             }
         }
         if args.mask.as_ref().is_some_and(|name| name.is_empty() || is_pipe(name)) {

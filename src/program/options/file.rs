@@ -430,7 +430,7 @@ fn unchanged_of(
     let conflict = |why: &str| Err(usage(ErrorKind::ArgumentConflict, &format!("--unchanged {unchanged} {why}")));
     let end = |name: &Name| name.path().extension().map(|extension| extension.to_ascii_lowercase());
     if gray {
-        return conflict("does not go with --set gray");
+        return conflict("cannot be used with --set gray");
     }
     if jobs.is_some() {
         return conflict("does not go with --jobs: a piece does not know the others");

@@ -197,7 +197,7 @@ fn memory_that_is_too_little_for_the_run_is_told_with_how_much_is_needed() {
     let line = "--threads 2 --encoder mpeg4 -y in.mkv out.mkv";
     let run = dir.run(&format!("--max-memory 8M {line}")).exits_with(8);
     let run =
-        run.says(&["a frame of 0.3 MB", "into the 8.0 MB for frames", "the run needs about ", "--set look-ahead=0"]);
+        run.says(&["a frame of 0.3 MB", "into the 8.0 MB for frames", "the run needs about ", "a look-ahead of 0"]);
     let needed = run.stderr.split("--max-memory ").nth(1).and_then(|rest| rest.split(',').next()).expect("a size");
     dir.succeeds(&format!("--max-memory {needed} {line}"));
     dir.succeeds(&format!("--set look-ahead=0 --max-memory 8M {line}"));
