@@ -36,7 +36,7 @@ program=$(cargo metadata --locked --format-version 1 --no-deps | python3 -c 'imp
 # Noise in the dark with a cut, of 10 bits.
 dark="lutyuv=y=val*0.12+64,noise=alls=6:allf=t,format=yuv422p10le"
 ffmpeg -v error -i samples/coast.mp4 -i samples/parking-lot.mp4 -filter_complex \
-    "[0:v]trim=end_frame=40,scale=320:180,setsar=1,fps=25,format=yuv422p10le,$dark[a];[1:v]trim=end_frame=40,scale=320:180,setsar=1,fps=25,format=yuv422p10le,$dark[b];[a][b]concat" \
+    "[0:v]fps=25,trim=end_frame=40,scale=320:180,setsar=1,format=yuv422p10le,$dark[a];[1:v]fps=25,trim=end_frame=40,scale=320:180,setsar=1,format=yuv422p10le,$dark[b];[a][b]concat" \
     -c:v ffv1 "$folder/dark.mkv"
 clips=(samples/coast.mp4 samples/parking-lot.mp4)
 if [ $HISTEQ_PROFILE = dev ]; then

@@ -14,7 +14,7 @@ const LOOKS: [&str; 6] = ["natural", "night", "haze", "underwater", "thermal", "
 fn clip(dir: &Dir, file: &str) {
     let picture = "format=yuv420p,geq=lum=16+mod(X+Y\\,64)/2+4*N:cb=128:cr=128";
     let codec = if file.ends_with(".y4m") { "" } else { "-c:v ffv1" };
-    dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=640x360:rate=25 -vf {picture} -frames:v 40 {codec} {file}"));
+    dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=480x270:rate=25 -vf {picture} -frames:v 40 {codec} {file}"));
 }
 
 fn photo(dir: &Dir) {
