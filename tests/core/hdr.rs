@@ -319,9 +319,9 @@ fn light_of_fade(frame: &Frame, whole: &Frame, curve: &[u16], more: f64) -> f64 
 /// What is added to a mean before it is compared, because means near black are unreliable (`natural/light.rs`).
 const ADDED_TO_MEANS: f64 = 1.0 / 512.0;
 
-/// By how much the mean light may be beside the one expected: half a code of 10 bits in the frame and half of one in what
-/// comes of it, if all pixels are rounded to the same side. A code of PQ is at most 1.5 % of the light from 10 cd/m2 on,
-/// one of HLG less, and what is darker has little part in the mean.
+/// By how much the mean light may be beside the one expected: half a code of 10 bits in the frame and half of one in
+/// what comes of it, if all pixels are rounded to the same side. A code of PQ is at most 1.5 % of the light from
+/// 10 cd/m2 on, one of HLG less, and what is darker has little part in the mean.
 const ROUNDING: f64 = 0.015;
 
 #[test]

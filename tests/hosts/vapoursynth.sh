@@ -2,7 +2,8 @@
 # tests/hosts/vapoursynth.sh [--release]: the plug-in for VapourSynth in the real host: built into a wheel and installed into a fresh virtual environment, as
 # docs/hosts.md says, and compared with the program: three clips under every look, in order, shuffled and in parallel, the
 # conformance vectors, and a script that vspipe runs. It fetches VapourSynth from PyPI, and Python 3.12 where neither the path nor
-# PYTHON has it or a newer one. With --release, plug-in and program are those of users, and two of the clips the whole samples.
+# PYTHON has it or a newer one; without any, it is skipped. With --release, plug-in and program are those of users, and two of the
+# clips are the whole samples.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
 export HISTEQ_PROFILE=dev

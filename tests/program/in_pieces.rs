@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// A film of a few scenes and flashes, with levels to be stretched, sound, and B-frames. All of its pixels are points that the
-/// look natural measures, so that small frames save most of the time.
+/// A film of a few scenes and flashes, with levels to be stretched, sound, and B-frames. All of its pixels are points
+/// that the look natural measures, so that small frames save most of the time.
 fn film(dir: &Dir, name: &str, seconds: u32, options: &str) {
     film_of(dir, "80x44", name, seconds, options);
 }

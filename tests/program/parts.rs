@@ -45,9 +45,9 @@ const STARTS: [usize; 9] = [1, 5, 33, 39, 40, 41, 61, 65, 110];
 /// Parts that end before, at and after cuts, in the flash, and so near the end that little lies behind.
 const PARTS: [Range<usize>; 6] = [0..1, 3..30, 20..40, 38..41, 45..60, 90..117];
 
-/// Holds parts of `input`, whose frames are read in `format`, to the whole: every third of the starts and parts from `turn` on, so
-/// that three turns try all of them, every second part by `--frames` and the others by `--duration`, the other way round in the
-/// next three. `HISTEQ_LONG=1` is for all in each.
+/// Holds parts of `input`, whose frames are read in `format`, to the whole: every third of the starts and parts from
+/// `turn` on, so that three turns try all of them, every second part by `--frames` and the others by `--duration`, the
+/// other way round in the next three. `HISTEQ_LONG=1` is for all in each.
 #[track_caller]
 fn check(dir: &Dir, turn: usize, input: &str, format: &str, options: &str) {
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();

@@ -30,8 +30,8 @@ fn rgb(dir: &Dir, name: &str, filter: &str) -> Vec<u16> {
     dir.read("rgb.raw").chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect()
 }
 
-/// What a table makes of such samples, between the four entries around a colour. FFmpeg's program does the same, as another
-/// test shows, but takes seconds to read a table.
+/// What a table makes of such samples, between the four entries around a colour. FFmpeg's program does the same, as
+/// another test shows, but takes seconds to read a table.
 fn through(dir: &Dir, table: &str, samples: &[u16]) -> Vec<u16> {
     let text = String::from_utf8(dir.read(table)).expect("text");
     let size: usize = text.lines().find_map(|line| line.strip_prefix("LUT_3D_SIZE ")?.parse().ok()).expect("a size");
