@@ -15,10 +15,10 @@ class Build(BuildHookInterface):
     def initialize(self, version, build_data):
         if version == "editable":
             raise SystemExit("VapourSynth looks for plug-ins among its own files: install without -e")
-        # Tests take what they have built, which is slower.
+        # Tests take what they have built, which is slower: the whole workspace.
         profile = os.environ.get("HISTEQ_PROFILE", "release")
-        build = ["cargo", "build", "--profile", profile, "--locked", "-p", "histeq-vapoursynth"]
-        build += ["--message-format", "json-render-diagnostics"]
+        build = ["cargo", "build", "--profile", profile, "--locked", "--message-format", "json-render-diagnostics"]
+        build += ["-p", "histeq-vapoursynth"] if profile == "release" else ["--workspace"]
         messages = subprocess.run(build, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True).stdout
         made = [json.loads(line) for line in messages.splitlines()]
         (library,) = [

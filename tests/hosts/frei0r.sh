@@ -4,14 +4,14 @@
 # which Kdenlive and Shotcut are made of) is another host.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
-profile=dev
-[ "${1:-}" != --release ] || profile=release
+profile=dev crates=(--workspace)
+[ "${1:-}" != --release ] || { profile=release && crates=(-p histeq-frei0r -p histeq-video); }
 set_up ffmpeg
 [ $profile = dev ] || install_packages melt
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cargo build --quiet --profile $profile --locked -p histeq-frei0r -p histeq-video
+cargo build --quiet --profile $profile --locked "${crates[@]}"
 built=$(cargo metadata --locked --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/${profile/dev/debug}
 program=$built/histeq-video
 # As docs/hosts.md has it.

@@ -11,7 +11,7 @@ mod equalize_array;
 #[path = "../../samples/equalize_sequence.rs"]
 mod equalize_sequence;
 
-pub const SIZE: (usize, usize) = (98, 62);
+pub const SIZE: (usize, usize) = (66, 46);
 pub const RATE: f64 = 10.0;
 const FRAMES: usize = 45;
 
@@ -354,17 +354,17 @@ fn what_does_not_fit_is_an_error_that_says_so() {
     let build = || builder("yuv420p", Backend::Cpu);
     let mut equalizer = build().build().expect("a backend");
     let error = equalizer.push(&[0; 10]).err().expect("too short");
-    assert_eq!(said(error), "a yuv420p picture of 98x62 pixels has 9114 bytes, not 10");
-    let planes = [PlaneInput { bytes: &[0; 98 * 62], stride: 98 }];
+    assert_eq!(said(error), "a yuv420p picture of 66x46 pixels has 4554 bytes, not 10");
+    let planes = [PlaneInput { bytes: &[0; 66 * 46], stride: 66 }];
     let error = equalizer.push(Input::planes(&planes)).err().expect("too few");
     assert_eq!(said(error), "yuv420p has 3 planes, not 1");
-    let planes = [98, 49, 49].map(|stride| PlaneInput { bytes: &[0; 6075], stride });
+    let planes = [66, 33, 33].map(|stride| PlaneInput { bytes: &[0; 3035], stride });
     let error = equalizer.push(Input::planes(&planes)).err().expect("too short");
-    assert_eq!(said(error), "plane 0 has 62 rows of 98 bytes, which do not lie in 6075 bytes with a stride of 98");
+    assert_eq!(said(error), "plane 0 has 46 rows of 66 bytes, which do not lie in 3035 bytes with a stride of 66");
     equalizer.finish().expect("an end").for_each(drop);
-    assert!(matches!(equalizer.push(&[0; 9114]), Err(Error::Finished)));
+    assert!(matches!(equalizer.push(&[0; 4554]), Err(Error::Finished)));
     equalizer.restart(0).expect("a backend");
-    equalizer.push(&[0; 9114]).expect("a frame of another video");
+    equalizer.push(&[0; 4554]).expect("a frame of another video");
 
     for (name, value, says) in [
         ("strength", "2", "strength is a number from 0 to 1, not 2"),
@@ -376,9 +376,9 @@ fn what_does_not_fit_is_an_error_that_says_so() {
     let conflict = with(build(), "--set tiles=4x4").build().err().expect("a conflict");
     assert_eq!(said(conflict), "tiles goes with method clahe and detail only");
     let outside = with(build(), "--roi 200,0,10,10").build().err().expect("outside");
-    assert!(said(outside).starts_with("roi 200,0,10,10 lies outside of its picture of 98x62 pixels"));
-    assert!(matches!(build().mask(&[0; 98 * 62]), Err(Error::NoMask { .. })));
-    let tiled = with(build(), "--method clahe").mask(&[1; 98 * 62]).expect("weights").build();
+    assert!(said(outside).starts_with("roi 200,0,10,10 lies outside of its picture of 66x46 pixels"));
+    assert!(matches!(build().mask(&[0; 66 * 46]), Err(Error::NoMask { .. })));
+    let tiled = with(build(), "--method clahe").mask(&[1; 66 * 46]).expect("weights").build();
     assert!(matches!(tiled, Err(Error::MaskedTiles)));
     if gpu().is_none() {
         assert!(build().backend(Backend::Cuda).build().is_err_and(|error| error.gpu().is_some()));

@@ -2,11 +2,13 @@
 # tests/hosts/vapoursynth.sh [--release]: the plug-in for VapourSynth in the real host: built into a wheel and installed into a fresh virtual environment, as
 # docs/hosts.md says, and compared with the program: three clips under every look, in order, shuffled and in parallel, the
 # conformance vectors, and a script that vspipe runs. It fetches VapourSynth from PyPI, and Python 3.12 where neither the path nor
-# PYTHON has it or a newer one. With --release, plug-in and program are those of users.
+# PYTHON has it or a newer one; without any, it is skipped. With --release, plug-in and program are those of users, and two of the
+# clips are the whole samples.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
 export HISTEQ_PROFILE=dev
-[ "${1:-}" != --release ] || HISTEQ_PROFILE=release
+crates=(--workspace)
+[ "${1:-}" != --release ] || { HISTEQ_PROFILE=release && crates=(-p histeq-video); }
 set_up python3-venv ffmpeg
 
 # One that runs: a shim on the path may stand for a Python that is not chosen.
@@ -14,25 +16,37 @@ python=${PYTHON:-}
 for candidate in python3.{12..14} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-4].*/bin/python3; do
     [ -n "$python" ] || ! "$candidate" -c "" 2>/dev/null || python=$candidate
 done
-python=${python:->=3.12}
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-python3 -m venv "$folder/uv"
-"$folder/uv/bin/pip" --quiet install uv
-"$folder/uv/bin/uv" --quiet venv --seed --python "$python" "$folder/venv"
 venv=$folder/venv/bin
+fetch_python() {
+    python3 -m venv "$folder/uv" && "$folder/uv/bin/pip" --quiet install uv &&
+        "$folder/uv/bin/uv" --quiet venv --seed --python ">=3.12" "$folder/venv"
+}
+if [ -n "$python" ]; then
+    "$python" -m venv "$folder/venv"
+else
+    fetch_python || skip "no Python 3.12 or newer here, and uv gets none"
+fi
 "$venv/pip" --quiet install ./src/vapoursynth numpy
 
-cargo build --quiet --profile $HISTEQ_PROFILE --locked -p histeq-video
+cargo build --quiet --profile $HISTEQ_PROFILE --locked "${crates[@]}"
 program=$(cargo metadata --locked --format-version 1 --no-deps | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/${HISTEQ_PROFILE/dev/debug}/histeq-video
 
 # Noise in the dark with a cut, of 10 bits.
 dark="lutyuv=y=val*0.12+64,noise=alls=6:allf=t,format=yuv422p10le"
 ffmpeg -v error -i samples/coast.mp4 -i samples/parking-lot.mp4 -filter_complex \
-    "[0:v]trim=end_frame=40,scale=320:180,setsar=1,fps=25,format=yuv422p10le,$dark[a];[1:v]trim=end_frame=40,scale=320:180,setsar=1,fps=25,format=yuv422p10le,$dark[b];[a][b]concat" \
+    "[0:v]fps=25,trim=end_frame=40,scale=320:180,setsar=1,format=yuv422p10le,$dark[a];[1:v]fps=25,trim=end_frame=40,scale=320:180,setsar=1,format=yuv422p10le,$dark[b];[a][b]concat" \
     -c:v ffv1 "$folder/dark.mkv"
-"$venv/python" tests/hosts/vapoursynth/check.py "$program" samples/coast.mp4 samples/parking-lot.mp4 "$folder/dark.mkv"
+clips=(samples/coast.mp4 samples/parking-lot.mp4)
+if [ $HISTEQ_PROFILE = dev ]; then
+    for at in "${!clips[@]}"; do
+        ffmpeg -v error -i "${clips[at]}" -frames:v 40 -vf "scale=trunc(iw/8)*2:trunc(ih/8)*2" -c:v ffv1 "$folder/$at.mkv"
+        clips[at]=$folder/$at.mkv
+    done
+fi
+"$venv/python" tests/hosts/vapoursynth/check.py "$program" "${clips[@]}" "$folder/dark.mkv"
 
 # A script as users write it.
 cat >"$folder/script.vpy" <<'PY'

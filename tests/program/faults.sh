@@ -6,4 +6,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/setup.sh"
 set_up ffmpeg
 
-env --default-signal=INT,QUIT cargo test --quiet --locked -p histeq-video --test suite -- --ignored "$@"
+env --default-signal=INT,QUIT cargo test --quiet --locked --workspace --test suite -- --ignored "$@"

@@ -62,14 +62,16 @@ fn a_burnt_in_box_that_changes_its_brightness_does_not_move_the_rest() {
 fn a_mask_of_one_gray_is_no_mask() {
     let dir = Dir::new();
     with_box(&dir, "in.mkv", "mod(N*20\\,200)");
-    for (name, colour) in [("white.png", "white"), ("gray.jpg", "0x808080"), ("dark.bmp", "0x101010")] {
+    let masks = [("white.png", "white"), ("gray.jpg", "0x808080"), ("dark.bmp", "0x101010")];
+    for (name, colour) in masks {
         dir.ffmpeg(&format!("-f lavfi -i color={colour}:size=96x64 -frames:v 1 {name}"));
-        for options in ["", "--exact", "--set plateau=40", "--roi 5,5,40,40", "--look haze", "--roi auto --set bins=30"]
-        {
-            dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv plain.mkv"));
+    }
+    for options in ["", "--exact", "--set plateau=40", "--roi 5,5,40,40", "--look haze", "--roi auto --set bins=30"] {
+        dir.succeeds(&format!("{options} --encoder ffv1 -y in.mkv plain.mkv"));
+        let plain = dir.raw("plain.mkv", "yuv444p");
+        for (name, _) in masks {
             dir.succeeds(&format!("{options} --mask {name} --encoder ffv1 -y in.mkv masked.mkv"));
-            let (plain, masked) = (dir.raw("plain.mkv", "yuv444p"), dir.raw("masked.mkv", "yuv444p"));
-            assert!(plain == masked, "{name} '{options}'");
+            assert!(plain == dir.raw("masked.mkv", "yuv444p"), "{name} '{options}'");
         }
     }
 }

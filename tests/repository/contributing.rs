@@ -1,7 +1,9 @@
-//! The lists of files in CONTRIBUTING.md are complete: they have each file that a member which exists is in.
+//! The lists in CONTRIBUTING.md are complete: of files that a member is in, and of scripts.
 
+use crate::support::documents::read;
 use crate::support::skip::skip;
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -81,6 +83,24 @@ fn the_lists_have_each_file_that_a_member_is_in() {
     }
     assert!(recipes.len() >= 8, "{} recipes", recipes.len());
     assert!(wrong.is_empty(), "{PAGE}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn each_script_is_a_step_of_ci_or_in_the_list_of_what_that_leaves_out() {
+    let (steps, page) = (read(".ci/run"), read(PAGE));
+    let (_, list) = page.split_once("\nWhat `.ci/run` leaves out").expect("the list");
+    let (list, _) = list.split_once("\n\nWhere").expect("the end of the list");
+    let is_program = |path: &str| std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o100 != 0);
+    let scripts: Vec<String> = texts().into_keys().filter(|path| path.ends_with(".sh") && is_program(path)).collect();
+    assert!(scripts.len() > 15, "{scripts:?}");
+    for script in scripts {
+        let is_step = steps.lines().any(|line| line.starts_with(&format!("step {script}")));
+        assert!(is_step || list.contains(&format!("`{script}`")), "{script} is in neither");
+    }
+    let named = list.split('`').skip(1).step_by(2).map(|name| name.split(' ').next().unwrap_or_default());
+    for name in named.filter(|name| name.contains('/') && !name.starts_with("target")) {
+        assert!(Path::new(name).exists(), "{PAGE} names {name}, which is gone");
+    }
 }
 
 #[test]

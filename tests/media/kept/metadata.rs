@@ -67,6 +67,10 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
     for name in names {
         for (input, said) in &films {
             let run = dir.run(&format!("--backend cpu -y --output-format {name} {input} out.bin"));
+            // Then the other film has none, either: what holds HEVC holds H.264, or has HEVC by default.
+            if run.stderr.contains("no available encoder makes video that") {
+                break;
+            }
             if run.code != Some(0) || !dir.path("out.bin").is_file() {
                 continue;
             }

@@ -3,6 +3,7 @@
 use super::{RAW, frame, gradient, largest_step, lumas, mean, through};
 use crate::support::pictures::Random;
 use crate::support::program::Dir;
+use crate::support::textbook::Raw;
 
 /// What the mean of a part that stands still may move by from one frame to the next, in levels.
 const CALM: f64 = 2.0;
@@ -48,13 +49,13 @@ fn what_stands_still_keeps_its_brightness_when_something_dark_comes_and_goes() {
 
 #[test]
 fn a_flat_clip_comes_out_as_it_went_in() {
-    let dir = Dir::new();
+    let (dir, raw) = (Dir::new(), Raw { size: (64, 36), ..RAW });
     for code in [0, 16, 17, 100, 235, 255] {
-        let video = frame(RAW, |_, _| code).repeat(12);
+        let video = frame(raw, |_, _| code).repeat(12);
         for options in
             ["", "--look night", "--look haze", "--look underwater", "--look thermal", "--exact", "--method deflicker"]
         {
-            assert!(through(&dir, RAW, options, &video) == video, "flat {code} changes with '{options}'");
+            assert!(through(&dir, raw, options, &video) == video, "flat {code} changes with '{options}'");
         }
     }
 }
