@@ -116,9 +116,16 @@ pub enum TargetError {
 
 impl TargetError {
     /// Why no file can be made for the output of this name.
-    fn not_created(name: Name, error: &std::io::Error) -> Self {
-        let why = reason(error);
-        if is_full(error) { TargetError::NotWritten(name, why) } else { TargetError::NotWritable(name, why) }
+    fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| match is_full(&error) {
+            true => TargetError::not_written(name)(error),
+            false => TargetError::NotWritable(name.clone(), reason(&error)),
+        }
+    }
+
+    /// Why the output of this name is not what it was to be.
+    fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| TargetError::NotWritten(name.clone(), reason(&error))
     }
 }
 
@@ -180,8 +187,7 @@ impl Target {
         let mut target = Target::checked(name, input, files, overwrite)?;
         if target.is_direct {
             // Finds out at once whether the folder takes files.
-            let temporary = Temporary::beside(&target.file);
-            let temporary = temporary.map_err(|error| TargetError::not_created(name.clone(), &error))?;
+            let temporary = Temporary::beside(&target.file).map_err(TargetError::not_created(name))?;
             target.is_direct = false;
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
@@ -208,8 +214,8 @@ impl Target {
     pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self, TargetError> {
         let mut target = Target::nowhere(&folder.path(name).into());
         target.file = folder.place().join(name);
-        let temporary = Temporary::beside(&target.file);
-        target.temporary = Some(temporary.map_err(|error| TargetError::not_created(target.name.clone(), &error))?);
+        let temporary = Temporary::beside(&target.file).map_err(TargetError::not_created(&target.name))?;
+        target.temporary = Some(temporary);
         (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
     }
@@ -274,8 +280,7 @@ impl Target {
                 true => File::options().write(true).open(&target.file).map(Some),
                 false => Temporary::beside(&target.file).map(|_| None),
             };
-            let found = found.map_err(|error| TargetError::not_created(name.clone(), &error))?;
-            found.map_or(Ok(()), |file| target.lock(&file))?;
+            found.map_err(TargetError::not_created(name))?.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
         Ok(target)
@@ -391,11 +396,9 @@ impl Target {
         if self.fifo.is_some() || self.temporary.is_some() || !is_fifo(&self.name) {
             return Ok(());
         }
-        match open_for_reader(self.name.path(), &self.cancel.flag()) {
-            Ok(Some(file)) => self.fifo = Some(file),
-            Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
-            Err(error) => return Err(TargetError::not_created(self.name.clone(), &error)),
-        }
+        let opened = open_for_reader(self.name.path(), &self.cancel.flag());
+        let opened = opened.map_err(TargetError::not_created(&self.name))?;
+        self.fifo = Some(opened.ok_or_else(|| TargetError::NoReader(self.name.clone()))?);
         Ok(())
     }
 
@@ -450,8 +453,7 @@ impl Target {
     /// When it cannot be opened, another program has created it meanwhile or has replaced the temporary file, or another
     /// run records into it.
     pub fn begin(&mut self) -> Result<(), TargetError> {
-        let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
-        temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
+        self.temporary.as_ref().map_or(Ok(()), Temporary::check).map_err(TargetError::not_written(&self.name))?;
         if !self.is_direct || self.direct.is_some() {
             return Ok(());
         }
@@ -462,13 +464,12 @@ impl Target {
             true => options.create(true).truncate(false),
             false => options.create_new(true),
         };
-        let opened = options.open(&self.file).map_err(|error| match error.kind() {
+        let file = options.open(&self.file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
-            _ => TargetError::not_created(self.name.clone(), &error),
-        });
-        let file = opened?;
+            _ => TargetError::not_created(&self.name)(error),
+        })?;
         self.lock(&file)?;
-        file.set_len(0).map_err(|error| TargetError::not_created(self.name.clone(), &error))?;
+        file.set_len(0).map_err(TargetError::not_created(&self.name))?;
         self.direct = Some(file);
         Ok(())
     }
@@ -486,7 +487,7 @@ impl Target {
             None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
-        file.map_err(|error| TargetError::not_created(self.name.clone(), &error))
+        file.map_err(TargetError::not_created(&self.name))
     }
 
     /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
@@ -542,10 +543,9 @@ impl Target {
     /// When writing fails, or it cannot get that name; the error names the one that it has.
     pub fn end(mut self, outcome: Outcome) -> Result<Name, TargetError> {
         let name = self.name.clone();
-        let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
         let Some(temporary) = self.temporary.take() else {
             if let Some(file) = &self.direct {
-                sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
+                sync(file).and_then(|()| sync_folder(&self.file)).map_err(TargetError::not_written(&name))?;
                 // To remove a segment ends no recording: the next ones are written as before.
                 if !self.is_locked_elsewhere && is_removed(file, &self.file) {
                     return Err(TargetError::NotWritten(name, "it was removed meanwhile".to_owned()));
@@ -554,21 +554,21 @@ impl Target {
             if self.is_list && outcome == Outcome::Interrupted {
                 // Segments are named in it, and keep their names.
                 let free = names_with(&self.file, "partial").find(|path| is_free(path));
-                let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
-                std::fs::rename(&self.file, &partial).map_err(not_written)?;
+                let partial = free.ok_or_else(|| TargetError::not_written(&name)(ErrorKind::AlreadyExists.into()))?;
+                std::fs::rename(&self.file, &partial).map_err(TargetError::not_written(&name))?;
                 return Ok(partial.into());
             }
             return Ok(name);
         };
-        sync(&temporary.file).map_err(not_written)?;
+        sync(&temporary.file).map_err(TargetError::not_written(&name))?;
         // Links have been followed; one that is there now is replaced itself.
         let old = std::fs::symlink_metadata(&self.file).ok().filter(|old| self.may_replace && old.is_file());
         let (file, folder, may_replace) = (self.file, self.folder, self.may_replace);
         let mut whole = WholeFile { name: name.clone(), file, folder, temporary, may_replace, old };
         match (outcome, self.together) {
             (Outcome::Interrupted, _) => {
-                let named = whole.keep("partial").map_err(not_written)?;
-                sync_folder(&whole.file).map_err(not_written)?;
+                let named = whole.keep("partial").map_err(TargetError::not_written(&name))?;
+                sync_folder(&whole.file).map_err(TargetError::not_written(&name))?;
                 return Ok(named);
             }
             (Outcome::Complete, Some(together)) => together.add(whole),
@@ -583,7 +583,7 @@ impl Target {
     /// When the folder takes no new files.
     pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
         let name = numbered(&self.name, number);
-        Temporary::beside(name.path()).map_err(|error| TargetError::not_created(name, &error))
+        Temporary::beside(name.path()).map_err(TargetError::not_created(&name))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.
@@ -597,8 +597,7 @@ impl Target {
         match image.take(name.path(), self.may_replace, old.as_ref()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(TargetError::Exists(name)),
-            Err(error) => Err(TargetError::NotWritten(name, reason(&error))),
-            Ok(()) => Ok(()),
+            taken => taken.map_err(TargetError::not_written(&name)),
         }
     }
 
@@ -658,7 +657,7 @@ impl WholeFile {
         let mut hidden = Vec::with_capacity(files.len());
         for file in &files {
             let name = file.temporary.prepare(&file.file, file.may_replace, file.old.as_ref());
-            hidden.push(name.map_err(|error| TargetError::NotWritten(file.name.clone(), reason(&error)))?);
+            hidden.push(name.map_err(TargetError::not_written(&file.name))?);
         }
         let mut named = Vec::with_capacity(files.len());
         let mut all = files.iter_mut().zip(hidden).enumerate();
@@ -674,7 +673,7 @@ impl WholeFile {
         }
         drop(named);
         for file in &files {
-            sync_folder(&file.file).map_err(|error| TargetError::NotWritten(file.name.clone(), reason(&error)))?;
+            sync_folder(&file.file).map_err(TargetError::not_written(&file.name))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Files that are read by their names. The type of the file is checked first, so that a FIFO is not waited for, and a
+//! Files that are opened by their names. The type of the file is checked first, so that a FIFO is not waited for, and a
 //! device, which may have no end, is not read.
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
@@ -14,6 +14,14 @@ use std::path::{Path, PathBuf};
 /// When it cannot be opened, or is not a regular file.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open_at(CWD, path.as_ref(), Links::Followed, OFlags::RDONLY)
+}
+
+/// Opens the regular file of this name for writing, and makes it if there is none. A link is not followed.
+///
+/// # Errors
+/// When it cannot be opened, or is not a regular file.
+pub fn create_regular(path: impl AsRef<Path>) -> io::Result<File> {
+    open_at(CWD, path.as_ref(), Links::Refused, OFlags::WRONLY | OFlags::CREATE)
 }
 
 /// The bytes of the regular file of this name.
