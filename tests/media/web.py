@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The views of `live --web` and `preview --web` in a real browser: what is seen, how late, and what viewers and attackers cost.
 
-    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|file|late|viewers|attack|soak]...
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|file|texts|late|viewers|attack|soak]...
 
 Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
 on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
 sticks out; a look that is chosen is on the picture. File: the same of a file, and the command that is copied makes what was
-shown. How late: each picture of a camera of 1280x720 at 30 frames a second has the
+shown. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
 clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
 Attack: connections that stay half open, and requests of noise. Soak, only if it is named: all of that for N seconds. Prints Markdown; screenshots go to FOLDER.
 """
@@ -321,6 +321,32 @@ def file(given):
         run.end()
 
 
+def texts(given):
+    """Names of files and cameras, addresses and metadata that are markup: both pages show them as they are."""
+    markup = "<img src=x onerror='window.harm=1'><script>window.harm=2<\u2215script>\u202e&lt;b\">"
+    clip = given.keep / f"{markup}.mkv"
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=60", "-metadata", f"title={markup}", clip],
+                   check=True)
+    config = given.keep / "cameras.toml"
+    cameras = [(f"{markup}1", str(clip)), (f"{markup}2", f"http://127.0.0.1:9/{markup}")]
+    config.write_text("".join(f"[camera.{json.dumps(name)}]\nsource = {json.dumps(source)}\n" for name, source in cameras))
+    for name, line in [(clip.name, ["preview", "--web=0", clip]), (cameras[0][0], ["live", "--no-preview", "--web=0", "--config", config])]:
+        run = Run(given.program, *line)
+        browser = Browser()
+        try:
+            browser.open(run.url)
+            browser.run(WAIT % "document.body.textContent.includes(values[0])" + WAIT % "document.getElementById('picture').width === 64", name)
+            time.sleep(1)
+            found = browser.run("return [window.harm ?? 0, document.querySelectorAll('[onerror], script:not([src])').length];")
+            assert found == [0, 0], found
+            complaints = browser.complaints()
+            assert not complaints, complaints
+            print(f"{line[0]}: a name that is markup is text, runs nothing and loads nothing")
+        finally:
+            browser.close()
+            run.end()
+
+
 def late(given):
     """The age of pictures when they are painted."""
     live = live_run(given.program)
@@ -461,12 +487,12 @@ def main():
     options.add_argument("--program", default=ROOT / "target/debug/histeq-video", type=pathlib.Path)
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--keep", type=pathlib.Path)
-    options.add_argument("what", nargs="*", choices=["see", "file", "late", "viewers", "attack", "soak", []], default=[])
+    options.add_argument("what", nargs="*", choices=["see", "file", "texts", "late", "viewers", "attack", "soak", []], default=[])
     given = options.parse_args()
     kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
     given.keep.mkdir(exist_ok=True)
     try:
-        for what in given.what or ["see", "file", "late", "viewers", "attack"]:
+        for what in given.what or ["see", "file", "texts", "late", "viewers", "attack"]:
             print(f"\n## {what}", flush=True)
             globals()[what](given)
     finally:

@@ -128,6 +128,23 @@ fn images_replace_links_and_nothing_that_appears_during_the_run() {
 }
 
 #[test]
+fn segments_go_through_no_link_that_appears_during_the_run() {
+    let dir = Dir::new();
+    clip(&dir, "in.mkv");
+    for planted in ["list0.ts", "list.m3u8.tmp"] {
+        dir.write("precious", b"precious");
+        let running = waiting(&dir, "-q -y --encoder mpeg2video - list.m3u8");
+        std::os::unix::fs::symlink("precious", dir.path(planted)).expect("a link");
+        let (code, said) = fed(running, &dir.read("in.mkv"));
+        assert!(crate::support::program::failed(code) && said.contains("symbolic links"), "{planted}: {code:?} {said}");
+        assert_eq!(dir.read("precious"), b"precious", "{planted}");
+        std::fs::remove_file(dir.path(planted)).expect("a link");
+    }
+    assert_eq!(fed(waiting(&dir, "-q -y --encoder mpeg2video - list.m3u8"), &dir.read("in.mkv")).0, Some(0));
+    assert_eq!(dir.frames("list.m3u8").len(), 10);
+}
+
+#[test]
 fn two_runs_in_containers_may_write_the_same_output() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");

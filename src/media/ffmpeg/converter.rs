@@ -249,7 +249,7 @@ fn planar(picture: &Picture) -> Result<Option<Picture>, Error> {
     let planar = Frame::new(PixelFormat::Yuv422p, size, frame.range(), frame.matrix(), planes);
     let mut planar = planar.map_err(|_| unusable)?;
     (planar.pts, planar.attachment) = (frame.pts, frame.attachment);
-    Picture::from_frame(&planar).map(Some)
+    Picture::from_host_frame(&planar).map(Some)
 }
 
 fn coefficients(matrix: Matrix) -> i32 {

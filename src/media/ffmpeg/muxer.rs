@@ -6,10 +6,10 @@ use super::{
     Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
     StreamSideData, VideoEncoder, check, location, rescale,
 };
-use crate::sys::{Name, out_of_memory};
+use crate::sys::{Name, by_descriptor, create_regular, out_of_memory};
 use anyhow::{Context as _, Result, bail};
 use ffmpeg_next::{Rational, ffi};
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
@@ -53,20 +53,51 @@ pub struct Muxer {
     first_dts: Option<i64>,
 }
 
+/// Opens a file of a muxer that opens its own files. What is written is a file, and no link, whatever has come in its
+/// place since it was looked at: it is opened once, and FFmpeg gets that very file.
+unsafe extern "C" fn open_file(
+    context: *mut ffi::AVFormatContext,
+    pb: *mut *mut ffi::AVIOContext,
+    url: *const c_char,
+    flags: c_int,
+    options: *mut *mut ffi::AVDictionary,
+) -> c_int {
+    // SAFETY: FFmpeg calls this for a valid context, with what its own function takes.
+    unsafe {
+        let name = CStr::from_ptr(url).to_bytes();
+        let path = name.strip_prefix(b"file:").unwrap_or(name);
+        let is_written = flags & ffi::AVIO_FLAG_WRITE != 0 && !path.windows(3).any(|part| part == b"://");
+        let file = is_written.then(|| create_regular(OsStr::from_bytes(path))).transpose();
+        let (file, callback) = match file {
+            Ok(file) => (file, &(*context).interrupt_callback),
+            Err(error) => return kept(context, ffi::AVERROR(error.raw_os_error().unwrap_or(libc::ELOOP))),
+        };
+        let place = file.as_ref().and_then(by_descriptor).map(location);
+        ffi::avio_open2(pb, place.as_deref().map_or(url, CStr::as_ptr), flags, callback, options)
+    }
+}
+
 /// Closes a file of a muxer that opens its own files, and keeps the error.
 unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi::AVIOContext) -> i32 {
-    // SAFETY: the context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both.
-    // The file is open, and not used afterwards.
+    // SAFETY: the context is as `kept` wants it. The file is open, and not used afterwards.
     unsafe {
         ffi::avio_flush(pb);
         let error = (*pb).error;
         let closed = ffi::avio_close(pb);
-        let code = if error < 0 { error } else { closed };
-        if let Some(failed) = (*context).opaque.cast::<AtomicI32>().as_ref().filter(|_| code < 0) {
-            let _ = failed.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
-        }
-        code
+        kept(context, if error < 0 { error } else { closed })
     }
+}
+
+/// The result of a call for a file that a muxer opens, which is kept if it is the first error.
+///
+/// # Safety
+/// The context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both.
+unsafe fn kept(context: *mut ffi::AVFormatContext, code: i32) -> i32 {
+    // SAFETY: by the caller's promise.
+    if let Some(failed) = unsafe { (*context).opaque.cast::<AtomicI32>().as_ref() }.filter(|_| code < 0) {
+        let _ = failed.compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
+    }
+    code
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Muxer.
@@ -101,6 +132,10 @@ impl Muxer {
             if container.writes_segments() || container.is_images() {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
+            }
+            // Images are files without a name, which the target opens.
+            if container.writes_segments() {
+                (*ptr).io_open = Some(open_file);
             }
             // FFmpeg 5 marks FLAC in mp4 as experimental; players support it.
             (*ptr).strict_std_compliance = ffi::FF_COMPLIANCE_EXPERIMENTAL;

@@ -45,8 +45,17 @@ impl Picture {
     /// A picture that shares this frame's planes, with the properties of the picture that the frame came from.
     ///
     /// # Errors
+    /// When memory runs out, or a plane lies on a GPU that fails.
+    pub fn from_frame(frame: &Frame) -> anyhow::Result<Self> {
+        frame.bring_down().map_err(histeq::Error::from)?;
+        Ok(Picture::from_host_frame(frame)?)
+    }
+
+    /// The same of a frame that does not lie on a GPU.
+    ///
+    /// # Errors
     /// When memory runs out.
-    pub fn from_frame(frame: &Frame) -> Result<Self, Error> {
+    pub fn from_host_frame(frame: &Frame) -> Result<Self, Error> {
         let mut picture = Picture::new();
         if let Some(properties) = frame.attachment.as_ref().and_then(|a| a.downcast_ref::<Picture>()) {
             picture.copy_properties(properties)?;
@@ -148,5 +157,36 @@ impl Drop for BufferReference {
     fn drop(&mut self) {
         // SAFETY: made in `Picture::buffer_of`, released nowhere else.
         unsafe { ffi::av_buffer_unref(&mut self.reference) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use histeq::frame::{Matrix, MemoryError, PixelFormat};
+
+    /// Memory of a GPU that has failed.
+    struct Lost;
+
+    impl Memory for Lost {
+        fn bytes(&self) -> &[u8] {
+            panic!("it cannot be copied")
+        }
+
+        fn size(&self) -> usize {
+            64
+        }
+
+        fn bring_down(&self) -> Result<(), MemoryError> {
+            Err(MemoryError::new("the GPU is lost"))
+        }
+    }
+
+    #[test]
+    fn a_plane_on_a_gpu_that_has_failed_is_an_error() {
+        let plane = Plane::new(Arc::new(Lost), 0, 8, 8, 8).expect("rows that lie inside");
+        let frame = Frame::new(PixelFormat::Gray, (8, 8), Range::Full, Matrix::Bt709, vec![plane]).expect("a frame");
+        let error = Picture::from_frame(&frame).err().expect("an error");
+        assert_eq!(error.to_string(), "the GPU is lost");
     }
 }

@@ -285,7 +285,7 @@ impl FileSink {
         let (name, mut url) = (self.target.name(), self.target.url());
         if self.is_sequence() {
             let image = self.target.image(self.next_image())?;
-            url = self.image.insert(image).location().into();
+            url = self.image.insert(image).location.clone().into();
         }
         let opened = match &self.interrupt {
             Some(interrupt) => {

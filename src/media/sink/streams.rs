@@ -15,6 +15,10 @@ use anyhow::{Context, Result, bail};
 /// The longest audio that decoders need before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
 
+/// The most streams beside which another one is tried. Each trial has a muxer with all of them, so that time and memory
+/// grow with the square.
+const MAX_TRIED: usize = 32;
+
 /// The way of an input stream's packets to the output.
 enum Route {
     Copy(OutputStream),
@@ -280,12 +284,18 @@ impl Routes {
             let route = match treatment(stream, streams, container, rules) {
                 Treatment::Copy => {
                     let first = early.iter().find(|packet| packet.stream() == stream.index);
-                    let begin = || Trial::new(container, &add_video, &beside, stream);
-                    let trial = can_try.then(|| begin().map_err(|error| error.to_string()));
+                    // It has no packets, and no effect on other streams.
+                    let is_file = stream.kind == MediaType::Attachment;
+                    let others = if is_file { &[][..] } else { &beside };
+                    let begin = || Trial::new(container, &add_video, others, stream);
+                    let is_tried = can_try && beside.len() < MAX_TRIED;
+                    let trial = is_tried.then(|| begin().map_err(|error| error.to_string()));
                     match Trial::outcome(trial, first) {
                         Ok(trial) => {
-                            trials[stream.index] = trial;
-                            beside.push(stream.clone());
+                            if !is_file {
+                                trials[stream.index] = trial;
+                                beside.push(stream.clone());
+                            }
                             Some(Route::Copy(muxer.add_copy(stream, &metadata)?))
                         }
                         Err(why) => {

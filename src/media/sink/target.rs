@@ -4,12 +4,12 @@
 use super::file_names::{folder_of, is_free, names_with, next_names, resolve_links};
 use super::recorder::Room;
 use super::sources::{are_of_pattern, may_be_source};
-use super::temporary::{Leftover, Naming, Temporary, by_descriptor, sync, sync_folder};
+use super::temporary::{Leftover, Named, Temporary, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{
-    Name, PlaneWriter, PrivateFolder, is_fifo, numbered, numbers_there, one_line, open_for_reader, stderr_is_terminal,
-    stdin, stdout, stdout_pipe, without_password,
+    Name, PlaneWriter, PrivateFolder, by_descriptor, is_fifo, is_same, numbered, numbers_there, one_line,
+    open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_password,
 };
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, TryLockError};
@@ -116,9 +116,16 @@ pub enum TargetError {
 
 impl TargetError {
     /// Why no file can be made for the output of this name.
-    fn not_created(name: Name, error: &std::io::Error) -> Self {
-        let why = reason(error);
-        if is_full(error) { TargetError::NotWritten(name, why) } else { TargetError::NotWritable(name, why) }
+    fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| match is_full(&error) {
+            true => TargetError::not_written(name)(error),
+            false => TargetError::NotWritable(name.clone(), reason(&error)),
+        }
+    }
+
+    /// Why the output of this name is not what it was to be.
+    fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| TargetError::NotWritten(name.clone(), reason(&error))
     }
 }
 
@@ -175,13 +182,12 @@ impl Target {
     pub fn new(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
             Target::differs(name, input)?;
-            return Ok(Target::at(name));
+            return Ok(Target::nowhere(name));
         }
         let mut target = Target::checked(name, input, files, overwrite)?;
         if target.is_direct {
             // Finds out at once whether the folder takes files.
-            let temporary = Temporary::beside(&target.file);
-            let temporary = temporary.map_err(|error| TargetError::not_created(name.clone(), &error))?;
+            let temporary = Temporary::beside(&target.file).map_err(TargetError::not_created(name))?;
             target.is_direct = false;
             target.is_list = files == Files::List;
             target.temporary = (files == Files::One).then_some(temporary);
@@ -206,10 +212,10 @@ impl Target {
     /// # Errors
     /// When the folder takes no new files.
     pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self, TargetError> {
-        let mut target = Target::at(&folder.path(name).into());
+        let mut target = Target::nowhere(&folder.path(name).into());
         target.file = folder.place().join(name);
-        let temporary = Temporary::beside(&target.file);
-        target.temporary = Some(temporary.map_err(|error| TargetError::not_created(target.name.clone(), &error))?);
+        let temporary = Temporary::beside(&target.file).map_err(TargetError::not_created(&target.name))?;
+        target.temporary = Some(temporary);
         (target.folder, target.may_replace) = (Some(folder.clone()), true);
         Ok(target)
     }
@@ -225,7 +231,7 @@ impl Target {
             return Err(TargetError::NoFolder(first.into(), folder_of(first).into()));
         }
         for place in next_names(first).filter(|place| is_free(place)) {
-            let mut target = Target { is_direct: true, is_locked_elsewhere: true, ..Target::at(&place.into()) };
+            let mut target = Target { is_direct: true, is_locked_elsewhere: true, ..Target::nowhere(&place.into()) };
             match target.begin() {
                 // It has come meanwhile.
                 Err(TargetError::Exists(_)) => {}
@@ -265,7 +271,7 @@ impl Target {
     /// When the output must not or cannot be written there.
     pub fn direct(name: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         if is_stream(name) {
-            return Ok(Target::at(name));
+            return Ok(Target::nowhere(name));
         }
         let mut target = Target::checked(name, &Name::default(), files, overwrite)?;
         if target.is_direct {
@@ -274,8 +280,7 @@ impl Target {
                 true => File::options().write(true).open(&target.file).map(Some),
                 false => Temporary::beside(&target.file).map(|_| None),
             };
-            let found = found.map_err(|error| TargetError::not_created(name.clone(), &error))?;
-            found.map_or(Ok(()), |file| target.lock(&file))?;
+            found.map_err(TargetError::not_created(name))?.map_or(Ok(()), |file| target.lock(&file))?;
             target.is_direct = files == Files::One;
         }
         Ok(target)
@@ -284,7 +289,7 @@ impl Target {
     /// Looks at the place where `name` should be written; `is_direct` if it is one for files, not a device.
     fn checked(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
         let existed = check_place(name, input, files, overwrite)?;
-        let mut target = Target::at(name);
+        let mut target = Target::nowhere(name);
         target.keeps = overwrite == Overwrite::Keep;
         target.may_replace = overwrite == Overwrite::Yes || existed && !target.keeps;
         if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
@@ -310,11 +315,6 @@ impl Target {
         let is_pipe = *name == "-" || is_fifo(name);
         let (fifo, direct) = if is_pipe { (Some(nowhere), None) } else { (None, Some(nowhere)) };
         Ok(Target { name: name.clone(), file: PathBuf::from("/dev/null"), fifo, direct, ..Target::default() })
-    }
-
-    /// No place at all, for what writes no file, whatever it is called.
-    pub fn nowhere(name: &Name) -> Self {
-        Target::at(name)
     }
 
     /// Makes sure that `name` is not the file `input`.
@@ -348,12 +348,12 @@ impl Target {
 
     /// A pipe, of which `writer` is the end that is written to.
     pub fn pipe(name: &Name, writer: File) -> Self {
-        Target { fifo: Some(writer), ..Target::at(name) }
+        Target { fifo: Some(writer), ..Target::nowhere(name) }
     }
 
     /// A server in the network.
     pub fn network(url: &Name) -> Self {
-        let mut target = Target::at(&without_password(url));
+        let mut target = Target::nowhere(&without_password(url));
         target.url = Some(url.clone());
         target
     }
@@ -363,7 +363,8 @@ impl Target {
         self.url.is_some()
     }
 
-    fn at(name: &Name) -> Self {
+    /// No place at all, for what writes no file, whatever it is called.
+    pub fn nowhere(name: &Name) -> Self {
         Target { name: name.clone(), file: name.path().to_owned(), ..Target::default() }
     }
 
@@ -395,11 +396,9 @@ impl Target {
         if self.fifo.is_some() || self.temporary.is_some() || !is_fifo(&self.name) {
             return Ok(());
         }
-        match open_for_reader(self.name.path(), &self.cancel.flag()) {
-            Ok(Some(file)) => self.fifo = Some(file),
-            Ok(None) => return Err(TargetError::NoReader(self.name.clone())),
-            Err(error) => return Err(TargetError::not_created(self.name.clone(), &error)),
-        }
+        let opened = open_for_reader(self.name.path(), &self.cancel.flag());
+        let opened = opened.map_err(TargetError::not_created(&self.name))?;
+        self.fifo = Some(opened.ok_or_else(|| TargetError::NoReader(self.name.clone()))?);
         Ok(())
     }
 
@@ -454,8 +453,7 @@ impl Target {
     /// When it cannot be opened, another program has created it meanwhile or has replaced the temporary file, or another
     /// run records into it.
     pub fn begin(&mut self) -> Result<(), TargetError> {
-        let temporary = self.temporary.as_ref().map_or(Ok(()), Temporary::check);
-        temporary.map_err(|error| TargetError::NotWritten(self.name.clone(), reason(&error)))?;
+        self.temporary.as_ref().map_or(Ok(()), Temporary::check).map_err(TargetError::not_written(&self.name))?;
         if !self.is_direct || self.direct.is_some() {
             return Ok(());
         }
@@ -466,13 +464,12 @@ impl Target {
             true => options.create(true).truncate(false),
             false => options.create_new(true),
         };
-        let opened = options.open(&self.file).map_err(|error| match error.kind() {
+        let file = options.open(&self.file).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
-            _ => TargetError::not_created(self.name.clone(), &error),
-        });
-        let file = opened?;
+            _ => TargetError::not_created(&self.name)(error),
+        })?;
         self.lock(&file)?;
-        file.set_len(0).map_err(|error| TargetError::not_created(self.name.clone(), &error))?;
+        file.set_len(0).map_err(TargetError::not_created(&self.name))?;
         self.direct = Some(file);
         Ok(())
     }
@@ -490,7 +487,7 @@ impl Target {
             None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
-        file.map_err(|error| TargetError::not_created(self.name.clone(), &error))
+        file.map_err(TargetError::not_created(&self.name))
     }
 
     /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
@@ -510,7 +507,7 @@ impl Target {
             return url.clone();
         }
         let direct = self.direct.as_ref().map(|file| by_descriptor(file).unwrap_or(self.file.clone()));
-        match self.temporary.as_ref().map(Temporary::location).or(direct) {
+        match self.temporary.as_ref().map(|temporary| temporary.location.clone()).or(direct) {
             Some(path) => path.into(),
             None if self.name == "-" => "pipe:1".into(),
             None => self.name.clone(),
@@ -546,10 +543,9 @@ impl Target {
     /// When writing fails, or it cannot get that name; the error names the one that it has.
     pub fn end(mut self, outcome: Outcome) -> Result<Name, TargetError> {
         let name = self.name.clone();
-        let not_written = |error: std::io::Error| TargetError::NotWritten(name.clone(), reason(&error));
         let Some(temporary) = self.temporary.take() else {
             if let Some(file) = &self.direct {
-                sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written)?;
+                sync(file).and_then(|()| sync_folder(&self.file)).map_err(TargetError::not_written(&name))?;
                 // To remove a segment ends no recording: the next ones are written as before.
                 if !self.is_locked_elsewhere && is_removed(file, &self.file) {
                     return Err(TargetError::NotWritten(name, "it was removed meanwhile".to_owned()));
@@ -558,21 +554,21 @@ impl Target {
             if self.is_list && outcome == Outcome::Interrupted {
                 // Segments are named in it, and keep their names.
                 let free = names_with(&self.file, "partial").find(|path| is_free(path));
-                let partial = free.ok_or_else(|| not_written(ErrorKind::AlreadyExists.into()))?;
-                std::fs::rename(&self.file, &partial).map_err(not_written)?;
+                let partial = free.ok_or_else(|| TargetError::not_written(&name)(ErrorKind::AlreadyExists.into()))?;
+                std::fs::rename(&self.file, &partial).map_err(TargetError::not_written(&name))?;
                 return Ok(partial.into());
             }
             return Ok(name);
         };
-        temporary.sync().map_err(not_written)?;
+        sync(&temporary.file).map_err(TargetError::not_written(&name))?;
         // Links have been followed; one that is there now is replaced itself.
         let old = std::fs::symlink_metadata(&self.file).ok().filter(|old| self.may_replace && old.is_file());
         let (file, folder, may_replace) = (self.file, self.folder, self.may_replace);
         let mut whole = WholeFile { name: name.clone(), file, folder, temporary, may_replace, old };
         match (outcome, self.together) {
             (Outcome::Interrupted, _) => {
-                let named = whole.keep("partial").map_err(not_written)?;
-                sync_folder(&whole.file).map_err(not_written)?;
+                let named = whole.keep("partial").map_err(TargetError::not_written(&name))?;
+                sync_folder(&whole.file).map_err(TargetError::not_written(&name))?;
                 return Ok(named);
             }
             (Outcome::Complete, Some(together)) => together.add(whole),
@@ -587,7 +583,7 @@ impl Target {
     /// When the folder takes no new files.
     pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
         let name = numbered(&self.name, number);
-        Temporary::beside(name.path()).map_err(|error| TargetError::not_created(name, &error))
+        Temporary::beside(name.path()).map_err(TargetError::not_created(&name))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.
@@ -601,8 +597,7 @@ impl Target {
         match image.take(name.path(), self.may_replace, old.as_ref()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(TargetError::Exists(name)),
-            Err(error) => Err(TargetError::NotWritten(name, reason(&error))),
-            Ok(()) => Ok(()),
+            taken => taken.map_err(TargetError::not_written(&name)),
         }
     }
 
@@ -659,36 +654,41 @@ impl WholeFile {
     /// When one cannot get its name. As far as the file system can exchange names, all old files keep theirs, and the
     /// error names the files in which the new output is kept.
     pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
-        let mut namings = Vec::with_capacity(files.len());
-        for WholeFile { name, file, temporary, may_replace, old, .. } in &files {
-            let naming = temporary.begin_naming(file, *may_replace, old.as_ref());
-            namings.push(naming.map_err(|error| TargetError::NotWritten(name.clone(), reason(&error)))?);
-        }
-        let refused = namings.iter_mut().enumerate().find_map(|(at, naming)| Some((at, naming.link().err()?)));
-        let refused = refused.or_else(|| {
-            let mut pairs = namings.iter_mut().zip(&mut files).enumerate();
-            pairs.find_map(|(at, (naming, file))| Some((at, naming.place(&mut file.temporary, &file.file).err()?)))
-        });
-        if let Some((at, error)) = refused {
-            return Err(WholeFile::keep_all(files, namings, at, &error));
-        }
-        namings.into_iter().for_each(Naming::finish);
+        let mut hidden = Vec::with_capacity(files.len());
         for file in &files {
-            sync_folder(&file.file).map_err(|error| TargetError::NotWritten(file.name.clone(), reason(&error)))?;
+            let name = file.temporary.prepare(&file.file, file.may_replace, file.old.as_ref());
+            hidden.push(name.map_err(TargetError::not_written(&file.name))?);
+        }
+        let mut named = Vec::with_capacity(files.len());
+        let mut all = files.iter_mut().zip(hidden).enumerate();
+        let linked = all.try_for_each(|(at, (file, hidden))| file.temporary.link(hidden).map_err(|error| (at, error)));
+        let placed = linked.and_then(|()| {
+            files.iter_mut().enumerate().try_for_each(|(at, file)| {
+                named.push(file.temporary.place(&file.file, file.may_replace).map_err(|error| (at, error))?);
+                Ok(())
+            })
+        });
+        if let Err((at, error)) = placed {
+            return Err(WholeFile::keep_all(files, named, at, &error));
+        }
+        drop(named);
+        for file in &files {
+            sync_folder(&file.file).map_err(TargetError::not_written(&file.name))?;
         }
         Ok(())
     }
 
     /// Keeps all of them under other names, because the one of this index cannot get its own.
-    fn keep_all(mut files: Vec<WholeFile>, mut namings: Vec<Naming>, at: usize, error: &std::io::Error) -> TargetError {
+    fn keep_all(mut files: Vec<WholeFile>, named: Vec<Named>, at: usize, error: &std::io::Error) -> TargetError {
         let mut kept: Vec<String> = Vec::new();
-        for (file, naming) in files.iter_mut().zip(&mut namings) {
+        for (file, named) in files.iter_mut().zip(named.into_iter().map(Some).chain(std::iter::repeat_with(|| None))) {
+            let is_new = matches!(named, Some(Named::New));
             // A file that has lost its last name can get no other: it keeps the hidden one until then.
-            if naming.undo()
+            if file.temporary.undo(named, &file.file)
                 && let Ok(name) = file.keep("new")
             {
                 kept.push(name.to_string());
-                naming.remove_new(&file.file);
+                let _ = is_new.then(|| std::fs::remove_file(&file.file));
             }
         }
         let name = files[at].name.clone();
@@ -723,20 +723,13 @@ impl WholeFile {
 
 /// Whether this open file was removed: it has no name, and another file or none has the one that it had.
 fn is_removed(file: &File, name: &Path) -> bool {
-    let Ok(file) = file.metadata() else { return false };
-    let is_it = |named: Metadata| (named.dev(), named.ino()) == (file.dev(), file.ino());
-    file.nlink() == 0 && !std::fs::metadata(name).is_ok_and(is_it)
+    file.metadata().is_ok_and(|open| open.nlink() == 0) && !is_same(std::fs::metadata(name), file)
 }
 
 /// Whether stdout leads to the file `input`.
 fn is_stdout(input: &Name) -> bool {
-    let id = |there: &Metadata| (there.is_file()).then(|| (there.dev(), there.ino()));
-    let there = |file: std::io::Result<File>| id(&file.ok()?.metadata().ok()?);
-    let read = match *input == "-" {
-        true => there(stdin()),
-        false => std::fs::metadata(input).ok().as_ref().and_then(id),
-    };
-    read.is_some() && read == there(stdout())
+    let read = if *input == "-" { stdin().and_then(|file| file.metadata()) } else { std::fs::metadata(input) };
+    read.as_ref().is_ok_and(Metadata::is_file) && stdout().is_ok_and(|stdout| is_same(read, &stdout))
 }
 
 /// Whether it is stdout or a URL, where no file is.

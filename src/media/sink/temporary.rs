@@ -3,10 +3,10 @@
 
 use super::file_names::{folder_of, shortened};
 use super::sources::mark;
-use crate::sys::Name;
-#[cfg(target_os = "linux")]
-use std::ffi::CString;
-use std::fs::{File, Metadata, Permissions};
+use crate::sys::{Name, by_descriptor, is_same};
+use rustix::fs::{AtFlags, CWD, RenameFlags, linkat, renameat_with};
+use rustix::io::Errno;
+use std::fs::{File, Metadata, Permissions, symlink_metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,8 @@ use tempfile::{Builder, PathPersistError, TempPath};
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) file: File,
+    /// The path by which FFmpeg can open it, and the system name it.
+    pub(super) location: PathBuf,
     /// Its name, if it has one.
     path: Option<TempPath>,
 }
@@ -30,11 +32,22 @@ pub struct Leftover {
 impl Leftover {
     /// Removes the file, if the name still leads to it.
     pub fn remove(&self) {
-        if leads_to(&self.path, &self.file) {
+        if is_same(symlink_metadata(&self.path), &self.file) {
             // If this fails, the hidden name still marks the file as temporary.
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// How a file has got its name.
+#[derive(Debug)]
+pub(super) enum Named {
+    /// No file had it before.
+    New,
+    /// The file that had it is still there, under this hidden name, until this is dropped.
+    Exchanged(TempPath),
+    /// The file that had it is gone.
+    Replaced,
 }
 
 impl Temporary {
@@ -45,43 +58,35 @@ impl Temporary {
     /// When the folder takes no new files.
     pub(super) fn beside(place: &Path) -> io::Result<Self> {
         let mode = if place.exists() { 0o600 } else { 0o666 };
-        let temporary = match Temporary::nameless(folder_of(place), mode) {
-            Some(temporary) => temporary,
-            None => Temporary::named(place, mode)?,
-        };
+        let temporary =
+            Temporary::nameless(folder_of(place), mode).map_or_else(|| Temporary::named(place, mode), Ok)?;
         mark(&temporary.file);
         Ok(temporary)
     }
 
-    /// Creates one without a name, which disappears with the process.
-    #[cfg(target_os = "linux")]
-    fn nameless(folder: &Path, mode: u32) -> Option<Self> {
-        use rustix::fs::{Mode, OFlags};
-        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-        let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?;
-        let file = File::from(file);
-        // It is opened, and named, through /proc.
-        leads_to_same(&by_descriptor(&file)?, &file).then_some(Temporary { file, path: None })
-    }
-
-    #[cfg(not(target_os = "linux"))]
+    /// Creates one without a name, which disappears with the process; `None` where the system has none.
     fn nameless(_folder: &Path, _mode: u32) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{Mode, OFlags};
+            let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+            let file = File::from(rustix::fs::open(_folder, flags, Mode::from_raw_mode(_mode)).ok()?);
+            // It is opened, and named, through /proc.
+            let location = by_descriptor(&file)?;
+            is_same(std::fs::metadata(&location), &file).then_some(Temporary { file, location, path: None })
+        }
+        #[cfg(not(target_os = "linux"))]
         None
     }
 
     /// Creates one with a new name.
     fn named(place: &Path, mode: u32) -> io::Result<Self> {
-        let [prefix, suffix] = hidden(place);
-        let mut builder = Builder::new();
-        builder.prefix(&prefix).suffix(&suffix).permissions(Permissions::from_mode(mode));
-        let (file, path) = builder.tempfile_in(folder_of(place))?.into_parts();
-        Ok(Temporary { file, path: Some(path) })
-    }
-
-    /// The path by which FFmpeg can open it.
-    pub(super) fn location(&self) -> PathBuf {
-        let path = self.path.as_ref().map(|path| path.to_path_buf());
-        by_descriptor(&self.file).or(path).unwrap_or_default()
+        let create = |builder: &mut Builder<'_, '_>, folder: &Path| {
+            builder.permissions(Permissions::from_mode(mode)).tempfile_in(folder)
+        };
+        let (file, path) = hidden(place, create)?.into_parts();
+        let location = by_descriptor(&file).unwrap_or_else(|| path.to_path_buf());
+        Ok(Temporary { file, location, path: Some(path) })
     }
 
     /// Its name, if it has one, for removal on an abort.
@@ -95,18 +100,10 @@ impl Temporary {
     /// # Errors
     /// When another file has taken its place.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.path.as_ref().filter(|path| !leads_to(path, &self.file)) {
+        match self.path.as_ref().filter(|path| !is_same(symlink_metadata(path), &self.file)) {
             Some(path) => Err(io::Error::other(format!("another program has replaced {}", Name::from(&**path)))),
             None => Ok(()),
         }
-    }
-
-    /// Writes it to the disk.
-    ///
-    /// # Errors
-    /// When the disk is full, or broken.
-    pub(super) fn sync(&self) -> io::Result<()> {
-        sync(&self.file)
     }
 
     /// Gives it the name `place` (an existing file there is replaced only with `replace`), and the owner and mode of
@@ -115,236 +112,106 @@ impl Temporary {
     /// # Errors
     /// When the system refuses; nothing has changed then.
     pub(super) fn take(&mut self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<()> {
-        let mut naming = self.begin_naming(place, replace, old)?;
-        naming.link()?;
-        naming.place(self, place)?;
-        naming.finish();
-        Ok(())
+        let hidden = self.prepare(place, replace, old)?;
+        self.link(hidden)?;
+        self.place(place, replace).map(drop)
     }
 
-    /// Prepares to give it the name `place`, as [`take`](Self::take) does.
+    /// The first of three steps to its name, as [`take`](Self::take) gives it. Several files get theirs together by each
+    /// step with all of them before the next. Answers with a hidden name: only renaming replaces a file, so that a file
+    /// without a name needs one before.
     ///
     /// # Errors
     /// When another file has taken its place, or the name cannot be one.
-    pub(super) fn begin_naming(&self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<Naming> {
+    pub(super) fn prepare(&self, place: &Path, replace: bool, old: Option<&Metadata>) -> io::Result<Option<TempPath>> {
         self.check()?;
         if let Some(old) = old {
             resemble(&self.file, old);
         }
-        let hidden = if replace && self.path.is_none() { Some(HiddenName::new(&self.file, place)?) } else { None };
-        Ok(Naming { hidden, replace, state: NameState::Unnamed })
-    }
-}
-
-/// A temporary file on its way to its name. Several files get theirs together by taking each step with all of them
-/// before the next.
-#[derive(Debug)]
-pub(super) struct Naming {
-    /// Only renaming replaces a file, so that a file without a name needs a hidden one before.
-    hidden: Option<HiddenName>,
-    replace: bool,
-    state: NameState,
-}
-
-/// Whether a file has its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NameState {
-    /// It has no name yet.
-    Unnamed,
-    /// It has its name, which no file had before.
-    New,
-    /// It has its name. The file that had it is still there, under the hidden name.
-    Exchanged,
-    /// It has its name. The file that had it is gone.
-    Replaced,
-}
-
-impl Naming {
-    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end, unless
-    /// something fails: a program that runs out of memory ends there, and would leave a hidden name.
-    ///
-    /// # Errors
-    /// When the system refuses; nothing has changed then.
-    pub(super) fn link(&mut self) -> io::Result<()> {
-        self.hidden.as_mut().map_or(Ok(()), HiddenName::link)
-    }
-
-    /// Gives `temporary` its name.
-    ///
-    /// # Errors
-    /// When the system refuses; nothing has changed then.
-    pub(super) fn place(&mut self, temporary: &mut Temporary, place: &Path) -> io::Result<()> {
-        self.state = if let Some(hidden) = &mut self.hidden {
-            hidden.place()?
-        } else if let Some(path) = temporary.path.take() {
-            let taken = match self.replace {
-                true => path.persist(place),
-                false => path.persist_noclobber(place).or_else(|refused| claim(refused, place)),
-            };
-            if let Err(PathPersistError { error, path }) = taken {
-                temporary.path = Some(path);
-                return Err(error);
-            }
-            if self.replace { NameState::Replaced } else { NameState::New }
-        } else {
-            link_new(&temporary.file, place)?;
-            NameState::New
-        };
-        Ok(())
-    }
-
-    /// Gives the name back to the file that had it before, if that still exists. Returns whether the new file can be
-    /// kept under another name, which is not so if the old file is gone.
-    pub(super) fn undo(&mut self) -> bool {
-        if self.state == NameState::Exchanged && self.hidden.as_mut().is_some_and(|hidden| hidden.exchange().is_ok()) {
-            self.state = NameState::Unnamed;
+        if !replace || self.path.is_some() {
+            return Ok(None);
         }
-        matches!(self.state, NameState::Unnamed | NameState::New)
-    }
-
-    /// Removes the name `place` of a file that has another one by now.
-    pub(super) fn remove_new(&self, place: &Path) {
-        if self.state == NameState::New {
-            let _ = std::fs::remove_file(place);
-        }
-    }
-
-    /// Removes what was replaced.
-    pub(super) fn finish(self) {
-        drop(self.hidden);
-    }
-}
-
-/// The hidden name that a file without a name gets before it replaces another file. The name is removed when this is
-/// dropped.
-#[cfg(target_os = "linux")]
-#[derive(Debug)]
-struct HiddenName {
-    /// The open file, in `/proc`.
-    file: CString,
-    hidden: CString,
-    place: CString,
-    is_there: bool,
-}
-
-#[cfg(target_os = "linux")]
-impl HiddenName {
-    fn new(file: &File, place: &Path) -> io::Result<Self> {
-        let [prefix, suffix] = hidden(place);
-        let named = Builder::new().prefix(&prefix).suffix(&suffix).make_in(folder_of(place), c_string)?;
-        let (hidden, mut path) = named.into_parts();
+        let mut path = hidden(place, |builder, folder| builder.make_in(folder, |_| Ok(())))?.into_temp_path();
         // Nothing has this name yet.
         path.disable_cleanup(true);
-        let file = c_string(&by_descriptor(file).unwrap_or_default())?;
-        Ok(HiddenName { file, hidden, place: c_string(place)?, is_there: false })
+        Ok(Some(path))
     }
 
-    fn link(&mut self) -> io::Result<()> {
-        use rustix::fs::{AtFlags, CWD, linkat};
-        linkat(CWD, self.file.as_c_str(), CWD, self.hidden.as_c_str(), AtFlags::SYMLINK_FOLLOW)?;
-        self.is_there = true;
-        Ok(())
-    }
-
-    /// Gives the file its name, and this one to what had that.
-    fn place(&mut self) -> io::Result<NameState> {
-        use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
-        use rustix::io::Errno;
-        let new = || renameat_with(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str(), RenameFlags::NOREPLACE);
-        let exchanged = self.exchange().and_then(|()| match self.is_folder() {
-            // A folder has got the name meanwhile.
-            true => self.exchange().and(Err(Errno::ISDIR)),
-            false => Ok(NameState::Exchanged),
-        });
-        let named = match exchanged {
-            Err(Errno::NOENT) => new().map(|()| NameState::New),
-            // File systems that know no other way; and walls, for what is no file.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::ACCESS) => {
-                renameat(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str()).map(|()| NameState::Replaced)
-            }
-            exchanged => exchanged,
-        }?;
-        self.is_there = named == NameState::Exchanged;
-        Ok(named)
-    }
-
-    fn exchange(&self) -> Result<(), rustix::io::Errno> {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        renameat_with(CWD, self.hidden.as_c_str(), CWD, self.place.as_c_str(), RenameFlags::EXCHANGE)
-    }
-
-    fn is_folder(&self) -> bool {
-        use rustix::fs::{AtFlags, CWD, FileType, statat};
-        let there = statat(CWD, self.hidden.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-        there.is_ok_and(|there| FileType::from_raw_mode(there.st_mode) == FileType::Directory)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for HiddenName {
-    fn drop(&mut self) {
-        if self.is_there {
-            // If this fails, the hidden name still marks the file as temporary.
-            let _ = rustix::fs::unlink(self.hidden.as_c_str());
+    /// Does what may fail where the folder takes no new files. No memory is allocated from here to the end, unless
+    /// something fails, or paths are long: a program that runs out of memory ends there, and would leave a hidden name.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing has changed then.
+    pub(super) fn link(&mut self, hidden: Option<TempPath>) -> io::Result<()> {
+        if let Some(mut path) = hidden {
+            linkat(CWD, &self.location, CWD, &*path, AtFlags::SYMLINK_FOLLOW)?;
+            path.disable_cleanup(false);
+            self.path = Some(path);
         }
-    }
-}
-
-/// Gives a file without a name one that is free.
-#[cfg(target_os = "linux")]
-fn link_new(file: &File, place: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    let (file, place) = (c_string(&by_descriptor(file).unwrap_or_default())?, c_string(place)?);
-    Ok(linkat(CWD, file.as_c_str(), CWD, place.as_c_str(), AtFlags::SYMLINK_FOLLOW)?)
-}
-
-#[cfg(target_os = "linux")]
-fn c_string(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::from)
-}
-
-/// Other systems have no files without a name.
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug)]
-struct HiddenName;
-
-#[cfg(not(target_os = "linux"))]
-impl HiddenName {
-    fn new(_file: &File, _place: &Path) -> io::Result<Self> {
-        Err(io::ErrorKind::NotFound.into())
-    }
-
-    fn link(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    fn place(&mut self) -> io::Result<NameState> {
-        Ok(NameState::Unnamed)
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// When the system refuses; nothing has changed then.
+    pub(super) fn place(&mut self, place: &Path, replace: bool) -> io::Result<Named> {
+        let Some(path) = self.path.take() else {
+            linkat(CWD, &self.location, CWD, place, AtFlags::SYMLINK_FOLLOW)?;
+            return Ok(Named::New);
+        };
+        let as_new = |path: TempPath| {
+            path.persist_noclobber(place).or_else(|refused| claim(refused, place)).map(|()| Named::New)
+        };
+        let named = match replace.then(|| exchange(&path, place)) {
+            None | Some(Err(Errno::NOENT)) => as_new(path),
+            Some(Ok(())) => Ok(Named::Exchanged(path)),
+            // File systems that know no other way; and walls, for what is no file.
+            Some(Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::ACCESS)) => {
+                path.persist(place).map(|()| Named::Replaced)
+            }
+            Some(Err(error)) => Err(PathPersistError { error: error.into(), path }),
+        };
+        named.map_err(|refused| {
+            self.path = Some(refused.path);
+            refused.error
+        })
     }
 
-    fn exchange(&self) -> io::Result<()> {
-        Ok(())
+    /// Takes back what [`place`](Self::place) has done, as far as that goes. Answers whether it can get another name,
+    /// which is not so if the file that had its own is gone.
+    pub(super) fn undo(&mut self, named: Option<Named>, place: &Path) -> bool {
+        match named {
+            Some(Named::Exchanged(path)) if exchange(&path, place).is_ok() => self.path = Some(path),
+            Some(Named::Exchanged(_) | Named::Replaced) => return false,
+            Some(Named::New) | None => {}
+        }
+        true
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn link_new(_file: &File, _place: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::NotFound.into())
+/// Exchanges the names of two files.
+fn exchange(hidden: &Path, place: &Path) -> Result<(), Errno> {
+    let exchange = || renameat_with(CWD, hidden, CWD, place, RenameFlags::EXCHANGE);
+    exchange()?;
+    // A folder has got the name meanwhile.
+    let is_folder = symlink_metadata(hidden).is_ok_and(|there| there.is_dir());
+    if is_folder { exchange().and(Err(Errno::ISDIR)) } else { Ok(()) }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(mut path) = self.path.take() {
             // A file of another program at this path stays.
-            path.disable_cleanup(!leads_to(&path, &self.file));
+            path.disable_cleanup(!is_same(symlink_metadata(&path), &self.file));
         }
     }
 }
 
-/// Prefix and suffix of the hidden name for `place`. The suffix is its extension.
-fn hidden(place: &Path) -> [Name; 2] {
+/// Makes something with a hidden name for `place`, which ends with its extension.
+fn hidden<T>(place: &Path, make: impl FnOnce(&mut Builder<'_, '_>, &Path) -> io::Result<T>) -> io::Result<T> {
     let [stem, extension] = shortened(place, 100);
-    [Name::of_parts([&".", &stem, &"."]), extension]
+    make(Builder::new().prefix(&Name::of_parts([&".", &stem, &"."])).suffix(&extension), folder_of(place))
 }
 
 /// Renames the file without replacing another one, on file systems with neither exclusive renames nor hard links: an
@@ -358,38 +225,6 @@ fn claim(refused: PathPersistError, place: &Path) -> Result<(), PathPersistError
         return Err(PathPersistError { error, path });
     }
     path.persist(place).inspect_err(|_| drop(std::fs::remove_file(place)))
-}
-
-/// A path that opens the same file again, even if its own path has changed.
-pub(super) fn by_descriptor(file: &File) -> Option<PathBuf> {
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::fd::AsRawFd;
-        let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        path.exists().then_some(path)
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = file;
-        None
-    }
-}
-
-/// Whether `path` leads to this file, without following links.
-fn leads_to(path: &Path, file: &File) -> bool {
-    is_same(std::fs::symlink_metadata(path), file)
-}
-
-/// Whether `path` leads to this file, following links.
-#[cfg(target_os = "linux")]
-fn leads_to_same(path: &Path, file: &File) -> bool {
-    is_same(std::fs::metadata(path), file)
-}
-
-/// Whether `there` is the metadata of this file.
-fn is_same(there: io::Result<Metadata>, file: &File) -> bool {
-    let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    there.ok().map(id).is_some_and(|there| file.metadata().is_ok_and(|ours| id(ours) == there))
 }
 
 /// Gives the file owner and mode of `old`, as far as that is permitted. If the group cannot be set, the new group gets

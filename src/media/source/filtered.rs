@@ -465,7 +465,7 @@ fn open_graph(
     is_full: bool,
 ) -> Result<FilterGraph, Error> {
     let open = |formats: &[RawFormat]| {
-        let cube = cubes.as_ref().map(|cubes| Picture::from_frame(cubes.get(is_full))).transpose()?;
+        let cube = cubes.as_ref().map(|cubes| Picture::from_host_frame(cubes.get(is_full))).transpose()?;
         FilterGraph::open(chain, from, like, cube, formats)
     };
     let mut formats = RawFormat::natives();

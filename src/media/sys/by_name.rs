@@ -1,11 +1,12 @@
-//! Files that are read by their names. The type of the file is checked first, so that a FIFO is not waited for, and a
+//! Files that are opened by their names. The type of the file is checked first, so that a FIFO is not waited for, and a
 //! device, which may have no end, is not read.
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::AsFd;
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// Opens the regular file of this name for reading.
 ///
@@ -13,6 +14,14 @@ use std::path::Path;
 /// When it cannot be opened, or is not a regular file.
 pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open_at(CWD, path.as_ref(), Links::Followed, OFlags::RDONLY)
+}
+
+/// Opens the regular file of this name for writing, and makes it if there is none. A link is not followed.
+///
+/// # Errors
+/// When it cannot be opened, or is not a regular file.
+pub fn create_regular(path: impl AsRef<Path>) -> io::Result<File> {
+    open_at(CWD, path.as_ref(), Links::Refused, OFlags::WRONLY | OFlags::CREATE)
 }
 
 /// The bytes of the regular file of this name.
@@ -34,6 +43,18 @@ pub fn read_whole(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(ErrorKind::FileTooLarge, format!("longer than {} MiB", most >> 20)));
     }
     Ok(bytes)
+}
+
+/// A path that opens the same file again, even if its own path has changed; `None` without /proc.
+pub fn by_descriptor(file: &File) -> Option<PathBuf> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    (cfg!(target_os = "linux") && path.exists()).then_some(path)
+}
+
+/// Whether `there` is the metadata of this file.
+pub fn is_same(there: io::Result<Metadata>, file: &File) -> bool {
+    let id = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    there.ok().map(id).is_some_and(|there| file.metadata().is_ok_and(|ours| id(ours) == there))
 }
 
 /// Whether the last part of a name may be a link.

@@ -3,14 +3,13 @@
 //! the open folder and follows no links. So another user who replaces the folder, or puts links into it, cannot make the
 //! program read, write or remove other files.
 
-use super::by_name::{Links, open_at};
+use super::by_name::{Links, by_descriptor, open_at};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,8 +106,7 @@ impl PrivateFolder {
 
     /// A path to this very folder, whatever its name leads to by now. Without /proc, it is that name.
     pub fn place(&self) -> PathBuf {
-        let by_descriptor = PathBuf::from(format!("/proc/self/fd/{}", self.0.folder.as_raw_fd()));
-        if cfg!(target_os = "linux") && by_descriptor.exists() { by_descriptor } else { self.0.path.clone() }
+        by_descriptor(&self.0.folder).unwrap_or_else(|| self.0.path.clone())
     }
 
     /// Opens a file of it for reading; `None` if there is none of this name.
@@ -116,10 +114,7 @@ impl PrivateFolder {
     /// # Errors
     /// When it is no regular file, or cannot be opened.
     pub fn read(&self, name: impl AsRef<Path>) -> io::Result<Option<File>> {
-        match open_at(&self.0.folder, name.as_ref(), Links::Refused, OFlags::RDONLY) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            opened => opened.map(Some),
-        }
+        self.open_in_it(name.as_ref(), OFlags::RDONLY)
     }
 
     /// Opens a file of it that a process can lock, and makes it, empty, if there is none; `None` if the folder has been
@@ -128,7 +123,11 @@ impl PrivateFolder {
     /// # Errors
     /// As for [`read`](Self::read).
     pub fn file_to_lock(&self, name: impl AsRef<Path>) -> io::Result<Option<File>> {
-        match open_at(&self.0.folder, name.as_ref(), Links::Refused, OFlags::RDWR | OFlags::CREATE) {
+        self.open_in_it(name.as_ref(), OFlags::RDWR | OFlags::CREATE)
+    }
+
+    fn open_in_it(&self, name: &Path, flags: OFlags) -> io::Result<Option<File>> {
+        match open_at(&self.0.folder, name, Links::Refused, flags) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
         }

@@ -142,6 +142,44 @@ fn a_run_that_waits_for_its_input_does_not_wait_for_longer_than_allowed() {
     assert_eq!(dir.names(), [""; 0]);
 }
 
+#[test]
+fn streams_by_the_hundred_take_memory_and_time_for_themselves_alone() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
+    dir.write("a.ttf", &[7; 1000]);
+    dir.write("a.srt", b"1\n00:00:00,100 --> 00:00:00,200\ntext\n");
+    let files = "-attach a.ttf ".repeat(600);
+    dir.ffmpeg(&format!("-i in.mkv {files} -metadata:s:t mimetype=font/ttf -c copy files.mkv"));
+    dir.ffmpeg(&format!("-i in.mkv -i a.srt -map 0 {} -c copy texts.mkv", "-map 1 ".repeat(600)));
+    for (input, kind) in [("files.mkv", "attachment"), ("texts.mkv", "subtitle")] {
+        let Some((run, peak)) = measured(&dir, &format!("--encoder ffv1 -y {input} out.mkv"), b"") else { return };
+        run.exits_with(0);
+        assert!(peak < 250, "{input}: {peak} MiB");
+        let line = "-v error -show_entries stream=codec_type -of csv=p=0 out.mkv";
+        let kinds = String::from_utf8(dir.tool("ffprobe", line, None).stdout).expect("text");
+        assert_eq!(kinds.lines().filter(|line| line.starts_with(kind)).count(), 600, "{input}");
+    }
+}
+
+#[test]
+fn packets_that_come_by_the_hundred_thousand_or_are_too_large_cost_no_frame() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 25 -c:v mpeg4 in.mkv");
+    let events = "Dialogue: 0,0:00:00.10,0:00:00.20,D,x\n".repeat(150_000);
+    let head = "[Script Info]\nScriptType: v4.00+\n[Events]\nFormat: Layer, Start, End, Style, Text\n";
+    dir.write("many.ass", format!("{head}{events}").as_bytes());
+    dir.write("large.srt", format!("1\n00:00:00,100 --> 00:00:00,200\n{}\n", "x".repeat(65 << 20)).as_bytes());
+    for (text, packets) in [("many.ass", 150_000), ("large.srt", 0)] {
+        dir.ffmpeg(&format!("-i in.mkv -i {text} -map 0 -map 1 -c copy text.mkv"));
+        let run = dir.succeeds("--backend cpu --encoder ffv1 -y text.mkv out.mkv");
+        assert_eq!(run.stderr.contains("stream #1: a packet of 65 MiB is left out"), packets == 0, "{}", run.stderr);
+        assert_eq!(dir.frames("out.mkv").len(), 25, "{text}");
+        let line = "-v error -select_streams s -show_entries packet=size -of csv=p=0 out.mkv";
+        let found = dir.tool("ffprobe", line, None).stdout.split(|&byte| byte == b'\n').count() - 1;
+        assert_eq!(found, packets, "{text}");
+    }
+}
+
 /// An element of Matroska.
 pub(super) fn element(id: &[u8], body: &[u8]) -> Vec<u8> {
     // A length of eight bytes.

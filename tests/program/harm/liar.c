@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,11 @@ static void lie(void) {
     }
     if (is("line")) {
         dprintf(2, "histeq-video: error: a line of its own\n");
+        told();
+    }
+    if (is("files")) {
+        for (char *name = strtok(strdup(getenv("FILES")), ":"); name; name = strtok(NULL, ":"))
+            dprintf(2, "liar: %s %s\n", name, open(name, O_RDONLY) < 0 ? "refused" : "opened");
         told();
     }
     if (is("kind")) {

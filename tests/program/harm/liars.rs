@@ -2,6 +2,7 @@
 //! nothing, gets nothing more than the run needs, and is not believed what cannot be. Each test sees that its lie was told.
 
 use super::sandbox::built;
+use super::servers::{Answers, serve};
 use crate::support::program::{Dir, Run};
 use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
@@ -67,6 +68,19 @@ fn a_decoder_that_reads_no_orders_or_says_nothing_holds_up_no_signal() {
         let (mut running, _said) = lies(&dir, &format!("{LINE} --max-seconds 6 in.mkv out.mkv"), lie);
         assert_eq!(running.ends_within(under_load(Duration::from_secs(10))), Some(8), "{lie}");
         assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
+    }
+}
+
+/// The same lies, told to `live`: a signal ends it, and what was recorded before is kept.
+#[test]
+fn live_goes_on_or_ends_whatever_a_decoder_says() {
+    let Some(dir) = with_liar() else { return };
+    let line = "live --backend cpu --no-preview --encoder ffv1 -y --record out.mkv in.mkv";
+    for lie in ["stall", "idle", "requests"] {
+        let (mut running, _said) = lies(&dir, line, lie);
+        running.signal(Signal::TERM);
+        assert_eq!(running.ends_within(under_load(Duration::from_secs(7))), Some(0), "{lie}");
+        assert!(dir.frames("out.mkv").len() > 1, "{lie}: what was recorded before is kept");
     }
 }
 
@@ -139,6 +153,26 @@ fn an_encoder_that_is_taken_over_gets_neither_the_network_nor_many_processes() {
         // Of three, the run may have one; the others are for its sound, and for one that was dropped.
         let made = made.expect("it asks");
         assert!(["1, made 2, then 1", "1, made 3, then 1"].contains(&&*made), "--sandbox {when}: {made}");
+    }
+}
+
+/// Where root runs it, these could be opened.
+#[test]
+fn with_a_url_a_decoder_reads_certificates_and_no_keys() {
+    let Some(dir) = with_liar() else { return };
+    let (open, closed) =
+        ("/etc/ssl/certs", ["/etc/ssl/private", "/etc/pki/tls/private", "/etc/shadow", "/root", "/etc"]);
+    if !std::path::Path::new(open).exists() {
+        return skip("certificates behind a URL", "there is no /etc/ssl/certs");
+    }
+    let url = format!("http://127.0.0.1:{}/in.mkv", serve(dir.read("in.mkv"), Answers::Once));
+    for when in ["on", "auto"] {
+        let line = format!("{LINE} --sandbox {when} {url} out.mkv");
+        let files = format!("{open}:{}", closed.join(":"));
+        let run = Run::of(lying(&dir, &line, "files").env("FILES", files), &line).says(&["liar: told"]);
+        let run = run.exits_with(0).says(&[&format!("liar: {open} opened")]);
+        closed.iter().for_each(|name| assert!(run.stderr.contains(&format!("liar: {name} refused")), "{}", run.stderr));
+        assert_eq!(dir.frames("out.mkv").len(), 25);
     }
 }
 

@@ -21,6 +21,8 @@ mod limits;
 mod made_up_names;
 // `--max-memory`.
 mod memory;
+// Plans and pieces whose numbers are others.
+mod plans;
 // Files that name other files.
 mod playlists;
 // FIFOs and devices in place of files.

@@ -36,7 +36,7 @@ fn fifo(dir: &Dir, name: &str) {
 }
 
 /// A folder with a clip of 100 frames, a FIFO, and a plan of pieces of a second.
-fn planned() -> (Dir, Value) {
+pub(super) fn planned() -> (Dir, Value) {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 100 -c:v ffv1 -g 25 in.mkv");
     fifo(&dir, "fifo");
@@ -45,7 +45,7 @@ fn planned() -> (Dir, Value) {
     (dir, serde_json::from_slice(&plan).expect("JSON"))
 }
 
-fn write(dir: &Dir, plan: &Value) {
+pub(super) fn write(dir: &Dir, plan: &Value) {
     dir.write("other.json", &serde_json::to_vec(plan).expect("JSON"));
 }
 
@@ -251,26 +251,37 @@ fn a_plan_of_no_files_is_an_error() {
     }
 }
 
+/// Pieces like this one with each of these descriptions in the place of its own.
+pub(super) fn with_description(
+    whole: &[u8],
+    others: impl Fn(&Value) -> Vec<(String, Value)>,
+) -> Vec<(String, Vec<u8>)> {
+    let (rest, end) = whole.split_at(whole.len() - 24);
+    let length = u64::from_le_bytes(end[8..16].try_into().expect("eight bytes")) as usize;
+    let (packets, text) = rest.split_at(rest.len() - length);
+    let piece = |(what, description)| {
+        let text = serde_json::to_vec::<Value>(&description).expect("JSON");
+        let hash = xxhash_rust::xxh3::xxh3_64(&text).to_le_bytes();
+        (what, [packets, &text, &hash, &(text.len() as u64).to_le_bytes(), b"HEQPIECE"].concat())
+    };
+    others(&serde_json::from_slice(text).expect("JSON")).into_iter().map(piece).collect()
+}
+
 #[test]
 fn a_piece_whose_frames_have_other_times_is_not_joined() {
-    use xxhash_rust::xxh3::xxh3_64;
     let (dir, _) = planned();
     dir.succeeds("run plan.json");
     let piece = ".out.mkv.pieces/000002.piece";
     let whole = dir.read(piece);
-    let (rest, end) = whole.split_at(whole.len() - 24);
-    let length = u64::from_le_bytes(end[8..16].try_into().expect("eight bytes")) as usize;
-    let (packets, text) = rest.split_at(rest.len() - length);
     // All frames of the piece a bit later, or one of them.
-    for late in [25, 1] {
-        let mut description: Value = serde_json::from_slice(text).expect("JSON");
-        let described = description["packets"].as_array_mut().expect("packets");
-        for packet in described.iter_mut().rev().take(late) {
-            packet[1] = json!(packet[1].as_i64().expect("a time") + 3);
-        }
-        let text = serde_json::to_vec(&description).expect("JSON");
-        let hash = xxh3_64(&text).to_le_bytes();
-        dir.write(piece, &[packets, &text, &hash, &(text.len() as u64).to_le_bytes(), b"HEQPIECE"].concat());
+    let late = |description: &Value, count: usize| {
+        let mut late = description.clone();
+        let packets = late["packets"].as_array_mut().expect("packets").iter_mut().rev().take(count);
+        packets.for_each(|packet| packet[1] = json!(packet[1].as_i64().expect("a time") + 3));
+        (count.to_string(), late)
+    };
+    for (_, other) in with_description(&whole, |description| vec![late(description, 25), late(description, 1)]) {
+        dir.write(piece, &other);
         fails(&dir, "join plan.json", &["000002.piece: other times than planned", "run piece 2 again"]);
     }
     dir.write(piece, &whole);

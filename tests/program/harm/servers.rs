@@ -38,7 +38,8 @@ fn request(reader: &mut impl BufRead) -> Vec<String> {
 }
 
 /// The port of an HTTP server that answers each request with this text.
-pub fn serve(text: String, answers: Answers) -> u16 {
+pub fn serve(text: impl Into<Vec<u8>>, answers: Answers) -> u16 {
+    let text = text.into();
     server(move |mut stream| {
         let mut reader = BufReader::new(stream.try_clone()?);
         while !request(&mut reader).is_empty() {
@@ -46,11 +47,9 @@ pub fn serve(text: String, answers: Answers) -> u16 {
                 std::thread::sleep(Duration::from_millis(100));
             }
             let (version, keeps) = if answers == Answers::Always { (1, "keep-alive") } else { (0, "close") };
-            write!(
-                stream,
-                "HTTP/1.{version} 200 OK\r\nConnection: {keeps}\r\nContent-Length: {}\r\n\r\n{text}",
-                text.len()
-            )?;
+            let length = text.len();
+            write!(stream, "HTTP/1.{version} 200 OK\r\nConnection: {keeps}\r\nContent-Length: {length}\r\n\r\n")?;
+            stream.write_all(&text)?;
             if answers != Answers::Always {
                 break;
             }

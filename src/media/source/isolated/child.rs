@@ -5,6 +5,7 @@ use super::failure::WireError;
 use super::frames::described;
 use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
 use super::shared_memory::{Pieces, SharedPool, ask};
+use super::source::OF_PACKETS;
 use super::transcoders;
 use super::zygote::Confines;
 use crate::ffmpeg::{self, FileRead};
@@ -30,6 +31,10 @@ use std::time::{Duration, Instant};
 
 /// How many frames have to fit into the memory for those that are under way, before one is decoded ahead.
 const AHEAD: usize = 16;
+
+/// The most packets, and bytes of them, in a message, unless a single one is larger.
+const MAX_PACKETS: usize = 10_000;
+const MAX_BYTES: usize = 16 << 20;
 
 /// How often the process reports that it makes progress.
 const PULSE: Duration = Duration::from_secs(1);
@@ -102,6 +107,9 @@ struct Child {
     pool: SharedPool,
     progress: Arc<Progress>,
     survey: Option<Arc<Mutex<PacketSurvey>>>,
+    notices: Notices,
+    /// What is left of a delivery that is too large for a message.
+    rest: Option<Delivery>,
     /// Memory of deliveries that may not be copied yet, by their numbers.
     held: VecDeque<(u64, Vec<Arc<dyn Memory>>)>,
 }
@@ -175,7 +183,7 @@ fn opened(
     let notices = Notices::new(start.is_strict, move |level, message| {
         let _ = messages.send(&Event::Message(level, message.to_owned()));
     });
-    let requests = Arc::new(Mutex::new(requests));
+    let (of_packets, requests) = (notices.clone(), Arc::new(Mutex::new(requests)));
     let of_images = requests.clone();
     let (progress, mut survey) = (Arc::<Progress>::default(), None);
     let mut descriptors = descriptors.into_iter();
@@ -220,7 +228,8 @@ fn opened(
     let pool = SharedPool::new(Pieces::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
     events.send(&Event::Opened(Box::new(WireInput::of(&input))))?;
-    Ok(Child { source, orders, events: events.clone(), pool, progress, survey, held: VecDeque::new() })
+    let (events, held) = (events.clone(), VecDeque::new());
+    Ok(Child { source, orders, events, pool, progress, survey, notices: of_packets, rest: None, held })
 }
 
 impl Child {
@@ -245,7 +254,7 @@ impl Child {
                 Ok(Order::Cancel { .. } | Order::Transcode(..)) => {}
                 Err(TryRecvError::Disconnected) => return,
                 Err(TryRecvError::Empty) => {
-                    match self.source.next().and_then(|delivery| self.deliver(delivery, delivered)) {
+                    match self.next().and_then(|delivery| self.deliver(delivery, delivered)) {
                         Ok(Some(is_small)) => ahead = u64::from(is_small),
                         Ok(None) => return,
                         Err(error) => return self.events.fail(&error),
@@ -254,6 +263,33 @@ impl Child {
                 }
             }
         }
+    }
+
+    /// The next delivery. Packets that are too many for a message come in several, the last of them with the frame.
+    fn next(&mut self) -> Result<Option<Delivery>> {
+        let next = self.rest.take().map_or_else(|| self.source.next(), |rest| Ok(Some(rest)))?;
+        let Some(mut next) = next else { return Ok(None) };
+        let mut bytes = 0;
+        let mut begin = next.packets.iter().take(MAX_PACKETS);
+        let fits = begin.position(|packet| {
+            bytes += packet.len();
+            bytes > MAX_BYTES
+        });
+        let fits = fits.unwrap_or(MAX_PACKETS).max(1);
+        if fits < next.packets.len() {
+            let later = next.packets.split_off(fits);
+            let packets = std::mem::replace(&mut next.packets, later);
+            self.rest = Some(next);
+            next = Delivery { packets, ..Delivery::default() };
+        }
+        if let [packet] = &next.packets[..]
+            && packet.len() >= OF_PACKETS
+        {
+            let (stream, length) = (packet.stream(), packet.len() >> 20);
+            self.notices.warn(&format!("stream #{stream}: a packet of {length} MiB is left out: it is too large"))?;
+            next.packets.clear();
+        }
+        Ok(Some(next))
     }
 
     /// Sends the delivery of this number, and returns whether its frame is so small that another one can be sent ahead,
