@@ -6,7 +6,6 @@ use crate::bench::{self, Setup, Suite, SuiteReport};
 use anyhow::{Context, Result};
 use args::Args;
 use clap::Parser;
-use histeq::equalize::Backend;
 use histeq::{Named, cuda};
 use histeq_media::pipeline::{Cancel, FailureKind};
 use histeq_media::source::kind_of_cause;
@@ -70,7 +69,7 @@ fn run(args: &Args, setup: &Setup) -> Result<()> {
     if suites.is_empty() {
         return print(&list());
     }
-    if args.backend == Backend::Cuda
+    if args.backend.needs_gpu()
         && let Err(reason) = setup.gpu()
     {
         return Err(FailureKind::Device.error(reason.to_owned()));

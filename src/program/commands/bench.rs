@@ -22,7 +22,7 @@ const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
 const LONG_ENOUGH: Duration = Duration::from_millis(1500);
 
 /// How long frames of one kind may take until the first one comes out.
-const MOST_WAIT: Duration = Duration::from_secs(4);
+const MOST_WAIT: Duration = Duration::from_secs(6);
 
 /// How long one program may take for a file.
 const MOST: Duration = Duration::from_secs(12);
@@ -103,7 +103,7 @@ fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result
     Ok(first.map_or(0.0, |first| f64::from(frames) / first.elapsed().as_secs_f64()))
 }
 
-/// Luma of dark waves that move, with some noise, and gray.
+/// Luma of dark waves that move, with hardly any noise, and gray.
 fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
     let wave = |length: f64, at: usize| (25.0 * ((at + 3 * turn) as f64 / length).sin()) as i32;
     let across: Vec<i32> = (0..width).map(|x| wave(97.0, x)).collect();
@@ -113,7 +113,7 @@ fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
         let base = 66 + wave(61.0, y);
         picture.extend(across.iter().map(|along| {
             noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (base + along + (noise >> 29) as i32) as u8
+            (base + along + (noise >> 31) as i32) as u8
         }));
     }
     picture.resize(width * height * 3 / 2, 128);
