@@ -466,9 +466,8 @@ extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane pl
     merge_with<(int)MOST_REFERENCES>(plane, others, noise, exchange, out);
 }
 
-// Adds up the overlapping tiles of a plane into `out`, a plane of `width` x `height` samples without padding: one thread
-// for a column of four samples.
-// Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
+// Adds up the overlapping tiles of a plane into `out`, a plane of `width` x `height` samples without padding: one
+// thread for a column of four samples. Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, unsigned width, unsigned height,
                                                             short* out) {
     grid_dependency_sync();

@@ -339,7 +339,7 @@ impl Laid {
     /// Ends a row of tiles: with it, the band in its upper half is complete.
     #[inline(always)]
     fn end(&mut self, row: usize, out: &mut Sheet) {
-        dct::backward_columns(&mut self.sums, &mut self.before);
+        dct::backward_columns(&mut self.sums, &self.before);
         let (done, next) = self.sums.split_at(self.sums.len() / 2);
         for (y, done) in done.chunks_exact(STEP * self.pitch).enumerate() {
             let y = (STEP * row + y) as isize - STEP as isize;
