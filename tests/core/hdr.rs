@@ -347,9 +347,8 @@ fn a_fade_of_light_fades() {
         let before = lit(FULLY_LIT - 1);
         assert!(before > 2.0 * mean_light(&whole), "{transfer:?}: {before}");
         let Mapping::Curve { curve, .. } = &mappings[FULLY_LIT - 1] else { panic!("{:?}", mappings[FULLY_LIT - 1]) };
-        for index in FULLY_LIT..frames.len() {
-            let [least, most] =
-                [0.0, ADDED_TO_MEANS].map(|more| light_of_fade(&frames[index], &whole, curve.codes(), more));
+        for (index, frame) in frames.iter().enumerate().skip(FULLY_LIT) {
+            let [least, most] = [0.0, ADDED_TO_MEANS].map(|more| light_of_fade(frame, &whole, curve.codes(), more));
             let found = lit(index);
             let expected = least * (1.0 - ROUNDING)..=most * (1.0 + ROUNDING);
             assert!(expected.contains(&found), "{transfer:?}, frame {index}: {found} is not in {expected:?}");
