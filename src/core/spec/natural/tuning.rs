@@ -213,7 +213,7 @@ pub mod shade {
     /// The saturation of the brightest points without a colour, and with one.
     pub const PALE: [i32; 2] = [1229, 2048];
     /// The share of skin that has light enough from which on less is lifted, and nothing.
-    pub const SKIN: [i32; 2] = [287, 819];
+    pub const SKIN: [i32; 2] = [164, 410];
     /// The most lift: with more, the curve would not rise.
     pub const MOST: i32 = 8192;
     /// How far chroma follows the slope near black.
