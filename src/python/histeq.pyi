@@ -48,14 +48,14 @@ class _SameType(TypedDict, total=False):
     threads: int | None
     """Threads of the CPU: None is one for each core, at most 8; one for a single picture."""
     look: _Look | str | None
-    """Preset for a kind of footage. natural: What each scene lacks; gray video of more than 8 bits
-    gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze, fog, smoke;
-    underwater: The same, sure of a cast, as under water; thermal: Thermal cameras, and other
-    footage that uses a small part of the range; exact: Textbook equalization of each frame by
-    itself. A preset sets method, levels, strength, max_gain, plateau, chroma, smooth and
-    scene_threshold. Each of these options, if given, replaces the preset's value. Where one of them
-    belongs to equalization (plateau, bins, max_gain), method is global then. auto is another name
-    for natural.
+    """Preset for a kind of footage. natural: What each scene lacks, and contrast; gray video of more
+    than 8 bits gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze,
+    fog, smoke; underwater: The same, sure of a cast, as under water; faithful: Faults alone: what
+    lacks nothing stays as it is; thermal: Thermal cameras, and other footage that uses a small part
+    of the range; exact: Textbook equalization of each frame by itself. A preset sets method,
+    levels, strength, max_gain, plateau, chroma, smooth and scene_threshold. Each of these options,
+    if given, replaces the preset's value. Where one of them belongs to equalization (plateau, bins,
+    max_gain), method is global then. auto is another name for natural.
     """
     strength: float | None
     """Share of the correction to apply, 0 to 1. With method natural, and the look thermal without
