@@ -292,7 +292,7 @@ Usage: histeq-video [OPTIONS] <INPUT> [OUTPUT]
   histeq-video --output-dir clear holiday  equalizes the videos of a folder
 
 Options:
-      --look <LOOK>       natural, night, haze, underwater, faithful, thermal or exact
+      --look <LOOK>       natural, night, haze, underwater, faithful, ...
       --strength <S>      Share of the correction to apply, 0 to 1
       --start <T>         Start at this time of the input, like 90 or 1:30
       --duration <T>      Stop after this long

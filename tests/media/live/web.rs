@@ -300,7 +300,7 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let facts = served.get("/api/file").json();
     assert_eq!((&facts["name"], &facts["duration"], &facts["rate"]), (&"in.mkv".into(), &1.6.into(), &25.0.into()));
     assert_eq!((&facts["width"], &facts["height"], &facts["is_image"]), (&320.into(), &180.into(), &false.into()));
-    assert_eq!(facts["looks"].as_array().map(Vec::len), Some(6));
+    assert_eq!(facts["looks"].as_array().map(Vec::len), Some(7));
 
     let asked = "at=0.8&look=haze&strength=0.5";
     let numbers = served.get(&format!("/api/file/frame?{asked}")).json();

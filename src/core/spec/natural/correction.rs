@@ -67,7 +67,8 @@ impl Correction {
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
     /// Colours stay as they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
-        let meant = if assumed == Assumed::Nothing && !faithful { Meant::of(&points) } else { Meant::default() };
+        let chooses = !faithful && !points.transfer.is_hdr();
+        let meant = if assumed == Assumed::Nothing && chooses { Meant::of(&points) } else { Meant::default() };
         let (there, looks_log) = (points.presence(), log::likeness(&points));
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let is_told = assumed != Assumed::Nothing || points.transfer.is_hdr();
@@ -120,7 +121,7 @@ impl Correction {
             points = points.changed(|rgb, _| shifted(rgb));
         }
         let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.drawn);
-        let part = if faithful { part } else { times(part, CHOSEN) };
+        let part = if chooses { times(part, CHOSEN) } else { part };
         let mean_before = luma(points.mean());
         let veil = Veil::of(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
@@ -155,7 +156,7 @@ impl Correction {
         let of_light = times(dark::chroma(exposure), dark::chroma(4096 + lift));
         let mut all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));
         let (mut shade, mut contrast) = (0, Contrast::NONE);
-        if !faithful && !transfer.is_hdr() {
+        if chooses {
             if bend != 0 {
                 points = points.changed(|rgb, _| {
                     let level = luma(rgb);
@@ -163,7 +164,7 @@ impl Correction {
                 });
             }
             let clear = times(shade::lift_to(mean_behind, mean_before), KEPT_MEAN);
-            shade = shade::lift(&points, 4096 - meant.dark).max(clear);
+            shade = shade::lift(&points, times(4096 - meant.dark, there)).max(clear);
             if shade != 0 {
                 points = points.changed(|rgb, _| {
                     let level = luma(rgb);

@@ -1,6 +1,7 @@
 //! What is meant as it is: drawn, or dark around what is bright.
 //!
-//! Screens, slides and cartoons have neighbours that are equal, and few levels; no photograph has both. A stage, a
+//! Screens, slides and cartoons have neighbours that are equal, and few levels, far apart. Of photographs, those in
+//! fog or in the dark may have the first two, and not the third. A stage, a
 //! monument at night, a moon have black around what is lit: most of the picture is black and much of the rest is not,
 //! or a small thing that hangs together is bright in a dark picture. Lamps in a dark street are points.
 
@@ -24,7 +25,7 @@ impl Meant {
     }
 }
 
-/// Neighbours are equal, and few levels occur.
+/// Neighbours are equal, and few levels occur, far apart.
 fn drawn(points: &Points) -> i32 {
     let (mut same, mut count) = (0, 0);
     for step in points.steps_where(|luma| (BETWEEN[0]..=BETWEEN[1]).contains(&luma)) {
@@ -39,7 +40,9 @@ fn drawn(points: &Points) -> i32 {
     points.luma().for_each(|luma| of_level[(luma / of_255(1)).clamp(0, 255) as usize] += 1);
     of_level.sort_unstable_by(|one, other| other.cmp(one));
     let few = ratio(of_level[..FEW_LEVELS].iter().sum(), points.count() as i32);
-    times(ramp(ratio(same, count), SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1]))
+    let lumas = Occurrences::of(points.luma());
+    let range = lumas.at(995_000) - lumas.at(5_000);
+    times(times(ramp(ratio(same, count), SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1])), ramp(range, RANGE[0], RANGE[1]))
 }
 
 /// Most is black, and much of the rest is lit.

@@ -178,6 +178,8 @@ pub mod meant {
     pub const SAME: [i32; 2] = [1556, 2048];
     pub const FEW_LEVELS: usize = 8;
     pub const FEW: [i32; 2] = [1229, 2048];
+    /// How far apart the levels of what is not drawn may lie, and those of what is.
+    pub const RANGE: [i32; 2] = [of_255(120), of_255(160)];
     /// The most level of black, the share of the points that is black, and the level of the rest at this share of it
     /// that is not lit, and that is.
     pub const BLACK_LEVEL: i32 = of_255(10);
