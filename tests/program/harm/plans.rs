@@ -61,7 +61,7 @@ fn a_piece_of_which_a_number_is_another_one_is_joined_or_refused() {
     let piece = ".out.mkv.pieces/000001.piece";
     let whole = dir.read(piece);
     let (mut count, mut joined) = (0, 0);
-    let described = with_description(&whole, |description| lies(description));
+    let described = with_description(&whole, lies);
     for (what, lie) in described {
         dir.write(piece, &lie);
         let run = dir.run("join plan.json -y --keep");
