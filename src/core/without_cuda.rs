@@ -3,6 +3,7 @@
 
 use crate::denoise::Engine;
 use crate::denoise::noise::{Differences, Noise};
+use crate::denoise::search::Way;
 use crate::denoise::sheet::Sheet;
 use crate::frame::{DevicePlanes, Frame, PixelFormat, Plane};
 use std::convert::Infallible;
@@ -97,6 +98,10 @@ impl Engine for Gpu {
     }
 
     fn search(&self, _: &Infallible, _: &Infallible, _: u32, _: Option<&Infallible>) -> Result<Infallible, Error> {
+        self.never()
+    }
+
+    fn farther(&self, _: Option<&Infallible>, _: &Infallible, _: Way) -> Result<Infallible, Error> {
         self.never()
     }
 
