@@ -159,7 +159,7 @@ where
         let (first, end) = (at.saturating_sub(reach), (at + reach + 1).min(pictures.len()));
         let around: Vec<_> = pictures[first..end].iter().collect();
         let fields: Vec<_> = steps[first..end - 1].iter().map(|step| step.field()).collect();
-        let measured = Measured::of(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[at].len());
+        let measured = Measured::from_steps(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[at].len());
         Around { pictures: &around, at: at - first, steps: &fields }.clean(engine, &measured).expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();

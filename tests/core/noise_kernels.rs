@@ -238,7 +238,7 @@ where
     let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
     let clean = |at: usize| {
-        let measured = Measured::of(&steps, frames[at].len());
+        let measured = Measured::from_steps(&steps, frames[at].len());
         Around { pictures: &pictures, at, steps: &fields }.clean(engine, &measured).expect("a clean picture")
     };
     let planes = of.iter().flat_map(|&at| clean(at));

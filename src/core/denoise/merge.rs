@@ -142,7 +142,7 @@ const CUBIC: [[i16; 4]; 4] =
 
 /// Between four samples.
 #[inline(always)]
-fn of_four<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4], out: &mut [i16; N]) {
+fn cubic_between<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4], out: &mut [i16; N]) {
     for at in 0..N {
         out[at] = part(a[at] << 2, weights[0])
             + part(b[at] << 2, weights[1])
@@ -164,7 +164,7 @@ fn cubic<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: P
             *row = *line(from, x, y);
         } else {
             let of = [line(from, x - 1, y), line(from, x, y), line(from, x + 1, y), line(from, x + 2, y)];
-            of_four(of, CUBIC[across as usize & 3], row);
+            cubic_between(of, CUBIC[across as usize & 3], row);
         }
     }
     for at in 0..STEP {
@@ -172,14 +172,14 @@ fn cubic<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: P
             out[at] = rows[at];
         } else {
             let of = [&rows[at], &rows[at + 1], &rows[at + 2], &rows[at + 3]];
-            of_four(of, CUBIC[down as usize & 3], &mut out[at]);
+            cubic_between(of, CUBIC[down as usize & 3], &mut out[at]);
         }
     }
 }
 
 /// Between two samples, in eighths.
 #[inline(always)]
-fn of_two<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out: &mut [i16; N]) {
+fn linear_between<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out: &mut [i16; N]) {
     for at in 0..N {
         out[at] = (a[at] * (8 - eighths) + b[at] * eighths + 4) >> 3;
     }
@@ -191,10 +191,10 @@ fn linear<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: 
     let mut rows = [[0; N]; STEP + 1];
     for (at, row) in rows.iter_mut().enumerate() {
         let y = y + at as isize;
-        of_two(line(from, x, y), line(from, x + 1, y), across, row);
+        linear_between(line(from, x, y), line(from, x + 1, y), across, row);
     }
     for at in 0..STEP {
-        of_two(&rows[at], &rows[at + 1], down, &mut out[at]);
+        linear_between(&rows[at], &rows[at + 1], down, &mut out[at]);
     }
 }
 
@@ -301,7 +301,7 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
     for (from, columns) in &mut sources {
         columns.next(plane, *from, -1);
     }
-    let (of_brightness, mut room) = (noise.of_brightness(), Room::default());
+    let (brightness_factors, mut room) = (noise.brightness_factors(), Room::default());
     let mut laid = Laid::new(tiles);
     for row in 0..rows {
         for (from, columns) in &mut sources {
@@ -311,7 +311,7 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
         laid.sums.fill(1);
         for first in (0..tiles).step_by(TILES) {
             room.load(plane, row, first, &sources);
-            noise.factors(&of_brightness, &room.brightness, &mut room.factors);
+            noise.factors(&brightness_factors, &room.brightness, &mut room.factors);
             room.merge(plane.others.len());
             room.shrink(if plane.is_chroma { 24 } else { 18 });
             dct::backward_rows(&room.own, &mut laid.sums, laid.pitch, first);

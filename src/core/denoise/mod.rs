@@ -232,14 +232,14 @@ impl<F> Step<F> {
     /// # Errors
     /// When a GPU fails.
     pub fn new<E: Engine<Field = F>>(engine: &E, own: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
-        Step::of(engine, own, before, Motion::new(engine, own, before)?)
+        Step::measure(engine, own, before, Motion::new(engine, own, before)?)
     }
 
     /// Measures this step from `own` to `before`, whose motion is known.
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn of<E: Engine<Field = F>>(
+    pub fn measure<E: Engine<Field = F>>(
         engine: &E,
         own: &E::Picture,
         before: &E::Picture,
@@ -266,7 +266,7 @@ pub struct Measured {
 impl Measured {
     /// Measures consecutive pictures with this number of planes each. `steps` are the steps from each picture to the
     /// one before it.
-    pub fn of<F>(steps: &[&Step<F>], planes: usize) -> Self {
+    pub fn from_steps<F>(steps: &[&Step<F>], planes: usize) -> Self {
         let calm = steps.iter().map(|step| step.motion.calm).min().unwrap_or(LEAST_CALM);
         let mut frozen = 256;
         let noise = |index: usize| {

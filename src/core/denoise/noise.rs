@@ -176,8 +176,8 @@ impl Noise {
 
     /// The factors of tiles of this brightness.
     #[inline(always)]
-    pub fn factors(&self, of_brightness: &[u16; LEVELS], brightness: &[u16; TILES], out: &mut Factors) {
-        let of_tiles = brightness.map(|brightness| of_brightness[usize::from(brightness).min(LEVELS - 1)]);
+    pub fn factors(&self, brightness_factors: &[u16; LEVELS], brightness: &[u16; TILES], out: &mut Factors) {
+        let of_tiles = brightness.map(|brightness| brightness_factors[usize::from(brightness).min(LEVELS - 1)]);
         for (out, factor) in out.as_chunks_mut::<TILES>().0.iter_mut().zip(self.factors) {
             let factor = [factor; TILES];
             for at in 0..TILES {
@@ -188,11 +188,11 @@ impl Noise {
     }
 
     /// By which factors are multiplied, for each brightness.
-    pub fn of_brightness(&self) -> [u16; LEVELS] {
-        std::array::from_fn(|brightness| self.of_one(brightness as u16))
+    pub fn brightness_factors(&self) -> [u16; LEVELS] {
+        std::array::from_fn(|brightness| self.brightness_factor(brightness as u16))
     }
 
-    fn of_one(&self, brightness: u16) -> u16 {
+    fn brightness_factor(&self, brightness: u16) -> u16 {
         let at = (0..CLASSES - 1).filter(|at| brightness >= BRIGHTNESS[*at]).count();
         if at == 0 || brightness >= BRIGHTNESS[CLASSES - 1] {
             return self.of_class[if at == 0 { 0 } else { CLASSES - 1 }];

@@ -342,7 +342,7 @@ impl Job {
         let steps = (1..frames.len()).rev().map(step).collect::<std::result::Result<Vec<_>, _>>()?;
         let pictures: Vec<_> = pictures.iter().rev().map(|picture| &**picture).collect();
         let steps: Vec<_> = steps.iter().rev().map(|step| &**step).collect();
-        let measured = Measured::of(&steps, frames[self.at].planes(index).len());
+        let measured = Measured::from_steps(&steps, frames[self.at].planes(index).len());
         let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
         Around { pictures: &pictures, at: self.at, steps: &fields }.clean(engine, &measured)
     }
@@ -393,11 +393,11 @@ impl Alone {
         let measured = known.get_or_init(|| {
             let measure = |(made, motion): (&Vec<WithPlanes>, &Vec<Motion<_>>)| {
                 let step = |(pair, motion): (&[WithPlanes], &Motion<_>)| {
-                    let Ok(step) = Step::of(engine, &pair[1].1, &pair[0].1, motion.clone());
+                    let Ok(step) = Step::measure(engine, &pair[1].1, &pair[0].1, motion.clone());
                     step
                 };
                 let steps: Vec<_> = made.windows(2).zip(motion).map(step).collect();
-                Measured::of(&steps.iter().collect::<Vec<_>>(), made[at].0.len())
+                Measured::from_steps(&steps.iter().collect::<Vec<_>>(), made[at].0.len())
             };
             made.iter().zip(&motion).map(measure).collect()
         });

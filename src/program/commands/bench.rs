@@ -22,7 +22,7 @@ const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
 const LONG_ENOUGH: Duration = Duration::from_millis(1500);
 
 /// How long frames of one kind may take until the first one comes out.
-const MOST_WAIT: Duration = Duration::from_secs(6);
+const MAX_WAIT: Duration = Duration::from_secs(6);
 
 /// How long one program may take for a file.
 const MOST: Duration = Duration::from_secs(12);
@@ -96,7 +96,7 @@ fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result
             frames += u32::from(first.is_some());
             first.get_or_insert_with(Instant::now);
         }
-        if first.is_some_and(|first| first.elapsed() > LONG_ENOUGH) || start.elapsed() > MOST_WAIT + LONG_ENOUGH {
+        if first.is_some_and(|first| first.elapsed() > LONG_ENOUGH) || start.elapsed() > MAX_WAIT + LONG_ENOUGH {
             break;
         }
     }

@@ -82,6 +82,30 @@ fn noise_of_two_codes_is_amplified_by_the_largest_gain_at_most() {
 }
 
 #[test]
+fn a_wall_with_a_little_noise_gets_no_contrast_of_a_scene() {
+    let mut random = Random::new(4);
+    let video: Vec<u8> = (0..30).flat_map(|_| frame(RAW, |_, _| 118 + random.below(5))).collect();
+    let found = lumas(RAW, &through(&Dir::new(), RAW, "--denoise 0", &video)).concat();
+    // Five codes become ten at most.
+    assert!(found.iter().all(|code| (116..=126).contains(code)), "{:?}", (found.iter().min(), found.iter().max()));
+}
+
+#[test]
+fn levels_bound_contrast_and_light_of_the_default() {
+    let dir = Dir::new();
+    let mut random = Random::new(5);
+    let video: Vec<u8> = (0..20).flat_map(|_| gradient(RAW, &mut random, (30, 110), 4)).collect();
+    let range = |options: &str| {
+        let found = lumas(RAW, &through(&dir, RAW, &format!("--denoise 0 {options}"), &video)).concat();
+        found.iter().max().unwrap_or(&0) - found.iter().min().unwrap_or(&0)
+    };
+    let [before, free, bound] = ["--strength 0", "", "--levels 1.2"].map(range);
+    assert!(free > before * 3 / 2, "{before} becomes {free}");
+    assert!(bound > before && bound <= before * 3 / 2, "{before} becomes {bound}: contrast and light have a gain each");
+    assert_eq!(range("--levels 1"), before);
+}
+
+#[test]
 fn the_brightness_of_near_black_noise_holds_still() {
     let mut random = Random::new(3);
     // Frames with more and with less of the brighter code.

@@ -1,10 +1,10 @@
-//! Contrast as viewers choose it: a part of the way to the whole range, also where nothing is lacking.
+//! Contrast as judges of unlabelled versions chose it (`benches/results/eye.md`): most of the way to the whole range,
+//! also where nothing is lacking.
 //!
 //! With p and q the levels of luma that half a percent of the points lie below and above, all levels between move by
 //! the one line that takes p and q a share of the way to black and white; what lies outside has the rest of the range.
-//! Chroma has the line's gain, or the largest below it that clips few points. The share is a half, which viewers choose
-//! over the picture as it is in six of seven clean scenes, and rises where much of the range is unused. Of a dark
-//! picture, whose exposure lifts black, p goes to black (`benches/results/eye.md`).
+//! Chroma has the line's gain, or the largest below it that clips few points. The share rises with the unused part of
+//! the range. Of a dark picture, whose exposure lifts black, p goes to black.
 
 use super::line;
 use super::points::{Occurrences, Points, WHITE, between, ramp, ratio, times};
@@ -25,21 +25,24 @@ impl Contrast {
     pub const NONE: Contrast = Contrast { ends: [0, WHITE], becomes: [0, WHITE], chroma: 4096 };
 
     /// The contrast for these points, as far as `part` of its way, where the picture was dark by this share, and with no
-    /// gain above `most`; all in 4096ths.
-    pub fn of(points: &Points, part: i32, dark: i32, most: i32) -> Self {
+    /// gain above `max_gain`; all in 4096ths.
+    pub fn for_points(points: &Points, part: i32, dark: i32, max_gain: i32) -> Self {
         let scene = points.without_letters();
         let lumas = Occurrences::of(scene.luma());
         let ends = [ENDS + times(DARK_ENDS, dark) as u32, 1_000_000 - ENDS];
         let [p, q] = ends.map(|share| lumas.at(share));
-        if q - p < LEAST_RANGE || part == 0 {
+        let used = q - p;
+        if used <= 0 || part == 0 {
             return Contrast::NONE;
         }
-        let unused = 4096 - ratio(q - p, WHITE);
+        let unused = 4096 - ratio(used, WHITE);
         let share = times(between(SHARE[0], SHARE[1], ramp(unused, UNUSED[0], UNUSED[1])), part);
-        let high = q + times(WHITE - q, share);
-        let to_black = between(share, times(4096, part), dark);
-        let gain = ratio(high - (p - times(p, to_black)), q - p).min(most);
-        let low = high - times(q - p, gain);
+        let (down, up) = (times(p, between(share, part, dark)), times(WHITE - q, share));
+        // Where the gain would be too large, both ends move less.
+        let gain = ratio(used + down + up, used);
+        let kept = if gain > max_gain { ratio(max_gain - 4096, gain - 4096) } else { 4096 };
+        let [low, high] = [p - times(down, kept), q + times(up, kept)];
+        let gain = ratio(high - low, used);
         let chroma = line::chroma(&scene, gain, low - times(p, gain));
         Contrast { ends: [p, q], becomes: [low, high], chroma }
     }
@@ -63,5 +66,34 @@ impl Contrast {
         } else {
             along([q, WHITE], [high, WHITE])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::natural::points::of_255;
+
+    /// What half a percent lies below and above in levels from 60 to 159, and what becomes of it with this largest gain.
+    fn of_flat(max_gain: i32) -> Contrast {
+        Contrast::for_points(&Points::of_levels(|x, y| 60 + ((x + 7 * y) % 100) as u16), 4096, 0, max_gain)
+    }
+
+    #[test]
+    fn ends_go_most_of_the_way_and_what_lies_outside_keeps_room() {
+        let flat = of_flat(i32::MAX);
+        let [p, q] = [60, 159].map(|level| flat.applied(of_255(level)));
+        assert!((of_255(10)..of_255(25)).contains(&p) && (of_255(230)..of_255(245)).contains(&q), "{p} {q}");
+        let levels: Vec<i32> = (0..=WHITE).step_by(16).map(|level| flat.applied(level)).collect();
+        assert!(levels.is_sorted() && levels.first() == Some(&0) && levels.last() == Some(&WHITE), "{levels:?}");
+    }
+
+    #[test]
+    fn a_largest_gain_holds_both_ends() {
+        let held = of_flat(4096 + 1024);
+        assert!(held.gain() <= 4096 + 1024 + 64, "{}", held.gain());
+        assert!(held.applied(of_255(60)) < of_255(60) && held.applied(of_255(159)) > of_255(159), "{held:?}");
+        let none = of_flat(4096);
+        assert!((0..=WHITE).step_by(16).all(|level| none.applied(level).abs_diff(level) <= 2), "{none:?}");
     }
 }

@@ -8,6 +8,7 @@ use super::line::Line;
 use super::meant::Meant;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
+use super::tuning::contrast::MAX_GAIN;
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
@@ -68,7 +69,7 @@ impl Correction {
     /// Colours stay as they are unless `takes_cast`.
     pub fn of(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
         let chooses = !faithful && !points.transfer.is_hdr();
-        let meant = if assumed == Assumed::Nothing && chooses { Meant::of(&points) } else { Meant::default() };
+        let meant = if assumed == Assumed::Nothing && chooses { Meant::for_points(&points) } else { Meant::default() };
         let (there, looks_log) = (points.presence(), log::likeness(&points));
         let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
         let is_told = assumed != Assumed::Nothing || points.transfer.is_hdr();
@@ -113,12 +114,8 @@ impl Correction {
         let balanced = i64::from(peak) * i64::from(ratio(top(&points), top_before)) / 4096;
         let balanced = if balance == UNBALANCED { peak } else { balanced.min(MOST_PEAK.into()) as i32 };
         let middle = luma(points.mean());
-        let shifted = |rgb: [i32; 3]| {
-            let level = luma(rgb);
-            with_luma(rgb, level, times(level, line.gain) + line.offset, line.chroma)
-        };
         if [line.gain, line.offset, line.chroma] != [4096, 0, 4096] {
-            points = points.changed(|rgb, _| shifted(rgb));
+            points = points.toned(|level| times(level, line.gain) + line.offset, line.chroma);
         }
         let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.drawn);
         let part = if chooses { times(part, CHOSEN) } else { part };
@@ -133,24 +130,18 @@ impl Correction {
         }
         let mean_behind = luma(points.mean());
         if paler != 4096 {
-            points = points.changed(|rgb, _| with_luma(rgb, luma(rgb), luma(rgb), paler));
+            points = points.toned(|level| level, paler);
         }
         if under_letters {
             points = points.without_letters().into_owned();
         }
         let exposure = dark::gain(&points, dark).min(most.max(4096));
         if exposure > 4096 {
-            points = points.changed(|rgb, _| {
-                let level = luma(rgb);
-                with_luma(rgb, level, dark::exposed(level, exposure), dark::chroma(exposure))
-            });
+            points = points.toned(|level| dark::exposed(level, exposure), dark::chroma(exposure));
         }
         let lift = times(dark::lift(&points, seems_dark, cast), 4096 - meant.dark).min(most.max(4096) - 4096);
         if lift > 0 {
-            points = points.changed(|rgb, _| {
-                let level = luma(rgb);
-                with_luma(rgb, level, dark::lifted(level, lift), dark::chroma(4096 + lift))
-            });
+            points = points.toned(|level| dark::lifted(level, lift), dark::chroma(4096 + lift));
         }
         let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
         let of_light = times(dark::chroma(exposure), dark::chroma(4096 + lift));
@@ -158,20 +149,16 @@ impl Correction {
         let (mut shade, mut contrast) = (0, Contrast::NONE);
         if chooses {
             if bend != 0 {
-                points = points.changed(|rgb, _| {
-                    let level = luma(rgb);
-                    with_luma(rgb, level, middle::bent(level, bend), 4096)
-                });
+                points = points.toned(|level| middle::bent(level, bend), 4096);
             }
             let clear = times(shade::lift_to(mean_behind, mean_before), KEPT_MEAN);
-            shade = shade::lift(&points, times(4096 - meant.dark, there)).max(clear);
+            let room = ratio(most.max(4096), times(exposure, 4096 + lift)) - 4096;
+            shade = shade::lift(&points, times(4096 - meant.dark, there)).max(clear).min(room.max(0));
             if shade != 0 {
-                points = points.changed(|rgb, _| {
-                    let level = luma(rgb);
-                    with_luma(rgb, level, shade::lifted(level, shade), shade::chroma(shade))
-                });
+                points = points.toned(|level| shade::lifted(level, shade), shade::chroma(shade));
             }
-            contrast = Contrast::of(&points, 4096 - meant.drawn, dark, most);
+            let max_gain = ratio(most.min(MAX_GAIN), line.gain).max(4096);
+            contrast = Contrast::for_points(&points, times(4096 - meant.drawn, there), dark, max_gain);
             all = times(times(all, shade::chroma(shade)), contrast.chroma);
         }
 

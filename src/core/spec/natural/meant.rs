@@ -19,7 +19,7 @@ pub struct Meant {
 
 impl Meant {
     /// How far these points are.
-    pub fn of(points: &Points) -> Self {
+    pub fn for_points(points: &Points) -> Self {
         let drawn = drawn(points);
         Meant { drawn, dark: drawn.max(stage(points)).max(disc(points)) }
     }
@@ -81,13 +81,13 @@ mod tests {
     fn a_moon_is_meant_and_lamps_in_a_street_are_not() {
         let moon = dark_with(|x, y| x * x + y * y < 40);
         let lamps = dark_with(|x, y| x % 9 == 0 && y % 11 == 0);
-        assert_eq!((Meant::of(&moon).dark, Meant::of(&lamps).dark), (4096, 0));
+        assert_eq!((Meant::for_points(&moon).dark, Meant::for_points(&lamps).dark), (4096, 0));
     }
 
     #[test]
     fn a_slide_is_drawn_and_a_wall_with_grain_is_not() {
         let slide = Points::of_levels(|x, y| if x % 31 < 4 && y % 9 < 3 { 220 } else { 40 });
         let wall = Points::of_levels(|x, y| 40 + ((7 * x + 11 * y + x * y) % 6) as u16);
-        assert_eq!((Meant::of(&slide).drawn, Meant::of(&wall).drawn), (4096, 0));
+        assert_eq!((Meant::for_points(&slide).drawn, Meant::for_points(&wall).drawn), (4096, 0));
     }
 }

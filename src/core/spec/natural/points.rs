@@ -241,6 +241,15 @@ impl Points {
         std::array::from_fn(|y| std::array::from_fn(|x| at(&mut darkest[y * REGIONS + x])))
     }
 
+    /// Changes the luma by `becomes`; what lies beside it has this gain, in 4096ths.
+    #[must_use]
+    pub fn toned(self, becomes: impl Fn(i32) -> i32, chroma: i32) -> Self {
+        self.changed(|rgb, _| {
+            let level = luma(rgb);
+            with_luma(rgb, level, becomes(level), chroma)
+        })
+    }
+
     /// Changes the colours by `becomes`, which gets colour and region; results are clamped to black and white.
     #[must_use]
     pub fn changed(mut self, becomes: impl Fn([i32; 3], usize) -> [i32; 3]) -> Self {

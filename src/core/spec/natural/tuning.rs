@@ -224,13 +224,11 @@ pub mod shade {
 
 /// Of `contrast.rs`.
 pub mod contrast {
-    use crate::spec::natural::points::of_255;
-
     /// The points of an end of luma, and by how many more the lower one of a dark picture has.
     pub const ENDS: u32 = 5000;
     pub const DARK_ENDS: i32 = 45_000;
-    /// The least range of levels that is stretched.
-    pub const LEAST_RANGE: i32 = of_255(4);
+    /// The largest gain, together with that of the line.
+    pub const MAX_GAIN: i32 = super::line::MOST_GAIN;
     /// How far the ends move where little of the range is unused, and where much is.
     pub const SHARE: [i32; 2] = [2458, 3277];
     pub const UNUSED: [i32; 2] = [1024, 2458];
