@@ -2,14 +2,14 @@
 
 use histeq_lab::command_line::check;
 
-/// Cargo runs these tests in `src/lab`.
-const PAGES: [&str; 3] = ["README.md", "../../kernels/variants/README.md", "../../README.md"];
+const PAGES: [&str; 3] = ["src/lab/README.md", "kernels/variants/README.md", "README.md"];
 
 #[test]
 fn every_command_line_in_the_pages_is_one_that_the_laboratory_takes() {
     let mut checked = 0;
     for page in PAGES {
-        let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}"));
+        let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         // In blocks, and in the text.
         let lines = text.lines().filter(|line| line.starts_with("histeq-lab "));
         let quoted = text.split('`').filter(|part| part.starts_with("histeq-lab ") && !part.contains('\n'));
