@@ -25,7 +25,7 @@ import cv2
 import numpy as np
 
 from measures import ciede2000, lab
-from peers import agcwd, clahe, gain, gray_world, stretched
+from peers import agcwd, clahe, dark_channel, gain, gray_world, stretched
 
 WIDTH = 420
 
@@ -47,6 +47,12 @@ def half(frame):
     return stretch(frame, 0.5)
 
 
+def cleared(frame):
+    """The dark channel's veil taken off, at the mean brightness of before."""
+    clear = np.clip(dark_channel(frame), 0, 1)
+    return clear * (frame.mean() / max(clear.mean(), 1e-3))
+
+
 def single(treat):
     return lambda frame: treat(frame[None])[0]
 
@@ -58,6 +64,7 @@ PLAIN = {
     "AGCWD": single(agcwd),
     "gain": single(gain(False)),
     "CLAHE": single(clahe),
+    "dark channel, gain": of_floats(cleared),
     "stretch of each channel": of_floats(stretched),
     "gray world, stretch": of_floats(gray_world),
 }
@@ -67,7 +74,7 @@ BESIDE = {
     "dark": ["input", "half", "stretch", "AGCWD", "gain"],
     "flat": ["input", "half", "stretch", "AGCWD", "gain"],
     "backlit": ["input", "half", "stretch", "AGCWD", "gain"],
-    "haze": ["input", "half", "stretch", "CLAHE", "AGCWD"],
+    "haze": ["input", "half", "stretch", "CLAHE", "dark channel, gain"],
     "water": ["input", "half", "stretch of each channel", "gray world, stretch", "CLAHE"],
     "drawn": ["input", "half"],
 }

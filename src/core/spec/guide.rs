@@ -254,21 +254,7 @@ impl Guides {
         let counts = |index: &usize| self.details[*index].counts && self.details[*index].scene == self.scene;
         let before = (first..at).filter(counts);
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
-        let white = 16 * (levels.count() as u32 - 1);
-        let lights = self.lights_of(&members, white);
-        let (mut mean, mut own_light) = (MeanCorrection::default(), light::FULL);
-        for (&index, light) in members.iter().zip(lights) {
-            if index == at {
-                own_light = light;
-            }
-            let Some(correction) = self.details[index].correction else { continue };
-            // Without frames ahead, what comes out of the dark comes slowly.
-            if ahead == 0 && self.frames[index].measure.mean_light() < white / 64 {
-                mean.add(&correction.cleared(), 4096);
-            } else {
-                mean.add(&correction, light::weight(light));
-            }
-        }
+        let (mean, own_light) = self.mean_correction(&members, at, settings);
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let noise = self.noise(at, settings);
         let share = correction.noise_shown(noise, levels, settings.denoise.share());
@@ -278,6 +264,53 @@ impl Guides {
         let mapping = |levels| correction.mapping(own_light, levels).with_strength(levels, settings.strength);
         let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
         Guide { found, clean, ..Guide::of(mapping(levels)) }
+    }
+
+    /// The mean of the corrections of these frames, which are in order, by their light against that of their scene, and
+    /// the light of frame `at`.
+    ///
+    /// It is known late, and then at once, that a scene has got another light. So this is a mean over [`WINDOWS`] windows
+    /// that begin one after the other. Without frames ahead, the last frames are a window of their own where all of them
+    /// are brighter than their window: what is burnt shows nothing.
+    fn mean_correction(&self, members: &[usize], at: usize, settings: &Settings) -> (MeanCorrection, u32) {
+        let white = 16 * (self.frames[at].measure.levels.count() as u32 - 1);
+        let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
+        let is_causal = ahead == 0;
+        let windows = WINDOWS.min(window / 2).max(1);
+        // With frames ahead, more of those before have to stay: else a fade would be a light of its own.
+        let shortened = if is_causal { window * 5 / 8 } else { window / 3 };
+        // Without frames ahead, what comes out of the dark comes slowly.
+        let is_black = |index: usize| is_causal && self.frames[index].measure.mean_light() < white / 64;
+        let own = members.partition_point(|&index| index < at);
+        let mut weights = vec![0; members.len()];
+        let mut own_light = 0;
+        for number in 0..windows {
+            let first = (at + 1 + ahead + number * shortened / windows).saturating_sub(window);
+            let mut begin = if number == 0 { 0 } else { members.partition_point(|&index| index < first).min(own) };
+            let mut lights = self.lights_of(&members[begin..], white);
+            let last = lights.len().saturating_sub(SHORTEST + number * 2 / 3);
+            let is_brighter = || lights[last..].iter().all(|&light| light > light::FULL / 8 * 9);
+            let fades_in = || members[begin..begin + last].iter().any(|&index| is_black(index));
+            if is_causal && last > 0 && is_brighter() && !fades_in() {
+                begin += last;
+                lights = self.lights_of(&members[begin..], white);
+            }
+            let weight = |(&index, &light): (&usize, &u32)| match self.details[index].correction {
+                None => 0,
+                Some(_) if is_black(index) => 4096,
+                Some(_) => u64::from(light::weight(light)),
+            };
+            let of_window: Vec<u64> = members[begin..].iter().zip(&lights).map(weight).collect();
+            let all = of_window.iter().sum::<u64>().max(1);
+            weights[begin..].iter_mut().zip(of_window).for_each(|(sum, weight)| *sum += (weight << 20) / all);
+            own_light += u64::from(lights[own - begin]);
+        }
+        let mut mean = MeanCorrection::default();
+        for (&index, weight) in members.iter().zip(weights) {
+            let Some(correction) = self.details[index].correction else { continue };
+            mean.add(&if is_black(index) { correction.cleared() } else { correction }, weight as u32);
+        }
+        (mean, (own_light / windows as u64) as u32)
     }
 
     /// The light of the next frame against that of the one before it.
@@ -374,6 +407,12 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
+
+/// The most windows over which the correction of a frame is a mean.
+const WINDOWS: usize = 24;
+
+/// How many frames that are brighter than those before them are taken for a new light, at least.
+const SHORTEST: usize = 4;
 
 /// The share of noise that denoising removes, in 256ths.
 const CLEANED: u32 = 192;

@@ -85,7 +85,8 @@ fn an_rtsp_camera_whose_decoder_crashes_is_opened_again_in_the_same_recording() 
     drop(server);
     assert_eq!(code, Some(0), "{said}");
     let times = dir.frame_times("out.mkv");
-    assert!(times.len() > 60 && times.windows(2).all(|pair| pair[1] > pair[0]), "{times:?}: {said}");
+    // How many come before the crash depends on what the decoder was handed by then.
+    assert!(times.len() > 40 && times.windows(2).all(|pair| pair[1] > pair[0]), "{times:?}: {said}");
 }
 
 #[test]

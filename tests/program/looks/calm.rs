@@ -47,6 +47,31 @@ fn what_stands_still_keeps_its_brightness_when_something_dark_comes_and_goes() {
     assert!(steps_beside_an_object("--exact").iter().any(|(step, _)| *step > 20.0), "the textbook flickers");
 }
 
+/// Nothing lies ahead in a pipe: that a scene has another light is known late. It was corrected at once then, by up to 59
+/// levels, and a room whose lamp goes on stayed white for a second.
+#[test]
+fn light_that_goes_or_comes_for_good_is_followed_without_a_jump() {
+    let mut random = Random::new(3);
+    let light = |number: u64| match number {
+        0..100 => 100,
+        100..110 => 100 - (number - 99) * 7,
+        110..250 => 30,
+        250..260 => 30 + (number - 249) * 7,
+        _ => 100,
+    };
+    let video: Vec<u8> = (0..360)
+        .flat_map(|number| frame(RAW, |x, _| 16 + (20 + 180 * x as u64 / 320) * light(number) / 100 + random.below(3)))
+        .collect();
+    let found = lumas(RAW, &through(&Dir::new(), RAW, "", &video));
+    let means: Vec<f64> = found.iter().map(|luma| mean(luma)).collect();
+    let (step, number) = largest_step(&means[110..250]);
+    assert!(step <= 6.0, "{step:.1} levels at frame {}: {means:?}", 110 + number);
+    let (dark, lifted, bright) = (means[115], means[245], means[95]);
+    assert!(lifted > dark + 30.0, "from {dark:.1} to {lifted:.1}");
+    // As bright as before within a second.
+    assert!(means[280..].iter().all(|mean| (mean - bright).abs() < 8.0), "{bright:.1}: {means:?}");
+}
+
 #[test]
 fn a_flat_clip_comes_out_as_it_went_in() {
     let (dir, raw) = (Dir::new(), Raw { size: (64, 36), ..RAW });
