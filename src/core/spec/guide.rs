@@ -15,7 +15,8 @@ use super::detail::{Detail, Quantiles};
 use super::faint::Background;
 use super::film::{Changes, Remainder};
 use super::measure::{BLOCKS, Ends, Measure, mean_by_number};
-use super::natural::{Correction, Found, MeanCorrection, Points, light};
+use super::natural::light::{self, Lights};
+use super::natural::{Correction, Found, MeanCorrection, Points};
 use super::noise;
 use super::tone::Tone;
 use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
@@ -267,50 +268,34 @@ impl Guides {
     }
 
     /// The mean of the corrections of these frames, which are in order, by their light against that of their scene, and
-    /// the light of frame `at`.
-    ///
-    /// It is known late, and then at once, that a scene has got another light. So this is a mean over [`WINDOWS`] windows
-    /// that begin one after the other. Without frames ahead, the last frames are a window of their own where all of them
-    /// are brighter than their window: what is burnt shows nothing.
+    /// the light of frame `at`. Each of several lights may be that of the scene, and what comes of all of them is a mean:
+    /// so a light that has changed for good is followed step by step.
     fn mean_correction(&self, members: &[usize], at: usize, settings: &Settings) -> (MeanCorrection, u32) {
         let white = 16 * (self.frames[at].measure.levels.count() as u32 - 1);
-        let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
-        let is_causal = ahead == 0;
-        let windows = WINDOWS.min(window / 2).max(1);
-        // With frames ahead, more of those before have to stay: else a fade would be a light of its own.
-        let shortened = if is_causal { window * 5 / 8 } else { window / 3 };
         // Without frames ahead, what comes out of the dark comes slowly.
-        let is_black = |index: usize| is_causal && self.frames[index].measure.mean_light() < white / 64;
+        let is_black =
+            |index: usize| settings.smoothing.ahead() == 0 && self.frames[index].measure.mean_light() < white / 64;
         let own = members.partition_point(|&index| index < at);
+        let lights = self.lights_of(members, white);
         let mut weights = vec![0; members.len()];
         let mut own_light = 0;
-        for number in 0..windows {
-            let first = (at + 1 + ahead + number * shortened / windows).saturating_sub(window);
-            let mut begin = if number == 0 { 0 } else { members.partition_point(|&index| index < first).min(own) };
-            let mut lights = self.lights_of(&members[begin..], white);
-            let last = lights.len().saturating_sub(SHORTEST + number * 2 / 3);
-            let is_brighter = || lights[last..].iter().all(|&light| light > light::FULL / 8 * 9);
-            let fades_in = || members[begin..begin + last].iter().any(|&index| is_black(index));
-            if is_causal && last > 0 && is_brighter() && !fades_in() {
-                begin += last;
-                lights = self.lights_of(&members[begin..], white);
-            }
+        for lights in lights.against_scenes() {
             let weight = |(&index, &light): (&usize, &u32)| match self.details[index].correction {
                 None => 0,
                 Some(_) if is_black(index) => 4096,
                 Some(_) => u64::from(light::weight(light)),
             };
-            let of_window: Vec<u64> = members[begin..].iter().zip(&lights).map(weight).collect();
-            let all = of_window.iter().sum::<u64>().max(1);
-            weights[begin..].iter_mut().zip(of_window).for_each(|(sum, weight)| *sum += (weight << 20) / all);
-            own_light += u64::from(lights[own - begin]);
+            let each: Vec<u64> = members.iter().zip(&lights).map(weight).collect();
+            let all = each.iter().sum::<u64>().max(1);
+            weights.iter_mut().zip(each).for_each(|(sum, weight)| *sum += (weight << 20) / all);
+            own_light += lights[own];
         }
         let mut mean = MeanCorrection::default();
         for (&index, weight) in members.iter().zip(weights) {
             let Some(correction) = self.details[index].correction else { continue };
             mean.add(&if is_black(index) { correction.cleared() } else { correction }, weight as u32);
         }
-        (mean, (own_light / windows as u64) as u32)
+        (mean, own_light / light::SCENES as u32)
     }
 
     /// The light of the next frame against that of the one before it.
@@ -320,9 +305,9 @@ impl Guides {
         before.map_or(light::FULL, |before| light::between(before, measure.light_of_blocks(), white))
     }
 
-    /// The light of each of these frames, which are in order, against that of their scene. Frames between them, those
-    /// of a flash, have a part in the steps alone.
-    fn lights_of(&self, members: &[usize], white: u32) -> Vec<u32> {
+    /// The lights of these frames, which are in order. Frames between them, those of a flash, have a part in the steps
+    /// alone.
+    fn lights_of(&self, members: &[usize], white: u32) -> Lights {
         let mut from = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
             let steps = self.details.range(from.min(index + 1)..=index);
@@ -330,7 +315,7 @@ impl Guides {
             from = index + 1;
             (step.min(light::MOST.into()) as u32, self.frames[index].measure.mean_light())
         });
-        light::of_scene(each, white)
+        Lights::new(each, white)
     }
 
     /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before,
@@ -407,12 +392,6 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
-
-/// The most windows over which the correction of a frame is a mean.
-const WINDOWS: usize = 24;
-
-/// How many frames that are brighter than those before them are taken for a new light, at least.
-const SHORTEST: usize = 4;
 
 /// The share of noise that denoising removes, in 256ths.
 const CLEANED: u32 = 192;

@@ -6,8 +6,11 @@
 //! of a frame against that one. Frames far apart are not compared for it: where a camera shakes or pans, their blocks
 //! show other things.
 //!
-//! The light of a scene is that which three quarters of its frames have at most. A frame is darker or brighter than its
-//! scene only if its mean is, too, and by no more than that: errors of many steps add up, those of means do not.
+//! The light of a scene is that which three quarters of its frames have at most, or more of them, up to all but one: each
+//! of these [`SCENES`] lights is taken for it, and what comes of them is a mean. A scene whose light goes for good has
+//! another one by that step by step, and what goes for less than three quarters of a window changes nothing. A frame is
+//! darker or brighter than its scene only if its mean is, too, and by no more than that: errors of many steps add up,
+//! those of means do not.
 //!
 //! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is
 //! brighter than all of these medians, or darker: something else has come into the picture. Its points, and those of
@@ -33,29 +36,50 @@ const FEWEST: usize = 16;
 /// The least and the most light of a frame against the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
 
-/// The light of each of these frames, which are in order, against that of their scene, in 65536ths. Of each: its light
-/// against that of the one before it, in 65536ths, and its mean; `white` is in the units of the means.
-pub fn of_scene(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Vec<u32> {
-    let mut light = 1 << 32;
-    let [least, most] = CHANGES;
-    let (lights, means): (Vec<u64>, Vec<u64>) = frames
-        .map(|(step, mean)| {
+/// The lights that the scene of a frame may have.
+pub const SCENES: usize = 24;
+
+/// The lights of the frames of a window.
+pub struct Lights {
+    /// Of each against the first one, in 2^32ths.
+    lights: Vec<u64>,
+    /// Their means.
+    means: Vec<u64>,
+}
+
+impl Lights {
+    /// Of each of these frames, which are in order: its light against that of the one before it, in 65536ths, and its
+    /// mean; `white` is in the units of the means.
+    pub fn new(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Self {
+        let mut light = 1 << 32;
+        let [least, most] = CHANGES;
+        let light_and_mean = |(step, mean): (u32, u32)| {
             light = ((u128::from(light) * u128::from(step)) >> 16).clamp(least.into(), most.into()) as u64;
             // Means near black are unreliable.
             (light, u64::from(mean + white / 512 + 1))
+        };
+        let (lights, means) = frames.map(light_and_mean).unzip();
+        Lights { lights, means }
+    }
+
+    /// The light of each frame against that of its scene, in 65536ths, for each light that the scene may have.
+    pub fn against_scenes(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
+        let sorted = |of: &[u64]| {
+            let mut of = of.to_vec();
+            of.sort_unstable();
+            of
+        };
+        let (lights, means) = (sorted(&self.lights), sorted(&self.means));
+        let share = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
+        (3 * SCENES..4 * SCENES).map(move |part| {
+            let place = lights.len().saturating_sub(1) * part / (4 * SCENES);
+            let nearer_to_full = |(&light, &mean): (&u64, &u64)| {
+                let (light, mean) = (share(light, lights[place]), share(mean, means[place]));
+                if light < FULL { light.max(mean.min(FULL)) } else { light.min(mean.max(FULL)) }
+            };
+            self.lights.iter().zip(&self.means).map(nearer_to_full).collect()
         })
-        .unzip();
-    let at_three_quarters = |of: &[u64]| {
-        let (mut of, at) = (of.to_vec(), of.len().saturating_sub(1) * 3 / 4);
-        if of.is_empty() { 1 } else { *of.select_nth_unstable(at).1 }
-    };
-    let scene = [at_three_quarters(&lights), at_three_quarters(&means)];
-    let share = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
-    let nearer_to_full = |(light, mean): (&u64, &u64)| {
-        let (light, mean) = (share(*light, scene[0]), share(*mean, scene[1]));
-        if light < FULL { light.max(mean.min(FULL)) } else { light.min(mean.max(FULL)) }
-    };
-    lights.iter().zip(&means).map(nearer_to_full).collect()
+    }
 }
 
 /// The light of a frame with these blocks, against that of another one, in 65536ths; `white` is in sixteenths of a
@@ -152,7 +176,8 @@ mod tests {
             let step = at.checked_sub(1).map_or(FULL, |before| between(&frames[before], blocks, WHITE));
             (step, mean(blocks))
         });
-        of_scene(each, WHITE)
+        let against: Vec<_> = Lights::new(each, WHITE).against_scenes().collect();
+        (0..frames.len()).map(|at| against.iter().map(|lights| lights[at]).sum::<u32>() / SCENES as u32).collect()
     }
 
     #[test]
