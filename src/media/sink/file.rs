@@ -648,7 +648,7 @@ impl FileSink {
             written.with_context(|| format!("{name}: cannot be written"))?;
         }
         if let Some(running) = &mut self.running {
-            running.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+            running.routes.finish(&mut muxer, &self.notices).with_context(|| format!("{name}: cannot be written"))?;
             if let Some(duration) = running.last_duration {
                 muxer.set_last_duration(duration).with_context(|| format!("{name}: cannot be written"))?;
             }

@@ -77,10 +77,10 @@ impl JoinedFile {
     /// # Errors
     /// When it cannot be written or named.
     pub fn finish(mut self, outcome: Outcome) -> Result<Name> {
-        let FileSink { muxer, target, .. } = &mut self.file;
+        let FileSink { muxer, target, notices, .. } = &mut self.file;
         let name = target.name().to_owned();
         let mut muxer = muxer.take().context("the file is closed")?;
-        self.routes.finish(&mut muxer).with_context(|| format!("{name}: cannot be written"))?;
+        self.routes.finish(&mut muxer, notices).with_context(|| format!("{name}: cannot be written"))?;
         muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
         Ok(self.file.target.end(outcome)?)
     }

@@ -390,7 +390,17 @@ impl Routes {
     ///
     /// # Errors
     /// When it cannot be encoded or written.
-    pub fn finish(&mut self, muxer: &mut Muxer) -> Result<()> {
+    pub fn finish(&mut self, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
+        let container = muxer.container();
+        for (index, _) in self.begun.iter().enumerate().filter(|&(index, begun)| !begun && self.routes[index].is_some())
+        {
+            if container.has_edit_lists() {
+                notices.note(&format!(
+                    "stream #{index} has nothing in this part: {} has no track for it",
+                    container.name()
+                ));
+            }
+        }
         let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
         for (route, _) in self.routes.iter().flatten() {
             if let Route::Transcoded { to, place, time_base, .. } = route {

@@ -4,10 +4,9 @@ use super::filtered::{Scope, delivered_format, filtered_in};
 use super::text::escaped;
 use crate::ffmpeg::{FilterGraph, RawFormat};
 use crate::pipeline::{FailureKind, Input, Notices, Source};
-use crate::sys::Name;
+use crate::sys::{Name, open_regular};
 use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Matrix, PixelFormat};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
 /// The most of a file that is looked at for its kind: titles and comments come before it.
@@ -60,8 +59,7 @@ fn kind_of(name: &Name) -> Result<Kind> {
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
     ensure!(is_cube, "--lut {name}: is no .cube file");
     let of_system = |error| FailureKind::of_file(Name::from(format!("--lut {name}")), &error);
-    let file = File::open(path).map_err(of_system)?;
-    ensure!(file.metadata().map_err(of_system)?.is_file(), "--lut {name}: is no regular file");
+    let file = open_regular(path).map_err(of_system)?;
     let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);
     let (mut found, mut left) = (None, u64::MAX);
     for number in 1_u64.. {

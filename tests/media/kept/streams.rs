@@ -203,6 +203,24 @@ fn a_stream_that_is_announced_and_never_comes_is_left_out() {
     }
 }
 
+/// FFmpeg writes no track without a packet, which was taken for an index that is incomplete.
+#[test]
+fn sound_that_lies_outside_of_a_part_is_no_reason_to_lose_it() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=3 -itsoffset 2 -f lavfi -i sine=duration=1 -c:v mpeg4 -c:a aac late.mkv",
+    );
+    for (options, output) in [("--duration 1", "out.mp4"), ("--frames 20", "out.mov"), ("--duration 1", "out.mkv")] {
+        let run = dir.succeeds(&format!("--backend cpu --encoder mpeg4 {options} -y late.mkv {output}"));
+        let is_kept = output.ends_with("mkv");
+        assert_eq!(run.stderr.contains("stream #1 has nothing in this part"), !is_kept, "{}", run.stderr);
+        assert_eq!(dir.streams(output).len(), 1 + usize::from(is_kept), "{options} {output}");
+        assert!(dir.frames(output).len() >= 20, "{options} {output}");
+    }
+    dir.succeeds("--backend cpu --encoder mpeg4 --start 1.5 -y late.mkv out.mp4").never_says("nothing in this part");
+    assert_eq!(dir.streams("out.mp4").len(), 2);
+}
+
 #[test]
 fn of_joined_broadcasts_what_comes_later_is_named_and_can_be_had() {
     let dir = Dir::new();

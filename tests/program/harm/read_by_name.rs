@@ -80,6 +80,8 @@ fn a_plan_that_reads_fifos_and_devices_ends_in_a_line() {
         }
     }
     fails(&dir, "plan in.mkv out.mkv --load-curves fifo", &["fifo: a pipe, which is not read here"]);
+    fifo(&dir, "table.cube");
+    fails(&dir, "in.mkv other.mkv --lut table.cube", &["--lut table.cube: a pipe, which is not read here"]);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to
-//! how sure it is that it is needed; nothing chooses between kinds of footage, and clean footage stays as it is.
+//! how sure it is that it is needed; nothing chooses between kinds of footage. Faults are corrected first; contrast and
+//! light are then set as they are chosen, unless it is `faithful`.
 //!
 //! ```text
-//! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle
+//! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle, shade, contrast
 //! Corrections of the frames around it, by their light -> Correction -> Mapping: balance, then a curve or regions
 //! ```
 //!
@@ -11,9 +12,12 @@
 //! 2. `line`: the levels in use become the whole range, as far as it is unused;
 //! 3. `veil`: what lies over the picture is taken off, region by region;
 //! 4. `dark`: an exposure that fits;
-//! 5. `middle`: what has become too bright in between is brought back.
+//! 5. `middle`: what has become too bright in between is brought back;
+//! 6. `shade`: what is dark beside something bright, or dull, is lifted;
+//! 7. `contrast`: the range in use is stretched most of the way.
 //!
-//! Each but the last is applied only as far as other features of the picture confirm it (`belief.rs`).
+//! The first four are applied only as far as other features of the picture confirm it (`belief.rs`); what is drawn, or
+//! black on purpose, gets none of the last two (`meant.rs`).
 //!
 //! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the
 //! mapping is `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the
