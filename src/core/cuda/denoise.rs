@@ -1,6 +1,5 @@
 //! Removes noise on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back
-//! there. Every call has a stream to itself and waits for what it has enqueued, so that its memory may be used again;
-//! copies and kernels of different threads overlap.
+//! there. Every call waits for what it has enqueued, so that its memory may be used again.
 #![allow(unsafe_code, reason = "copies to and from memory by address")]
 
 use super::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
@@ -18,69 +17,18 @@ use crate::denoise::search::{BLOCK, REACH, Way, calm_at};
 use crate::denoise::sheet::{PAD, Sheet};
 use crate::frame::Memory;
 use bytemuck::Zeroable;
-use cudarc::driver::{CudaContext, CudaStream, result};
-use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use cudarc::driver::{CudaStream, result};
+use std::sync::Arc;
 
 /// The part of the GPU's free memory that removing noise may take.
 const PART: usize = 4;
 
-/// The streams on which noise is removed, and its memory.
+/// The stream on which noise is removed, and its memory.
 pub(super) struct NoiseRoom {
-    context: Arc<CudaContext>,
-    /// Streams that no call is using; there are never more than threads.
-    idle: Mutex<Vec<Arc<CudaStream>>>,
+    pub stream: Arc<CudaStream>,
     memory: Arc<DevicePool>,
     uploads: PinnedPool,
     downloads: PinnedPool,
-}
-
-/// A stream that one call has to itself. It goes back when dropped.
-struct OwnStream<'a> {
-    room: &'a NoiseRoom,
-    stream: Arc<CudaStream>,
-}
-
-impl Deref for OwnStream<'_> {
-    type Target = Arc<CudaStream>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.stream
-    }
-}
-
-impl Drop for OwnStream<'_> {
-    fn drop(&mut self) {
-        self.room.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.stream.clone());
-    }
-}
-
-impl OwnStream<'_> {
-    /// Waits for all that is enqueued.
-    fn wait(&self) -> Result<(), Error> {
-        self.stream.synchronize().doing("removing noise")
-    }
-
-    /// This many counts, all 0.
-    fn counts(&self, count: usize) -> Result<DeviceMemory, Error> {
-        let counts = self.room.take::<u32>(count)?;
-        let cleared =
-            // SAFETY: the memory has these bytes, and is used on this stream only; `take` has bound the context.
-            unsafe { result::memset_d8_async(counts.address(), 0, counts.size(), self.cu_stream()) };
-        cleared.doing("clearing counts")?;
-        Ok(counts)
-    }
-
-    /// The counts in this memory, when all is done.
-    fn counted(&self, counts: &DeviceMemory) -> Result<Vec<u32>, Error> {
-        let mut found = vec![0u32; counts.size() / size_of::<u32>()];
-        let below = bytemuck::cast_slice_mut::<u32, u8>(&mut found);
-        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result.
-        let copied = unsafe { result::memcpy_dtoh_async(below, counts.address(), self.cu_stream()) };
-        let done = self.wait();
-        copied.doing("bringing counts down")?;
-        done.map(|()| found)
-    }
 }
 
 /// A plane with room around it.
@@ -159,18 +107,11 @@ impl NoiseRoom {
         let context = &gpu.context;
         let free = context.mem_get_info().doing("asking for free memory")?.0;
         Ok(NoiseRoom {
-            context: context.clone(),
-            idle: Mutex::default(),
+            stream: context.new_stream().doing("making a stream")?,
             memory: DevicePool::new(context, free / PART)?,
             uploads: PinnedPool::new(context),
             downloads: PinnedPool::new(context),
         })
-    }
-
-    fn stream(&self) -> Result<OwnStream<'_>, Error> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let stream = idle.map_or_else(|| self.context.new_stream().doing("making a stream"), Ok)?;
-        Ok(OwnStream { room: self, stream })
     }
 
     /// Memory for this many values, with unspecified content.
@@ -187,6 +128,32 @@ impl NoiseRoom {
         let (columns, rows) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
         Ok(DeviceField { memory: self.take::<u32>(columns * rows)?, columns, rows })
     }
+
+    /// This many counts, all 0.
+    fn counts(&self, count: usize) -> Result<DeviceMemory, Error> {
+        let counts = self.take::<u32>(count)?;
+        let cleared =
+            // SAFETY: the memory has these bytes, and is used on this stream only; `take` has bound the context.
+            unsafe { result::memset_d8_async(counts.address(), 0, counts.size(), self.stream.cu_stream()) };
+        cleared.doing("clearing counts")?;
+        Ok(counts)
+    }
+
+    /// Waits for all that is enqueued.
+    fn wait(&self) -> Result<(), Error> {
+        self.stream.synchronize().doing("removing noise")
+    }
+
+    /// The counts in this memory, when all is done.
+    fn counted(&self, counts: &DeviceMemory) -> Result<Vec<u32>, Error> {
+        let mut found = vec![0u32; counts.size() / size_of::<u32>()];
+        let below = bytemuck::cast_slice_mut::<u32, u8>(&mut found);
+        // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result.
+        let copied = unsafe { result::memcpy_dtoh_async(below, counts.address(), self.stream.cu_stream()) };
+        let done = self.wait();
+        copied.doing("bringing counts down")?;
+        done.map(|()| found)
+    }
 }
 
 impl Gpu {
@@ -202,7 +169,6 @@ impl Engine for Gpu {
 
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<NoisyPicture, Error> {
         let room = self.noise()?;
-        let stream = room.stream()?;
         let bytes = |sheet: &Sheet| size_of_val(sheet.samples());
         // All memory is taken before the first copy: an error after that would have to wait for it.
         let sheets = planes.iter().map(|plane| room.sheet(plane.width(), plane.height()));
@@ -216,7 +182,7 @@ impl Engine for Gpu {
             own.copy_from_slice(bytemuck::cast_slice(plane.samples()));
             // SAFETY: both sides have these bytes. The host's is waited for below, whatever the result, and is not used
             // before; `sheet` has bound the context.
-            let copy = unsafe { result::memcpy_htod_async(sheet.address(), own, stream.cu_stream()) };
+            let copy = unsafe { result::memcpy_htod_async(sheet.address(), own, room.stream.cu_stream()) };
             copied = copied.and(copy);
         }
         // What kernels write stays until they are done.
@@ -225,27 +191,27 @@ impl Engine for Gpu {
             let kernels = self.kernels.pyramid()?;
             let (width, height) = (planes[0].width(), planes[0].height());
             let smooth = room.sheet(width, height)?;
-            kernels.smooth(&stream, &above[0], &smooth)?;
+            kernels.smooth(&room.stream, &above[0], &smooth)?;
             pyramid.push(smooth);
             while pyramid.len() < pyramid::levels(width, height) {
                 let finer = &pyramid[pyramid.len() - 1];
                 let coarser = room.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
-                kernels.halve(&stream, finer, &coarser)?;
+                kernels.halve(&room.stream, finer, &coarser)?;
                 pyramid.push(coarser);
             }
             Ok(())
         });
-        stream.wait()?;
+        room.wait()?;
         made?;
         Ok(NoisyPicture { planes: above, log2, pyramid })
     }
 
     fn differences(&self, one: &NoisyPicture, other: &NoisyPicture) -> Result<Vec<u32>, Error> {
-        let stream = self.noise()?.stream()?;
+        let room = self.noise()?;
         let kernels = self.kernels.pyramid()?;
-        let counts = stream.counts(DIFFERENCES)?;
-        let launched = kernels.differences(&stream, (&one.pyramid[0], &other.pyramid[0]), &counts);
-        let found = stream.counted(&counts);
+        let counts = room.counts(DIFFERENCES)?;
+        let launched = kernels.differences(&room.stream, (&one.pyramid[0], &other.pyramid[0]), &counts);
+        let found = room.counted(&counts);
         launched?;
         found
     }
@@ -258,7 +224,6 @@ impl Engine for Gpu {
         guess: Option<&DeviceField>,
     ) -> Result<DeviceField, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.motion()?);
-        let stream = room.stream()?;
         let coarsest = if guess.is_some() { 0 } else { one.pyramid.len() - 1 };
         // Fields that kernels read stay until these are done.
         let mut fields: Vec<DeviceField> = Vec::new();
@@ -276,35 +241,34 @@ impl Engine for Gpu {
                 reach: if level == coarsest && guess.is_none() { REACH as u32 } else { 0 },
                 is_finest: level == 0,
             };
-            kernels.search(&stream, &search, &to)?;
+            kernels.search(&room.stream, &search, &to)?;
             fields.push(to);
             Ok(())
         });
-        stream.wait()?;
+        room.wait()?;
         found?;
         Ok(fields.pop().expect("a field for each picture"))
     }
 
     fn farther(&self, between: Option<&DeviceField>, step: &DeviceField, way: Way) -> Result<DeviceField, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.motion()?);
-        let stream = room.stream()?;
         let memory = room.take::<u32>(step.blocks())?;
         let to = DeviceField { memory, columns: step.columns, rows: step.rows };
-        let launched = kernels.farther(&stream, between, (step, way == Way::Forth), &to);
-        stream.wait()?;
+        let launched = kernels.farther(&room.stream, between, (step, way == Way::Forth), &to);
+        room.wait()?;
         launched.map(|()| to)
     }
 
     fn count(&self, own: &NoisyPicture, other: &NoisyPicture, field: &DeviceField) -> Result<Vec<Differences>, Error> {
-        let (stream, kernels) = (self.noise()?.stream()?, self.kernels.merge()?);
+        let (room, kernels) = (self.noise()?, self.kernels.merge()?);
         const COUNTS: usize = (SAMPLES + CLASSES) * SIZES;
         let each = COUNTS + 1;
-        let counts = stream.counts(each * own.planes.len())?;
+        let counts = room.counts(each * own.planes.len())?;
         let counted = (0..own.planes.len()).try_for_each(|index| {
             let place = (&counts, index * each);
-            kernels.count(&stream, &own.plane(index), &other.moved(index, field), place, self.multiprocessors)
+            kernels.count(&room.stream, &own.plane(index), &other.moved(index, field), place, self.multiprocessors)
         });
-        let found = stream.counted(&counts);
+        let found = room.counted(&counts);
         counted?;
         Ok(found?.chunks(each).map(|counts| Differences::of_counts(&counts[1..])).collect())
     }
@@ -317,7 +281,6 @@ impl Engine for Gpu {
     ) -> Result<Vec<Sheet>, Error> {
         assert!(others.len() <= MOST_OTHERS);
         let (room, kernels) = (self.noise()?, self.kernels.merge()?);
-        let stream = room.stream()?;
         let samples = |plane: &DeviceSheet| plane.width * plane.height;
         let all: usize = own.planes.iter().map(samples).sum();
         let out = room.take::<i16>(all)?;
@@ -334,15 +297,15 @@ impl Engine for Gpu {
             // What kernels write stays until they are done.
             tiles.push(room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?);
             let of_plane = &tiles[tiles.len() - 1];
-            kernels.tiles(&stream, (&plane, &moved, &noise), of_plane)?;
-            kernels.lay(&stream, &plane, of_plane, (&out, begin))?;
+            kernels.tiles(&room.stream, (&plane, &moved, &noise), of_plane)?;
+            kernels.lay(&room.stream, &plane, of_plane, (&out, begin))?;
             begin += samples(&own.planes[index]);
             Ok(())
         });
         // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound
         // the context.
-        let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), stream.cu_stream()) };
-        let done = stream.wait();
+        let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), room.stream.cu_stream()) };
+        let done = room.wait();
         merged?;
         copied.doing("bringing a picture down")?;
         done?;

@@ -8,7 +8,7 @@ use super::line::Line;
 use super::meant::Meant;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
-use super::tuning::contrast::MAX_GAIN;
+use super::tuning::contrast::{LEAST_LIGHT, MAX_GAIN};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
@@ -146,7 +146,7 @@ impl Correction {
         let bend = middle::bend(&points, middle::lifted(line.share, veil.share));
         let of_light = times(dark::chroma(exposure), dark::chroma(4096 + lift));
         let mut all = times(times(times(line.chroma, paler), of_light), middle::chroma(&points, bend));
-        let (mut shade, mut contrast) = (0, Contrast::NONE);
+        let (mut shade, mut contrast, mut given_back) = (0, Contrast::NONE, 0);
         if chooses {
             if bend != 0 {
                 points = points.toned(|level| middle::bent(level, bend), 4096);
@@ -159,7 +159,15 @@ impl Correction {
             }
             let max_gain = ratio(most.min(MAX_GAIN), line.gain).max(4096);
             contrast = Contrast::for_points(&points, times(4096 - meant.drawn, there), dark, max_gain);
-            all = times(times(all, shade::chroma(shade)), contrast.chroma);
+            // Black that goes down takes the light of what lies close above it along.
+            let mean = |becomes: &dyn Fn(i32) -> i32| {
+                let sum: i64 = points.luma().map(|level| i64::from(becomes(level))).sum();
+                (sum / points.count().max(1) as i64) as i32
+            };
+            let least = times(mean(&|level| level), LEAST_LIGHT);
+            let left = ratio(4096 + room.max(0), shade::slope(shade)) - 4096;
+            given_back = shade::lift_to(mean(&|level| contrast.applied(level)), least).min(left.max(0));
+            all = times(times(times(all, shade::chroma(shade)), contrast.chroma), shade::chroma(given_back));
         }
 
         let by_region = |of: &dyn Fn(i32, i32) -> i32| {
@@ -172,7 +180,7 @@ impl Correction {
             chroma: by_region(&|_, gain| times(all, Veil::chroma(gain))),
             curve: ToneCurve::through(|level| {
                 let lit = middle::bent(dark::lifted(dark::exposed(level, exposure), lift), bend);
-                contrast.applied(shade::lifted(lit, shade))
+                shade::lifted(contrast.applied(shade::lifted(lit, shade)), given_back)
             }),
             found: Found {
                 dark: dark.max(lift).max(shade),
