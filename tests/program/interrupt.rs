@@ -167,6 +167,30 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
     assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
 }
 
+/// A run whose last frame has been read was called whole however it ended: the file that was there was replaced by a part
+/// of the film, with exit code 0.
+#[test]
+fn a_run_that_ends_while_its_last_frames_wait_is_not_called_whole() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    // Fewer frames than the encoder looks at before it makes the first one.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=1280x720:rate=25 -frames:v 40 -c:v mpeg4 -q:v 3 clip.mkv");
+    dir.write("out.mkv", b"what was there");
+    let line = "--backend cpu --encoder-option threads=1 -y clip.mkv out.mkv";
+    let run = Slow::start_line(&dir, "96x64", &format!("{OPTIONS} {line}"));
+    run.running.signal(Signal::INT);
+    let (code, said) = run.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(dir.read("out.mkv"), b"what was there");
+    let frames = dir.frames("out.partial.mkv").len();
+    assert!(frames < 40, "{frames} frames: {said}");
+    std::fs::remove_file(dir.path("out.partial.mkv")).expect("a file to remove");
+    dir.run(&format!("{OPTIONS} --max-seconds 2 {line}")).exits_with(8);
+    assert_eq!(dir.read("out.mkv"), b"what was there");
+}
+
 #[test]
 fn of_many_files_an_interrupted_one_leaves_what_was_encoded_too() {
     if !encoder_is_here("interrupting", "libx264") {

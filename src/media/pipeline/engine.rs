@@ -203,7 +203,10 @@ impl EqualizeThread<'_> {
                     if outcome == Outcome::Complete {
                         self.stage.finish().map_err(from_stage)?;
                     }
-                    let _ = self.flush()?.and_then(|()| self.send(Message::End(outcome)));
+                    let flushed = self.flush()?;
+                    // Frames for which there is no time are missing.
+                    let outcome = if self.has_output() { Outcome::Interrupted } else { outcome };
+                    let _ = flushed.and_then(|()| self.send(Message::End(outcome)));
                     break;
                 }
             };
@@ -294,13 +297,15 @@ fn write(
     flow: Option<&Flow>,
 ) -> Result<Option<(Outcome, Option<Name>)>> {
     let mut frames = 0;
+    // Whether something was left out for want of time: what is written is not whole then, whatever was read.
+    let mut is_cut = false;
     // Some encoders make more packets than there are frames.
     let count =
         |sink: &dyn Sink, frames: u64| progress.set_written(sink.encoded().map_or(frames, |count| count.min(frames)));
     for message in before {
         let has_time = !cancel.is_over_for(MOMENT + EMPTYING);
         match message {
-            Message::Delivery(_) if !has_time => {}
+            Message::Delivery(_) if !has_time => is_cut = true,
             Message::Delivery(delivery) => {
                 let is_frame = delivery.frame.is_some();
                 progress.measure(Stage::Sink, || sink.write(delivery))?;
@@ -314,6 +319,7 @@ fn write(
                 loop {
                     if cancel.is_over_for(MOMENT + EMPTYING) {
                         sink.abandon();
+                        is_cut = true;
                         frames = sink.encoded().unwrap_or(frames).min(frames);
                         break;
                     }
@@ -322,6 +328,7 @@ fn write(
                     }
                     count(&*sink, frames);
                 }
+                let outcome = if is_cut { Outcome::Interrupted } else { outcome };
                 let output = progress.measure(Stage::Sink, || sink.finish(outcome))?;
                 progress.set_written(frames);
                 return Ok(Some((outcome, output)));
