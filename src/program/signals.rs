@@ -10,6 +10,7 @@ use histeq_media::sink::Leftover;
 use histeq_media::sys::{give_up_with, limit_of, no_thread};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
@@ -54,6 +55,9 @@ static OUT_OF_TIME: AtomicBool = AtomicBool::new(false);
 
 /// How long a run whose time is over may take to finish its output.
 const FINISH: Duration = Duration::from_secs(10);
+
+/// How long the answer to a signal may take to be printed before the next signal is listened for.
+const PRINTING: Duration = Duration::from_secs(1);
 
 /// How long a last message may take to be printed.
 const LAST: Duration = Duration::from_secs(1);
@@ -252,7 +256,14 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         }
         cancel.cancel();
         if *answer != NOTHING {
-            console.note(&format!("{answer} (again to give up at once)"));
+            // Nobody may read stderr, and be waited for: the next signal counts all the same.
+            let (console, note) = (console.clone(), format!("{answer} (again to give up at once)"));
+            let (said, is_said) = channel();
+            let printing = start("note", move || {
+                console.note(&note);
+                let _ = said.send(());
+            });
+            let _ = printing.map(|_| is_said.recv_timeout(PRINTING));
         }
         // FFmpeg may open a file for minutes without a look at `cancel`. Without a thread, a second signal is needed.
         let _ = start("end", || {

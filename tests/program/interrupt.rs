@@ -192,6 +192,22 @@ fn a_run_that_ends_while_its_last_frames_wait_is_not_called_whole() {
 }
 
 #[test]
+fn two_signals_end_a_run_whose_messages_nobody_reads() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 2000 -c:v mpeg4 -q:v 3 long.mkv");
+    let (_reader, writer) = rustix::pipe::pipe().expect("a pipe");
+    let bytes = rustix::pipe::fcntl_setpipe_size(&writer, 4096).expect("a small pipe");
+    rustix::io::write(&writer, &vec![b' '; bytes]).expect("a full pipe");
+    let mut command = dir.command("--backend cpu --encoder ffv1 long.mkv out.mkv");
+    let mut running = Running::start(command.stderr(Stdio::from(writer)));
+    running.wait_until_it_listens();
+    running.signal(Signal::INT);
+    std::thread::sleep(Duration::from_secs(2));
+    running.signal(Signal::INT);
+    assert_eq!(running.ends_within(Duration::from_secs(60)), Some(130));
+}
+
+#[test]
 fn of_many_files_an_interrupted_one_leaves_what_was_encoded_too() {
     if !encoder_is_here("interrupting", "libx264") {
         return;
