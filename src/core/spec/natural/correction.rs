@@ -10,7 +10,7 @@ use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_l
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::contrast::{LEAST_LIGHT, MAX_GAIN};
 use super::tuning::line::OF_DARK;
-use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, VISIBLE, WORTH_IT};
+use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
 use super::veil::{Regions, Veil};
 use super::{Assumed, Found, dark, log, middle, shade};
@@ -206,12 +206,12 @@ impl Correction {
 
     /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before
     /// this is applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there
-    /// is none; else what an encoder leaves of noise, and adds, is taken for granted, because it repeats and so is not
-    /// measured. A small share is not removed: it is not visible, and removing it takes as long as removing all noise.
+    /// is none; what is lifted far has at least what an encoder leaves of noise, and adds, because that repeats and so is
+    /// not measured. A small share is not removed: it is not visible, and removing it takes as long as removing all noise.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
-        let noise =
-            noise.map_or(0, |noise| (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(LEAST_NOISE) as i64);
+        let least = (LEAST_NOISE as i64 * i64::from(ramp(gain, TAKEN[0], TAKEN[1]))) >> 12;
+        let noise = noise.map_or(0, |noise| (i64::from(noise) * 255 / (levels.count() as i64 - 1)).max(least));
         let shown = (noise * i64::from(gain) / 4096).min(1 << 20) as i32;
         let share = times(ramp(shown, SHOWN[0], SHOWN[1]), ramp(gain, LIFTED[0], LIFTED[1]));
         let share = times(share, ramp(share, WORTH_IT[0], WORTH_IT[1]));

@@ -240,8 +240,10 @@ pub mod contrast {
 pub mod noise {
     /// The deviation that may be seen near black, and in colour, of 255.
     pub const VISIBLE: [i64; 2] = [8, 6];
-    /// The deviation that is taken for granted, in 256ths of 255.
+    /// The deviation that is taken for granted, in 256ths of 255; to remove it, from this gain on, and fully from that, in
+    /// 4096ths: the contrast of footage in daylight has less.
     pub const LEAST_NOISE: u64 = 256;
+    pub const TAKEN: [i32; 2] = [11_264, 14_336];
     /// The level up to which points are near black, and from which on they are not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
     /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of
