@@ -256,7 +256,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         }
         cancel.cancel();
         if *answer != NOTHING {
-            // Nobody may read stderr, and be waited for: the next signal counts all the same.
+            // Printing waits where stderr is a full pipe that nobody reads. The next signal has to be noticed even then.
             let (console, note) = (console.clone(), format!("{answer} (again to give up at once)"));
             let (said, is_said) = channel();
             let printing = start("note", move || {

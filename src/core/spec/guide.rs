@@ -267,9 +267,9 @@ impl Guides {
         Guide { found, clean, ..Guide::of(mapping(levels)) }
     }
 
-    /// The mean of the corrections of these frames, which are in order, by their light against that of their scene, and
-    /// the light of frame `at`. Each of several lights may be that of the scene, and what comes of all of them is a mean:
-    /// so a light that has changed for good is followed step by step.
+    /// The mean of the corrections of these frames, which are in order, and the light of frame `at` against that of its
+    /// scene. Frames that are darker than the scene count less. Both are averages over the quantiles that
+    /// [`Lights`] takes for the light of the scene.
     fn mean_correction(&self, members: &[usize], at: usize, settings: &Settings) -> (MeanCorrection, u32) {
         let white = 16 * (self.frames[at].measure.levels.count() as u32 - 1);
         // Without frames ahead, what comes out of the dark comes slowly.
@@ -295,7 +295,7 @@ impl Guides {
             let Some(correction) = self.details[index].correction else { continue };
             mean.add(&if is_black(index) { correction.cleared() } else { correction }, weight as u32);
         }
-        (mean, own_light / light::SCENES as u32)
+        (mean, own_light / light::SCENE_LIGHTS as u32)
     }
 
     /// The light of the next frame against that of the one before it.

@@ -521,15 +521,14 @@ impl Muxer {
             };
             let (asked, found) = (streams(self.ptr), streams(written));
             ffi::avformat_close_input(&mut written);
-            // Without all frames in the index, there are several: each fragment has one. A stream without a packet may
-            // have no track.
-            let mut found = found.into_iter();
-            let is_there = |&(frames, described): &(i64, bool)| {
-                found.any(|(frames_found, described_found)| {
-                    (frames_found == 0 || frames_found >= frames) && (described_found || !described)
-                })
+            // Without all frames in the index, there are several: each fragment has one.
+            let is_there = |(&(frames, described), &(frames_found, described_found)): (&(i64, bool), &(i64, bool))| {
+                (frames_found == 0 || frames_found >= frames) && (described_found || !described)
             };
-            if !asked.iter().filter(|(frames, _)| *frames > 0).all(is_there) {
+            let are_there = |asked: &[_]| found.len() >= asked.len() && asked.iter().zip(&found).all(is_there);
+            // A stream without a packet has no track, but in fragments.
+            let with_packets: Vec<_> = asked.iter().copied().filter(|(frames, _)| *frames > 0).collect();
+            if !are_there(&asked) && !are_there(&with_packets) {
                 bail!("its index is incomplete, most likely because memory ran out");
             }
         }

@@ -386,19 +386,16 @@ impl Routes {
         Ok(())
     }
 
-    /// Writes what transcoders still hold, at the end.
+    /// Writes what transcoders still hold, at the end, and names the streams that have no track.
     ///
     /// # Errors
     /// When it cannot be encoded or written.
     pub fn finish(&mut self, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
-        let container = muxer.container();
-        for (index, _) in self.begun.iter().enumerate().filter(|&(index, begun)| !begun && self.routes[index].is_some())
-        {
-            if container.has_edit_lists() {
-                notices.note(&format!(
-                    "stream #{index} has nothing in this part: {} has no track for it",
-                    container.name()
-                ));
+        // FFmpeg writes no track without a packet into these.
+        if muxer.container().has_edit_lists() {
+            let streams = self.routes.iter().zip(&self.begun).enumerate();
+            for (index, _) in streams.filter(|(_, (route, begun))| route.is_some() && !**begun) {
+                notices.note(&format!("stream #{index} has nothing in what was written: it gets no track"));
             }
         }
         let Some(transcoders) = &mut self.transcoders else { return Ok(()) };

@@ -8,7 +8,7 @@ use super::line::Line;
 use super::meant::Meant;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
-use super::tuning::contrast::{LEAST_LIGHT, MAX_GAIN};
+use super::tuning::contrast::{MAX_GAIN, MIN_LIGHT};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
@@ -159,12 +159,12 @@ impl Correction {
             }
             let max_gain = ratio(most.min(MAX_GAIN), line.gain).max(4096);
             contrast = Contrast::for_points(&points, times(4096 - meant.drawn, there), dark, max_gain);
-            // Black that goes down takes the light of what lies close above it along.
+            // Where black goes down, what is a little brighter gets darker, too.
             let mean = |becomes: &dyn Fn(i32) -> i32| {
                 let sum: i64 = points.luma().map(|level| i64::from(becomes(level))).sum();
                 (sum / points.count().max(1) as i64) as i32
             };
-            let least = times(mean(&|level| level), LEAST_LIGHT);
+            let least = times(mean(&|level| level), MIN_LIGHT);
             let left = ratio(4096 + room.max(0), shade::slope(shade)) - 4096;
             given_back = shade::lift_to(mean(&|level| contrast.applied(level)), least).min(left.max(0));
             all = times(times(times(all, shade::chroma(shade)), contrast.chroma), shade::chroma(given_back));

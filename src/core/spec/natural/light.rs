@@ -6,9 +6,9 @@
 //! of a frame against that one. Frames far apart are not compared for it: where a camera shakes or pans, their blocks
 //! show other things.
 //!
-//! The light of a scene is that which three quarters of its frames have at most, or more of them, up to all but one: each
-//! of these [`SCENES`] lights is taken for it, and what comes of them is a mean. A scene whose light goes for good has
-//! another one by that step by step, and what goes for less than three quarters of a window changes nothing. A frame is
+//! The light of a scene is not one number: quantiles of the light of its frames, from the third quartile up to the
+//! second largest, are each taken for it, and the results are averaged. So the result follows step by step where the
+//! light has changed for good, and not at all where less than three quarters of a window are darker. A frame is
 //! darker or brighter than its scene only if its mean is, too, and by no more than that: errors of many steps add up,
 //! those of means do not.
 //!
@@ -36,8 +36,8 @@ const FEWEST: usize = 16;
 /// The least and the most light of a frame against the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
 
-/// The lights that the scene of a frame may have.
-pub const SCENES: usize = 24;
+/// How many quantiles are taken for the light of a scene.
+pub const SCENE_LIGHTS: usize = 24;
 
 /// The lights of the frames of a window.
 pub struct Lights {
@@ -62,7 +62,7 @@ impl Lights {
         Lights { lights, means }
     }
 
-    /// The light of each frame against that of its scene, in 65536ths, for each light that the scene may have.
+    /// The light of each frame against that of its scene, in 65536ths, for each quantile that is taken for the latter.
     pub fn against_scenes(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
         let sorted = |of: &[u64]| {
             let mut of = of.to_vec();
@@ -71,8 +71,8 @@ impl Lights {
         };
         let (lights, means) = (sorted(&self.lights), sorted(&self.means));
         let share = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
-        (3 * SCENES..4 * SCENES).map(move |part| {
-            let place = lights.len().saturating_sub(1) * part / (4 * SCENES);
+        (3 * SCENE_LIGHTS..4 * SCENE_LIGHTS).map(move |part| {
+            let place = lights.len().saturating_sub(1) * part / (4 * SCENE_LIGHTS);
             let nearer_to_full = |(&light, &mean): (&u64, &u64)| {
                 let (light, mean) = (share(light, lights[place]), share(mean, means[place]));
                 if light < FULL { light.max(mean.min(FULL)) } else { light.min(mean.max(FULL)) }
@@ -177,7 +177,7 @@ mod tests {
             (step, mean(blocks))
         });
         let against: Vec<_> = Lights::new(each, WHITE).against_scenes().collect();
-        (0..frames.len()).map(|at| against.iter().map(|lights| lights[at]).sum::<u32>() / SCENES as u32).collect()
+        (0..frames.len()).map(|at| against.iter().map(|lights| lights[at]).sum::<u32>() / SCENE_LIGHTS as u32).collect()
     }
 
     #[test]

@@ -232,8 +232,8 @@ pub mod contrast {
     /// How far the ends move where little of the range is unused, and where much is.
     pub const SHARE: [i32; 2] = [2458, 3277];
     pub const UNUSED: [i32; 2] = [1024, 2458];
-    /// The least share of the mean that is left.
-    pub const LEAST_LIGHT: i32 = 3584;
+    /// The smallest share of the mean brightness that is left behind contrast.
+    pub const MIN_LIGHT: i32 = 3584;
 }
 
 /// Of `correction.rs`, about noise.
