@@ -6,9 +6,9 @@ set_up
 
 result=target/samples/coast-equalized.mp4
 mkdir -p "$(dirname "$result")"
-cargo run --quiet --locked --release -- -y samples/coast.mp4 "$result"
+cargo run --quiet --locked --release --bin histeq-video -- -y samples/coast.mp4 "$result"
 sheet=target/samples/coast-looks.png
-cargo run --quiet --locked --release -- preview -y -q samples/coast.mp4 "$sheet"
+cargo run --quiet --locked --release --bin histeq-video -- preview -y -q samples/coast.mp4 "$sheet"
 echo "before: $PWD/samples/coast.mp4"
 echo "after:  $PWD/$result"
 echo "looks:  $PWD/$sheet"
