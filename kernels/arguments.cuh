@@ -123,22 +123,16 @@ struct ChromaPlaces {
     unsigned reserved;     // 0
 };
 
-// The coefficients of chroma; src/core/spec/chroma.rs has the rules.
+// The codes of chroma; src/core/spec/chroma.rs has the rules.
 struct Colours {
-    unsigned black;   // the code of luma
-    unsigned span;    // codes of luma from black to white
-    int centre;       // the code of chroma that is no colour
-    int reach;        // the largest legal distance from it
-    int red;          // codes of R for a code of Cr, in 32768ths
-    int green_of_cb;  // codes of G for a code less of Cb
-    int green_of_cr;  // codes of G for a code less of Cr
-    int blue;         // codes of B for a code of Cb
+    int centre;  // the code that is no colour
+    int reach;   // the largest legal distance from it
 };
 
 // The gain of chroma: one for the picture, or one at the centre of each of 8x8 regions (src/core/spec/tone.rs).
 constexpr unsigned REGIONS = 8u;
 struct Gains {
-    unsigned regions;                // in a row and in a column: 1 or REGIONS; 0 where the gain follows from luma
+    unsigned regions;                // in a row and in a column: 1 or REGIONS
     unsigned width;                  // pixels of a region in a row
     unsigned height;                 // rows of pixels of a region
     unsigned pitch;                  // pixels from one row of a plane to the next

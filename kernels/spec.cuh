@@ -32,73 +32,8 @@ SPEC unsigned moved(unsigned component, unsigned from, unsigned to, unsigned max
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 
-// The luma samples that a pair of chroma samples covers.
-struct Covered {
-    unsigned before;   // the sum of their levels above black
-    unsigned after;    // the same after equalization
-    unsigned samples;  // 1 to 16
-};
-
-// The gain of a colour in 4096ths; `up` and `down` are the largest distances of R, G and B from luma.
-SPEC unsigned chroma_gain(Covered covered, unsigned span, unsigned up, unsigned down) {
-    if (covered.before == 0u) return 4096u;
-    if (covered.after <= covered.before) return covered.after * 4096u / covered.before;
-    unsigned lowest = covered.samples * down, highest = covered.samples * up, white = covered.samples * span;
-    unsigned asked = covered.after * 4096u / (covered.before > lowest ? covered.before : lowest);
-    unsigned room = (white > covered.after ? white - covered.after : 0u) * 4096u / (highest != 0u ? highest : 1u);
-    unsigned gain = asked < room ? asked : room;
-    return gain < 4096u ? 4096u : gain > 4u * 4096u ? 4u * 4096u : gain;
-}
-
-// offset * gain, to the nearest integer, halves away from zero.
+// offset * gain, to the nearest integer, halves away from zero, for gains without a bound.
 SPEC int scaled_offset(int offset, unsigned gain) {
-    int magnitude = (int)(((unsigned)(offset < 0 ? -offset : offset) * gain + 2048u) / 4096u);
-    return offset < 0 ? -magnitude : magnitude;
-}
-
-SPEC int highest_of(int a, int b, int c) { return a > b ? (a > c ? a : c) : (b > c ? b : c); }
-SPEC int lowest_of(int a, int b, int c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
-
-// The scaled chroma sample that has this offset from the centre.
-SPEC unsigned scaled_chroma(int offset, unsigned gain, Colours colours) {
-    int most = offset < 0 ? -offset : offset;
-    if (most < colours.reach) most = colours.reach;
-    int scaled = scaled_offset(offset, gain);
-    return (unsigned)(colours.centre + (scaled > most ? most : scaled < -most ? -most : scaled));
-}
-
-// A pair of chroma samples.
-struct Pair {
-    unsigned cb;
-    unsigned cr;
-};
-
-// The scaled pair of chroma samples over this luma.
-SPEC Pair scaled_pair(Pair pair, Covered covered, Colours colours) {
-    int cb = (int)pair.cb - colours.centre, cr = (int)pair.cr - colours.centre;
-    int red = colours.red * cr, blue = colours.blue * cb;
-    int green = -(colours.green_of_cb * cb + colours.green_of_cr * cr);
-    int up = highest_of(red, green, blue), down = -lowest_of(red, green, blue);
-    // In codes, rounded up. At most 1.9 * 2^15 of them: the sums fit.
-    unsigned gain = chroma_gain(covered, colours.span, up > 0 ? ((unsigned)up + 32767u) / 32768u : 0u,
-                                down > 0 ? ((unsigned)down + 32767u) / 32768u : 0u);
-    return {scaled_chroma(cb, gain, colours), scaled_chroma(cr, gain, colours)};
-}
-
-// The gain of an RGB pixel whose components lie between these two, and whose luminance moves from `from` to `to`.
-SPEC unsigned rgb_gain(unsigned lowest, unsigned highest, unsigned from, unsigned to, unsigned max) {
-    Covered covered = {from, to, 1u};
-    return chroma_gain(covered, max, highest > from ? highest - from : 0u, from > lowest ? from - lowest : 0u);
-}
-
-// A component of that pixel.
-SPEC unsigned rescaled(unsigned component, unsigned from, unsigned to, unsigned gain, unsigned max) {
-    int code = (int)to + scaled_offset((int)component - (int)from, gain);
-    return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
-}
-
-// offset * gain, likewise, for gains without a bound.
-SPEC int scaled_far(int offset, unsigned gain) {
     unsigned long long magnitude =
         ((unsigned long long)(unsigned)(offset < 0 ? -offset : offset) * gain + 2048u) / 4096u;
     int most = magnitude < 1u << 24 ? (int)magnitude : 1 << 24;
@@ -109,13 +44,13 @@ SPEC int scaled_far(int offset, unsigned gain) {
 SPEC unsigned followed(unsigned code, unsigned gain, const Colours& colours) {
     int offset = (int)code - colours.centre, most = offset < 0 ? -offset : offset;
     if (most < colours.reach) most = colours.reach;
-    int scaled = scaled_far(offset, gain);
+    int scaled = scaled_offset(offset, gain);
     return (unsigned)(colours.centre + (scaled > most ? most : scaled < -most ? -most : scaled));
 }
 
 // A component of an RGB pixel whose luminance moves from `from` to `to`, with this gain of colour.
 SPEC unsigned moved_with_gain(unsigned component, unsigned from, unsigned to, unsigned gain, unsigned max) {
-    int code = (int)to + scaled_far((int)component - (int)from, gain);
+    int code = (int)to + scaled_offset((int)component - (int)from, gain);
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 

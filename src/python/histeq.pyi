@@ -36,7 +36,7 @@ class _SameType(TypedDict, total=False):
     range: Literal["limited", "full"] | None
     """Range of luma codes: None is limited for YUV, full for gray."""
     matrix: Literal["bt601", "bt709", "bt2020"] | None
-    """Matrix between RGB and YUV."""
+    """Matrix between RGB and YUV: None is BT.709 for HD in YUV, else BT.601."""
     transfer: Literal["sdr", "pq", "hlg"] | None
     """What codes stand for: SDR, or HDR by PQ or HLG."""
     live: bool | None
@@ -125,9 +125,9 @@ class _SameType(TypedDict, total=False):
     """Number of histogram bins, 2 to 65536. With fewer bins than levels the curve is smoother: it is
     straight within each bin.
     """
-    chroma: Literal["keep", "follow", "scale"] | None
+    chroma: Literal["keep", "follow"] | None
     """What happens to colour. keep: Colour stays as it is; follow: Saturation grows with the contrast
-    of the stretched levels; scale: Saturation rises and falls with brightness.
+    of the stretched levels.
     """
     roi: str | tuple[int, int, int, int] | None
     """Count the histogram in this rectangle only, in pixels of the decoded picture, or auto: all but

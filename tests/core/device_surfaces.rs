@@ -141,7 +141,12 @@ fn all_settings() -> Vec<Settings> {
         Settings::default(),
         by_default,
         in_tiles,
-        Settings { chroma: Chroma::Scale, strength: Strength::from_share(0.5).unwrap(), ..Settings::default() },
+        Settings {
+            chroma: Chroma::Follow,
+            stretch: Stretch::Full { share: Strength::from_share(0.5).unwrap() },
+            strength: Strength::from_share(0.5).unwrap(),
+            ..Settings::default()
+        },
         Settings { method: natural(Assumed::Veil), ..by_default },
         Settings { method: natural(Assumed::Cast), smoothing: Smoothing::OFF, ..by_default },
         Settings { method: Method::Deflicker, smoothing: Smoothing::new(4, 1), ..by_default },
@@ -212,7 +217,7 @@ fn planes_that_are_not_rewritten_are_passed_on_where_they_lie() {
     let stream = gpu.context.new_stream().unwrap();
     let frame = Picture::new(PixelFormat::Yuva420p, (320, 200)).make();
     let on_gpu = imported(gpu, &Place::of(gpu, &stream, &frame, 0), &frame).unwrap();
-    for (chroma, rewritten) in [(Chroma::Keep, 0..1), (Chroma::Scale, 0..3)] {
+    for (chroma, rewritten) in [(Chroma::Keep, 0..1), (Chroma::Follow, 0..3)] {
         let settings = Settings { chroma, ..Settings::default() };
         let backend = Box::new(Cuda::on(gpu, 1).unwrap());
         let mut stage = EqualizeStage::new(backend, settings).staying_on_device(true);

@@ -31,15 +31,15 @@ fn treatments() -> Vec<Settings> {
         unused,
         Settings { max_gain: Gain::OFF, ..unused },
         Settings {
-            stretch: Stretch::Dark { most: gain(8.0) },
+            stretch: Stretch::Full { share: Strength::FULL },
             max_gain: gain(2.5),
             plateau: Plateau::Millionths(20_000),
             ..plain
         },
         Settings { strength: Strength::from_share(0.4).unwrap(), bins: Some(50), region: Region::Auto, ..unused },
-        Settings { chroma: Chroma::Scale, ..unused },
+        Settings { chroma: Chroma::Keep, ..unused },
         Settings { hides_noise: true, ..unused },
-        Settings { hides_noise: true, stretch: Stretch::Dark { most: gain(8.0) }, ..plain },
+        Settings { hides_noise: true, stretch: Stretch::Full { share: Strength::FULL }, ..plain },
         Settings { hides_noise: true, method: Method::Clahe { columns: 2, rows: 2 }, ..unused },
         Settings { hides_noise: true, method: Method::Detail { columns: 3, rows: 2 }, ..unused },
         Settings {
@@ -59,10 +59,10 @@ fn treatments() -> Vec<Settings> {
         Settings { keeps_peak: true, ..natural(Assumed::Dark) },
         Settings { keeps_peak: true, ..natural(Assumed::Veil) },
         Settings { keeps_peak: true, ..natural(Assumed::Cast) },
-        Settings { strength: Strength::from_share(0.4).unwrap(), chroma: Chroma::Scale, ..natural(Assumed::Cast) },
+        Settings { strength: Strength::from_share(0.4).unwrap(), ..natural(Assumed::Cast) },
         Settings { chroma: Chroma::Keep, ..natural(Assumed::Veil) },
         Settings { chroma: Chroma::Keep, ..natural(Assumed::Cast) },
-        Settings { chroma: Chroma::Scale, ..natural(Assumed::Veil) },
+        Settings { strength: Strength::from_share(0.4).unwrap(), ..natural(Assumed::Veil) },
         Settings { method: Method::Deflicker, ..plain },
     ]
 }

@@ -1,7 +1,6 @@
 // Answers questions about kernels/spec.cuh, compiled for the host: one question a line on standard input, one line of
 // numbers each on standard output.
 #include <cstdio>
-#include <initializer_list>
 #include <vector>
 
 #include "spec.cuh"
@@ -135,24 +134,6 @@ int main() {
         } else if (question == 'm') {
             unsigned component = number(), from = number(), to = number(), max = number();
             std::printf("%u", moved(component, from, to, max));
-        } else if (question == 'p') {
-            Colours colours = {};
-            colours.black = number(), colours.span = number();
-            for (int* value : {&colours.centre, &colours.reach, &colours.red, &colours.green_of_cb,
-                               &colours.green_of_cr, &colours.blue}) {
-                *value = (int)number();
-            }
-            Pair pair = {number(), number()};
-            Covered covered = {number(), number(), number()};
-            Pair scaled = scaled_pair(pair, covered, colours);
-            std::printf("%u %u", scaled.cb, scaled.cr);
-        } else if (question == 'r') {
-            unsigned rgb[3] = {number(), number(), number()};
-            unsigned from = number(), to = number(), max = number();
-            unsigned lowest = (unsigned)lowest_of((int)rgb[0], (int)rgb[1], (int)rgb[2]);
-            unsigned highest = (unsigned)highest_of((int)rgb[0], (int)rgb[1], (int)rgb[2]);
-            unsigned gain = rgb_gain(lowest, highest, from, to, max);
-            for (unsigned code : rgb) std::printf("%u ", rescaled(code, from, to, gain, max));
         } else if (question == 's') {
             unsigned word = number(), swapped = number(), shift = number(), max = number();
             unsigned ordered = in_order(word, swapped);

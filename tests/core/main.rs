@@ -4,7 +4,7 @@
 // Helper.
 #[path = "../support/backends.rs"]
 mod backends;
-// `--chroma`.
+// `--set chroma=follow`.
 mod chroma;
 // `--method clahe`.
 mod clahe;

@@ -15,7 +15,7 @@ const LEVELS: [Levels; 5] =
 fn ends(levels: Levels, low: u32, high: u32) -> Ends {
     let white = 16 * (levels.count() as u32 - 1);
     let [low, high] = [low, high].map(|of_255| (u64::from(white) * u64::from(of_255) / 255) as u32);
-    Ends { dark: [low; 2], bright: [high; 2], mean: [(low + high) / 2; 3], peak: high }
+    Ends { dark: low, bright: high, peak: high }
 }
 
 fn gain(slope: f64) -> Gain {
@@ -24,10 +24,6 @@ fn gain(slope: f64) -> Gain {
 
 fn unused(most: f64) -> Settings {
     Settings { stretch: Stretch::Unused { most: gain(most), fades: true }, ..Settings::default() }
-}
-
-fn dark_settings() -> Settings {
-    Settings { stretch: Stretch::Dark { most: gain(12.0) }, ..Settings::default() }
 }
 
 #[test]
@@ -111,31 +107,6 @@ fn a_flat_scene_is_stretched_to_black_and_white_with_its_colour() {
         let held = Tone::of([ends(levels, 90, 170)].iter(), levels, &unused(2.0));
         assert!(held.chroma_gain <= 2 * 4096 && held.chroma_gain > 2 * 4096 - 16);
     }
-}
-
-#[test]
-fn dark_footage_becomes_as_bright_as_it_can_and_lamps_do_not_hold_it_down() {
-    for levels in LEVELS {
-        let most = levels.count() as u32 - 1;
-        let dark = ends(levels, 0, 25);
-        let tone = Tone::of([dark].iter(), levels, &dark_settings());
-        let white = tone.line.level(most * 25 / 255, most) * 255 / most;
-        assert!(white >= 249, "{white} {levels:?}");
-        let lamps = Ends { bright: [dark.bright[0], 16 * most], ..dark };
-        let tone = Tone::of([lamps].iter(), levels, &dark_settings());
-        let found = tone.line.level(most * 25 / 255, most) * 255 / most;
-        assert!(found > 90, "{found} {levels:?}");
-    }
-}
-
-#[test]
-fn footage_without_lamps_keeps_its_dark_parts_dark() {
-    let levels = Levels::full(8);
-    let frame = Ends { mean: [16 * 16; 3], bright: [16 * 30, 16 * 80], ..ends(levels, 0, 80) };
-    let tone = Tone::of([frame].iter(), levels, &dark_settings());
-    assert!(tone.line.level(80, 255) >= 254);
-    // 16 * 255 / 80 is 51, which is above what dark pictures are lifted to.
-    assert!((50..=52).contains(&tone.line.level(16, 255)), "{}", tone.line.level(16, 255));
 }
 
 #[test]

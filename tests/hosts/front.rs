@@ -97,7 +97,7 @@ const OPTIONS: [&str; 14] = [
     "--method detail --set tiles=3x5 --max-gain 4 --look thermal",
     "--method deflicker",
     "--smooth 0.5 --set look-ahead=0",
-    "--smooth 2 --set scene-threshold=1 --set chroma=scale",
+    "--smooth 2 --set scene-threshold=1 --set chroma=follow",
     "--max-gain auto --set plateau=0.5%",
     "--set bins=32 --look exact --smooth 1",
     "--roi auto --look night",

@@ -9,7 +9,7 @@ use anyhow::Result;
 use histeq::equalize::cuda::Cuda;
 use histeq::equalize::{Applied, EqualizeStage, Equalized, Executor, Work};
 use histeq::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
-use histeq::spec::{Remembered, Settings};
+use histeq::spec::{Chroma, Curve, Mapping, Remembered, Settings};
 use histeq_media::ffmpeg::Picture;
 use histeq_media::pipeline::{self, Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
 use histeq_media::source::{self, InputOptions};
@@ -380,20 +380,26 @@ fn a_gpu_reads_decoded_frames_where_they_lie() {
     let dir = Dir::new();
     for (file, size, video) in KINDS {
         film(&dir, file, size, video);
-        for settings in [Settings::default(), with_chroma()] {
+        for chroma in [Chroma::Keep, Chroma::Follow] {
+            let settings = Settings { chroma, ..Settings::default() };
+            let given = |frame: &Frame| chroma.changes().then(|| with_gain(frame));
             let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 3).unwrap()), settings);
             let mut reference = by_reference(settings);
-            let mut expected = plainly(&dir.path(file)).into_iter().map(|frame| reference.equalize(&frame));
+            let mut expected = plainly(&dir.path(file)).into_iter().map(|frame| {
+                reference.give(given(&frame));
+                reference.equalize(&frame)
+            });
             let mut check = |cuda: &mut Sequence| {
                 let found = cuda.collect().unwrap().unwrap();
                 assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");
             };
             each_frame(open(&dir.path(file), cuda.input_pool()), |frame| {
-                let travelling = frame.rewritten_planes(settings.chroma.is_scaled());
+                let travelling = frame.rewritten_planes(chroma.changes());
                 assert!(frame.planes()[travelling].iter().all(|plane| plane.memory().is_pinned()), "{file}");
                 if cuda.in_flight() == cuda.capacity() {
                     check(&mut cuda);
                 }
+                cuda.give(given(&frame));
                 cuda.submit(frame).unwrap();
             });
             while cuda.in_flight() > 0 {
@@ -404,7 +410,9 @@ fn a_gpu_reads_decoded_frames_where_they_lie() {
     }
 }
 
-/// Chroma that follows luma.
-fn with_chroma() -> Settings {
-    Settings { chroma: histeq::spec::Chroma::Scale, ..Settings::default() }
+/// A curve for `frame`, and a gain for its chroma.
+pub fn with_gain(frame: &Frame) -> Mapping {
+    let codes = (0..frame.levels().codes()).map(|code| (code / 2) as u16).collect();
+    let curve = Curve::from_codes(frame.levels(), codes).expect("a code for each").into();
+    Mapping::Curve { curve, chroma_gain: 6000 }
 }

@@ -1,7 +1,7 @@
 //! Decoding by NVDEC: the same frames to the byte as from the decoders on the CPU, in the memory that is asked for, or on
 //! the GPU, where they are equalized; or one line that says why not.
 
-use crate::media::in_place::{Ledger, each_frame, plain_source, plainly};
+use crate::media::in_place::{Ledger, each_frame, plain_source, plainly, with_gain};
 use crate::support::backends::{Sequence, by_reference, gpu};
 use crate::support::failing::guarded;
 use crate::support::pictures::difference;
@@ -262,17 +262,21 @@ fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
 }
 
 #[test]
-fn luma_comes_down_where_chroma_is_to_follow_it() {
+fn luma_comes_down_where_chroma_is_to_follow() {
     let Some(gpu) = gpu() else { return };
     let dir = Dir::new();
     let Some(files) = films(&dir) else { return };
-    let settings = Settings { chroma: Chroma::Scale, ..Settings::default() };
+    let settings = Settings { chroma: Chroma::Follow, ..Settings::default() };
     for file in files {
         let mut cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), settings);
         let mut reference = by_reference(settings);
-        let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| reference.equalize(&frame));
+        let mut expected = plainly(&dir.path(&file)).into_iter().map(|frame| {
+            reference.give(Some(with_gain(&frame)));
+            reference.equalize(&frame)
+        });
         each_frame(open_into(&dir.path(&file), &cuda), |frame| {
             assert!(frame.planes().iter().all(|plane| plane.on_device().is_none()), "{file}");
+            cuda.give(Some(with_gain(&frame)));
             cuda.submit(frame).unwrap();
             let found = cuda.collect().unwrap().unwrap();
             assert_eq!(difference(&expected.next().unwrap(), &found), None, "{file}");

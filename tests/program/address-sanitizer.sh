@@ -47,7 +47,7 @@ for look in natural haze underwater thermal exact; do
     check h264.mp4 --backend cpu --look "$look" --encoder ffv1 look.mkv
     check gray16.mkv --backend cpu --look "$look" --encoder ffv1 look.mkv
 done
-for option in '--smooth scene' '--roi auto' '--output-depth 10' '--output-depth 8' '--denoise 0.5' '--set chroma=scale' \
+for option in '--smooth scene' '--roi auto' '--output-depth 10' '--output-depth 8' '--denoise 0.5' '--set chroma=keep' \
     '--method deflicker' '--filter-after hflip' '--strict' '--sandbox on' '--decoder cpu:3 --encoder ffv1' '--target-size 100k'; do
     # shellcheck disable=SC2086 # options and their values
     check hevc.mkv --backend cpu $option option.mkv

@@ -75,11 +75,11 @@ impl Backend {
     }
 }
 
-/// The frames of a video, in order, through a backend: with the settings, and the curve, that are set at the time.
+/// The frames of a video, in order, through a backend: with the settings, and what is given, that are set at the time.
 pub struct Sequence {
     backend: Box<dyn Executor>,
     settings: Settings,
-    curve: Option<Arc<Curve>>,
+    given: Option<Mapping>,
     region: CountedRegion,
     everything: bool,
     verifier: Option<Verifier>,
@@ -97,7 +97,7 @@ impl Sequence {
         Sequence {
             backend,
             settings,
-            curve: None,
+            given: None,
             region: CountedRegion::default(),
             everything: false,
             verifier: None,
@@ -121,7 +121,12 @@ impl Sequence {
     }
 
     pub fn set_curve(&mut self, curve: Option<Arc<Curve>>) {
-        self.curve = curve;
+        self.give(curve.map(|curve| Mapping::Curve { curve, chroma_gain: UNIT_GAIN }));
+    }
+
+    /// Applies `mapping` to frames from now on, in place of what they would get.
+    pub fn give(&mut self, mapping: Option<Mapping>) {
+        self.given = mapping;
     }
 
     fn work(&mut self, frame: Frame) -> Work {
@@ -140,8 +145,8 @@ impl Sequence {
 
     pub fn submit(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame);
-        self.pass_on(match self.curve.clone() {
-            Some(curve) => work.applying(Mapping::Curve { curve, chroma_gain: UNIT_GAIN }),
+        self.pass_on(match self.given.clone() {
+            Some(mapping) => work.applying(mapping),
             None => work,
         })
     }

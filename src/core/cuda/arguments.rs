@@ -369,26 +369,14 @@ impl ChromaPlaces {
 impl Colours {
     pub fn new(task: &Task) -> Self {
         let colours = spec::chroma::Colours::new(task.levels, task.weights);
-        Colours {
-            black: colours.black.into(),
-            span: colours.span,
-            centre: colours.centre,
-            reach: colours.reach,
-            red: colours.red,
-            green_of_cb: colours.green_of_cb,
-            green_of_cr: colours.green_of_cr,
-            blue: colours.blue,
-        }
+        Colours { centre: colours.centre, reach: colours.reach }
     }
 }
 
 impl Gains {
-    /// None: the gain follows from luma.
-    pub const OF_LUMA: Gains = Gains { regions: 0, width: 0, height: 0, pitch: 0, of: [0; REGIONS * REGIONS] };
-
     /// One for the picture, in 4096ths.
     pub fn one(gain: u32) -> Self {
-        Gains { regions: 1, of: [gain; REGIONS * REGIONS], ..Gains::OF_LUMA }
+        Gains { regions: 1, of: [gain; REGIONS * REGIONS], ..Gains::zeroed() }
     }
 
     /// Those of a veil.
@@ -506,8 +494,8 @@ impl ColourArguments {
         let (gains, balance) = match mapping {
             spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
             spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
-            spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::OF_LUMA, *balance),
-            spec::Mapping::Tiles { .. } => (Gains::OF_LUMA, tone::Balance::IDENTITY),
+            spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::zeroed(), *balance),
+            spec::Mapping::Tiles { .. } => (Gains::zeroed(), tone::Balance::IDENTITY),
         };
         let places = layout.chroma.map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size));
         ColourArguments {

@@ -32,8 +32,6 @@ pub struct DevicePicture {
     pub(super) pixels: CudaSlice<u8>,
     /// The luminance of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
-    /// A copy of the luma plane before the mapping, once chroma has been scaled with luma.
-    pub(super) original_luma: Option<CudaSlice<u8>>,
     /// The count of each code; zero before a frame is counted.
     pub(super) counts: CudaSlice<u32>,
     /// The counts of the frame before, which the scan clears for the next frame.
@@ -118,7 +116,6 @@ impl DevicePicture {
             layout: layout.clone(),
             pixels,
             luma,
-            original_luma: None,
             counts,
             emptied,
             segments,
@@ -171,7 +168,7 @@ impl DevicePicture {
     ) -> Result<(), Error> {
         let task = &task.clone().reading_back(Readback::Nothing);
         history.next(task);
-        let applied = self.analyze(history, task, Some((waiting, task)))?;
+        let applied = self.analyze(history, task, Some(waiting))?;
         waiting.complete(history, task, &applied)
     }
 
@@ -198,7 +195,7 @@ impl DevicePicture {
         &mut self,
         history: &mut History,
         task: &Task,
-        waiting: Option<(&mut DevicePicture, &Task)>,
+        waiting: Option<&mut DevicePicture>,
     ) -> Result<Applied, Error> {
         task.assert_suits(&self.layout);
         (self.is_mapped, self.kept_curve) = (false, None);
@@ -215,16 +212,10 @@ impl DevicePicture {
         if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
         {
             let looks_ahead = task.look_ahead() > 0;
-            let mut waiting = waiting.filter(|(waiting, _)| waiting.layout == self.layout);
-            match &mut waiting {
-                Some((waiting, task)) => waiting.keep_luma(task)?,
-                None if looks_ahead => {}
-                None => self.keep_luma(task)?,
-            }
-            let of_waiting = waiting.as_mut().map(|(waiting, _)| &mut **waiting);
-            gpu.kernels.fused()?.launch(self, of_waiting, history, task)?;
+            let mut waiting = waiting.filter(|waiting| waiting.layout == self.layout);
+            gpu.kernels.fused()?.launch(self, waiting.as_deref_mut(), history, task)?;
             self.is_mapped = !looks_ahead;
-            if let Some((waiting, _)) = waiting {
+            if let Some(waiting) = waiting {
                 waiting.is_mapped = true;
             }
             self.local = None;
@@ -347,7 +338,6 @@ impl DevicePicture {
     fn apply_curve(&mut self, task: &Task, chroma_gain: u32) -> Result<(), Error> {
         let gains = (chroma_gain != UNIT_GAIN).then(|| Gains::one(chroma_gain));
         if !self.is_mapped {
-            self.keep_luma(task)?;
             self.map_to(task, false, gains.as_ref())?;
         }
         self.change_chroma(task, gains.as_ref())
@@ -355,7 +345,6 @@ impl DevicePicture {
 
     /// Enqueues the mapping through the curves of tiles.
     fn apply_locally(&mut self, task: &Task, strength: Strength, gains: Option<&Gains>) -> Result<(), Error> {
-        self.keep_luma(task)?;
         self.gpu.clone().kernels.tile_map()?.launch(self, (task.levels, strength))?;
         if self.luma.is_some() {
             self.map_to(task, true, gains)?;
@@ -363,29 +352,12 @@ impl DevicePicture {
         self.change_chroma(task, gains)
     }
 
-    /// Enqueues a copy of the stored luma, if chroma is scaled with luma.
-    fn keep_luma(&mut self, task: &Task) -> Result<(), Error> {
-        if self.layout.chroma.is_none() || !task.parameters.chroma.is_scaled() {
-            return Ok(());
-        }
-        let bytes = self.layout.spans[0].bytes();
-        if self.original_luma.is_none() {
-            self.original_luma = Some(self.stream.alloc_zeros(bytes).doing("allocating memory on the device")?);
-        }
-        let Some(original_luma) = &mut self.original_luma else { return Ok(()) };
-        self.stream.memcpy_dtod(&self.pixels.slice(..bytes), original_luma).doing("copying on the device")
-    }
-
-    /// Enqueues the change of the chroma samples, if they change: with luma, or by these gains if they follow.
+    /// Gives the chroma samples these gains, if they follow.
     fn change_chroma(&mut self, task: &Task, gains: Option<&Gains>) -> Result<(), Error> {
-        if self.layout.chroma.is_none() {
-            return Ok(());
-        }
-        let gpu = self.gpu.clone();
-        match (task.parameters.chroma, gains) {
-            (Chroma::Scale, _) => gpu.kernels.chroma()?.launch(self, task),
-            (Chroma::Follow, Some(gains)) => gpu.kernels.chroma()?.launch_following(self, task, gains),
-            _ => Ok(()),
+        let follows = task.parameters.chroma == Chroma::Follow;
+        match gains.filter(|_| follows && self.layout.chroma.is_some()) {
+            Some(gains) => self.gpu.clone().kernels.chroma()?.launch(self, task, gains),
+            None => Ok(()),
         }
     }
 
@@ -617,16 +589,11 @@ impl DevicePicture {
         self.map_to(task, false, None)
     }
 
-    /// Enqueues the mapping of the pixels; of RGB with the saturation, if chroma is scaled, or follows with these
-    /// gains.
+    /// Enqueues the mapping of the pixels; of RGB with these gains, if chroma follows.
     fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
         let gpu = self.gpu.clone();
-        let gains = match (task.parameters.chroma, gains) {
-            (Chroma::Scale, _) => Some(&Gains::OF_LUMA),
-            (Chroma::Follow, gains) => gains,
-            (Chroma::Keep, _) => None,
-        };
-        if let Some(gains) = gains.filter(|_| self.luma.is_some()) {
+        let follows = task.parameters.chroma == Chroma::Follow;
+        if let Some(gains) = gains.filter(|_| follows && self.luma.is_some()) {
             return gpu.kernels.chroma()?.launch_rgb(self, task, (locally, gains));
         }
         gpu.kernels.map()?.launch(self, task.weights, locally)

@@ -168,7 +168,7 @@ impl Ring {
     /// than fit there and on the host.
     fn fit(&mut self, bytes: usize) -> Result<(), Error> {
         let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
-        // The picture; and its luma once more, where luma is made of red, green and blue, or chroma follows.
+        // The picture; and its luma once more, where that is made of red, green and blue.
         let needed = 2 * bytes;
         if free < needed {
             return Err(Error::NoMemory { needed: needed >> 20, free: free >> 20 });

@@ -187,8 +187,7 @@ impl Slot {
         if refused {
             self.picture.fail(&task)?;
         }
-        let waiting = waiting.and_then(|slot| Some((&mut slot.picture, &slot.under_way.as_ref()?.task)));
-        self.picture.analyze(history, &task, waiting)
+        self.picture.analyze(history, &task, waiting.map(|slot| &mut slot.picture))
     }
 
     /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the

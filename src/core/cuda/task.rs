@@ -79,7 +79,7 @@ impl TryFrom<Settings> for Parameters {
             Method::Deflicker | Method::Faint(_) | Method::Natural { .. } => {}
         }
         match chroma {
-            Chroma::Keep | Chroma::Follow | Chroma::Scale => {}
+            Chroma::Keep | Chroma::Follow => {}
         }
         Ok(Parameters { method, smoothing, plateau, bins, max_gain, strength, region, chroma })
     }

@@ -4,7 +4,7 @@
 use super::{Applied, Equalized, Executor, Role, Work};
 use crate::Result;
 use crate::frame::{ChromaSamples, Component, Frame, HostPool, Luminance, PlaneMut};
-use crate::spec::chroma::{Covered, UNIT_GAIN, moved_with_gain, rescaled};
+use crate::spec::chroma::{UNIT_GAIN, moved_with_gain};
 use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
 use crate::spec::tone::{Balance, BalanceOfYuv, Veil};
 use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Rect, Remembered, Settings, Temporal, moved};
@@ -119,7 +119,10 @@ pub fn without_veil(frame: &Frame, veil: &Veil, chroma: Chroma, pool: &HostPool)
     let tiles = Veil::tiles((frame.width(), frame.height()));
     let curves = veil.curves(frame.levels(), tiles);
     let gain = |x, y| veil.chroma_gain(&tiles, x, y);
-    let colour = if chroma == Chroma::Follow { Colour::Gain(Box::new(gain)) } else { chroma.into() };
+    let colour = match chroma {
+        Chroma::Keep => Colour::Keep,
+        Chroma::Follow => Colour::Gain(Box::new(gain)),
+    };
     map(frame, colour, pool, |x, y, code| curves.value(x, y, code))
 }
 
@@ -183,8 +186,6 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
 pub enum Colour<'a> {
     /// It stays.
     Keep,
-    /// It follows luma.
-    Scale,
     /// It has this gain at pixel (x, y), in 4096ths.
     Gain(Box<dyn Fn(usize, usize) -> u32 + 'a>),
 }
@@ -194,7 +195,6 @@ impl Colour<'_> {
     pub fn of(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Keep => Colour::Keep,
-            Chroma::Scale => Colour::Scale,
             Chroma::Follow if gain == UNIT_GAIN => Colour::Keep,
             Chroma::Follow => Colour::Gain(Box::new(move |_, _| gain)),
         }
@@ -279,7 +279,6 @@ pub fn map<'a>(
                     let before = [r, g, b].map(|component| read(frame, component, x, y));
                     let after = match colour {
                         Colour::Keep => before.map(|code| moved(code, from, to, sample.max())),
-                        Colour::Scale => rescaled(before, from, to, sample.max()),
                         Colour::Gain(gain) => moved_with_gain(before, from, to, gain(x, y), sample.max()),
                     };
                     for (component, code) in [r, g, b].into_iter().zip(after) {
@@ -289,35 +288,10 @@ pub fn map<'a>(
             }
         }
     }
-    match colour {
-        Colour::Keep => {}
-        Colour::Scale => scale_chroma(frame, &mut planes, value),
-        Colour::Gain(gain) => gain_chroma(frame, &mut planes, gain),
+    if let Colour::Gain(gain) = colour {
+        gain_chroma(frame, &mut planes, gain);
     }
     frame.replacing(rewritten, planes)
-}
-
-/// Scales the chroma samples of `frame`, if it has any, by the gain of the luma that they cover, into `planes`.
-fn scale_chroma(frame: &Frame, planes: &mut [PlaneMut], value: impl Fn(usize, usize, u16) -> u16) {
-    let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
-    let colours = frame.colours();
-    let (width, height) = (1 << log2_width, 1 << log2_height);
-    for y in 0..frame.height().div_ceil(height) {
-        for x in 0..frame.width().div_ceil(width) {
-            let mut covered = Covered::default();
-            for y in y * height..((y + 1) * height).min(frame.height()) {
-                for x in x * width..((x + 1) * width).min(frame.width()) {
-                    let from = luminance(frame, x, y);
-                    covered.before += colours.level(from);
-                    covered.after += colours.level(value(x, y, from));
-                    covered.samples += 1;
-                }
-            }
-            let [new_cb, new_cr] = colours.pair([cb, cr].map(|component| read(frame, component, x, y)), covered);
-            write(frame, planes, cb, x, y, new_cb);
-            write(frame, planes, cr, x, y, new_cr);
-        }
-    }
 }
 
 /// Gives the chroma samples of `frame`, if it has any, the gain at the first pixel that they cover, into `planes`.

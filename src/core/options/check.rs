@@ -27,6 +27,7 @@ impl OptionError {
         let instead = match (name, text) {
             ("method", "dehaze") => "{look} haze takes a veil off, and {method} natural where there is one",
             ("method", "balance") => "{look} underwater takes a cast away, and {method} natural where there is one",
+            ("chroma", "scale") => "follow makes saturation grow with the contrast of the stretched levels",
             _ => return None,
         };
         Some(OptionError::invalid(format!("{{{name}}} {text} is gone: {instead}")))

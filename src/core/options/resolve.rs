@@ -200,18 +200,13 @@ impl Options {
             max_gain: self.max_gain.and_then(MaxGain::fixed).unwrap_or(gain(max_gain)),
             hides_noise: is_detail || self.max_gain == Some(MaxGain::Auto),
             strength,
-            stretch: match (method, levels == gain(1.0), look.is_dark) {
+            stretch: match (method, levels == gain(1.0)) {
                 (MethodName::Global | MethodName::Clahe | MethodName::Detail, ..) if fills_range => {
                     Stretch::Full { share }
                 }
                 // What is asked for is done, needed or not.
-                (MethodName::Global, false, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
-                (MethodName::Clahe | MethodName::Detail, false, false) => {
-                    Stretch::Unused { most: levels, fades: false }
-                }
-                (MethodName::Global | MethodName::Clahe | MethodName::Detail, false, true) => {
-                    Stretch::Dark { most: levels }
-                }
+                (MethodName::Global, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
+                (MethodName::Clahe | MethodName::Detail, false) => Stretch::Unused { most: levels, fades: false },
                 _ => Stretch::Off,
             },
             region: self.region,

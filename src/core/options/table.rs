@@ -181,7 +181,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         report: |_, settings| match (settings.method, settings.stretch) {
             (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),
             (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
-            (_, Stretch::Unused { most, .. } | Stretch::Dark { most }) => slope(most),
+            (_, Stretch::Unused { most, .. }) => slope(most),
             // Of the look thermal as a whole, a share of the stretch goes with a share of its strength.
             (_, Stretch::Full { share }) => (share == Strength::FULL).then(|| text("full")).flatten(),
         },

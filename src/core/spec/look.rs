@@ -67,8 +67,6 @@ pub struct LookParameters {
     pub max_gain_of_tiles: f64,
     /// Gain of detail, with [`MethodName::Detail`].
     pub gain_of_detail: f64,
-    /// Levels are stretched fully and lifted, as dark footage needs.
-    pub is_dark: bool,
     /// The method.
     pub method: MethodName,
     /// The part that [`MethodName::Natural`] takes for granted.
@@ -90,7 +88,6 @@ const EXACT: LookParameters = LookParameters {
     fills_range: false,
     max_gain_of_tiles: 3.0,
     gain_of_detail: 2.0,
-    is_dark: false,
     method: MethodName::Global,
     assumed: Assumed::Nothing,
     faithful: false,
@@ -107,8 +104,7 @@ const NATURAL: LookParameters = LookParameters {
     chroma: Chroma::Follow,
     ..EXACT
 };
-const NIGHT: LookParameters =
-    LookParameters { assumed: Assumed::Dark, strength: 0.0, levels: 12.0, is_dark: true, ..NATURAL };
+const NIGHT: LookParameters = LookParameters { assumed: Assumed::Dark, strength: 0.0, levels: 12.0, ..NATURAL };
 const HAZE: LookParameters = LookParameters { assumed: Assumed::Veil, ..NATURAL };
 const UNDERWATER: LookParameters = LookParameters { assumed: Assumed::Cast, ..NATURAL };
 const THERMAL: LookParameters = LookParameters {

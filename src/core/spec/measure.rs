@@ -149,7 +149,7 @@ pub struct Measure {
     pub mean: u32,
     /// The mean distance of luminance from its mean, in sixteenths of a level; at least [`LEAST_SPREAD`].
     pub spread: u32,
-    /// The ends of the levels in use and of each colour.
+    /// The ends of the levels in use.
     pub ends: Ends,
     /// The samples by which noise is measured.
     pub samples: Arc<Samples>,
@@ -164,12 +164,10 @@ pub struct Measure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Ends {
-    /// The darkest components' level at 0.05 % and at 0.1 %.
-    pub dark: [u32; 2],
-    /// The brightest components' level at 90 % and at 99.95 %.
-    pub bright: [u32; 2],
-    /// The mean colour.
-    pub mean: [u32; 3],
+    /// The darkest components' level at 0.05 %.
+    pub dark: u32,
+    /// The brightest components' level at 99.95 %.
+    pub bright: u32,
     /// The luminance at 99.8 %.
     pub peak: u32,
 }
@@ -313,7 +311,7 @@ impl Occurrences {
 impl Ends {
     fn from_lattice(lattice: &Lattice, white: u16) -> Self {
         let darkest = Occurrences::of(lattice.darkest().into_iter(), white);
-        let dark = [500, 1000].map(|share| darkest.at_share(share));
+        let dark = darkest.at_share(500);
         let (brightest, luma) = match lattice.rgb.is_empty() {
             true => (darkest, None),
             false => (
@@ -321,9 +319,8 @@ impl Ends {
                 Some(Occurrences::of(lattice.luma.iter().copied(), white)),
             ),
         };
-        let bright = [100_000, 500].map(|share| brightest.share_from_top(share));
         let peak = luma.as_ref().unwrap_or(&brightest).share_from_top(2000);
-        Ends { dark, bright, mean: mean_of(lattice), peak }
+        Ends { dark, bright: brightest.share_from_top(500), peak }
     }
 
     /// The mean of several, each number by itself; zeros of none.
@@ -342,17 +339,6 @@ pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> 
     }
     let means = sums.iter().map(|sum| sum.checked_div(count).map(|mean| mean as u32)).collect::<Option<Vec<u32>>>()?;
     Some(bytemuck::pod_read_unaligned(bytemuck::cast_slice(&means)))
-}
-
-/// The mean R, G and B of the points, in sixteenths of a level.
-fn mean_of(lattice: &Lattice) -> [u32; 3] {
-    let (mut sums, points) = ([0u64; 3], lattice.luma.len());
-    for point in 0..points {
-        for (sum, level) in sums.iter_mut().zip(lattice.rgb(point)) {
-            *sum += u64::from(level);
-        }
-    }
-    sums.map(|sum| (16 * sum / points.max(1) as u64) as u32)
 }
 
 #[cfg(test)]

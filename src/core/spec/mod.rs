@@ -14,7 +14,7 @@
 //!   code by k/256 of the full distance, and strength 0 is the identity for every code.
 //! * *Levels* are stretched before strength blends: then it blends the stretched code with the output; the rules are in
 //!   [`tone`].
-//! * *Chroma* stays as it is, follows the gain of the levels, or is scaled with luma; the rules are in [`chroma`].
+//! * *Chroma* stays as it is, or follows the gain of the levels; the rules are in [`chroma`].
 //! * *Local equalization* has one curve for each tile instead of one for the frame; the rules are in [`clahe`].
 //! * With a *mask*, each sample has a weight, the count of a level is the sum of the weights of its samples, and points
 //!   of the [`Lattice`] whose weight is 0 are left out of the [`Measure`]; a cap in samples is multiplied by the

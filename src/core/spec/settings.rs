@@ -283,11 +283,6 @@ pub enum Stretch {
         /// How far of its way.
         share: Strength,
     },
-    /// Fully, for dark footage, which is also lifted.
-    Dark {
-        /// The most by which they are stretched.
-        most: Gain,
-    },
 }
 
 impl Stretch {
@@ -491,23 +486,17 @@ pub enum Region {
 }
 
 named! {
-    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rules of `Scale`,
-    /// [`tone`](super::tone) the gain that `Follow` follows.
+    /// The treatment of chroma when luma changes. [`chroma`](super::chroma) has the rule of `Follow`,
+    /// [`tone`](super::tone) the gain.
     #[derive(Default)]
     pub enum Chroma {
         #[default]
         Keep = "keep", "Colour stays as it is";
         Follow = "follow", "Saturation grows with the contrast of the stretched levels";
-        Scale = "scale", "Saturation rises and falls with brightness";
     }
 }
 
 impl Chroma {
-    /// Whether it is [`Scale`](Chroma::Scale).
-    pub fn is_scaled(self) -> bool {
-        self == Chroma::Scale
-    }
-
     /// Whether chroma samples may change.
     pub fn changes(self) -> bool {
         self != Chroma::Keep

@@ -11,11 +11,6 @@
 //!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant
 //!   to be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat
 //!   one, nothing is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
-//! * [`Stretch::Dark`]: p is a quarter of the level at 0.1 %, because darkness adds no veil; q is the level at 99.95 %.
-//!   They become black and white, as an exposure that fits would have made them. What is still dark then is lifted: `r
-//!   = (1 + a) / (1 + a * y)`, where a brings the mean to 40 of 255. Where q is above 140 of 255, exposure is not what
-//!   the picture lacks: there are lamps, which must not hold it down. From 140 to 200, q falls to at most 2.5 times the
-//!   level at 90 %, and the mean that is aimed at rises to 56.
 //! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets
 //!   in where they are a level apart and is full at 2, in tiles at 4 and 40.
 //! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose
@@ -172,7 +167,6 @@ impl Tone {
                 mean_by_number(frames.clone().map(|ends| full(ends, levels, settings.method, share)))
             }
             Stretch::Unused { most, .. } => mean_by_number(frames.clone().map(|ends| unused(ends, levels, most))),
-            Stretch::Dark { most } => mean_by_number(frames.clone().map(|ends| dark(ends, levels, most))),
         };
         let ceiling = ceiling(&Ends::mean_of(frames), levels, settings);
         let tone = match spans {
@@ -214,10 +208,6 @@ struct Span {
     new_high: u32,
     /// The share of equalization that is needed, in 4096ths.
     need: u32,
-    /// How much is lifted, in 4096ths: see [`dark`].
-    lift: u32,
-    /// The mean of luminance.
-    mean: u32,
 }
 
 impl Span {
@@ -226,52 +216,32 @@ impl Span {
         if 16 * ceiling == white_of(levels) {
             return self;
         }
-        Span { new_high: self.new_high.min(self.high), new_low: self.new_low.min(self.low), lift: 0, ..self }
+        Span { new_high: self.new_high.min(self.high), new_low: self.new_low.min(self.low), ..self }
     }
 
     /// Limits slopes to `most`: the range is stretched only as far as that allows.
     fn held(self, most: Gain) -> Self {
-        let Span { low, high, new_low, new_high, lift, .. } = self;
+        let Span { low, high, new_low, new_high, need } = self;
         let (used, new_used) = (high.saturating_sub(low), new_high.saturating_sub(new_low));
         let (more, wanted) = (most.times(used).saturating_sub(used), new_used.saturating_sub(used));
         let part = if more < wanted { ratio(more, wanted) } else { 4096 };
         let moved = |from: u32, to: u32| from - share(from, part) + share(to, part);
-        let (new_low, new_high) = (moved(low, new_low), moved(high, new_high));
-        let gain = ratio(new_high.saturating_sub(new_low), used);
-        let lift = lift.min(ratio(most.times(4096), gain).saturating_sub(4096));
-        Span { new_low, new_high, lift, ..self }
+        Span { low, high, new_low: moved(low, new_low), new_high: moved(high, new_high), need }
     }
 
     fn tone(self, levels: Levels, settings: &Settings, most: Gain) -> Tone {
         let Settings { stretch, strength, method, .. } = *settings;
         let white = white_of(levels);
-        let Span { low, high, new_low, new_high, need, lift, mean } = self;
+        let Span { low, high, new_low, new_high, need } = self;
         let fades = matches!(stretch, Stretch::Unused { fades: true, .. });
         let strength = if fades { Strength::of_share_256(share(strength.of_256(), need)) } else { strength };
-        if (low, high, lift) == (new_low, new_high, 0) || high <= low {
+        if (low, high) == (new_low, new_high) || high <= low {
             return Tone { strength, ..Tone::plain(levels, settings) };
         }
-        let lifted = |level: u32| {
-            let (level, one) = (u64::from(level), 4096 * 4096);
-            let rise =
-                u64::from(4096 + lift) * level * 4096 / (one + u64::from(lift) * level * 4096 / u64::from(white));
-            rise.min(white.into()) as u32
-        };
         let (used, new_used) = (high - low, new_high.saturating_sub(new_low));
         let gain = ratio(new_used, used);
-        let at = |sixteenths: u32| {
-            let part = |whole: u32| (u64::from(whole) * u64::from(sixteenths) / 16) as u32;
-            (low + part(used), lifted(new_low + part(new_used)))
-        };
-        let black =
-            lifted(if matches!(stretch, Stretch::Dark { .. }) { new_low.saturating_sub(share(low, gain)) } else { 0 });
-        let end = (high.max(white) + 1, white.max(lifted(new_high)));
-        let line = if lift == 0 {
-            Line::through(&[(0, black), at(0), at(16), end])
-        } else {
-            Line::through(&[(0, black), at(0), at(1), at(3), at(6), at(10), at(16), end])
-        };
-        let middle = (new_low + share(mean.saturating_sub(low), gain)).clamp(1, white);
+        let end = (high.max(white) + 1, white);
+        let line = Line::through(&[(0, 0), (low, new_low.min(white)), (high, (new_low + new_used).min(white)), end]);
         // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line
         // brings between black and white.
         let (darker, brighter) = (ratio(new_low, gain).min(low), ratio(white.saturating_sub(new_high), gain));
@@ -287,7 +257,7 @@ impl Span {
             line,
             range: (first / 16, last.div_ceil(16).min(levels.count() as u32 - 1)),
             strength,
-            chroma_gain: share(gain, ratio(lifted(middle), middle)),
+            chroma_gain: gain,
             ..Tone::plain(levels, settings)
         }
     }
@@ -331,7 +301,7 @@ fn of_255(levels: Levels, of_255: u32) -> u32 {
 
 fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let white = white_of(levels);
-    let (p, q) = (ends.dark[0], ends.bright[1].max(ends.dark[0]));
+    let (p, q) = (ends.dark, ends.bright.max(ends.dark));
     let used = q - p;
     let there = presence(used, levels, PRESENT);
     // (u - 0.08) / 0.2
@@ -340,49 +310,20 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let new_low = p - share(p, k);
     let new_high = q + share(white.saturating_sub(q), share(k, lifted_black));
     let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
-    Span { low: p, high: q, new_low, new_high, need: k, lift: 0, mean: 0 }
+    Span { low: p, high: q, new_low, new_high, need: k }
 }
 
 fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> Span {
     let white = white_of(levels);
-    let (p, q) = (ends.dark[0], ends.bright[1].max(ends.dark[0]));
+    let (p, q) = (ends.dark, ends.bright.max(ends.dark));
     // Thermal cameras count finely: a few levels are a picture, whatever share of the range they are. One curve
     // equalizes them, however few; one level is a level wide.
     let [none, all] = if method.grid().is_some() { PRESENT } else { [1, 2] }.map(|levels| 16 * levels);
     let there = ratio((q - p).saturating_sub(none), all - none).min(4096);
     let there = there * share_of_way.of_256() / 256;
     let (new_low, new_high) = (p - share(p, there), q + share(white.saturating_sub(q), there));
-    Span { low: p, high: q, new_low, new_high, need: 4096, lift: 0, mean: 0 }
+    Span { low: p, high: q, new_low, new_high, need: 4096 }
 }
-
-fn dark(ends: &Ends, levels: Levels, most: Gain) -> Span {
-    let white = white_of(levels);
-    let p = ends.dark[1] / 4;
-    let brightest = ends.bright[1].max(p);
-    let [none, all] = LAMPS.map(|level| of_255(levels, level));
-    let lamps = ratio(brightest.saturating_sub(none), all - none).min(4096);
-    let without_lamps = brightest.min(ends.bright[0] * 5 / 2).max(p);
-    let q = brightest - share(brightest - without_lamps, lamps);
-    let used = q - p;
-    // One level is a level wide.
-    let there = presence(q.saturating_sub(ends.dark[1] + 16), levels, [1, 4]);
-    let between = |from: u32, to: u32| from - share(from, there) + share(to, there);
-    let (new_low, new_high) = (between(p, 0), between(q, white));
-    let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
-    let gain = ratio(new_high.saturating_sub(new_low), used);
-    // The mean after the levels, and what lifts it to 40 or, with lamps, 56 of 255.
-    let mean = (ends.mean[0] + 2 * ends.mean[1] + ends.mean[2]) / 4;
-    let middle = (new_low + share(mean.saturating_sub(p), gain)).clamp(1, white);
-    let aim = of_255(levels, 40) + share(of_255(levels, 16), lamps);
-    // a = (aim / mean - 1) / (1 - aim / white), from 0 to 1, and no more than leaves the largest gain.
-    let above = u64::from(ratio(aim, middle).saturating_sub(4096));
-    let a = (above * 4096 / u64::from(4096 - ratio(aim, white))).min(4096) as u32;
-    let lift = share(a.min(ratio(most.times(4096), gain).saturating_sub(4096)), there);
-    Span { low: p, high: q, new_low, new_high, need: there, lift, mean }
-}
-
-/// Between which brightest levels of dark footage, of 255, lamps are taken to be in the picture.
-const LAMPS: [u32; 2] = [140, 200];
 
 /// Between which ranges of levels in use, of 255, the stretch sets in and is full.
 const PRESENT: [u32; 2] = [4, 40];

@@ -79,7 +79,7 @@ const MAIN: [(&str, &str); 7] = [
 ];
 
 /// Options beside looks and methods.
-const OPTIONS_ALONE: [&str; 34] = [
+const OPTIONS_ALONE: [&str; 33] = [
     "strength=0.5",
     "strength=0",
     "look=night strength=0.3",
@@ -109,7 +109,6 @@ const OPTIONS_ALONE: [&str; 34] = [
     "bins=32 look=exact smooth=1",
     "chroma=keep",
     "chroma=follow method=global",
-    "chroma=scale method=global",
     "gray=true",
     "roi=10,8,20,15 method=global",
     "roi=auto look=night",
@@ -136,11 +135,6 @@ pub fn cases() -> Vec<Case> {
         for options in ["look=natural", "look=exact", "method=clahe"] {
             let is_full = format.starts_with("gray") || format.contains("rgb") || format.starts_with(['g', 'b']);
             cases.push(plain(format, if is_full { "full" } else { "limited" }, options.to_owned()));
-        }
-    }
-    for range in ["limited", "full"] {
-        for format in ["yuv420p12le", "nv12", "p010le", "gray", "gray12le"] {
-            cases.push(plain(format, range, "method=global strength=0.8 chroma=scale".to_owned()));
         }
     }
     let depths = ["output-depth=8", "output-depth=10", "output-depth=10 gray=true", "output-depth=auto"];

@@ -404,10 +404,10 @@ static void unveil(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, 
     std::printf("\n");
 }
 
-// k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv has_gains,
-// then bytes of the picture, of its luma before and of its luma after, each with their number before them, and the
-// planes, the first byte and the number of bytes of each: the picture after a kernel of colour. Kinds: s scales chroma
-// with luma, f gives it gains, b balances all, r moves RGB with its saturation, or with gains.
+// k KIND components planar plane_vectors samples levels places colours gains weights balance balance_of_yuv, then bytes
+// of the picture, of the luminance of RGB before and after, each with their number before them, and the planes, the
+// first byte and the number of bytes of each: the picture after a kernel of colour. Kinds: f gives chroma gains, b
+// balances all, r moves RGB with gains.
 template <typename S>
 static void colour() {
     char kind;
@@ -421,12 +421,10 @@ static void colour() {
     Weights weights = structure<Weights>();
     Balance balance = structure<Balance>();
     BalanceOfYuv of_yuv = structure<BalanceOfYuv>();
-    if (number() == 0) gains.regions = 0;
     Memory<unsigned char> picture(number()), before(number()), after(number());
     uint4 *pixels = picture.vectors.data(), *luma = before.vectors.data(), *mapped = after.vectors.data();
-    S *stored = reinterpret_cast<S*>(pixels), *stored_luma = reinterpret_cast<S*>(luma);
+    S* stored = reinterpret_cast<S*>(pixels);
     run(2, 64, 0, [&] {
-        if (kind == 's') scale_pairs<S>(stored_luma, stored, samples, places, colours);
         if (kind == 'f') follow_pairs<S>(stored, samples, places, colours, gains);
         if (kind == 'b' && components == 0) balance_yuv<S>(stored, samples, range, places, colours, of_yuv);
         if (kind == 'b' && planar) balance_rgb<S, 3, true>(pixels, plane_vectors, samples, weights, balance);
@@ -434,11 +432,11 @@ static void colour() {
             balance_rgb<S, 3, false>(pixels, plane_vectors, samples, weights, balance);
         if (kind == 'b' && components == 4) balance_rgb<S, 4, false>(pixels, plane_vectors, samples, weights, balance);
         if (kind != 'r') return;
-        if (planar) rescale<S, 3, true>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+        if (planar) follow_pixels<S, 3, true>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
         if (!planar && components == 3)
-            rescale<S, 3, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+            follow_pixels<S, 3, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
         if (components == 4)
-            rescale<S, 4, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
+            follow_pixels<S, 4, false>(pixels, plane_vectors, luma, mapped, samples, weights, nullptr, gains);
     });
     for (unsigned left = number(); left > 0; --left) {
         unsigned start = number(), bytes = number();

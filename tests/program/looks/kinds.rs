@@ -117,7 +117,7 @@ fn single_options_override_a_look() {
     let dir = Dir::new();
     let mut random = Random::new(6);
     let video: Vec<u8> = (0..10).flat_map(|_| gradient(RAW, &mut random, (30, 90), 5)).collect();
-    let all = "--method global --levels 1 --set chroma=scale --smooth 0.2 --set scene-threshold=0.3 --max-gain 2.5 --set plateau=1% \
+    let all = "--method global --levels 1 --set chroma=follow --smooth 0.2 --set scene-threshold=0.3 --max-gain 2.5 --set plateau=1% \
                --strength 0.9 --denoise 0";
     let expected = through(&dir, RAW, all, &video);
     for look in ["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"] {

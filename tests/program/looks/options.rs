@@ -80,6 +80,7 @@ fn values_that_make_no_sense_are_usage_errors() {
         ("--set bins=65537", "--set bins"),
         ("--look sunny", "sunny"),
         ("--set chroma=loud", "loud"),
+        ("--set chroma=scale", "--set chroma scale is gone: follow makes saturation grow"),
     ] {
         for line in [FILE, CAMERA] {
             usage_error(&with(options, line)).says(&[says]);
@@ -95,7 +96,7 @@ fn exact_can_be_combined_with_bins_a_region_gray_and_chroma() {
         "--set bins=64",
         "--roi 8,8,20,20",
         "--set gray",
-        "--set chroma=scale",
+        "--set chroma=follow",
         "--set chroma=keep",
         "--set bins=32 --set gray",
     ] {

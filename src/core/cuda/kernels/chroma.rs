@@ -1,4 +1,4 @@
-//! Launches `kernels/chroma.cu`: the scaling of chroma with luma or by a gain, and of the saturation of RGB.
+//! Launches `kernels/chroma.cu`: the gains of chroma, and of the colour of RGB.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{NULL, RgbVariants, Widths, grid, luma_vectors, plane_vectors};
@@ -11,45 +11,28 @@ use cudarc::driver::LaunchConfig;
 
 launcher! {
     ChromaLauncher from CHROMA {
-        stored: Widths = "chroma",
-        following: Widths = "chroma_follow",
+        stored: Widths = "chroma_follow",
         rgb: RgbVariants = "chroma",
     }
 }
 
 impl ChromaLauncher {
-    /// Enqueues the scaling of the chroma samples of `picture`, whose luma has been mapped; nothing if chroma was not
-    /// uploaded.
-    pub fn launch(&self, picture: &mut DevicePicture, task: &Task) -> Result<(), Error> {
-        let stream = picture.stream().clone();
-        let layout = picture.layout().clone();
-        let Some(places) = layout.chroma else { return Ok(()) };
-        let (samples, colours) = (Samples::of(&layout), Colours::new(task));
-        let places = ChromaPlaces::new(places, layout.size);
-        let before = picture.original_luma.as_ref().expect("a copy of the luma beside chroma");
-        let mut launch = self.stored.of(&layout).on(&stream);
-        launch.arg(before).arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours);
-        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
-        // has; `before` is as long as the first of them, which has all luma; both belong to this stream.
-        unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching chroma")
-    }
-
     /// Enqueues the gains of the chroma samples of `picture`; nothing if it has none.
-    pub fn launch_following(&self, picture: &mut DevicePicture, task: &Task, gains: &Gains) -> Result<(), Error> {
+    pub fn launch(&self, picture: &mut DevicePicture, task: &Task, gains: &Gains) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let Some(places) = layout.chroma else { return Ok(()) };
         let (samples, colours) = (Samples::of(&layout), Colours::new(task));
         let places = ChromaPlaces::new(places, layout.size);
-        let mut launch = self.following.of(&layout).on(&stream);
+        let mut launch = self.stored.of(&layout).on(&stream);
         launch.arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours).arg(gains);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
         // has, and which belongs to this stream.
         unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching chroma")
     }
 
-    /// Enqueues the mapping of `picture`, which is RGB, with its saturation: through its curve, or with `locally` to
-    /// its mapped luminance.
+    /// Enqueues the mapping of `picture`, which is RGB, with these gains of colour: through its curve, or with
+    /// `locally` to its mapped luminance.
     ///
     /// # Panics
     /// When it is not RGB.

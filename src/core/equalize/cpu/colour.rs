@@ -11,8 +11,6 @@ use crate::spec::tone::Veil;
 pub enum Colour<'a> {
     /// It stays.
     Keep,
-    /// It follows luma.
-    Scale,
     /// It has this gain, in 4096ths.
     Gain(u32),
     /// It has the gain of a veil that is taken off.
@@ -23,7 +21,6 @@ impl Colour<'_> {
     /// The treatment by `chroma`, with this gain if it follows.
     pub fn of(chroma: Chroma, gain: u32) -> Self {
         match chroma {
-            Chroma::Scale => Colour::Scale,
             Chroma::Follow if gain != UNIT_GAIN => Colour::Gain(gain),
             Chroma::Keep | Chroma::Follow => Colour::Keep,
         }
@@ -34,15 +31,10 @@ impl Colour<'_> {
         !matches!(self, Colour::Keep)
     }
 
-    /// Whether it follows luma.
-    pub fn is_scaled(self) -> bool {
-        matches!(self, Colour::Scale)
-    }
-
     /// The gains in row `y` at every `step`-th pixel from the first on; 1 where colour has none of its own.
     pub fn gains(self, kernels: &Kernels, y: usize, step: usize, gains: &mut [u32]) {
         match self {
-            Colour::Keep | Colour::Scale => gains.fill(UNIT_GAIN),
+            Colour::Keep => gains.fill(UNIT_GAIN),
             Colour::Gain(gain) => gains.fill(gain),
             Colour::Veil(veil, tiles) => {
                 let mut first = 0;

@@ -10,7 +10,6 @@ use super::simd::Kernels;
 use super::word_histogram::WordHistogram;
 use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, Plane, PlaneMut, Sample};
-use crate::spec::chroma::rescaled;
 use crate::spec::{Counts, Curve, Histogram, Rect, moved};
 use std::ops::Range;
 
@@ -102,7 +101,7 @@ impl Engine {
         let colour = colour.into();
         let layout = Layout::of(frame);
         self.set_curve(curve, &layout, frame.format().descriptor().sample);
-        self.rewrite(frame, &layout, colour, |engine, y, planes| engine.map_row(frame, &layout, colour, y, planes))
+        self.rewrite(frame, colour, |engine, y, planes| engine.map_row(frame, &layout, colour, y, planes))
     }
 
     /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma treated by
@@ -110,7 +109,6 @@ impl Engine {
     pub(super) fn rewrite(
         &mut self,
         frame: &Frame,
-        layout: &Layout,
         colour: Colour,
         mut write_row: impl FnMut(&mut Self, usize, &mut [PlaneMut]),
     ) -> Frame {
@@ -122,7 +120,7 @@ impl Engine {
         for y in 0..frame.height() {
             write_row(self, y, &mut to);
             if let Some(colours) = &colours {
-                self.chroma.write(self.kernels, frame, layout, (colour, colours), y, &mut to);
+                self.chroma.write(self.kernels, frame, (colour, colours), y, &mut to);
             }
         }
         frame.replacing(rewritten, to)
@@ -238,16 +236,8 @@ impl Engine {
                 (kernels.set_every_other)(&bytes.after, *offset, to);
             }
             Layout::Packed(pixel) => {
-                let write = if colour.is_scaled() { kernels.rescale_packed } else { kernels.move_packed };
-                write(first_row(frame, y), &bytes.before, &bytes.after, pixel, planes[0].row_mut(y));
-            }
-            Layout::PlanarBytes(_) if colour.is_scaled() => {
-                let (from, to) = rgb_rows(frame, y, planes);
-                (kernels.rescale_bytes)(from, &bytes.before, &bytes.after, to);
-            }
-            Layout::PlanarWords(_) if colour.is_scaled() => {
-                let (from, to) = rgb_rows(frame, y, planes);
-                (kernels.rescale_words)(from, &codes.before, &codes.after, sample, to);
+                let to = planes[0].row_mut(y);
+                (kernels.move_packed)(first_row(frame, y), &bytes.before, &bytes.after, pixel, to);
             }
             Layout::PlanarBytes(rgb) => {
                 for plane in rgb.planes {
@@ -261,7 +251,7 @@ impl Engine {
                     (kernels.move_words)(from, &codes.before, &codes.after, sample.endian, sample.max(), to);
                 }
             }
-            Layout::Any => map_any_row(frame, colour, y, &codes.before, &codes.after, planes[0].row_mut(y)),
+            Layout::Any => map_any_row(frame, y, &codes.before, &codes.after, planes[0].row_mut(y)),
         }
     }
 
@@ -293,12 +283,6 @@ pub(super) fn first_row(frame: &Frame, y: usize) -> &[u8] {
     frame.planes()[0].row(y)
 }
 
-/// Row `y` of each plane of planar RGB, as it is and as it becomes.
-fn rgb_rows<'a>(frame: &'a Frame, y: usize, planes: &'a mut [PlaneMut]) -> ([&'a [u8]; 3], [&'a mut [u8]; 3]) {
-    let [a, b, c] = planes else { unreachable!("red, green and blue") };
-    ([0, 1, 2].map(|plane| frame.planes()[plane].row(y)), [a.row_mut(y), b.row_mut(y), c.row_mut(y)])
-}
-
 /// The luminance of row `y`, whatever the format.
 fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
     let descriptor = frame.format().descriptor();
@@ -320,7 +304,7 @@ fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
 }
 
 /// Row `y` with the luminance `after` in place of `before`, whatever the packed format.
-fn map_any_row(frame: &Frame, colour: Colour, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
+fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
     let descriptor = frame.format().descriptor();
     let sample = descriptor.sample;
     let row = first_row(frame, y);
@@ -332,13 +316,8 @@ fn map_any_row(frame: &Frame, colour: Colour, y: usize, before: &[u16], after: &
             Luminance::FromRgb { r, g, b } => {
                 let places = [r, g, b].map(|component| component.offset + x * component.step);
                 let codes = places.map(|index| sample.read(row, index));
-                let moved = if colour.is_scaled() {
-                    rescaled(codes, before, after, sample.max())
-                } else {
-                    codes.map(|code| moved(code, before, after, sample.max()))
-                };
-                for (index, code) in places.into_iter().zip(moved) {
-                    sample.write(to, index, code);
+                for (index, code) in places.into_iter().zip(codes) {
+                    sample.write(to, index, moved(code, before, after, sample.max()));
                 }
             }
         }

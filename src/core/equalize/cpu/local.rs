@@ -39,9 +39,7 @@ impl Engine {
         let colour = colour.into();
         let layout = Layout::of(frame);
         let mut blend = Blend::new(curves, self.kernels);
-        self.rewrite(frame, &layout, colour, |engine, y, planes| {
-            engine.blend_row(frame, &layout, y, &mut blend, planes, colour)
-        })
+        self.rewrite(frame, colour, |engine, y, planes| engine.blend_row(frame, &layout, y, &mut blend, planes, colour))
     }
 
     fn blend_row(

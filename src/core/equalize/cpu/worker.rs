@@ -161,8 +161,10 @@ impl Engine {
             }
             Mapping::Veil(veil) => {
                 let tiles = Veil::tiles((frame.width(), frame.height()));
-                let follows = chroma == Chroma::Follow;
-                let colour = if follows { Colour::Veil(veil, tiles) } else { chroma.into() };
+                let colour = match chroma {
+                    Chroma::Keep => Colour::Keep,
+                    Chroma::Follow => Colour::Veil(veil, tiles),
+                };
                 self.map_tiles(frame, &veil.curves(frame.levels(), tiles), colour)
             }
             Mapping::Balance(balance) => self.balance(frame, balance),

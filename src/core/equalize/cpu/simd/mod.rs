@@ -52,17 +52,11 @@ macro_rules! every_kernel {
             blend::blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
             blend::mix_bytes(before: &[u8], after: &mut [u8], k: u32);
             blend::mix_words(before: &[u16], after: &mut [u16], k: u32);
-            chroma::sum_bytes(row: &[u8], black: u16, log2_width: u8, sums: &mut [i32]);
-            chroma::sum_words(row: &[u16], black: u16, log2_width: u8, sums: &mut [i32]);
-            chroma::scale_pairs(colours: &Colours, samples: i32, sums: [&[i32]; 2], pairs: [&mut [u16]; 2]);
             blend::ramp(from: u64, step: i64, area: u64, to: &mut [u32]);
             chroma::follow(gains: &[u32], colours: &Colours, codes: &mut [u16]);
             chroma::move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]);
             chroma::gather(row: &[u8], sample: Sample, place: [usize; 2], codes: &mut [u16]);
             chroma::scatter(codes: &[u16], sample: Sample, place: [usize; 2], row: &mut [u8]);
-            chroma::rescale_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
-            chroma::rescale_bytes(from: [&[u8]; 3], before: &[u8], after: &[u8], to: [&mut [u8]; 3]);
-            chroma::rescale_words(from: [&[u8]; 3], before: &[u16], after: &[u16], sample: Sample, to: [&mut [u8]; 3]);
             balance::terms_narrow(factors: [i32; 3], pairs: [&[i32]; 2], terms: &mut [i32]);
             balance::luma_narrow(
                 of_luma: i32, terms: &[i32], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]
