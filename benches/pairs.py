@@ -27,17 +27,17 @@ def main():
     ours = ["histeq-video", "-y", "-q", "--progress", "none", "--strength", "0.004", "--backend", given.backend]
     ours += ["--encoder", "libx264", "--preset", given.preset, "--crf", "18", given.file]
     theirs = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i", given.file, "-c:v", *encoding, "-c:a", "copy"]
-    print("| pair | wall (s) | of ffmpeg | ratio | CPU (s) | of ffmpeg | ratio |")
-    print("|---:|---:|---:|---:|---:|---:|---:|")
+    print("| pair | wall (s) | of ffmpeg | ratio | CPU (s) | of ffmpeg | ratio | memory (MiB) | of ffmpeg |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(given.pairs):
             commands = [ours + [f"{folder}/ours.mp4"], theirs + [f"{folder}/theirs.mp4"]]
             pinned = [["taskset", "-c", halves[(number + who) % 2], *command] for who, command in enumerate(commands)]
-            (wall, cpu), (their_wall, their_cpu) = together(pinned)
+            (wall, cpu, memory), (their_wall, their_cpu, their_memory) = together(pinned)
             ratios.append((wall / their_wall, cpu / their_cpu))
-            row = (number, wall, their_wall, wall / their_wall, cpu, their_cpu, cpu / their_cpu)
-            print("| %d | %.2f | %.2f | %.3f | %.1f | %.1f | %.3f |" % row, flush=True)
+            row = (number, wall, their_wall, wall / their_wall, cpu, their_cpu, cpu / their_cpu, memory, their_memory)
+            print("| %d | %.2f | %.2f | %.3f | %.1f | %.1f | %.3f | %.0f | %.0f |" % row, flush=True)
     for name, column in zip(("wall", "CPU"), zip(*ratios)):
         error = statistics.stdev(column) / len(column) ** 0.5
         median, mean = statistics.median(column), statistics.mean(column)
@@ -45,7 +45,7 @@ def main():
 
 
 def together(commands):
-    """Wall and CPU seconds of each, begun at the same time."""
+    """Wall and CPU seconds, and the most memory of one process in MiB, of each, begun at the same time."""
     begin = time.monotonic()
     running = [subprocess.Popen(command, stdin=subprocess.DEVNULL) for command in commands]
     used = {}
@@ -53,7 +53,7 @@ def together(commands):
         number, status, usage = os.wait4(-1, 0)
         if status:
             raise SystemExit(f"a program failed: {status}")
-        used[number] = (time.monotonic() - begin, usage.ru_utime + usage.ru_stime)
+        used[number] = (time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
     return [used[process.pid] for process in running]
 
 

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# benches/suites.sh OUT [FILE...]
+# benches/suites.sh OUT
 #
 # Runs every suite of `histeq-lab` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv and
-# SUITE.svg, and comparison.md with the figures of the five publications beside this machine's. Each FILE is a video for
-# `transcode`. HISTEQ_LAB_BIN names the program (and may hold more words: "./run histeq-lab"); default is this tree's
-# release build. About eight minutes on 16 cores with a GPU.
+# SUITE.svg, and comparison.md with the figures of the five publications beside this machine's. HISTEQ_LAB_BIN names the
+# program (and may hold more words: "./run histeq-lab"); default is this tree's release build. About eight minutes on 16
+# cores with a GPU.
 set -euo pipefail
-out=${1:?usage: benches/suites.sh OUT [FILE...]}
-shift
+out=${1:?usage: benches/suites.sh OUT}
 here=$(dirname -- "${BASH_SOURCE[0]}")
 read -ra program <<< "${HISTEQ_LAB_BIN:-${CARGO_TARGET_DIR:-$here/../target}/release/histeq-lab}"
 mkdir -p "$out"
@@ -34,11 +33,6 @@ suite bins --repeat 5 --warmup 1
 suite kernels --repeat 11 --warmup 2
 suite stream --repeat 5 --warmup 1
 suite cpu --repeat 3 --warmup 1
-number=0
-for file in "$@"; do
-    number=$((number + 1))
-    as=transcode-$number suite transcode "$file" --repeat 5 --warmup 1
-done
 # The publications' tables show what their own arithmetic gains.
 "${program[@]}" --compare references --formula own --repeat 3 --warmup 1 > "$out/comparison.md"
 echo "all: $SECONDS s, in $out"

@@ -108,7 +108,7 @@ core/equalize/cpu/simd: avx2 avx512 mod
 core/frame: pool
 core/front: device
 frei0r: lib
-lab/bench: child copies
+lab/bench: copies
 lab/publications: arguments managed
 lab/publications/kernels: cdf_min curve histogram luminance_histogram map pause saturation scan
 media/ffmpeg: container converter custom_io decoder decoder_buffers demuxer devices encoded_video encoder

@@ -115,35 +115,4 @@ impl Options {
     pub fn tiled_method(&self) -> Option<MethodName> {
         self.method.filter(|method| method.has_tiles())
     }
-
-    /// Whether the curve is that of the plain histogram of each frame, for any video.
-    pub fn is_textbook(&self) -> bool {
-        // Each field is named: a new one has to be decided on here.
-        let Options {
-            look,
-            method,
-            max_gain,
-            smooth,
-            plateau,
-            bins,
-            output_depth,
-            strength: _,
-            levels: _,
-            scene_threshold: _,
-            tiles: _,
-            chroma: _,
-            gray: _,
-            region: _,
-            look_ahead: _,
-            denoise: _,
-            denoise_effort: _,
-        } = self;
-        *look == Look::Exact
-            && bins.is_none()
-            && *output_depth == OutputDepth::default()
-            && !method.is_some_and(|method| method.has_tiles())
-            && max_gain.is_none_or(|gain| gain == MaxGain::Fixed(Gain::OFF))
-            && smooth.is_none_or(|smooth| smooth == Smooth::Seconds(0.0))
-            && plateau.is_none_or(|plateau| plateau == Plateau::Off)
-    }
 }

@@ -1,8 +1,9 @@
 //! Images of the user, and the files that opencl-blelloch-scan reads and writes.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use histeq::frame::{Frame, PixelFormat};
 use histeq_media::ffmpeg::{Converter, Picture, RawFormat, VideoFormat};
+use histeq_media::pipeline::Cancel;
 use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};
 use histeq_media::source::first_picture;
 use histeq_media::sys::Name;
@@ -11,12 +12,14 @@ use std::path::Path;
 /// Reads the first picture of a file, as pixels of `format` in full range.
 ///
 /// # Errors
-/// When it cannot be read, or has no picture; both name the file.
-pub fn read(file: &Path, format: PixelFormat) -> Result<Frame> {
-    let frame = first_picture(&file.into())?;
+/// When it cannot be read, or has no picture; both name the file. When the suite is cancelled.
+pub fn read(file: &Path, format: PixelFormat, cancel: &Cancel) -> Result<Frame> {
+    let frame = first_picture(&file.into(), cancel);
+    ensure!(!cancel.is_cancelled(), "interrupted");
+    let frame = frame?;
     let from = VideoFormat::of(&Picture::from_frame(&frame)?);
     let format = RawFormat::from(format);
-    let colour = from.colour.converted(from.format, format, false).full_range();
+    let colour = from.colour.converted(from.format, format, from.size).full_range();
     Converter::default().frame(&frame, VideoFormat { format, colour, ..from })
 }
 

@@ -15,7 +15,6 @@
 //! | `suite` | the names and descriptions of the suites |
 //! | `suites/` | one file per suite |
 //! | `run` | runs a suite |
-//! | `transcode_backend` | the ways in which `transcode` runs this program |
 //! | `setup` | the parameters of a suite, and its progress |
 //! | `value` | repeated runs, median, quartiles |
 //! | `table` | rows with units |
@@ -30,10 +29,8 @@
 //! | `expected` | the expected content of timed frames |
 //! | `copies` | the bandwidth of bus and memory |
 //! | `image_file` | images of the user |
-//! | `child` | runs of other programs, with their resources |
 
 mod arithmetic;
-mod child;
 mod comparison;
 mod content;
 mod copies;
@@ -52,7 +49,6 @@ mod suite;
 mod suites;
 mod svg;
 mod table;
-mod transcode_backend;
 mod value;
 
 pub use arithmetic::Arithmetic;
@@ -66,5 +62,4 @@ pub use run::run;
 pub use setup::{Setup, Steps};
 pub use suite::Suite;
 pub use table::{Measure, Row, Table, Unit};
-pub use transcode_backend::TranscodeBackend;
 pub use value::{Repeats, Value};

@@ -255,3 +255,21 @@ fn draw_bars(drawing: &mut Drawing, bars: &[(String, Value)], top: f64) {
         drawing.text((high.max(end) + 8.0, y + 14.0), Anchor::Start, "", &significant(value.median));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Row;
+
+    #[test]
+    fn a_table_without_an_axis_is_drawn_as_bars() {
+        let mut table = Table::new("t", "T", &["kernel"]).measures(["time"], Unit::Microseconds);
+        table.push(Row::new(["a < b"]).with("time", Value::of(&[1.0, 2.0, 3.0])));
+        let [panel] = &panels(&table)[..] else { panic!("not one panel") };
+        assert!(matches!(panel, TablePanel::Bars { bars, .. } if bars.len() == 1));
+        let mut drawing = Drawing::new((WIDTH, panel.height()), "");
+        panel.draw(&mut drawing, TITLE);
+        let text = drawing.finish();
+        assert!(text.contains("a &lt; b") && text.contains("<rect ") && text.contains("time (µs)"), "{text}");
+    }
+}

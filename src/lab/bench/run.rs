@@ -3,7 +3,6 @@
 use super::machine::{Machine, today};
 use super::{Row, Setup, Suite, SuiteReport, Table, suites};
 use anyhow::Result;
-use histeq::Named;
 
 /// Runs a suite.
 ///
@@ -12,16 +11,21 @@ use histeq::Named;
 /// left out, with a note.
 pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     let mut notes = Vec::new();
+    if suite != Suite::Cpu
+        && let Err(reason) = setup.gpu()
+    {
+        notes.push(format!("No GPU is measured: {reason}."));
+    }
     let tables = match suite {
-        Suite::Cpu => suites::cpu::run(setup)?,
-        Suite::Transcode => suites::transcode::run(setup, &mut notes)?,
-        other => {
-            if let Err(reason) = setup.gpu() {
-                notes.push(format!("No GPU is measured: {reason}."));
-            }
-            on_gpu(other, setup)?
-        }
-    };
+        Suite::Stages => suites::stages::run(setup),
+        Suite::CdfMin => suites::cdf_min::run(setup),
+        Suite::Scans => suites::scans::run(setup),
+        Suite::Bins => suites::bins::run(setup),
+        Suite::Luminance => suites::luminance::run(setup),
+        Suite::Kernels => suites::kernels::run(setup),
+        Suite::Stream => suites::stream::run(setup),
+        Suite::Cpu => suites::cpu::run(setup),
+    }?;
     let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
     notes.extend(unsteady(&tables));
     let machine = Machine::here(gpu);
@@ -49,19 +53,6 @@ fn unsteady(tables: &[Table]) -> Option<String> {
             WIDE * 100.0
         )
     })
-}
-
-fn on_gpu(suite: Suite, setup: &Setup) -> Result<Vec<Table>> {
-    match suite {
-        Suite::Stages => suites::stages::run(setup),
-        Suite::CdfMin => suites::cdf_min::run(setup),
-        Suite::Scans => suites::scans::run(setup),
-        Suite::Bins => suites::bins::run(setup),
-        Suite::Luminance => suites::luminance::run(setup),
-        Suite::Kernels => suites::kernels::run(setup),
-        Suite::Stream => suites::stream::run(setup),
-        Suite::Transcode | Suite::Cpu => unreachable!("{} is run by itself", suite.name()),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The parameters of a suite: the number of runs, the GPU, the variants; and its progress.
 
-use super::{Arithmetic, Repeats, TranscodeBackend};
+use super::{Arithmetic, Repeats};
 use crate::publications::Variants;
 use anyhow::{Result, ensure};
 use histeq::cuda::Gpu;
@@ -25,14 +25,8 @@ pub struct Setup {
     pub chosen: Variants,
     /// The value at which bins saturate.
     pub saturate: u32,
-    /// The input of `transcode`, or the image of the suites that follow a publication.
+    /// An image of the user's, for the suites that follow a publication.
     pub file: Option<PathBuf>,
-    /// The preset of x264 in `transcode`.
-    pub preset: String,
-    /// The backends that `transcode` runs.
-    pub backends: Vec<TranscodeBackend>,
-    /// Whether `transcode` also runs ffmpeg's histeq filter.
-    pub filter: bool,
     /// The progress of the suite.
     pub steps: Steps,
     /// The number of elements and of bins that `bins` measures, if one case was chosen.

@@ -22,16 +22,14 @@ named! {
         Kernels = "kernels", "frames that are on the GPU already, beside what its memory can do";
         /// Frames through pinned memory.
         Stream = "stream", "frames through pinned memory and the GPU, beside what the bus can do";
-        /// The whole program on a file.
-        Transcode = "transcode", "the whole program on a file, beside ffmpeg without a filter and with its histeq";
         /// The CPU's paths.
         Cpu = "cpu", "the CPU's paths, on one thread to all, beside a copy";
     }
 }
 
 impl Suite {
-    /// Whether it takes a file: a video, or an image of the user's.
+    /// Whether it takes an image of the user's.
     pub fn takes_file(self) -> bool {
-        matches!(self, Suite::Stages | Suite::CdfMin | Suite::Scans | Suite::Luminance | Suite::Transcode)
+        matches!(self, Suite::Stages | Suite::CdfMin | Suite::Scans | Suite::Luminance)
     }
 }

@@ -17,8 +17,6 @@ pub enum Unit {
     GigabytesASecond,
     /// Frames a second.
     FramesASecond,
-    /// 2^20 bytes.
-    Mebibytes,
     /// Hundredths.
     Percent,
     /// A ratio of two figures.
@@ -34,7 +32,6 @@ impl Unit {
             Unit::Seconds => "s",
             Unit::GigabytesASecond => "GB/s",
             Unit::FramesASecond => "fps",
-            Unit::Mebibytes => "MiB",
             Unit::Percent => "%",
             Unit::Times => "x",
         }
@@ -45,7 +42,6 @@ impl Unit {
         match self {
             Unit::Microseconds | Unit::Milliseconds | Unit::Seconds => "time",
             Unit::GigabytesASecond | Unit::FramesASecond => "rate",
-            Unit::Mebibytes => "memory",
             Unit::Percent => "share",
             Unit::Times => "ratio",
         }

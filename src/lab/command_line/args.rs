@@ -1,6 +1,6 @@
 //! The options as typed, and what they ask for.
 
-use crate::bench::{Arithmetic, Repeats, Setup, Steps, Suite, TranscodeBackend};
+use crate::bench::{Arithmetic, Repeats, Setup, Steps, Suite};
 use crate::publications::{HistogramVariant, ScanVariant, Variants};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -20,7 +20,6 @@ Exit codes: 0 done, 1 and 4 to 9 failed (missing 4, device 6), 2 usage error, 13
 
 Examples:
   histeq-lab kernels --csv k.csv --plot k.svg
-  histeq-lab transcode in.mp4
   histeq-lab stages photo.png
   histeq-lab bins --elements 6220800 --bins 4096
   histeq-lab --compare references")]
@@ -29,8 +28,7 @@ pub struct Args {
     #[arg(value_parser = named::<Suite>(), ignore_case = true)]
     suite: Option<Suite>,
 
-    /// The video that the suite transcode reads, or an image to measure in place of the made ones of the suites stages,
-    /// cdf-min, scans and luminance
+    /// An image to measure in place of the made ones of the suites stages, cdf-min, scans and luminance
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
 
@@ -73,21 +71,6 @@ pub struct Args {
     /// Small pictures in place of a suite's own: for a look at it, not for figures
     #[arg(long)]
     quick: bool,
-
-    /// Preset of x264, in histeq-video and ffmpeg alike
-    #[arg(long, value_name = "NAME", default_value = "veryfast")]
-    #[arg(help_heading = "Suite transcode", hide_short_help = true)]
-    preset: String,
-
-    /// Backends to run in turn; unavailable ones are skipped
-    #[arg(help_heading = "Suite transcode", hide_short_help = true)]
-    #[arg(long, value_name = "WAY,...", value_delimiter = ',', default_value = "cpu,cuda,nvdec")]
-    #[arg(value_parser = named::<TranscodeBackend>(), ignore_case = true)]
-    ways: Vec<TranscodeBackend>,
-
-    /// Leave out ffmpeg's histeq filter, which takes several times as long as everything else
-    #[arg(long, help_heading = "Suite transcode", hide_short_help = true)]
-    no_filter: bool,
 
     /// Suite bins: the count at which a bin saturates, 1 or more [default: 256]
     #[arg(help_heading = PUBLISHED_HEADING, hide_short_help = true)]
@@ -188,10 +171,6 @@ impl Args {
 
     fn check_input(&self) -> Result<(), clap::Error> {
         match (self.suite, &self.file) {
-            (Some(Suite::Transcode), None) => {
-                let message = "transcode takes a file: histeq-lab transcode FILE";
-                Err(Args::command().error(ErrorKind::MissingRequiredArgument, message))
-            }
             (Some(suite), Some(_)) if !suite.takes_file() => conflict(format!("{} takes no file", suite.name())),
             (None, Some(_)) => conflict("a file is for one suite: name it"),
             (_, Some(_)) if self.compare.is_some() => {
@@ -244,9 +223,6 @@ impl Args {
         if let Some(suite @ (Suite::Kernels | Suite::Stream)) = self.suite.filter(|_| without_gpu) {
             return conflict(format!("{} measures a GPU, and --backend cpu leaves that out", suite.name()));
         }
-        if without_gpu && !self.ways.contains(&TranscodeBackend::Cpu) {
-            return conflict("--backend cpu leaves out the ways on a GPU, and --ways the one on the CPU");
-        }
         Ok(())
     }
 
@@ -267,9 +243,6 @@ impl Args {
             saturate: self.saturate.unwrap_or(SATURATED),
             bins_case: self.elements.map(|count| count as usize).zip(self.bins),
             file: self.file.clone(),
-            preset: self.preset.clone(),
-            backends: self.ways.clone(),
-            filter: !self.no_filter,
             steps: Steps::new(std::io::stderr().is_terminal() && !self.quiet, cancel),
             opened: OnceCell::new(),
             opened_in: OnceCell::new(),

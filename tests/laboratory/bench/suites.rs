@@ -111,24 +111,6 @@ fn cpu_measures_every_path_on_one_thread_and_the_best_on_all() {
 }
 
 #[test]
-fn transcode_runs_this_program_and_ffmpeg_in_turns() {
-    let dir = Dir::new();
-    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 -c:v ffv1 in.mkv");
-    let report = run(&dir, "transcode in.mkv --backend cpu");
-    let rows = rows(&report, "programs");
-    let names: Vec<&str> = rows.iter().filter_map(|row| row["keys"]["program"].as_str()).collect();
-    assert_eq!(names, ["histeq-video --backend cpu", "ffmpeg, no filter", "ffmpeg -vf histeq"]);
-    all_have(rows, &["wall", "over ffmpeg", "CPU", "memory"]);
-    for stage in ["decode", "equalize", "encode"] {
-        assert!(rows[0]["figures"][stage]["median"].is_number(), "{stage} of {}", rows[0]);
-    }
-    assert!(report["tables"][0]["title"].as_str().is_some_and(|title| title.contains("in.mkv, 12 pictures")));
-    dir.run("transcode nowhere.mkv").fails().says(&["nowhere.mkv"]);
-    dir.write("text.mkv", b"no video at all");
-    dir.run("transcode text.mkv --repeat 1 --warmup 0 --backend cpu").fails().says(&["text.mkv"]);
-}
-
-#[test]
 fn with_a_gpu_every_suite_measures_and_verifies_it() {
     if gpu().is_none() {
         return;

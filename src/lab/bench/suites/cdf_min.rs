@@ -91,7 +91,8 @@ fn program_row(setup: &Setup, kernel_bench: Option<&KernelBench>, image: &GrayIm
     let folder = tempfile::tempdir().context("making a folder for PNG files")?;
     let (from, to) = (folder.path().join("in.png"), folder.path().join("out.png"));
     image_file::write(&image.frame, &from)?;
-    let read = setup.repeats.of(|| timed(|| image_file::read(&from, PixelFormat::Gray).map(drop)))?;
+    let cancel = &setup.steps.cancel;
+    let read = setup.repeats.of(|| timed(|| image_file::read(&from, PixelFormat::Gray, cancel).map(drop)))?;
     let write = setup.repeats.of(|| timed(|| image_file::write(&image.frame, &to)))?;
     let files = read.median + write.median;
     let mut out = vec![0; image.pixels.len()];

@@ -12,4 +12,3 @@ mod python;
 pub mod scans;
 pub mod stages;
 pub mod stream;
-pub mod transcode;

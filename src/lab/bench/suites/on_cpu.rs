@@ -22,7 +22,8 @@ pub fn images(
     sizes: &[(usize, usize)],
     format: PixelFormat,
 ) -> Result<impl Iterator<Item = Result<Frame>>> {
-    let of_user = setup.file.as_deref().map(|file| image_file::read(file, format)).transpose()?;
+    let read = |file| image_file::read(file, format, &setup.steps.cancel);
+    let of_user = setup.file.as_deref().map(read).transpose()?;
     let sizes = if of_user.is_some() { Vec::new() } else { setup.sizes(sizes) };
     setup.steps.expect(sizes.len());
     let made = sizes.into_iter().map(move |size| {
