@@ -91,7 +91,7 @@ const char *histeq_error(const histeq *equalizer);
  * come before the first frame:
  *   rate        frames a second, on which the lengths of temporal windows depend (25)
  *   range       "limited" or "full" luma codes (YUV limited, gray full; RGB is full)
- *   matrix      between RGB and YUV: "bt601", "bt709" or "bt2020" ("bt601")
+ *   matrix      between RGB and YUV: "bt601", "bt709" or "bt2020" (HD in YUV "bt709", else "bt601")
  *   transfer    "sdr", "pq" or "hlg" ("sdr")
  *   live        "true" if frames come as they are filmed: none waits for later ones ("false")
  *   backend     "auto", "cpu" or "cuda" ("auto": a GPU if there is one)

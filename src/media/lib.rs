@@ -27,6 +27,9 @@
 //! | [`source`] | files, URLs, images, cameras | pipeline, rawvideo, camera, image_file, ffmpeg, sandbox, sys |
 //! | [`sink`] | encoders, containers, temporary files, raw frames | pipeline, rawvideo, image_file, ffmpeg, sys |
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("histeq-media, and what is made of it, is for Linux; the library histeq is for all systems");
+
 pub mod camera;
 pub mod ffmpeg;
 pub mod image_file;

@@ -24,12 +24,12 @@
 //! | [`stdout`] | whether stdout is open, text on it, the end of the program | |
 //! | [`palette`] | the colours that luminance has | |
 //! | [`options`] | the command line, checked, and the backend that it chooses | palette |
-//! | [`report`] | messages, progress and results: lines for people, events for programs | options |
+//! | [`report`] | messages, progress and results: lines for people, events for programs | stdout, options |
 //! | [`signals`] | Ctrl-C, SIGTERM, `--max-seconds` | report |
 //! | [`watch`] | the memory of the process, and its end where that is too much | stdout, options, report |
 //! | [`draw`] | charts, the sheet of looks, two videos in one, a bar of colours | palette, options |
 //! | [`window`] | the preview of `live` | draw |
-//! | [`sidecar`] | what is written beside the video: statistics and curves | options, draw |
+//! | [`sidecar`] | what is written beside the video: statistics and curves | stdout, options, draw |
 //! | [`mask`] | the picture of `--mask` | |
 //! | [`samples`] | what codes stand for, and `--range` | |
 //! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask, samples |

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use histeq::equalize::Mask;
 use histeq::spec::Region;
-use histeq_media::pipeline::Input;
+use histeq_media::pipeline::{Cancel, Input};
 use histeq_media::source::first_picture;
 use histeq_media::sys::{Name, is_fifo, open_regular};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl NamedMask {
         if name.path().exists() && !is_fifo(name) {
             open_regular(name).with_context(|| format!("--mask {name}"))?;
         }
-        let frame = first_picture(name).context("--mask")?;
+        let frame = first_picture(name, &Cancel::default()).context("--mask")?;
         let mask = Mask::of_frame(&frame)
             .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;
         Ok(NamedMask { mask: mask.into(), name: name.clone() })

@@ -190,7 +190,6 @@ pub fn end_with_parent() -> Result<()> {
 
 /// In a child process, before anything else: has the system terminate it when its parent ends, however that ends. Until
 /// [`end_with_parent`] nothing waits for the parent.
-#[cfg(target_os = "linux")]
 pub fn terminate_with_parent() {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Signal, set_parent_process_death_signal};
@@ -204,10 +203,6 @@ pub fn terminate_with_parent() {
         exit(INTERRUPTED.into());
     }
 }
-
-/// Other systems have no such signal: the closed pipe of stdin ends the child.
-#[cfg(not(target_os = "linux"))]
-pub fn terminate_with_parent() {}
 
 fn start(name: &str, wait: impl FnOnce() + Send + 'static) -> Result<()> {
     Builder::new().name(name.to_owned()).spawn(wait).map(drop).map_err(|error| no_thread(&error))

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether stdout was closed when the program began. Rust opens /dev/null in its place before `main`.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-#[cfg(target_os = "linux")]
 mod at_start {
     use super::{CLOSED, Ordering};
 

@@ -18,7 +18,12 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
     ),
     ("rate", "float", "25", "Frames a second, on which the lengths of temporal windows depend."),
     ("range", "Literal[\"limited\", \"full\"]", "None", "Range of luma codes: None is limited for YUV, full for gray."),
-    ("matrix", "Literal[\"bt601\", \"bt709\", \"bt2020\"]", "'bt601'", "Matrix between RGB and YUV."),
+    (
+        "matrix",
+        "Literal[\"bt601\", \"bt709\", \"bt2020\"]",
+        "None",
+        "Matrix between RGB and YUV: None is BT.709 for HD in YUV, else BT.601.",
+    ),
     ("transfer", "Literal[\"sdr\", \"pq\", \"hlg\"]", "'sdr'", "What codes stand for: SDR, or HDR by PQ or HLG."),
     ("live", "bool", "False", "Frames come as they are filmed: by default none waits for later ones."),
     (

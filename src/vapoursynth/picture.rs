@@ -82,7 +82,9 @@ pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> 
     let matrix = match of.integer("_Matrix") {
         Some(1) => Matrix::Bt709,
         Some(9 | 10) => Matrix::Bt2020,
-        _ => Matrix::Bt601,
+        // Unspecified.
+        None | Some(2) => Matrix::usual(format.descriptor().model, size),
+        Some(_) => Matrix::Bt601,
     };
     let plane = |(index, host): (usize, &usize)| {
         let (row_bytes, rows) = (format.row_bytes(index, size.0), format.rows(index, size.1));

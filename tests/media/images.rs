@@ -35,6 +35,54 @@ fn an_image_without_loss_is_equalized_to_the_sample() {
 }
 
 #[test]
+fn an_image_holds_its_own_codec_alone() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 2 -c:v ffv1 in.mkv");
+    for (encoder, output) in [
+        ("ffv1", "q.png"),
+        ("mjpeg", "q.png"),
+        ("png", "q.jpg"),
+        ("rawvideo", "q.bmp"),
+        ("mpeg4", "q.webp"),
+        ("ffv1", "q%02d.tif"),
+        ("mjpeg", "q%02d.PNG"),
+    ] {
+        let kind = output.rsplit('.').next().expect("an extension");
+        let run = dir.run(&format!("--encoder {encoder} --frames 1 in.mkv {output}"));
+        run.exits_with(2).says(&[&format!("{output}: {kind} cannot hold what {encoder} makes")]);
+        assert_eq!(dir.names(), ["in.mkv"], "{encoder} {output}");
+    }
+    for (encoder, output) in [("png", "a.png"), ("mjpeg", "a.jpeg"), ("tiff", "a%02d.TIF")] {
+        dir.succeeds(&format!("--encoder {encoder} --frames 1 in.mkv {output}"));
+        assert_eq!(dir.streams(&output.replace("%02d", "01"))[0]["codec_name"], encoder, "{output}");
+    }
+    // A name that tells nothing, and a format that does.
+    dir.succeeds("--encoder png --output-format image2 --frames 1 in.mkv a.picture");
+    assert!(dir.read("a.picture").starts_with(b"\x89PNG"));
+}
+
+/// FFmpeg's own decoder refuses them, though its encoder makes them.
+#[test]
+fn theora_that_is_too_narrow_to_be_decoded_is_not_made() {
+    if !encoder_is_here("narrow Theora", "libtheora") {
+        return;
+    }
+    let dir = Dir::new();
+    for (size, is_made) in [("2x2", false), ("1x40", false), ("17x40", false), ("18x2", true)] {
+        let scale = size.replace('x', ":");
+        dir.ffmpeg(&format!("-f lavfi -i color=gray:size=64x64:rate=25,scale={scale} -frames:v 3 -c:v ffv1 in.mkv"));
+        let run = dir.run("--backend cpu --denoise 0 -y in.mkv out.ogv");
+        match is_made {
+            true => assert_eq!((run.code, dir.streams("out.ogv")[0]["width"].as_u64()), (Some(0), Some(18))),
+            false => {
+                run.exits_with(1).says(&[&format!("a picture of {size} is too narrow for Theora"), "use .mkv"]);
+                assert_eq!(dir.names(), ["in.mkv"], "{size}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_jpeg_becomes_a_jpeg_that_looks_equalized() {
     let dir = Dir::new();
     picture(&dir, "in.jpg", "yuvj420p", "-q:v 2");
@@ -189,7 +237,7 @@ fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     dir.write("out2.png", b"an old image");
     // What has no file's place cannot be written.
     std::fs::create_dir(dir.path("out3.png")).expect("a folder");
-    dir.run("-y in%d.png out%d.png").fails().says(&["out3.png: cannot be written: Is a directory"]);
+    dir.run("-y in%d.png out%d.png").exits_with(10).says(&["out3.png is a folder"]);
     std::fs::remove_dir(dir.path("out3.png")).expect("an empty folder");
     assert_eq!(dir.names(), ["in1.png", "in2.png", "in3.png", "out1.png", "out2.png"]);
     dir.write("out2.png", b"an old image");
@@ -614,4 +662,68 @@ fn what_shows_no_alpha_gets_none() {
     let (before, after) = (dir.raw("cmyk.jpg", "rgb24"), dir.raw("cmyk.png", "rgb24"));
     let apart = before.iter().zip(&after).map(|(a, b)| a.abs_diff(*b)).max();
     assert!(apart <= Some(3), "{apart:?}");
+}
+
+/// A photo of a camera: TIFF with one directory, of a mosaic of 16 bits whose samples rise from the left to the right.
+fn mosaic((width, height): (u16, u16)) -> Vec<u8> {
+    let samples = (0..height).flat_map(|_| (0..width).flat_map(|x| (x * 600).to_le_bytes()));
+    let samples: Vec<u8> = samples.collect();
+    let (size, rows) = (samples.len() as u32, u32::from(height));
+    let directory = 8 + size;
+    // Tag, type (1: bytes, 3: 16 bits, 4: 32 bits), count, value.
+    let tags: [(u16, u16, u32, u32); 11] = [
+        (256, 3, 1, width.into()),
+        (257, 3, 1, rows),
+        (258, 3, 1, 16),
+        (259, 3, 1, 1),
+        (262, 3, 1, 32_803),
+        (273, 4, 1, 8),
+        (277, 3, 1, 1),
+        (278, 3, 1, rows),
+        (279, 4, 1, size),
+        (33_421, 3, 2, 2 << 16 | 2),
+        (33_422, 1, 4, u32::from_le_bytes([0, 1, 1, 2])),
+    ];
+    let mut file = [b"II*\0".to_vec(), directory.to_le_bytes().to_vec(), samples].concat();
+    file.extend((tags.len() as u16).to_le_bytes());
+    for (tag, kind, count, value) in tags {
+        file.extend([tag.to_le_bytes(), kind.to_le_bytes()].concat());
+        file.extend([count.to_le_bytes(), value.to_le_bytes()].concat());
+    }
+    file.extend([0; 4]);
+    file
+}
+
+#[test]
+fn the_mosaic_of_a_camera_keeps_its_16_bits() {
+    let dir = Dir::new();
+    dir.write("photo.dng", &mosaic((96, 48)));
+    dir.succeeds("--backend cpu --strict --strength 0 photo.dng out.png");
+    assert_eq!(dir.streams("photo.dng")[0]["pix_fmt"], "bayer_rggb16le");
+    assert_eq!(dir.streams("out.png")[0]["pix_fmt"], "rgb48be");
+    // In eight bits, the low byte of a sample would be the high one, or follow from it.
+    let samples = dir.raw("out.png", "rgb48le");
+    let fine = samples.chunks_exact(2).filter(|sample| sample[0] != sample[1] && sample[0] != 0).count();
+    assert!(fine * 10 > samples.len() / 2 * 8, "{fine} of {} samples", samples.len() / 2);
+}
+
+#[test]
+fn pictures_of_webp_come_through_a_pipe_one_behind_the_other() {
+    if !encoder_is_here("WebP in a pipe", "libwebp") {
+        return;
+    }
+    let dir = Dir::new();
+    for options in ["-pix_fmt yuv420p", "-pix_fmt bgra -lossless 1", "-vf format=yuva420p,colorchannelmixer=aa=0.5"] {
+        let source = "-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 4";
+        dir.ffmpeg(&format!("{source} {options} -c:v libwebp -f image2 p%d.webp"));
+        let joined: Vec<u8> = (1..=4).flat_map(|number| dir.read(&format!("p{number}.webp"))).collect();
+        dir.fed("--backend cpu --strength 0 --encoder ffv1 -y - out.mkv", &joined).exits_with(0);
+        assert_eq!(dir.frames("out.mkv").len(), 4, "{options}");
+        assert_eq!(dir.streams("out.mkv")[0]["width"], 96, "{options}");
+        let last = dir.raw("p4.webp", "rgb24");
+        let found = dir.raw("out.mkv", "rgb24");
+        let far = |(a, b): (&u8, &u8)| a.abs_diff(*b) > 16;
+        let apart = found[3 * last.len()..].iter().zip(&last).filter(|pair| far(*pair)).count();
+        assert!(apart * 50 < last.len(), "{options}: {apart} of {} samples are others", last.len());
+    }
 }

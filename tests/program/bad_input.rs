@@ -256,6 +256,23 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_video_that_is_whole_outlives_a_record_that_has_no_room() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 20 -c:v ffv1 in.mkv");
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "4k") else {
+        skip("a full disk", "a small file system cannot be mounted");
+        return;
+    };
+    dir.write("out.mkv", b"precious");
+    let run = dir.run("--backend cpu --encoder ffv1 -y --stats disk/page.html in.mkv out.mkv").exits_with(9);
+    let run = run.says(&["what is whole is out.new.mkv: disk/page.html: cannot be written: No space left on device"]);
+    assert_one_error(&run);
+    assert_eq!(dir.frames("out.new.mkv").len(), 20);
+    assert_eq!(dir.read("out.mkv"), b"precious");
+    assert_eq!(dir.names(), ["in.mkv", "out.mkv", "out.new.mkv"]);
+}
+
+#[test]
 fn what_a_full_disk_has_taken_is_kept_and_can_be_played() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -f lavfi -i sine=d=4 -t 4 -c:v ffv1 -c:a pcm_s16le in.mkv");

@@ -1,6 +1,7 @@
 //! What kind of failure an error is: the exit code, and `kind` in JSON. docs/reliability.md lists both.
 
 use crate::program::harm::isolation::with_decoder;
+use crate::program::harm::servers::refuse;
 use crate::support::program::{Dir, Run};
 use crate::support::reader::encoder_is_here;
 use crate::support::running::Running;
@@ -141,6 +142,53 @@ fn names_that_do_not_fit_fail_as_the_page_says() {
     assert_eq!(dir.names(), ["in.mkv", "letter.txt"]);
 }
 
+/// The disk would be worth another try: these are of the name.
+#[test]
+fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
+    let dir = with_clip();
+    let long = "x".repeat(260);
+    for line in [
+        format!("in.mkv {long}.mkv"),
+        format!("in.mkv out.mkv --stats {long}.csv"),
+        format!("in.mkv {long}%d.png"),
+        // Only with its number.
+        format!("in.mkv {}%09d.png", &long[..245]),
+        format!("live --no-preview --record {long}.mkv in.mkv"),
+    ] {
+        let run = dir.run(&format!("{line} --progress json")).exits_with(2);
+        assert_eq!(kind(&run), "usage", "{line}: {}", run.stderr);
+        assert_eq!(dir.names(), ["in.mkv"], "{line}");
+    }
+    std::fs::create_dir(dir.path("02.png")).expect("a folder");
+    let run = dir.run("-y in.mkv %02d.png --progress json").exits_with(10);
+    assert_eq!(kind(&run), "exists", "{}", run.stderr);
+    assert!(dir.path("02.png").is_dir() && dir.path("01.png").is_file());
+    let plan = dir.succeeds("plan in.mkv joined.mkv --encoder ffv1");
+    dir.write("plan.json", &plan.stdout);
+    std::fs::create_dir_all(dir.path(".joined.mkv.pieces/000000.piece")).expect("a folder");
+    let run = dir.run("run plan.json --progress json").exits_with(10);
+    assert_eq!(kind(&run), "exists", "{}", run.stderr);
+    assert!(dir.path(".joined.mkv.pieces/000000.piece").is_dir());
+}
+
+/// Muxers and encoders have numbers of the system for what they refuse themselves.
+#[test]
+fn what_a_container_or_an_encoder_refuses_is_no_fault_of_the_system_or_of_the_input() {
+    let dir = with_clip();
+    let mut lines = vec!["in.mkv out.gxf --encoder mpeg2video", "in.mkv out.swf --encoder mpeg4"];
+    if encoder_is_here("an encoder that refuses a number of threads", "libx265") {
+        lines.push("in.mkv out.mkv --encoder libx265 --threads 256");
+    }
+    for line in lines {
+        let run = dir.run(&format!("{line} --progress json")).exits_with(1);
+        assert_eq!(kind(&run), "failed", "{line}: {}", run.stderr);
+        assert_eq!(dir.names(), ["in.mkv"], "{line}");
+    }
+    // What the disk does not take is still its fault.
+    let full = "--encoder mpeg4 -y --output-format avi in.mkv /dev/full";
+    assert_eq!(kind(&dir.run(&format!("{full} --progress json")).exits_with(9)), "disk");
+}
+
 #[test]
 fn an_interruption_before_the_first_frame_is_no_error() {
     let dir = Dir::new();
@@ -208,4 +256,27 @@ fn a_word_that_is_no_text_is_told_unless_it_is_a_name() {
     let refused = Run::of(dir.command("--look").arg(OsStr::from_bytes(b"\xe9")).args(["in.mkv", "out.mkv"]), line);
     let refused = refused.exits_with(2).says(&["\\xe9 is not UTF-8, as all have to be that are no names of files"]);
     assert_eq!(refused.stderr.lines().count(), 1);
+}
+
+#[test]
+fn what_a_server_answers_is_of_the_kind_of_a_file() {
+    let dir = Dir::new();
+    for (status, expected, code) in [
+        ("404 Not Found", "missing", 4),
+        ("410 Gone", "missing", 4),
+        ("401 Unauthorized", "refused", 5),
+        ("403 Forbidden", "refused", 5),
+        ("500 Internal Server Error", "failed", 1),
+    ] {
+        let url = format!("http://127.0.0.1:{}/in.mkv", refuse(status));
+        for line in [
+            format!("{url} out.mkv"),
+            format!("--sandbox off {url} out.mkv"),
+            format!("live --no-preview --record out.mkv {url}"),
+        ] {
+            let run = dir.run(&format!("{line} --progress json")).exits_with(code);
+            assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
+        }
+    }
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
 }

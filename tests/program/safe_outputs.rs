@@ -114,7 +114,9 @@ fn images_replace_links_and_nothing_that_appears_during_the_run() {
         std::os::unix::fs::symlink("precious", dir.path(format!("out{number}.png"))).expect("a link");
     }
     dir.run("--frames 3 in.mkv out%d.png").fails().says(&["out1.png exists"]);
-    dir.succeeds("-y --frames 3 in.mkv out%d.png");
+    dir.succeeds("-y --frames 4 in.mkv out%d.png");
+    assert_eq!(mode(&dir, "out1.png"), mode(&dir, "out4.png"), "that of a new file");
+    std::fs::remove_file(dir.path("out4.png")).expect("an image");
     assert_eq!(dir.read("precious"), b"precious");
     assert_eq!(dir.frames("out3.png").len(), 1);
     let running = waiting(&dir, "-q --frames 3 - new%d.png");
@@ -515,9 +517,15 @@ fn a_run_that_is_killed_leaves_nothing() {
 fn a_stdout_that_is_closed_is_an_error() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
-    for line in
-        ["in.mkv -", "--output-format nut in.mkv -", "compare in.mkv in.mkv -", "live --no-preview -o - in.mkv", "man"]
-    {
+    for line in [
+        "in.mkv -",
+        "--output-format nut in.mkv -",
+        "--stats - --output-format null in.mkv",
+        "--progress-file 1 -y in.mkv out.mkv",
+        "compare in.mkv in.mkv -",
+        "live --no-preview -o - in.mkv",
+        "man",
+    ] {
         let line = format!("exec {} {line} >&-", program().display());
         let run = Run::of(&mut shell(&dir, &line), &line).fails().says(&["stdout is closed"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);

@@ -6,6 +6,23 @@ use crate::support::reader::encoder_is_here;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
+#[test]
+fn pictures_of_the_page_have_the_colours_of_hd_video() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i color=0xc83c28:size=1280x720:rate=25,format=gbrp,scale=out_color_matrix=bt709:out_range=tv,\
+         format=yuv420p,setparams=colorspace=bt709:range=tv -frames:v 2 -colorspace bt709 -color_range tv -c:v ffv1 \
+         in.mkv",
+    );
+    dir.succeeds("--backend cpu --strength 0 --stats s.html --encoder ffv1 in.mkv out.mkv");
+    let page = page(&dir, "s.html");
+    let picture = page.split("src=\"data:image/jpeg;base64,").nth(1).and_then(|rest| rest.split('"').next());
+    dir.write("shown.jpg", &STANDARD.decode(picture.expect("a picture")).expect("base64"));
+    let shown = dir.raw("shown.jpg", "rgb24");
+    let off = shown[..3].iter().zip([0xc8_u8, 0x3c, 0x28]).map(|(is, was)| is.abs_diff(was)).max();
+    assert!(off <= Some(4), "{:?}", &shown[..3]);
+}
+
 /// Twenty dark frames, twenty bright ones, twenty dark ones, each a gradient.
 fn two_scenes(dir: &Dir) {
     let gray = "nullsrc=size=64x48:rate=25,format=gray,geq=lum=";

@@ -249,6 +249,31 @@ fn a_table_with_what_is_no_number_is_an_error_that_names_its_line() {
 }
 
 #[test]
+fn a_table_of_no_domain_and_one_of_endless_lines_are_errors() {
+    let dir = folder();
+    let rows = "0 0 0\n1 1 1\n";
+    for domain in [
+        "DOMAIN_MIN 0 1 0\n",
+        "DOMAIN_MIN 0.5 0.5 0.5\nDOMAIN_MAX 1 1 0.5\n",
+        "DOMAIN_MIN 1 1 1\nDOMAIN_MAX 0 0 0\n",
+        "LUT_1D_INPUT_RANGE 1 0\n",
+    ] {
+        dir.write("a.cube", format!("LUT_1D_SIZE 2\n{domain}{rows}").as_bytes());
+        dir.run("--lut a.cube in.mkv out.mkv").exits_with(1).says(&["--lut a.cube: its domain ends where it begins"]);
+    }
+    for line in ["# ".repeat(4000), "1 ".repeat(3_000_000)] {
+        dir.write("a.cube", format!("LUT_1D_SIZE 2\n{line}\n{rows}").as_bytes());
+        dir.run("--lut a.cube in.mkv out.mkv").exits_with(1).says(&["--lut a.cube: line 2 is longer than 4096 bytes"]);
+    }
+    assert!(!dir.path("out.mkv").exists());
+    // A comment of some length, and a domain that is none of the usual one.
+    let comment = format!("# {}\n", "a".repeat(2000));
+    dir.write("a.cube", format!("{comment}LUT_1D_SIZE 2\nDOMAIN_MIN -1 -1 -1\nDOMAIN_MAX 2 2 2\n{rows}").as_bytes());
+    dir.succeeds("--lut a.cube --strength 0 --encoder ffv1 in.mkv out.mkv");
+    assert_eq!(dir.frames("out.mkv").len(), 10);
+}
+
+#[test]
 fn hdr_that_is_corrected_in_light_has_no_table() {
     let dir = Dir::new();
     let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");

@@ -41,13 +41,19 @@ named! {
 named! {
     /// The matrix between RGB and YUV: the weights of red, green and blue in luminance.
     pub enum Matrix {
-        Bt601 = "bt601", "SD video, and video that does not specify a matrix";
+        Bt601 = "bt601", "SD video";
         Bt709 = "bt709", "HD video";
         Bt2020 = "bt2020", "UHD video";
     }
 }
 
 impl Matrix {
+    /// The matrix of pictures that name none, as players take it: BT.709 of HD in YUV, else BT.601.
+    pub fn usual(model: Model, (width, height): (usize, usize)) -> Self {
+        let is_hd = width >= 1280 || height > 576;
+        if model == Model::Yuv && is_hd { Matrix::Bt709 } else { Matrix::Bt601 }
+    }
+
     /// The weights of red, green and blue in luminance.
     pub fn weights(self) -> Weights {
         match self {

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Builds an [`Equalizer`]. What is not set is as for the program: look natural, YUV of limited range and gray of full
-/// range, the matrix of BT.601, frames that may wait for later ones, on a GPU if there is one.
+/// range, the [usual matrix](Matrix::usual), frames that may wait for later ones, on a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
     pub(super) picture: Picture,
@@ -36,7 +36,7 @@ pub(super) struct Picture {
     format: PixelFormat,
     size: (usize, usize),
     range: Range,
-    matrix: Matrix,
+    matrix: Option<Matrix>,
     transfer: Transfer,
     pub mask: Option<Arc<Mask>>,
     host: HostPool,
@@ -62,7 +62,8 @@ impl Picture {
 
     /// A frame of these planes.
     pub fn of_planes(&self, planes: Vec<Plane>) -> Result<Frame> {
-        let mut frame = Frame::new(self.format, self.size, self.range, self.matrix, planes)?;
+        let usual = Matrix::usual(self.format.descriptor().model, self.size);
+        let mut frame = Frame::new(self.format, self.size, self.range, self.matrix.unwrap_or(usual), planes)?;
         frame.transfer = self.transfer;
         Ok(frame)
     }
@@ -79,7 +80,7 @@ impl Builder {
             format,
             size,
             range: if format.descriptor().model == Model::Yuv { Range::Limited } else { Range::Full },
-            matrix: Matrix::Bt601,
+            matrix: None,
             transfer: Transfer::Sdr,
             mask: None,
             host: HostPool::default(),
@@ -147,8 +148,8 @@ impl Builder {
         /// range.
         pub fn range(range: Range) => picture.range = range;
 
-        /// Sets the matrix between RGB and YUV.
-        pub fn matrix(matrix: Matrix) => picture.matrix = matrix;
+        /// Sets the matrix between RGB and YUV; the [usual one](Matrix::usual) by default.
+        pub fn matrix(matrix: Matrix) => picture.matrix = Some(matrix);
 
         /// Sets what the codes mean: SDR (default), or HDR by PQ or HLG.
         pub fn transfer(transfer: Transfer) => picture.transfer = transfer;

@@ -24,16 +24,12 @@ pub struct Video {
     /// Whether all of it is there already, so that waiting for later frames delays nothing: a file, not a camera.
     pub is_stored: bool,
     /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a
-    /// frame for each that they give do not allow it.
+    /// frame for each that they give do not allow it; those that do have noise stay where its removal is too slow.
     pub may_overlap: bool,
 }
 
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
-
-/// The most pixels a second of which noise is removed by itself where frames do not wait: two cores clean 14 to 23
-/// million.
-const CLEANED_IN_TIME: f64 = 6e6;
 
 /// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
@@ -58,12 +54,6 @@ impl Video {
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         let is_gray = format.descriptor().model == Model::Gray;
         Video { depth: Some(format.depth()), is_gray, size: Some(size), is_stored: true, ..Video::default() }
-    }
-
-    /// Whether these pictures have so few pixels that removing their noise keeps up with a camera on two cores.
-    fn is_cleaned_in_time(&self) -> bool {
-        let pixels = |(columns, rows): (usize, usize)| columns as f64 * rows as f64;
-        self.size.is_some_and(|size| pixels(size) * self.frames_a_second() <= CLEANED_IN_TIME)
     }
 
     /// Gray of more than 8 bits: thermal cameras, medical pictures.
@@ -234,9 +224,7 @@ impl Options {
             Some(share) if share.of_256() == 0 => Denoise::Off,
             Some(share) if is_natural => Denoise::AsShown(cleaner(share)),
             Some(share) => Denoise::Always(cleaner(share)),
-            None if is_natural && (video.is_stored || video.may_overlap && video.is_cleaned_in_time()) => {
-                Denoise::AsShown(cleaner(Strength::FULL))
-            }
+            None if is_natural && (video.is_stored || video.may_overlap) => Denoise::AsShown(cleaner(Strength::FULL)),
             None => Denoise::Off,
         }
     }

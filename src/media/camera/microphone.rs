@@ -7,7 +7,7 @@ use crate::ffmpeg::{Device, Error, input_devices, last_message};
 pub struct Microphone {
     /// Its name in messages.
     pub name: String,
-    /// FFmpeg's input device: `alsa`, `pulse`, `avfoundation`.
+    /// FFmpeg's input device: `alsa`, `pulse`.
     pub input: String,
     /// The URL for that input device.
     pub url: String,
@@ -19,9 +19,6 @@ impl Microphone {
     pub fn find(name: &str) -> Self {
         let of =
             |input: &str, url: &str| Microphone { name: name.to_owned(), input: input.to_owned(), url: url.to_owned() };
-        if cfg!(target_os = "macos") {
-            return of("avfoundation", &format!(":{name}"));
-        }
         match name.split_once(':') {
             Some((input @ ("pulse" | "alsa"), url)) => of(input, url),
             _ => {
@@ -55,12 +52,11 @@ impl Microphone {
 
 /// The microphones of this machine.
 pub fn microphones() -> Vec<Device> {
-    let inputs: &[&str] = if cfg!(target_os = "macos") { &["avfoundation"] } else { &["pulse", "alsa"] };
     let mut found: Vec<Device> = Vec::new();
-    for input in inputs.iter().filter(|input| **input != "alsa" || alsa_can_record()) {
+    for input in ["pulse", "alsa"].into_iter().filter(|input| *input != "alsa" || alsa_can_record()) {
         for device in input_devices(input) {
             // ALSA also lists files and converters.
-            let is_microphone = *input != "alsa" || device.url == "default" || device.url.starts_with("hw:");
+            let is_microphone = input != "alsa" || device.url == "default" || device.url.starts_with("hw:");
             if is_microphone && found.iter().all(|known| known.url != device.url) {
                 found.push(device);
             }

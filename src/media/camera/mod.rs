@@ -7,12 +7,12 @@ mod microphone;
 mod mode;
 mod open_error;
 mod range;
-#[cfg(target_os = "linux")]
 mod v4l2;
 
-pub use find::{INPUT, cameras, modes, other_than_camera};
+pub use find::{INPUT, cameras};
 pub use fourcc::format_of;
 pub use microphone::{Microphone, microphones};
 pub use mode::{Choice, Mode, Wanted, choose};
 pub use open_error::NotOpened;
 pub use range::{SizeRange, rates_between};
+pub use v4l2::{modes, other_than_camera};

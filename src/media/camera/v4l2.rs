@@ -1,4 +1,4 @@
-//! The modes of a camera on Linux, from its V4L2 driver.
+//! The modes of a camera, from its V4L2 driver.
 
 use super::{Mode, SizeRange, Wanted, format_of, rates_between};
 use crate::ffmpeg::Rational;
@@ -27,7 +27,8 @@ pub fn other_than_camera(path: impl AsRef<Path>) -> Option<&'static str> {
     found.map_or(Some("it gives no pictures"), |(_, what)| Some(*what).filter(|what| !what.is_empty()))
 }
 
-/// The modes that the driver lists; empty when the device cannot be opened.
+/// The modes that the driver lists; empty when the device cannot be opened. For a camera with ranges of sizes or rates,
+/// the `wanted` ones are included.
 pub fn modes(path: impl AsRef<Path>, wanted: &Wanted) -> Vec<Mode> {
     let Ok(device) = Device::open(path) else { return Vec::new() };
     let mut found = Vec::new();

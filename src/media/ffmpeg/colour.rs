@@ -2,7 +2,7 @@
 
 use super::{ChromaLocation, RawFormat};
 use ffmpeg_next::{color, ffi};
-use histeq::frame::{Matrix, Range, Transfer};
+use histeq::frame::{Matrix, Model, Range, Transfer};
 
 /// The colour properties of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,9 @@ pub struct Colour {
     pub(super) chroma_location: ffi::AVChromaLocation,
 }
 
+/// Range, primaries, transfer, matrix, and where chroma samples lie, by FFmpeg's numbers.
+pub(super) type Colours = [i32; 5];
+
 /// The transfer characteristics of ITU-T H.273 that are logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogTransfer {
@@ -23,7 +26,25 @@ pub enum LogTransfer {
     By316,
 }
 
+impl From<&ffi::AVCodecParameters> for Colour {
+    fn from(parameters: &ffi::AVCodecParameters) -> Self {
+        Colour {
+            range: parameters.color_range,
+            primaries: parameters.color_primaries,
+            transfer: parameters.color_trc,
+            space: parameters.color_space,
+            chroma_location: parameters.chroma_location,
+        }
+    }
+}
+
 impl Colour {
+    /// The properties by FFmpeg's numbers.
+    pub(super) fn numbers(self) -> Colours {
+        let Colour { range, primaries, transfer, space, chroma_location } = self;
+        [range as i32, primaries as i32, transfer as i32, space as i32, chroma_location as i32]
+    }
+
     /// What its codes mean: SDR, or PQ or HLG of HDR.
     pub fn transfer(self) -> Transfer {
         match self.transfer {
@@ -74,7 +95,7 @@ impl Colour {
                 ("primaries", name(self.primaries), name(later.primaries))
             }),
             unlike
-                .filter(|_| !(self.has_known_matrix() && later.has_known_matrix()))
+                .filter(|_| self.known_matrix().and(later.known_matrix()).is_none())
                 .map(|[was, is]| ("matrix coefficients", space_name(was), space_name(is))),
         ];
         names.into_iter().flatten().collect()
@@ -89,31 +110,90 @@ impl Colour {
         (is_given && matrix(was) != matrix(is)).then_some([was, is])
     }
 
-    /// Whether its matrix is one that pictures are converted from and to.
-    fn has_known_matrix(self) -> bool {
+    /// Its matrix, if it is given, and one that pictures are converted from and to.
+    pub(super) fn known_matrix(self) -> Option<Matrix> {
         use ffi::AVColorSpace as S;
-        matches!(
-            self.space,
-            S::AVCOL_SPC_BT709 | S::AVCOL_SPC_BT470BG | S::AVCOL_SPC_SMPTE170M | S::AVCOL_SPC_BT2020_NCL
-        )
+        match self.space {
+            S::AVCOL_SPC_BT709 => Some(Matrix::Bt709),
+            S::AVCOL_SPC_BT470BG | S::AVCOL_SPC_SMPTE170M => Some(Matrix::Bt601),
+            S::AVCOL_SPC_BT2020_NCL => Some(Matrix::Bt2020),
+            _ => None,
+        }
+    }
+
+    /// With this matrix. BT.601 has two names, and keeps the one that it has.
+    #[must_use]
+    pub(super) fn with_matrix(mut self, matrix: Matrix) -> Self {
+        if self.known_matrix() != Some(matrix) {
+            self.space = match matrix {
+                Matrix::Bt601 => ffi::AVColorSpace::AVCOL_SPC_SMPTE170M,
+                Matrix::Bt709 => ffi::AVColorSpace::AVCOL_SPC_BT709,
+                Matrix::Bt2020 => ffi::AVColorSpace::AVCOL_SPC_BT2020_NCL,
+            };
+        }
+        self
+    }
+
+    /// The colours of YUV with a matrix: its own, or that of its primaries or of HDR, or else `usual`.
+    #[must_use]
+    pub(super) fn with_any_matrix(self, usual: Matrix) -> Self {
+        use ffi::AVColorSpace::{AVCOL_SPC_RGB, AVCOL_SPC_UNSPECIFIED};
+        match self.space {
+            AVCOL_SPC_RGB | AVCOL_SPC_UNSPECIFIED => self.with_matrix(self.implied_matrix().unwrap_or(usual)),
+            _ => self,
+        }
+    }
+
+    /// The matrix that goes with its primaries, or with HDR.
+    fn implied_matrix(self) -> Option<Matrix> {
+        match self.primaries {
+            ffi::AVColorPrimaries::AVCOL_PRI_BT709 => Some(Matrix::Bt709),
+            ffi::AVColorPrimaries::AVCOL_PRI_BT2020 => Some(Matrix::Bt2020),
+            _ => self.transfer().is_hdr().then_some(Matrix::Bt2020),
+        }
     }
 
     /// The names of its matrix and of that of `to`, if they differ and pictures are converted between them.
     pub fn other_matrix(self, to: Colour) -> Option<(String, String)> {
-        let [is, was] = self.unlike_matrix(to).filter(|_| self.has_known_matrix() && to.has_known_matrix())?;
+        let [is, was] = self.unlike_matrix(to).filter(|_| self.known_matrix().and(to.known_matrix()).is_some())?;
         Some((space_name(is), space_name(was)))
     }
 
-    /// Whether its primaries and its matrix are given.
-    pub fn has_primaries_and_matrix(self) -> [bool; 2] {
-        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
-        [self.primaries != Primaries::AVCOL_PRI_UNSPECIFIED, self.space != Space::AVCOL_SPC_UNSPECIFIED]
+    /// Whether its primaries are given.
+    pub fn has_primaries(self) -> bool {
+        self.primaries != ffi::AVColorPrimaries::AVCOL_PRI_UNSPECIFIED
     }
 
-    /// The properties after a conversion between pixel formats. RGB that becomes YUV with an unknown matrix gets BT.709
-    /// if `hd`, else BT.601.
+    /// Whether its primaries or its transfer characteristics are given.
+    pub(super) fn has_primaries_or_transfer(self) -> bool {
+        self.has_primaries() || self.transfer != ffi::AVColorTransferCharacteristic::AVCOL_TRC_UNSPECIFIED
+    }
+
+    /// Its primaries and its transfer characteristics, in words, if they are none that displays take without a word.
+    pub fn unusual(self) -> Vec<String> {
+        use ffi::AVColorPrimaries as P;
+        let is_wide = matches!(
+            self.primaries,
+            P::AVCOL_PRI_BT2020 | P::AVCOL_PRI_SMPTE428 | P::AVCOL_PRI_SMPTE431 | P::AVCOL_PRI_SMPTE432
+        );
+        let is_other = self.transfer().is_hdr() || self.log_transfer().is_some();
+        let transfer = color::TransferCharacteristic::from(self.transfer);
+        let named = [
+            is_wide.then(|| ("primaries", color::Primaries::from(self.primaries).name())),
+            is_other.then(|| ("transfer characteristics", transfer.name())),
+        ];
+        named.into_iter().flatten().map(|(what, name)| format!("{what} ({})", name.unwrap_or("unknown"))).collect()
+    }
+
+    /// The name of its matrix.
+    pub fn matrix_name(self) -> String {
+        space_name(self.space)
+    }
+
+    /// The properties after a conversion between pixel formats, of pictures of this size. RGB that becomes YUV gets the
+    /// matrix of its primaries, or the usual one.
     #[must_use]
-    pub fn converted(mut self, from: RawFormat, to: RawFormat, hd: bool) -> Self {
+    pub fn converted(mut self, from: RawFormat, to: RawFormat, size: (usize, usize)) -> Self {
         use ffi::{AVColorRange as Range, AVColorSpace as Space};
         match (from.is_rgb(), to.is_rgb()) {
             (false, true) => {
@@ -121,12 +201,10 @@ impl Colour {
                 self.range = Range::AVCOL_RANGE_JPEG;
             }
             (true, false) if !to.is_gray() => {
-                self.space = match self.matrix() {
-                    Matrix::Bt2020 => Space::AVCOL_SPC_BT2020_NCL,
-                    Matrix::Bt709 => Space::AVCOL_SPC_BT709,
-                    Matrix::Bt601 if hd => Space::AVCOL_SPC_BT709,
-                    Matrix::Bt601 => Space::AVCOL_SPC_SMPTE170M,
-                };
+                if self.known_matrix().is_none() {
+                    self.space = Space::AVCOL_SPC_RGB;
+                }
+                self = self.with_any_matrix(Matrix::usual(Model::Yuv, size));
                 self.range = Range::AVCOL_RANGE_MPEG;
             }
             _ => {}
@@ -161,36 +239,29 @@ impl Colour {
         self.range_of(format) == Range::Full
     }
 
-    /// The properties, all of them named: what is not given is what the program takes it for. Players guess it by the size.
+    /// The properties of YUV, all of them named: what is not given is what the program takes it for. Players guess it
+    /// by the size.
     #[must_use]
-    pub fn named(mut self) -> Self {
-        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space, AVColorTransferCharacteristic as Transfer};
-        self.space = match self.matrix() {
-            Matrix::Bt601 => Space::AVCOL_SPC_SMPTE170M,
-            Matrix::Bt709 => Space::AVCOL_SPC_BT709,
-            Matrix::Bt2020 => Space::AVCOL_SPC_BT2020_NCL,
-        };
-        if self.primaries == Primaries::AVCOL_PRI_UNSPECIFIED {
-            self.primaries = Primaries::AVCOL_PRI_BT709;
+    pub fn named(self) -> Self {
+        use ffi::{AVColorPrimaries as Primaries, AVColorTransferCharacteristic as Transfer};
+        let mut named = self.with_any_matrix(Matrix::Bt601);
+        if named.primaries == Primaries::AVCOL_PRI_UNSPECIFIED {
+            named.primaries = Primaries::AVCOL_PRI_BT709;
         }
-        if self.transfer == Transfer::AVCOL_TRC_UNSPECIFIED {
-            self.transfer = Transfer::AVCOL_TRC_BT709;
+        if named.transfer == Transfer::AVCOL_TRC_UNSPECIFIED {
+            named.transfer = Transfer::AVCOL_TRC_BT709;
         }
-        self
+        named
     }
 
-    /// The matrix between its YUV and RGB; BT.601 where neither that nor the primaries say.
+    /// The matrix between its YUV and RGB; BT.601 where nothing says. Of YUV that decoders give, it is always given.
     pub fn matrix(self) -> Matrix {
-        use ffi::{AVColorPrimaries as Primaries, AVColorSpace as Space};
+        use ffi::AVColorSpace as Space;
         match self.space {
             Space::AVCOL_SPC_BT709 => Matrix::Bt709,
             Space::AVCOL_SPC_BT2020_NCL | Space::AVCOL_SPC_BT2020_CL => Matrix::Bt2020,
-            // The matrix is not given (for RGB, never): take that of the primaries.
-            Space::AVCOL_SPC_RGB | Space::AVCOL_SPC_UNSPECIFIED => match self.primaries {
-                Primaries::AVCOL_PRI_BT709 => Matrix::Bt709,
-                Primaries::AVCOL_PRI_BT2020 => Matrix::Bt2020,
-                _ => Matrix::Bt601,
-            },
+            // The matrix is not given (for RGB, never).
+            Space::AVCOL_SPC_RGB | Space::AVCOL_SPC_UNSPECIFIED => self.implied_matrix().unwrap_or(Matrix::Bt601),
             _ => Matrix::Bt601,
         }
     }

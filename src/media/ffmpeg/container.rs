@@ -1,10 +1,11 @@
 //! The containers that this FFmpeg writes: their properties, and the codecs that they can hold.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::{MediaType, Stream, c_string, text};
+use super::{MediaType, Stream, TranscodeTo, c_string, text};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 use std::ffi::OsStr;
+use std::path::Path;
 
 /// The codecs of containers for which FFmpeg has no list. Their muxers write other codecs as private data, which no
 /// player can read, or fail when they write the header.
@@ -55,6 +56,32 @@ const CODECS: &[(&[&str], &[Id])] = &[
     ),
     (&["ogg", "ogv"], &[Id::THEORA, Id::VP8, Id::VORBIS, Id::OPUS, Id::FLAC, Id::SPEEX]),
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
+    (&["dv"], &[Id::DVVIDEO, Id::PCM_S16LE]),
+];
+
+/// What a container takes of sound of some codecs.
+struct SoundRow {
+    container: &'static str,
+    codecs: &'static [Id],
+    /// Samples a second.
+    rates: &'static [u32],
+    /// The fewest and the most channels.
+    channels: (i32, i32),
+}
+
+/// The sound of which muxers take a part: they refuse the rest at its first packet, or call it by another rate.
+const SOUND: &[SoundRow] = &[
+    SoundRow {
+        container: "flv",
+        codecs: &[Id::PCM_U8, Id::PCM_S16BE, Id::PCM_S16LE, Id::ADPCM_SWF],
+        rates: &[5512, 11_025, 22_050, 44_100],
+        channels: (1, 2),
+    },
+    SoundRow { container: "flv", codecs: &[Id::PCM_ALAW, Id::PCM_MULAW], rates: &[8000], channels: (1, 2) },
+    // It is named as 44,100 Hz, and MP3 itself has the rate.
+    SoundRow { container: "flv", codecs: &[Id::MP3], rates: &[11_025, 22_050, 44_100, 48_000], channels: (1, 2) },
+    SoundRow { container: "mxf", codecs: &[Id::PCM_S16LE, Id::PCM_S24LE], rates: &[48_000], channels: (1, i32::MAX) },
+    SoundRow { container: "dv", codecs: &[Id::PCM_S16LE], rates: &[32_000, 44_100, 48_000], channels: (2, 2) },
 ];
 
 /// Whether this codec has a tag in RIFF files (AVI, WAV).
@@ -68,7 +95,11 @@ fn has_riff_tag(id: Id) -> bool {
 
 /// A container format that this FFmpeg can write.
 #[derive(Clone, Copy)]
-pub struct Container(pub(super) *const ffi::AVOutputFormat);
+pub struct Container {
+    pub(super) format: *const ffi::AVOutputFormat,
+    /// Whether it is a transport stream in packets of 192 bytes, as of AVCHD and Blu-ray.
+    pub(super) is_m2ts: bool,
+}
 
 // SAFETY: points to a constant of the library.
 unsafe impl Send for Container {}
@@ -78,6 +109,8 @@ impl Container {
     pub fn guess(name: Option<&str>, file: impl AsRef<OsStr>) -> Option<Self> {
         super::init();
         let name = name.map(c_string);
+        // FFmpeg would know by the name of the file, which it has only once it is whole.
+        let extension = Path::new(&file).extension().unwrap_or_default().to_ascii_lowercase();
         let file = c_string(file);
         // SAFETY: both are NUL-terminated, or null.
         let found = unsafe {
@@ -86,13 +119,15 @@ impl Container {
                 None => ffi::av_guess_format(std::ptr::null(), file.as_ptr(), std::ptr::null()),
             }
         };
-        (!found.is_null()).then_some(Container(found))
+        let container = (!found.is_null()).then_some(Container { format: found, is_m2ts: false })?;
+        let is_m2ts = container.name() == "mpegts" && (extension == "m2ts" || extension == "mts");
+        Some(Container { is_m2ts, ..container })
     }
 
     /// FFmpeg's name for it, such as `mp4` or `matroska`.
     pub fn name(self) -> String {
         // SAFETY: a constant of the library.
-        unsafe { text((*self.0).name) }
+        unsafe { text((*self.format).name) }
     }
 
     /// Whether it is the V4L2 output device (a virtual camera), rather than a file.
@@ -137,18 +172,6 @@ impl Container {
     /// Whether its times come from a broadcast clock, which may start at any value.
     pub fn has_broadcast_clock(self) -> bool {
         matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
-    }
-
-    /// Whether the file signals the range of a video of this codec. Readers take untagged YUV for limited, untagged
-    /// gray for full.
-    pub fn signals_range(self, codec: Id) -> bool {
-        let name = self.name();
-        match codec {
-            Id::H264 | Id::HEVC | Id::VP9 | Id::AV1 | Id::MJPEG => true,
-            // Their decoders report the range of the codec's standard, and ignore the container.
-            Id::VP8 | Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::PRORES => false,
-            _ => matches!(name.as_str(), "mp4" | "matroska" | "webm" | "null"),
-        }
     }
 
     /// Whether it carries the alpha of video of this codec. That of VP8 and VP9 is a video of its own, for which few
@@ -203,12 +226,12 @@ impl Container {
     fn is_video_only(self) -> bool {
         let none = ffi::AVCodecID::AV_CODEC_ID_NONE;
         // SAFETY: a constant of the library.
-        unsafe { (*self.0).audio_codec == none && (*self.0).subtitle_codec == none }
+        unsafe { (*self.format).audio_codec == none && (*self.format).subtitle_codec == none }
     }
 
     fn flag(self, flag: i32) -> bool {
         // SAFETY: a constant of the library.
-        unsafe { (*self.0).flags & flag != 0 }
+        unsafe { (*self.format).flags & flag != 0 }
     }
 
     /// FFmpeg's default video codec for it, given the name of the file.
@@ -216,8 +239,9 @@ impl Container {
         let file = c_string(file);
         let none = std::ptr::null();
         // SAFETY: a constant of the library and a NUL-terminated name.
-        let id =
-            unsafe { ffi::av_guess_codec(self.0, none, file.as_ptr(), none, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO) };
+        let id = unsafe {
+            ffi::av_guess_codec(self.format, none, file.as_ptr(), none, ffi::AVMediaType::AVMEDIA_TYPE_VIDEO)
+        };
         (id != ffi::AVCodecID::AV_CODEC_ID_NONE).then(|| id.into())
     }
 
@@ -231,11 +255,42 @@ impl Container {
         }
     }
 
-    /// The audio encoder for streams whose codec it cannot hold; `None` when this FFmpeg has none.
-    pub fn sound_encoder(self) -> Option<&'static str> {
-        let encoders = [(Id::AAC, "aac"), (Id::OPUS, "libopus"), (Id::MP2, "mp2")];
-        let can = |(id, name): &(Id, &str)| self.holds_codec(*id) && ffmpeg_next::encoder::find_by_name(name).is_some();
-        encoders.into_iter().find(can).map(|(_, name)| name)
+    /// What sound becomes that it cannot hold; `None` when this FFmpeg has no encoder for it.
+    pub fn sound_instead(self, stream: &Stream) -> Option<TranscodeTo> {
+        let encoders = [
+            (Id::AAC, "aac"),
+            (Id::OPUS, "libopus"),
+            (Id::AC3, "ac3"),
+            (Id::MP2, "mp2"),
+            (Id::PCM_S24LE, "pcm_s24le"),
+            (Id::PCM_S16LE, "pcm_s16le"),
+        ];
+        // More players know MP2, which has two channels at most.
+        let is_surround = stream.sound().is_some_and(|(_, channels)| channels > 2);
+        let suits = |id: Id| self.holds_codec(id) && (id != Id::AC3 || is_surround);
+        let can = |(id, name): &(Id, &str)| suits(*id) && ffmpeg_next::encoder::find_by_name(name).is_some();
+        let (id, name) = encoders.into_iter().find(can)?;
+        let limits = self.sound_row(id);
+        Some(TranscodeTo {
+            encoder: name.to_owned(),
+            has_global_header: self.needs_global_header(),
+            rates: limits.map(|row| row.rates.to_vec()).unwrap_or_default(),
+            channels: limits.map(|row| row.channels),
+        })
+    }
+
+    /// What it takes of sound of this codec, if not all.
+    fn sound_row(self, id: Id) -> Option<&'static SoundRow> {
+        SOUND.iter().find(|row| row.container == self.name() && row.codecs.contains(&id))
+    }
+
+    /// Whether it takes the rate and the channels of this sound, whose codec it holds.
+    fn takes_sound(self, stream: &Stream) -> bool {
+        let (Some(row), Some((rate, channels))) = (self.sound_row(stream.parameters.id()), stream.sound()) else {
+            return true;
+        };
+        let (least, most) = row.channels;
+        row.rates.iter().any(|&known| i64::from(known) == i64::from(rate)) && (least..=most).contains(&channels)
     }
 
     /// Whether it can hold this codec.
@@ -248,7 +303,7 @@ impl Container {
             return codecs.contains(&id);
         }
         // SAFETY: a constant of the library.
-        let answer = unsafe { ffi::avformat_query_codec(self.0, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
+        let answer = unsafe { ffi::avformat_query_codec(self.format, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
         match answer {
             // FFmpeg has no list; writing the header will fail if the codec does not fit.
             ..0 if self.is_video_only() => self.default_codec("") == Some(id),
@@ -282,7 +337,7 @@ impl Container {
                 "matroska" => true,
                 _ => false,
             },
-            _ => self.holds_codec(stream.parameters.id()),
+            _ => self.holds_codec(stream.parameters.id()) && self.takes_sound(stream),
         }
     }
 }

@@ -30,7 +30,8 @@ impl VideoFormat {
         self.format.same_luma_yuv().filter(|_| self.range() == Range::Limited)
     }
 
-    fn is_yuv(self) -> bool {
+    /// Whether it is YUV.
+    pub fn is_yuv(self) -> bool {
         !self.format.is_rgb() && !self.format.is_gray()
     }
 
@@ -97,7 +98,7 @@ impl Converter {
     /// When swscale cannot convert it.
     pub fn rgb(&mut self, frame: &Frame, size: (usize, usize)) -> anyhow::Result<Frame> {
         let (from, format) = (VideoFormat::of(&Picture::from_frame(frame)?), RawFormat::from(PixelFormat::Bgr0));
-        self.frame(frame, VideoFormat { format, size, colour: from.colour.converted(from.format, format, false) })
+        self.frame(frame, VideoFormat { format, size, colour: from.colour.converted(from.format, format, from.size) })
     }
 
     /// Converts `picture` to the format `to`. Its other properties (times, side data) stay.
@@ -125,7 +126,7 @@ impl Converter {
         let name = if from.format.has_alpha() { "gbrap16le" } else { "gbrp16le" };
         let format = RawFormat::from_name(name).ok_or(Error::Other { errno: libc::EINVAL })?;
         let [to_rgb, to_yuv] = &mut **self.steps.get_or_insert_default();
-        let colour = from.colour.converted(from.format, format, false);
+        let colour = from.colour.converted(from.format, format, from.size);
         let mut rgb = to_rgb.convert(picture, from, VideoFormat { format, size: from.size, colour })?;
         // RGB is converted by the matrix of the destination.
         rgb.set_colour(colour);

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::decoder_buffers::{DecoderBuffers, get_buffer, note_damage, picture_bytes};
-use super::log::report_damage_to;
+use super::log::{refused_size, report_damage_to};
 use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use ffmpeg_next::codec::Id;
@@ -24,6 +24,16 @@ pub enum Decoded {
 
 /// Pixels of a row that FFmpeg allocates at once, at most.
 const VECTOR: usize = 64;
+
+/// Rows of the working memory of decoders of MPEG, which FFmpeg compares with the most pixels, too.
+const WORKING_ROWS: u64 = 280;
+
+/// The most columns of MPEG-2.
+const MPEG_COLUMNS: u64 = 1 << 14;
+
+/// The lowest limit of pixels that FFmpeg gets: it compares working memory with it, too. Pictures that are above the
+/// user's limit are refused when they are decoded.
+pub(super) const LOWEST_LIMIT: u64 = 1 << 18;
 
 /// Whether a decoder may delay pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +59,7 @@ pub enum DecodeOn {
 /// A video decoder.
 pub struct Decoder {
     ptr: *mut ffi::AVCodecContext,
+    codec: Id,
     nvdec: Option<Nvdec>,
     /// The pixel format of the last picture that NVDEC did not decode, or whose NVDEC format is not supported.
     pub unsupported: Option<RawFormat>,
@@ -58,6 +69,8 @@ pub struct Decoder {
     pinned: Option<*const u8>,
     /// Whether damage has been reported so far: by an error, or by a picture that is marked.
     has_reported: bool,
+    /// The size of the last picture that had more pixels than are allowed.
+    pub too_large: Option<(usize, usize)>,
     // The context points to it, and is freed before it (see `Drop`).
     buffers: Box<DecoderBuffers>,
 }
@@ -83,6 +96,8 @@ impl Decoder {
             return Err(Error::DecoderNotFound);
         }
         report_damage_to(note_damage);
+        // That of another decoder.
+        refused_size();
         bytes_of(stream).into_iter().for_each(limits::note_decoder);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
@@ -90,11 +105,13 @@ impl Decoder {
             let aspect_ratio = stream.container_aspect_ratio;
             let decoder = Decoder {
                 ptr,
+                codec: stream.parameters.id(),
                 nvdec,
                 unsupported: None,
                 aspect_ratio,
                 pinned: None,
                 has_reported: false,
+                too_large: None,
                 buffers: Box::default(),
             };
             if decoder.ptr.is_null() {
@@ -164,13 +181,18 @@ impl Decoder {
     /// Receives the next picture. It is marked as damaged if the decoder has logged an error while it decoded it.
     ///
     /// # Errors
-    /// When a packet could not be decoded; decoding can go on.
+    /// When a packet could not be decoded, or its picture is [too large](Self::too_large); decoding can go on.
     pub fn receive(&mut self) -> Result<Decoded, Error> {
         let mut picture = Picture::new();
         // SAFETY: the context is open, the frame valid and empty.
         match check(unsafe { ffi::avcodec_receive_frame(self.ptr, picture.as_mut_ptr()) }) {
             Ok(_) => {
                 super::note_activity();
+                let (width, height) = picture.size();
+                if width as u64 * height as u64 > limits::pixels() {
+                    self.too_large = Some((width, height));
+                    return Err(self.reported(Error::InvalidData));
+                }
                 let is_damaged = self.buffers.is_damaged(&picture);
                 let mut picture = self.out_of_nvdec(picture)?;
                 if is_damaged {
@@ -183,6 +205,7 @@ impl Decoder {
                 if let Some(ratio) = self.aspect_ratio {
                     picture.set_sample_aspect_ratio(ratio);
                 }
+                picture.name_matrix(self.codec);
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
@@ -243,11 +266,14 @@ fn threads(stream: &Stream) -> i32 {
 }
 
 /// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each
-/// row; the size of the stream itself was checked without.
+/// row, and with working memory; the size of the stream itself was checked without.
 fn most_pixels(stream: &Stream) -> i64 {
-    let padded =
-        stream.picture().map_or(0, |(_, (width, height))| width.next_multiple_of(VECTOR) as u64 * height as u64);
-    limits::pixels().max(padded) as i64
+    let padded = stream.picture().map_or(0, |(_, (width, height))| {
+        let columns = width.next_multiple_of(VECTOR) as u64;
+        let working = (columns.min(MPEG_COLUMNS) + 2 * VECTOR as u64) * WORKING_ROWS;
+        working.max(columns * height as u64)
+    });
+    limits::pixels().max(LOWEST_LIMIT).max(padded) as i64
 }
 
 /// FFmpeg's default decoder, but libvpx for VP8 and VP9 with alpha, which only libvpx decodes.

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::custom_io::CustomIo;
+use super::decoder::LOWEST_LIMIT;
 use super::images::{GivePackets, Images, OpenImage, Sequence, of_files};
 use super::log::{message_names, refused_protocol};
 use super::media::{CodecParameters, entries, set_entries};
@@ -174,6 +175,10 @@ impl Demuxer {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
             }
+            // FFmpeg has no error of its own for what was there once.
+            _ if matches!(error, OpenError::Ffmpeg(Error::HttpOther4xx)) && message_names("HTTP error 410") => {
+                OpenError::Ffmpeg(Error::HttpNotFound)
+            }
             _ => error,
         })?;
         if let (Some(images), 1) = (&images, opened.media.streams.len()) {
@@ -260,7 +265,8 @@ impl Demuxer {
     /// Finds out about the streams, for which the first frames of some are decoded.
     fn probe(&mut self) -> Result<(), Error> {
         // FFmpeg counts whole vectors in each row here, too. The size that it finds is checked afterwards.
-        let most = [("max_pixels".to_owned(), limits::pixels().saturating_mul(2).min(i64::MAX as u64).to_string())];
+        let most = limits::pixels().saturating_mul(2).clamp(LOWEST_LIMIT, i64::MAX as u64);
+        let most = [("max_pixels".to_owned(), most.to_string())];
         // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is
         // freed afterwards.
         unsafe {

@@ -13,7 +13,7 @@ pub struct Device {
     pub name: String,
 }
 
-/// The devices that FFmpeg's input device of this name (`v4l2`, `alsa`, `pulse`, `avfoundation`) lists; empty where
+/// The devices that FFmpeg's input device of this name (`v4l2`, `alsa`, `pulse`) lists; empty where
 /// this FFmpeg lacks it, or it cannot list them.
 pub fn input_devices(input: &str) -> Vec<Device> {
     super::init();

@@ -1,8 +1,9 @@
 //! The description of encoded video, kept in a file, so that its packets can be written without its encoder.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::media::{Colours, colours_of, header_of, set_colours, set_header};
-use super::{RawFormat, StreamSideData, VideoEncoder, c_string, text};
+use super::colour::Colours;
+use super::media::{CodecParameters, header_of, set_colours, set_header};
+use super::{Colour, RawFormat, StreamSideData, VideoEncoder, c_string, text};
 use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
 use serde::{Deserialize, Serialize};
@@ -42,16 +43,16 @@ impl EncodedVideo {
     /// What `encoder` makes, with this side data.
     pub fn of(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
         let ratio = |ratio: ffi::AVRational| [ratio.num, ratio.den];
-        // SAFETY: the encoder is open. The copy of its parameters is allocated here, freed at the end, and read as
-        // numbers. Its header has `extradata_size` bytes.
+        // SAFETY: the encoder is open. The copy of its parameters is valid, and read as numbers. Its header has
+        // `extradata_size` bytes.
         unsafe {
             let context = &*encoder.as_ptr();
-            let mut parameters = ffi::avcodec_parameters_alloc();
-            if parameters.is_null() || ffi::avcodec_parameters_from_context(parameters, context) < 0 {
+            let mut parameters = CodecParameters::new();
+            if ffi::avcodec_parameters_from_context(parameters.as_mut_ptr(), context) < 0 {
                 out_of_memory();
             }
-            let of = &*parameters;
-            let video = EncodedVideo {
+            let of = &*parameters.as_ptr();
+            EncodedVideo {
                 codec: text(ffi::avcodec_get_name(of.codec_id)),
                 tag: of.codec_tag,
                 header: header_of(of).to_vec(),
@@ -63,14 +64,12 @@ impl EncodedVideo {
                 level: of.level,
                 sample_aspect_ratio: ratio(context.sample_aspect_ratio),
                 field_order: of.field_order as i32,
-                colour: colours_of(of),
+                colour: Colour::from(of).numbers(),
                 delay: of.video_delay,
                 time_base: ratio(context.time_base),
                 frame_rate: ratio(context.framerate),
                 side_data: side_data.named(),
-            };
-            ffi::avcodec_parameters_free(&mut parameters);
-            video
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use super::{
     Colour, Encoder, Error, FieldOrder, OUT_OF_MEMORY, Packet, Picture, RawFormat, StreamSideData, VideoFormat, check,
     text,
 };
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use ffmpeg_next::{Rational, ffi};
 use histeq::cuda::find_driver;
 use histeq::frame::limits;
@@ -175,7 +175,8 @@ impl VideoEncoder {
             return Err(reason).context(format!("encoder {name} needs a GPU (--encoder libx264 needs none)"));
         }
         let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
-        opened.with_context(|| {
+        // Without its number, which is about no input: libx265 calls settings invalid data.
+        opened.map_err(|error| anyhow!("{error}")).with_context(|| {
             let (width, height) = options.size;
             format!("encoder {name} refuses {width}x{height} {}{reason}", options.format)
         })?;

@@ -89,11 +89,6 @@ impl Encoder {
         formats.is_empty() || formats.contains(&format)
     }
 
-    /// Whether it takes only full range, as JPEG encoders do.
-    pub fn needs_full_range(self) -> bool {
-        matches!(self.name().as_str(), "mjpeg" | "ljpeg")
-    }
-
     /// Whether it has interlaced coding, switched on by AV_CODEC_FLAG_INTERLACED_DCT.
     pub fn codes_interlaced(self) -> bool {
         matches!(

@@ -48,21 +48,8 @@ pub fn silence_encoders() {
 
 /// Whether the calling thread is the only one of the process.
 pub fn is_only_thread() -> bool {
-    #[cfg(target_os = "linux")]
-    return std::fs::read_to_string("/proc/self/status")
-        .is_ok_and(|status| status.lines().any(|line| line.split_whitespace().eq(["Threads:", "1"])));
-    #[cfg(target_os = "macos")]
-    {
-        let size = size_of::<libc::proc_taskinfo>() as i32;
-        // SAFETY: a structure of integers, for which all zeros are valid.
-        let mut info: libc::proc_taskinfo = unsafe { std::mem::zeroed() };
-        let to = (&raw mut info).cast();
-        // SAFETY: there is room for `size` bytes at `to`.
-        let written = unsafe { libc::proc_pidinfo(libc::getpid(), libc::PROC_PIDTASKINFO, 0, to, size) };
-        written == size && info.pti_threadnum == 1
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-    false
+    std::fs::read_to_string("/proc/self/status")
+        .is_ok_and(|status| status.lines().any(|line| line.split_whitespace().eq(["Threads:", "1"])))
 }
 
 /// Takes the last error message that FFmpeg has logged on this thread since the last call, without its line end; if
@@ -101,6 +88,23 @@ pub(super) fn refused_protocol() -> Option<String> {
     REFUSED.take()
 }
 
+/// The size of the last picture that FFmpeg has refused for its pixels. It is often a thread of a decoder that does.
+static REFUSED_SIZE: Mutex<Option<(usize, usize)>> = Mutex::new(None);
+
+/// Takes the size of the last picture that FFmpeg has refused since the last call, on any thread, because it has more
+/// pixels than FFmpeg is left with. The error code, and later messages, are those of damage.
+pub fn refused_size() -> Option<(usize, usize)> {
+    REFUSED_SIZE.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// The size in a message of FFmpeg that a picture has too many pixels.
+fn refused_size_in(message: &str) -> Option<(usize, usize)> {
+    let (_, rest) = message.split_once("Picture size ")?;
+    let (size, _) = rest.split_once(" exceeds specified max pixel count")?;
+    let (width, height) = size.split_once('x')?;
+    Some((width.parse().ok()?, height.parse().ok()?))
+}
+
 /// The protocol in a message of FFmpeg that it is not on the whitelist.
 fn refused_protocol_in(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("Protocol '")?;
@@ -127,6 +131,10 @@ pub(super) fn install() {
 /// level is not error.
 #[cfg(target_arch = "x86_64")]
 const CONCEALING: &[u8] = b"concealing ";
+
+/// The beginning of the message that a server refuses a request, with the number that it gives. Its level is not error.
+#[cfg(target_arch = "x86_64")]
+const OF_HTTP: &[u8] = b"HTTP error ";
 
 /// The beginnings of errors about a missing reference. Undamaged streams cause them, too, after a seek: later pictures
 /// list references from before it, which they need not use.
@@ -178,7 +186,8 @@ unsafe extern "C" fn remember(
     }
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };
-    if level > most {
+    let is_kept = level <= ffi::AV_LOG_ERROR || level == ffi::AV_LOG_WARNING && begins_with(OF_HTTP);
+    if level > most && !is_kept {
         return;
     }
     let verbose = most > ffi::AV_LOG_ERROR;
@@ -199,7 +208,7 @@ unsafe extern "C" fn remember(
             whole.clear();
         }
     }
-    if level > ffi::AV_LOG_ERROR {
+    if !is_kept {
         return;
     }
     let message = match line.split_once("] ") {
@@ -218,6 +227,9 @@ unsafe extern "C" fn remember(
     if let Some(protocol) = refused_protocol_in(&message) {
         // Messages of a thread that ends are ignored.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
+    }
+    if let Some(size) = refused_size_in(&message) {
+        *REFUSED_SIZE.lock().unwrap_or_else(PoisonError::into_inner) = Some(size);
     }
     if message.contains("ended prematurely") {
         let _ = ENDED_EARLY.try_with(|ended_early| ended_early.set(true));
@@ -239,6 +251,14 @@ unsafe extern "C" fn remember(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_size_of_a_picture_with_too_many_pixels_is_read() {
+        let said = "Picture size 1920x1080 exceeds specified max pixel count 500000, see the documentation";
+        assert_eq!(refused_size_in(said), Some((1920, 1080)));
+        assert_eq!(refused_size_in(&format!("mpeg2video: [IMGUTILS @ 0x7ff] {said}")), Some((1920, 1080)));
+        assert_eq!(refused_size_in("Picture size 0x0 is invalid"), None);
+    }
 
     #[test]
     fn the_environment_stays_as_it_is_once_there_are_other_threads() {

@@ -1,6 +1,8 @@
 //! The description of an input by its demuxer: streams, chapters, metadata.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::colour::Colours;
+use super::signalling::usual_matrix;
 use super::{
     Colour, Error, FieldOrder, MediaType, OUT_OF_MEMORY, OpenError, RawFormat, StreamSideData, microseconds, rescale,
     text,
@@ -8,6 +10,7 @@ use super::{
 use crate::sys::out_of_memory;
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
+use histeq::frame::Matrix;
 use std::ops::{Deref, DerefMut};
 
 /// Keys and values, in order.
@@ -129,20 +132,6 @@ pub(super) unsafe fn set_header(parameters: *mut ffi::AVCodecParameters, header:
     Ok(())
 }
 
-/// Range, primaries, transfer, matrix, and where chroma samples lie, by FFmpeg's numbers.
-pub(super) type Colours = [i32; 5];
-
-/// The colours of parameters.
-pub(super) fn colours_of(parameters: &ffi::AVCodecParameters) -> Colours {
-    [
-        parameters.color_range as i32,
-        parameters.color_primaries as i32,
-        parameters.color_trc as i32,
-        parameters.color_space as i32,
-        parameters.chroma_location as i32,
-    ]
-}
-
 /// Sets the colours, as numbers: FFmpeg takes any.
 ///
 /// # Safety
@@ -200,14 +189,12 @@ impl Stream {
     /// The colour of its pictures, as far as container and codec signal it.
     pub fn colour(&self) -> Colour {
         // SAFETY: the parameters are valid.
-        let parameters = unsafe { &*self.parameters.as_ptr() };
-        Colour {
-            range: parameters.color_range,
-            primaries: parameters.color_primaries,
-            transfer: parameters.color_trc,
-            space: parameters.color_space,
-            chroma_location: parameters.chroma_location,
-        }
+        unsafe { &*self.parameters.as_ptr() }.into()
+    }
+
+    /// The matrix of its pictures, which are YUV of this size.
+    pub fn matrix(&self, size: (usize, usize)) -> Matrix {
+        self.colour().with_any_matrix(usual_matrix(self.parameters.id(), size)).matrix()
     }
 
     /// Whether it is the text track in which an mp4 file stores its chapters.
@@ -248,6 +235,12 @@ impl Stream {
         let number = unsafe { (*self.parameters.as_ptr()).format };
         // SAFETY: FFmpeg set the number, and it is a video's.
         (number >= 0).then(|| (unsafe { RawFormat::from_number(number) }, size))
+    }
+
+    /// By how many frames a decoder of its video is behind, because some are shown later than they lie.
+    pub fn video_delay(&self) -> i64 {
+        // SAFETY: the parameters are valid.
+        i64::from(unsafe { (*self.parameters.as_ptr()).video_delay })
     }
 
     /// Sample rate and number of channels of an audio stream.

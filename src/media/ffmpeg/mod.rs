@@ -21,7 +21,55 @@
 //! | `still.rs` | a frame as the bytes of an image file |
 //! | `sound.rs`, `subtitle.rs` | re-encodes audio and text subtitles |
 //! | `muxer.rs`, `container.rs` | writes packets into a container; the containers of this FFmpeg |
+//! | `signalling.rs` | what encoded pictures say of their colours and pixels, by codec and container |
 //! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
+
+/// What the owner of a structure of FFmpeg's has: it is made without arguments, read and written through the field `ptr`,
+/// and freed. The other fields of a new owner have these values.
+macro_rules! owned {
+    ($owner:ident { $($field:ident: $value:expr),* }, $structure:ident, $allocate:ident, $free:ident) => {
+        // SAFETY: the structure is plain data and atomically counted references; nothing ties it to a thread.
+        unsafe impl Send for $owner {}
+
+        impl $owner {
+            pub(super) fn new() -> Self {
+                // SAFETY: no precondition.
+                let ptr = unsafe { ffmpeg_next::ffi::$allocate() };
+                if ptr.is_null() {
+                    $crate::sys::out_of_memory();
+                }
+                $owner { ptr, $($field: $value),* }
+            }
+
+            /// FFmpeg's structure, to be read.
+            pub(super) fn as_ptr(&self) -> *const ffmpeg_next::ffi::$structure {
+                self.ptr
+            }
+
+            /// FFmpeg's structure, to be written.
+            pub(super) fn as_mut_ptr(&mut self) -> *mut ffmpeg_next::ffi::$structure {
+                self.ptr
+            }
+
+            pub(super) fn get(&self) -> &ffmpeg_next::ffi::$structure {
+                // SAFETY: allocated in `new`, freed in `drop` only.
+                unsafe { &*self.ptr }
+            }
+
+            pub(super) fn get_mut(&mut self) -> &mut ffmpeg_next::ffi::$structure {
+                // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
+                unsafe { &mut *self.ptr }
+            }
+        }
+
+        impl Drop for $owner {
+            fn drop(&mut self) {
+                // SAFETY: allocated in `new`, freed nowhere else.
+                unsafe { ffmpeg_next::ffi::$free(&mut self.ptr) };
+            }
+        }
+    };
+}
 
 mod colour;
 mod container;
@@ -51,6 +99,7 @@ mod raw_format;
 mod rotation;
 mod shared_planes;
 mod side_data;
+mod signalling;
 mod sound;
 mod still;
 mod subtitle;
@@ -74,7 +123,7 @@ pub use ffmpeg_next::{FieldOrder, Rational};
 pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
 pub use images::{GivePackets, OpenImage, Sequence};
 pub use interrupt::Interrupt;
-pub use log::{first_message, has_ended_early, is_only_thread, last_message, silence_encoders};
+pub use log::{first_message, has_ended_early, is_only_thread, last_message, refused_size, silence_encoders};
 pub use media::{Chapter, Media, Metadata, Stream};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;
@@ -85,6 +134,7 @@ pub use protocols::OpenError;
 pub use raw_format::RawFormat;
 pub use rotation::{AutoRotate, is_to_be_turned};
 pub use side_data::StreamSideData;
+pub use signalling::Signalling;
 pub use still::Still;
 pub use transcoder::{TranscodeTo, Transcoder};
 pub use wire::{Lie, WireChapter, WirePacket, WireProperties, WireStream};

@@ -7,7 +7,7 @@ use super::{
     StreamSideData, VideoEncoder, check, location, rescale,
 };
 use crate::sys::{Name, by_descriptor, create_regular, out_of_memory};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use ffmpeg_next::{Rational, ffi};
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -124,11 +124,14 @@ impl Muxer {
         // SAFETY: `muxer` owns the context from the start, and frees it in `Drop`.
         unsafe {
             let mut ptr = std::ptr::null_mut();
-            let none = std::ptr::null();
-            check(ffi::avformat_alloc_output_context2(&mut ptr, container.0.cast_mut().cast(), none, url.as_ptr()))?;
+            let (none, format) = (std::ptr::null(), container.format.cast_mut().cast());
+            check(ffi::avformat_alloc_output_context2(&mut ptr, format, none, url.as_ptr()))?;
             let (failed, last_dts) = (Box::default(), Vec::new());
             let (header_written, first_dts) = (false, None);
             let muxer = Muxer { ptr, container, header_written, last_dts, failed, interrupt, is_network, first_dts };
+            if container.is_m2ts {
+                check(ffi::av_opt_set_int((*ptr).priv_data, c"mpegts_m2ts_mode".as_ptr(), 1, 0))?;
+            }
             if container.writes_segments() || container.is_images() {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
@@ -299,7 +302,7 @@ impl Muxer {
         unsafe {
             let parameters = (*stream).codecpar;
             check(ffi::avcodec_parameters_copy(parameters, original.parameters.as_ptr()))?;
-            let tags = (*self.container.0).codec_tag;
+            let tags = (*self.container.format).codec_tag;
             // Muxers of segments have no list of tags, and pass tags on to the muxer of the segments.
             let same_tag = match tags.is_null() {
                 true => !self.container.writes_segments(),
@@ -389,18 +392,22 @@ impl Muxer {
         super::last_message();
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context has its streams; the dictionary is ours.
-        let (written, unknown) = unsafe {
+        let (written, unknown, is_of_file) = unsafe {
             set_entries(&mut dictionary, options);
             let written = check(ffi::avformat_write_header(self.ptr, &mut dictionary));
             let unknown = entries(dictionary);
             ffi::av_dict_free(&mut dictionary);
-            (written, unknown)
+            // Some muxers open files and connections of their own.
+            let is_of_file = self.is_network || (*self.ptr).pb.as_ref().is_none_or(|pb| pb.error < 0);
+            (written, unknown, is_of_file)
         };
         let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
         let name = self.container.name();
         if written.is_err() && reason.contains("non seekable") {
             bail!("a {name} file cannot be written into a pipe (--output-format matroska, nut or mpegts can)");
         }
+        // What a muxer does not take is no error of the system, although many return -1, which is EPERM.
+        let written = written.map_err(|error| if is_of_file { anyhow::Error::new(error) } else { anyhow!("{error}") });
         written.with_context(|| format!("cannot begin a {name} file{reason}"))?;
         self.header_written = true;
         if let Some((key, _)) = unknown.first() {

@@ -16,19 +16,9 @@ pub struct Packet {
     pinned: bool,
 }
 
-// SAFETY: an AVPacket is plain data and atomically counted references; nothing ties it to a thread.
-unsafe impl Send for Packet {}
+owned!(Packet { pinned: false }, AVPacket, av_packet_alloc, av_packet_free);
 
 impl Packet {
-    pub(super) fn new() -> Self {
-        // SAFETY: no precondition.
-        let ptr = unsafe { ffi::av_packet_alloc() };
-        if ptr.is_null() {
-            out_of_memory();
-        }
-        Packet { ptr, pinned: false }
-    }
-
     /// A packet with these bytes, times and duration; `is_key` if it is a key frame.
     pub fn of_bytes(bytes: &[u8], times: [i64; 2], duration: i64, is_key: bool) -> Self {
         let size = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
@@ -99,26 +89,6 @@ impl Packet {
     /// The address of its bytes, if they are in pinned memory.
     pub(super) fn pinned(&self) -> Option<*const u8> {
         self.pinned.then(|| self.get().data.cast_const())
-    }
-
-    /// The AVPacket, to be read.
-    pub(super) fn as_ptr(&self) -> *const ffi::AVPacket {
-        self.ptr
-    }
-
-    /// The AVPacket, to be written.
-    pub(super) fn as_mut_ptr(&mut self) -> *mut ffi::AVPacket {
-        self.ptr
-    }
-
-    fn get(&self) -> &ffi::AVPacket {
-        // SAFETY: allocated in `new`, freed in `drop` only.
-        unsafe { &*self.ptr }
-    }
-
-    fn get_mut(&mut self) -> &mut ffi::AVPacket {
-        // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
-        unsafe { &mut *self.ptr }
     }
 
     /// The index of its stream.
@@ -266,13 +236,6 @@ impl ffmpeg_next::packet::Ref for Packet {
 impl ffmpeg_next::packet::Mut for Packet {
     fn as_mut_ptr(&mut self) -> *mut ffi::AVPacket {
         self.ptr
-    }
-}
-
-impl Drop for Packet {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new`, freed nowhere else.
-        unsafe { ffi::av_packet_free(&mut self.ptr) };
     }
 }
 

@@ -4,8 +4,9 @@
 use super::colour::{Colour, range_tag};
 use super::media::entries;
 use super::raw_format::RawFormat;
+use super::signalling::usual_matrix;
 use super::{ChromaLocation, Error, Metadata, c_string, check};
-use crate::sys::out_of_memory;
+use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
 use std::sync::Arc;
@@ -33,21 +34,18 @@ pub struct Picture {
     device_luma: Option<Arc<dyn Memory>>,
 }
 
-// SAFETY: an AVFrame is plain data and atomically counted references; nothing ties it to a thread.
-unsafe impl Send for Picture {}
-// SAFETY: as above; writing to the AVFrame or its samples requires `&mut Picture`.
+owned!(Picture { device_luma: None }, AVFrame, av_frame_alloc, av_frame_free);
+
+// SAFETY: an AVFrame is plain data and atomically counted references; writing to it or its samples requires
+// `&mut Picture`.
 unsafe impl Sync for Picture {}
 
-impl Picture {
-    pub(super) fn new() -> Self {
-        // SAFETY: no precondition.
-        let ptr = unsafe { ffi::av_frame_alloc() };
-        if ptr.is_null() {
-            out_of_memory();
-        }
-        Picture { ptr, device_luma: None }
-    }
+/// The flags of [`Picture::marks`].
+#[cfg(ffmpeg_6_1)]
+const MARKS: [i32; 3] =
+    [ffi::AV_FRAME_FLAG_INTERLACED as i32, ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32, ffi::AV_FRAME_FLAG_KEY as i32];
 
+impl Picture {
     /// A picture without memory.
     pub(super) fn empty(format: RawFormat, (width, height): (usize, usize)) -> Self {
         let mut picture = Picture::new();
@@ -127,26 +125,6 @@ impl Picture {
         if on_host && has_planes { Ok(frame) } else { Err(Error::Other { errno: libc::EINVAL }) }
     }
 
-    /// The AVFrame, to be read.
-    pub(super) fn as_ptr(&self) -> *const ffi::AVFrame {
-        self.ptr
-    }
-
-    /// The AVFrame, to be written.
-    pub(super) fn as_mut_ptr(&mut self) -> *mut ffi::AVFrame {
-        self.ptr
-    }
-
-    pub(super) fn get(&self) -> &ffi::AVFrame {
-        // SAFETY: allocated in `new`, freed in `drop` only.
-        unsafe { &*self.ptr }
-    }
-
-    pub(super) fn get_mut(&mut self) -> &mut ffi::AVFrame {
-        // SAFETY: allocated in `new`, freed in `drop` only, and not shared.
-        unsafe { &mut *self.ptr }
-    }
-
     /// Its pixel format.
     pub fn format(&self) -> RawFormat {
         // SAFETY: FFmpeg set the number.
@@ -180,6 +158,14 @@ impl Picture {
         frame.chroma_location = colour.chroma_location;
     }
 
+    /// Names the matrix of YUV that names none, in a picture of this codec.
+    pub(super) fn name_matrix(&mut self, codec: Id) {
+        if !self.format().is_rgb() && !self.format().is_gray() {
+            let colour = self.colour().with_any_matrix(usual_matrix(codec, self.size()));
+            self.set_colour(colour);
+        }
+    }
+
     /// Corrects its colour properties after libavfilter has converted it from RGB to another model, or to RGB. Up to
     /// FFmpeg 6 it leaves those of the input.
     pub(super) fn tag_converted(&mut self) {
@@ -188,8 +174,10 @@ impl Picture {
         if format.is_rgb() {
             let (space, range) = (AVColorSpace::AVCOL_SPC_RGB, AVColorRange::AVCOL_RANGE_JPEG);
             self.set_colour(Colour { space, range, ..colour });
-        } else if colour.space == AVColorSpace::AVCOL_SPC_RGB && !format.is_gray() {
-            // It converts by BT.601.
+        } else if matches!(colour.space, AVColorSpace::AVCOL_SPC_RGB | AVColorSpace::AVCOL_SPC_UNSPECIFIED)
+            && !format.is_gray()
+        {
+            // It converts by BT.601, which FFmpeg 7 does not say.
             self.set_colour(Colour { space: AVColorSpace::AVCOL_SPC_SMPTE170M, ..colour });
         }
     }
@@ -261,70 +249,55 @@ impl Picture {
         self.get_mut().decode_error_flags |= ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE;
     }
 
-    /// `Some(top field first?)` when it is interlaced.
-    pub fn interlaced(&self) -> Option<bool> {
+    /// Whether it is interlaced, whether its top field is first, and whether it is a key frame: fields of their own until
+    /// FFmpeg 6.1 made them flags.
+    fn marks(&self) -> [bool; 3] {
         let frame = self.get();
         #[cfg(not(ffmpeg_6_1))]
-        return (frame.interlaced_frame != 0).then_some(frame.top_field_first != 0);
+        return [frame.interlaced_frame, frame.top_field_first, frame.key_frame].map(|mark| mark != 0);
         #[cfg(ffmpeg_6_1)]
-        return (frame.flags & ffi::AV_FRAME_FLAG_INTERLACED as i32 != 0)
-            .then_some(frame.flags & ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32 != 0);
+        return MARKS.map(|flag| frame.flags & flag != 0);
+    }
+
+    fn set_marks(&mut self, marks: [bool; 3]) {
+        let frame = self.get_mut();
+        #[cfg(not(ffmpeg_6_1))]
+        {
+            [frame.interlaced_frame, frame.top_field_first, frame.key_frame] = marks.map(i32::from);
+        }
+        #[cfg(ffmpeg_6_1)]
+        for (flag, is_set) in MARKS.into_iter().zip(marks) {
+            frame.flags = if is_set { frame.flags | flag } else { frame.flags & !flag };
+        }
+    }
+
+    /// `Some(top field first?)` when it is interlaced.
+    pub fn interlaced(&self) -> Option<bool> {
+        let [is_interlaced, top_field_first, _] = self.marks();
+        is_interlaced.then_some(top_field_first)
     }
 
     /// Says which of its fields is shown first, whether it is interlaced or not.
     pub fn set_top_field_first(&mut self, top: bool) {
-        let frame = self.get_mut();
-        #[cfg(not(ffmpeg_6_1))]
-        {
-            frame.top_field_first = top.into();
-        }
-        #[cfg(ffmpeg_6_1)]
-        {
-            frame.flags &= !(ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32);
-            if top {
-                frame.flags |= ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32;
-            }
-        }
+        let [is_interlaced, _, is_key] = self.marks();
+        self.set_marks([is_interlaced, top, is_key]);
     }
 
     /// Marks it as interlaced, `Some(top field first?)`, or as progressive.
     pub(super) fn set_interlaced(&mut self, top_field_first: Option<bool>) {
-        let frame = self.get_mut();
-        #[cfg(not(ffmpeg_6_1))]
-        {
-            frame.interlaced_frame = top_field_first.is_some().into();
-            frame.top_field_first = top_field_first.unwrap_or_default().into();
-        }
-        #[cfg(ffmpeg_6_1)]
-        for (flag, is_set) in [
-            (ffi::AV_FRAME_FLAG_INTERLACED, top_field_first.is_some()),
-            (ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST, top_field_first == Some(true)),
-        ] {
-            if is_set { frame.flags |= flag as i32 } else { frame.flags &= !(flag as i32) }
-        }
+        let is_key = self.is_key();
+        self.set_marks([top_field_first.is_some(), top_field_first == Some(true), is_key]);
     }
 
     /// Whether it is a key frame.
     pub(super) fn is_key(&self) -> bool {
-        #[cfg(not(ffmpeg_6_1))]
-        return self.get().key_frame != 0;
-        #[cfg(ffmpeg_6_1)]
-        return self.get().flags & ffi::AV_FRAME_FLAG_KEY as i32 != 0;
+        self.marks()[2]
     }
 
     /// Sets or clears the mark of a key frame.
     pub(super) fn set_key(&mut self, is_key: bool) {
-        let frame = self.get_mut();
-        #[cfg(not(ffmpeg_6_1))]
-        {
-            frame.key_frame = is_key.into();
-        }
-        #[cfg(ffmpeg_6_1)]
-        if is_key {
-            frame.flags |= ffi::AV_FRAME_FLAG_KEY as i32;
-        } else {
-            frame.flags &= !(ffi::AV_FRAME_FLAG_KEY as i32);
-        }
+        let [is_interlaced, top_field_first, _] = self.marks();
+        self.set_marks([is_interlaced, top_field_first, is_key]);
     }
 
     /// Width to height of a pixel, if known.
@@ -350,14 +323,7 @@ impl Picture {
         let mut picture = Picture::empty(self.format(), self.size());
         picture.set_colour(self.colour());
         picture.get_mut().sample_aspect_ratio = self.get().sample_aspect_ratio;
-        #[cfg(not(ffmpeg_6_1))]
-        {
-            picture.get_mut().interlaced_frame = self.get().interlaced_frame;
-        }
-        #[cfg(ffmpeg_6_1)]
-        {
-            picture.get_mut().flags = self.get().flags;
-        }
+        picture.set_marks(self.marks());
         picture
     }
 
@@ -485,11 +451,4 @@ fn has_opaque_palette(frame: &ffi::AVFrame) -> bool {
         let row = unsafe { std::slice::from_raw_parts(pixels.offset(y * frame.linesize[0] as isize), width) };
         row.iter().all(|colour| is_opaque(*colour))
     })
-}
-
-impl Drop for Picture {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new`, freed nowhere else.
-        unsafe { ffi::av_frame_free(&mut self.ptr) };
-    }
 }

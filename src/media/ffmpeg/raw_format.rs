@@ -93,9 +93,11 @@ impl RawFormat {
 
     /// Bits of its deepest component.
     pub fn depth(self) -> u8 {
+        // Of a mosaic (Bayer), FFmpeg shares the bits of a sample out over the colours, by how often they occur.
+        let is_mosaic = self.flags() & ffi::AV_PIX_FMT_FLAG_BAYER as u64 != 0;
         self.descriptor().map_or(8, |d| {
-            let components = &d.comp[..usize::from(d.nb_components)];
-            components.iter().map(|component| component.depth as u8).max().unwrap_or(8)
+            let depths = d.comp[..usize::from(d.nb_components)].iter().map(|component| component.depth as u8);
+            if is_mosaic { depths.sum::<u8>() } else { depths.max().unwrap_or(8) }
         })
     }
 

@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::raw_format::RawFormat;
 use anyhow::Context;
 use ffmpeg_next::ffi;
-use histeq::frame::{Frame, Memory, Model, Plane, Range};
+use histeq::frame::{Frame, Matrix, Memory, Model, Plane, Range};
 use std::sync::Arc;
 
 impl Picture {
@@ -23,7 +23,11 @@ impl Picture {
         let planes = (0..format.descriptor().planes().len())
             .map(|index| self.plane(index, format.row_bytes(index, width), format.rows(index, height)))
             .collect::<anyhow::Result<Vec<Plane>>>()?;
-        let colour = self.colour();
+        let colour = match format.descriptor().model {
+            // Filters may name none.
+            Model::Yuv => self.colour().with_any_matrix(Matrix::usual(Model::Yuv, (width, height))),
+            Model::Gray | Model::Rgb => self.colour(),
+        };
         let range = colour.range_of(self.format());
         let mut frame = Frame::new(format, (width, height), range, colour.matrix(), planes)?;
         frame.transfer = colour.transfer();
@@ -81,14 +85,22 @@ impl Picture {
             out.data[index] = plane.row(0).as_ptr().cast_mut();
             out.linesize[index] = plane.stride() as i32;
         }
-        if frame.format().descriptor().model == Model::Gray {
-            // The properties may be those of an RGB picture, or lack the range.
-            if picture.get().colorspace == ffi::AVColorSpace::AVCOL_SPC_RGB {
-                picture.get_mut().colorspace = ffi::AVColorSpace::AVCOL_SPC_UNSPECIFIED;
+        match frame.format().descriptor().model {
+            Model::Gray => {
+                // The properties may be those of an RGB picture, or lack the range.
+                if picture.get().colorspace == ffi::AVColorSpace::AVCOL_SPC_RGB {
+                    picture.get_mut().colorspace = ffi::AVColorSpace::AVCOL_SPC_UNSPECIFIED;
+                }
+                if picture.colour().range_of(picture.format()) != frame.range() {
+                    picture.get_mut().color_range = range_tag(frame.range());
+                }
             }
-            if picture.colour().range_of(picture.format()) != frame.range() {
-                picture.get_mut().color_range = range_tag(frame.range());
+            // The size by which a matrix is taken is that of the frame that was decoded.
+            Model::Yuv => {
+                let colour = picture.colour().with_any_matrix(frame.matrix());
+                picture.set_colour(colour);
             }
+            Model::Rgb => {}
         }
         picture.set_time(frame.pts);
         // The encoder chooses the picture type (I, P, B) itself.
@@ -163,7 +175,7 @@ impl Drop for BufferReference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::{Matrix, MemoryError, PixelFormat};
+    use histeq::frame::{MemoryError, PixelFormat};
 
     /// Memory of a GPU that has failed.
     struct Lost;

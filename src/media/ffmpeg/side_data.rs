@@ -114,6 +114,11 @@ impl StreamSideData {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA).is_some()
     }
 
+    /// Whether the video has an ICC profile.
+    pub fn has_icc_profile(&self) -> bool {
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_ICC_PROFILE).is_some()
+    }
+
     /// The profile of Dolby Vision, and its number for the video without Dolby Vision; 0 if that cannot be shown.
     pub fn dolby_vision(&self) -> Option<(u8, u8)> {
         // Two numbers of the version, profile, level, three flags, compatibility: a byte each.

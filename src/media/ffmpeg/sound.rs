@@ -1,9 +1,12 @@
 //! Re-encodes audio: for a container that cannot hold its codec, or to fill gaps between its packets.
 
-use super::{Error, Packet, Rational, Stream};
+use super::transcoder::Channels;
+use super::{Error, Packet, Rational, Stream, TranscodeTo};
+use anyhow::{Result, bail};
 use ffmpeg_next::codec::{self, Context, Flags, decoder, encoder};
 use ffmpeg_next::format::Sample;
-use ffmpeg_next::{ChannelLayout, Dictionary, Frame, filter, frame};
+use ffmpeg_next::format::sample::Type;
+use ffmpeg_next::{Codec, Dictionary, Frame, filter, frame};
 use std::collections::VecDeque;
 
 /// Bit rate for each channel, in bits a second.
@@ -27,37 +30,41 @@ pub struct SoundTranscoder {
 /// Converts decoded audio to the encoder's sample rate, format, channels and frame size.
 struct Resampler {
     graph: filter::Graph,
-    /// Rate, sample format, channel mask and number of channels of the input.
-    from: (u32, Sample, u64, u16),
+    /// Rate, sample format and channels of the input.
+    from: (u32, Sample, Channels),
 }
 
 impl SoundTranscoder {
-    /// Opens a decoder for `stream` and FFmpeg's encoder `name` (such as `aac`), in mono or stereo. `global_header`
-    /// puts the codec's header into the container's header.
+    /// Opens a decoder for `stream` and an encoder, with as many channels as it takes, of which none are mixed if that
+    /// can be.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the decoder or the encoder.
-    pub fn open(stream: &Stream, name: &str, global_header: bool) -> Result<Self, Error> {
+    /// When this FFmpeg lacks the decoder or the encoder, or the channels cannot become any that the encoder takes.
+    pub fn open(stream: &Stream, to: &TranscodeTo) -> Result<Self> {
         super::init();
         let mut decoder = Context::from_parameters(stream.parameters.clone())?.decoder();
         decoder.set_packet_time_base(stream.time_base);
         let decoder = decoder.audio()?;
-        let codec = ffmpeg_next::encoder::find_by_name(name).ok_or(Error::EncoderNotFound)?;
-        let mut context = Context::new_with_codec(codec);
-        if global_header {
-            context.set_flags(Flags::GLOBAL_HEADER);
-        }
-        let audio = codec.audio()?;
-        let rate = nearest_rate(&audio, decoder.rate());
-        let channels = decoder.channels().clamp(1, 2);
-        let format = audio.formats().and_then(|mut formats| formats.next()).ok_or(Error::EncoderNotFound)?;
-        let mut encoder = context.encoder().audio()?;
-        encoder.set_rate(rate as i32);
-        encoder.set_channel_layout(ChannelLayout::default(i32::from(channels)));
-        encoder.set_format(format);
-        encoder.set_bit_rate(BIT_RATE * usize::from(channels));
-        encoder.set_time_base(Rational::new(1, rate as i32));
-        let encoder = encoder.open_as_with(codec, Dictionary::new())?;
+        let codec = ffmpeg_next::encoder::find_by_name(&to.encoder).ok_or(Error::EncoderNotFound)?;
+        let rate = nearest_rate(&codec.audio()?, &to.rates, decoder.rate());
+        let channels = Channels::of_codec(&decoder);
+        // Some decoders know it only with the first packet.
+        let format = match decoder.format() {
+            Sample::None => Sample::F32(Type::Planar),
+            format => format,
+        };
+        let from = (decoder.rate(), format, channels);
+        let is_known = decoder.rate() > 0 && channels.count > 0;
+        let takes = |of: &Channels| to.channels.is_none_or(|(least, most)| (least..=most).contains(&of.count));
+        let encoder = channels.candidates().into_iter().filter(takes).find_map(|asked| {
+            let encoder = open_encoder(codec, to.has_global_header, rate, asked).ok()?;
+            // Without known places, many channels cannot be mixed.
+            let suits = !is_known || Resampler::new(from, stream.time_base, &encoder).is_ok();
+            suits.then_some(encoder)
+        });
+        let Some(encoder) = encoder else {
+            bail!("it takes no {} channels of {rate} Hz, and they cannot be mixed into fewer", channels.count)
+        };
         Ok(SoundTranscoder {
             decoder,
             resampler: None,
@@ -106,7 +113,7 @@ impl SoundTranscoder {
     }
 
     fn resampler_for(&mut self, sound: &frame::Audio) -> Result<&mut Resampler, Error> {
-        let from = (sound.rate(), sound.format(), sound.channel_layout().bits(), sound.channels());
+        let from = (sound.rate(), sound.format(), Channels::of_frame(sound));
         let found = self.resampler.take().filter(|resampler| resampler.from == from);
         let resampler = match found {
             Some(resampler) => resampler,
@@ -139,22 +146,24 @@ impl SoundTranscoder {
 
 impl Resampler {
     fn new(
-        from @ (rate, format, mask, channels): (u32, Sample, u64, u16),
+        from @ (rate, format, channels): (u32, Sample, Channels),
         time_base: Rational,
         to: &encoder::Audio,
     ) -> Result<Self, Error> {
         let mut graph = filter::Graph::new();
-        let layout = if mask == 0 { format!("channels={channels}") } else { format!("channel_layout=0x{mask:x}") };
+        let encoded = Channels::of_codec(to);
+        // Channels without known places are those of the encoder, one by one, if there are as many.
+        let known = if channels.places == 0 && channels.count == encoded.count { encoded } else { channels };
+        let layout = known.layout().map(|layout| format!("channel_layout={layout}"));
+        let layout = layout.unwrap_or_else(|| format!("channels={}", known.count));
         let source = format!("time_base={time_base}:sample_rate={rate}:sample_fmt={}:{layout}", format.name());
         let (find, missing) = (|name: &str| filter::find(name), Error::FilterNotFound);
         graph.add(&find("abuffer").ok_or(missing)?, "in", &source)?;
-        graph.add(&find("abuffersink").ok_or(missing)?, "out", "")?;
-        let chain = format!(
-            "{ASYNC_RESAMPLE},aformat=sample_fmts={}:sample_rates={}:channel_layouts=0x{:x}",
-            to.format().name(),
-            to.rate(),
-            to.channel_layout().bits()
-        );
+        let layouts = encoded.layout().map(|layout| format!(":channel_layouts={layout}")).unwrap_or_default();
+        let takes = if layouts.is_empty() { "all_channel_counts=1" } else { "" };
+        graph.add(&find("abuffersink").ok_or(missing)?, "out", takes)?;
+        let (format, rate) = (to.format().name(), to.rate());
+        let chain = format!("{ASYNC_RESAMPLE},aformat=sample_fmts={format}:sample_rates={rate}{layouts}");
         graph.output("in", 0)?.input("out", 0)?.parse(&chain)?;
         graph.validate()?;
         let samples = to.frame_size();
@@ -180,8 +189,29 @@ impl Resampler {
     }
 }
 
-/// The encoder's sample rate that is nearest to this one; this one, if the encoder takes any.
-fn nearest_rate(codec: &codec::Audio, rate: u32) -> u32 {
+fn open_encoder(codec: Codec, global_header: bool, rate: u32, channels: Channels) -> Result<encoder::Audio, Error> {
+    let mut context = Context::new_with_codec(codec);
+    if global_header {
+        context.set_flags(Flags::GLOBAL_HEADER);
+    }
+    let format = codec.audio()?.formats().and_then(|mut formats| formats.next()).ok_or(Error::EncoderNotFound)?;
+    let mut encoder = context.encoder().audio()?;
+    encoder.set_rate(rate as i32);
+    channels.give(&mut encoder);
+    encoder.set_format(format);
+    encoder.set_bit_rate(BIT_RATE * channels.count as usize);
+    encoder.set_time_base(Rational::new(1, rate as i32));
+    encoder.open_as_with(codec, Dictionary::new())
+}
+
+/// The sample rate that is nearest to this one, of those that the encoder takes, and the container, if it takes only
+/// the rates given; this one, if both take any.
+fn nearest_rate(codec: &codec::Audio, of_container: &[u32], rate: u32) -> u32 {
     let known = codec.rates().into_iter().flatten().filter_map(|known| u32::try_from(known).ok());
-    known.min_by_key(|known| known.abs_diff(rate)).unwrap_or(rate)
+    let mut known: Vec<u32> = known.collect();
+    if known.is_empty() {
+        known.extend(of_container);
+    }
+    known.retain(|known| of_container.is_empty() || of_container.contains(known));
+    known.into_iter().min_by_key(|known| known.abs_diff(rate)).unwrap_or(rate)
 }

@@ -1,6 +1,6 @@
 //! A frame as the bytes of an image file.
 
-use super::{Converter, Encoder, Picture, RawFormat, VideoEncoder, VideoFormat, VideoOptions};
+use super::{Converter, Encoder, Picture, RawFormat, Signalling, VideoEncoder, VideoFormat, VideoOptions};
 use anyhow::{Context, Result};
 use ffmpeg_next::Rational;
 use histeq::frame::Frame;
@@ -28,7 +28,10 @@ impl Still {
         let format = RawFormat::from_name(format).context("a format of this FFmpeg")?;
         let mut picture = Picture::from_frame(frame)?;
         let from = VideoFormat::of(&picture);
-        let to = VideoFormat { format, colour: from.colour.converted(from.format, format, false), ..from };
+        let mut to = VideoFormat { format, colour: from.colour.converted(from.format, format, from.size), ..from };
+        if to.is_yuv() {
+            to.colour = Signalling::in_pictures(encoder.codec()).sayable(to.colour, to.size, true);
+        }
         if from.format != format {
             picture = Converter::default().picture(&picture, to)?;
         }

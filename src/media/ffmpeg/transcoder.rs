@@ -5,16 +5,139 @@ use super::media::CodecParameters;
 use super::sound::SoundTranscoder;
 use super::subtitle::SubtitleTranscoder;
 use super::{Error, MediaType, Packet, Stream, check};
-use ffmpeg_next::ffi;
+use anyhow::Result;
+use ffmpeg_next::codec::Context;
+use ffmpeg_next::{ffi, frame};
 use serde::{Deserialize, Serialize};
 
 /// What a stream is converted to.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TranscodeTo {
     /// FFmpeg's encoder, such as `aac`.
     pub encoder: String,
     /// Whether the codec's header belongs in the container's header.
     pub has_global_header: bool,
+    /// The samples a second that the container takes of it; empty if it takes any.
+    pub rates: Vec<u32>,
+    /// The fewest and the most channels that the container takes of it, if it does not take any.
+    pub channels: Option<(i32, i32)>,
+}
+
+/// The channels of sound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Channels {
+    pub(super) count: i32,
+    /// FFmpeg's bits of the places that they are for; 0 where these are not known.
+    pub(super) places: u64,
+}
+
+/// Front left, front right and front centre.
+const SURROUND: Channels = Channels { count: 3, places: 0b111 };
+
+/// The most channels into which more of them are mixed: players know 7.1.
+const MOST_MIXED: i32 = 8;
+
+impl Channels {
+    fn of(layout: &ffi::AVChannelLayout) -> Self {
+        let is_known = layout.order == ffi::AVChannelOrder::AV_CHANNEL_ORDER_NATIVE;
+        // SAFETY: in this order, the union holds the bits.
+        let places = if is_known { unsafe { layout.u.mask } } else { 0 };
+        Channels { count: layout.nb_channels, places }
+    }
+
+    /// Those of a decoder or an encoder.
+    pub(super) fn of_codec(context: &Context) -> Self {
+        // SAFETY: the context is valid.
+        Channels::of(unsafe { &(*context.as_ptr()).ch_layout })
+    }
+
+    /// Those of decoded sound.
+    pub(super) fn of_frame(sound: &frame::Audio) -> Self {
+        // SAFETY: the frame is valid.
+        Channels::of(unsafe { &(*sound.as_ptr()).ch_layout })
+    }
+
+    /// Gives them to an encoder that is not open.
+    pub(super) fn give(self, context: &mut Context) {
+        // SAFETY: the context is valid, and its layout is replaced as a whole.
+        unsafe {
+            let layout = &raw mut (*context.as_mut_ptr()).ch_layout;
+            ffi::av_channel_layout_uninit(layout);
+            if self.places == 0 || ffi::av_channel_layout_from_mask(layout, self.places) < 0 {
+                (*layout).order = ffi::AVChannelOrder::AV_CHANNEL_ORDER_UNSPEC;
+                (*layout).nb_channels = self.count;
+            }
+        }
+    }
+
+    /// How FFmpeg's filters call their places, if these are known.
+    pub(super) fn layout(self) -> Option<String> {
+        (self.places != 0).then(|| format!("0x{:x}", self.places))
+    }
+
+    /// The usual places of so many channels.
+    fn usual(count: i32) -> Self {
+        if count == SURROUND.count {
+            // FFmpeg takes the third one for a subwoofer, of which encoders keep the lowest tones alone.
+            return SURROUND;
+        }
+        // SAFETY: a layout of zeros is valid, and FFmpeg gives it no memory of its own.
+        unsafe {
+            let mut layout = std::mem::zeroed();
+            ffi::av_channel_layout_default(&mut layout, count);
+            Channels::of(&layout)
+        }
+    }
+
+    /// All that FFmpeg has a name for.
+    fn named() -> Vec<Self> {
+        let mut state = std::ptr::null_mut();
+        // SAFETY: `state` starts as null, and is passed to each call; the results are constants, and null at the end.
+        let next = || unsafe { ffi::av_channel_layout_standard(&mut state).as_ref() };
+        std::iter::from_fn(next).map(Channels::of).collect()
+    }
+
+    /// The places, where those at the side count as those at the back, and a downmix as stereo, if there is but one of
+    /// both: the same sound is called this or that.
+    fn merged(self) -> u64 {
+        use ffi::AVChannel::{
+            AV_CHAN_BACK_LEFT, AV_CHAN_BACK_RIGHT, AV_CHAN_FRONT_LEFT, AV_CHAN_FRONT_RIGHT, AV_CHAN_SIDE_LEFT,
+            AV_CHAN_SIDE_RIGHT, AV_CHAN_STEREO_LEFT, AV_CHAN_STEREO_RIGHT,
+        };
+        let pairs = [
+            ([AV_CHAN_SIDE_LEFT, AV_CHAN_SIDE_RIGHT], [AV_CHAN_BACK_LEFT, AV_CHAN_BACK_RIGHT]),
+            ([AV_CHAN_STEREO_LEFT, AV_CHAN_STEREO_RIGHT], [AV_CHAN_FRONT_LEFT, AV_CHAN_FRONT_RIGHT]),
+        ];
+        let bits = |pair: [ffi::AVChannel; 2]| pair.into_iter().map(|place| 1_u64 << place as u32).sum::<u64>();
+        pairs.into_iter().fold(self.places, |places, (from, to)| {
+            let is_alone = places & bits(from) != 0 && places & bits(to) == 0;
+            if is_alone { places & !bits(from) | bits(to) } else { places }
+        })
+    }
+
+    /// Whether each of the `other` channels has a place of its own in these. Those without known places have any.
+    fn holds(self, other: Self) -> bool {
+        match other.places {
+            0 => self.count == other.count,
+            _ => other.merged() & !self.merged() == 0,
+        }
+    }
+
+    /// What may be asked for in their place, best first: as many; more, of which the others are silent; fewer, into
+    /// which they are mixed.
+    pub(super) fn candidates(self) -> Vec<Self> {
+        if self.count < 1 {
+            return vec![Channels::usual(2)];
+        }
+        // Few players know other places than the usual ones.
+        let own = [Channels::usual(self.count), self].into_iter().filter(|of| of.holds(self));
+        let both_sides = (self.count == 1).then(|| Channels::usual(2));
+        let mut wider = Channels::named();
+        wider.retain(|of| of.holds(self));
+        wider.sort_by_key(|of| of.count);
+        let fewer = (1..self.count.min(MOST_MIXED + 1)).rev().map(Channels::usual);
+        own.chain(both_sides).chain(wider).chain(fewer).collect()
+    }
 }
 
 /// A decoder and an encoder.
@@ -29,13 +152,12 @@ impl Transcoder {
     /// Opens a decoder for `stream`, which is audio or text subtitles, and an encoder.
     ///
     /// # Errors
-    /// When this FFmpeg lacks one of them.
-    pub fn open(stream: &Stream, to: &TranscodeTo) -> Result<Self, Error> {
+    /// When this FFmpeg lacks one of them, or the encoder takes no sound like this.
+    pub fn open(stream: &Stream, to: &TranscodeTo) -> Result<Self> {
         if stream.kind == MediaType::Audio {
-            let sound = SoundTranscoder::open(stream, &to.encoder, to.has_global_header)?;
-            Ok(Transcoder::Sound(Box::new(sound)))
+            Ok(Transcoder::Sound(Box::new(SoundTranscoder::open(stream, to)?)))
         } else {
-            SubtitleTranscoder::open(stream, &to.encoder).map(Transcoder::Subtitles)
+            Ok(Transcoder::Subtitles(SubtitleTranscoder::open(stream, &to.encoder)?))
         }
     }
 
@@ -72,5 +194,36 @@ impl Transcoder {
                 Err(error) => (Vec::new(), Err(error)),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_channel_is_mixed_that_has_a_place_of_its_own() {
+        let places = |layouts: Vec<Channels>| layouts.into_iter().map(|of| of.places).collect::<Vec<_>>();
+        let (side, back, seven) = (0x60f, 0x3f, 0x63f);
+        let of_5_1 = places(Channels { count: 6, places: side }.candidates());
+        assert_eq!(of_5_1[..2], [back, side], "5.1 is called by its usual name first");
+        assert!(of_5_1.contains(&seven), "7.1 has room for it");
+        // Stereo with a subwoofer: 3.0 has no place for that, 5.1 has.
+        let with_subwoofer = Channels { count: 3, places: 0b1011 };
+        assert!(!SURROUND.holds(with_subwoofer) && Channels { count: 6, places: back }.holds(with_subwoofer));
+        assert_eq!(with_subwoofer.candidates()[0], with_subwoofer);
+        // Both pairs are there: neither stands for the other.
+        assert!(!Channels { count: 6, places: back }.holds(Channels { count: 8, places: seven }));
+    }
+
+    #[test]
+    fn channels_without_places_become_as_many_or_fewer() {
+        let unknown = Channels { count: 12, places: 0 };
+        let candidates = unknown.candidates();
+        assert_eq!(candidates[0].count, 12);
+        let fewer: Vec<i32> = candidates.iter().map(|of| of.count).filter(|&count| count < 12).collect();
+        assert_eq!(fewer, [8, 7, 6, 5, 4, 3, 2, 1]);
+        assert_eq!(Channels { count: 3, places: 0 }.candidates()[0], SURROUND);
+        assert_eq!(Channels { count: 0, places: 0 }.candidates(), [Channels { count: 2, places: 3 }]);
     }
 }

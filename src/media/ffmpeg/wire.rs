@@ -3,9 +3,10 @@
 //! safe for FFmpeg's code.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::media::{CodecParameters, Colours, colours_of, entries, header_of, set_colours, set_entries, set_header};
+use super::colour::Colours;
+use super::media::{CodecParameters, entries, header_of, set_colours, set_entries, set_header};
 use super::{
-    Chapter, MediaType, Metadata, Packet, Picture, Rational, RawFormat, Stream, StreamSideData, c_string, text,
+    Chapter, Colour, MediaType, Metadata, Packet, Picture, Rational, RawFormat, Stream, StreamSideData, c_string, text,
 };
 use crate::sys::{at_most, out_of_memory};
 use ffmpeg_next::{FieldOrder, ffi};
@@ -137,16 +138,13 @@ impl Structures {
                 named::av_dynamic_hdr_plus_alloc(&mut sizes[4]),
             ];
             made.into_iter().for_each(|structure| ffi::av_free(structure));
-            let mut frame = ffi::av_frame_alloc();
-            if frame.is_null() {
-                out_of_memory();
-            }
+            let mut picture = Picture::new();
+            let frame = picture.as_mut_ptr();
             let size = |kind| ffi::av_frame_get_side_data(frame, kind).as_ref().map_or(0, |side| side.size);
             ffi::av_stereo3d_create_side_data(frame);
             let stereo = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D);
             named::av_mastering_display_metadata_create_side_data(frame);
             let mastering = size(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
-            ffi::av_frame_free(&mut frame);
             let [spherical, light, dolby_vision, buffering, hdr10_plus] = sizes;
             Structures { stereo, spherical, mastering, light, dolby_vision, buffering, hdr10_plus }
         })
@@ -267,7 +265,7 @@ impl WireParameters {
                 size: [of.width, of.height],
                 sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
                 fields: of.field_order as i32,
-                colours: colours_of(of),
+                colours: Colour::from(of).numbers(),
                 delay: of.video_delay,
                 channels,
                 sample_rate: of.sample_rate,
@@ -559,13 +557,7 @@ impl WireProperties {
         };
         WireProperties {
             format: of.format,
-            colours: [
-                of.color_range as i32,
-                of.color_primaries as i32,
-                of.color_trc as i32,
-                of.colorspace as i32,
-                of.chroma_location as i32,
-            ],
+            colours: picture.colour().numbers(),
             sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
             interlaced: picture.interlaced(),
             repeats: of.repeat_pict,

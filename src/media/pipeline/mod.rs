@@ -22,7 +22,7 @@ pub use engine::{Summary, run, run_with};
 pub use failure::{Failure, FailureKind, Interrupted};
 pub use filtering::Filtering;
 pub use notices::{Level, Notices};
-pub use pauses::Pauses;
+pub use pauses::{Outage, Pauses};
 pub use progress::{NOT_CORRECTED, Progress, Stage, UNCHANGED};
 pub use remedy::ErrorWithRemedy;
 pub use stage_errors::{from_stage, to_stage};

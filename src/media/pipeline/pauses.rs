@@ -14,12 +14,19 @@ const MOST_NOTED: usize = 4;
 /// Interval of checks for cancellation during a pause.
 const CHECK: Duration = Duration::from_millis(50);
 
+/// Within this time, outages are told once: an input that ends as soon as it begins would fill a log.
+const SELDOM: Duration = Duration::from_secs(10);
+
 /// Pauses of which each is twice as long as the one before, up to [`Pauses::LONGEST`].
-pub struct Pauses(Duration);
+pub struct Pauses {
+    next: Duration,
+    /// The errors that were noted.
+    noted: Vec<String>,
+}
 
 impl Default for Pauses {
     fn default() -> Self {
-        Pauses(SHORTEST)
+        Pauses { next: SHORTEST, noted: Vec::new() }
     }
 }
 
@@ -30,21 +37,22 @@ impl Pauses {
     /// Calls `open` after each pause until it succeeds, and notes the first few different errors of the attempts before.
     /// Returns its result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
     pub fn until_open<T>(
+        &mut self,
         cancel: &Cancel,
         notices: &Notices,
         end: Option<Instant>,
         mut open: impl FnMut() -> Result<T>,
     ) -> Option<(T, f64)> {
-        let (begin, mut pauses, mut noted) = (Instant::now(), Pauses::default(), Vec::new());
+        let begin = Instant::now();
         let left = || end.map_or(Self::LONGEST, |end| end.saturating_duration_since(Instant::now()));
-        while pauses.wait_at_most(left().min(Self::LONGEST), cancel) && !left().is_zero() {
+        while self.wait_at_most(left().min(Self::LONGEST), cancel) && !left().is_zero() {
             let error = match open() {
                 Ok(open) => return Some((open, begin.elapsed().as_secs_f64())),
                 Err(error) => format!("{error:#}"),
             };
-            if noted.len() < MOST_NOTED && !noted.contains(&error) && !left().is_zero() {
+            if self.noted.len() < MOST_NOTED && !self.noted.contains(&error) && !left().is_zero() {
                 notices.note(&error);
-                noted.push(error);
+                self.noted.push(error);
             } else {
                 notices.detail(&error);
             }
@@ -54,8 +62,8 @@ impl Pauses {
 
     /// The pause before the next attempt; doubles the one after it.
     pub fn longer(&mut self) -> Duration {
-        let pause = self.0;
-        self.0 = (pause * 2).min(LONGEST);
+        let pause = self.next;
+        self.next = (pause * 2).min(LONGEST);
         pause
     }
 
@@ -69,5 +77,88 @@ impl Pauses {
             std::thread::sleep(CHECK);
         }
         !cancel.is_cancelled()
+    }
+}
+
+/// Whether an input is lost. It is back with its first frame: one that opens, and gives none, is not.
+#[derive(Default)]
+pub struct Outage {
+    lost: Option<Lost>,
+    /// When one was told last.
+    told: Option<Instant>,
+}
+
+struct Lost {
+    since: Instant,
+    is_told: bool,
+    pauses: Pauses,
+}
+
+impl Outage {
+    /// Begins with `message`, or goes on: then, the message is a detail.
+    pub fn begin(&mut self, notices: &Notices, message: &str) {
+        let since = Instant::now();
+        let is_told = self.lost.is_none() && self.told.is_none_or(|told| since - told >= SELDOM);
+        if is_told {
+            notices.waiting(&format!("{message}; waiting for it to come back"));
+            self.told = Some(since);
+        } else {
+            notices.detail(message);
+        }
+        self.lost.get_or_insert_with(|| Lost { since, is_told, pauses: Pauses::default() });
+    }
+
+    /// Tries to open the input, as [`Pauses::until_open`] does, with the pauses of this outage.
+    pub fn until_open<T>(
+        &mut self,
+        cancel: &Cancel,
+        notices: &Notices,
+        end: Option<Instant>,
+        open: impl FnMut() -> Result<T>,
+    ) -> Option<T> {
+        let mut without_loss = Pauses::default();
+        let pauses = self.lost.as_mut().map_or(&mut without_loss, |lost| &mut lost.pauses);
+        pauses.until_open(cancel, notices, end, open).map(|(open, _)| open)
+    }
+
+    /// The input of this name has given a frame.
+    pub fn end(&mut self, notices: &Notices, name: &str) {
+        let Some(Lost { since, is_told, .. }) = self.lost.take() else { return };
+        let message = format!("{name}: back after {:.1} s", since.elapsed().as_secs_f64());
+        if is_told { notices.back(&message) } else { notices.detail(&message) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::Level;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn an_input_that_opens_and_gives_nothing_is_waited_for_longer_and_longer_and_told_once() {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let told = said.clone();
+        let notices = Notices::new(false, move |level, message| {
+            told.lock().expect("a list").push((level, message.to_owned()));
+        });
+        let (mut outage, cancel) = (Outage::default(), Cancel::default());
+        let mut waits = Vec::new();
+        for _ in 0..3 {
+            outage.begin(&notices, "camera: the stream has ended");
+            let begin = Instant::now();
+            assert!(outage.until_open(&cancel, &notices, None, || Ok(())).is_some());
+            waits.push(begin.elapsed());
+        }
+        assert!(waits[1] >= 2 * SHORTEST && waits[2] >= 4 * SHORTEST, "{waits:?}");
+        outage.end(&notices, "camera");
+        // After a frame it is another outage, which is told no more in the same seconds.
+        outage.begin(&notices, "camera: the stream has ended");
+        outage.end(&notices, "camera");
+        let said = said.lock().expect("a list");
+        let levels: Vec<Level> = said.iter().map(|(level, _)| *level).collect();
+        let expected = [Level::Waiting, Level::Detail, Level::Detail, Level::Back, Level::Detail, Level::Detail];
+        assert_eq!(levels, expected, "{said:?}");
+        assert!(said[3].1.starts_with("camera: back after "), "{said:?}");
     }
 }

@@ -43,7 +43,7 @@ impl OpenTranscoders for InProcess {
         for (stream, to) in wanted {
             let opened = Transcoder::open(stream, to).and_then(|opened| Ok((opened.output(stream)?, opened)));
             let (output, transcoder) = opened
-                .map_err(|error| error.to_string())
+                .map_err(|error| format!("{error:#}"))
                 .map_or_else(|error| (Err(error), None), |(output, transcoder)| (Ok(output), Some(transcoder)));
             streams.push(output);
             open.push(transcoder);

@@ -7,9 +7,7 @@
 //! | `places.rs` | what a process can open |
 //! | `calls.rs` | which system calls are answered (seccomp) |
 
-#[cfg(target_os = "linux")]
 mod calls;
-#[cfg(target_os = "linux")]
 mod files;
 mod places;
 
@@ -36,7 +34,6 @@ pub struct ProcessWall {
 ///
 /// # Errors
 /// When the kernel has no such wall, and it is required.
-#[cfg(target_os = "linux")]
 pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<()> {
     let unless_lacking = |error| unless_lacking(is_required, error);
     files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
@@ -48,7 +45,6 @@ pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<(
 ///
 /// # Errors
 /// When the kernel has no such wall, and it is required.
-#[cfg(target_os = "linux")]
 pub(crate) fn close_around_template(network: bool, is_required: bool) -> Result<()> {
     let unless_lacking = |error| unless_lacking(is_required, error);
     files::close_to_decoders(network).map(drop).or_else(unless_lacking)?;
@@ -60,7 +56,6 @@ impl ProcessWall {
     ///
     /// # Errors
     /// When the kernel has no such wall, and it is required.
-    #[cfg(target_os = "linux")]
     pub fn close(&self) -> Result<String> {
         let mut holds = Vec::new();
         match files::close(self.places.as_ref(), self.network) {
@@ -81,25 +76,10 @@ impl ProcessWall {
         }
         Ok(if holds.is_empty() { "is held by nothing: the kernel has no walls".to_owned() } else { holds.join(", ") })
     }
-
-    /// Other systems have no sandbox.
-    ///
-    /// # Errors
-    /// When it is required.
-    #[cfg(not(target_os = "linux"))]
-    pub fn close(&self) -> Result<String> {
-        if self.is_required { Err(elsewhere()) } else { Ok("is held by nothing: this system has no walls".to_owned()) }
-    }
 }
 
 /// Ignores that the kernel has no such wall, if none is required; but not a lack of descriptors, which would leave out
 /// a wall that the kernel offers.
-#[cfg(target_os = "linux")]
 fn unless_lacking(is_required: bool, error: anyhow::Error) -> Result<()> {
     if is_required || files::lacks_descriptors(&error) { Err(error) } else { Ok(()) }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn elsewhere() -> anyhow::Error {
-    anyhow::anyhow!("there is a sandbox on Linux only (leave --sandbox on out)")
 }

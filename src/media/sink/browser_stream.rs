@@ -69,7 +69,7 @@ impl Pairs {
         let rows = height.min(most_rows).next_multiple_of(2);
         let size = ((width * rows / height).next_multiple_of(2).max(2), rows);
         let format = RawFormat::from(PixelFormat::Yuv420p);
-        let colour = from.colour.converted(from.format, format, false).named().limited_range();
+        let colour = from.colour.converted(from.format, format, from.size).named().limited_range();
         let half = VideoFormat { format, size, colour };
         Ok(Pairs { converter: Converter::quick(), pool: HostPool::default(), half })
     }

@@ -24,6 +24,8 @@ pub struct EncoderClock {
     pub time_base: Rational,
     /// The encoder's frame rate, in frames a second.
     pub rate: Rational,
+    /// How much earlier frames are, in units of `from`.
+    earlier: i64,
     last: Option<i64>,
     /// The least time from one frame to the next, in units of `time_base`.
     step: i64,
@@ -63,10 +65,13 @@ impl EncoderClock {
         };
         let loses_gaps = container.loses_gaps().then(|| container.name());
         let slows_down = container.name() == "gif";
+        // AVI has places for frames, and no times. FFmpeg shows a frame as many places later as its codec reorders.
+        let is_placed = input.media.demuxer == "avi" && container.name() == "avi" && input.shift == 0;
         EncoderClock {
             from,
             time_base,
             rate,
+            earlier: if is_placed { stream.video_delay() } else { 0 },
             last: None,
             step: 1,
             durations: VecDeque::new(),
@@ -89,7 +94,10 @@ impl EncoderClock {
     /// # Errors
     /// A warning that frames come late, with `--strict`.
     pub fn set(&mut self, picture: &mut Picture, notices: &Notices) -> Result<()> {
-        let due = picture.time().map(|time| rescale(time, self.from, self.time_base));
+        if let (Some(first), None) = (picture.time(), self.last) {
+            self.earlier = self.earlier.min(first.max(0));
+        }
+        let due = picture.time().map(|time| rescale(time - self.earlier, self.from, self.time_base));
         let next = self.last.map_or(i64::MIN, |last| last + self.step);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);

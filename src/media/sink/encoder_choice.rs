@@ -5,6 +5,7 @@ use super::encoder_table::{
     ANIMATIONS, EncoderRow, KEEPING, KEEPS_MPEG2, LIVE, NETWORK, NVENC, TABLE, TAKES_H264, WITHOUT_B_FRAMES, X26,
     X26_PRESETS, keep,
 };
+use super::keeps::is_of_images;
 use super::two_pass::Pass;
 use crate::ffmpeg::{Container, Encoder, is_lossless};
 use crate::pipeline::{FailureKind, Input};
@@ -92,7 +93,7 @@ impl EncoderChoice {
     /// it is called only if there is an encoder for it.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the requested encoder, or the container cannot hold its codec.
+    /// When this FFmpeg lacks the requested encoder, or the container, or an image of this name, cannot hold its codec.
     pub fn candidates(
         &self,
         input: Option<Id>,
@@ -110,8 +111,15 @@ impl EncoderChoice {
                 Some(encoder) => format!("{name} is a codec, not an encoder (--encoder {} makes it)", encoder.name()),
                 None => format!("no encoder {name} here (`ffmpeg -encoders` lists those of this FFmpeg)"),
             })?;
-            if !holds(&encoder) {
-                bail!("{file}: {} cannot hold what {name} makes (use .mkv, or another encoder)", container.name());
+            // FFmpeg writes any codec into an image of any name.
+            let is_image = container.is_images() && Container::guess(None, file).is_some_and(Container::is_images);
+            let is_other = is_image && container.default_codec(file) != Some(encoder.codec());
+            if is_other || !holds(&encoder) {
+                let kind = if is_of_images(container) { FailureKind::Usage } else { FailureKind::Failed };
+                let extension = file.path().extension().unwrap_or_default().to_string_lossy().into_owned();
+                let holder = if is_image { extension } else { container.name() };
+                let message = format!("{file}: {holder} cannot hold what {name} makes (use .mkv, or another encoder)");
+                return Err(kind.error(message));
             }
             return Ok((vec![encoder], None));
         }
@@ -147,6 +155,10 @@ impl EncoderChoice {
         let own = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
         let kept = input.into_iter().flat_map(|input| [nvenc(input), own(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
+        // It takes small pictures and all colour of AV1, which libsvtav1 does not.
+        let libaom = Encoder::find("libaom-av1").filter(holds).filter(|libaom| input == Some(libaom.codec()));
+        let is_new = libaom.filter(|libaom| found.iter().all(|other| other.name() != libaom.name()));
+        found.extend(is_new);
         // It takes what the encoder of the input's own codec does not.
         if self.keeps_samples && input != Some(Id::FFV1) {
             found.extend(own(Id::FFV1));
@@ -278,6 +290,23 @@ impl EncoderChoice {
         }
         Ok(EncoderSettings { encoder, options, quantizer })
     }
+}
+
+/// The fewest columns and rows of libsvtav1.
+const SVT_LEAST: usize = 64;
+
+/// Whether an encoder takes pictures of this size. SVT-AV1 does not say so before it prints an error of its own.
+pub(super) fn takes_size(encoder: Encoder, (width, height): (usize, usize)) -> bool {
+    encoder.name() != "libsvtav1" || width.min(height) >= SVT_LEAST
+}
+
+/// The one of these encoders that will be taken, as far as the pictures of `input` are known.
+pub(super) fn expected(candidates: &[Encoder], input: &Input) -> Option<Encoder> {
+    let suits = |encoder: &&Encoder| {
+        let Some((format, size)) = input.picture.filter(|_| encoder.codec() == Id::AV1) else { return true };
+        takes_size(**encoder, size) && encoder.formats().into_iter().any(|to| !format.loses_colour_in(to))
+    };
+    candidates.iter().find(suits).or(candidates.first()).copied()
 }
 
 /// The scale of a constant quality, where its ends are known.

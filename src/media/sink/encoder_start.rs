@@ -1,17 +1,21 @@
 //! Opens an encoder for pictures like the first one.
 
 use super::clock::EncoderClock;
-use super::encoder_choice::{EncoderChoice, Pace, Quality};
+use super::encoder_choice::{EncoderChoice, Pace, Quality, takes_size};
 use super::encoder_table::FOR_ALPHA;
-use super::fit::{Fitter, PixelChoice, format_for, holds_all};
+use super::fit::{Fitter, PixelChoice, format_for, holds_all, loses};
 use crate::ffmpeg::{
-    Container, Encoder, Picture, StreamSideData, VideoEncoder, VideoOptions, is_lossless, parse_number,
+    CodecId, Container, Encoder, Picture, Signalling, StreamSideData, VideoEncoder, VideoOptions, is_lossless,
+    parse_number,
 };
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result, ensure};
 
 /// The bits a pixel below which a bit rate without a unit is one that lacks it.
 const MIN_BITS_A_PIXEL: f64 = 0.002;
+
+/// The fewest columns of Theora that FFmpeg decodes.
+const THEORA_COLUMNS: usize = 18;
 
 /// The unit of time of Matroska, in microseconds.
 const MILLISECOND: i64 = 1000;
@@ -60,6 +64,14 @@ impl EncoderStart<'_> {
                 self.notices.detail(&format!("encoder {} does not take {}", candidate.name(), first.format()));
                 continue;
             }
+            // Those of AV1 differ in what they take.
+            let next_suits = || self.candidates[index + 1..].iter().any(|&next| self.suits(next, first));
+            if candidate.codec() == CodecId::AV1 && !self.suits(candidate, first) && next_suits() {
+                let ((width, height), format) = (first.size(), first.format());
+                self.notices
+                    .detail(&format!("encoder {} does not take {width}x{height} {format} whole", candidate.name()));
+                continue;
+            }
             let format = match format_for(candidate, self.container, self.pixels, first, self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {
                     self.notices.detail(&format!("{error:#}"));
@@ -67,6 +79,12 @@ impl EncoderStart<'_> {
                 }
                 format => format?,
             };
+            let (columns, rows) = format.size;
+            ensure!(
+                candidate.codec() != CodecId::THEORA || columns >= THEORA_COLUMNS,
+                "a picture of {columns}x{rows} is too narrow for Theora, of which FFmpeg decodes {THEORA_COLUMNS} \
+                 columns or more (use .mkv, or another encoder)"
+            );
             self.check_bit_rate(format.size, self.input.rate().map(|_| f64::from(clock.rate)))?;
             let mut settings = self.choice.settings(candidate, self.container, Some(format.size), self.pace)?;
             let for_alpha = FOR_ALPHA.iter().filter(|(name, _)| *name == candidate.name() && format.format.has_alpha());
@@ -111,16 +129,32 @@ impl EncoderStart<'_> {
                     if let Some(why) = self.codec_changes {
                         self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
                     }
+                    let keeps_transfer = Signalling::of(candidate.codec(), self.container).colours;
+                    if first.colour().transfer().is_hdr() && keeps_transfer {
+                        self.notices.note("HDR video (PQ or HLG) keeps its transfer");
+                    }
                     let fitter = Fitter::new(format, first, encoder.fields, self.notices.clone());
                     return Ok(Started { encoder, fitter, clock, side_data });
                 }
                 // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
                 Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
+                Err(error) if candidate.codec() == CodecId::DVVIDEO => {
+                    return Err(error.context(
+                        "DV is 720x576 of 25 frames a second, or 720x480 of 30000/1001 (--filter scale=720:576,fps=25 \
+                         makes that)",
+                    ));
+                }
                 Err(error) if candidate.is_hardware() => return Err(FailureKind::Device.error(format!("{error:#}"))),
                 Err(error) => return Err(error),
             }
         }
         None.context("no encoder to try")
+    }
+
+    /// Whether an encoder takes pictures like this one without a loss of its own.
+    fn suits(&self, encoder: Encoder, first: &Picture) -> bool {
+        let format = format_for(encoder, self.container, self.pixels, first, &Notices::silent());
+        format.is_ok_and(|to| takes_size(encoder, to.size) && !loses(first, to.format))
     }
 
     /// Refuses a bit rate without a unit that is far too low for this size and frame rate.

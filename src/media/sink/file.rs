@@ -1,10 +1,10 @@
 //! Encodes frames, and writes them with the other streams of the input into a container.
 
 use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
-use super::encoder_choice::{EncoderChoice, Pace};
+use super::encoder_choice::{EncoderChoice, Pace, expected};
 use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
-use super::keeps;
+use super::keeps::{self, First};
 use super::metadata::{
     add_provenance, begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options,
     network_options, protocol_options, timecode, timecode_rate, with_given,
@@ -326,7 +326,8 @@ impl FileSink {
         };
         let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), keys)?;
         let kind = Encoder::find(&encoder.name());
-        keeps::check(&self.input, self.container, kind, Some((first, about)), self.target.name(), &self.notices)?;
+        let said = First { picture: first, about, encoded: fitter.video() };
+        keeps::check(&self.input, self.container, kind, Some(said), self.target.name(), &self.notices)?;
         let add = |muxer: &mut Muxer, stream: &Stream, metadata: &Metadata| {
             Ok(muxer.add_encoded(&encoder, stream, metadata, &side_data)?)
         };
@@ -413,7 +414,11 @@ impl FileSink {
         let (routes, video) = if self.container.is_images() || self.stack.is_some() {
             (Routes::default(), add(muxer, stream, &Vec::new())?)
         } else {
-            muxer.set_chapters(&media.chapters, self.input.shift, self.input.length);
+            let zero = zero_time(&self.input, self.container);
+            // Some programs write chapters that count from zero beside a clock that does not.
+            let first = media.chapters.iter().map(|of| rescale(of.start, of.time_base, microseconds())).min();
+            let shift = if first.is_some_and(|first| first >= zero) { -zero } else { 0 };
+            muxer.set_chapters(&media.chapters, self.input.shift + shift, self.input.length);
             Routes::add(muxer, &self.input, (&self.rules, &self.early), &self.notices, |muxer| {
                 add(muxer, stream, &about_video)
             })?
@@ -708,7 +713,7 @@ impl Sink for FileSink {
     }
 
     fn encoding(&self) -> Option<Encoding> {
-        let encoder = *self.candidates.first()?;
+        let encoder = expected(&self.candidates, &self.input)?;
         // Which of two passes it is, is no choice.
         let choice = EncoderChoice { pass: None, ..self.choice.clone() };
         let size = self.input.picture.map(|(_, size)| size);
@@ -746,14 +751,20 @@ impl Sink for FileSink {
 }
 
 /// The time of the input, in microseconds, that becomes zero in the output. It is the input's start time if the
-/// container starts streams at zero, or if the input has a broadcast clock and the output has not: a file must not
-/// begin hours after zero. A start time of a few seconds is kept.
+/// container starts streams at zero, or if a file would begin hours after zero. A start time of a few seconds is kept,
+/// and so is that of a broadcast clock by another one, as far as it counts.
 fn zero_time(input: &Input, container: Container) -> i64 {
     const KEPT: std::ops::Range<i64> = 0..10_000_000;
+    const HOUR: i64 = 3_600_000_000;
+    // 33 bits of a ninety-thousandth of a second.
+    const BROADCAST: std::ops::Range<i64> = -HOUR..95_443_717_688;
     let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
-    let is_broadcast_time = input.media.has_broadcast_clock() && !KEPT.contains(&start);
-    let moves = container.starts_at_zero() || is_broadcast_time && !container.has_broadcast_clock();
-    if moves { start } else { 0 }
+    let is_kept = match container.has_broadcast_clock() {
+        true => BROADCAST.contains(&start),
+        false if input.media.has_broadcast_clock() => KEPT.contains(&start),
+        false => (-HOUR..HOUR).contains(&start),
+    };
+    if container.starts_at_zero() || !is_kept { start } else { 0 }
 }
 
 /// Whether this is the pattern of an image sequence (`%05d.png`).

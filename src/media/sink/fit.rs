@@ -2,8 +2,11 @@
 //! with.
 
 use super::encoder_table::RAW_IN_AVI;
+use super::keeps::is_of_images;
 use super::steady::Steady;
-use crate::ffmpeg::{Container, Converter, Encoder, Picture, RawFormat, VideoFormat, nearest_format};
+use crate::ffmpeg::{
+    Container, Converter, Encoder, Picture, RawFormat, Signalling, VideoFormat, is_lossless, nearest_format,
+};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::codec::Id;
@@ -52,7 +55,8 @@ pub fn format_for(
         formats.retain(|format| !format.has_alpha());
     }
     let loses_alpha = from.has_alpha() && !carries_alpha && encoder.takes(from);
-    let signals_range = container.signals_range(encoder.codec());
+    let signalling = Signalling::of(encoder.codec(), container);
+    let (signals_range, is_always_full) = (signalling.says_full_range(), signalling.is_always_full());
     let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
     let for_range = container.is_images() && !signals_range && is_full_yuv;
     let plays_anywhere =
@@ -73,23 +77,25 @@ pub fn format_for(
         (from.is_rgb() && container.name() == "avif", &|format| !format.is_rgb()),
         // Image files cannot signal the range of YUV; RGB always has full range.
         (for_range, &|format| format.is_rgb()),
+        // Readers disagree about its YUV.
+        (container.is_images() && encoder.codec() == Id::JPEG2000, &|format| format.is_rgb() || format.is_gray()),
     ] {
         if asks && !asked_for && formats.iter().any(suits) {
             formats.retain(suits);
         }
     }
-    let full = first.is_full_range() && signals_range || encoder.needs_full_range();
+    let full = first.is_full_range() && signals_range || is_always_full;
     let format = match full_range_variant(from, full, &formats) {
         Some(variant) => variant,
         None if formats.is_empty() => from,
         None => nearest_format(&formats, from)
             .with_context(|| format!("encoder {} supports no pixel format close to {from}", encoder.name()))?,
     };
-    let colour = first.colour().converted(from, format, first.size().1 >= 720);
+    let colour = first.colour().converted(from, format, first.size());
     let is_yuv = !format.is_rgb() && !format.is_gray();
     // Untagged gray is full range, but decoders of H.264 and similar codecs take it for limited.
     let full_gray = format.is_gray() && (first.is_full_range() || !signals_range);
-    let colour = match full_gray || encoder.needs_full_range() {
+    let colour = match full_gray || is_always_full {
         true => colour.full_range(),
         false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !signals_range => {
             notices.warn(&format!(
@@ -158,7 +164,13 @@ pub fn format_for(
         true => (width & !1, height & !1),
         false => (width, height),
     };
-    Ok(VideoFormat { format, size, colour })
+    let video = VideoFormat { format, size, colour };
+    if !video.is_yuv() {
+        return Ok(video);
+    }
+    // What loses no sample keeps its matrix, too.
+    let converts = from.is_rgb() || is_of_images(container) || !is_lossless(encoder.codec());
+    Ok(VideoFormat { colour: signalling.sayable(colour, size, converts), ..video })
 }
 
 /// The pixel formats that `encoder` takes for this container; empty if it takes any.
@@ -176,7 +188,7 @@ pub fn holds_all(encoder: Encoder, container: Container, picture: &Picture) -> b
 }
 
 /// Whether the conversion to `to` loses bits, colour, or alpha that is not all opaque.
-fn loses(picture: &Picture, to: RawFormat) -> bool {
+pub fn loses(picture: &Picture, to: RawFormat) -> bool {
     let from = picture.format();
     from.loses_colour_in(to) || from.has_alpha() && !to.has_alpha() && !picture.is_opaque()
 }
@@ -228,7 +240,7 @@ pub struct Fitter {
     converter: Converter,
     steady: Steady,
     notices: Notices,
-    /// Whether the change of the matrix was reported.
+    /// Whether the change of the matrix was reported, or is none: all pictures are converted.
     warned_matrix: bool,
     /// The size of the first picture, until the size changes.
     first_size: Option<(usize, usize)>,
@@ -247,11 +259,16 @@ impl Fitter {
             converter: Converter::default(),
             steady: Steady::new(first, fields, notices.clone()),
             notices,
-            warned_matrix: false,
+            warned_matrix: first.colour().other_matrix(to.colour).is_some(),
             first_size: Some(first.size()),
             first_format: first.format(),
             is_whole: !loses(first, to.format),
         }
+    }
+
+    /// What pictures are converted to.
+    pub fn video(&self) -> VideoFormat {
+        self.to
     }
 
     /// Makes the metadata of `picture` fit; returns whether format, range, matrix and size do.

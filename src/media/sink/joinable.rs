@@ -1,6 +1,6 @@
 //! The encoders whose pieces can be joined without encoding again, and the options with which they can.
 
-use super::encoder_choice::{EncoderChoice, Pace, Quality};
+use super::encoder_choice::{EncoderChoice, Pace, Quality, expected};
 use super::file::{OutputOptions, is_sequence_name};
 use super::kind::OutputKind;
 use super::target::is_stream;
@@ -78,7 +78,7 @@ pub(super) fn joinable(
     }
     let codec = options.encoder.regard(input, Pace::Offline);
     let (candidates, _) = options.encoder.candidates(codec, container, name, &mut || false)?;
-    let encoder = *candidates.first().context("no encoder to try")?;
+    let encoder = expected(&candidates, input).context("no encoder to try")?;
     let row = row_of(encoder)?;
     let EncoderChoice { options: given, .. } = &mut options.encoder;
     for (key, value) in row.options {

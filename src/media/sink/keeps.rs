@@ -1,7 +1,7 @@
 //! The metadata of files that each container keeps. The warning about what is lost, and the table in `docs/files.md`,
 //! come from this table.
 
-use crate::ffmpeg::{Container, Encoder, Media, Picture, Stream};
+use crate::ffmpeg::{Container, Encoder, Media, Picture, Rational, Signalling, Stream, VideoFormat};
 use crate::image_file::{About, ImageMetadata};
 use crate::pipeline::{Input, Notices};
 use crate::sys::Name;
@@ -133,8 +133,15 @@ pub(super) fn is_of_images(container: Container) -> bool {
     container.is_images() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe")
 }
 
-/// Warns, once, of all metadata of the input that a file of this container does not keep. `first` is the first picture,
-/// and its metadata as an image.
+/// The first picture of an output, its metadata as an image, and what it is encoded as.
+#[derive(Clone, Copy)]
+pub(super) struct First<'a> {
+    pub picture: &'a Picture,
+    pub about: Option<&'a About>,
+    pub encoded: VideoFormat,
+}
+
+/// Warns, once, of all metadata of the input that a file of this container does not keep.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -142,12 +149,12 @@ pub(super) fn check(
     input: &Input,
     container: Container,
     encoder: Option<Encoder>,
-    first: Option<(&Picture, Option<&About>)>,
+    first: Option<First<'_>>,
     output: &Name,
     notices: &Notices,
 ) -> Result<()> {
     let (media, video) = (&input.media, input.video_stream());
-    let picture = first.map(|(picture, _)| picture);
+    let picture = first.map(|first| first.picture);
     let to_images = is_of_images(container);
     let mut lost = dynamic(video, picture);
     // For output to images, chapters are not missed.
@@ -156,8 +163,11 @@ pub(super) fn check(
     let of_film =
         of_film.filter(|(what, ..)| what.is_present(media, video, picture) && !what.is_kept(container, encoder));
     lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
+    if let (Some(first), Some(encoder)) = (first, encoder) {
+        lost.extend(of_colours(first, video, container, encoder));
+    }
     if media.is_images() && to_images {
-        lost.extend(first.map(|(first, about)| of_image(first, about, encoder)).unwrap_or_default());
+        lost.extend(first.map(|first| of_image(first.picture, first.about, encoder)).unwrap_or_default());
         // The metadata in the header of a stack.
         let of_file: Vec<&str> = media.metadata.iter().map(|(key, _)| key.as_str()).collect();
         lost.extend((!of_file.is_empty()).then(|| format!("texts{}", listed(&of_file))));
@@ -166,6 +176,31 @@ pub(super) fn check(
         return Ok(());
     }
     notices.warn(&format!("{output} does not say what {} says of itself: {}", input.name, lost.join("; ")))
+}
+
+/// What pictures say of their colours and of their shape, and the output does not.
+fn of_colours(first: First<'_>, video: &Stream, container: Container, encoder: Encoder) -> Vec<String> {
+    let First { picture, about, encoded } = first;
+    let (signalling, name) = (Signalling::of(encoder.codec(), container), encoder.name());
+    let by = KEPT_OF_IMAGES.iter().find(|(what, ..)| *what == ImageMetadata::Icc).map_or(&[][..], |(_, _, by)| *by);
+    let is_kept = by.contains(&name.trim_end_matches("_anim")) && (writes_icc(&name) || is_of_images(container));
+    let keeps_profile = is_kept && picture.icc_profile().is_some();
+    let has_profile = picture.icc_profile().is_some() || video.side_data.has_icc_profile();
+    let keeps_gamma = name == "png" && about.is_some_and(|about| about.has(ImageMetadata::Gamma));
+    let mut lost = Vec::new();
+    if !(signalling.colours || keeps_profile || keeps_gamma) {
+        lost.extend(picture.colour().unusual());
+    }
+    let has_matrix = encoded.is_yuv() && !picture.format().is_gray();
+    if has_matrix && !signalling.says_matrix(encoded.colour, encoded.size) {
+        lost.push(format!("matrix coefficients ({})", encoded.colour.matrix_name()));
+    }
+    lost.extend((has_profile && !keeps_profile).then(|| "ICC profile".to_owned()));
+    let shape = picture.sample_aspect_ratio().or(video.sample_aspect_ratio).unwrap_or(Rational::new(1, 1));
+    if !signalling.shape && shape.numerator() != shape.denominator() {
+        lost.push(format!("pixels of {}:{}", shape.numerator(), shape.denominator()));
+    }
+    lost
 }
 
 /// Metadata that applies only to the original pictures.
@@ -223,10 +258,8 @@ fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) ->
     let keys = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !OF_STORAGE.contains(key));
     let keys: Vec<&str> = keys.collect();
     let list = listed(&keys);
-    let is_lost = |what: ImageMetadata, by: &[&str]| match what {
-        ImageMetadata::Icc => first.icc_profile().is_some() && !by.contains(&encoder.as_str()),
-        _ => about
-            .is_some_and(|about| about.has(what) && !(by.contains(&encoder.as_str()) && about.fits(what, &encoder))),
+    let is_lost = |what: ImageMetadata, by: &[&str]| {
+        about.is_some_and(|about| about.has(what) && !(by.contains(&encoder.as_str()) && about.fits(what, &encoder)))
     };
     let lost = KEPT_OF_IMAGES.iter().filter(|(what, _, by)| is_lost(*what, by));
     let mut lost: Vec<String> = lost

@@ -52,7 +52,6 @@ mod target;
 mod temporary;
 mod together;
 mod two_pass;
-#[cfg(target_os = "linux")]
 mod virtual_camera;
 mod webp;
 

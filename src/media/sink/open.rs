@@ -9,7 +9,6 @@ use super::reconnecting::Reconnecting;
 use super::recorder::Recorder;
 use super::target::{Overwrite, Target, TargetError};
 use super::two_pass::{Pass, SizeRule};
-#[cfg(target_os = "linux")]
 use super::virtual_camera::VirtualCameraSink;
 use crate::ffmpeg::{Media, Rational};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, Sink};
@@ -63,14 +62,11 @@ pub fn open(
             check_raw(target.name(), &options)?;
             Box::new(RawSink::create(input, target, framing, notices)?)
         }
-        #[cfg(target_os = "linux")]
         OutputKind::VirtualCamera => {
             let device = target.name().path().to_owned();
             let sink = FileSink::create(input, target, options, on_gpu, notices)?;
             Box::new(VirtualCameraSink::new(Box::new(sink), &device))
         }
-        #[cfg(not(target_os = "linux"))]
-        OutputKind::VirtualCamera => Box::new(FileSink::create(input, target, options, on_gpu, notices)?),
         OutputKind::Server if target.is_network() => {
             Box::new(Reconnecting::create(input, target, options, on_gpu(), notices)?)
         }

@@ -5,24 +5,20 @@ use std::io::Read;
 use std::path::Path;
 
 /// The attribute of files that this program has made. A wall takes the call for it, so it is set before.
-#[cfg(target_os = "linux")]
 const MADE: &str = "user.histeq-video";
 
 /// Marks a file as made by this program, where the file system keeps attributes.
-pub fn mark(_file: &File) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::fs::fsetxattr(_file, MADE, b"1", rustix::fs::XattrFlags::empty());
+pub fn mark(file: &File) {
+    let _ = rustix::fs::fsetxattr(file, MADE, b"1", rustix::fs::XattrFlags::empty());
 }
 
 /// Whether this program has made the file; `None` if that is not known.
-pub fn is_made_here(_path: &Path) -> Option<bool> {
-    #[cfg(target_os = "linux")]
-    match rustix::fs::getxattr(_path, MADE, &mut [0; 1]) {
-        Ok(_) => return Some(true),
-        Err(rustix::io::Errno::NODATA) => return Some(false),
-        Err(_) => {}
+pub fn is_made_here(path: &Path) -> Option<bool> {
+    match rustix::fs::getxattr(path, MADE, &mut [0; 1]) {
+        Ok(_) => Some(true),
+        Err(rustix::io::Errno::NODATA) => Some(false),
+        Err(_) => None,
     }
-    None
 }
 
 /// Whether the file `output` may be a source as `input` is: its name ends as that of the input does, it begins as that

@@ -29,6 +29,10 @@ enum Route {
         /// Unit of the times of its packets.
         time_base: Rational,
         is_sound: bool,
+        /// Whether a packet has come out.
+        is_made: bool,
+        /// Why the last packet of sound was not converted that was not.
+        error: Option<String>,
     },
 }
 
@@ -37,10 +41,10 @@ enum Treatment<'a> {
     Copy,
     /// Its image becomes an attached file.
     Attach(&'a [u8]),
-    /// Subtitles are converted by this encoder.
-    Subtitles(&'static str),
-    /// Audio is re-encoded by this encoder.
-    Sound(&'static str),
+    /// Subtitles are converted.
+    Subtitles(TranscodeTo),
+    /// Audio is re-encoded.
+    Sound(TranscodeTo),
     /// The muxer recreates it from chapters or metadata.
     Implied,
     /// The user does not want it.
@@ -162,9 +166,11 @@ pub fn check(
         let is_encoded_anyway = rules.codec.is_some() || rules.live && is_uncompressed(stream);
         match treatment(stream, streams, container, rules) {
             Treatment::LeaveOut => leave_out(stream, &why_not_copied(stream, container), notices)?,
-            Treatment::Sound(encoder) if !(container.holds(stream) || is_encoded_anyway) => {
+            Treatment::Sound(TranscodeTo { encoder, .. }) if !(container.holds(stream) || is_encoded_anyway) => {
                 let why = why_not_copied(stream, container);
-                notices.warn(&format!("{} is re-encoded ({encoder}): {why}", stream.describe()))?;
+                let message = format!("{} is re-encoded ({encoder}): {why}", stream.describe());
+                // No sound has more bits to lose.
+                if encoder == "pcm_s24le" { notices.note(&message) } else { notices.warn(&message)? }
             }
             _ => {}
         }
@@ -223,9 +229,15 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
     if container.holds(stream) && !is_encoded_live && !is_other_codec {
         return Treatment::Copy;
     }
-    match (container.subtitle_codec(), container.sound_encoder()) {
-        (Some(codec), _) if stream.is_text_subtitle() && stream.has_decoder() => Treatment::Subtitles(codec),
-        (_, Some(encoder)) if is_sound => Treatment::Sound(encoder),
+    let subtitles = container.subtitle_codec().filter(|_| stream.is_text_subtitle() && stream.has_decoder());
+    let has_global_header = container.needs_global_header();
+    match (subtitles, is_sound.then(|| container.sound_instead(stream)).flatten()) {
+        (Some(encoder), _) => Treatment::Subtitles(TranscodeTo {
+            encoder: encoder.to_owned(),
+            has_global_header,
+            ..TranscodeTo::default()
+        }),
+        (_, Some(to)) => Treatment::Sound(to),
         _ if container.holds(stream) => Treatment::Copy,
         _ => Treatment::LeaveOut,
     }
@@ -237,10 +249,7 @@ fn converted(input: &Input, container: Container, rules: &StreamRules, notices: 
     let others = streams.iter().filter(|stream| stream.index != input.video);
     let wanted: Vec<(Stream, TranscodeTo)> = others
         .filter_map(|stream| match treatment(stream, streams, container, rules) {
-            Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => {
-                let has_global_header = container.needs_global_header();
-                Some((stream.clone(), TranscodeTo { encoder: encoder.to_owned(), has_global_header }))
-            }
+            Treatment::Sound(to) | Treatment::Subtitles(to) => Some((stream.clone(), to)),
             _ => None,
         })
         .collect();
@@ -248,6 +257,25 @@ fn converted(input: &Input, container: Container, rules: &StreamRules, notices: 
         true => Ok((None, Vec::new())),
         false => input.transcoders.open(&wanted, notices).map(|(open, streams)| (Some(open), streams)),
     }
+}
+
+/// Says which channels and tones sound loses because its codec has no place for them in this container.
+///
+/// # Errors
+/// That channels are mixed, with `--strict`.
+fn tell_losses(stream: &Stream, output: &Stream, container: Container, notices: &Notices) -> Result<()> {
+    let (Some((rate, channels)), Some((new_rate, new_channels))) = (stream.sound(), output.sound()) else {
+        return Ok(());
+    };
+    let takes = format!("{} in {} takes no more (a .mkv file can)", output.codec, container.name());
+    // 22,255 Hz of old files are 22,050 elsewhere.
+    if new_rate < rate - rate / 20 {
+        notices.note(&format!("{}: {rate} Hz become {new_rate} Hz: {takes}", stream.describe()));
+    }
+    if new_channels < channels {
+        notices.warn(&format!("{}: {channels} channels are mixed to {new_channels}: {takes}", stream.describe()))?;
+    }
+    Ok(())
 }
 
 /// Transcoders, and the streams that come out of them, or why they do not.
@@ -308,15 +336,23 @@ impl Routes {
                     muxer.add_cover(stream, picture, &metadata)?;
                     None
                 }
-                Treatment::Sound(encoder) | Treatment::Subtitles(encoder) => match converted.next() {
+                Treatment::Sound(wanted) | Treatment::Subtitles(wanted) => match converted.next() {
                     Some((place, Ok(output))) => {
-                        let to = muxer.add_copy(&output, &metadata)?;
-                        beside.push(output.clone());
-                        let is_sound = stream.kind == MediaType::Audio;
-                        Some(Route::Transcoded { to, place, time_base: output.time_base, is_sound })
+                        let is_tried = can_try && beside.len() < MAX_TRIED;
+                        let trial = is_tried.then(|| Trial::new(container, &add_video, &beside, &output));
+                        if let Some(Err(error)) = trial {
+                            refuse(stream, container, &error.to_string(), notices)?;
+                            None
+                        } else {
+                            tell_losses(stream, &output, container, notices)?;
+                            let to = muxer.add_copy(&output, &metadata)?;
+                            let (time_base, is_sound) = (output.time_base, stream.kind == MediaType::Audio);
+                            beside.push(output);
+                            Some(Route::Transcoded { to, place, time_base, is_sound, is_made: false, error: None })
+                        }
                     }
                     Some((_, Err(error))) => {
-                        leave_out(stream, &format!("it cannot become {encoder}: {error}"), notices)?;
+                        leave_out(stream, &format!("it cannot become {}: {error}", wanted.encoder), notices)?;
                         None
                     }
                     None => None,
@@ -361,13 +397,15 @@ impl Routes {
         }
         let delay = match route {
             Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
-            Route::Transcoded { to, place, time_base, is_sound } => {
+            Route::Transcoded { to, place, time_base, is_sound, is_made, error: last } => {
                 let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
                 let Transcoded { packets, error } = transcoders.send(*place, Some(&packet))?;
+                *is_made |= !packets.is_empty();
                 match error {
                     // The transcoder fills the gap.
                     Some(error) if *is_sound => {
                         notices.detail(&format!("sound of stream #{index} cannot be decoded: {error}"));
+                        *last = Some(error);
                     }
                     Some(error) => notices
                         .warn(&format!("a subtitle of stream #{index} cannot be converted and is lost: {error}"))?,
@@ -399,11 +437,17 @@ impl Routes {
             }
         }
         let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
-        for (route, _) in self.routes.iter().flatten() {
-            if let Route::Transcoded { to, place, time_base, .. } = route {
+        for (index, route) in self.routes.iter().enumerate() {
+            if let Some((Route::Transcoded { to, place, time_base, is_made, error: last, .. }, _)) = route {
                 let Transcoded { packets, error } = transcoders.send(*place, None)?;
                 if let Some(error) = error {
                     bail!("the end of a stream cannot be encoded: {error}");
+                }
+                if let Some(error) = last.as_ref().filter(|_| !is_made && packets.is_empty()) {
+                    notices.warn_of_damage(&format!(
+                        "stream #{index} is empty: none of its sound can be converted: {error} (--streams -{index} \
+                         leaves it out)"
+                    ))?;
                 }
                 write_all(packets, *to, *time_base, muxer)?;
             }

@@ -69,6 +69,9 @@ pub enum TargetError {
     /// It is a folder.
     #[error("{0} is a folder (give a file name)")]
     Folder(Name),
+    /// Its name is longer than the system takes.
+    #[error("{0}: the name is too long (give a shorter one)")]
+    TooLong(Name),
     /// The folder that it should lie in does not exist.
     #[error("{0}: there is no folder {1} (make it first)")]
     NoFolder(Name, Name),
@@ -111,21 +114,32 @@ pub enum TargetError {
         kept: String,
         /// The error of the system.
         error: String,
+        /// The kind of that error.
+        kind: ErrorKind,
     },
 }
 
 impl TargetError {
     /// Why no file can be made for the output of this name.
     fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
-        move |error| match is_full(&error) {
-            true => TargetError::not_written(name)(error),
-            false => TargetError::NotWritable(name.clone(), reason(&error)),
+        move |error| match error.kind() {
+            _ if is_full(&error) => TargetError::not_written(name)(error),
+            ErrorKind::InvalidFilename => TargetError::TooLong(name.clone()),
+            _ => TargetError::NotWritable(name.clone(), reason(&error)),
         }
     }
 
     /// Why the output of this name is not what it was to be.
     fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
-        move |error| TargetError::NotWritten(name.clone(), reason(&error))
+        move |error| TargetError::of_name(name, &error)
+    }
+
+    fn of_name(name: &Name, error: &std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::IsADirectory => TargetError::Folder(name.clone()),
+            ErrorKind::InvalidFilename => TargetError::TooLong(name.clone()),
+            _ => TargetError::NotWritten(name.clone(), reason(error)),
+        }
     }
 }
 
@@ -693,9 +707,9 @@ impl WholeFile {
         }
         let name = files[at].name.clone();
         match (kept.is_empty(), error.kind()) {
-            (true, _) => TargetError::NotWritten(name, reason(error)),
+            (true, _) => TargetError::of_name(&name, error),
             (_, ErrorKind::AlreadyExists) => TargetError::Appeared { name, kept: kept.join(", ") },
-            _ => TargetError::Kept { name, kept: kept.join(", "), error: reason(error) },
+            (_, kind) => TargetError::Kept { name, kept: kept.join(", "), error: reason(error), kind },
         }
     }
 
@@ -704,7 +718,7 @@ impl WholeFile {
     }
 
     /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
-    fn keep(&mut self, word: &str) -> std::io::Result<Name> {
+    pub(super) fn keep(&mut self, word: &str) -> std::io::Result<Name> {
         for path in names_with(&self.file, word) {
             match self.temporary.take(&path, false, self.old.as_ref()) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -741,10 +755,14 @@ pub(super) fn is_stream(name: &Name) -> bool {
 /// Returns whether such files exist, which may be replaced.
 fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
     Target::differs(name, input)?;
-    let metadata = std::fs::metadata(name).ok();
-    if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
-        return Err(TargetError::Folder(name.clone()));
-    }
+    let metadata = match std::fs::metadata(name) {
+        Ok(metadata) if metadata.is_dir() => return Err(TargetError::Folder(name.clone())),
+        // Of a sequence, names are as long as their numbers.
+        Err(error) if error.kind() == ErrorKind::InvalidFilename && files != Files::Sequence => {
+            return Err(TargetError::TooLong(name.clone()));
+        }
+        metadata => metadata.ok(),
+    };
     // The content of a block device is protected like that of a file.
     let is_file = metadata.is_some_and(|metadata| metadata.is_file() || metadata.file_type().is_block_device());
     let itself = is_file.then(|| name.clone());

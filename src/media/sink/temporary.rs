@@ -57,26 +57,22 @@ impl Temporary {
     /// # Errors
     /// When the folder takes no new files.
     pub(super) fn beside(place: &Path) -> io::Result<Self> {
-        let mode = if place.exists() { 0o600 } else { 0o666 };
+        let is_file = symlink_metadata(place).is_ok_and(|there| there.is_file());
+        let mode = if is_file { 0o600 } else { 0o666 };
         let temporary =
             Temporary::nameless(folder_of(place), mode).map_or_else(|| Temporary::named(place, mode), Ok)?;
         mark(&temporary.file);
         Ok(temporary)
     }
 
-    /// Creates one without a name, which disappears with the process; `None` where the system has none.
-    fn nameless(_folder: &Path, _mode: u32) -> Option<Self> {
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{Mode, OFlags};
-            let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-            let file = File::from(rustix::fs::open(_folder, flags, Mode::from_raw_mode(_mode)).ok()?);
-            // It is opened, and named, through /proc.
-            let location = by_descriptor(&file)?;
-            is_same(std::fs::metadata(&location), &file).then_some(Temporary { file, location, path: None })
-        }
-        #[cfg(not(target_os = "linux"))]
-        None
+    /// Creates one without a name, which disappears with the process; `None` where the file system has none.
+    fn nameless(folder: &Path, mode: u32) -> Option<Self> {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
+        // It is opened, and named, through /proc.
+        let location = by_descriptor(&file)?;
+        is_same(std::fs::metadata(&location), &file).then_some(Temporary { file, location, path: None })
     }
 
     /// Creates one with a new name.

@@ -19,6 +19,12 @@ impl Together {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|file| !file.is_called(name));
     }
 
+    /// Gives those that are whole the names `NAME.new.EXT`, as one that belongs to them cannot be written. Returns these.
+    pub fn keep(&self) -> Vec<Name> {
+        let mut files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        files.iter_mut().filter_map(|file| file.keep("new").ok()).collect()
+    }
+
     /// Gives those that are whole their names.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 4 << 20;
 const MOST_SENT: usize = 1024;
 
 /// The size that filters are tried with while the size of the input is unknown.
-const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
+pub(super) const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
 
 /// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of what comes out of
 /// it. `option` is the option that the chain comes from.
@@ -84,26 +84,19 @@ pub(super) fn in_sdr(
     notices.note("HDR video becomes SDR, which all browsers show (--for quality keeps HDR)");
     stream.side_data.forget_hdr();
     let scope = Scope::Whole;
-    FilteredSource::open(
-        source,
-        input,
-        "--for web",
-        Name::from(to_sdr(colour.has_primaries_and_matrix())).into(),
-        scope,
-        notices,
-    )
+    let chain = Name::from(to_sdr(colour.has_primaries())).into();
+    FilteredSource::open(source, input, "--for web", chain, scope, notices)
 }
 
 /// The filters from HDR to SDR: zscale makes linear light, in multiples of the white of an SDR picture in HDR (203
 /// cd/m2, ITU-R BT.2408). Up to 0.6 it is unchanged; the range above, up to 1,000 cd/m2, is compressed into the rest.
-/// Unspecified primaries and matrix are taken for those of HDR.
-fn to_sdr([has_primaries, has_matrix]: [bool; 2]) -> String {
+/// Unspecified primaries are taken for those of HDR.
+fn to_sdr(has_primaries: bool) -> String {
     let primaries = if has_primaries { "" } else { "setparams=color_primaries=bt2020," };
-    let matrix = if has_matrix { "" } else { "setparams=colorspace=bt2020nc," };
     let forgotten = ["MASTERING_DISPLAY_METADATA", "CONTENT_LIGHT_LEVEL", "DYNAMIC_HDR_PLUS"];
     let forgotten = forgotten.map(|kind| format!("sidedata=mode=delete:type={kind},")).concat();
     format!(
-        "{primaries}{matrix}{forgotten}zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,\
+        "{primaries}{forgotten}zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt709,\
          tonemap=mobius:param=0.6:peak=4.926,zscale=t=bt709:m=bt709:r=tv,format=yuv420p10le"
     )
 }
@@ -138,9 +131,9 @@ pub fn developed(
     }
     notices.note(&format!("{named}: brought to BT.709 first (--log off leaves it as it is)"));
     let colour = input.media.streams[input.video].colour();
-    let (is_full, [_, has_matrix]) = (colour.is_full_range(format), colour.has_primaries_and_matrix());
+    let is_full = colour.is_full_range(format);
     forget(&mut input.media, input.video);
-    let chain = Chain { text: chain(format, has_matrix).into(), cubes: Some(Cubes::of(named.curve)) };
+    let chain = Chain { text: chain(format).into(), cubes: Some(Cubes::of(named.curve)) };
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
     Ok((source, input, Some(Developed { named, is_full })))

@@ -5,13 +5,13 @@ use super::file::FileInput;
 use super::isolated;
 use super::live_input::{CameraOptions, LiveInput};
 use super::native::ToNative;
-use super::open_input::{NO_PICTURE, OpenInput, TIMEOUT};
+use super::open_input::{NO_PICTURE, OpenInput, TIMEOUT, TimedPicture};
 use super::options::Isolation;
 use super::sound::SoundStreams;
 use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
-use crate::ffmpeg::{AutoRotate, Error, Media, Picture, Rational, microseconds, rescale};
-use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Pauses, Progress, Source};
+use crate::ffmpeg::{AutoRotate, Error, Media, Rational, microseconds, rescale};
+use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Outage, Pauses, Progress, Source};
 use crate::sys::without_password;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::Pool;
@@ -24,10 +24,16 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest wait between two frames of a file.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// How long a run that has a duration waits for its first frame, at least: a camera may be slow to begin.
+const LONGEST_START: Duration = Duration::from_secs(10);
+
 /// A source of live frames.
 pub struct LiveSource {
     live_input: LiveInput,
     open: Option<OpenInput>,
+    outage: Outage,
+    /// When the first frame was asked for.
+    asked_at: Option<Instant>,
     /// The pool for decoded frames, each time the input is opened.
     pool: Option<Arc<dyn Pool>>,
     clock: LiveClock,
@@ -124,6 +130,8 @@ impl LiveSource {
         let source = LiveSource {
             live_input,
             open: Some(open),
+            outage: Outage::default(),
+            asked_at: None,
             pool: None,
             clock: LiveClock::setting(start),
             sounds,
@@ -140,9 +148,9 @@ impl LiveSource {
         Ok((source, input))
     }
 
-    /// The delivery of a picture that was read at `at`, with its time in the run; `None` after the requested duration.
-    /// Without a time base, its times are assumed, and count for nothing.
-    fn take(&mut self, mut picture: Picture, at: Instant, time_base: Option<Rational>) -> Result<Option<Delivery>> {
+    /// The delivery of a picture, with its time in the run; `None` after the requested duration. Times that are assumed
+    /// count for nothing.
+    fn take(&mut self, TimedPicture { mut picture, read_at: at, time_base }: TimedPicture) -> Result<Option<Delivery>> {
         let in_microseconds = |time: i64| time_base.map(|time_base| rescale(time, time_base, microseconds()));
         let stamp = picture.time().and_then(in_microseconds);
         let at = stamp.filter(|_| self.live_input.is_paced).map_or(at, |stamp| self.wait_for(stamp));
@@ -156,6 +164,7 @@ impl LiveSource {
         let picture = self.rotate.picture(picture).with_context(name)?;
         let frame = self.to_native.frame(&picture).with_context(name)?;
         self.delivered += 1;
+        self.outage.end(&self.notices, &self.live_input.name);
         self.progress.count_decoded(time);
         Ok(Some(Delivery { frame: Some(frame), read_at: Some(at), ..Delivery::default() }))
     }
@@ -182,7 +191,7 @@ impl LiveSource {
         self.clock.reset();
         self.sounds.clear();
         if self.live_input.comes_back {
-            self.notices.waiting(&format!("{}: {reason}; waiting for it to come back", self.live_input.name));
+            self.outage.begin(&self.notices, &format!("{}: {reason}", self.live_input.name));
         }
         self.live_input.comes_back
     }
@@ -192,30 +201,38 @@ impl LiveSource {
             // A different camera may be plugged in.
             self.live_input = LiveInput::find(&self.options, &self.notices)?;
         }
-        let end = ends_at(self.clock.start(), &self.options);
+        let end = self.end();
         let within = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
         OpenInput::open(&self.live_input, None, &self.cancel, &self.notices, within)
     }
 
     /// Tries to open the input until it is back; `false` when the run is cancelled, or has lasted as long as asked.
     fn wait_for_return(&mut self) -> bool {
-        let (cancel, notices) = (self.cancel.clone(), self.notices.clone());
-        let end = ends_at(self.clock.start(), &self.options);
-        let Some((mut open, seconds)) = Pauses::until_open(&cancel, &notices, end, || self.open_again()) else {
-            return false;
-        };
+        let (cancel, notices, end) = (self.cancel.clone(), self.notices.clone(), self.end());
+        let mut outage = std::mem::take(&mut self.outage);
+        let opened = outage.until_open(&cancel, &notices, end, || self.open_again());
+        self.outage = outage;
+        let Some(mut open) = opened else { return false };
         self.pool.iter().for_each(|pool| open.video.use_pool(pool.clone()));
         open.select(&self.sounds);
-        notices.back(&format!("{}: back after {seconds:.1} s", self.live_input.name));
         self.open = Some(open);
         true
     }
+
+    /// When the run ends, if it is to end.
+    fn end(&self) -> Option<Instant> {
+        ends_at(self.clock.start(), self.asked_at?, &self.options)
+    }
 }
 
-/// When a run ends whose first frame was captured at `start`, if it is to end and has begun.
-pub(super) fn ends_at(start: &StartTime, options: &CameraOptions) -> Option<Instant> {
+/// When a run ends that asked for its first frame at `asked_at` and captured it at `start`, if it is to end. Without a
+/// first frame, it does not go on for ever.
+pub(super) fn ends_at(start: &StartTime, asked_at: Instant, options: &CameraOptions) -> Option<Instant> {
     let duration = Duration::from_micros(u64::try_from(options.duration?).ok()?);
-    start.get()?.checked_add(duration)
+    match start.get() {
+        Some(start) => start.checked_add(duration),
+        None => asked_at.checked_add(duration.max(LONGEST_START)),
+    }
 }
 
 /// Finds and opens the input for the first time, and waits up to `options.wait` for it, unless no attempt can succeed.
@@ -275,7 +292,11 @@ impl Source for LiveSource {
     }
 
     fn next(&mut self) -> Result<Option<Delivery>> {
+        self.asked_at.get_or_insert_with(Instant::now);
         while !self.cancel.is_cancelled() {
+            if self.delivered == 0 && self.end().is_some_and(|end| Instant::now() >= end) {
+                break;
+            }
             if let Some(packet) = self.sounds.next(&self.clock) {
                 return Ok(Some(Delivery { packets: vec![packet], ..Delivery::default() }));
             }
@@ -293,17 +314,29 @@ impl Source for LiveSource {
                 let (name, stream) = (&self.live_input.name, open.video_stream().describe());
                 bail!("{name}: NVDEC does not take this {stream} of {format} (use --decoder cpu)");
             }
+            let is_over = match &event {
+                Ok(ReaderEvent::End) => true,
+                Err(error) => *error != Error::Exit,
+                Ok(_) => false,
+            };
+            // The end comes again at the next read.
+            if is_over && let Some(timed) = open.newest.take() {
+                return self.take(timed);
+            }
             match event {
                 Ok(ReaderEvent::Picture(picture)) => {
                     (open.begun, open.video.packets.in_vain) = (true, None);
-                    if open.video.packets.stale > 0 {
-                        open.video.packets.stale -= 1;
-                        continue;
-                    }
-                    let (at, time_base) = (open.video.packets.read_at, open.video.time_base);
                     // A file comes at the pace of its times, assumed or not.
                     let assumed = !self.live_input.is_paced && open.assumes_times(self.options.rate);
-                    return self.take(picture, at, (!assumed).then_some(time_base));
+                    let time_base = (!assumed).then_some(open.video.time_base);
+                    let timed = TimedPicture { picture, read_at: open.video.packets.read_at, time_base };
+                    if open.video.packets.stale > 0 {
+                        open.video.packets.stale -= 1;
+                        open.newest = Some(timed);
+                        continue;
+                    }
+                    open.newest = None;
+                    return self.take(timed);
                 }
                 Ok(ReaderEvent::Packet(packet)) => {
                     let route = open.sound_routes.iter().find(|route| route.stream == packet.stream());
@@ -337,6 +370,13 @@ impl Source for LiveSource {
                     }
                 }
             }
+        }
+        if self.delivered == 0 && !self.cancel.is_cancelled() {
+            let waited = self.asked_at.map_or(0.0, |asked_at| asked_at.elapsed().as_secs_f64());
+            return Err(FailureKind::Missing.error(format!(
+                "{}: not a single frame came in {waited:.0} s (is the sender running?)",
+                self.live_input.name
+            )));
         }
         Ok(None)
     }

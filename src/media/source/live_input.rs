@@ -162,10 +162,9 @@ impl FfmpegOptions {
             }
             None => (options.size, options.rate, options.pixel_format.clone()),
         };
-        let key = if INPUT == "v4l2" { "input_format" } else { "pixel_format" };
         self.add("video_size", size.map(|(width, height)| format!("{width}x{height}")));
         self.add("framerate", rate.map(|rate| rate.to_string()));
-        self.add(key, format);
+        self.add("input_format", format);
         Ok(())
     }
 }

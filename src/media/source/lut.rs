@@ -1,6 +1,6 @@
 //! A table of colours in a .cube file, as grading programs write it, through which pictures pass.
 
-use super::filtered::{Scope, delivered_format, filtered_in};
+use super::filtered::{Scope, TYPICAL_SIZE, delivered_format, filtered_in};
 use super::text::escaped;
 use crate::ffmpeg::{FilterGraph, RawFormat};
 use crate::pipeline::{FailureKind, Input, Notices, Source};
@@ -12,8 +12,8 @@ use std::io::{BufRead, BufReader, Read};
 /// The most of a file that is looked at for its kind: titles and comments come before it.
 const HEAD: u64 = 1 << 20;
 
-/// Pictures with more rows and without a matrix are taken for BT.709, as players take them.
-const SD_ROWS: usize = 576;
+/// The most bytes of a line. Those of a table are shorter by far.
+const MAX_LINE: u64 = 4096;
 
 /// The largest size of a table that FFmpeg takes, of curves.
 const MAX_SIZE: u64 = 65_536;
@@ -45,11 +45,9 @@ pub fn looked_up(
     ensure!(FilterGraph::knows(filter), "--lut {name}: this FFmpeg lacks the filter {filter}");
     let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
     ensure!(!format.has_alpha(), "--lut {name}: {} has alpha, which the table would lose", input.name);
-    let colour = input.media.streams[input.video].colour();
-    let [_, has_matrix] = colour.has_primaries_and_matrix();
-    let is_hd = input.picture.is_none_or(|(_, (_, height))| height > SD_ROWS);
-    let matrix = if !has_matrix && is_hd { Matrix::Bt709 } else { colour.matrix() };
-    let chain = chain(kind, name, format, matrix, colour.is_full_range(format));
+    let stream = input.video_stream();
+    let matrix = stream.matrix(input.picture.map_or(TYPICAL_SIZE, |(_, size)| size));
+    let chain = chain(kind, name, format, matrix, stream.colour().is_full_range(format));
     filtered_in((source, input), "--lut", chain, Scope::Whole, notices)
 }
 
@@ -62,13 +60,18 @@ fn kind_of(name: &Name) -> Result<Kind> {
     let file = open_regular(path).map_err(of_system)?;
     let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);
     let (mut found, mut left) = (None, u64::MAX);
+    let mut domain = [[0_f32; 3], [1.0; 3]];
     for number in 1_u64.. {
         line.clear();
-        let bytes = reader.by_ref().take(HEAD).read_until(b'\n', &mut line).map_err(of_system)?;
+        let bytes = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).map_err(of_system)?;
         read += bytes as u64;
         if bytes == 0 || left == 0 || found.is_none() && read > HEAD {
             break;
         }
+        ensure!(
+            (bytes as u64) < MAX_LINE || line.ends_with(b"\n"),
+            "--lut {name}: line {number} is longer than {MAX_LINE} bytes: it is no .cube file"
+        );
         let text = String::from_utf8_lossy(&line);
         let mut words = text.split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
@@ -79,7 +82,16 @@ fn kind_of(name: &Name) -> Result<Kind> {
                 left = size.unwrap_or(0).pow(if kind == Kind::Curves { 1 } else { 3 });
                 found = Some(kind);
             }
-            ("DOMAIN_MIN" | "DOMAIN_MAX", _) => check(words, name, number)?,
+            ("DOMAIN_MIN" | "DOMAIN_MAX", _) => {
+                check(words.clone(), name, number)?;
+                let end = &mut domain[usize::from(first == "DOMAIN_MAX")];
+                end.iter_mut().zip(words.filter_map(|word| word.parse().ok())).for_each(|(end, number)| *end = number);
+            }
+            ("LUT_1D_INPUT_RANGE" | "LUT_3D_INPUT_RANGE", _) => {
+                check(words.clone(), name, number)?;
+                let ends = words.filter_map(|word| word.parse().ok());
+                domain.iter_mut().zip(ends).for_each(|(end, number)| *end = [number; 3]);
+            }
             ("" | "TITLE", _) | (_, None) => {}
             _ if first.starts_with(['#', 'L', 'D']) => {}
             (_, Some(_)) => {
@@ -88,6 +100,11 @@ fn kind_of(name: &Name) -> Result<Kind> {
             }
         }
     }
+    let [from, to] = domain;
+    ensure!(
+        from.iter().zip(to).all(|(from, to)| *from < to),
+        "--lut {name}: its domain ends where it begins, or before (DOMAIN_MIN is below DOMAIN_MAX, mostly 0 and 1)"
+    );
     found.with_context(|| format!("--lut {name}: has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file"))
 }
 
@@ -117,7 +134,7 @@ fn chain(kind: Kind, name: &Name, format: RawFormat, matrix: Matrix, is_full: bo
     Name::of_bytes(chain)
 }
 
-/// The filters before and behind the table.
+/// The filters before and behind the table. Pictures name the matrix that they come with.
 fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     let own = format.name().replacen("yuvj", "yuv", 1);
     if format.is_rgb() {
@@ -131,7 +148,7 @@ fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     };
     let range = if is_full { "pc" } else { "tv" };
     [
-        format!("scale=in_color_matrix={scaled}:in_range={range}:{flags},format=gbrp16le,"),
+        format!("scale=in_range={range}:{flags},format=gbrp16le,"),
         format!(
             ",scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
              setparams=colorspace={tagged}:range={range}"

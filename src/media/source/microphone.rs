@@ -72,7 +72,7 @@ impl MicrophoneSource {
 
     fn wait_for_return(&mut self) -> bool {
         let name = &self.device.name;
-        let opened = Pauses::until_open(&self.cancel, &self.notices, None, || {
+        let opened = Pauses::default().until_open(&self.cancel, &self.notices, None, || {
             let open = open(&self.device, &self.interrupt).map_err(|error| anyhow!("{name}: {error}"))?;
             ensure!(open.media().streams[0].sound() == self.stream.sound(), "{name}: back with another rate");
             Ok(open)

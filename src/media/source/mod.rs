@@ -25,7 +25,6 @@ mod coloured;
 mod failure;
 mod file;
 mod filtered;
-#[cfg_attr(not(target_os = "linux"), path = "not_isolated.rs")]
 pub mod isolated;
 mod live;
 mod live_input;

@@ -13,8 +13,6 @@ pub struct ToNative {
     conversion: Option<(RawFormat, VideoFormat)>,
     /// Whether alpha is to be ignored: FFmpeg gives JPEG files of four inks an alpha, which is opaque.
     is_jpeg: bool,
-    /// Whether the notices about the first picture were given.
-    begun: bool,
     /// Whether the pictures are stored uncompressed, so that samples may be above their depth.
     is_raw: bool,
     /// Whether such samples were lowered.
@@ -24,23 +22,17 @@ pub struct ToNative {
 }
 
 impl ToNative {
-    /// Frames of this stream. Conversions, and HDR video, are reported through `notices`.
+    /// Frames of this stream. Conversions are reported through `notices`.
     pub fn new(stream: &Stream, notices: Notices) -> Self {
         ToNative {
             notices,
             converter: Converter::default(),
             conversion: None,
             is_jpeg: stream.codec == "mjpeg",
-            begun: false,
             is_raw: stream.codec == "rawvideo",
             has_clamped: false,
             pool: HostPool::default(),
         }
-    }
-
-    /// Without a notice about HDR video.
-    pub fn for_sdr(self) -> Self {
-        ToNative { begun: true, ..self }
     }
 
     /// The frame of `picture`.
@@ -48,9 +40,6 @@ impl ToNative {
     /// # Errors
     /// When its format cannot be converted.
     pub fn frame(&mut self, picture: &Picture) -> Result<Frame> {
-        if !std::mem::replace(&mut self.begun, true) && picture.colour().transfer().is_hdr() {
-            self.notices.note("HDR video (PQ or HLG) keeps its transfer");
-        }
         let (from, size) = (picture.format(), picture.size());
         let opaque = self.opaque(picture);
         if opaque.is_none()
@@ -75,7 +64,7 @@ impl ToNative {
                         false => self.notices.note(&message),
                     }
                 }
-                VideoFormat { format, size, colour: picture.colour().converted(from, format, size.1 >= 720) }
+                VideoFormat { format, size, colour: picture.colour().converted(from, format, size) }
             }
         };
         self.conversion = Some((from, to));

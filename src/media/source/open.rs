@@ -8,7 +8,7 @@ use super::raw::RawSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
-use crate::sys::{Reader, is_pipe, open_regular};
+use crate::sys::{Reader, is_pipe, open_regular, without_password};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Range;
 use std::io::Read;
@@ -30,7 +30,7 @@ pub fn open(
         if cancel.is_cancelled() { Interrupted(name_of(options).into()).into() } else { error }
     })?;
     if options.url != "-" {
-        opened.1.name.clone_from(&options.url);
+        opened.1.name = without_password(&options.url);
     }
     if options.to_sdr { in_sdr(opened, &notices) } else { Ok(opened) }
 }
@@ -133,7 +133,7 @@ fn begins_with<'a>(path: &Path, all: impl IntoIterator<Item = &'a [u8]>) -> bool
 
 /// The name of the input in messages.
 fn name_of(options: &InputOptions) -> String {
-    if options.url == "-" { "stdin".to_owned() } else { options.url.to_string() }
+    if options.url == "-" { "stdin".to_owned() } else { without_password(&options.url).to_string() }
 }
 
 /// The properties of raw video from the options.

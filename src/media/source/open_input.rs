@@ -5,7 +5,9 @@ use super::live_input::LiveInput;
 use super::sound::{SoundRoute, SoundStreams};
 use super::video_reader::{ReadPackets, VideoReader};
 use crate::camera::NotOpened;
-use crate::ffmpeg::{Delay, Demuxer, Error, Interrupt, OpenError, Packet, Rational, ReadFrom, Stream, last_message};
+use crate::ffmpeg::{
+    Delay, Demuxer, Error, Interrupt, OpenError, Packet, Picture, Rational, ReadFrom, Stream, last_message,
+};
 use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::sys::Reader;
 use anyhow::{Context, Result};
@@ -41,6 +43,17 @@ pub struct OpenInput {
     pub sound_routes: Vec<SoundRoute>,
     /// Whether a picture was decoded.
     pub begun: bool,
+    /// The newest of the buffered pictures that were left out. If nothing comes after it, it is delivered.
+    pub newest: Option<TimedPicture>,
+}
+
+/// A picture that is to be delivered.
+pub struct TimedPicture {
+    pub picture: Picture,
+    /// When it was read, as far as is known.
+    pub read_at: Instant,
+    /// The unit of its times; `None` if they are assumed.
+    pub time_base: Option<Rational>,
 }
 
 impl OpenInput {
@@ -100,7 +113,7 @@ impl OpenInput {
         if input.is_pipe && !has_rate && video.packets.demuxer.assumes_times() {
             video.packets.take_probed(begin);
         }
-        Ok(OpenInput { video, sound_routes: Vec::new(), begun: false })
+        Ok(OpenInput { video, sound_routes: Vec::new(), begun: false, newest: None })
     }
 
     /// All its streams.

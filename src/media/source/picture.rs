@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// The first picture of the file `name`.
 ///
 /// # Errors
-/// When it cannot be read, or has no picture; both name the file.
-pub fn first_picture(name: &Name) -> Result<Frame> {
+/// When it cannot be read, has no picture, or reading is cancelled; all name the file.
+pub fn first_picture(name: &Name, cancel: &Cancel) -> Result<Frame> {
     let mut options = InputOptions { url: name.clone(), ..InputOptions::default() };
     if options.obstacle().is_none() {
         options.isolation = Isolation::Auto;
     }
-    let (mut source, _) = open(&options, &Cancel::default(), Notices::silent(), Arc::default())?;
+    let (mut source, _) = open(&options, cancel, Notices::silent(), Arc::default())?;
     loop {
         let delivery = source.next()?.with_context(|| format!("{name}: no picture in it"))?;
         if let Some(frame) = delivery.frame {

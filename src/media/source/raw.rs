@@ -7,7 +7,7 @@ use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progr
 use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
 use crate::sys::{Filled, Filling, Reader};
 use anyhow::{Context, Result};
-use histeq::frame::{Frame, HostPool, Matrix, Memory, Plane, Pool, Range};
+use histeq::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -145,9 +145,9 @@ impl RawSource {
                 plane.context("a plane outside of its frame")
             })
             .collect::<Result<Vec<Plane>>>()?;
-        let gray = format.descriptor().model == histeq::frame::Model::Gray;
-        let range = self.video.range.unwrap_or(if gray { Range::Full } else { Range::Limited });
-        let mut frame = Frame::new(format, size, range, Matrix::Bt601, planes)?;
+        let model = format.descriptor().model;
+        let range = self.video.range.unwrap_or(if model == Model::Gray { Range::Full } else { Range::Limited });
+        let mut frame = Frame::new(format, size, range, Matrix::usual(model, size), planes)?;
         frame.is_interlaced = self.video.interlaced.is_some();
         frame.attachment = Some(self.attachment.clone());
         frame.pts = Some(self.read as i64 - self.first as i64);

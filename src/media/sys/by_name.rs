@@ -48,7 +48,7 @@ pub fn read_whole(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
 /// A path that opens the same file again, even if its own path has changed; `None` without /proc.
 pub fn by_descriptor(file: &File) -> Option<PathBuf> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    (cfg!(target_os = "linux") && path.exists()).then_some(path)
+    path.exists().then_some(path)
 }
 
 /// Whether `there` is the metadata of this file.

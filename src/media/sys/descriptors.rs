@@ -18,11 +18,11 @@ pub fn close_but(mut kept: Vec<RawFd>) {
 
 /// Closes the open ones of these.
 fn close(first: RawFd, last: RawFd) {
-    #[cfg(target_os = "linux")]
-    if close_range(first, last) {
+    // SAFETY: by the promise of `close_but`, nothing in this process owns them; no memory is touched.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
         return;
     }
-    // Linux before 5.9, and other systems.
+    // Linux before 5.9.
     let entries = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let open: Vec<RawFd> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for descriptor in open.into_iter().filter(|descriptor| (first..=last).contains(descriptor)) {
@@ -30,11 +30,4 @@ fn close(first: RawFd, last: RawFd) {
         // closed.
         unsafe { libc::close(descriptor) };
     }
-}
-
-/// Whether the kernel closes them all at once.
-#[cfg(target_os = "linux")]
-fn close_range(first: RawFd, last: RawFd) -> bool {
-    // SAFETY: by the promise of `close_but`, nothing in this process owns them; no memory is touched.
-    unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) == 0 }
 }

@@ -42,17 +42,10 @@ pub fn open_for_reader(name: &Path, interrupt: &AtomicBool) -> io::Result<Option
 
 /// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not
 /// notice.
-#[cfg(target_os = "linux")]
 pub fn stdout_pipe() -> Option<File> {
     use rustix::fs::FileType;
     let is_pipe =
         rustix::fs::fstat(std::io::stdout()).is_ok_and(|s| FileType::from_raw_mode(s.st_mode) == FileType::Fifo);
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     is_pipe.then(|| rustix::fs::open("/proc/self/fd/1", flags, Mode::empty()).ok()).flatten().map(File::from)
-}
-
-/// On other systems, writes to stdout wait for room.
-#[cfg(not(target_os = "linux"))]
-pub fn stdout_pipe() -> Option<File> {
-    None
 }

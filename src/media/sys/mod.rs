@@ -1,6 +1,6 @@
 //! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also
-//! names, also of numbered files, URLs, lines on stderr, and the end of a program that cannot go on. It is independent of
-//! formats.
+//! names, also of numbered files, URLs, lines on stderr, the clock on the wall, and the end of a program that cannot go
+//! on. It is independent of formats.
 
 mod bounded;
 mod by_name;
@@ -18,8 +18,8 @@ mod reader;
 mod resident;
 mod terminal;
 mod url;
-#[cfg(target_os = "linux")]
 mod virtual_camera;
+mod wall_clock;
 mod writer;
 
 pub use bounded::{at_most, with_elements};
@@ -39,23 +39,19 @@ pub use read_ahead::{Filled, Filling, read_at};
 pub use reader::Reader;
 pub use resident::Resident;
 pub use terminal::{
-    one_line, print_line, print_text, printable, printable_json, silence_libraries, stderr_is_terminal, without_middle,
+    one_line, print_line, print_text, print_without_waiting, printable, printable_json, silence_libraries,
+    stderr_is_terminal, wait_until_printed, without_middle,
 };
-pub use url::{host, without_password};
-#[cfg(target_os = "linux")]
+pub use url::{host, without_password, without_passwords};
 pub use virtual_camera::HeldVirtualCamera;
+pub use wall_clock::{local_time, wall_time, zone_fault};
 pub use writer::{PlaneWriter, stdin, stdout};
 
 /// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger
 /// buffer, the programs at both ends switch less often.
-#[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1 << 20;
 
 /// Enlarges a pipe's buffer. No effect if the file is not a pipe, or the system refuses.
-#[cfg(target_os = "linux")]
 fn enlarge_pipe(file: &impl std::os::fd::AsFd) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_SIZE);
 }
-
-#[cfg(not(target_os = "linux"))]
-fn enlarge_pipe<F>(_file: &F) {}

@@ -25,10 +25,7 @@ const OTHERS: RawMode = 0o002;
 const STICKY: RawMode = 0o1000;
 
 /// Enough to reach what is in a folder; it need not be readable.
-#[cfg(target_os = "linux")]
 const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-#[cfg(not(target_os = "linux"))]
-const REACH: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The folder, open. Clones are the same one.
 #[derive(Clone, Debug)]

@@ -7,9 +7,7 @@ use histeq::frame::{Pool, Sample};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::AsFd;
-#[cfg(target_os = "linux")]
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,11 +48,7 @@ impl Reader {
     pub fn whole_file(&mut self) -> Option<File> {
         let is_whole = self.file.metadata().is_ok_and(|metadata| metadata.is_file())
             && self.file.stream_position().is_ok_and(|position| position == self.peeked.len() as u64);
-        #[cfg(target_os = "linux")]
-        return is_whole.then(|| File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd())).ok()).flatten();
-        // Elsewhere it would read on where this one is.
-        #[cfg(not(target_os = "linux"))]
-        is_whole.then_some(None).flatten()
+        is_whole.then(|| File::open(format!("/proc/self/fd/{}", self.file.as_raw_fd())).ok()).flatten()
     }
 
     /// The next bytes, up to `len`, without consuming them.
@@ -193,19 +187,12 @@ impl Read for Reader {
 }
 
 /// Opens a file, or a FIFO that may not have a writer yet: `Reader::wait`, which can be interrupted, waits for one.
-#[cfg(target_os = "linux")]
 fn open_at_once(name: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
     let file = File::from(rustix::fs::open(name, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?);
     // Reads come after `poll`, so they block only briefly; with NONBLOCK, they could fail.
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
-}
-
-/// On other systems, a FIFO without a writer may look like one at its end.
-#[cfg(not(target_os = "linux"))]
-fn open_at_once(name: &Path) -> io::Result<File> {
-    File::open(name)
 }
 
 fn stdin() -> io::Result<File> {

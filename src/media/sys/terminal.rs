@@ -1,10 +1,15 @@
-//! Lines on stderr. It may be closed, or a terminal, which interprets control characters.
+//! Lines on stderr. It may be closed, a pipe that nobody reads, or a terminal, which interprets control characters.
 
+use super::give_up::stderr_has_events;
+use super::limit::no_thread;
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{IsTerminal, Write, stderr};
 use std::os::fd::AsRawFd;
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
 
 /// Stderr, once libraries have another one.
 static OWN: OnceLock<File> = OnceLock::new();
@@ -40,12 +45,134 @@ pub fn print_line(text: &str) {
 
 /// Prints `text` on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_text(text: &str) {
-    // In one write, so that lines of other threads do not mix with it.
     let text = printable(text);
+    if !QUEUE.take(&text) {
+        write(&text);
+    }
+}
+
+/// Writes `text` on stderr.
+fn write(text: &str) {
+    // In one write, so that lines of other threads do not mix with it.
     let _ = match OWN.get() {
         Some(mut own) => own.write_all(text.as_bytes()),
         None => stderr().write_all(text.as_bytes()),
     };
+}
+
+/// From now on, a thread prints, and nobody else waits for who reads stderr: what is not read is lost, and counted. A
+/// terminal is waited for as before, since a bar is drawn there.
+///
+/// # Errors
+/// When no thread can be started.
+pub fn print_without_waiting() -> anyhow::Result<()> {
+    if stderr_is_terminal() {
+        return Ok(());
+    }
+    let print = || QUEUE.pass_on(write);
+    Builder::new().name("messages".to_owned()).spawn(print).map_err(|error| no_thread(&error))?;
+    QUEUE.locked().is_open = true;
+    Ok(())
+}
+
+/// Waits until what was printed is read, for a moment.
+pub fn wait_until_printed() {
+    QUEUE.wait_until_empty(LAST);
+}
+
+/// How many texts wait for who reads stderr.
+const MOST_WAITING: usize = 1000;
+
+/// How long the last texts may take to be read.
+const LAST: Duration = Duration::from_secs(1);
+
+/// What waits for who reads stderr.
+static QUEUE: Queue = Queue::new();
+
+/// Texts that one thread adds, and another one writes, in this order.
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+struct Waiting {
+    /// Whether texts are taken.
+    is_open: bool,
+    texts: VecDeque<String>,
+    /// How many were lost behind them.
+    lost: u64,
+    /// Whether one is being written.
+    is_writing: bool,
+}
+
+impl Waiting {
+    /// The next text: behind all that wait, how many were lost.
+    fn next(&mut self) -> Option<String> {
+        self.texts.pop_front().or_else(|| match std::mem::take(&mut self.lost) {
+            0 => None,
+            1 => Some(lost_line("1 message was not read, and is lost")),
+            lost => Some(lost_line(&format!("{lost} messages were not read, and are lost"))),
+        })
+    }
+}
+
+/// A warning, as stderr has them.
+fn lost_line(message: &str) -> String {
+    match stderr_has_events() {
+        true => format!("{{\"event\":\"warning\",\"message\":\"{message}\"}}\n"),
+        false => format!("histeq-video: warning: {message}\n"),
+    }
+}
+
+impl Queue {
+    const fn new() -> Self {
+        let waiting = Waiting { is_open: false, texts: VecDeque::new(), lost: 0, is_writing: false };
+        Queue { waiting: Mutex::new(waiting), changed: Condvar::new() }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a text, or counts it as lost. Whether texts are taken at all.
+    fn take(&self, text: &str) -> bool {
+        let mut waiting = self.locked();
+        if !waiting.is_open {
+            return false;
+        }
+        // Behind what is lost, all is lost until that is told, so that lines stay in order.
+        if waiting.lost > 0 || waiting.texts.len() >= MOST_WAITING {
+            waiting.lost += 1;
+        } else {
+            waiting.texts.push_back(text.to_owned());
+            self.changed.notify_all();
+        }
+        true
+    }
+
+    /// Passes all texts on to `write`, which may wait. Never returns.
+    fn pass_on(&self, write: impl Fn(&str)) {
+        let mut waiting = self.locked();
+        loop {
+            let Some(text) = waiting.next() else {
+                waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            waiting.is_writing = true;
+            drop(waiting);
+            write(&text);
+            waiting = self.locked();
+            waiting.is_writing = false;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until all is written, for so long at most.
+    fn wait_until_empty(&self, most: Duration) {
+        let is_busy = |waiting: &mut Waiting| waiting.is_writing || waiting.lost > 0 || !waiting.texts.is_empty();
+        // What is left then is lost.
+        drop(self.changed.wait_timeout_while(self.locked(), most, is_busy));
+    }
 }
 
 /// `text` with control characters, and those that cannot be seen or turn others around, escaped, as in `\u{1b}`; line
@@ -103,6 +230,46 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn what_nobody_reads_is_counted_and_nobody_waits_for_it() {
+        static QUEUE: Queue = Queue::new();
+        assert!(!QUEUE.take("before"), "it is not open");
+        QUEUE.locked().is_open = true;
+        let (written, read) = channel();
+        let (go_on, may_write) = channel::<()>();
+        std::thread::spawn(move || {
+            QUEUE.pass_on(|text| {
+                // It waits as long as the pipe is full.
+                let _ = may_write.recv();
+                let _ = written.send(text.to_owned());
+            });
+        });
+        let total = MOST_WAITING + 500;
+        (0..total).for_each(|number| assert!(QUEUE.take(&format!("{number}\n"))));
+        QUEUE.wait_until_empty(Duration::from_millis(10));
+        assert!(read.try_recv().is_err(), "nothing is read yet");
+        drop(go_on);
+        let texts: Vec<String> =
+            std::iter::from_fn(|| read.recv().ok().filter(|text| !text.contains("lost"))).collect();
+        let in_order = texts.iter().enumerate().all(|(number, text)| *text == format!("{number}\n"));
+        // One more than wait, if the thread had begun to write.
+        assert!(in_order && (MOST_WAITING..=MOST_WAITING + 1).contains(&texts.len()), "{} texts", texts.len());
+        QUEUE.wait_until_empty(Duration::from_secs(60));
+        assert!(QUEUE.take("after\n"));
+        assert_eq!(read.recv().as_deref(), Ok("after\n"));
+    }
+
+    #[test]
+    fn how_many_are_lost_is_told_behind_what_was_kept() {
+        let mut waiting = Queue::new().waiting.into_inner().expect("a lock that nobody holds");
+        waiting.texts.push_back("kept\n".to_owned());
+        waiting.lost = 3;
+        let said: Vec<String> = std::iter::from_fn(|| waiting.next()).collect();
+        assert_eq!(said[0], "kept\n");
+        assert!(said.len() == 2 && said[1].contains("3 messages were not read"), "{said:?}");
+    }
 
     #[test]
     fn of_control_characters_only_line_ends_and_tabs_stay() {

@@ -173,12 +173,7 @@ impl ReadyCommand {
             words.extend(["--look".to_owned(), look.to_string()]);
         }
         words.extend(strength.iter().flat_map(|(share, _)| ["--strength", share].map(str::to_owned)));
-        // What is behind the ? of a URL may be a password, too.
-        let input = match name.split_once('?') {
-            Some((before, _)) if before.contains("://") => format!("{before}?..."),
-            _ => name.to_owned(),
-        };
-        words.push(no_option(&if with_place { without_password(&input) } else { self.input_name() }));
+        words.push(no_option(&if with_place { without_password(name) } else { self.input_name() }));
         words.push(no_option(&equalized_name(&self.input)));
         let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
         quoted.collect::<Vec<String>>().join(" ")
@@ -370,7 +365,7 @@ mod tests {
         assert_eq!(night.with(&LookRow::read(Look::Night, Some("0.5")).expect("a strength"), true), expected);
         assert_eq!(night.with(&natural, false), "histeq-video \"at night's.mov\" \"at night's-equalized.mov\"");
         let url = command(&[], "http://me:hush@host/a.mp4?password=hush");
-        assert_eq!(url.with(&natural, true), "histeq-video 'http://me@host/a.mp4?...' a-equalized.mp4");
+        assert_eq!(url.with(&natural, true), "histeq-video 'http://me@host/a.mp4?password=***' a-equalized.mp4");
         let raw = command(&["--size", "64x48"], "a.yuv");
         assert_eq!(raw.with(&natural, true), "histeq-video --size 64x48 a.yuv a-equalized.yuv");
         for (input, output) in [

@@ -542,7 +542,7 @@ impl ActivePool<'_> {
 /// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. Its options are the arguments
 /// alone.
 fn spawn(arguments: &[OsString]) -> Result<Child> {
-    let mut command = own_program()?;
+    let mut command = own_program();
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
         command.env_remove(name);
     }
@@ -553,18 +553,11 @@ fn spawn(arguments: &[OsString]) -> Result<Child> {
 }
 
 /// This program, also where another version has been installed under its name meanwhile.
-#[cfg(target_os = "linux")]
-fn own_program() -> Result<Command> {
+fn own_program() -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new("/proc/self/exe");
     command.arg0(std::env::args_os().next().unwrap_or_else(|| "histeq-video".into()));
-    Ok(command)
-}
-
-/// This program, by its name.
-#[cfg(not(target_os = "linux"))]
-fn own_program() -> Result<Command> {
-    Ok(Command::new(std::env::current_exe().context("this program cannot be found")?))
+    command
 }
 
 /// Sends the lines of a pipe of this run, and its end.

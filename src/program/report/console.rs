@@ -4,7 +4,7 @@ use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultReco
 use super::summary::{counted, with_strength};
 use crate::options::{Verbosity, shown_command};
 use histeq_media::pipeline::{FailureKind, Level, Notices};
-use histeq_media::sys::{Name, one_line, print_line, without_middle};
+use histeq_media::sys::{Name, one_line, print_line, wait_until_printed, without_middle};
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -164,6 +164,7 @@ impl Console {
     pub fn end(&self, code: u8) -> u8 {
         let result = ResultRecord { exit_code: Some(code), ..locked(&self.result).clone() };
         self.send(&Event::Result(result.into()));
+        wait_until_printed();
         let has_failed = code == 0 && self.events.as_ref().is_some_and(Events::have_failed);
         if has_failed { FailureKind::Disk.exit_code() } else { code }
     }

@@ -2,6 +2,7 @@
 
 use super::Events;
 use crate::options::{EventsTo, Job};
+use crate::stdout;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{Files, Overwrite, Target, TargetError};
@@ -18,12 +19,17 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
     };
     let file = match name.text().and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => {
+            // /dev/null is in its place if stdout is closed.
+            (number == 1).then(|| stdout::check(&"-".into())).transpose()?;
             let opened = File::options().append(true).open(format!("/dev/fd/{number}"));
             let message = format!("--progress-file {number}: no open descriptor has this number");
             opened.map_err(|_| FailureKind::Usage.error(message))?
         }
         None => {
-            job.files().into_iter().try_for_each(|other| Target::differs(name, other))?;
+            if job.files().into_iter().any(|other| Target::are_one(name, other)) {
+                let message = format!("{name} is read or written by the run (give --progress-file another name)");
+                return Err(FailureKind::Exists.error(message));
+            }
             match with_events(name) {
                 Some(file) if job.replaces_events() => {
                     file.set_len(0).with_context(|| name.clone())?;

@@ -5,6 +5,7 @@ use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{TargetError, TooLarge};
 use histeq_media::source::kind_of_cause;
 use std::error::Error;
+use std::io::ErrorKind;
 
 /// The exit code of a run that has done nothing, because the output exists.
 pub const SKIPPED: u8 = 3;
@@ -42,7 +43,9 @@ fn of_target(error: &TargetError) -> FailureKind {
         | TargetError::NoFile(_)
         | TargetError::Folder(_)
         | TargetError::InUse(_)
+        | TargetError::Kept { kind: ErrorKind::IsADirectory, .. }
         | TargetError::Appeared { .. } => FailureKind::Exists,
+        TargetError::TooLong(_) | TargetError::Kept { kind: ErrorKind::InvalidFilename, .. } => FailureKind::Usage,
         TargetError::NoFolder(..) => FailureKind::Missing,
         TargetError::NotWritable(..) => FailureKind::Refused,
         TargetError::NotWritten(..) | TargetError::Kept { .. } | TargetError::Cut { .. } => FailureKind::Disk,

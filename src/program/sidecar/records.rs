@@ -3,6 +3,7 @@
 use crate::options::{FileJob, LiveJob, StatsFormat, shown_command};
 use crate::sidecar::curves::CurveWriter;
 use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
+use crate::stdout;
 use anyhow::Result;
 use histeq::equalize::EqualizeStage;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress};
@@ -31,12 +32,13 @@ impl RecordTargets {
     /// The targets of equalizing a file. `cancel` ends the wait for the readers of FIFOs.
     pub fn of_file(job: &FileJob, cancel: &Cancel) -> Result<Self> {
         let overwrite = beside(job.output.overwrite);
-        let target = |name: &Name| {
-            Target::new(name, &job.input.url, Files::One, overwrite).map(|target| target.interruptible(cancel))
+        let target = |name: &Name| -> Result<Target> {
+            stdout::check(name)?;
+            Ok(Target::new(name, &job.input.url, Files::One, overwrite)?.interruptible(cancel))
         };
         let stats = job.stats.iter().map(|(name, format)| target(name).map(|target| (target, *format)));
         Ok(RecordTargets {
-            stats: stats.collect::<Result<_, _>>()?,
+            stats: stats.collect::<Result<_>>()?,
             curves: job.equalize.save_curves.as_ref().map(target).transpose()?,
         })
     }

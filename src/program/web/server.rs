@@ -81,7 +81,6 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>, place: Place) {
     // Pictures go out one by one.
     let _ = connection.set_nodelay(true);
     // The system closes it when the other side takes nothing for this long, whatever is being sent.
-    #[cfg(target_os = "linux")]
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&connection, STALLED.as_millis() as u32);
     let answer = service_fn(|request| {
         let (routes, place) = (routes.clone(), place.clone());

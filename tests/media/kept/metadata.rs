@@ -302,6 +302,10 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
     run.says(&["does not say what photo.jpg says", "EXIF", "Make", "XMP", "ICC profile", "resolution (dpi)"]);
     dir.run("--backend cpu -y --strict photo.jpg out.bmp").fails().says(&["EXIF"]);
     dir.succeeds("--backend cpu -y --strict plain.jpg out.bmp");
+    // No film has a place for the profile.
+    let film = "--encoder ffv1 -y photo.jpg out.mkv";
+    dir.succeeds(&format!("--backend cpu {film}")).says(&["does not say what photo.jpg says", "ICC profile"]);
+    dir.run(&format!("--backend cpu --strict {film}")).fails().says(&["ICC profile"]);
     // Each image of a sequence has its own.
     std::fs::copy(dir.path("photo.jpg"), dir.path("s1.jpg")).expect("a file");
     let bytes = dir.read("photo.jpg");

@@ -6,6 +6,8 @@ mod alpha;
 mod captions;
 // Fields, shapes and colours that change in the middle.
 mod changes;
+// The matrix of each format, and colours and pixels that it cannot say.
+mod colours;
 // Chapters, titles, timecode.
 mod description;
 // Clocks that jump.

@@ -419,6 +419,32 @@ fn with_and_without_header(dir: &Dir) {
 }
 
 #[test]
+fn of_sound_that_is_converted_what_the_muxer_refuses_is_left_out_too() {
+    let dir = Dir::new();
+    let sound = "-f lavfi -i sine=duration=1 -f lavfi -i sine=frequency=900:duration=1";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 {sound} -map 0 -map 1 -map 2 -map 1 -c:v mpeg4 \
+         -c:a:0 ac3 -c:a:1 flac -c:a:2 alac in.mkv"
+    ));
+    for (options, output) in [("--encoder flv", "out.flv"), ("", "out.rm")] {
+        let line = format!("--backend cpu {options} in.mkv");
+        let said = ["#2 (audio, flac)", "#3 (audio, alac)"]
+            .map(|stream| format!("stream {stream} is left out: {} does not take it: ", &output[4..]));
+        dir.succeeds(&format!("{line} {output}")).says(&said.each_ref().map(String::as_str));
+        let mut kinds: Vec<String> =
+            dir.streams(output).iter().map(|stream| stream["codec_type"].to_string()).collect();
+        kinds.sort();
+        assert_eq!(kinds, ["\"audio\"", "\"video\""], "{output}");
+        assert_eq!(dir.packet_times("v:0", output).len(), 25, "{output}");
+        // The first one is there, to its end.
+        let end = dir.packet_times("a:0", output).into_iter().fold(0.0, f64::max);
+        assert!((0.9..1.1).contains(&end), "{output}: {end}");
+        dir.run(&format!("--strict {line} strict-{output}")).fails();
+        assert!(!dir.path(format!("strict-{output}")).exists());
+    }
+}
+
+#[test]
 fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
     let dir = Dir::new();
     with_and_without_header(&dir);
@@ -451,4 +477,211 @@ fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
     assert!(!dir.path("strict.mkv").exists());
     dir.succeeds("--backend cpu --encoder mpeg4 whole.avi whole.mkv").never_says("is left out");
     assert_eq!(dir.streams("whole.mkv").len(), 3);
+}
+
+/// A second of video with sound of these channels, of which one alone is loud.
+fn with_loud_channel(dir: &Dir, file: &str, (channels, loud): (usize, usize), sound: &str) {
+    let each = (0..channels).map(|channel| if channel == loud { "0.5*sin(2000*t)" } else { "0" });
+    let each = each.collect::<Vec<_>>().join("|");
+    dir.ffmpeg(&format!(
+        "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi -i aevalsrc={each}:d=1:s=48000{sound} \
+         -map 0 -map 1 -c:v mpeg2video -q:v 3 {file}"
+    ));
+}
+
+/// The level of each channel of the first sound, summed up.
+fn levels(dir: &Dir, file: &str, channels: usize) -> Vec<u64> {
+    dir.ffmpeg(&format!("-i {file} -map 0:a:0 -c:a pcm_s16le -f s16le levels.raw"));
+    let mut levels = vec![0; channels];
+    for (index, sample) in dir.read("levels.raw").chunks_exact(2).enumerate() {
+        levels[index % channels] += u64::from(i16::from_le_bytes([sample[0], sample[1]]).unsigned_abs());
+    }
+    levels
+}
+
+/// The stream of sound, which FLV has first in what ffprobe tells.
+fn sound_of(dir: &Dir, file: &str) -> Value {
+    let streams = dir.streams(file);
+    streams.into_iter().find(|stream| stream["codec_type"] == "audio").expect("sound")
+}
+
+#[test]
+fn surround_that_is_converted_keeps_each_of_its_channels() {
+    let dir = Dir::new();
+    with_loud_channel(&dir, "six.mkv", (6, 4), " -c:a pcm_s16le");
+    with_loud_channel(&dir, "side.mkv", (6, 4), ":c=5.1(side) -c:a ac3");
+    with_loud_channel(&dir, "eight.mkv", (8, 6), " -c:a pcm_s16le");
+    for (input, output, video, sound, loud) in [
+        ("six.mkv", "six.mp4", "mpeg4", "aac", Some(4)),
+        ("six.mkv", "six.flv", "flv", "aac", Some(4)),
+        // MPEG has AC-3 for it.
+        ("six.mkv", "six.mpg", "mpeg2video", "ac3", Some(4)),
+        ("side.mkv", "side.webm", "libvpx", "opus", Some(4)),
+        ("eight.mkv", "eight.webm", "libvpx", "opus", None),
+        ("eight.mkv", "eight.mp4", "mpeg4", "aac", None),
+    ] {
+        if sound == "opus" && !["libvpx", "libopus"].iter().all(|name| encoder_is_here("surround in WebM", name)) {
+            continue;
+        }
+        dir.succeeds(&format!("--backend cpu --encoder {video} {input} {output}")).never_says("mixed");
+        let (before, after) = (&dir.streams(input)[1], sound_of(&dir, output));
+        assert_eq!((&after["codec_name"], &after["channels"]), (&sound.into(), &before["channels"]), "{output}");
+        let channels = after["channels"].as_u64().expect("a number") as usize;
+        let found = levels(&dir, output, channels);
+        let most = *found.iter().max().expect("channels");
+        let is_loud: Vec<usize> = (0..channels).filter(|&channel| found[channel] * 20 > most).collect();
+        assert!(most > 1_000_000 && is_loud.len() == 1, "{output}: {found:?}");
+        assert!(loud.is_none_or(|loud| is_loud == [loud]), "{output}: {found:?}");
+    }
+    if encoder_is_here("surround for the web", "libx264") {
+        dir.succeeds("--backend cpu --for web side.mkv web.mp4").never_says("mixed");
+        assert_eq!(dir.streams("web.mp4")[1]["channels"], 6);
+        let found = levels(&dir, "web.mp4", 6);
+        assert!((0..6).all(|channel| channel == 4 || found[channel] * 20 < found[4]), "{found:?}");
+    }
+}
+
+#[test]
+fn channels_that_are_mixed_are_told() {
+    let dir = Dir::new();
+    with_loud_channel(&dir, "in.mkv", (8, 6), " -c:a pcm_s16le");
+    let line = "--backend cpu --encoder mpeg2video in.mkv";
+    let said = "warning: stream #1 (audio, pcm_s16le): 8 channels are mixed to 6: ac3 in mpeg takes no more";
+    dir.succeeds(&format!("{line} out.mpg")).says(&[said]);
+    assert_eq!(dir.streams("out.mpg")[1]["channels"], 6);
+    assert!(levels(&dir, "out.mpg", 6).iter().sum::<u64>() > 1_000_000);
+    dir.run(&format!("--strict {line} strict.mpg")).fails();
+    assert!(!dir.path("strict.mpg").exists());
+}
+
+#[test]
+fn sound_whose_channels_no_encoder_takes_is_left_out_by_name() {
+    let dir = Dir::new();
+    with_loud_channel(&dir, "in.mkv", (12, 6), " -c:a pcm_s16le");
+    for (output, encoder) in [("out.mp4", "mpeg4"), ("out.flv", "flv"), ("out.webm", "libvpx")] {
+        if !encoder_is_here("twelve channels", encoder) {
+            continue;
+        }
+        let run = dir.succeeds(&format!("--backend cpu --encoder {encoder} in.mkv {output}"));
+        let streams = dir.streams(output);
+        // A newer FFmpeg has places for twelve channels, and can mix them.
+        if streams.len() == 2 {
+            run.says(&["12 channels are mixed to 8"]);
+            assert!(dir.packets("a:0", output).len() > 20, "{output}");
+        } else {
+            run.says(&["stream #1 (audio, pcm_s16le) is left out: it cannot become", "no 12 channels", "--streams -1"]);
+            dir.run(&format!("--backend cpu --strict --encoder {encoder} in.mkv strict-{output}")).fails();
+        }
+        assert_eq!(dir.frames(output).len(), 25, "{output}");
+    }
+}
+
+#[test]
+fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
+    let dir = Dir::new();
+    let film = |file: &str, rate: u32, sound: &str| {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -f lavfi -i sine=duration=2:sample_rate={rate} -map 0 \
+             -map 1 -c:v mpeg2video -q:v 3 -c:a {sound} {file}"
+        ));
+    };
+    for (rate, sound, output, becomes, new_rate) in [
+        // It would be called 5512 Hz.
+        (8000, "pcm_s16le", "flv", "aac", "8000"),
+        (48_000, "pcm_s16le", "flv", "aac", "48000"),
+        (96_000, "pcm_s16le", "flv", "aac", "96000"),
+        (44_100, "pcm_s16le", "flv", "pcm_s16le", "44100"),
+        (8000, "pcm_s16le", "mxf", "pcm_s24le", "48000"),
+        (96_000, "pcm_s16le", "mxf", "pcm_s24le", "48000"),
+        (44_100, "aac", "mxf", "pcm_s24le", "48000"),
+        (48_000, "pcm_s16le", "mxf", "pcm_s16le", "48000"),
+        (32_000, "libmp3lame", "flv", "aac", "32000"),
+    ] {
+        if sound == "libmp3lame" && !encoder_is_here("MP3 in FLV", sound) {
+            continue;
+        }
+        film("in.mkv", rate, sound);
+        let (video, output) = (if output == "flv" { "flv" } else { "mpeg2video" }, format!("out.{output}"));
+        let run = dir.succeeds(&format!("--backend cpu --encoder {video} -y in.mkv {output}")).never_says("left out");
+        let after = sound_of(&dir, &output);
+        let found = (&after["codec_name"], &after["sample_rate"]);
+        assert_eq!(found, (&becomes.into(), &new_rate.into()), "{rate} Hz of {sound} to {output}: {}", run.stderr);
+        assert_eq!(run.stderr.contains("is re-encoded"), sound != becomes, "{}", run.stderr);
+        // Played as slowly as it was recorded.
+        let end = dir.packet_times("a:0", &output).into_iter().fold(0.0, f64::max);
+        assert!((1.8..2.2).contains(&end), "{rate} Hz of {sound} to {output} ends at {end}");
+        // 440 Hz: each wave crosses zero twice.
+        dir.ffmpeg(&format!("-i {output} -map 0:a:0 -ac 1 -ar 48000 -c:a pcm_s16le -f s16le wave.raw"));
+        let wave = dir.read("wave.raw");
+        let is_above = |sample: &[u8]| i16::from_le_bytes([sample[0], sample[1]]) > 0;
+        let second = &wave[48_000..144_000];
+        let above: Vec<bool> = second.chunks_exact(2).map(is_above).collect();
+        let crossings = above.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!((870..890).contains(&crossings), "{rate} Hz of {sound} to {output}: {crossings} crossings a second");
+    }
+}
+
+#[test]
+fn dv_gets_sound_in_stereo_without_compression() {
+    let dir = Dir::new();
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=size=720x576:rate=25:duration=1 -f lavfi -i sine=duration=1 -f lavfi -i \
+         sine=frequency=900:duration=1 -map 0 -map 1 -map 2 -c:v mpeg4 -q:v 3 -c:a aac in.mkv",
+    );
+    dir.succeeds("--backend cpu --denoise 0 --streams 1 in.mkv out.dv").never_says("left out");
+    let streams = dir.streams("out.dv");
+    let sound = (&streams[1]["codec_name"], &streams[1]["channels"], &streams[1]["sample_rate"]);
+    assert_eq!(sound, (&"pcm_s16le".into(), &2.into(), &"44100".into()));
+    assert_eq!(streams[0]["codec_name"], "dvvideo");
+    assert!(dir.frames("out.dv").len() >= 24);
+    film(&dir, "small.mkv", "-c:v mpeg4 -q:v 3", "-c:a aac");
+    dir.run("--backend cpu small.mkv small.dv").fails().says(&["DV is 720x576", "dvvideo refuses 96x64"]);
+    assert!(!dir.path("small.dv").exists());
+}
+
+#[test]
+fn transport_streams_of_cameras_and_discs_have_packets_of_192_bytes() {
+    let dir = Dir::new();
+    film(&dir, "in.ts", "-c:v mpeg2video -q:v 3", "-c:a ac3");
+    for (line, output, length) in [
+        ("", "out.m2ts", 192),
+        ("", "out.mts", 192),
+        ("", "out.MTS", 192),
+        ("--output-format mpegts", "named.m2ts", 192),
+        ("", "out.ts", 188),
+        ("--output-option mpegts_m2ts_mode=0", "plain.m2ts", 188),
+    ] {
+        dir.succeeds(&format!("--backend cpu --strict --encoder mpeg2video {line} in.ts {output}"));
+        let bytes = dir.read(output);
+        assert_eq!(bytes.len() % length, 0, "{output}");
+        let is_whole = bytes.chunks_exact(length).all(|packet| packet[length - 188] == 0x47);
+        assert!(is_whole, "{output} has packets of {length} bytes");
+        assert_eq!(dir.frames(output).len(), 50, "{output}");
+        assert_eq!(dir.payload("0:a:0", output), dir.payload("0:a:0", "in.ts"), "{output}");
+    }
+    // There is no number for it in such packets.
+    dir.write("data.bin", &[7; 1000]);
+    dir.ffmpeg("-i in.ts -f data -i data.bin -map 0 -map 1 -c copy data.ts");
+    dir.succeeds("--backend cpu --encoder mpeg2video data.ts data.m2ts").says(&["stream #2 (data", "is left out"]);
+    assert_eq!(dir.streams("data.m2ts").len(), 2);
+}
+
+#[test]
+fn av1_stays_av1_with_all_its_colour_and_at_any_size() {
+    if !encoder_is_here("all colour of AV1", "libaom-av1") {
+        return;
+    }
+    let dir = Dir::new();
+    for (size, format) in [("96x48", "yuv420p"), ("160x128", "yuv444p"), ("160x128", "yuv420p")] {
+        dir.ffmpeg(&format!(
+            "-f lavfi -i testsrc2=size={size}:rate=25,format={format} -frames:v 5 -c:v libaom-av1 -cpu-used 8 \
+             -usage realtime in.mkv"
+        ));
+        let run = dir.succeeds("--backend cpu --strict -y in.mkv out.mkv").never_says("Svt[error]");
+        let video = &dir.streams("out.mkv")[0];
+        let found = format!("{}x{}", video["width"], video["height"]);
+        assert_eq!((found.as_str(), &video["pix_fmt"]), (size, &format.into()), "{}", run.stderr);
+        assert_eq!(video["codec_name"], "av1");
+        assert_eq!(dir.frames("out.mkv").len(), 5);
+    }
 }

@@ -233,3 +233,60 @@ fn rates_that_mpeg_2_knows_are_its_rates() {
         assert_eq!(after["r_frame_rate"], before["r_frame_rate"], "{rate} frames a second");
     }
 }
+
+#[test]
+fn a_clock_that_begins_hours_in_or_in_1970_begins_at_zero() {
+    let dir = Dir::new();
+    for (input, video, start) in [
+        ("epoch.mkv", "mpeg4", 1_764_364_394),
+        ("days.flv", "flv", 1_764_364),
+        ("hours.mkv", "mpeg4", 7200),
+        ("hours.mp4", "mpeg4", 7200),
+    ] {
+        film(&dir, input, &format!("-c:v {video} -q:v 3"), &format!("-c:a aac -ar 44100 -output_ts_offset {start}"));
+        let before = dir.frame_times(input)[0] - dir.packet_times("a:0", input)[0];
+        for output in ["out.mp4", "out.mkv", "out.mov"] {
+            dir.succeeds(&format!("--backend cpu --strict --encoder mpeg4 -y {input} {output}"));
+            let frames = dir.frame_times(output);
+            let (first, last) = (frames[0], frames[frames.len() - 1]);
+            assert_eq!(frames.len(), 50, "{input} to {output}");
+            assert!((-0.01..0.2).contains(&first), "{input} to {output} begins at {first}");
+            assert!((last - first - 1.96).abs() < 0.005, "{input} to {output} lasts {}", last - first);
+            let length = seconds(&dir.probe("-show_format", output)["format"]["duration"]);
+            assert!((1.9..2.3).contains(&length), "{input} to {output} lasts {length}");
+            let after = first - dir.packet_times("a:0", output)[0];
+            assert!((after - before).abs() < 0.05, "{input} to {output}: sound is {after} s away, not {before} s");
+        }
+    }
+    // Minutes are kept.
+    film(&dir, "minutes.mkv", "-c:v mpeg4 -q:v 3", "-c:a aac -output_ts_offset 600");
+    keeps_times(&dir, "minutes.mkv", "--encoder mpeg4", &["mkv", "mp4"]);
+}
+
+#[test]
+fn avi_with_b_frames_has_as_many_places_as_frames() {
+    let dir = Dir::new();
+    // The entries of the index that are of the video.
+    let places = |file: &str| -> usize {
+        let bytes = dir.read(file);
+        let at = bytes.windows(4).rposition(|word| word == b"idx1").expect("an index");
+        bytes[at + 8..].chunks_exact(16).filter(|entry| entry.starts_with(b"00d")).count()
+    };
+    for (encoder, options) in [("mpeg4", "-vtag XVID -bf 2 -q:v 3"), ("libx264", "-bf 3")] {
+        if !encoder_is_here("AVI with B-frames", encoder) {
+            continue;
+        }
+        film(&dir, "in.avi", &format!("-c:v {encoder} {options}"), "-c:a pcm_s16le");
+        assert_eq!(dir.frames("in.avi").len(), 50, "{encoder}");
+        for to in ["mpeg4", "ffv1"] {
+            dir.succeeds(&format!("--backend cpu --strict --encoder {to} -y in.avi out.avi"));
+            let frames = dir.frame_times("out.avi");
+            assert_eq!((frames.len(), places("out.avi")), (50, 50), "{encoder} to {to}");
+            let sound = dir.packet_times("a:0", "out.avi");
+            assert!(frames[0].abs() < 0.001 && sound[0].abs() < 0.001, "{} and {}", frames[0], sound[0]);
+        }
+        // A part begins at zero, too.
+        dir.succeeds("--backend cpu --encoder mpeg4 --start 0.4 -y in.avi out.avi");
+        assert_eq!(dir.frames("out.avi").len(), places("out.avi"), "{encoder}");
+    }
+}

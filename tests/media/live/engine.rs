@@ -118,6 +118,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
         microphone: None,
         source: Box::new(source),
         stage: EqualizeStage::new(Box::new(lazy), Settings::default()),
+        limits_denoising: false,
         shared_settings: &SharedSettings::default(),
         filter: None,
         notices: Notices::silent(),

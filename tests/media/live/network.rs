@@ -1,6 +1,7 @@
 //! A camera in the network that goes away and comes back.
 
 use super::{Beside, wait_for_listener};
+use crate::program::harm::servers::{Answers, serve};
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use crate::support::running::under_load;
@@ -226,4 +227,44 @@ fn a_stream_without_a_key_frame_is_said_to_be_one() {
     let (code, said) = live.end();
     drop(sender);
     assert_eq!(code, Some(130), "{said}");
+}
+
+#[test]
+fn a_stream_that_ends_as_soon_as_it_begins_gives_frames_and_fills_no_log() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25:d=1 -c:v mpeg2video -f mpegts clip.ts");
+    let port = serve(dir.read("clip.ts"), Answers::Once);
+    let live =
+        Beside::live(&dir, &format!("--duration 3 --encoder mpeg4 --record out.mkv http://127.0.0.1:{port}/clip.ts"));
+    live.until_it_says(" -> out.mkv");
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(dir.frame_times("out.mkv").len() >= 2, "{said}");
+    // It ends about twice a second.
+    let told = ["waiting for it to come back", "back after"].map(|text| said.matches(text).count());
+    assert!((1..=2).contains(&told[0]) && told[1] <= told[0], "{told:?}: {said}");
+}
+
+#[test]
+fn a_stream_that_never_gives_a_frame_is_not_waited_for_beyond_the_duration() {
+    if !encoder_is_here("a stream without a key frame", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let encode = "-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 50 -c:v libx264 -preset ultrafast -bf 0 -g 1000 all.h264";
+    dir.ffmpeg(encode);
+    dir.ffmpeg("-i all.h264 -c copy -bsf:v noise=drop=key,dump_extra=freq=all rest.ts");
+    let port = serve(dir.read("rest.ts"), Answers::Once);
+    let runs = ["auto", "off"].map(|sandbox| {
+        let more = format!("--sandbox {sandbox} --duration 2 --record {sandbox}.mkv");
+        Beside::live(&dir, &format!("{more} http://127.0.0.1:{port}/rest.ts"))
+    });
+    for live in runs {
+        live.until_it_says("not a single frame came");
+        let (code, said) = live.end();
+        assert_eq!(code, Some(4), "{said}");
+        assert_eq!(said.matches("waiting for it to come back").count(), 1, "{said}");
+        assert!(!said.contains("back after"), "{said}");
+    }
+    assert!(!dir.names().iter().any(|name| name.ends_with(".mkv")), "{:?}", dir.names());
 }

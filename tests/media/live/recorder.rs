@@ -1,12 +1,15 @@
 //! Recordings in segments: what is in them together, what they are called, which of them are kept.
 
-use super::Beside;
-use crate::support::program::{Dir, usage_error};
+use super::{Beside, without_display};
+use crate::support::program::{Dir, Run, usage_error};
+use crate::support::running::{Running, under_load};
 use crate::support::skip::skip;
 use crate::support::tiny_disk::TinyDisk;
 use histeq_media::ffmpeg::FilterGraph;
 use rustix::process::Signal;
 use std::fs;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
 
 /// Frames go through as they are.
 const AS_IS: &str = "--no-preview --levels 1 --strength 0 --denoise 0";
@@ -259,4 +262,66 @@ fn a_text_with_the_time_is_drawn_into_what_is_recorded() {
     };
     assert!(differs(0..30) > 300, "{} pixels of text", differs(0..30));
     assert_eq!(differs(30..180), 0);
+}
+
+#[test]
+fn a_recording_goes_on_and_ends_behind_a_stderr_that_nobody_reads() {
+    for (more, is_read) in [("--progress json", true), ("--verbose", false)] {
+        let dir = Dir::new();
+        let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+        let room = rustix::pipe::fcntl_setpipe_size(&writer, 4096).expect("a small pipe");
+        writer.write_all(&vec![b'x'; room]).expect("room");
+        let line = format!("live {AS_IS} {more} --encoder ffv1 --segment 1s --record s-%s.mkv -f lavfi '{NOISE}'");
+        let mut command = without_display(dir.command(&line));
+        let mut running = Running::start(command.stderr(writer));
+        // It has the other end of the pipe.
+        drop(command);
+        let begin = Instant::now();
+        while segments(&dir, "mkv").len() < 4 {
+            assert!(begin.elapsed() < under_load(Duration::from_secs(60)), "{more}: {:?}", dir.names());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let read = move || {
+            let mut said = String::new();
+            reader.read_to_string(&mut said).expect("text");
+            said
+        };
+        let (said, unread) = if is_read { (Some(std::thread::spawn(read)), None) } else { (None, Some(read)) };
+        running.signal(Signal::INT);
+        assert_eq!(running.ends_within(under_load(Duration::from_secs(60))), Some(0), "{more}");
+        match (said, unread) {
+            (Some(said), _) => {
+                let said = said.join().expect("a reader without a fault");
+                let lines = said.trim_start_matches('x').lines();
+                let events: Vec<serde_json::Value> =
+                    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+                let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+                assert!((count("start"), count("result")) == (1, 1) && count("segment") >= 3, "{said}");
+                assert_eq!(events.last().expect("an event")["exit_code"], 0, "{said}");
+            }
+            (None, Some(mut read)) => assert_eq!(read(), "x".repeat(room), "nothing more has room"),
+            (None, None) => unreachable!("one of them has it"),
+        }
+        let whole = segments(&dir, "mkv").iter().all(|name| !dir.frame_times(name).is_empty());
+        assert!(whole, "{more}: {:?}", dir.names());
+    }
+}
+
+#[test]
+fn a_time_zone_that_is_no_file_is_not_read() {
+    let dir = Dir::new();
+    Run::of(&mut dir.other_command("mkfifo", "zone"), "mkfifo").exits_with(0);
+    for (number, (zone, offset, is_told)) in
+        [("/dev/zero", "+0000", true), ("zone", "+0000", true), ("XYZ-5:30", "+0530", false)].into_iter().enumerate()
+    {
+        let line = format!(
+            "live {AS_IS} --encoder ffv1 --segment 1h --record s-{number}%z-%s.mkv --frames 3 -f lavfi '{NOISE}'"
+        );
+        let run = Run::of(without_display(dir.command(&line)).env("TZ", zone), &line).exits_with(0);
+        assert_eq!(run.stderr.matches("times are in UTC").count(), usize::from(is_told), "{zone}: {}", run.stderr);
+        let name = format!("s-{number}{offset}-");
+        let files = std::fs::read_dir(dir.path("")).expect("a folder").flatten().map(|file| file.file_name());
+        let files: Vec<_> = files.collect();
+        assert!(files.iter().any(|file| file.to_string_lossy().starts_with(&name)), "{zone}: {files:?}");
+    }
 }

@@ -12,7 +12,6 @@ fn system(errno: i32) -> Error {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn what_a_driver_answers_becomes_a_line_with_the_way_out() {
     for (errno, says) in [
         (libc::EBUSY, "another program uses the camera (close that first)"),
@@ -67,6 +66,10 @@ fn what_is_no_camera_is_refused_in_a_line() {
         ("abacus://camera", "abacus://camera: this FFmpeg does not know such URLs"),
         ("rtsp://absent.invalid/", "rtsp://absent.invalid/: Failed to resolve hostname absent.invalid"),
         ("rtsp://me:hush@127.0.0.1:1/", "rtsp://me@127.0.0.1:1/: the connection is refused"),
+        (
+            "http://127.0.0.1:1/live?usr=me&pwd=hush&channel=2",
+            "http://127.0.0.1:1/live?usr=***&pwd=***&channel=2: the connection is refused",
+        ),
     ] {
         let run = dir.run(&format!("live --backend cpu --no-preview --record out.mkv {input}")).fails();
         let run = run.says(&["histeq-video: error: ", says]).never_says("hush");

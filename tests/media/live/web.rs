@@ -292,6 +292,20 @@ fn frame_of(dir: &Dir, file: &str, number: usize) -> Vec<u8> {
 }
 
 #[test]
+fn pictures_in_a_browser_have_the_colours_of_hd_video() {
+    let dir = Dir::new();
+    let matrix = "format=gbrp,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p";
+    dir.ffmpeg(&format!("-f lavfi -i color=0xc83c28:size=1280x720:rate=25,{matrix} -frames:v 2 -c:v ffv1 hd.avi"));
+    let served = Served::file(&dir, "--web=0 hd.avi");
+    for asked in ["of=original", "of=both&rows=360"] {
+        dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?at=0&{asked}")).body);
+        let shown = dir.raw("shown.jpg", "rgb24");
+        let off = shown[..3].iter().zip([0xc8_u8, 0x3c, 0x28]).map(|(is, was)| is.abs_diff(was)).max();
+        assert!(off <= Some(4), "{asked}: {:?}", &shown[..3]);
+    }
+}
+
+#[test]
 fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let dir = Dir::new();
     std::fs::create_dir(dir.path("clips")).expect("a folder");

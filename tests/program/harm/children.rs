@@ -191,7 +191,9 @@ fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
     let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.jsonl";
     let line = format!("{limit} -y {options} in.mkv out.mkv");
     let run = Run::of(&mut dir.other_command("prlimit", &line), &line).fails();
-    run.says(&["out.html: cannot be written"]);
+    run.says(&["what is whole is out.new.mkv: out.html: cannot be written"]);
+    assert_eq!(dir.frames("out.new.mkv").len(), 5);
+    std::fs::remove_file(dir.path("out.new.mkv")).expect("a file");
     assert!(dir.files() == before, "{:?}", dir.names());
     dir.succeeds(&format!("-y {options} in.mkv out.mkv"));
     assert_eq!(dir.frames("out.mkv").len(), 5);

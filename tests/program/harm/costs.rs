@@ -101,13 +101,18 @@ fn more_pixels_than_allowed_are_refused() {
     dir.ffmpeg(&format!("{clip} in.gif"));
     dir.ffmpeg(&format!("{clip} -frames:v 1 -update 1 in.png"));
     dir.ffmpeg(&format!("{clip} -c:v mjpeg in.avi"));
+    // FFmpeg's decoder asks for more than the pixels of such small pictures.
+    for mpeg2 in ["in.ts", "mpeg2.mkv"] {
+        dir.ffmpeg(&format!("{clip} -c:v mpeg2video {mpeg2}"));
+        inputs.push(mpeg2);
+    }
     if encoder_is_here("a stream that tells its size in its packets", "libx264") {
         dir.ffmpeg(&format!("{clip} -c:v libx264 in.h264"));
         inputs.push("in.h264");
     }
     for input in inputs {
-        let run = dir.run(&format!("--backend cpu --max-pixels 3071 {input} out.mkv")).fails().says(&[input]);
-        assert!(run.stderr.contains("--max-pixels") || run.stderr.contains("max pixel"), "{}", run.stderr);
+        let line = format!("--backend cpu --max-pixels 3071 {input} out.mkv");
+        dir.run(&line).exits_with(8).says(&[input, "--max-pixels"]);
         assert!(!dir.path("out.mkv").exists(), "{input}");
         dir.succeeds(&format!("--backend cpu --max-pixels 3072 --encoder ffv1 -y {input} whole.mkv"));
     }
@@ -120,6 +125,35 @@ fn more_pixels_than_allowed_are_refused() {
     }
     dir.run("preview --max-pixels 3071 in.mkv out.png").fails().says(&["--max-pixels"]);
     dir.run("compare --max-pixels 3071 in.mkv in.mkv out.mkv").fails().says(&["--max-pixels"]);
+}
+
+/// FFmpeg takes them for damage.
+#[test]
+fn a_size_that_is_known_only_while_decoding_is_one_of_the_limit() {
+    let dir = Dir::new();
+    let clip = |size: &str| format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 3");
+    // What FFmpeg probes with is too little for it, too.
+    dir.ffmpeg(&format!("{} -c:v mpeg2video large.ts", clip("1280x720")));
+    let large = "--backend cpu --max-pixels 300000 large.ts out.mkv";
+    for line in [large.to_owned(), format!("--strict {large}"), format!("--sandbox off {large}")] {
+        let said = "large.ts: frames of 1280x720 are too large: --max-pixels allows for 300000 pixels";
+        dir.run(&line).exits_with(8).says(&[said]);
+        assert!(!dir.path("out.mkv").exists(), "{line}");
+    }
+    dir.succeeds("--backend cpu --max-pixels 921600 --encoder ffv1 large.ts whole.mkv");
+    assert_eq!(dir.frames("whole.mkv").len(), 3);
+    // A long row is more than a few of them.
+    dir.ffmpeg(&format!("{} -c:v mpeg2video wide.ts", clip("3200x16")));
+    dir.succeeds("--backend cpu --max-pixels 51200 --encoder ffv1 wide.ts wide.mkv");
+    // Small pictures, behind smaller ones, come out of FFmpeg.
+    for (name, size) in [("small.mjpeg", "64x48"), ("grown.mjpeg", "320x240")] {
+        dir.ffmpeg(&format!("{} -c:v mjpeg {name}", clip(size)));
+    }
+    dir.write("in.mjpeg", &[dir.read("small.mjpeg"), dir.read("grown.mjpeg")].concat());
+    dir.run("--backend cpu --max-pixels 3072 --encoder ffv1 in.mjpeg out.mkv")
+        .exits_with(8)
+        .says(&["frames of 320x240 are too large", "--max-pixels"]);
+    assert!(!dir.path("out.mkv").exists());
 }
 
 #[test]

@@ -58,6 +58,14 @@ pub fn serve(text: impl Into<Vec<u8>>, answers: Answers) -> u16 {
     })
 }
 
+/// The port of an HTTP server that answers each request with this status, such as `410 Gone`.
+pub fn refuse(status: &'static str) -> u16 {
+    server(move |mut stream| {
+        request(&mut BufReader::new(stream.try_clone()?));
+        write!(stream, "HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    })
+}
+
 /// The port of an RTSP server that describes itself so, and takes each transport that is asked for.
 pub fn rtsp(description: String) -> u16 {
     server(move |mut stream| {

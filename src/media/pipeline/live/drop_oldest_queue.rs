@@ -69,6 +69,11 @@ impl<T> DropOldestQueue<T> {
         *self.sender.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Number of entries.
+    pub fn waiting(&self) -> usize {
+        self.receiver.len()
+    }
+
     /// Number of dropped entries.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)

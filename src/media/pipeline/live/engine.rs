@@ -3,6 +3,7 @@
 
 use super::equalize_stage::LiveEqualizer;
 use super::gray_watch::GrayWatch;
+use super::noise_budget::NoiseBudget;
 use super::output_queue::OutputQueue;
 use super::signal::Signal;
 use super::viewer_stats::ViewerStats;
@@ -45,6 +46,7 @@ pub fn run(
         microphone,
         stage,
         shared_settings,
+        limits_denoising,
         filter,
         notices,
         warming_up,
@@ -85,6 +87,7 @@ pub fn run(
                 stage,
                 shared_settings,
                 filter,
+                noise_budget: NoiseBudget::new(limits_denoising, notices.clone()),
                 gray_watch: GrayWatch::new(notices),
                 captured,
                 shown,
@@ -93,6 +96,7 @@ pub fn run(
                 progress,
                 warming_up,
                 equalized: 0,
+                dropped: 0,
             };
             let result = stage.run();
             queues.iter().for_each(OutputQueue::close);

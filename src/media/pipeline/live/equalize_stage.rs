@@ -1,6 +1,7 @@
 //! The equalizing thread between camera and outputs.
 
 use super::gray_watch::GrayWatch;
+use super::noise_budget::NoiseBudget;
 use super::output_queue::OutputQueue;
 use super::warm_up::{self, WarmingUp};
 use super::{Captured, DropOldestQueue, FrameFilter, Latency, Onlooker, SharedSettings, Shown};
@@ -10,11 +11,15 @@ use histeq::equalize::{EqualizeStage, Equalized};
 use std::collections::VecDeque;
 use std::time::Instant;
 
+/// Where so many captured frames wait, the next ones would be dropped soon.
+const WAITING: usize = 3;
+
 /// Equalizes captured frames, and puts them into the queues of viewer and outputs.
 pub(super) struct LiveEqualizer<'a> {
     pub(super) stage: EqualizeStage,
     pub(super) shared_settings: &'a SharedSettings,
     pub(super) filter: Option<FrameFilter>,
+    pub(super) noise_budget: NoiseBudget,
     pub(super) gray_watch: GrayWatch,
     pub(super) captured: &'a DropOldestQueue<Captured>,
     pub(super) shown: Option<&'a DropOldestQueue<(Shown, Instant)>>,
@@ -25,6 +30,8 @@ pub(super) struct LiveEqualizer<'a> {
     pub(super) warming_up: Option<WarmingUp>,
     /// Number of frames equalized so far.
     pub(super) equalized: u64,
+    /// Number of captured frames that were dropped before the last one.
+    pub(super) dropped: u64,
 }
 
 impl LiveEqualizer<'_> {
@@ -46,8 +53,10 @@ impl LiveEqualizer<'_> {
                 _ => None,
             };
             if let Some(captured) = next {
+                let is_late = self.is_late();
                 // Whatever it was built with: what is shared is what people are told.
-                self.stage.set(self.shared_settings.get());
+                let settings = self.noise_budget.limit(self.shared_settings.get(), is_late, Instant::now());
+                self.stage.set(settings);
                 self.progress
                     .measure(Stage::Equalize, || self.stage.submit(captured.frame.clone()))
                     .map_err(from_stage)?;
@@ -56,6 +65,12 @@ impl LiveEqualizer<'_> {
                 self.collect(&mut under_way, &mut latency)?;
             }
         }
+    }
+
+    /// Whether captured frames wait, or were dropped, as frames take longer than they take to come.
+    fn is_late(&mut self) -> bool {
+        let before = std::mem::replace(&mut self.dropped, self.captured.dropped());
+        self.warming_up.is_none() && (self.captured.waiting() >= WAITING || self.dropped > before)
     }
 
     /// Collects the oldest frame in flight and puts it into the queues; does nothing when there is none.
@@ -81,6 +96,7 @@ impl LiveEqualizer<'_> {
             output.push(equalized.frame.clone());
         }
         let Equalized { frame, applied } = equalized;
+        self.noise_budget.look(applied.found.is_some_and(|found| found.noise > 0));
         let shown = Shown { original, equalized: frame, number: self.equalized, applied };
         if let Some(onlooker) = &mut self.onlooker {
             onlooker(&shown);

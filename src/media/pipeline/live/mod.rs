@@ -15,6 +15,7 @@ mod equalize_stage;
 mod frame_filter;
 mod gray_watch;
 mod latency;
+mod noise_budget;
 mod output_queue;
 mod parts;
 mod several;

@@ -127,6 +127,8 @@ pub struct LiveParts<'a> {
     pub stage: EqualizeStage,
     /// The settings, which can be changed before the run and during it.
     pub shared_settings: &'a SharedSettings,
+    /// Whether noise that would be removed stays where that takes longer than frames take to come.
+    pub limits_denoising: bool,
     /// What equalized frames pass.
     pub filter: Option<FrameFilter>,
     /// Where changes of the pictures are told.

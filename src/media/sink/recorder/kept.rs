@@ -7,7 +7,7 @@
 use super::names::NamePattern;
 use super::room::Room;
 use crate::pipeline::FailureKind;
-use crate::sys::Name;
+use crate::sys::{Name, wall_time};
 use anyhow::{Result, ensure};
 use jiff::Timestamp;
 use rustix::fs::XattrFlags;
@@ -207,7 +207,7 @@ impl Shelf {
     /// From now on, the recordings of these patterns are kept by these rules, whether they are written or not; others are
     /// left alone.
     pub fn hold<'a>(&self, rules: impl Iterator<Item = (&'a Name, Retention)>) {
-        let (mut lists, now) = (self.lock(), (Timestamp::now(), Instant::now()));
+        let (mut lists, now) = (self.lock(), (wall_time(), Instant::now()));
         let mut before = std::mem::take(&mut lists.by_pattern);
         for (name, rule) in rules.filter(|(_, rule)| rule.removes()) {
             let Ok(pattern) = NamePattern::new(name) else { continue };
@@ -228,7 +228,7 @@ impl Shelf {
         }
         lists.next_look = Some(now + LOOK);
         drop(lists);
-        self.remove_old((Timestamp::now(), now))
+        self.remove_old((wall_time(), now))
     }
 
     /// Removes what is to go. Returns the names.

@@ -25,7 +25,7 @@ use super::file::{FileSink, OutputOptions};
 use super::target::{Target, TargetError, reason};
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, Encoding, Input, Notices, Outcome, Pauses, Sink};
-use crate::sys::Name;
+use crate::sys::{Name, local_time, wall_time, zone_fault};
 use anyhow::{Result, ensure};
 use histeq::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
@@ -147,6 +147,7 @@ impl Recorder {
         notices: Notices,
     ) -> Result<Self> {
         let pattern = NamePattern::new(name)?;
+        zone_fault().map_or(Ok(()), |fault| notices.warn(fault))?;
         let options = OutputOptions { from_zero: true, ..options };
         let checked = FileSink::prepare(
             input.clone(),
@@ -164,7 +165,7 @@ impl Recorder {
                 &pattern,
                 segmentation.retention,
                 segmentation.shelf.clone(),
-                (Timestamp::now(), now),
+                (wall_time(), now),
             )?,
             input,
             options,
@@ -179,7 +180,7 @@ impl Recorder {
             guess: 0.0,
             time: 0,
             begun: 0,
-            clock: Box::new(|| (ZonedDateTime::now(), Instant::now())),
+            clock: Box::new(|| (local_time(), Instant::now())),
             lost_at: None,
             pauses: Pauses::default(),
             next: now,

@@ -52,6 +52,15 @@ mod tests {
     }
 
     #[test]
+    fn the_last_segment_of_all_ends_with_time() {
+        let last = Timestamp::MAX.to_zoned_datetime(jiff::tz::TimeZone::UTC);
+        for seconds in [1, 3600, 25_200, 86_400] {
+            let end = end_of(&last, Duration::from_secs(seconds));
+            assert!(end >= last.timestamp(), "{end}");
+        }
+    }
+
+    #[test]
     fn a_clock_that_is_set_makes_one_segment_longer_or_shorter() {
         // Forward: 02:00 is 03:00.
         assert_eq!(end("2026-03-29T01:30:00+01:00[Europe/Berlin]", 1800), "2026-03-29T03:00:00+02:00[Europe/Berlin]");

@@ -24,12 +24,12 @@ mod sequence;
 mod several;
 
 use super::native::ToNative;
-use super::options::InputOptions;
+use super::options::{InputOptions, check_size};
 use super::part::{Bounds, Part};
 use super::video_reader::{Damage, ReadPackets, ReaderEvent, VideoReader};
 use crate::ffmpeg::{
     DecodeOn, Error, OUT_OF_MEMORY, Packet, Picture, Rational, has_ended_early, is_to_be_turned, last_message,
-    microseconds, rescale,
+    microseconds, refused_size, rescale,
 };
 use crate::image_file::ABOUT;
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
@@ -134,6 +134,9 @@ impl FileSource {
             if let Some(no_room) = self.video.decoder.refused() {
                 return Err(no_room).with_context(|| format!("{}: frame {}", self.input.name, self.delivered));
             }
+            if let Some(size) = self.video.decoder.too_large {
+                check_size(&self.input.name.to_string(), size)?;
+            }
             self.check_chunks()?;
             match event {
                 Ok(ReaderEvent::Picture(picture)) => {
@@ -165,6 +168,7 @@ impl FileSource {
                 Ok(ReaderEvent::LastPacket) => self.check_end()?,
                 Ok(ReaderEvent::End) => {
                     if self.delivered == 0 {
+                        self.check_refused_size()?;
                         let is_past_end = self.options.part.start.is_some() && self.progress.damaged() == 0;
                         let kind = if is_past_end { FailureKind::Usage } else { FailureKind::Damage };
                         return Err(kind.error(format!("{}: {}", self.input.name, self.nothing_decoded())));
@@ -190,6 +194,14 @@ impl FileSource {
             }
         }
         self.video.next()
+    }
+
+    /// Checks that what was not decoded is not too large: FFmpeg takes that for damage, and may alone know the size.
+    ///
+    /// # Errors
+    /// When it is.
+    fn check_refused_size(&self) -> Result<()> {
+        refused_size().map_or(Ok(()), |size| check_size(&self.input.name.to_string(), size))
     }
 
     fn nothing_decoded(&self) -> String {
@@ -394,6 +406,9 @@ impl FileSource {
         self.progress.count_damaged();
         self.errors += 1;
         let message = format!("{}: frame {}: {what}", self.input.name, self.delivered);
+        if self.delivered == 0 && (self.errors >= ERRORS_IN_A_ROW || self.notices.is_strict()) {
+            self.check_refused_size()?;
+        }
         if self.errors >= ERRORS_IN_A_ROW {
             let message = format!("{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
             return Err(FailureKind::Damage.error(message));

@@ -90,10 +90,9 @@ impl FileSource {
                 planned = Some(Planned { part: part.clone(), arrived: 0 });
             }
         }
-        let to_native = ToNative::new(input.video_stream(), notices.clone());
         Ok(FileSource {
             several: Several::new(&input, &options, size.is_some(), &notices),
-            to_native: if options.to_sdr { to_native.for_sdr() } else { to_native },
+            to_native: ToNative::new(input.video_stream(), notices.clone()),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
             is_pipe,
@@ -248,6 +247,15 @@ fn open_demuxer(
             // For example, a file name that is not allowed in a playlist; more streams than FFmpeg takes.
             Error::Other { errno: libc::EPERM } => anyhow!("{name}: {error}{detail}"),
             OUT_OF_MEMORY => FailureKind::Limit.error(format!("{name}: {error}{detail}")),
+            Error::HttpNotFound => {
+                FailureKind::Missing.error(format!("{name}: the server has nothing there (is the address right?)"))
+            }
+            Error::HttpUnauthorized => FailureKind::Refused.error(format!(
+                "{name}: the server wants a name and a password (as in https://name:password@host/video.mp4)"
+            )),
+            Error::HttpForbidden => {
+                FailureKind::Refused.error(format!("{name}: the server refuses (name, password or token may be wrong)"))
+            }
             Error::Other { errno } => FailureKind::of_errno(errno).error(format!("{name}: {error}")),
             error => anyhow!("{name}: {error}"),
         }

@@ -226,8 +226,8 @@ fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
     let source = source.expect("a video");
     let streams = &source.input().media.streams;
     let sound = streams.iter().find(|stream| stream.kind == MediaType::Audio).expect("a clip with sound").clone();
-    let to = TranscodeTo { encoder: "aac".to_owned(), has_global_header: true };
-    let output = Transcoder::open(&sound, &to).and_then(|opened| opened.output(&sound)).expect("FFmpeg's own encoder");
+    let to = TranscodeTo { encoder: "aac".to_owned(), has_global_header: true, ..TranscodeTo::default() };
+    let output = Transcoder::open(&sound, &to).expect("FFmpeg's own encoder").output(&sound).expect("memory");
     let mut whole = vec![bytes(&Event::Transcoders(vec![Ok(WireStream::of(&output))]))];
     for turn in 0..TRUE as i64 {
         let packet = Packet::of_bytes(&[9; 100], [turn * 1024; 2], 1024, true);

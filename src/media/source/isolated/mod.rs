@@ -35,4 +35,11 @@ mod zygote;
 
 pub use source::allow;
 pub(super) use source::{open_file, open_live};
-pub use zygote::{end, is_ready, start};
+pub use zygote::{is_ready, start};
+
+/// Ends all processes, whose time of the processor counts as that of this process from then on, and prints what they
+/// have written. Call it at the end of the program.
+pub fn end() {
+    zygote::end();
+    said::wait_until_printed();
+}

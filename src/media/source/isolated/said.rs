@@ -1,9 +1,9 @@
 //! What a decoding process says in words: it is about its input, it is short, and there is not much of it.
 
-use crate::sys::without_middle;
-use std::sync::OnceLock;
+use crate::sys::{without_middle, without_passwords};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The most bytes of all texts of a run, and for each of its days; a text counts for some more than it has.
 const MAX_TEXTS: usize = 1 << 20;
@@ -13,10 +13,39 @@ const DAY: u64 = 24 * 60 * 60;
 /// Bytes of all texts so far, of all decoding processes: of messages, and of details.
 static BYTES: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
-/// A text about the input `name`, which is in it.
+/// How many processes have a stderr that has not been read to its end.
+static UNREAD: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// How long the rest of what they have written may take to be printed.
+const LAST: Duration = Duration::from_secs(1);
+
+/// A stderr that has not been read to its end.
+pub struct Unread(());
+
+impl Unread {
+    pub fn new() -> Self {
+        *UNREAD.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Unread(())
+    }
+}
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        *UNREAD.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        UNREAD.1.notify_all();
+    }
+}
+
+/// Waits until what processes that have ended wrote on stderr is printed.
+pub fn wait_until_printed() {
+    let unread = UNREAD.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = UNREAD.1.wait_timeout_while(unread, LAST, |unread| *unread > 0);
+}
+
+/// A text about the input `name`, which is in it. FFmpeg repeats URLs.
 pub fn about(name: &str, text: &str) -> String {
-    let text = without_middle(text);
-    if text.contains(name) { text.into_owned() } else { format!("{name}: {text}") }
+    let text = without_passwords(&without_middle(text));
+    if text.contains(name) { text } else { format!("{name}: {text}") }
 }
 
 /// As [`about`]; `None` where processes have said as much as they may, and once that they have. Details do not take the

@@ -4,14 +4,14 @@ use super::channel::{Channel, MOST_BYTES, SHORT};
 use super::failure::MayFail;
 use super::frames::FramePool;
 use super::messages::{Event, Limits, MOST, Order, Start, Wants, What, WireDelivery, WireFrom};
-use super::said::counted;
+use super::said::{Unread, counted};
 use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::{self, Allowed, Process, spawn};
 use crate::ffmpeg::{Lie, OpenImage, Packet, Rational, Sequence, is_url, microseconds, rescale};
 use crate::pipeline::{
-    Cancel, Delivery, FailureKind, Input, Interrupted, Level, Notices, PartPosition, Pauses, Progress, Source,
+    Cancel, Delivery, FailureKind, Input, Interrupted, Level, Notices, Outage, PartPosition, Progress, Source,
 };
 use crate::source::clock::StartTime;
 use crate::source::file::FileInput;
@@ -51,6 +51,9 @@ pub(super) struct OpensLive {
     input: LiveInput,
     options: CameraOptions,
     start: StartTime,
+    /// When its process was ready.
+    ready_at: Instant,
+    outage: Outage,
 }
 
 /// A source in a process of its own.
@@ -167,7 +170,8 @@ pub fn open_live(
     let transcoders =
         Arc::new(InOwnProcess { name: input.name.clone(), isolation: options.isolation, cancel: cancel.clone() });
     let described = Input { transcoders, ..described };
-    let opens = Opens::Live(Box::new(OpensLive { input, options, start }));
+    let (ready_at, outage) = (Instant::now(), Outage::default());
+    let opens = Opens::Live(Box::new(OpensLive { input, options, start, ready_at, outage }));
     let source = IsolatedSource::new(opens, (process, pieces), described, cancel, notices, progress);
     let input = source.input.clone();
     Ok((Box::new(source), input))
@@ -264,10 +268,12 @@ pub(super) fn begin_process(
     })?;
     if let Some(stderr) = process.stderr.take() {
         let name = name.to_owned();
-        Builder::new()
-            .name("stderr".to_owned())
-            .spawn(move || pass_on(&name, stderr))
-            .map_err(|error| no_thread(&error))?;
+        let unread = Unread::new();
+        let pass = move || {
+            pass_on(&name, stderr);
+            drop(unread);
+        };
+        Builder::new().name("stderr".to_owned()).spawn(pass).map_err(|error| no_thread(&error))?;
     }
     let start = Start {
         what,
@@ -441,7 +447,10 @@ impl IsolatedSource {
         self.progress.follow(frames_before.saturating_add(decoded), position, damaged_before.saturating_add(damaged));
         let age = wire.age.map(|age| age.min(Duration::from_secs(3600)));
         let read_at = age.and_then(|age| Instant::now().checked_sub(age));
-        if let Opens::Live(opens) = &self.opens {
+        if let Opens::Live(opens) = &mut self.opens {
+            if frame.is_some() {
+                opens.outage.end(&self.notices, &opens.input.name);
+            }
             if let (Some(at), Some(frame), None) = (read_at, &frame, self.shift) {
                 // The process counts from its own first frame.
                 let begun = *opens.start.get_or_init(|| at);
@@ -498,10 +507,10 @@ impl IsolatedSource {
         let place = self.last.map(|time| rescale(time, base, microseconds()) as f64 / 1e6);
         let place = place.map(|seconds| format!(" behind {seconds:.3} s")).unwrap_or_default();
         let message = format!("{name}: {}: {why}{place}", self.input.video_stream().describe());
-        if let Opens::Live(opens) = &self.opens
+        if let Opens::Live(opens) = &mut self.opens
             && opens.input.comes_back
         {
-            self.notices.waiting(&format!("{message}; waiting for it to come back"));
+            opens.outage.begin(&self.notices, &message);
             self.progress.count_damaged();
             return self.open_again();
         }
@@ -514,18 +523,17 @@ impl IsolatedSource {
 
     /// Opens a live input in a new process, until it is there or the run is to end.
     fn open_again(&mut self) -> Result<()> {
-        let Opens::Live(opens) = &self.opens else { return Ok(()) };
-        let OpensLive { input, options, .. } = &**opens;
-        let end = ends_at(&opens.start, options);
-        let opened = Pauses::until_open(&self.cancel, &self.notices, end, || {
+        let Opens::Live(opens) = &mut self.opens else { return Ok(()) };
+        let OpensLive { input, options, start, ready_at, outage } = &mut **opens;
+        let end = ends_at(start, *ready_at, options);
+        let opened = outage.until_open(&self.cancel, &self.notices, end, || {
             let (process, pieces, found) = begin_live(input, options, &self.cancel, &self.notices)?;
             // Its streams are those of before, as far as it has them.
             let streams = self.input.media.streams.len();
             ensure!(found.media.streams.len() <= streams, "{}: it has other streams now", input.name);
             Ok((process, pieces))
         });
-        let Some(((process, pieces), seconds)) = opened else { return Ok(()) };
-        self.notices.back(&format!("{}: back after {seconds:.1} s", input.name));
+        let Some((process, pieces)) = opened else { return Ok(()) };
         (self.process, self.pieces) = (Some(process), pieces);
         (self.copied, self.shift) = (0, None);
         self.before = (self.progress.decoded(), self.progress.damaged());

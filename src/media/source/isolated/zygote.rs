@@ -148,8 +148,7 @@ pub fn is_ready() -> bool {
     TEMPLATE.get().is_some()
 }
 
-/// Ends the template, whose time of the processor counts as that of this process from then on. Call it at the end of
-/// the program.
+/// Ends the template and its processes.
 pub fn end() {
     let Some(template) = TEMPLATE.get() else { return };
     if template.channel.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {

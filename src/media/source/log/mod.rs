@@ -91,18 +91,16 @@ impl Cubes {
     }
 }
 
-/// The filters for pictures of `format`, which take the cube as `[cube]`. YUV pictures without a matrix are taken for
-/// BT.709, as from cameras, and get limited range. FFmpeg 9 converts curves by itself and refuses those that it does
-/// not know, so none is set.
-pub fn chain(format: RawFormat, has_matrix: bool) -> String {
+/// The filters for pictures of `format`, which take the cube as `[cube]`. YUV gets limited range. FFmpeg 9 converts
+/// curves by itself and refuses those that it does not know, so none is set.
+pub fn chain(format: RawFormat) -> String {
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
-    let matrix = if format.is_rgb() || has_matrix { "" } else { ":in_color_matrix=bt709" };
     let (scaled, tags) = match format.is_rgb() {
         true => (String::new(), "colorspace=gbr:range=pc"),
         false => (format!("scale=out_color_matrix=bt709:out_range=tv:{flags},"), "colorspace=bt709:range=tv"),
     };
     format!(
-        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags}{matrix},format=rgb48le[log];\
+        "[in]setparams=color_primaries=bt709:color_trc=bt709,scale={flags},format=rgb48le[log];\
          [log][cube]haldclut=interp=tetrahedral,{scaled}format={},\
          setparams=color_primaries=bt709:color_trc=bt709:{tags}",
         format.name().replacen("yuvj", "yuv", 1)

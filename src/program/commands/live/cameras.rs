@@ -12,8 +12,7 @@ use anyhow::{Context, Result, bail};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
-use histeq_media::sys::Name;
-use histeq_media::sys::without_password;
+use histeq_media::sys::{Name, print_without_waiting, without_password};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,6 +66,7 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     if first.dry_run {
         return dry_run::run_cameras(file, &cameras, &session);
     }
+    print_without_waiting()?;
     session.begin_several(cameras.len());
     let session = &session;
     // Before anything starts. Each is checked again when it begins, which may be days later.

@@ -40,7 +40,7 @@ use histeq_media::sink::{
     check_segment_names,
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
-use histeq_media::sys::host;
+use histeq_media::sys::{host, print_without_waiting};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -51,6 +51,8 @@ pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     if jobs[0].dry_run {
         return dry_run::run(&jobs, &session);
     }
+    // There is no wall that threads would have to wait for. Who does not read stderr ends no recording.
+    print_without_waiting()?;
     let [job] = &jobs[..] else { return several::run(&jobs, &mut session, console) };
     let planned = session.watching(|| PlannedCamera::check(job.clone(), &session))?;
     let shared_settings = SharedSettings::default();
@@ -165,6 +167,7 @@ fn film<'a>(
         microphone: microphone.map(|microphone| Box::new(microphone) as Box<dyn Source>),
         stage,
         shared_settings,
+        limits_denoising: job.equalize.options.denoise.is_none(),
         filter,
         notices: notices.clone(),
         warming_up,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use histeq::spec::Settings;
 use histeq_media::pipeline::live::SharedSettings;
 use histeq_media::pipeline::{Input, Notices};
-use jiff::ZonedDateTime;
+use histeq_media::sys::{local_time, zone_fault};
 
 /// The settings of a camera by the time of the day.
 pub(super) struct Timetable<'a> {
@@ -32,6 +32,9 @@ impl<'a> Timetable<'a> {
             builder.check(input, &settings)?;
             Ok((scheduled, settings))
         };
+        if !job.schedule.is_empty() {
+            zone_fault().map_or(Ok(()), |fault| notices.warn(fault))?;
+        }
         let entries = job.schedule.iter().map(entry).collect::<Result<_>>()?;
         Ok(Timetable { entries, otherwise: (&job.equalize, otherwise), holds: None })
     }
@@ -47,7 +50,7 @@ impl<'a> Timetable<'a> {
         if self.entries.is_empty() {
             return None;
         }
-        let now = ZonedDateTime::now().time();
+        let now = local_time().time();
         let holds = self.entries.iter().position(|(scheduled, _)| scheduled.holds_at(now));
         if holds == self.holds {
             return None;

@@ -175,7 +175,13 @@ fn transcode(
     }
     // Without a frame there are no records.
     if result.as_ref().is_none_or(|result| result.output.is_some()) {
-        records.finish(result.as_ref().map_or(Outcome::Complete, |result| result.outcome), notices)?;
+        let outcome = result.as_ref().map_or(Outcome::Complete, |result| result.outcome);
+        records.finish(outcome, notices).map_err(|error| match together.keep().iter().map(Name::to_string) {
+            kept if kept.len() > 0 => {
+                error.context(format!("what is whole is {}", kept.collect::<Vec<_>>().join(", ")))
+            }
+            _ => error,
+        })?;
         if result.as_ref().is_some_and(|result| unchanged(job, result, progress) != Unchanged::Encode) {
             together.forget(&job.output.name);
             copy.map_or(Ok(()), |copy| copy_into(copy, &job.input.url))?;

@@ -96,7 +96,7 @@ impl Comparer {
         let model = a.format().descriptor().model;
         if self.rgb || model == Model::Rgb {
             let rgb = RawFormat::from(PixelFormat::Rgb24);
-            return (PixelFormat::Rgb24, of_a.colour().converted(of_a.format(), rgb, false));
+            return (PixelFormat::Rgb24, of_a.colour().converted(of_a.format(), rgb, of_a.size()));
         }
         let format = match of_a.format().chroma_resolution() {
             16 => PixelFormat::Yuv444p,
@@ -108,7 +108,7 @@ impl Comparer {
             // The drawn curve has a colour, even on gray pictures.
             _ => {
                 let rgb = RawFormat::from(PixelFormat::Bgr0);
-                (format, of_a.colour().converted(rgb, format.into(), a.height() >= 720))
+                (format, of_a.colour().converted(rgb, format.into(), of_a.size()))
             }
         }
     }

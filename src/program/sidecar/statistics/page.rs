@@ -6,6 +6,7 @@ use super::levels::{FrameLevels, LevelColumns};
 use super::scenes::{ScenePictures, Scenes};
 use super::series::Series;
 use base64::{Engine, engine::general_purpose::STANDARD};
+use histeq_media::sys::printable;
 use serde_json::{Map, Value, json};
 
 /// The page may load nothing, and send nothing.
@@ -72,9 +73,9 @@ impl Page {
     }
 }
 
-/// `text` with the special characters of HTML escaped.
+/// `text` with the special characters of HTML escaped, and those that cannot be seen or turn others around.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {

@@ -1,0 +1,76 @@
+//! Noise is removed as far as the machine can in real time: where frames begin to wait for that, noise stays.
+
+use crate::pipeline::Notices;
+use histeq::spec::{Denoise, Settings};
+use std::time::{Duration, Instant};
+
+/// How long noise stays then: the machine may have had other work, or the camera sees less noise by then.
+const PAUSE: Duration = Duration::from_secs(60 * 60);
+
+/// Decides for each frame whether its noise may be removed.
+pub(super) struct NoiseBudget {
+    /// Whether noise goes unless that takes too long; else the settings say all.
+    is_limited: bool,
+    /// Whether the last frame had noise that was removed.
+    removes: bool,
+    pauses_until: Option<Instant>,
+    is_told: bool,
+    notices: Notices,
+}
+
+impl NoiseBudget {
+    pub(super) fn new(is_limited: bool, notices: Notices) -> Self {
+        NoiseBudget { is_limited, removes: false, pauses_until: None, is_told: false, notices }
+    }
+
+    /// The settings for the next frame at the time `now`; `is_late` if frames wait behind it.
+    pub(super) fn limit(&mut self, settings: Settings, is_late: bool, now: Instant) -> Settings {
+        if !self.is_limited || settings.denoise == Denoise::Off {
+            return settings;
+        }
+        if self.removes && is_late {
+            (self.removes, self.pauses_until) = (false, Some(now + PAUSE));
+            if !std::mem::replace(&mut self.is_told, true) {
+                self.notices.note(
+                    "noise stays in the picture: this machine does not remove it as fast as frames come (--denoise 1 \
+                     removes it all the same, a smaller picture takes less time)",
+                );
+            }
+        }
+        match self.pauses_until.is_some_and(|until| now < until) {
+            true => Settings { denoise: Denoise::Off, ..settings },
+            false => settings,
+        }
+    }
+
+    /// Takes note of whether noise was removed from a frame.
+    pub(super) fn look(&mut self, removed: bool) {
+        self.removes = removed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use histeq::spec::{Cleaner, Effort, Strength};
+
+    #[test]
+    fn noise_stays_for_an_hour_where_frames_wait_for_its_removal() {
+        let reach = Effort::Fast.reach();
+        let denoise = Denoise::AsShown(Cleaner { share: Strength::FULL, around: (reach, 0) });
+        let settings = Settings { denoise, ..Settings::default() };
+        let (mut budget, begin) = (NoiseBudget::new(true, Notices::silent()), Instant::now());
+        let mut at = |seconds: u64, is_late: bool, removed: bool| {
+            let limited = budget.limit(settings, is_late, begin + Duration::from_secs(seconds));
+            budget.look(removed && limited.denoise != Denoise::Off);
+            limited.denoise != Denoise::Off
+        };
+        // Frames may wait for anything else.
+        assert!(at(0, true, false) && at(1, false, true));
+        assert!(!at(2, true, true) && !at(3, false, true) && !at(3601, false, true));
+        assert!(at(3603, false, true) && !at(3604, true, true));
+        let mut asked = NoiseBudget::new(false, Notices::silent());
+        asked.look(true);
+        assert_eq!(asked.limit(settings, true, begin), settings);
+    }
+}
