@@ -387,7 +387,7 @@ fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
         assert_eq!(running.ends_within(Duration::from_secs(60)), None);
         let begin = std::time::Instant::now();
         while planner.line().contains(" plan ") {
-            assert!(begin.elapsed() < Duration::from_secs(20), "its child goes on");
+            assert!(begin.elapsed() < Duration::from_secs(60), "its child goes on");
         }
         assert_eq!(dir.names(), ["film.mkv"]);
     }

@@ -344,6 +344,8 @@ impl StartRecord {
 pub struct Events {
     /// `None` is stderr.
     file: Option<Arc<Mutex<EventFile>>>,
+    /// Whether the result has been sent, behind which nothing follows.
+    is_over: Arc<Mutex<bool>>,
 }
 
 /// A file or pipe of events.
@@ -367,13 +369,13 @@ impl Events {
     /// Lines on stderr, where nothing else is printed then.
     pub fn on_stderr() -> Self {
         give_up_with_an_event();
-        Events { file: None }
+        Events { file: None, is_over: Arc::default() }
     }
 
     /// Lines in this file or pipe, which is called `name`.
     pub fn in_file(file: File, name: &Name, is_strict: bool) -> Self {
         let file = EventFile { file, name: name.clone(), is_strict, failure: None, is_reported: false };
-        Events { file: Some(Arc::new(Mutex::new(file))) }
+        Events { file: Some(Arc::new(Mutex::new(file))), is_over: Arc::default() }
     }
 
     /// Whether they are on stderr.
@@ -383,6 +385,11 @@ impl Events {
 
     /// Writes a line. If its reader has gone away, the line is lost; after any other failure, so are all that follow.
     pub(super) fn send(&self, event: &Event) {
+        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *is_over, matches!(event, Event::Result(result) if result.source.is_none())) {
+            *is_over = true;
+            return;
+        }
         let line = serde_json::to_string(event).unwrap_or_default();
         match &self.file {
             None => print_line(&printable_json(&line)),

@@ -50,7 +50,7 @@ fn children_that_look_at_inputs_end_with_a_parent_that_is_killed() {
     let ids: Vec<String> = children.iter().map(|child| child.id().to_string()).collect();
     wait_for("they read", || ids.iter().all(|id| opened(id)).then_some(()));
     parent.signal(Signal::KILL);
-    parent.ends_within(Duration::from_secs(10));
+    parent.ends_within(Duration::from_secs(60));
     wait_for("they end", || ids.iter().all(|id| !opened(id)).then_some(()));
 }
 

@@ -94,6 +94,9 @@ static void lie(void) {
             same |= j != i && fstat(sockets[j], &b) == 0 && a.st_ino == b.st_ino;
         *(same ? &orders : &requests) = sockets[i];
     }
+    // A thread of the process tells each second that it works, as long as it does, and would get in between.
+    if (is("stall") || is("flood") || is("times"))
+        sleep(3);
     if (is("stall")) { // It answers, but reads no orders any more.
         for (int i = 0; i < count; i++)
             if (sockets[i] != requests && sockets[i] != orders)

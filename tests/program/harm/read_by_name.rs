@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the program, which has to end by itself and soon: its exit code, and what it said.
 #[track_caller]
