@@ -1,23 +1,18 @@
 //! The state of a handle: the options until the backend is opened, then the equalizer, and the frame that is ready.
 
 use crate::{Failure, Status};
-use histeq::{Backend, Builder, Equalizer, Error, Input, Named, Output, PixelFormat, PlaneInput, SceneSurvey};
+use histeq::{Equalizer, Error, Input, LazyEqualizer, Output, PixelFormat, PlaneInput};
 use std::ffi::CString;
 
 /// The most columns, and rows.
 const MOST: usize = 1 << 20;
-/// The most threads.
-const MOST_THREADS: usize = 1024;
 
 /// A handle of a caller.
 pub struct Handle {
     /// Format and size of what goes in.
     pub format: PixelFormat,
     pub size: (usize, usize),
-    /// The options; fixed once the backend is open.
-    builder: Builder,
-    survey: Option<SceneSurvey>,
-    equalizer: Option<Equalizer>,
+    pub lazy: LazyEqualizer,
     /// The frame that the next pull copies.
     ready: Option<Output>,
     is_finished: bool,
@@ -49,7 +44,7 @@ impl From<Error> for Failure {
             | Error::PlaneBytes { .. }
             | Error::NoMask { .. }
             | Error::MaskSize { .. } => Status::Picture,
-            Error::Finished | Error::NotSurveyed { .. } => Status::State,
+            Error::TooLate { .. } | Error::Finished | Error::NotSurveyed { .. } => Status::State,
             _ => Status::Backend,
         };
         Failure(status, error.to_string())
@@ -67,9 +62,7 @@ impl Handle {
         Ok(Handle {
             format,
             size,
-            builder: Equalizer::builder(format, size.0, size.1),
-            survey: None,
-            equalizer: None,
+            lazy: LazyEqualizer::new(Equalizer::builder(format, size.0, size.1)),
             ready: None,
             is_finished: false,
             is_broken: false,
@@ -78,85 +71,27 @@ impl Handle {
         })
     }
 
-    pub fn set(&mut self, name: &str, value: &str) -> Result<Status, Failure> {
-        let wrong = || Failure(Status::Option, format!("{name} is not {value}"));
-        let builder = self.builder.clone();
-        let number = || value.parse::<usize>().ok();
-        let changed = match name {
-            "rate" | "range" | "matrix" | "transfer" | "live" => builder.described(name, value),
-            "backend" => Backend::from_name(value).map(|backend| builder.backend(backend)),
-            "gpu" => number().map(|gpu| builder.gpu(gpu)),
-            "threads" => {
-                number().filter(|threads| (1..=MOST_THREADS).contains(threads)).map(|threads| builder.threads(threads))
-            }
-            _ => return self.set_option(name, value),
-        };
-        let changed = changed.ok_or_else(wrong)?;
-        self.is_not_open(name)?;
-        self.builder = changed;
-        Ok(Status::Ok)
-    }
-
-    /// An option of the table.
-    fn set_option(&mut self, name: &str, value: &str) -> Result<Status, Failure> {
-        let Some(equalizer) = &mut self.equalizer else {
-            self.builder = self.builder.clone().set(name, value)?;
-            return Ok(Status::Ok);
-        };
-        let mut options = equalizer.options().clone();
-        options.set(name, value).map_err(Error::from)?;
-        if (options.gray, options.output_depth) != (equalizer.options().gray, equalizer.options().output_depth) {
-            return Err(too_late(name));
-        }
-        equalizer.change(&options)?;
-        Ok(Status::Ok)
-    }
-
-    fn is_not_open(&self, what: &str) -> Result<(), Failure> {
-        if self.equalizer.is_some() { Err(too_late(what)) } else { Ok(()) }
-    }
-
-    pub fn mask(&mut self, weights: &[u8]) -> Result<Status, Failure> {
-        self.is_not_open("a mask")?;
-        self.builder = self.builder.clone().mask(weights)?;
-        Ok(Status::Ok)
-    }
-
-    /// The equalizer, which is opened if it is not.
-    pub fn open(&mut self) -> Result<&mut Equalizer, Failure> {
-        if self.equalizer.is_none() {
-            if let Some(survey) = self.survey.take() {
-                self.builder = self.builder.clone().scenes(&survey.finish());
-            }
-            self.equalizer = Some(self.builder.clone().build()?);
-        }
-        self.equalizer.as_mut().ok_or_else(|| Failure(Status::Backend, "no backend".to_owned()))
-    }
-
     pub fn push(&mut self, input: Input<'_>) -> Result<Status, Failure> {
         if self.ready.is_some() {
             return Err(Failure(Status::State, "a frame has come out: pull it first".to_owned()));
         }
-        self.ready = self.open()?.push(input)?;
+        self.ready = self.lazy.open()?.push(input)?;
         Ok(Status::Ok)
     }
 
     pub fn warm_up(&mut self, planes: &[PlaneInput<'_>]) -> Result<Status, Failure> {
-        self.open()?.warm_up(Input::planes(planes))?;
+        self.lazy.open()?.warm_up(Input::planes(planes))?;
         Ok(Status::Ok)
     }
 
     pub fn survey(&mut self, planes: &[PlaneInput<'_>]) -> Result<Status, Failure> {
-        self.is_not_open("a survey")?;
-        if self.survey.is_none() {
-            self.survey = Some(self.builder.survey()?);
-        }
-        self.survey.as_mut().map_or(Ok(()), |survey| survey.push(Input::planes(planes)))?;
+        self.lazy.check_not_open("a survey")?;
+        self.lazy.survey(Input::planes(planes))?;
         Ok(Status::Ok)
     }
 
     pub fn finish(&mut self) -> Result<Status, Failure> {
-        drop(self.open()?.finish()?);
+        drop(self.lazy.open()?.finish()?);
         self.is_finished = true;
         Ok(Status::Ok)
     }
@@ -177,7 +112,7 @@ impl Handle {
 
     pub fn wait(&mut self) -> Result<Status, Failure> {
         if self.ready.is_none()
-            && let Some(equalizer) = &mut self.equalizer
+            && let Some(equalizer) = self.lazy.opened()
         {
             self.ready = equalizer.collect()?;
         }
@@ -189,12 +124,8 @@ impl Handle {
     }
 
     pub fn restart(&mut self, number: u64) -> Result<Status, Failure> {
-        self.open()?.restart(number)?;
+        self.lazy.open()?.restart(number)?;
         (self.ready, self.is_finished) = (None, false);
         Ok(Status::Ok)
     }
-}
-
-fn too_late(what: &str) -> Failure {
-    Failure(Status::State, format!("{what}: too late, the backend is open"))
 }

@@ -314,7 +314,8 @@ pub unsafe extern "C" fn histeq_set(handle: *mut Handle, name: *const c_char, va
     let set = |handle: &mut Handle| {
         // SAFETY: as `histeq.h` requires.
         let (name, value) = unsafe { (words(name, "name")?, words(value, "value")?) };
-        handle.set(name, value)
+        handle.lazy.set(name, value)?;
+        Ok(Status::Ok)
     };
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, set) }
@@ -323,19 +324,19 @@ pub unsafe extern "C" fn histeq_set(handle: *mut Handle, name: *const c_char, va
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_mask(handle: *mut Handle, weights: *const u8, count: usize) -> Status {
     // SAFETY: as `histeq.h` requires.
-    unsafe { with(handle, |handle| handle.mask(values(weights, count, "weights")?)) }
+    unsafe { with(handle, |handle| Ok(handle.lazy.mask(values(weights, count, "weights")?).map(|()| Status::Ok)?)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_open(handle: *mut Handle) -> Status {
     // SAFETY: as `histeq.h` requires.
-    unsafe { with(handle, |handle| handle.open().map(|_| Status::Ok)) }
+    unsafe { with(handle, |handle| Ok(handle.lazy.open().map(|_| Status::Ok)?)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c_char) -> Status {
     let ask = |handle: &mut Handle| {
-        handle.name = text(&handle.open()?.backend_name());
+        handle.name = text(&handle.lazy.open()?.backend_name());
         // SAFETY: as `histeq.h` requires.
         unsafe { write(name, handle.name.as_ptr()) }
     };
@@ -431,7 +432,7 @@ pub unsafe extern "C" fn histeq_wait(handle: *mut Handle) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_reach(handle: *mut Handle, before: *mut u32, behind: *mut u32) -> Status {
     let ask = |handle: &mut Handle| {
-        let reach = handle.open()?.reach();
+        let reach = handle.lazy.open()?.reach();
         // SAFETY: as `histeq.h` requires.
         unsafe { write(before, reach.before) }?;
         // SAFETY: as `histeq.h` requires.

@@ -26,31 +26,30 @@ fn kept(text: &str) -> *const c_char {
     crate::handle::text(text).into_raw()
 }
 
-/// Texts that stay until the end, and null.
-fn kept_all<'a>(texts: impl Iterator<Item = &'a str>) -> *const *const c_char {
-    texts.map(kept).chain([null()]).collect::<Vec<_>>().leak().as_ptr()
+/// Texts that stay until the end, and null behind them; null where there are none.
+fn kept_all(texts: Vec<&str>) -> *const *const c_char {
+    if texts.is_empty() {
+        return null();
+    }
+    texts.into_iter().map(kept).chain([null()]).collect::<Vec<_>>().leak().as_ptr()
 }
 
 /// All options, for good.
 pub fn table() -> Vec<COption> {
     let of = |option: &OptionInfo| {
-        let ((least, most), is_flag, choices) = match option.kind {
-            ValueKind::Flag => ((0.0, 0.0), true, None),
-            ValueKind::Number { least, most } => ((least, most), false, None),
-            ValueKind::Choice(choices) => ((0.0, 0.0), false, Some(choices())),
-            ValueKind::Text => ((0.0, 0.0), false, None),
-        };
+        let (least, most) = option.bounds().unwrap_or_default();
+        let (names, abouts) = option.choices().into_iter().unzip();
         COption {
             name: kept(option.name),
             values: kept(option.values),
             default_value: kept(option.default),
             summary: kept(option.summary),
             details: kept(option.details),
-            names: choices.as_ref().map_or(null(), |choices| kept_all(choices.iter().map(|(name, _)| *name))),
-            abouts: choices.as_ref().map_or(null(), |choices| kept_all(choices.iter().map(|(_, about)| *about))),
+            names: kept_all(names),
+            abouts: kept_all(abouts),
             least,
             most,
-            is_flag: is_flag.into(),
+            is_flag: matches!(option.kind, ValueKind::Flag).into(),
         }
     };
     OPTIONS.iter().map(of).collect()

@@ -95,6 +95,12 @@ pub enum Error {
     /// A frame after the end.
     #[error("the video has ended: restart before another frame")]
     Finished,
+    /// What cannot change any more.
+    #[error("{what}: too late, the backend is open")]
+    TooLate {
+        /// What it is: the name of an option, or `a mask`.
+        what: String,
+    },
     /// A frame of another size than the mask.
     #[error(
         "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all frames \

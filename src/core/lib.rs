@@ -82,7 +82,8 @@ pub use equalize::Backend;
 pub use error::{CallerError, Error, Result};
 pub use frame::{Matrix, PixelFormat, Range};
 pub use front::{
-    Builder, Decided, Equalizer, Input, Mapper, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey, Scenes, Study,
+    Builder, Decided, Equalizer, Input, LazyEqualizer, Mapper, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey,
+    Scenes, Study,
 };
 pub use note::{Note, Notes};
 pub use options::Options;

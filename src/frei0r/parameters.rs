@@ -46,12 +46,10 @@ fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
         Type::String if Options::default().set(option.name, option.default).is_ok() => option.default.to_owned(),
         Type::String => String::new(),
     };
-    let names = match option.kind {
-        ValueKind::Choice(choices) => choices().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
-        // A host gives a frame at a time, not a scene.
-        _ => option.values.replace(", or scene", ""),
-    };
-    let explanation = text(&format!("{}: {names}", option.summary));
+    let names: Vec<_> = option.choices().into_iter().map(|(name, _)| name).collect();
+    // A host gives a frame at a time, not a scene.
+    let values = if names.is_empty() { option.values.replace(", or scene", "") } else { names.join(", ") };
+    let explanation = text(&format!("{}: {values}", option.summary));
     Some(Parameter { option, name: text(option.name), explanation, kind, default: text(&default) })
 }
 

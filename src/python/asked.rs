@@ -1,15 +1,22 @@
 //! The options of a call by name: those of the table, and properties of the pictures and of the machine.
 
 use crate::texts::{in_python, names, option_name};
-use histeq::frame::Transfer;
 use histeq::options::{OptionInfo, ValueKind};
-use histeq::{Backend, Builder, Equalizer, Matrix, Named, Options, PixelFormat, Range};
+use histeq::{Backend, Builder, Equalizer, Named, Options, PixelFormat};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::collections::BTreeMap;
 
-/// The most threads.
-const MOST_THREADS: usize = 1024;
+/// What [`Builder::described`] sets, and the values in a phrase.
+const DESCRIBED: [(&str, &str); 6] = [
+    ("rate", "a number of frames a second"),
+    ("range", "limited or full"),
+    ("matrix", "bt601, bt709 or bt2020"),
+    ("transfer", "sdr, pq or hlg"),
+    ("live", "True or False"),
+    ("threads", "a number from 1 to 1024"),
+];
 
 /// The most names that are proposed for an unknown one.
 const MOST_NEAR: usize = 3;
@@ -21,14 +28,10 @@ pub struct Asked {
     width: Option<usize>,
     height: Option<usize>,
     pub options: Options,
-    rate: Option<f64>,
-    range: Option<Range>,
-    matrix: Option<Matrix>,
-    transfer: Transfer,
-    is_live: bool,
+    /// The values of what is in [`DESCRIBED`].
+    pub described: BTreeMap<&'static str, String>,
     pub backend: Backend,
     pub gpu: Option<usize>,
-    pub threads: Option<usize>,
     pub mask: Option<Vec<u8>>,
 }
 
@@ -58,18 +61,16 @@ impl Asked {
             }
             "width" => self.width = Some(number(1, 1 << 20, "a number of columns")?),
             "height" => self.height = Some(number(1, 1 << 20, "a number of rows")?),
-            "rate" => {
-                let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
-                self.rate = Some(rate.ok_or_else(|| wrong("a number of frames a second"))?);
-            }
-            "range" => self.range = Some(Range::from_name(&text).ok_or_else(|| wrong("limited or full"))?),
-            "matrix" => self.matrix = Some(Matrix::from_name(&text).ok_or_else(|| wrong("bt601, bt709 or bt2020"))?),
-            "transfer" => self.transfer = Transfer::from_name(&text).ok_or_else(|| wrong("sdr, pq or hlg"))?,
-            "live" => self.is_live = text.parse().map_err(|_| wrong("True or False"))?,
             "backend" => self.backend = Backend::from_name(&text).ok_or_else(|| wrong("auto, cpu or cuda"))?,
-            "gpu" => self.gpu = Some(number(0, MOST_THREADS, "the index of a GPU, from 0")?),
-            "threads" => self.threads = Some(number(1, MOST_THREADS, "a number from 1 to 1024")?),
-            _ => self.set_option(name, &text)?,
+            "gpu" => self.gpu = Some(number(0, 1024, "the index of a GPU, from 0")?),
+            _ => match DESCRIBED.into_iter().find(|(own, _)| *own == name) {
+                Some((name, values)) => {
+                    let tried = Equalizer::builder(PixelFormat::Gray, 1, 1).described(name, &text);
+                    tried.ok_or_else(|| wrong(values))?;
+                    self.described.insert(name, text);
+                }
+                None => self.set_option(name, &text)?,
+            },
         }
         Ok(())
     }
@@ -92,21 +93,10 @@ impl Asked {
     /// A builder for pictures of this format and size.
     pub fn builder(&self, format: PixelFormat, (width, height): (usize, usize)) -> histeq::Result<Builder> {
         let mut builder = Equalizer::builder(format, width, height).options(self.options.clone()).backend(self.backend);
-        builder = builder.transfer(self.transfer).gpu(self.gpu.unwrap_or_default());
-        if let Some(rate) = self.rate {
-            builder = builder.rate(rate);
-        }
-        if let Some(range) = self.range {
-            builder = builder.range(range);
-        }
-        if let Some(matrix) = self.matrix {
-            builder = builder.matrix(matrix);
-        }
-        if self.is_live {
-            builder = builder.live();
-        }
-        if let Some(threads) = self.threads {
-            builder = builder.threads(threads);
+        builder = builder.gpu(self.gpu.unwrap_or_default());
+        for (name, text) in &self.described {
+            // Each was tried when it was set.
+            builder = builder.clone().described(name, text).unwrap_or(builder);
         }
         match &self.mask {
             Some(weights) => builder.mask(weights),

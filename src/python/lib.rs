@@ -19,7 +19,7 @@ mod texts;
 
 use array::Place;
 use asked::Asked;
-use histeq::options::{OPTIONS, ValueKind};
+use histeq::options::OPTIONS;
 use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
 use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
@@ -134,7 +134,7 @@ fn _equalize<'py>(
         return Err(PyValueError::new_err(text));
     }
     // One thread works on a picture: others would only be started.
-    asked.threads.get_or_insert(1);
+    asked.described.entry("threads").or_insert_with(|| "1".to_owned());
     let arrays = Arrays::of(array)?;
     if let Some(out) = out {
         let layout = arrays.layout(asked.format, asked.size()).map_err(Wrong::from)?;
@@ -164,21 +164,12 @@ fn options(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         about.set_item("default", texts::in_python(option.default))?;
         about.set_item("summary", texts::in_python(option.summary))?;
         about.set_item("details", texts::in_python(option.details))?;
-        let (least, most) = match option.kind {
-            ValueKind::Number { least, most } => (Some(least), Some(most)),
-            _ => (None, None),
-        };
+        let (least, most) = option.bounds().unzip();
         about.set_item("least", least)?;
         about.set_item("most", most)?;
-        let choices = match option.kind {
-            ValueKind::Choice(choices) => {
-                let names = PyDict::new(py);
-                choices().iter().try_for_each(|(name, text)| names.set_item(name, texts::in_python(text)))?;
-                Some(names)
-            }
-            _ => None,
-        };
-        about.set_item("choices", choices)?;
+        let names = PyDict::new(py);
+        option.choices().iter().try_for_each(|(name, text)| names.set_item(name, texts::in_python(text)))?;
+        about.set_item("choices", Some(names).filter(|names| !names.is_empty()))?;
         list.append(about)?;
     }
     Ok(list)

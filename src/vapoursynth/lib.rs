@@ -52,13 +52,9 @@ fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
 /// The table of options: a list of each column.
 fn list_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
     for option in OPTIONS {
-        let values = match option.kind {
-            ValueKind::Choice(choices) => {
-                let named = |(name, about): &(&str, &str)| in_python(&format!("{name}: {about}"));
-                choices().iter().map(named).collect::<Vec<_>>().join("\n")
-            }
-            _ => option.values.to_owned(),
-        };
+        let named = |(name, about): (&str, &str)| in_python(&format!("{name}: {about}"));
+        let names: Vec<String> = option.choices().into_iter().map(named).collect();
+        let values = if names.is_empty() { option.values.to_owned() } else { names.join("\n") };
         let help = in_python(&format!("{}\n{}", option.summary, option.details));
         let row = [
             ("name", &python_name(option.name)[..]),

@@ -12,7 +12,7 @@ mod options;
 
 pub use options::{OptionRow, options};
 
-use histeq::{Builder, Error, Output, PixelFormat, SceneSurvey};
+use histeq::{Error, LazyEqualizer, Output, PixelFormat};
 use wasm_bindgen::prelude::*;
 
 /// The most pixels of a picture: with 8 bytes each, the library's copies fit into the 4 GiB that a module can have.
@@ -24,10 +24,7 @@ type Result<T> = std::result::Result<T, JsError>;
 /// without padding, as `VideoFrame.copyTo` writes them by default, and as `ImageData.data` is for `rgba`.
 #[wasm_bindgen]
 pub struct Equalizer {
-    /// What is asked for, until the first frame.
-    builder: Builder,
-    survey: Option<SceneSurvey>,
-    equalizer: Option<histeq::Equalizer>,
+    lazy: LazyEqualizer,
 }
 
 #[wasm_bindgen]
@@ -42,89 +39,59 @@ impl Equalizer {
             return Err(JsError::new(&format!("a picture has 1 to {MOST_PIXELS} pixels, not {width}x{height}")));
         }
         let builder = histeq::Equalizer::builder(format, width as usize, height as usize);
-        Ok(Equalizer { builder, survey: None, equalizer: None })
+        Ok(Equalizer { lazy: LazyEqualizer::new(builder) })
     }
 
     /// Sets what has this name: an option of `options()`, at any time, for the frames that follow; before the first
     /// frame also `rate` (frames a second), `range`, `matrix`, `transfer`, and `live`, with which no frame waits for
     /// later ones unless `look-ahead` or `denoise` says so. Throws where `value` is none of its values.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let builder = self.builder.clone();
-        let changed = match name {
-            "rate" | "range" | "matrix" | "transfer" | "live" => builder.described(name, value),
-            _ => return self.set_option(name, value),
-        };
-        let changed = changed.ok_or_else(|| JsError::new(&format!("{name} is not {value}")))?;
-        if self.equalizer.is_some() {
-            return Err(JsError::new(&format!("{name} is set before the first frame")));
+        // There is one thread, and no GPU.
+        if ["backend", "gpu", "threads"].contains(&name) {
+            return Err(JsError::new(&format!("there is no option {name}")));
         }
-        self.builder = changed;
-        Ok(())
+        match self.lazy.set(name, value) {
+            // The format of frames that come out stays.
+            Err(Error::TooLate { .. }) if ["gray", "output-depth"].contains(&name) => Ok(()),
+            Err(Error::TooLate { .. }) => Err(JsError::new(&format!("{name} is set before the first frame"))),
+            result => Ok(result?),
+        }
     }
 
     /// Takes a frame in, and returns the oldest one that is done, if one is: `undefined` while frames wait for later
     /// ones. Throws where the array does not have the bytes of such a picture, or options do not go together.
     pub fn push(&mut self, frame: &[u8]) -> Result<Option<Vec<u8>>> {
-        Ok(bytes(self.open()?.push(frame)?)?)
+        Ok(bytes(self.lazy.open()?.push(frame)?)?)
     }
 
     /// The oldest frame that needs no later one, or `undefined`: for cameras, where `push` has returned nothing; and
     /// after `finish`, until nothing is left. Throws where no frame can come out.
     pub fn collect(&mut self) -> Result<Option<Vec<u8>>> {
-        Ok(bytes(self.open()?.collect()?)?)
+        Ok(bytes(self.lazy.open()?.collect()?)?)
     }
 
     /// Ends the video: frames that wait for later ones come out of `collect`. Throws as `push` does.
     pub fn finish(&mut self) -> Result<()> {
-        drop(self.open()?.finish()?);
+        drop(self.lazy.open()?.finish()?);
         Ok(())
     }
 
     /// Begins another video of such pictures: what was seen is forgotten, and what is under way is dropped. Throws as
     /// `push` does.
     pub fn restart(&mut self) -> Result<()> {
-        Ok(self.open()?.restart(0)?)
+        Ok(self.lazy.open()?.restart(0)?)
     }
 
     /// The first pass for `smooth` `scene`: each frame of the video, before the first `push`. Throws as `push` does.
     pub fn survey(&mut self, frame: &[u8]) -> Result<()> {
-        let survey = match &mut self.survey {
-            Some(survey) => survey,
-            None => self.survey.insert(self.builder.survey()?),
-        };
-        Ok(survey.push(frame)?)
+        Ok(self.lazy.survey(frame)?)
     }
 
     /// The format of frames that come out: another one than that of the input with `gray` and `output-depth`. Throws
     /// where there is none for these options.
     #[wasm_bindgen(js_name = outputFormat)]
     pub fn output_format(&self) -> Result<String> {
-        Ok(self.builder.output_format()?.name().to_owned())
-    }
-}
-
-impl Equalizer {
-    /// An option of the table.
-    fn set_option(&mut self, name: &str, value: &str) -> Result<()> {
-        let Some(equalizer) = &mut self.equalizer else {
-            self.builder = self.builder.clone().set(name, value)?;
-            return Ok(());
-        };
-        let mut options = equalizer.options().clone();
-        options.set(name, value).map_err(Error::from)?;
-        Ok(equalizer.change(&options)?)
-    }
-
-    /// The equalizer, which is made with the first frame.
-    fn open(&mut self) -> Result<&mut histeq::Equalizer> {
-        if self.equalizer.is_none() {
-            let builder = match self.survey.take() {
-                Some(survey) => self.builder.clone().scenes(&survey.finish()),
-                None => self.builder.clone(),
-            };
-            self.equalizer = Some(builder.build()?);
-        }
-        self.equalizer.as_mut().ok_or_else(|| JsError::new("no equalizer"))
+        Ok(self.lazy.builder().output_format()?.name().to_owned())
     }
 }
 

@@ -35,9 +35,8 @@ pub fn options() -> Vec<OptionRow> {
 }
 
 fn row(option: &OptionInfo) -> OptionRow {
-    let choices = if let ValueKind::Choice(choices) = option.kind { choices() } else { Vec::new() };
-    let (least, most) = if let ValueKind::Number { least, most } = option.kind { (least, most) } else { (0.0, 0.0) };
-    let (names, abouts) = choices.iter().map(|(name, about)| ((*name).to_owned(), (*about).to_owned())).unzip();
+    let (least, most) = option.bounds().unwrap_or_default();
+    let (names, abouts) = option.choices().into_iter().map(|(name, about)| (name.to_owned(), about.to_owned())).unzip();
     OptionRow {
         name: option.name.to_owned(),
         values: option.values.to_owned(),

@@ -3,7 +3,10 @@
 
 use crate::support::backends::gpu;
 use crate::support::program::Dir;
-use histeq::{Backend, Builder, Equalizer, Error, Input, Look, Named, Options, PixelFormat, PlaneInput, PlaneOutput};
+use histeq::{
+    Backend, Builder, Equalizer, Error, Input, LazyEqualizer, Look, Named, Options, PixelFormat, PlaneInput,
+    PlaneOutput,
+};
 use std::fmt::Write as _;
 
 #[path = "../../samples/equalize_array.rs"]
@@ -307,6 +310,35 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     assert!(matches!(equalizer.change(&scene), Err(Error::NoScenes)));
     assert_eq!(equalizer.look(), Look::Haze);
     assert!(Equalizer::builder(PixelFormat::Gray, 0, 5).build().is_err());
+}
+
+#[test]
+fn what_is_set_by_name_opens_nothing_and_some_of_it_is_fixed_from_the_first_frame_on() {
+    let mut lazy = LazyEqualizer::new(Equalizer::builder(PixelFormat::Gray, SIZE.0, SIZE.1));
+    for (name, value) in [("look", "exact"), ("backend", "cpu"), ("threads", "2"), ("live", "true"), ("rate", "10")] {
+        lazy.set(name, value).expect("a value of its own");
+    }
+    for (name, value) in [("rate", "0"), ("range", "tv"), ("live", "1"), ("gpu", "-1"), ("threads", "1025")] {
+        let error = lazy.set(name, value).expect_err("no value of its own");
+        assert_eq!(error.to_string(), format!("{name} is not {value}"));
+        assert!(matches!(error, Error::Option(_)));
+    }
+    assert!(lazy.opened().is_none());
+    let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).map(|at| (at % 97) as u8).collect();
+    let equalizer = lazy.open().expect("a backend");
+    assert!(equalizer.backend_name().ends_with("2 threads)"), "{}", equalizer.backend_name());
+    equalizer.push(&frame).expect("a frame");
+    for (name, value) in [("rate", "5"), ("backend", "cpu"), ("gray", "true"), ("output-depth", "10")] {
+        let error = lazy.set(name, value).expect_err("it is open");
+        assert_eq!(error.to_string(), format!("{name}: too late, the backend is open"));
+        assert!(matches!(error, Error::TooLate { .. }));
+    }
+    assert!(matches!(lazy.mask(&frame), Err(Error::TooLate { .. })));
+    assert!(matches!(lazy.set("rate", "0"), Err(Error::Option(_))));
+    for (name, value) in [("gray", "false"), ("look", "night")] {
+        lazy.set(name, value).expect("an option that may change, or does not");
+    }
+    assert_eq!(lazy.opened().map(|equalizer| equalizer.look()), Some(Look::Night));
 }
 
 #[test]

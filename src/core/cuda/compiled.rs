@@ -178,18 +178,14 @@ impl Compiled {
 /// A kernel file that the driver has loaded.
 pub struct Module {
     module: Arc<CudaModule>,
-    code: Code,
+    /// The code that it was loaded from. Launchers need it where a kernel differs by architecture (`__CUDA_ARCH__`).
+    pub(super) code: Code,
 }
 
 impl Module {
     /// One of its kernels.
     pub fn function(&self, name: &str) -> Result<CudaFunction, Error> {
         self.module.load_function(name).doing("finding a kernel")
-    }
-
-    /// The code that it was loaded from. Launchers need it where a kernel differs by architecture (`__CUDA_ARCH__`).
-    pub fn code(&self) -> Code {
-        self.code
     }
 }
 
@@ -223,9 +219,9 @@ pub(super) fn load_all(context: &Arc<CudaContext>) -> Result<Vec<LoadReport>, Er
         Ok(LoadReport {
             name: file.name,
             offered,
-            loaded: module.code(),
+            loaded: module.code,
             versions: versions(&module)?,
-            instead: other.code(),
+            instead: other.code,
             versions_instead: versions(&other)?,
         })
     });

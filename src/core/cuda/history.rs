@@ -177,7 +177,7 @@ impl History {
 
     /// Forgets which frames were in a window. The numbers of scenes go on.
     fn forget(&mut self) {
-        let smoothing = self.kind.map_or(Smoothing::OFF, |kind| kind.smoothing());
+        let smoothing = self.kind.map_or(Smoothing::OFF, |kind| kind.smoothing);
         self.scenes = Scenes::after(smoothing, &self.scenes);
     }
 

@@ -41,7 +41,7 @@ pub(super) fn retire(stream: &Arc<CudaStream>) {
 pub struct Kernel {
     function: CudaFunction,
     /// Whether its code waits for the previous kernel, so that the launch may overlap with it.
-    overlaps: bool,
+    pub(super) overlaps: bool,
 }
 
 impl Kernel {
@@ -50,7 +50,7 @@ impl Kernel {
     /// # Errors
     /// When the module has no kernel of this name.
     pub fn new(module: &Module, name: &str) -> Result<Self, Error> {
-        let overlaps = module.code().architecture() >= OVERLAPS_FROM && !is_shared();
+        let overlaps = module.code.architecture() >= OVERLAPS_FROM && !is_shared();
         Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
@@ -61,11 +61,6 @@ impl Kernel {
     pub fn allow_shared(&self, bytes: i32) -> Result<(), Error> {
         let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         self.function.set_attribute(most, bytes).doing("asking for shared memory")
-    }
-
-    /// Whether it may begin while the previous kernel of the stream ends.
-    pub fn overlaps(&self) -> bool {
-        self.overlaps
     }
 
     /// Starts a launch on this stream; [`Launch::arg`] adds the arguments.

@@ -89,7 +89,8 @@ pub struct BufferLayout {
     arrangement: Arrangement,
     /// Width and height in pixels, without padding.
     pub(super) size: (usize, usize),
-    pixels: u32,
+    /// Pixels of the picture, with those that pad a row.
+    pub(super) pixels: u32,
     /// Pixels of a row if its last one is padding; 0 if rows have no padding.
     pub(super) padded_row: u32,
 }
@@ -165,11 +166,6 @@ impl BufferLayout {
     /// How the luminance lies among the samples.
     pub fn arrangement(&self) -> Arrangement {
         self.arrangement
-    }
-
-    /// Pixels of the picture, with those that pad a row.
-    pub fn pixels(&self) -> u32 {
-        self.pixels
     }
 
     /// Pixels from one row to the next.
@@ -293,7 +289,7 @@ mod tests {
     #[test]
     fn a_row_of_odd_width_ends_in_a_pixel_of_padding() {
         let odd = layout(PixelFormat::Yuyv422, 15, 2);
-        assert_eq!((odd.pixels(), odd.padded_row), (32, 16));
+        assert_eq!((odd.pixels, odd.padded_row), (32, 16));
         assert_eq!(layout(PixelFormat::Yuyv422, 16, 2).padded_row, 0);
     }
 

@@ -170,7 +170,7 @@ impl Executor for Recorder {
         let ready = self.temporal.next(work.settings(), work.guide(), &counts, ());
         let mut record = lock(&self.record);
         let clean = work.guide().clean.clone().filter(|clean| clean.share.of_256() > 0);
-        record.clean.push_back((clean, work.is_clean_with()));
+        record.clean.push_back((clean, work.clean_with));
         record.mappings.extend(ready.map(|((), Decision { mapping, .. })| mapping));
         self.done.push_back(Equalized { frame: work.into_frame(), applied: Applied::default() });
         Ok(())

@@ -17,7 +17,8 @@ pub struct Work {
     is_behind: bool,
     stays_on_device: bool,
     original: Option<Original>,
-    clean_with: (usize, usize),
+    /// How many frames before and behind it its noise is removed with.
+    pub(super) clean_with: (usize, usize),
 }
 
 /// A frame with its noise, of fewer bits than without, and what would be applied to it.
@@ -65,11 +66,6 @@ impl Work {
         let (is_behind, stays_on_device, original, clean_with) = (false, false, None, (0, 0));
         Work { frame, settings, counted, guide, role, report, is_behind, stays_on_device, original, clean_with }
             .counting(counted)
-    }
-
-    /// How many frames before and behind it its noise is removed with.
-    pub(super) fn is_clean_with(&self) -> (usize, usize) {
-        self.clean_with
     }
 
     /// Replaces the frame by this one without noise. If it has more bits, the mapping becomes the one that the guide

@@ -27,6 +27,9 @@ pub struct Builder {
     stays_on_gpu: bool,
 }
 
+/// The most threads that are set by name.
+const MOST_THREADS: usize = 1024;
+
 /// Makes a backend of the caller's.
 type MakeExecutor = dyn Fn() -> Box<dyn Executor> + Send + Sync;
 
@@ -114,8 +117,12 @@ impl Builder {
         Ok(self)
     }
 
-    /// Sets by its name what the video is: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live` (`true` or
-    /// `false`). `None` when there is no such name, or no such value.
+    /// The names that [`described`](Builder::described) knows.
+    pub const DESCRIBED: [&str; 8] = ["rate", "range", "matrix", "transfer", "live", "backend", "gpu", "threads"];
+
+    /// Sets by its name what the video is: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live` (`true`
+    /// or `false`); or where it is equalized: `backend`, `gpu`, or `threads` (1 to 1024). `None` when there is no such
+    /// name, or no such value.
     pub fn described(self, name: &str, value: &str) -> Option<Self> {
         match name {
             "rate" => {
@@ -130,6 +137,12 @@ impl Builder {
                 "false" => Some(self.stored()),
                 _ => None,
             },
+            "backend" => Backend::from_name(value).map(|backend| self.backend(backend)),
+            "gpu" => value.parse().ok().map(|gpu| self.gpu(gpu)),
+            "threads" => {
+                let threads = value.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+                threads.map(|threads| self.threads(threads))
+            }
             _ => None,
         }
     }

@@ -11,6 +11,7 @@
 //! | `input.rs` | a frame in the caller's memory |
 //! | `output.rs` | an equalized frame |
 //! | `device.rs` | frames in the memory of a GPU, in and out |
+//! | `lazy.rs` | an equalizer that is opened with its first frame |
 //! | `survey.rs` | the scenes of a video, found in a pass of its own |
 //! | `any_order.rs` | frames in any order: what is done to each is decided in a pass of its own |
 
@@ -18,12 +19,14 @@ mod any_order;
 mod builder;
 mod device;
 mod input;
+mod lazy;
 mod output;
 mod survey;
 
 pub use any_order::{Decided, Mapper, Study};
 pub use builder::Builder;
 pub use input::{Input, PlaneInput};
+pub use lazy::LazyEqualizer;
 pub use output::{Output, PlaneOutput};
 pub use survey::{SceneSurvey, Scenes};
 

@@ -96,6 +96,16 @@ impl OptionInfo {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
+    /// The names of its values, each with its description; empty where these are no names.
+    pub fn choices(&self) -> Vec<(&'static str, &'static str)> {
+        if let ValueKind::Choice(choices) = self.kind { choices() } else { Vec::new() }
+    }
+
+    /// The least and the largest value; `None` where these are no numbers.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        if let ValueKind::Number { least, most } = self.kind { Some((least, most)) } else { None }
+    }
+
     /// Sets it in `options` to what `text` stands for; a flag by `true` and `false`.
     ///
     /// # Errors

@@ -261,7 +261,7 @@ impl Guides {
         let share = correction.noise_shown(noise, levels, settings.denoise.share());
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
-        let found = Some(Found { noise: 16 * share.of_256() as i32, ..correction.found() });
+        let found = Some(Found { noise: 16 * share.of_256() as i32, ..correction.found });
         let mapping = |levels| correction.mapping(own_light, levels).with_strength(levels, settings.strength);
         let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
         Guide { found, clean, ..Guide::of(mapping(levels)) }

@@ -245,7 +245,8 @@ impl Method {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowKind {
     method: Method,
-    smoothing: Smoothing,
+    /// Its window.
+    pub(crate) smoothing: Smoothing,
     region: Region,
     plateau: Plateau,
     bins: Option<u32>,
@@ -257,11 +258,6 @@ impl WindowKind {
         // A window of frames has a count for each level, a window of tiles has one for each bin.
         let bins = if method == Method::Global { None } else { bins };
         WindowKind { method, smoothing, region, plateau, bins }
-    }
-
-    /// Its window.
-    pub fn smoothing(&self) -> Smoothing {
-        self.smoothing
     }
 }
 

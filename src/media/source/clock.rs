@@ -27,7 +27,8 @@ pub type StartTime = Arc<OnceLock<Instant>>;
 /// Gives live frames their presentation times, in microseconds since the first one.
 #[derive(Default)]
 pub struct LiveClock {
-    start: StartTime,
+    /// When its first frame was captured.
+    pub(super) start: StartTime,
     /// A timestamp of the camera, and the time in the run that it maps to.
     anchor: Option<(i64, i64)>,
     pace: Option<Pace>,
@@ -69,11 +70,6 @@ impl LiveClock {
     /// A clock that sets `start` with its first frame.
     pub fn setting(start: StartTime) -> Self {
         LiveClock { start, ..LiveClock::default() }
-    }
-
-    /// When its first frame was captured.
-    pub fn start(&self) -> &StartTime {
-        &self.start
     }
 
     /// The time of a frame that was captured at `at`, with the camera's timestamp `stamp` (microseconds) if it has one.

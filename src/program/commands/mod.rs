@@ -33,7 +33,7 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
             None => run_batch(&many, like.as_deref(), console),
         },
         Job::Live(jobs) => live::run(jobs, console),
-        Job::Cameras(file, cameras) => live::run_cameras(&file, cameras, console),
+        Job::Cameras(file, cameras) => live::run_file(&file, cameras, console),
         Job::Compare(job) => compare::run(*job, console),
         Job::Preview(job) => preview::run(&job, console),
         Job::Plan(job) => plan::run(job, console),

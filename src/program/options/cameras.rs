@@ -58,6 +58,11 @@ struct PlacedOption {
 }
 
 impl Camera {
+    /// A source of the command line.
+    pub fn of_command_line(name: String, job: LiveJob) -> Self {
+        Camera { name, words: Vec::new(), job, place: String::new(), places: Vec::new() }
+    }
+
     /// `error`, which this camera's options have caused, with the place of the one that it is about.
     pub fn fault(&self, error: anyhow::Error) -> anyhow::Error {
         let message = format!("{error:#}");

@@ -5,7 +5,7 @@ use super::option_args::is_rare;
 use super::values::usage;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
-use histeq::options::{OPTIONS, ValueKind};
+use histeq::options::OPTIONS;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -255,9 +255,8 @@ fn value_as_option(word: &str) -> Option<String> {
     let name = word.strip_prefix("--")?.to_lowercase();
     ["look", "method"].into_iter().find_map(|of| {
         let option = OPTIONS.iter().find(|option| option.name == of)?;
-        let ValueKind::Choice(choices) = option.kind else { return None };
         // `--exact` is an option of its own.
-        let is_value = name != "exact" && choices().iter().any(|(choice, _)| *choice == name);
+        let is_value = name != "exact" && option.choices().iter().any(|(choice, _)| *choice == name);
         is_value.then(|| format!("--{of} {name}"))
     })
 }

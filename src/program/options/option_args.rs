@@ -109,12 +109,8 @@ fn set_argument(options: &[&OptionInfo]) -> Arg {
     let mut help = "Set an option that few need; may be repeated".to_owned();
     let summary = help.clone();
     for option in options {
-        let values = match option.kind {
-            ValueKind::Choice(choices) => {
-                choices().into_iter().map(|(name, about)| format!("{name} ({about})")).collect::<Vec<_>>().join(", ")
-            }
-            _ => option.values.to_owned(),
-        };
+        let names: Vec<_> = option.choices().iter().map(|(name, about)| format!("{name} ({about})")).collect();
+        let values = if names.is_empty() { option.values.to_owned() } else { names.join(", ") };
         help += &format!("\n\n{}: {} [{values}; default: {}]", option.name, option.summary, option.default);
         if !option.details.is_empty() {
             help += &format!(". {}", typed(option.details));

@@ -94,15 +94,9 @@ impl Web {
 /// A source that is being viewed.
 pub struct View {
     hub: Arc<Hub>,
-    viewed: Arc<Viewed>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl View {
     /// The source.
-    pub fn viewed(&self) -> &Arc<Viewed> {
-        &self.viewed
-    }
+    pub viewed: Arc<Viewed>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for View {

@@ -85,11 +85,13 @@ says(/no pixel format gry/, () => new Equalizer("gry", 4, 2));
 says(/not 0x2/, () => new Equalizer("gray", 0, 2));
 says(/look is one of natural, /, () => made.set("look", "no"));
 says(/rate is not -1/, () => made.set("rate", "-1"));
+says(/no option threads/, () => made.set("threads", "1"));
 made.set("look", "exact");
 says(/8 bytes/, () => made.push(new Uint8Array(7)));
 if ((made.push(Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)) ?? made.collect()).length !== 8) throw new Error("no picture");
 says(/before the first frame/, () => made.set("rate", "25"));
 made.set("strength", "0.5");
+made.set("gray", "true");
 made.free();
 if (options().find(({ name }) => name === "look").names.length < 4) throw new Error("no looks");
 

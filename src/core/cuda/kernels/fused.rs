@@ -122,7 +122,7 @@ impl FusedLauncher {
         let settled = settled(picture) && waiting.as_deref().is_none_or(settled);
         let window = if looks_ahead { &variant.ahead } else { &variant.modified };
         let alone = BlockShape { threads: tuning::FUSED_THREADS, blocks: 1 };
-        let overlaps = !is_plain && settled && window.overlaps();
+        let overlaps = !is_plain && settled && window.overlaps;
         let mut shape = if overlaps { variant.row.window } else { alone };
         let (mut kept, mut bytes) = self.rounds_kept(share, shape, table);
         if !looks_ahead && 2 * kept < share.div_ceil(shape.threads) {

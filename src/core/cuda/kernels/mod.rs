@@ -247,7 +247,7 @@ fn pixels_of_vector(layout: &BufferLayout) -> u32 {
 
 /// Vectors of the plane with the luma.
 fn luma_vectors(layout: &BufferLayout) -> u32 {
-    layout.pixels().div_ceil(pixels_of_vector(layout))
+    layout.pixels.div_ceil(pixels_of_vector(layout))
 }
 
 /// Vectors from one plane to the next.

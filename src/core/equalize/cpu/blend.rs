@@ -92,7 +92,7 @@ impl<'a> Blend<'a> {
 
     /// Does the rest where the strength is not full.
     fn mix(&self, mix: impl FnOnce(&Kernels, u32)) {
-        let k = self.curves.strength().of_256();
+        let k = self.curves.strength.of_256();
         if k != 256 {
             mix(self.kernels, k);
         }

@@ -26,7 +26,8 @@ pub struct TileLevels {
 pub struct TileCurves {
     tiles: Tiles,
     levels: Levels,
-    strength: Strength,
+    /// The strength, which is applied to the blended values.
+    pub(crate) strength: Strength,
     luts: Vec<u16>,
 }
 
@@ -85,11 +86,6 @@ impl TileCurves {
     /// The levels of the picture.
     pub fn levels(&self) -> Levels {
         self.levels
-    }
-
-    /// The strength, which is applied to the blended values.
-    pub fn strength(&self) -> Strength {
-        self.strength
     }
 
     /// The lookup table of a tile, before strength.

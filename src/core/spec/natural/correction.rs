@@ -33,7 +33,8 @@ pub struct Correction {
     chroma: Regions,
     /// Then.
     curve: ToneCurve,
-    found: Found,
+    /// How much of each part there is.
+    pub(crate) found: Found,
     /// The transfer of the codes.
     transfer: Transfer,
     /// Of HDR, the peak of the scene behind the balance, and before it, in 4096ths of a level.
@@ -318,11 +319,6 @@ impl Correction {
             correction.peak = [MOST_PEAK as i32; 2];
         }
         Some(correction)
-    }
-
-    /// How much of each part there is.
-    pub fn found(&self) -> Found {
-        self.found
     }
 
     /// Calls `see` with every number, in a fixed order.

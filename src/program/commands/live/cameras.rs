@@ -1,6 +1,8 @@
-//! The cameras of a file: `live --config FILE`. The file is read again on SIGHUP; a camera that fails begins again.
+//! Several cameras at the same time, on one GPU: sources of the command line, or cameras of a file (`live --config
+//! FILE`). One that fails or ends leaves the others alone. A file is read again on SIGHUP, and a camera of it that
+//! fails begins again.
 
-use super::several::report;
+use super::super::exit_code::is_interrupted;
 use super::{PlannedCamera, ShownBy, dry_run, film, start_web};
 use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Event, Metered, ResultRecord};
@@ -12,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
-use histeq_media::sys::{Name, print_without_waiting, without_password};
+use histeq_media::sys::{Name, one_line, print_without_waiting, without_password};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +22,13 @@ use std::time::{Duration, Instant};
 /// After this long, a camera that has failed begins again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// A camera of the file, or one that was in it and has not ended.
+/// A camera; of a file also one that was in it and has not ended.
 struct Slot<'a> {
     camera: Camera,
     session: Session<'a>,
     state: State,
+    /// What was checked before anything started, until it begins for the first time.
+    planned: Option<PlannedCamera>,
     /// Whether it failed when it ended last.
     has_failed: bool,
 }
@@ -43,7 +47,8 @@ enum State {
 
 /// All cameras.
 struct Cameras<'a> {
-    file: &'a CameraFile,
+    /// The file that describes them, if it is not the command line.
+    file: Option<&'a CameraFile>,
     session: &'a Session<'a>,
     console: &'a Console,
     backend: SharedBackend,
@@ -53,35 +58,60 @@ struct Cameras<'a> {
     written: BTreeSet<Name>,
     /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
     slots: Vec<Option<Slot<'a>>>,
+    /// Whether any has ended after it had filmed.
+    has_filmed: bool,
 }
 
 /// Equalizes the cameras of a file until all have ended, or the user ends them.
 ///
 /// # Errors
-/// When an output cannot be written, or the backend is missing: then none has begun. After all have ended, when a camera
-/// has failed and did not run again.
-pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result<Outcome> {
+/// As for [`run`].
+pub fn run_file(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result<Outcome> {
     let first = &cameras[0].job;
-    let mut session = Session::new(first.stderr.clone(), first.limits, console);
+    let session = Session::new(first.stderr.clone(), first.limits, console);
     if first.dry_run {
         return dry_run::run_cameras(file, &cameras, &session);
     }
     print_without_waiting()?;
+    run(Some(file), cameras, session, console)
+}
+
+/// Equalizes cameras until all have ended, or the user ends them: those of `file`, or of the command line.
+///
+/// # Errors
+/// When an output cannot be written, or the backend is missing: then none has begun. After all have ended, when a
+/// camera has failed and did not run again.
+pub(super) fn run(
+    file: Option<&CameraFile>,
+    cameras: Vec<Camera>,
+    mut session: Session<'_>,
+    console: &Console,
+) -> Result<Outcome> {
     session.begin_several(cameras.len());
     let session = &session;
-    // Before anything starts. Each is checked again when it begins, which may be days later.
-    let check = |camera: &Camera| {
-        let planned = PlannedCamera::check(Arc::new(camera.job.clone()), session);
-        planned.map(drop).with_context(|| format!("{}: camera {}", Name::from(file.path()), camera.name))
-    };
-    session.watching(|| cameras.iter().try_for_each(check))?;
+    let (backend, web) = (cameras[0].job.backend.clone(), cameras[0].job.web);
+    let slot = |(number, camera)| Some(Slot::new(number, camera, session));
+    let mut slots: Vec<Option<Slot<'_>>> = (1..).zip(cameras).map(slot).collect();
+    session.watching(|| {
+        for Slot { camera, session, planned, .. } in slots.iter_mut().flatten() {
+            let checked = PlannedCamera::check(Arc::new(camera.job.clone()), session);
+            *planned = Some(match file {
+                Some(file) => {
+                    checked.with_context(|| format!("{}: camera {}", Name::from(file.path()), camera.name))?
+                }
+                None => checked?,
+            });
+        }
+        Ok(())
+    })?;
     session.listen_for_signals(Vec::new(), "finishing")?;
-    signals::keep_hangups();
-    let backend = BackendStartup::begin(first.backend.clone()).open(&session.notices.for_core())?;
-    let web = start_web(first.web, &session.notices)?;
-    let (warm_up, written, slots) = (WarmUp::default(), BTreeSet::new(), Vec::new());
-    let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots };
-    cameras.into_iter().for_each(|camera| all.add(camera));
+    if file.is_some() {
+        signals::keep_hangups();
+    }
+    let web = start_web(web, &session.notices)?;
+    let backend = BackendStartup::begin(backend).open(&session.notices.for_core())?;
+    let (warm_up, written) = (WarmUp::default(), BTreeSet::new());
+    let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots, has_filmed: false };
     all.hold_recordings();
     let mut service = Service::ready();
     session.metered(
@@ -106,9 +136,19 @@ pub fn run(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> Result
     )?;
     let failed: Vec<&str> = all.slots().filter(|slot| slot.has_failed).map(|slot| slot.camera.name.as_str()).collect();
     if !failed.is_empty() {
-        bail!("{} of {} cameras failed: {}", failed.len(), all.slots().count(), failed.join(", "));
+        let cameras = if file.is_some() { "cameras" } else { "sources" };
+        bail!("{} of {} {cameras} failed: {}", failed.len(), all.slots().count(), failed.join(", "));
     }
-    Ok(Outcome::Complete)
+    // Ctrl-C is a normal end.
+    if file.is_some() || all.has_filmed { Ok(Outcome::Complete) } else { Ok(Outcome::Interrupted) }
+}
+
+impl<'a> Slot<'a> {
+    /// A camera that begins at once.
+    fn new(number: usize, camera: Camera, session: &Session<'a>) -> Self {
+        let session = session.of_source(number, &camera.name);
+        Slot { camera, session, state: State::Due(Instant::now()), planned: None, has_failed: false }
+    }
 }
 
 impl<'a> Cameras<'a> {
@@ -116,13 +156,7 @@ impl<'a> Cameras<'a> {
         self.slots.iter().flatten()
     }
 
-    /// Adds a camera, which begins at once.
-    fn add(&mut self, camera: Camera) {
-        let session = self.session.of_source(self.slots.len() + 1, &camera.name);
-        self.slots.push(Some(Slot { camera, session, state: State::Due(Instant::now()), has_failed: false }));
-    }
-
-    /// The recordings of the cameras that the file has are kept as it says, whether they film or not.
+    /// The recordings of the cameras are kept as the file says, whether they film or not.
     fn hold_recordings(&self) {
         let jobs = self.slots().map(|slot| match &slot.state {
             State::Ending(Some(next)) => &next.job,
@@ -137,32 +171,41 @@ impl<'a> Cameras<'a> {
     where
         'a: 'env,
     {
-        let (now, is_over) = (Instant::now(), self.session.cancel.is_cancelled());
-        let mut goes_on = false;
+        // A source of the command line begins in any case: it tells that it was interrupted.
+        let (now, is_over) = (Instant::now(), self.file.is_some() && self.session.cancel.is_cancelled());
+        let (mut due, mut goes_on) = (Vec::new(), false);
         for (number, slot) in (1..).zip(&mut self.slots) {
-            let Some(Slot { camera, session, state, .. }) = slot else { continue };
+            let Some(Slot { camera, session, state, planned, .. }) = slot else { continue };
             match state {
                 State::Due(_) if is_over => {}
                 State::Due(at) if *at <= now => {
-                    *session = self.session.of_source(number, &camera.name);
                     *state = State::Running;
-                    let (job, session) = (Arc::new(camera.job.with_new_names(&self.written)), session.clone());
+                    let planned = planned.take();
+                    if planned.is_none() {
+                        *session = self.session.of_source(number, &camera.name);
+                    }
+                    let job = camera.job.with_new_names(&self.written);
                     for (old, new) in
                         camera.job.written_files().zip(job.written_files()).filter(|(old, new)| old != new)
                     {
                         session.notices.note(&format!("{old} is of this run, too: it goes on in {new}"));
                     }
                     self.written.extend(camera.job.written_files().cloned());
-                    let (backend, warming_up, web) = (self.backend.clone(), self.warm_up.begin(), self.web.clone());
-                    works.begin(number, move || {
-                        let planned = PlannedCamera::check(job, &session)?;
-                        let shown_by = ShownBy { web: web.as_ref(), ..ShownBy::default() };
-                        film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up), shown_by)
-                    });
+                    // All warm-ups begin before the first source is opened.
+                    due.push((number, planned, Arc::new(job), session.clone(), self.warm_up.begin()));
                 }
                 State::Due(_) => goes_on = true,
                 State::Running | State::Ending(_) | State::Over => {}
             }
+        }
+        for (number, planned, job, session, warming_up) in due {
+            let (backend, web) = (self.backend.clone(), self.web.clone());
+            works.begin(number, move || {
+                // It may be days since a camera that begins again was checked.
+                let planned = planned.map_or_else(|| PlannedCamera::check(job, &session), Ok)?;
+                let shown_by = ShownBy { web: web.as_ref(), ..ShownBy::default() };
+                film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up), shown_by)
+            });
         }
         goes_on
     }
@@ -170,6 +213,7 @@ impl<'a> Cameras<'a> {
     /// What comes after the end of a camera.
     fn ended(&mut self, number: usize, result: Result<ResultRecord>) {
         let Some(slot) = &mut self.slots[number - 1] else { return };
+        self.has_filmed |= result.is_ok();
         let source = slot.camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default();
         let is_well = report(&slot.camera.name, &source.to_string(), result, self.console);
         slot.has_failed = !is_well;
@@ -177,7 +221,7 @@ impl<'a> Cameras<'a> {
         match std::mem::replace(&mut slot.state, State::Over) {
             State::Ending(Some(camera)) => (slot.camera, slot.state) = (*camera, State::Due(now)),
             State::Ending(None) => self.slots[number - 1] = None,
-            _ if is_well || self.session.cancel.is_cancelled() => {}
+            _ if is_well || self.file.is_none() || self.session.cancel.is_cancelled() => {}
             _ => {
                 slot.state = State::Due(now + AGAIN);
                 self.session.notices.note(&format!("{}: begins again in {} s", slot.camera.name, AGAIN.as_secs()));
@@ -205,8 +249,9 @@ impl<'a> Cameras<'a> {
     /// Reads the file again: begins cameras that are new, ends those that are gone, does both with those that it describes
     /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
     fn read_again(&mut self) {
-        let name = Name::from(self.file.path());
-        let cameras = self.file.read().map_err(|error| in_one_line(&error));
+        let Some(file) = self.file else { return };
+        let name = Name::from(file.path());
+        let cameras = file.read().map_err(|error| in_one_line(&error));
         let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
             Ok(()) => Ok(cameras),
             Err(error) => Err(format!("{name}: {error:#}")),
@@ -221,7 +266,7 @@ impl<'a> Cameras<'a> {
         let count = new.len();
         let (mut kept, mut changed, mut gone) = (0, 0, 0);
         for slot in &mut self.slots {
-            let Some(Slot { camera, session, state, .. }) = slot else { continue };
+            let Some(Slot { camera, session, state, planned, .. }) = slot else { continue };
             let place = new.iter().position(|new| new.name == camera.name);
             let new = place.map(|place| new.remove(place));
             match new {
@@ -238,16 +283,42 @@ impl<'a> Cameras<'a> {
                     *state = State::Ending(new.map(Box::new));
                     session.cancel.cancel();
                 }
-                (state, Some(new)) => (*camera, *state) = (new, State::Due(Instant::now())),
+                (state, Some(new)) => (*camera, *state, *planned) = (new, State::Due(Instant::now()), None),
                 (_, None) => *slot = None,
             }
         }
         let added = new.len();
-        new.into_iter().for_each(|camera| self.add(camera));
+        let numbered = (self.slots.len() + 1..).zip(new);
+        self.slots.extend(numbered.map(|(number, camera)| Some(Slot::new(number, camera, self.session))));
         self.hold_recordings();
         self.session.sources_are(count);
         self.session.notices.note(&format!(
             "{name}: read again; cameras: {kept} as before, {changed} changed, {added} new, {gone} gone"
         ));
     }
+}
+
+/// Prints how a camera has ended, whose lines begin with `source`. Returns whether it did so well, or was interrupted
+/// before its first frame.
+fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Console) -> bool {
+    match result {
+        Ok(mut result) => {
+            result.summary = format!("{source}, {}: {}", one_line(name), result.summary);
+            console.summary(result);
+            true
+        }
+        Err(error) if is_interrupted(&error) => {
+            console.info(&format!("{source}: {error:#}"));
+            true
+        }
+        Err(error) => {
+            console.error(&error.context(source.to_owned()));
+            false
+        }
+    }
+}
+
+/// What a source without a name is called.
+pub(super) fn source(number: usize) -> String {
+    format!("source {number}")
 }

@@ -20,7 +20,7 @@ const RATE: i32 = 30;
 const NOTHING_OPENED: &str = "No camera was opened, and nothing was written.\n";
 
 /// Checks these cameras, and prints what they would be written to.
-pub fn run(jobs: &[Arc<LiveJob>], session: &Session<'_>) -> Result<Outcome> {
+pub fn run(jobs: &[LiveJob], session: &Session<'_>) -> Result<Outcome> {
     let text: String = jobs.iter().map(|job| check(job, session)).collect::<Result<_>>()?;
     stdout::print(printable(&(text + NOTHING_OPENED)).as_bytes())?;
     Ok(Outcome::Complete)

@@ -3,21 +3,19 @@
 //! | file | what it is |
 //! |---|---|
 //! | `mod.rs` | one camera |
-//! | `several.rs` | several at the same time |
-//! | `cameras.rs` | those of a file, which may change while they run |
+//! | `cameras.rs` | several at the same time; those of a file may change while they run |
 //! | `dry_run.rs` | `--dry-run`: checks what can be checked without a camera |
 //! | `timetable.rs` | what holds at some times of the day alone |
 
 mod cameras;
 mod dry_run;
-mod several;
 mod timetable;
 
-pub use cameras::run as run_cameras;
+pub use cameras::run_file;
 
 use self::timetable::Timetable;
 use crate::colouring::{self, Colouring};
-use crate::options::{EqualizeOptions, LiveJob};
+use crate::options::{Camera, EqualizeOptions, LiveJob};
 use crate::report::{Console, Metered, ResultRecord, live_summary};
 use crate::samples::SampleScale;
 use crate::service::Service;
@@ -45,18 +43,22 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
-pub fn run(jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
-    let mut session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
-    let jobs: Vec<Arc<LiveJob>> = jobs.into_iter().map(Arc::new).collect();
+pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
+    let session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
     if jobs[0].dry_run {
         return dry_run::run(&jobs, &session);
     }
     // There is no wall that threads would have to wait for. Who does not read stderr ends no recording.
     print_without_waiting()?;
-    let [job] = &jobs[..] else { return several::run(&jobs, &mut session, console) };
+    if jobs.len() > 1 {
+        LiveJob::check_apart(&jobs.iter().collect::<Vec<_>>()).map_err(|(_, error)| error)?;
+        let camera = |(number, job)| Camera::of_command_line(cameras::source(number), job);
+        return cameras::run(None, (1..).zip(jobs).map(camera).collect(), session, console);
+    }
+    let job = Arc::new(jobs.remove(0));
     let planned = session.watching(|| PlannedCamera::check(job.clone(), &session))?;
     let shared_settings = SharedSettings::default();
-    let mut window = window(job, &shared_settings, &session.notices, &planned.builder)?;
+    let mut window = window(&job, &shared_settings, &session.notices, &planned.builder)?;
     session.listen_for_signals(Vec::new(), "finishing")?;
     let web = start_web(job.web, &session.notices)?;
     let backend = BackendStartup::begin(job.backend.clone());
@@ -149,17 +151,17 @@ fn film<'a>(
     let view = web.map(|web| {
         let record = job.record.clone().map(|name| (name, job.segments.is_some()));
         let number = session.source.unwrap_or(1);
-        let of_file = session.name.clone().filter(|name| *name != several::source(number));
+        let of_file = session.name.clone().filter(|name| *name != cameras::source(number));
         let named = (number, of_file.unwrap_or_else(|| place(&input.name.to_string())));
         web.show(Viewed::new(named, &input, equalize, (shared_settings, notices, progress), record))
     });
     let view = view.transpose()?;
     let apply = |timetable: &mut Timetable<'_>| {
         let changed = timetable.apply(shared_settings, notices);
-        view.iter().zip(changed).for_each(|(view, equalize)| view.viewed().set(equalize));
+        view.iter().zip(changed).for_each(|(view, equalize)| view.viewed.set(equalize));
     };
     let onlooker = view.as_ref().map(|view| {
-        let viewed = view.viewed().clone();
+        let viewed = view.viewed.clone();
         Box::new(move |shown: &Shown| viewed.show(shown)) as Onlooker
     });
     let parts = LiveParts {

@@ -1,0 +1,102 @@
+//! An equalizer that is opened with its first frame, for hosts whose callers set all by name.
+
+use super::{Builder, Equalizer, Input, SceneSurvey};
+use crate::options::OptionError;
+use crate::{Error, Result};
+
+/// An [`Equalizer`] that is opened when it is first needed.
+pub struct LazyEqualizer {
+    /// What is asked for until then.
+    builder: Builder,
+    survey: Option<SceneSurvey>,
+    equalizer: Option<Equalizer>,
+}
+
+impl LazyEqualizer {
+    /// One that opens what `builder` builds.
+    pub fn new(builder: Builder) -> Self {
+        LazyEqualizer { builder, survey: None, equalizer: None }
+    }
+
+    /// Sets what has this name: an option of [`OPTIONS`](crate::options::OPTIONS) at any time, for the frames that
+    /// follow; what [`Builder::described`] knows, and the options `gray` and `output-depth`, before it is open.
+    ///
+    /// # Errors
+    /// When there is no such name, or no such value, options do not go together, or it is too late.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        if Builder::DESCRIBED.contains(&name) {
+            let wrong = || OptionError::invalid(format!("{name} is not {value}"));
+            let changed = self.builder.clone().described(name, value).ok_or_else(wrong)?;
+            self.check_not_open(name)?;
+            self.builder = changed;
+            return Ok(());
+        }
+        let Some(equalizer) = &mut self.equalizer else {
+            self.builder = self.builder.clone().set(name, value)?;
+            return Ok(());
+        };
+        let before = equalizer.options();
+        let mut options = before.clone();
+        options.set(name, value)?;
+        if (options.gray, options.output_depth) != (before.gray, before.output_depth) {
+            return Err(Error::TooLate { what: name.to_owned() });
+        }
+        equalizer.change(&options)
+    }
+
+    /// Counts each pixel by its weight, as [`Builder::mask`] does.
+    ///
+    /// # Errors
+    /// As for [`Builder::mask`], or when it is open.
+    pub fn mask(&mut self, weights: &[u8]) -> Result<()> {
+        self.check_not_open("a mask")?;
+        self.builder = self.builder.clone().mask(weights)?;
+        Ok(())
+    }
+
+    /// Adds the next frame of a first pass, whose scenes it is opened with.
+    ///
+    /// # Errors
+    /// As for [`Builder::survey`] and [`SceneSurvey::push`].
+    pub fn survey<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<()> {
+        let survey = match &mut self.survey {
+            Some(survey) => survey,
+            None => self.survey.insert(self.builder.survey()?),
+        };
+        survey.push(input)
+    }
+
+    /// The equalizer, which is opened if it is not.
+    ///
+    /// # Errors
+    /// As for [`Builder::build`].
+    pub fn open(&mut self) -> Result<&mut Equalizer> {
+        match &mut self.equalizer {
+            Some(equalizer) => Ok(equalizer),
+            none => {
+                if let Some(survey) = self.survey.take() {
+                    self.builder = self.builder.clone().scenes(&survey.finish());
+                }
+                Ok(none.insert(self.builder.clone().build()?))
+            }
+        }
+    }
+
+    /// The equalizer, if it is open.
+    pub fn opened(&mut self) -> Option<&mut Equalizer> {
+        self.equalizer.as_mut()
+    }
+
+    /// What it is opened with.
+    pub fn builder(&self) -> &Builder {
+        &self.builder
+    }
+
+    /// Checks that it is not open.
+    ///
+    /// # Errors
+    /// When it is, and too late for `what`.
+    pub fn check_not_open(&self, what: &str) -> Result<()> {
+        if self.equalizer.is_some() { Err(Error::TooLate { what: what.to_owned() }) } else { Ok(()) }
+    }
+}
