@@ -765,6 +765,63 @@ fn luminances(frame: &Frame, mapping: &Mapping) -> [Vec<u8>; 2] {
 }
 
 #[test]
+fn a_balance_of_fields_has_a_launch_for_the_rows_of_each() {
+    let mut numbers = Numbers(34);
+    let mut asked = Vec::new();
+    let formats = [
+        PixelFormat::Yuv420p,
+        PixelFormat::Yuv420p10le,
+        PixelFormat::Nv21,
+        PixelFormat::P010be,
+        PixelFormat::Yuva420p,
+        PixelFormat::Yuv440p,
+        PixelFormat::Yuv410p,
+    ];
+    for (format, height) in formats.into_iter().flat_map(|format| (5..14).map(move |height| (format, height))) {
+        let mut frame = Picture { seed: height as u64, ..Picture::new(format, (13, height)) }.make();
+        frame.is_interlaced = true;
+        let mapping = mapping_of(frame.levels(), 2, &mut numbers);
+        let task = Task::new(&frame, Settings::default(), frame.whole()).unwrap();
+        let launches = ColourArguments::of_fields(&frame, &task, &mapping);
+        let chroma_rows = frame.planes()[1].rows();
+        assert_eq!(launches.len(), 2 + chroma_rows % 2, "{format}, {height} rows");
+        let balanced = mapped(&frame, Chroma::Follow, &mapping);
+        for (launch, arguments) in launches.iter().enumerate() {
+            // What is left below the fields has a launch of its own.
+            let is_written = |plane: usize, y: usize| {
+                let chroma_y = if plane == 0 { frame.chroma_row(y) } else { y };
+                let is_left = chroma_rows % 2 == 1 && chroma_y + 1 == chroma_rows;
+                launch == if is_left { 2 } else { chroma_y % 2 }
+            };
+            let (mut spans, mut expected) = (Vec::new(), Vec::new());
+            for (plane, start) in arguments.planes.clone().zip(&arguments.starts) {
+                let rows = frame.planes()[plane].rows();
+                spans.extend([*start as u32, (rows * frame.planes()[plane].row_bytes()) as u32]);
+                for y in 0..rows {
+                    let of = if is_written(plane, y) { &balanced } else { &frame };
+                    expected.extend(of.planes()[plane].row(y).iter().copied().map(u32::from));
+                }
+            }
+            asked.push((
+                format!(
+                    "k {} b 0 0 {} {} {} {} {} {} {}",
+                    format.descriptor().sample.bytes,
+                    arguments.plane_vectors,
+                    text(&arguments.words),
+                    bytes_as_text(&buffer_of(&frame, arguments)),
+                    bytes_as_text(&[]),
+                    bytes_as_text(&[]),
+                    spans.len() / 2,
+                    text(&spans)
+                ),
+                expected,
+            ));
+        }
+    }
+    compare(asked);
+}
+
+#[test]
 fn colours_that_follow_or_are_balanced_become_what_the_specification_says() {
     let mut numbers = Numbers(28);
     let mut asked = Vec::new();

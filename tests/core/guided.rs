@@ -5,9 +5,9 @@
 use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
-use histeq::equalize::reference::Reference;
+use histeq::equalize::reference::{Reference, balanced};
 use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
-use histeq::frame::{Frame, Matrix, PixelFormat, Transfer};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Transfer};
 use histeq::spec::natural::{Assumed, InLight, MOST_PEAK, ToneCurve, Toned, light};
 use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
 use histeq::spec::{
@@ -73,7 +73,12 @@ fn windows() -> [Smoothing; 3] {
 
 /// A video with these settings, its guides made of its frames, whose changes are `changes`.
 fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes: &[Change]) -> Vec<Work> {
-    let frames = changes.iter().enumerate().map(|(index, _)| {
+    guided(frames(format, size, settings, changes.len()), settings, changes)
+}
+
+/// Frames of all kinds.
+fn frames(format: PixelFormat, size: (usize, usize), settings: Settings, count: usize) -> Vec<Frame> {
+    let frame = |index: usize| {
         let (placement, range) = placement_and_range(index / 7);
         let content = [Content::NearZero, Content::Ramp, Content::Noise][index % 3];
         let seed = index as u64 + 1;
@@ -83,9 +88,13 @@ fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes:
             frame.transfer = [Transfer::Pq, Transfer::Hlg][seed as usize / 3 % 2];
         }
         frame
-    });
-    let mut guides = Guides::default();
-    let (mut decided, frames): (Vec<Guide>, Vec<_>) = (Vec::new(), frames.collect());
+    };
+    (0..count).map(frame).collect()
+}
+
+/// These frames, with their guides.
+fn guided(frames: Vec<Frame>, settings: Settings, changes: &[Change]) -> Vec<Work> {
+    let (mut guides, mut decided) = (Guides::default(), Vec::new());
     for frame in &frames {
         decided.extend(guides.push(measure(frame, frame.whole(), None).unwrap(), &settings));
     }
@@ -168,6 +177,86 @@ fn a_row_of_chroma_may_cover_fewer_rows_of_luma_at_the_bottom() {
         let works = video(format, (37, height), Settings::default(), &CHANGES[..5]);
         let works: Vec<Work> = works.into_iter().map(|work| work.applying(Mapping::Balance(BALANCE))).collect();
         check(&backends, &works, &format!("{format} {height}"));
+    }
+}
+
+#[test]
+fn rows_of_interlaced_frames_are_treated_with_the_chroma_of_their_own_field() {
+    let backends = available();
+    let formats = [
+        PixelFormat::Yuv420p,
+        PixelFormat::Yuv420p10le,
+        PixelFormat::Nv12,
+        PixelFormat::P010be,
+        PixelFormat::Yuva420p,
+        PixelFormat::Yuv440p,
+        PixelFormat::Yuv410p,
+        PixelFormat::Yuv422p,
+    ];
+    for (index, settings) in treatments().into_iter().enumerate() {
+        for (turn, &format) in formats.iter().enumerate() {
+            let settings = Settings { smoothing: windows()[turn % 3], ..settings };
+            let size = (37, 21 + (index + turn) % 8);
+            let mut frames = frames(format, size, settings, 6);
+            frames.iter_mut().enumerate().for_each(|(number, frame)| frame.is_interlaced = number % 3 != 2);
+            let works = guided(frames, settings, &CHANGES[..6]);
+            check(&backends, &works, &format!("{format} {size:?} {settings:?}"));
+            let given = works.into_iter().map(|work| work.applying(Mapping::Balance(BALANCE)));
+            check(&backends, &given.collect::<Vec<Work>>(), &format!("{format} {size:?}, balanced"));
+        }
+    }
+    for (format, height) in formats.into_iter().flat_map(|format| (1..10).map(move |height| (format, height))) {
+        let mut frames = frames(format, (5, height), Settings::default(), 3);
+        frames.iter_mut().for_each(|frame| frame.is_interlaced = true);
+        let works = guided(frames, Settings::default(), &CHANGES[..3]).into_iter();
+        let works = works.map(|work| work.applying(Mapping::Balance(BALANCE)));
+        check(&backends, &works.collect::<Vec<Work>>(), &format!("{format}, {height} rows"));
+    }
+}
+
+/// A plane with these rows of `plane`, in this order.
+fn rows_of(plane: &Plane, rows: impl ExactSizeIterator<Item = usize>) -> Plane {
+    let mut copy = HostPool::default().plane(plane.row_bytes(), rows.len());
+    rows.enumerate().for_each(|(y, from)| copy.row_mut(y).copy_from_slice(plane.row(from)));
+    copy.freeze()
+}
+
+#[test]
+fn a_field_is_balanced_as_a_picture_of_its_own() {
+    for format in [PixelFormat::Yuv420p, PixelFormat::Yuv420p10le, PixelFormat::Nv12, PixelFormat::P010le] {
+        let mut frame = Picture::new(format, (37, 24)).make();
+        let field = |frame: &Frame, first: usize| {
+            let planes = frame.planes().iter().map(|plane| rows_of(plane, (first..plane.rows()).step_by(2))).collect();
+            Frame::new(format, (37, 12), frame.range(), frame.matrix(), planes).expect("a field")
+        };
+        let of = |frame: &Frame| balanced(frame, &BALANCE, &HostPool::default());
+        let progressive = of(&frame);
+        frame.is_interlaced = true;
+        let interlaced = of(&frame);
+        assert!(difference(&progressive, &interlaced).is_some(), "{format}");
+        for first in [0, 1] {
+            assert_eq!(difference(&of(&field(&frame, first)), &field(&interlaced, first)), None, "{format} {first}");
+        }
+    }
+}
+
+#[test]
+fn points_of_interlaced_frames_have_the_chroma_of_their_own_field() {
+    for (format, with_all_rows) in
+        [(PixelFormat::Yuv420p, PixelFormat::Yuv422p), (PixelFormat::Yuv420p10le, PixelFormat::Yuv422p10le)]
+    {
+        for height in [1, 2, 5, 6, 23, 240] {
+            let mut frame = Picture::new(format, (40, height)).make();
+            frame.is_interlaced = true;
+            let last = height.div_ceil(2) - 1;
+            let chroma = |plane: &Plane| rows_of(plane, (0..height).map(|y| (2 * (y / 4) + y % 2).min(last)));
+            let [luma, cb, cr] = frame.planes() else { panic!("three planes") };
+            let planes = vec![luma.clone(), chroma(cb), chroma(cr)];
+            let other =
+                Frame::new(with_all_rows, (40, height), frame.range(), frame.matrix(), planes).expect("a frame");
+            let [found, expected] = [&frame, &other].map(|frame| measure(frame, frame.whole(), None).unwrap());
+            assert_eq!(found, expected, "{format}, {height} rows");
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::task::{Parameters, Task};
 use super::tuning;
 use crate::denoise::merge::MOST_OTHERS;
 use crate::denoise::noise::Noise;
+use crate::frame::FieldRows;
 use crate::spec;
 use crate::spec::Method;
 use crate::spec::clahe::TileBins;
@@ -85,7 +86,7 @@ impl Samples {
             Arrangement::Luma | Arrangement::Planar { .. } | Arrangement::Packed { .. } => 0,
         };
         Samples {
-            pixels: layout.pixels(),
+            pixels: layout.pixels,
             row: layout.padded_row,
             offset,
             shift: sample.shift.into(),
@@ -364,6 +365,29 @@ impl ChromaPlaces {
             reserved: 0,
         }
     }
+
+    /// Those of each field of a picture, no two of which share a sample; of a progressive picture, those of all of it.
+    pub(super) fn of_fields(places: ChromaLayout, size: (usize, usize), is_interlaced: bool) -> Vec<Self> {
+        let whole = ChromaPlaces::new(places, size);
+        let of = |FieldRows { luma, chroma, step, rows }: FieldRows| {
+            let above = chroma as u64 * u64::from(whole.pitch);
+            ChromaPlaces {
+                cb: whole.cb + above,
+                cr: whole.cr + above,
+                pitch: step as u32 * whole.pitch,
+                luma: whole.luma + luma as u32 * whole.luma_pitch,
+                luma_pitch: step as u32 * whole.luma_pitch,
+                height: rows as u32,
+                ..whole
+            }
+        };
+        FieldRows::of(is_interlaced, places.log2_height, size.1).into_iter().map(of).collect()
+    }
+
+    /// The number of pairs of chroma samples.
+    pub(super) fn pairs(&self) -> u32 {
+        self.width.div_ceil(1 << self.log2_width) * self.height.div_ceil(1 << self.log2_height)
+    }
 }
 
 impl Colours {
@@ -485,11 +509,28 @@ pub struct ColourArguments {
 }
 
 impl ColourArguments {
-    /// The arguments for a frame to which `mapping` is applied.
+    /// The arguments for a frame to which `mapping` is applied: of each launch, one for a field.
+    ///
+    /// # Panics
+    /// When the frame is too large.
+    pub fn of_fields(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Vec<Self> {
+        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+        let Some(places) = layout.chroma else { return vec![ColourArguments::new(frame, task, mapping)] };
+        let fields = ChromaPlaces::of_fields(places, layout.size, task.is_interlaced);
+        fields.into_iter().map(|field| ColourArguments::of_places(frame, task, mapping, field)).collect()
+    }
+
+    /// The arguments for a frame to which `mapping` is applied in one launch.
     ///
     /// # Panics
     /// When the frame is too large.
     pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Self {
+        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+        let places = layout.chroma.map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size));
+        ColourArguments::of_places(frame, task, mapping, places)
+    }
+
+    fn of_places(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping, places: ChromaPlaces) -> Self {
         let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
         let (gains, balance) = match mapping {
             spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
@@ -497,7 +538,6 @@ impl ColourArguments {
             spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::zeroed(), *balance),
             spec::Mapping::Tiles { .. } => (Gains::zeroed(), tone::Balance::IDENTITY),
         };
-        let places = layout.chroma.map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size));
         ColourArguments {
             words: [
                 words_of(&Samples::of(&layout)),

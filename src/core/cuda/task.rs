@@ -111,6 +111,8 @@ pub struct Task {
     /// The region that is counted, within `size`.
     pub(super) counted: Rect,
     size: (usize, usize),
+    /// Whether its rows are those of two fields.
+    pub(super) is_interlaced: bool,
     /// The number of samples that are counted.
     pub(super) samples: u64,
     /// The data that is downloaded with it.
@@ -130,7 +132,7 @@ impl Task {
         let counted = counted.within(size).unwrap_or(frame.whole());
         let samples = counted.width as u64 * counted.height as u64;
         let task = Task::for_counts(levels, size, settings, samples)?;
-        Ok(Task { weights, counted, ..task })
+        Ok(Task { weights, counted, is_interlaced: frame.is_interlaced, ..task })
     }
 
     /// Adds the counts of another backend to the history: of `samples` samples of these levels, from a picture of this
@@ -151,6 +153,7 @@ impl Task {
             guide: Guide::default(),
             counted: Rect::whole(size),
             size,
+            is_interlaced: false,
             samples,
             readback: Readback::Nothing,
             stays_on_device: false,

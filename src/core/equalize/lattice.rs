@@ -46,9 +46,9 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
                 luma.extend(xs.iter().map(|&x| levels.level_of(read(row, of_luma, x)) as u16));
             }
         }
-        (Luminance::Stored(of_luma), Some(ChromaSamples { cb, cr, log2_width, log2_height })) => {
+        (Luminance::Stored(of_luma), Some(ChromaSamples { cb, cr, log2_width, log2_height: _ })) => {
             let colours = frame.colours();
-            let chroma_ys: Vec<usize> = ys.iter().map(|y| y >> log2_height).collect();
+            let chroma_ys: Vec<usize> = ys.iter().map(|&y| frame.chroma_row(y)).collect();
             let [luma_rows] = rows_of(frame, [of_luma], &ys)?;
             let [cb_rows, cr_rows] = rows_of(frame, [cb, cr], &chroma_ys)?;
             for row in 0..rows {

@@ -154,27 +154,24 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
             let colours = frame.colours();
             let sums = BalanceOfYuv::new(balance, &colours, frame.weights());
             let level = |x: usize, y: usize| levels.level_of(read(frame, luma, x, y)) as i32;
-            let offset = |component: Component, x: usize, y: usize| {
-                i32::from(read(frame, component, x >> log2_width, y >> log2_height)) - colours.centre
-            };
+            let offset =
+                |component: Component, x: usize, y: usize| i32::from(read(frame, component, x, y)) - colours.centre;
+            let columns = frame.width().div_ceil(1 << log2_width);
+            // Of the luma that each pair of chroma samples covers: the sum of its levels, and how many they are.
+            let mut covered: Vec<(i32, i32)> = vec![(0, 0); columns * frame.height().div_ceil(1 << log2_height)];
             for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
-                let sum = sums.sum(0, [level(x, y), offset(cb, x, y), offset(cr, x, y)]);
+                let (chroma_x, chroma_y) = (x >> log2_width, frame.chroma_row(y));
+                let (all, count) = &mut covered[chroma_y * columns + chroma_x];
+                (*all, *count) = (*all + level(x, y), *count + 1);
+                let sum = sums.sum(0, [level(x, y), offset(cb, chroma_x, chroma_y), offset(cr, chroma_x, chroma_y)]);
                 write(frame, &mut planes, luma, x, y, levels.lo() + sum.clamp(0, levels.count() as i32 - 1) as u16);
             }
-            let (width, height) = (1 << log2_width, 1 << log2_height);
-            for (y, x) in
-                (0..frame.height()).step_by(height).flat_map(|y| (0..frame.width()).step_by(width).map(move |x| (y, x)))
-            {
-                let (mut sum, mut count) = (0, 0);
-                for y in y..(y + height).min(frame.height()) {
-                    for x in x..(x + width).min(frame.width()) {
-                        (sum, count) = (sum + level(x, y), count + 1);
-                    }
-                }
-                let before = [sum / count, offset(cb, x, y), offset(cr, x, y)];
+            for (index, (all, count)) in covered.into_iter().enumerate() {
+                let (x, y) = (index % columns, index / columns);
+                let before = [all / count, offset(cb, x, y), offset(cr, x, y)];
                 for (component, row) in [(cb, 1), (cr, 2)] {
                     let code = colours.centre + sums.sum(row, before).clamp(-colours.reach, colours.reach);
-                    write(frame, &mut planes, component, x >> log2_width, y >> log2_height, code as u16);
+                    write(frame, &mut planes, component, x, y, code as u16);
                 }
             }
         }
@@ -294,7 +291,8 @@ pub fn map<'a>(
     frame.replacing(rewritten, planes)
 }
 
-/// Gives the chroma samples of `frame`, if it has any, the gain at the first pixel that they cover, into `planes`.
+/// Gives the chroma samples of `frame`, if it has any, the gain at the first pixel that they cover, into `planes`. In
+/// fields, too, that is the pixel of a progressive frame.
 fn gain_chroma(frame: &Frame, planes: &mut [PlaneMut], gain: impl Fn(usize, usize) -> u32) {
     let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
     let colours = frame.colours();

@@ -4,6 +4,7 @@
 //! checks.
 
 mod device;
+mod fields;
 mod format;
 mod idle;
 pub mod limits;
@@ -12,6 +13,7 @@ mod plane;
 mod pool;
 
 pub use device::{Adopted, DevicePlanes, DeviceRows, Surface};
+pub(crate) use fields::FieldRows;
 pub(crate) use format::in_byte_order;
 pub use format::{
     ChromaSamples, Component, Descriptor, Endian, FrameError, Luminance, Model, PixelFormat, PlaneShape, Sample,
@@ -78,7 +80,7 @@ pub struct Frame {
     planes: Vec<Plane>,
     /// The transfer of its codes: SDR, or PQ or HLG of HDR.
     pub transfer: Transfer,
-    /// Whether its rows are those of two fields, by turns.
+    /// Whether its rows are those of two fields, by turns: in each plane, those of chroma too.
     pub is_interlaced: bool,
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,

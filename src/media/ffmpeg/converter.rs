@@ -1,5 +1,7 @@
 //! Converts pictures to another pixel format, size, range or matrix by swscale. All conversions of the program are made
-//! here. The swscale context is set up again only when the input or the output format changes.
+//! here. The swscale context is set up again only when the input or the output format changes. Fields of interlaced
+//! pictures are converted each by itself where rows of chroma are added or left out. Where the height changes, they are
+//! blended, and the picture is progressive then.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Colour, Error, OUT_OF_MEMORY, Picture, RawFormat, check};
@@ -46,6 +48,10 @@ impl VideoFormat {
     }
 }
 
+/// How far the chroma of a field of 4:2:0 lies below its first row, in 256ths of the distance of its rows: that of the
+/// top field, then of the bottom one.
+const CHROMA_OF_FIELDS: [i64; 2] = [64, 192];
+
 /// Converts pictures of any format. The output format is given with each picture.
 pub struct Converter {
     context: *mut ffi::SwsContext,
@@ -54,6 +60,8 @@ pub struct Converter {
     set_up: Option<[VideoFormat; 2]>,
     /// The converters to and from the intermediate picture: YUV for gray of limited range, RGB between two matrices.
     steps: Option<Box<[Converter; 2]>>,
+    /// The converters of the top and the bottom field.
+    fields: Option<Box<[Converter; 2]>>,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Converter.
@@ -67,7 +75,7 @@ impl Default for Converter {
 
 impl Converter {
     fn with_flags(flags: Flags) -> Self {
-        Converter { context: std::ptr::null_mut(), flags, set_up: None, steps: None }
+        Converter { context: std::ptr::null_mut(), flags, set_up: None, steps: None, fields: None }
     }
 
     /// A faster and coarser converter, for display only.
@@ -157,29 +165,73 @@ impl Converter {
     }
 
     fn convert(&mut self, picture: &Picture, from: VideoFormat, to: VideoFormat) -> Result<Picture, Error> {
-        if !self.set_up.is_some_and(|[known_from, known_to]| from.scales_as(known_from) && to.scales_as(known_to)) {
-            self.set_up(from, to)?;
-        }
-        let mut out = Picture::allocate(to.format, to.size)?;
-        let source = picture.samples()?;
-        // SAFETY: the context was made for these two formats and sizes, and both pictures have all their planes.
-        check(unsafe {
-            ffi::sws_scale(
-                self.context,
-                source.data.as_ptr().cast(),
-                source.linesize.as_ptr(),
-                0,
-                source.height,
-                out.get().data.as_ptr(),
-                out.get().linesize.as_ptr(),
-            )
-        })?;
+        let is_interlaced = picture.interlaced().is_some();
+        let is_scaled = from.size.1 != to.size.1;
+        let has_other_rows = from.format.log2_chroma_height() != to.format.log2_chroma_height();
+        let mut out = if is_interlaced && !is_scaled && has_other_rows {
+            self.convert_fields(picture, from, to)?
+        } else {
+            let mut out = Picture::allocate(to.format, to.size)?;
+            self.scale((picture, from), (&mut out, to), None)?;
+            out
+        };
         out.copy_properties(picture)?;
         out.set_colour(to.colour);
+        if is_interlaced && is_scaled {
+            out.become_progressive();
+        }
         Ok(out)
     }
 
-    fn set_up(&mut self, from: VideoFormat, to: VideoFormat) -> Result<(), Error> {
+    /// Converts each field by itself: the rows between its own are of another time.
+    fn convert_fields(&mut self, picture: &Picture, from: VideoFormat, to: VideoFormat) -> Result<Picture, Error> {
+        let log2_height = from.format.log2_chroma_height().max(to.format.log2_chroma_height());
+        // With these rows, both fields have all rows of chroma that swscale expects.
+        let height = from.size.1.next_multiple_of(2 << log2_height);
+        let [from, higher] = [from, to].map(|of| VideoFormat { size: (of.size.0, height), ..of });
+        let filled = if picture.size().1 == height { None } else { Some(picture.with_height(height)?) };
+        let picture = filled.as_ref().unwrap_or(picture);
+        let mut out = Picture::allocate(higher.format, higher.size)?;
+        for (field, converter) in self.fields.get_or_insert_default().iter_mut().enumerate() {
+            converter.scale((picture, from), (&mut out, higher), Some(field))?;
+        }
+        out.get_mut().height = to.size.1 as i32;
+        Ok(out)
+    }
+
+    /// Converts the samples of a picture, or with `field` those of its top or bottom field, whose rows of chroma are
+    /// complete then.
+    fn scale(
+        &mut self,
+        (picture, from): (&Picture, VideoFormat),
+        (out, to): (&mut Picture, VideoFormat),
+        field: Option<usize>,
+    ) -> Result<(), Error> {
+        let rows = |of: VideoFormat| of.size.1 / if field.is_some() { 2 } else { 1 };
+        let [from, to] = [from, to].map(|of| VideoFormat { size: (of.size.0, rows(of)), ..of });
+        if !self.set_up.is_some_and(|[known_from, known_to]| from.scales_as(known_from) && to.scales_as(known_to)) {
+            self.set_up(from, to, field)?;
+        }
+        let source = picture.samples()?;
+        let (source, source_strides) = planes(source, from.format, field);
+        let (target, target_strides) = planes(out.get(), to.format, field);
+        // SAFETY: the context was made for these two formats and sizes, and both pictures have all rows of all their
+        // planes. The rows of a field begin with the first or the second one, and every other one is in it.
+        check(unsafe {
+            ffi::sws_scale(
+                self.context,
+                source.as_ptr().cast(),
+                source_strides.as_ptr(),
+                0,
+                from.size.1 as i32,
+                target.as_ptr(),
+                target_strides.as_ptr(),
+            )
+        })?;
+        Ok(())
+    }
+
+    fn set_up(&mut self, from: VideoFormat, to: VideoFormat, field: Option<usize>) -> Result<(), Error> {
         // Invalidate first: a call below may fail.
         self.set_up = None;
         let full = |range: Range| i64::from(range == Range::Full);
@@ -195,6 +247,9 @@ impl Converter {
             (c"dst_format", to.format.0 as i64),
             (c"dst_range", full(to.range())),
         ];
+        let place = |of: VideoFormat| field.filter(|_| of.format.log2_chroma_height() == 1);
+        let places = [(c"src_v_chr_pos", place(from)), (c"dst_v_chr_pos", place(to))];
+        let places = places.into_iter().filter_map(|(name, field)| Some((name, CHROMA_OF_FIELDS[field?])));
         // SAFETY: the old context is ours, and not used again; the new one is set up by options of its own, and the
         // coefficient tables are constants with four entries each.
         unsafe {
@@ -203,7 +258,7 @@ impl Converter {
             if self.context.is_null() {
                 return Err(OUT_OF_MEMORY);
             }
-            for (name, value) in options {
+            for (name, value) in options.into_iter().chain(places) {
                 check(ffi::av_opt_set_int(self.context.cast(), name.as_ptr(), value, 0))?;
             }
             check(ffi::sws_init_context(self.context, std::ptr::null_mut(), std::ptr::null_mut()))?;
@@ -225,6 +280,18 @@ impl Converter {
         self.set_up = Some([from, to]);
         Ok(())
     }
+}
+
+/// The planes of a picture, or of its top or bottom field: the first row of each, and the bytes from one to the next.
+fn planes(frame: &ffi::AVFrame, format: RawFormat, field: Option<usize>) -> ([*mut u8; 8], [i32; 8]) {
+    let (mut rows, mut strides) = (frame.data, frame.linesize);
+    if let Some(field) = field {
+        for (row, stride) in rows.iter_mut().zip(&mut strides).take(format.planes()) {
+            *row = row.wrapping_offset(field as isize * *stride as isize);
+            *stride *= 2;
+        }
+    }
+    (rows, strides)
 }
 
 /// The yuv422p picture with the samples of an nv16 picture, which swscale of FFmpeg 5.1 cannot read.

@@ -17,6 +17,8 @@ pub struct AutoRotate {
     graph: Option<(Rotation, FilterGraph)>,
     /// Converts to chroma that is subsampled equally in both directions.
     even_chroma: Converter,
+    /// Whether fields have become columns, and whether that was told.
+    turned_fields: Option<bool>,
 }
 
 impl AutoRotate {
@@ -25,12 +27,21 @@ impl AutoRotate {
     pub fn new(stream: &Stream, is_stored: bool) -> Self {
         let is_of_stream = stream.side_data.has_rotation();
         let rotation = stream.side_data.rotation().filter(|_| !is_stored);
-        AutoRotate { is_of_stream, rotation, graph: None, even_chroma: Converter::default() }
+        AutoRotate { is_of_stream, rotation, graph: None, even_chroma: Converter::default(), turned_fields: None }
     }
 
     /// Whether the last picture was rotated.
     pub fn rotates(&self) -> bool {
         self.rotation.is_some()
+    }
+
+    /// The warning that fields have become columns, once.
+    pub fn warning(&mut self) -> Option<&'static str> {
+        let was_told = std::mem::replace(self.turned_fields.as_mut()?, true);
+        (!was_told).then_some(
+            "turned by 90 degrees, interlaced video becomes progressive: its fields are columns then (--filter yadif \
+             makes frames of them first)",
+        )
     }
 
     /// Rotates `picture`. Its other properties stay, but the request to rotate it is removed.
@@ -56,9 +67,15 @@ impl AutoRotate {
         let Decoded::Picture(mut rotated) = graph.receive()? else { return Err(Error::Bug) };
         self.graph = Some((rotation, graph));
         rotated.set_time(time);
-        if is_quarter_turn {
-            // The rows of the fields are columns now.
-            rotated.set_interlaced(None);
+        if let Some(top_field_first) = rotated.interlaced() {
+            if is_quarter_turn {
+                // The rows of the fields are columns now.
+                rotated.set_interlaced(None);
+                self.turned_fields = self.turned_fields.or(Some(false));
+            } else if rotation.is_upside_down() && rotated.size().1.is_multiple_of(2) {
+                // The first row was the last one, of the other field.
+                rotated.set_interlaced(Some(!top_field_first));
+            }
         }
         // SAFETY: a valid picture and a NUL-terminated key.
         unsafe {

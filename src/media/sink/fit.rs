@@ -247,6 +247,8 @@ pub struct Fitter {
     first_format: RawFormat,
     /// Whether the encoder's pictures hold all bits and colours of those so far.
     is_whole: bool,
+    /// Whether it was reported that fields are blended.
+    warned_fields: bool,
 }
 
 impl Fitter {
@@ -263,6 +265,7 @@ impl Fitter {
             first_size: Some(first.size()),
             first_format: first.format(),
             is_whole: !loses(first, to.format),
+            warned_fields: false,
         }
     }
 
@@ -305,6 +308,15 @@ impl Fitter {
             let ((w, h), (to_w, to_h)) = (picture.size(), self.to.size);
             self.notices
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
+        }
+        let is_blended = picture.interlaced().is_some() && picture.size().1 != self.to.size.1;
+        if is_blended && !std::mem::replace(&mut self.warned_fields, true) {
+            self.notices.warn(&format!(
+                "scaled from {} to {} rows, interlaced video becomes progressive: its fields are blended (--filter \
+                 yadif makes frames of them first)",
+                picture.size().1,
+                self.to.size.1
+            ))?;
         }
         let (from, to) = (picture.format(), self.to.format);
         if self.is_whole && loses(&picture, to) {

@@ -113,6 +113,9 @@ impl PieceSink {
         }
         let picture = self.rotate.picture(Picture::from_frame(frame)?);
         let picture = picture.with_context(|| format!("{}: cannot be turned", self.name))?;
+        if let Some(warning) = self.rotate.warning() {
+            self.notices.warn(warning)?;
+        }
         if self.running.is_none() {
             self.start(&picture)?;
         }

@@ -104,6 +104,9 @@ impl RawSink {
 
     fn write_frame(&mut self, mut frame: Frame) -> Result<()> {
         frame = self.rotate.frame(frame).with_context(|| self.target.name().to_owned())?;
+        if let Some(warning) = self.rotate.warning() {
+            self.notices.warn(warning)?;
+        }
         let mut picture = Picture::from_frame(&frame)?;
         if self.stream.is_none() {
             self.start(&frame, &picture)?;

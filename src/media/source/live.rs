@@ -162,6 +162,9 @@ impl LiveSource {
         picture.set_duration(in_microseconds(picture.duration()).unwrap_or(0));
         let name = || self.input.name.clone();
         let picture = self.rotate.picture(picture).with_context(name)?;
+        if let Some(warning) = self.rotate.warning() {
+            self.notices.warn(warning)?;
+        }
         let frame = self.to_native.frame(&picture).with_context(name)?;
         self.delivered += 1;
         self.outage.end(&self.notices, &self.live_input.name);
@@ -221,7 +224,7 @@ impl LiveSource {
 
     /// When the run ends, if it is to end.
     fn end(&self) -> Option<Instant> {
-        ends_at(self.clock.start(), self.asked_at?, &self.options)
+        ends_at(&self.clock.start, self.asked_at?, &self.options)
     }
 }
 

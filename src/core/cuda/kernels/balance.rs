@@ -35,13 +35,14 @@ impl BalanceLauncher {
         }
         let Some(places) = layout.chroma else { return Ok(false) };
         let levels = Levels::new(task.levels, Strength::FULL);
-        let (places, colours) = (ChromaPlaces::new(places, layout.size), Colours::new(task));
-        let balance = BalanceOfYuv::new(balance, task);
-        let mut launch = self.stored.of(&layout).on(&stream);
-        launch.arg(&picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
-        // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
-        // has, and which belongs to this stream.
-        unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching balance")?;
+        let (colours, balance) = (Colours::new(task), BalanceOfYuv::new(balance, task));
+        for places in ChromaPlaces::of_fields(places, layout.size, task.is_interlaced) {
+            let mut launch = self.stored.of(&layout).on(&stream);
+            launch.arg(&picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
+            // SAFETY: the arguments are those of the kernel. The places are those of this layout, or of some of its
+            // rows; `pixels` has its planes, and belongs to this stream.
+            unsafe { launch.launch(config(places.pairs(), picture)) }.doing("launching balance")?;
+        }
         Ok(true)
     }
 }

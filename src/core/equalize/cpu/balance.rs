@@ -2,7 +2,7 @@
 
 use super::engine::Engine;
 use super::simd::Kernels;
-use crate::frame::{ChromaSamples, Component, Frame, Luminance, PlaneMut};
+use crate::frame::{ChromaSamples, Component, FieldRows, Frame, Luminance, PlaneMut};
 use crate::spec::tone::{Balance, BalanceOfYuv};
 use crate::spec::{Curve, Levels};
 
@@ -20,12 +20,14 @@ impl Engine {
                 let codes: Vec<[u16; 3]> =
                     (0..=sample.max()).map(|code| balance.rgb([code; 3], sample.max())).collect();
                 let mut row = vec![0; frame.width()];
-                self.rewrite_all(frame, |y, planes| {
-                    for (channel, of) in [r, g, b].into_iter().enumerate() {
-                        let place = [of.offset, of.step];
-                        (self.kernels.gather)(frame.planes()[of.plane].row(y), sample, place, &mut row);
-                        row.iter_mut().for_each(|code| *code = codes[usize::from(*code)][channel]);
-                        (self.kernels.scatter)(&row, sample, place, planes[of.plane].row_mut(y));
+                self.rewrite_all(frame, |planes| {
+                    for y in 0..frame.height() {
+                        for (channel, of) in [r, g, b].into_iter().enumerate() {
+                            let place = [of.offset, of.step];
+                            (self.kernels.gather)(frame.planes()[of.plane].row(y), sample, place, &mut row);
+                            row.iter_mut().for_each(|code| *code = codes[usize::from(*code)][channel]);
+                            (self.kernels.scatter)(&row, sample, place, planes[of.plane].row_mut(y));
+                        }
                     }
                 })
             }
@@ -47,19 +49,19 @@ impl Engine {
         sums: [[N; 4]; 3],
     ) -> Frame {
         let mut rows = Rows { frame, luma, chroma, sums, kernels: self.kernels, memory: Memory::default() };
-        self.rewrite_all(frame, |y, planes| {
-            if y.is_multiple_of(1 << chroma.log2_height) {
-                rows.write(y, planes);
+        self.rewrite_all(frame, |planes| {
+            for field in frame.fields() {
+                (0..field.rows).step_by(1 << chroma.log2_height).for_each(|first| rows.write(field, first, planes));
             }
         })
     }
 
-    /// `frame` with its planes copied, and each row then written by `write_row`.
-    fn rewrite_all(&self, frame: &Frame, mut write_row: impl FnMut(usize, &mut [PlaneMut])) -> Frame {
+    /// `frame` with its planes copied, and then written by `write`.
+    fn rewrite_all(&self, frame: &Frame, write: impl FnOnce(&mut [PlaneMut])) -> Frame {
         let rewritten = frame.rewritten_planes(true);
         let mut to: Vec<PlaneMut> =
             frame.planes()[rewritten.clone()].iter().map(|plane| self.pool.copy_of(plane)).collect();
-        (0..frame.height()).for_each(|y| write_row(y, &mut to));
+        write(&mut to);
         frame.replacing(rewritten, to)
     }
 }
@@ -113,13 +115,13 @@ struct Memory<N> {
 }
 
 impl<N: Number> Rows<'_, N> {
-    /// Writes the rows of luma from `y` on that share a row of chroma, and that row.
-    fn write(&mut self, y: usize, planes: &mut [PlaneMut]) {
+    /// Writes the rows of luma of a field, from its row `first` on, that share a row of chroma, and that row.
+    fn write(&mut self, field: FieldRows, first: usize, planes: &mut [PlaneMut]) {
         let ChromaSamples { cb, cr, log2_width, log2_height } = self.chroma;
         let (frame, kernels, luma) = (self.frame, self.kernels, self.luma);
         let sum_kernels = N::kernels(kernels);
         let (sample, colours, width) = (frame.format().descriptor().sample, frame.colours(), frame.width());
-        let (count, chroma_y) = (width.div_ceil(1 << log2_width), y >> log2_height);
+        let (count, chroma_y) = (width.div_ceil(1 << log2_width), field.chroma + field.step * (first >> log2_height));
         let Memory { codes, pairs, terms, levels } = &mut self.memory;
         let place = |component: Component| [component.offset, component.step];
 
@@ -136,8 +138,8 @@ impl<N: Number> Rows<'_, N> {
         }
         levels.clear();
         levels.resize(count, 0);
-        let rows = y..(y + (1 << log2_height)).min(frame.height());
-        for y in rows.clone() {
+        let rows = first..(first + (1 << log2_height)).min(field.rows);
+        for y in rows.clone().map(|row| field.luma + field.step * row) {
             let codes = &mut codes[..width];
             (kernels.gather)(frame.planes()[luma.plane].row(y), sample, place(luma), codes);
             (sum_kernels.luma)(self.sums[0][0], &terms[0], log2_width, frame.levels(), codes, levels);

@@ -1,0 +1,131 @@
+//! Fields of interlaced video: pictures of their own, whose rows take turns.
+
+use crate::support::clips::phone;
+use crate::support::program::Dir;
+use crate::support::reader::encoder_is_here;
+
+const COLUMNS: usize = 64;
+
+/// Two interlaced frames of `height` rows, 4:2:0 or 4:2:2. Luma and Cb have one code in the top field and one in the
+/// bottom field; in Cr, those of Cb are exchanged.
+fn interlaced(dir: &Dir, chroma: &str, height: usize, luma: [u8; 2], cb: [u8; 2]) {
+    let mut bytes = format!("YUV4MPEG2 W{COLUMNS} H{height} F25:1 It A1:1 C{chroma}\n").into_bytes();
+    let chroma_rows = if chroma.starts_with("420") { height.div_ceil(2) } else { height };
+    let plane = |columns: usize, rows: usize, codes: [u8; 2]| -> Vec<u8> {
+        (0..rows).flat_map(|y| vec![codes[y % 2]; columns]).collect()
+    };
+    for _ in 0..2 {
+        bytes.extend(b"FRAME\n");
+        bytes.extend(plane(COLUMNS, height, luma));
+        bytes.extend(plane(COLUMNS / 2, chroma_rows, cb));
+        bytes.extend(plane(COLUMNS / 2, chroma_rows, [cb[1], cb[0]]));
+    }
+    dir.write("in.y4m", &bytes);
+}
+
+/// A sample in the middle of each row of a plane.
+fn middle(plane: &[u8], row_bytes: usize, rows: usize) -> Vec<u8> {
+    (0..rows).map(|y| plane[y * row_bytes + row_bytes / 2]).collect()
+}
+
+#[track_caller]
+fn alternate(found: &[u8], codes: [u8; 2], what: &str) {
+    let is_right = found.iter().enumerate().all(|(y, code)| code.abs_diff(codes[y % 2]) <= 1);
+    assert!(is_right, "{what}: {found:?} instead of {codes:?} in turn");
+}
+
+fn interlaced_frames(dir: &Dir, file: &str) -> Vec<bool> {
+    dir.frames(file).iter().map(|frame| frame["interlaced_frame"] == 1).collect()
+}
+
+#[test]
+fn conversions_of_chroma_keep_fields_apart() {
+    let dir = Dir::new();
+    let (luma, cb) = ([60, 180], [90, 210]);
+    // Heights whose fields have no whole rows of chroma, too.
+    for height in [48_usize, 47, 50, 2] {
+        for (from, to, columns, rows) in [
+            ("420mpeg2", "yuv422p", COLUMNS / 2, height),
+            ("420mpeg2", "yuv444p", COLUMNS, height),
+            ("422", "yuv420p", COLUMNS / 2, height.div_ceil(2)),
+        ] {
+            interlaced(&dir, from, height, luma, cb);
+            dir.succeeds(&format!(
+                "--backend cpu --strict --levels 1 --strength 0 --encoder ffv1 --output-pixel-format {to} -y in.y4m \
+                 out.mkv"
+            ));
+            assert_eq!(interlaced_frames(&dir, "out.mkv"), [true; 2], "{from} to {to}");
+            let pixels = dir.raw("out.mkv", to);
+            let what = format!("{from} to {to}, {height} rows");
+            alternate(&middle(&pixels, COLUMNS, height), luma, &what);
+            if height > 2 {
+                alternate(&middle(&pixels[COLUMNS * height..], columns, rows), cb, &what);
+            }
+        }
+    }
+    // Blue of RGB follows Cb.
+    interlaced(&dir, "420mpeg2", 48, [110; 2], cb);
+    dir.succeeds("--backend cpu --levels 1 --strength 0 --encoder ffv1 --output-pixel-format bgr0 -y in.y4m out.mkv");
+    let pixels = dir.raw("out.mkv", "bgr0");
+    let blue = middle(&pixels, 4 * COLUMNS, 48);
+    assert!(blue[0].abs_diff(blue[1]) > 100, "{blue:?}");
+    alternate(&blue, [blue[0], blue[1]], "blue");
+}
+
+#[test]
+fn a_cast_is_taken_off_each_field_by_its_own_chroma() {
+    let dir = Dir::new();
+    interlaced(&dir, "420mpeg2", 48, [110; 2], [90, 210]);
+    for look in ["natural", "underwater"] {
+        dir.succeeds(&format!("--backend cpu --look {look} --encoder ffv1 -y in.y4m out.mkv"));
+        let rows = middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48);
+        assert!(rows[0].abs_diff(rows[1]) > 4, "{look} changes luma by the colour: {rows:?}");
+        alternate(&rows, [rows[0], rows[1]], look);
+    }
+}
+
+#[test]
+fn fields_that_are_scaled_are_named() {
+    let dir = Dir::new();
+    interlaced(&dir, "420mpeg2", 48, [60, 180], [128; 2]);
+    let line = "--levels 1 --strength 0 --encoder ffv1 --fit 32x24 -y in.y4m out.mkv";
+    let words = ["scaled from 48 to 24 rows, interlaced video becomes progressive", "--filter yadif"];
+    dir.succeeds(&format!("--backend cpu {line}")).says(&words);
+    assert_eq!(interlaced_frames(&dir, "out.mkv"), [false; 2]);
+    dir.run(&format!("--backend cpu --strict {line}")).fails().says(&words);
+    dir.succeeds(&format!("--backend cpu --strict --filter yadif {line}")).never_says("interlaced");
+    assert_eq!(interlaced_frames(&dir, "out.mkv"), [false; 2]);
+}
+
+#[test]
+fn fields_that_are_turned_are_named() {
+    if !encoder_is_here("interlaced video of a phone", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 4 -vf setfield=tff,format=yuv420p \
+                -flags +ilme+ildct -x264-params tff=1";
+    let header = |file: &str| {
+        let bytes = dir.read(file);
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        String::from_utf8_lossy(line).into_owned()
+    };
+    for (angle, order) in [(90, " Ip"), (180, " Ib"), (270, " Ip")] {
+        phone(&dir, "in.mp4", clip, angle);
+        let words = ["turned by 90 degrees, interlaced video becomes progressive", "--filter yadif"];
+        let line = "--levels 1 --strength 0 -y in.mp4 out.y4m";
+        let run = dir.succeeds(&format!("--backend cpu {line}"));
+        if angle == 180 {
+            run.never_says("warning");
+        } else {
+            run.says(&words);
+            dir.run(&format!("--backend cpu --strict {line}")).fails().says(&words);
+        }
+        let found = header("out.y4m");
+        // An upside-down picture begins with a row of the bottom field.
+        assert!(found.contains(order), "{angle}: {found}");
+        // A file that says how it is to be turned keeps its fields.
+        dir.succeeds("--backend cpu --strict --encoder libx264 -y in.mp4 out.mp4");
+        assert!(interlaced_frames(&dir, "out.mp4").iter().all(|is_interlaced| *is_interlaced), "{angle}");
+    }
+}
