@@ -87,6 +87,68 @@ fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
 }
 
 #[test]
+fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
+    let dir = Dir::new();
+    let clip = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10";
+    dir.ffmpeg(&format!("{clip} -c:v mjpeg plain.mov"));
+    let key = "00112233445566778899aabbccddeeff";
+    dir.ffmpeg(&format!(
+        "{clip} -c:v mpeg4 -encryption_scheme cenc-aes-ctr -encryption_key {key} -encryption_kid {key} encrypted.mp4"
+    ));
+    let plain = dir.read("plain.mov");
+    // The code of the video, behind a version, a count, and a length.
+    let at = plain.windows(4).rposition(|four| four == b"stsd").expect("a description") + 16;
+    for (file, codec) in [("prores-raw.mov", b"aprn"), ("clip.braw", b"brxq")] {
+        dir.write(file, &[&plain[..at], codec, &plain[at + 4..]].concat());
+    }
+    let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic\0\0\0\x0cmeta\0\0\0\0";
+    dir.write("photo.heic", heic);
+    dir.write("photo.cr3", b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom\0\0\0\x08moov");
+    dir.write("page.pdf", &[&b"%PDF-1.4\n"[..], &[b'x'; 2000]].concat());
+    dir.write("scan.dcm", &[&[0; 128][..], b"DICM\x02\0\0\0UL\x04\0", &[0; 2000]].concat());
+    for (file, what, way_out) in [
+        ("encrypted.mp4", "is encrypted", "-decryption_key"),
+        ("prores-raw.mov", "ProRes RAW", "Compressor"),
+        ("clip.braw", "Blackmagic RAW", "Resolve"),
+        ("photo.heic", "HEIC", "heif-convert"),
+        ("photo.cr3", "CR3", "DNG Converter"),
+        ("page.pdf", "PDF", "pdftoppm"),
+        ("scan.dcm", "DICOM", "dcmj2pnm"),
+    ] {
+        for options in ["", "--sandbox off"] {
+            let run = dir.run(&format!("--progress json {options} {file} out.mkv")).exits_with(11);
+            assert_eq!(kind(&run.says(&[what, way_out])), "unsupported", "{file}");
+        }
+    }
+    assert!(!dir.path("out.mkv").exists());
+    // The end of a file of such a name is damage.
+    dir.write("cut.mov", &plain[..plain.len() / 2]);
+    assert_eq!(kind(&dir.run("--progress json cut.mov out.mkv").exits_with(7)), "damage");
+}
+
+#[test]
+fn a_name_that_the_program_makes_too_long_is_shortened() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 in.mkv");
+    for (letter, count) in [("n", 251), ("é", 125)] {
+        let input = format!("{}.mkv", letter.repeat(count));
+        std::fs::copy(dir.path("in.mkv"), dir.path(&input)).expect("a file");
+        dir.succeeds(&format!("-q {input}"));
+        let made = format!("{}-equalized.mkv", letter.repeat(241 / letter.len()));
+        assert!(dir.path(&made).is_file(), "{:?}", dir.names());
+        dir.succeeds(&format!("-q --output-dir out {input}"));
+        assert!(dir.path("out").join(&input).is_file());
+    }
+    if encoder_is_here("--for web", "libx264") {
+        let input = format!("{}.ts", "w".repeat(252));
+        dir.ffmpeg("-i in.mkv -c:v mpeg2video -pix_fmt yuv420p -f mpegts short.ts");
+        std::fs::rename(dir.path("short.ts"), dir.path(&input)).expect("a file");
+        dir.succeeds(&format!("-q --for web --output-dir web {input}"));
+        assert!(dir.path("web").join(format!("{}.mp4", "w".repeat(251))).is_file());
+    }
+}
+
+#[test]
 fn damage_under_strict_is_of_that_kind() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 50 -c:v ffv1 whole.mkv");

@@ -255,7 +255,7 @@ impl Run {
 
 /// Is it the exit code of a run that failed, otherwise than by a usage error?
 pub fn failed(code: Option<i32>) -> bool {
-    matches!(code, Some(1 | 4..=10))
+    matches!(code, Some(1 | 4..=11))
 }
 
 /// What a line of `--progress json` tells people, as the program prints it without that option; `None` if it is about progress.

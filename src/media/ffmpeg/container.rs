@@ -326,7 +326,8 @@ impl Container {
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }
-                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "scte_35" | "smpte_klv" | "bin_data"),
+                // SCTE-35 would become private data, in which nobody looks for it.
+                "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "smpte_klv" | "bin_data"),
                 "mxf" => stream.codec != "none",
                 _ => false,
             },

@@ -10,8 +10,8 @@ use super::opens::Opens;
 use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
-    Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Stream, StreamSideData, c_string, check,
-    location, microseconds, rescale, text, timecode_of,
+    Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Programme, Stream, StreamSideData, Unshown,
+    c_string, check, location, microseconds, rescale, text, timecode_of,
 };
 use crate::sys::Name;
 use ffmpeg_next::codec::Id;
@@ -333,6 +333,17 @@ impl Demuxer {
         self.media.samples = samples;
     }
 
+    /// Sets what the file says and FFmpeg does not show.
+    pub fn set_unshown(&mut self, unshown: Vec<Unshown>) {
+        self.media.unshown = unshown;
+    }
+
+    /// Sets width to height of a pixel of this stream, as the container means it.
+    pub fn set_aspect_ratio(&mut self, stream: usize, ratio: Rational) {
+        let stream = &mut self.media.streams[stream];
+        (stream.sample_aspect_ratio, stream.container_aspect_ratio) = (Some(ratio), Some(ratio));
+    }
+
     /// Whether an option of this name was given that the demuxer does not have.
     pub fn ignores(&self, option: &str) -> bool {
         self.ignored.iter().any(|(key, _)| key == option)
@@ -466,7 +477,8 @@ impl Demuxer {
 
     fn describe(&mut self) {
         let known = |time: i64| (time != ffi::AV_NOPTS_VALUE).then_some(time);
-        // SAFETY: the context is open; its arrays of streams and chapters have the given lengths.
+        // SAFETY: the context is open; its arrays of streams, chapters and programmes have the given lengths, as has
+        // the list of the streams of each programme.
         unsafe {
             let context = &*self.ptr;
             self.media.start = known(context.start_time);
@@ -482,6 +494,19 @@ impl Demuxer {
             self.media.metadata = entries(context.metadata);
             self.media.streams = (0..context.nb_streams as usize)
                 .map(|index| describe_stream(self.ptr, *context.streams.add(index)))
+                .collect();
+            let count = self.media.streams.len();
+            // Those of HLS are qualities of one programme.
+            let programmes = if self.media.demuxer == "mpegts" { context.nb_programs as usize } else { 0 };
+            self.media.programmes = (0..programmes)
+                .filter_map(|index| {
+                    let programme = &**context.programs.add(index);
+                    let of =
+                        (0..programme.nb_stream_indexes as usize).map(|at| *programme.stream_index.add(at) as usize);
+                    let streams = of.filter(|&stream| stream < count).collect();
+                    let number = u16::try_from(programme.id).ok()?;
+                    Some(Programme { number, streams, metadata: entries(programme.metadata) })
+                })
                 .collect();
             self.media.chapters = (0..context.nb_chapters as usize)
                 .map(|index| {

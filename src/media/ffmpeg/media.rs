@@ -7,10 +7,12 @@ use super::{
     Colour, Error, FieldOrder, MediaType, OUT_OF_MEMORY, OpenError, RawFormat, StreamSideData, microseconds, rescale,
     text,
 };
-use crate::sys::out_of_memory;
+use crate::sys::{at_most, out_of_memory};
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::Matrix;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// Keys and values, in order.
@@ -29,6 +31,68 @@ pub struct Chapter {
     pub end: i64,
     /// Its title, and other keys.
     pub metadata: Metadata,
+}
+
+/// A programme of a transport stream.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Programme {
+    /// Its number in the transport stream.
+    pub number: u16,
+    /// The indices of its streams.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_IN_PROGRAMME>")]
+    pub streams: Vec<usize>,
+    /// The name of the service, its provider.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_IN_PROGRAMME>")]
+    pub metadata: Metadata,
+}
+
+/// The most streams, and the most texts, of a programme.
+const MOST_IN_PROGRAMME: usize = 1000;
+
+/// The name and the provider of a service that FFmpeg makes up.
+const MADE_UP: [&str; 2] = ["Service01", "FFmpeg"];
+
+impl Programme {
+    /// The name that its broadcaster gave it.
+    pub fn name(&self) -> Option<&str> {
+        let name = self.metadata.iter().find(|(key, _)| key == "service_name").map(|(_, name)| name.as_str());
+        name.filter(|name| !name.is_empty() && !MADE_UP.contains(name))
+    }
+}
+
+/// What a file says and FFmpeg does not show.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub enum Unshown {
+    /// A box that cameras and programs write, with this code.
+    Box([u8; 4]),
+    /// Data behind the last box.
+    BehindEnd,
+    /// A part of the picture that is meant, and that is not cut out.
+    Crop,
+    /// Further streams that are encrypted.
+    Encrypted,
+    /// A second layer of HEVC: the other eye, or alpha.
+    SecondLayer,
+    /// The pictures of chapters.
+    ChapterPictures,
+}
+
+impl fmt::Display for Unshown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unshown::Box(code) => match code {
+                b"gps " => f.write_str("GPS (box gps)"),
+                b"GPMF" => f.write_str("GPS and other measurements (box GPMF)"),
+                b"XMP_" => f.write_str("XMP"),
+                code => write!(f, "box {}", code.escape_ascii()),
+            },
+            Unshown::BehindEnd => f.write_str("data behind its end"),
+            Unshown::Crop => f.write_str("crop (the whole picture is shown)"),
+            Unshown::Encrypted => f.write_str("encryption of other streams, which cannot be played"),
+            Unshown::SecondLayer => f.write_str("second layer of HEVC (the other eye, or alpha)"),
+            Unshown::ChapterPictures => f.write_str("pictures of chapters"),
+        }
+    }
 }
 
 /// One stream of a container.
@@ -186,6 +250,28 @@ impl Stream {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
+    /// Whether it has the pictures of chapters. FFmpeg takes it for cover art.
+    pub fn has_chapter_pictures(&self) -> bool {
+        self.disposition & ffi::AV_DISPOSITION_TIMED_THUMBNAILS != 0
+    }
+
+    /// Whether it is HEVC of several layers, of which the first is decoded.
+    pub fn has_layers(&self) -> bool {
+        // The video parameter set: a header of two bytes, four bits of a number, two flags, and six bits of one less
+        // than the number of layers.
+        let layers = |set: &[u8]| ((set[2] & 3) << 4) | (set[3] >> 4);
+        let is_set = |bytes: &[u8]| bytes[0] & 0x7e == 0x40 && bytes[0] & 0x81 == 0 && bytes[1] & 0xf8 == 0;
+        let header = self.header();
+        let found = match header {
+            // In mp4, behind 22 bytes: how many lists, and in each a type, a count, and lengths of two bytes.
+            [1, ..] => header.get(28..32).filter(|_| header.get(23).is_some_and(|kind| kind & 0x3f == 32)),
+            _ => {
+                header.windows(7).find(|part| part.starts_with(&[0, 0, 1]) && is_set(&part[3..])).map(|part| &part[3..])
+            }
+        };
+        self.codec == "hevc" && found.is_some_and(|set| is_set(set) && layers(set) > 0)
+    }
+
     /// The colour of its pictures, as far as container and codec signal it.
     pub fn colour(&self) -> Colour {
         // SAFETY: the parameters are valid.
@@ -341,7 +427,14 @@ pub struct Media {
     /// Of a stack whose samples became 16 bits along a line: the samples that became 0 and 65535, finite, in the unit of
     /// the file.
     pub samples: Option<(f64, f64)>,
+    /// The programmes of a transport stream.
+    pub programmes: Vec<Programme>,
+    /// What the file says and FFmpeg does not show.
+    pub unshown: Vec<Unshown>,
 }
+
+/// The most programmes of an input.
+const MOST_PROGRAMMES: usize = 1000;
 
 /// The most chapters of an input.
 const MOST_CHAPTERS: usize = 10_000;
@@ -363,11 +456,13 @@ impl Media {
     pub(crate) fn check_bounds(&self) -> Result<(), OpenError> {
         let texts = self.streams.iter().map(|stream| &stream.metadata);
         let texts = texts.chain(self.chapters.iter().map(|chapter| &chapter.metadata)).chain([&self.metadata]);
+        let texts = texts.chain(self.programmes.iter().map(|programme| &programme.metadata));
         let texts = texts.flatten().map(|(key, value)| key.len() + value.len() + ENTRY).sum();
         let cover = |stream: &Stream| stream.cover.as_ref().map_or(0, Vec::len);
         let attached = self.streams.iter().map(|stream| stream.header().len() + cover(stream));
         for (there, most, what) in [
             (self.chapters.len(), MOST_CHAPTERS, "chapters"),
+            (self.programmes.len(), MOST_PROGRAMMES, "programmes"),
             (texts, MOST_METADATA, "bytes of metadata"),
             (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
         ] {

@@ -124,7 +124,7 @@ pub use filter_graph::{Conversion, FilterGraph, GraphVideo};
 pub use images::{GivePackets, OpenImage, Sequence};
 pub use interrupt::Interrupt;
 pub use log::{first_message, has_ended_early, is_only_thread, last_message, refused_size, silence_encoders};
-pub use media::{Chapter, Media, Metadata, Stream};
+pub use media::{Chapter, Media, Metadata, Programme, Stream, Unshown};
 pub use muxer::{MUX_DELAY, Muxer, OutputStream};
 pub use packet::Packet;
 use parse::timecode_of;

@@ -3,7 +3,7 @@
 
 use super::media::{entries, set_entries, set_header};
 use super::{
-    Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Stream,
+    Chapter, Container, EncodedVideo, Error, Interrupt, MediaType, Metadata, OUT_OF_MEMORY, Packet, Programme, Stream,
     StreamSideData, VideoEncoder, check, location, rescale,
 };
 use crate::sys::{Name, by_descriptor, create_regular, out_of_memory};
@@ -228,6 +228,34 @@ impl Muxer {
             (*self.ptr).chapters = pointers;
             (*self.ptr).nb_chapters = array.len() as u32;
         }
+    }
+
+    /// Adds the programmes of a transport stream, as far as streams of them are here: `streams` has the index that each
+    /// had in the input. The first programme gets those that were in none.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn add_programmes(&mut self, programmes: &[Programme], streams: &[(usize, OutputStream)]) -> Result<(), Error> {
+        fn is_in(programme: &Programme, (index, _): &(usize, OutputStream)) -> bool {
+            programme.streams.contains(index)
+        }
+        let kept = programmes.iter().filter(|programme| streams.iter().any(|stream| is_in(programme, stream)));
+        for (place, programme) in kept.enumerate() {
+            let in_none = |stream: &_| !programmes.iter().any(|programme| is_in(programme, stream));
+            let own = streams.iter().filter(|stream| is_in(programme, stream) || place == 0 && in_none(*stream));
+            let number = programme.number.into();
+            // SAFETY: the context is valid, its header not yet written, and the streams are its own. It frees the
+            // programme.
+            unsafe {
+                let added = ffi::av_new_program(self.ptr, number);
+                if added.is_null() {
+                    return Err(OUT_OF_MEMORY);
+                }
+                set_entries(&mut (*added).metadata, &programme.metadata);
+                own.for_each(|(_, to)| ffi::av_program_add_stream_index(self.ptr, number, to.0 as u32));
+            }
+        }
+        Ok(())
     }
 
     /// Adds a stream for the packets of `encoder`, which encodes the pictures of `original`.

@@ -6,6 +6,7 @@ use super::media::entries;
 use super::raw_format::RawFormat;
 use super::signalling::usual_matrix;
 use super::{ChromaLocation, Error, Metadata, c_string, check};
+use crate::sys::out_of_memory;
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
@@ -25,6 +26,20 @@ pub struct PictureProperties {
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<ffmpeg_next::Rational>,
 }
+
+/// The identifiers of what x264 and x265 say of themselves in the user data of a video.
+const OF_ENCODERS: [&[u8]; 2] = [
+    b"\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
+    b"\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e",
+];
+
+/// Whether this is what an encoder says of itself.
+fn is_of_encoder(data: &[u8]) -> bool {
+    OF_ENCODERS.iter().any(|begin| data.starts_with(begin))
+}
+
+/// The AFD that says that all of the picture is meant.
+const WHOLE: u8 = 8;
 
 /// A picture: an AVFrame with samples and properties.
 pub struct Picture {
@@ -90,6 +105,29 @@ impl Picture {
         // SAFETY: the frame is valid, and empty.
         check(unsafe { ffi::av_frame_get_buffer(picture.ptr, 0) })?;
         Ok(picture)
+    }
+
+    /// A copy of its samples with `height` rows, which are more: in each plane, the last two rows follow again.
+    pub(super) fn with_height(&self, height: usize) -> Result<Self, Error> {
+        let (format, (width, rows)) = (self.format(), self.size());
+        self.samples()?;
+        let mut copy = Picture::allocate(format, (width, height))?;
+        // SAFETY: both frames are valid, in host memory and of one format; the copy is not smaller.
+        check(unsafe { ffi::av_frame_copy(copy.ptr, self.ptr) })?;
+        let frame = copy.get_mut();
+        for plane in 0..format.planes() {
+            let log2_height = if matches!(plane, 1 | 2) { format.log2_chroma_height() } else { 0 };
+            let (start, stride) = (frame.data[plane], frame.linesize[plane] as usize);
+            for y in rows.div_ceil(1 << log2_height)..height.div_ceil(1 << log2_height) {
+                // SAFETY: the frame was allocated here, so its rows follow each other from `start` on, `stride` bytes
+                // each; these are two of them.
+                unsafe {
+                    let from = start.add(y.saturating_sub(2) * stride);
+                    std::ptr::copy_nonoverlapping(from, start.add(y * stride), stride);
+                }
+            }
+        }
+        Ok(copy)
     }
 
     /// A picture without samples that holds these properties, for [`attachment`](histeq::frame::Frame::attachment).
@@ -180,6 +218,21 @@ impl Picture {
             // It converts by BT.601, which FFmpeg 7 does not say.
             self.set_colour(Colour { space: AVColorSpace::AVCOL_SPC_SMPTE170M, ..colour });
         }
+    }
+
+    /// Cuts out this part: it begins behind as many columns and rows, and has this size. Its memory stays.
+    ///
+    /// # Errors
+    /// When it is not within the picture.
+    pub fn crop(&mut self, (column, row): (usize, usize), (width, height): (usize, usize)) -> Result<(), Error> {
+        let (columns, rows) = self.size();
+        let frame = self.get_mut();
+        (frame.crop_left, frame.crop_top) = (column, row);
+        (frame.crop_right, frame.crop_bottom) =
+            (columns.saturating_sub(column + width), rows.saturating_sub(row + height));
+        // SAFETY: the frame is valid; what is not within it is refused.
+        check(unsafe { ffi::av_frame_apply_cropping(self.ptr, ffi::AV_FRAME_CROP_UNALIGNED as i32) })?;
+        Ok(())
     }
 
     /// Whether it has full range.
@@ -289,6 +342,12 @@ impl Picture {
         self.set_marks([top_field_first.is_some(), top_field_first == Some(true), is_key]);
     }
 
+    /// Marks it as progressive. Which field would be shown first stays, because it is that of a whole video.
+    pub(super) fn become_progressive(&mut self) {
+        let [_, top_field_first, is_key] = self.marks();
+        self.set_marks([false, top_field_first, is_key]);
+    }
+
     /// Whether it is a key frame.
     pub(super) fn is_key(&self) -> bool {
         self.marks()[2]
@@ -334,6 +393,78 @@ impl Picture {
             let found = ffi::av_frame_get_side_data(self.ptr, kind).as_ref();
             found.map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec())
         }
+    }
+
+    /// The user data that comes with it (SEI).
+    fn user_data(&self) -> Vec<Vec<u8>> {
+        let frame = self.get();
+        let all = 0..usize::try_from(frame.nb_side_data).unwrap_or(0);
+        // SAFETY: the frame has `nb_side_data` entries, each with `size` bytes at `data`.
+        unsafe {
+            let entries = all.map(|index| &**frame.side_data.add(index));
+            let data = entries.filter(|side| side.type_ == ffi::AVFrameSideDataType::AV_FRAME_DATA_SEI_UNREGISTERED);
+            data.map(|side| std::slice::from_raw_parts(side.data, side.size).to_vec()).collect()
+        }
+    }
+
+    /// Whether user data comes with it, beside what an encoder says of itself.
+    pub fn has_user_data(&self) -> bool {
+        self.user_data().iter().any(|data| !is_of_encoder(data))
+    }
+
+    /// Removes what an earlier encoder has said of itself.
+    pub fn forget_encoder(&mut self) {
+        let (kind, all) = (ffi::AVFrameSideDataType::AV_FRAME_DATA_SEI_UNREGISTERED, self.user_data());
+        if !all.iter().any(|data| is_of_encoder(data)) {
+            return;
+        }
+        // SAFETY: the frame is valid; the new side data has room for exactly these bytes.
+        unsafe {
+            ffi::av_frame_remove_side_data(self.ptr, kind);
+            for data in all.iter().filter(|data| !is_of_encoder(data)) {
+                let side = ffi::av_frame_new_side_data(self.ptr, kind, data.len());
+                if side.is_null() {
+                    out_of_memory();
+                }
+                std::ptr::copy_nonoverlapping(data.as_ptr(), (*side).data, data.len());
+            }
+        }
+    }
+
+    /// What it says of the part of it that is meant (AFD), if that is not all of it.
+    pub fn active_format(&self) -> Option<u8> {
+        let data = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_AFD)?;
+        data.first().map(|code| code & 15).filter(|code| *code != WHOLE)
+    }
+
+    /// How the pictures of both eyes lie in it, by FFmpeg's number: 1 side by side, 2 one above the other.
+    pub fn frame_packing(&self) -> Option<i32> {
+        let data = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D)?;
+        data.first_chunk().copied().map(i32::from_ne_bytes).filter(|packing| *packing > 0)
+    }
+
+    /// Its own timecode, of MPEG or of SEI, if it is not zero.
+    pub fn timecode(&self) -> Option<String> {
+        use ffi::AVFrameSideDataType::{AV_FRAME_DATA_GOP_TIMECODE, AV_FRAME_DATA_S12M_TIMECODE};
+        let number = |kind, at: usize| {
+            let data = self.side_data(kind)?;
+            Some(u32::from_ne_bytes(*data.get(at..)?.first_chunk()?))
+        };
+        let of_mpeg = number(AV_FRAME_DATA_GOP_TIMECODE, if cfg!(target_endian = "big") { 4 } else { 0 });
+        // Its first number is how many there are.
+        let of_sei = number(AV_FRAME_DATA_S12M_TIMECODE, 4);
+        let decimal = |code: u32, bits: u32| (code & bits & 15) + 10 * ((code & bits) >> 4);
+        let (fields, is_drop) = match (of_mpeg, of_sei) {
+            (Some(code), _) => ([code >> 19 & 31, code >> 13 & 63, code >> 6 & 63, code & 63], code >> 24 & 1 == 1),
+            (None, Some(code)) => (
+                [decimal(code, 0x3f), decimal(code >> 8, 0x7f), decimal(code >> 16, 0x7f), decimal(code >> 24, 0x3f)],
+                code >> 30 & 1 == 1,
+            ),
+            (None, None) => return None,
+        };
+        let [hours, minutes, seconds, frames] = fields;
+        let mark = if is_drop { ';' } else { ':' };
+        (fields != [0; 4]).then(|| format!("{hours:02}:{minutes:02}:{seconds:02}{mark}{frames:02}"))
     }
 
     /// Whether it has dynamic metadata of HDR10+.

@@ -109,6 +109,24 @@ impl RawFormat {
         16 >> self.descriptor().map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h)
     }
 
+    /// Rows of luma that share a row of chroma, as a power of two.
+    pub(super) fn log2_chroma_height(self) -> u8 {
+        self.descriptor().map_or(0, |d| d.log2_chroma_h)
+    }
+
+    /// Planes of samples; a palette is none.
+    pub(super) fn planes(self) -> usize {
+        self.descriptor().map_or(0, |d| {
+            let planes = d.comp[..usize::from(d.nb_components)].iter().map(|component| component.plane as usize + 1);
+            planes.max().unwrap_or(0)
+        })
+    }
+
+    /// Columns and rows of luma for a sample of chroma.
+    pub fn chroma_step(self) -> (usize, usize) {
+        self.descriptor().map_or((1, 1), |d| (1 << d.log2_chroma_w, 1 << d.log2_chroma_h))
+    }
+
     /// Whether its samples are floating point numbers.
     pub fn is_float(self) -> bool {
         self.flags() & ffi::AV_PIX_FMT_FLAG_FLOAT as u64 != 0

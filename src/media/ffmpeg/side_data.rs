@@ -90,13 +90,17 @@ impl StreamSideData {
         }
     }
 
-    /// Adds the mastering display of the first picture, if the container has none. HEVC streams often have it only in
-    /// the bitstream, but players read it from the container.
+    /// Adds the mastering display of the first picture, and how those of both eyes lie in it, if the container does not
+    /// tell. Streams often have it only in the bitstream, but players read it from the container.
     pub fn add_from(&mut self, picture: &Picture) {
         let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
         if let Some(bytes) = picture.mastering_display().filter(|_| self.find(of_stream).is_none()) {
             self.entries.push((of_stream, bytes));
         }
+        // No container has a place for the other packings.
+        let has_place = matches!(picture.frame_packing(), Some(1 | 2)) && !self.is_stereo();
+        let stereo = picture.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D).filter(|_| has_place);
+        self.entries.extend(stereo.map(|bytes| (ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D, bytes)));
     }
 
     /// Whether the video is spherical.

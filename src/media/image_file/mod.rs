@@ -66,6 +66,15 @@ pub struct About {
     is_too_large: bool,
     /// What made the new file, and how.
     provenance: Option<String>,
+    behind: Behind,
+}
+
+/// What lies behind the picture of a JPEG file.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+struct Behind {
+    gain_map: bool,
+    film: bool,
+    more: bool,
 }
 
 /// A kind of metadata of an image.
@@ -83,6 +92,12 @@ pub enum ImageMetadata {
     Gamma,
     /// Texts of PNG files.
     Texts,
+    /// A gain map, which makes it HDR, behind the picture.
+    GainMap,
+    /// A film behind the picture.
+    Film,
+    /// Something else behind the picture.
+    More,
 }
 
 impl About {
@@ -90,7 +105,7 @@ impl About {
     pub fn read(file: &[u8]) -> Option<Self> {
         let bytes = || Bytes::copy_from_slice(file);
         let about = match file {
-            [0xff, 0xd8, ..] => About::of_jpeg(&Jpeg::from_bytes(bytes()).ok()?),
+            [0xff, 0xd8, ..] => About::of_jpeg(&Jpeg::from_bytes(bytes()).ok()?, file),
             [0x89, b'P', b'N', b'G', ..] => About::of_png(&Png::from_bytes(bytes()).ok()?),
             [b'R', b'I', b'F', b'F', ..] => About::of_webp(&WebP::from_bytes(bytes()).ok()?),
             [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => About::of_tiff(file)?,
@@ -100,18 +115,34 @@ impl About {
         (about != About::default()).then_some(about)
     }
 
-    fn of_jpeg(jpeg: &Jpeg) -> Self {
+    fn of_jpeg(jpeg: &Jpeg, file: &[u8]) -> Self {
         let mut about = About::default();
         about.set_exif(jpeg.exif());
         let xmp =
             jpeg.segments_by_marker(markers::APP1).find_map(|segment| segment.contents().strip_prefix(XMP_OF_JPEG));
         about.xmp = xmp.unwrap_or_default().to_vec();
+        about.note_behind(end_of_jpeg(file).and_then(|end| file.get(end..)).unwrap_or_default());
         let jfif = jpeg.segments_by_marker(markers::APP0).find_map(|of| of.contents().strip_prefix(b"JFIF\0"));
         if let Some(&[_, _, unit @ (1 | 2), a, b, c, d, ..]) = jfif {
             let scale = if unit == 2 { 2.54 } else { 1.0 };
             about.set_resolution([[a, b], [c, d]].map(|dots| f64::from(u16::from_be_bytes(dots)) * scale));
         }
         about
+    }
+
+    /// Takes note of what lies behind the picture. XMP that tells of it goes with it.
+    fn note_behind(&mut self, behind: &[u8]) {
+        let has = |bytes: &[u8], words: &[&str]| {
+            words.iter().any(|word| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
+        };
+        let gain_map = has(&self.xmp, &["hdrgm:", "GainMap"]) || has(behind, &["hdrgm:", "HDRGainMap"]);
+        let film = has(&self.xmp, &["MotionPhoto", "MicroVideo"]) || has(behind, &["ftyp"]);
+        let is_listed = has(&self.xmp, &["Container:Directory"]);
+        let more = !gain_map && !film && (is_listed || behind.iter().any(|byte| *byte != 0));
+        self.behind = Behind { gain_map, film, more };
+        if is_listed || has(&self.xmp, &["hdrgm:", "GainMap", "MotionPhoto", "MicroVideo"]) {
+            self.xmp.clear();
+        }
     }
 
     fn of_png(png: &Png) -> Self {
@@ -194,6 +225,9 @@ impl About {
             ImageMetadata::Resolution => self.resolution.is_some(),
             ImageMetadata::Gamma => has(&[*b"gAMA", *b"cHRM"]),
             ImageMetadata::Texts => has(&TEXTS),
+            ImageMetadata::GainMap => self.behind.gain_map,
+            ImageMetadata::Film => self.behind.film,
+            ImageMetadata::More => self.behind.more,
         }
     }
 
@@ -347,6 +381,25 @@ impl About {
             (_, "mjpeg") if matches!(what, ImageMetadata::Exif) => self.exif.len() <= MOST_OF_JPEG,
             (_, "mjpeg") if matches!(what, ImageMetadata::Xmp) => self.xmp.len() + XMP_OF_JPEG.len() <= MOST_OF_JPEG,
             _ => !self.is_too_large,
+        }
+    }
+}
+
+/// Where a JPEG image ends, behind its end marker (ITU T.81, B.1.1); `None` if it has none.
+pub fn end_of_jpeg(image: &[u8]) -> Option<usize> {
+    let mut at = 2;
+    loop {
+        // In entropy-coded data, 0xff is followed by 0 or is a restart marker; neither ends the image.
+        let start = image.get(at..)?.iter().position(|&byte| byte == 0xff)?;
+        let marker = *image.get(at + start + 1)?;
+        at += start + 2;
+        match marker {
+            0xd9 => return Some(at),
+            // Padding: the second byte may begin a marker.
+            0xff => at -= 1,
+            0x00 | 0x01 | 0xd0..=0xd8 => {}
+            // Skip a segment by its length; thumbnails with end markers of their own are inside of one.
+            _ => at += usize::from(u16::from_be_bytes(*image.get(at..)?.first_chunk()?)),
         }
     }
 }

@@ -28,6 +28,8 @@ pub enum FailureKind {
     Disk = 9,
     /// An output exists, and is kept.
     Exists = 10,
+    /// An input is whole, and of a kind that is not read, or encrypted.
+    Unsupported = 11,
 }
 
 impl FailureKind {

@@ -5,8 +5,8 @@ use super::encoder_choice::{EncoderChoice, Pace, Quality, takes_size};
 use super::encoder_table::FOR_ALPHA;
 use super::fit::{Fitter, PixelChoice, format_for, holds_all, loses};
 use crate::ffmpeg::{
-    CodecId, Container, Encoder, Picture, Signalling, StreamSideData, VideoEncoder, VideoOptions, is_lossless,
-    parse_number,
+    CodecId, Container, Encoder, Picture, Signalling, StreamSideData, VideoEncoder, VideoOptions, counts_timecode,
+    is_lossless, parse_number,
 };
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result, ensure};
@@ -93,11 +93,18 @@ impl EncoderStart<'_> {
                     settings.options.push(((*key).to_owned(), (*value).to_owned()));
                 }
             }
+            let given = |key: &str| settings.options.iter().any(|(given, _)| given == key);
+            let timecode = first.timecode().filter(|timecode| counts_timecode(timecode, clock.rate));
+            let kept = [("udu_sei", Some("1".to_owned())), ("gop_timecode", timecode)];
+            let kept = kept.into_iter().filter(|(key, _)| candidate.has_option(key) && !given(key));
+            let kept: Vec<_> = kept.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
+            settings.options.extend(kept);
             if let Some(distance) = keys {
                 let frames = f64::from(clock.rate) * distance as f64 / 1e6;
                 settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
-            let interlaced = first.interlaced();
+            // Scaled to another height, fields are blended.
+            let interlaced = first.interlaced().filter(|_| rows == first.size().1);
             if interlaced.is_some() && !candidate.codes_interlaced() {
                 let name = candidate.name();
                 self.notices.warn(&format!("encoder {name} cannot code fields: interlaced video becomes frames"))?;

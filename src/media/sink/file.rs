@@ -7,7 +7,7 @@ use super::fit::{Fitter, PixelChoice};
 use super::keeps::{self, First};
 use super::metadata::{
     add_provenance, begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options,
-    network_options, protocol_options, timecode, timecode_rate, with_given,
+    network_options, protocol_options, service, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
 use super::recorder::{Room, Segmentation};
@@ -409,6 +409,7 @@ impl FileSink {
         if let Some(reel) = reel.filter(|_| self.container.has_timecode_track()) {
             about_video.push(("reel_name".to_owned(), reel.to_owned()));
         }
+        metadata.extend(service(media, self.container));
         add_provenance(&mut metadata, self.provenance.as_deref(), self.container, &self.notices);
         muxer.set_metadata(&metadata);
         let (routes, video) = if self.container.is_images() || self.stack.is_some() {
@@ -423,6 +424,10 @@ impl FileSink {
                 add(muxer, stream, &about_video)
             })?
         };
+        if self.container.name() == "mpegts" {
+            let streams: Vec<_> = routes.outputs().chain([(self.input.video, video)]).collect();
+            muxer.add_programmes(&media.programmes, &streams)?;
+        }
         match (timecode_rate, timecode) {
             (Some(rate), _) if self.container.has_timecode_track() => muxer.set_frame_rate(video, rate),
             (None, Some(timecode)) if self.container.has_timecode_track() => self
@@ -474,10 +479,14 @@ impl FileSink {
 
     fn write_frame(&mut self, frame: &Frame) -> Result<()> {
         let mut picture = self.rotated(frame)?;
+        if let Some(warning) = self.rotate.warning() {
+            self.notices.warn(warning)?;
+        }
         let entry = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
         let about = entry.and_then(|(_, text)| About::of_text(&text));
         // It is no text for people.
         picture.set_entry(ABOUT, None);
+        picture.forget_encoder();
         if self.running.is_none() {
             if let Err(error) = self.start(&picture, about.as_ref()) {
                 self.muxer = None;

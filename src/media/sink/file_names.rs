@@ -1,6 +1,6 @@
 //! Names in the folder of a file, derived from its own.
 
-use crate::sys::Name;
+use crate::sys::{Name, number_pattern};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,24 @@ pub(super) fn shortened(path: &Path, length: usize) -> [Name; 2] {
     let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
     let is_kept = (1..=LONGEST_EXTENSION).contains(&extension.len());
     let dotted = if is_kept { Name::of_parts([&".", &extension]) } else { Name::default() };
-    let stem = stem.as_bytes();
-    let mut end = stem.len().min(length.saturating_sub(dotted.bytes().len()));
-    // Characters of UTF-8 stay whole.
-    while end > 0 && stem.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+    let stem = cut(stem.as_bytes(), length.saturating_sub(dotted.bytes().len()));
+    [Name::of_bytes(stem.to_vec()), dotted]
+}
+
+/// The first `most` bytes of a name, or fewer: characters of UTF-8 stay whole.
+fn cut(name: &[u8], most: usize) -> &[u8] {
+    let mut end = name.len().min(most);
+    while end > 0 && name.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
         end -= 1;
     }
-    [Name::of_bytes(stem[..end].to_vec()), dotted]
+    &name[..end]
+}
+
+/// A name that begins and ends as told. Its beginning is shortened where it would be too long for a file, unless it has
+/// a place for numbers.
+pub fn name_of(begin: &Name, end: &Name) -> Name {
+    let most = if number_pattern(begin).is_some() { usize::MAX } else { LONGEST.saturating_sub(end.bytes().len()) };
+    Name::of_parts([&Name::of_bytes(cut(begin.bytes(), most).to_vec()), end])
 }
 
 /// The names `NAME.WORD.EXT`, `NAME.WORD-2.EXT` and so on, for `NAME.EXT`.
@@ -80,6 +91,11 @@ mod tests {
         let name = partial.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(name.len() <= LONGEST && name.ends_with("ä.partial-2.mkv"), "{name}");
         assert_eq!(partial.parent(), Some(Path::new("folder")));
+        let equalized = name_of(&"ä".repeat(125).as_str().into(), &"-equalized.mkv".into());
+        assert!(equalized.bytes().len() == LONGEST - 1 && equalized.to_string().ends_with("ä-equalized.mkv"));
+        assert_eq!(name_of(&"a".into(), &".b".into()), Name::from("a.b"));
+        let pattern = Name::from(format!("{}%09d", "x".repeat(250)).as_str());
+        assert!(name_of(&pattern, &".png".into()).to_string().ends_with("%09d.png"), "the number stays");
         assert_eq!(shortened(Path::new("a.b"), 100), ["a", ".b"].map(Name::from));
         assert_eq!(shortened(Path::new(&format!("a.{}", "b".repeat(200))), 100), ["a", ""].map(Name::from));
     }

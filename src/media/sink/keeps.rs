@@ -1,7 +1,10 @@
 //! The metadata of files that each container keeps. The warning about what is lost, and the table in `docs/files.md`,
 //! come from this table.
 
-use crate::ffmpeg::{Container, Encoder, Media, Picture, Rational, Signalling, Stream, VideoFormat};
+use super::metadata::{service, timecode};
+use crate::ffmpeg::{
+    Container, Encoder, Media, Picture, Programme, Rational, Signalling, Stream, Unshown, VideoFormat,
+};
 use crate::image_file::{About, ImageMetadata};
 use crate::pipeline::{Input, Notices};
 use crate::sys::Name;
@@ -75,7 +78,10 @@ impl FileMetadata {
             FileMetadata::Timecode => has_key(&["timecode"]),
             FileMetadata::Place => has_key(&["location", "com.apple.quicktime.location.ISO6709"]),
             FileMetadata::Sphere => video.side_data.is_spherical(),
-            FileMetadata::Stereo => video.side_data.is_stereo(),
+            FileMetadata::Stereo => {
+                let of_picture = first.and_then(Picture::frame_packing);
+                video.side_data.is_stereo() || matches!(of_picture, Some(1 | 2))
+            }
             FileMetadata::MasteringDisplay => {
                 let of_picture = first.is_some_and(|first| first.mastering_display().is_some());
                 video.side_data.has_mastering_display() || of_picture
@@ -160,11 +166,22 @@ pub(super) fn check(
     // For output to images, chapters are not missed.
     let of_film =
         KEPT.iter().filter(|(what, ..)| !to_images || matches!(what, FileMetadata::Sphere | FileMetadata::Stereo));
-    let of_film =
-        of_film.filter(|(what, ..)| what.is_present(media, video, picture) && !what.is_kept(container, encoder));
+    let is_kept = |what: FileMetadata| {
+        let in_pictures = what == FileMetadata::Stereo && !video.side_data.is_stereo() && packs_frames(encoder);
+        in_pictures || what.is_kept(container, encoder)
+    };
+    let of_film = of_film.filter(|(what, ..)| what.is_present(media, video, picture) && !is_kept(*what));
     lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
     if let (Some(first), Some(encoder)) = (first, encoder) {
         lost.extend(of_colours(first, video, container, encoder));
+    }
+    if !container.discards() {
+        lost.extend(media.unshown.iter().filter(|what| !to_images || **what == Unshown::Crop).map(ToString::to_string));
+        if !to_images {
+            lost.extend(of_programmes(media, container));
+            lost.extend(broken_texts(media));
+            lost.extend(picture.map(|picture| of_frames(picture, input, encoder)).unwrap_or_default());
+        }
     }
     if media.is_images() && to_images {
         lost.extend(first.map(|first| of_image(first.picture, first.about, encoder)).unwrap_or_default());
@@ -176,6 +193,49 @@ pub(super) fn check(
         return Ok(());
     }
     notices.warn(&format!("{output} does not say what {} says of itself: {}", input.name, lost.join("; ")))
+}
+
+/// Whether an encoder writes into its video how the pictures of both eyes lie in each.
+fn packs_frames(encoder: Option<Encoder>) -> bool {
+    encoder.is_some_and(|encoder| matches!(encoder.name().as_str(), "libx264" | "libx264rgb" | "mpeg2video"))
+}
+
+/// What frames carry beside the picture, and this encoder does not write.
+fn of_frames(first: &Picture, input: &Input, encoder: Option<Encoder>) -> Vec<String> {
+    let has = |option: &str| encoder.is_some_and(|encoder| encoder.has_option(option));
+    let mut lost = Vec::new();
+    lost.extend((first.has_user_data() && !has("udu_sei")).then(|| "user data in the video (SEI)".to_owned()));
+    lost.extend(first.active_format().map(|code| format!("part of the picture that is meant (AFD {code})")));
+    let is_packed = matches!(first.frame_packing(), Some(3..)) && !input.video_stream().side_data.is_stereo();
+    lost.extend((is_packed && !packs_frames(encoder)).then(|| "frame packing".to_owned()));
+    let said = timecode(&input.video_stream().metadata).or(timecode(&input.media.metadata));
+    // Of a part, the first frame has a time of its own.
+    let timecode = first.timecode().filter(|_| said.is_none() && input.shift == 0 && !has("gop_timecode"));
+    lost.extend(timecode.map(|timecode| format!("timecode in the video ({timecode})")));
+    lost
+}
+
+/// What a transport stream says of its programmes.
+fn of_programmes(media: &Media, container: Container) -> Vec<String> {
+    let programmes = || media.programmes.iter().filter(|programme| !programme.streams.is_empty());
+    if container.name() == "mpegts" || !service(media, container).is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = programmes().filter_map(Programme::name).collect();
+    let count = programmes().count();
+    let several = (count > 1).then(|| format!("{count} programmes"));
+    let named = (!names.is_empty()).then(|| format!("names of services{}", listed(&names)));
+    [several, named].into_iter().flatten().collect()
+}
+
+/// The keys of texts that are not UTF-8: FFmpeg's are, and what is not is lost.
+fn broken_texts(media: &Media) -> Option<String> {
+    let all = media.streams.iter().map(|stream| &stream.metadata).chain(media.chapters.iter().map(|of| &of.metadata));
+    let broken = all.chain([&media.metadata]).flatten().filter(|(_, text)| text.contains('\u{fffd}'));
+    let mut keys: Vec<&str> = broken.map(|(key, _)| key.as_str()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    (!keys.is_empty()).then(|| format!("texts that are not UTF-8{}", listed(&keys)))
 }
 
 /// What pictures say of their colours and of their shape, and the output does not.
@@ -224,13 +284,16 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
 
 /// The metadata of images, its name in messages, and FFmpeg's encoders of the images that keep it: this program writes
 /// what they do not.
-pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 6] = [
+pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 9] = [
     (ImageMetadata::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
     (ImageMetadata::Xmp, "XMP", &["png", "mjpeg", "tiff", "libwebp"]),
     (ImageMetadata::Icc, "ICC profile", &["png", "mjpeg", "tiff", "libwebp", "libjxl", "apng"]),
     (ImageMetadata::Resolution, "resolution (dpi)", &["png", "mjpeg", "tiff", "libwebp"]),
     (ImageMetadata::Gamma, "gamma", &["png"]),
     (ImageMetadata::Texts, "texts of PNG", &["png"]),
+    (ImageMetadata::GainMap, "gain map behind a JPEG, with the XMP that tells of it", &[]),
+    (ImageMetadata::Film, "film behind a JPEG, with the XMP that tells of it", &[]),
+    (ImageMetadata::More, "other data behind a JPEG, with the XMP that tells of it", &[]),
 ];
 
 /// Whether FFmpeg's encoder of this name writes the ICC profile of a picture itself.

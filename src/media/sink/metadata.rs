@@ -68,6 +68,16 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
+/// The name of the service and its provider, for a container that keeps any key and has no programmes.
+pub fn service(media: &Media, container: Container) -> Metadata {
+    match &media.programmes[..] {
+        [one] if one.name().is_some() && matches!(container.name().as_str(), "matroska" | "webm" | "nut") => {
+            one.metadata.iter().filter(|(key, _)| key.starts_with("service_")).cloned().collect()
+        }
+        _ => Metadata::new(),
+    }
+}
+
 /// What the texts of this program about its outputs begin with.
 const OURS: &str = "histeq-video ";
 

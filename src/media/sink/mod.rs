@@ -58,7 +58,7 @@ mod webp;
 pub use browser_stream::{BrowserStream, Fragment, Pairs};
 pub use encoder_choice::{EncoderChoice, Quality};
 pub use file::{OutputOptions, is_sequence_name};
-pub use file_names::{is_free, next_names};
+pub use file_names::{is_free, name_of, next_names};
 pub use fit::PixelChoice;
 pub use joinable::{PieceEncoder, piece_encoder};
 pub use joined::{JoinedFile, check_joined};

@@ -189,6 +189,9 @@ fn why_not_copied(stream: &Stream, container: Container) -> String {
     let has_decoder = stream.kind != MediaType::Audio || stream.has_decoder();
     match matroska {
         _ if stream.is_timecode() => "it cannot be read from a pipe (name the file)".to_owned(),
+        _ if stream.codec == "scte_35" && name == "mpegts" => {
+            "FFmpeg would write it as private data, in which nobody looks for it".to_owned()
+        }
         _ if !has_decoder => format!("{name} cannot hold it, and this FFmpeg has no decoder for it"),
         _ if !stream.is_known() && stream.kind == MediaType::Video => {
             "nothing of it was found at the beginning (--video-stream equalizes what comes later)".to_owned()
@@ -282,6 +285,14 @@ fn tell_losses(stream: &Stream, output: &Stream, container: Container, notices: 
 type Converted = (Option<Box<dyn Transcoders>>, Vec<Result<Stream, String>>);
 
 impl Routes {
+    /// The input streams that are in the output, and what they are there. The equalized one is not among them.
+    pub fn outputs(&self) -> impl Iterator<Item = (usize, OutputStream)> + '_ {
+        self.routes.iter().enumerate().filter_map(|(index, route)| match route {
+            Some((Route::Copy(to) | Route::Transcoded { to, .. }, _)) => Some((index, *to)),
+            None => None,
+        })
+    }
+
     /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized, which is
     /// returned, too. A stream whose decoder or encoder does not open, or that the muxer refuses at its header or its
     /// first packet, is left out, with a warning. `early` are the packets that are there already.

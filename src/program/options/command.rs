@@ -27,8 +27,8 @@ use std::time::Duration;
 #[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_long_help = "\
 Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
-Exit codes: 0 done, 1 and 4 to 10 failed (missing 4, refused 5, device 6, damage 7, limit 8, disk 9, exists 10), 2 \
-usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
+Exit codes: 0 done, 1 and 4 to 11 failed (missing 4, refused 5, device 6, damage 7, limit 8, disk 9, exists 10, \
+unsupported 11), 2 usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
 
 Examples:
   histeq-video night.mp4 night-clear.mp4

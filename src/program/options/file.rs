@@ -19,7 +19,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
-use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name};
+use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name, name_of};
 use histeq_media::source::{InputOptions, Isolation, Reading};
 use histeq_media::sys::{Name, is_pipe, number_pattern};
 use std::ffi::OsStr;
@@ -463,6 +463,7 @@ fn beside(
     let has_container = |extension: &&str| Container::guess(None, format!("a.{extension}")).is_some();
     let own = path.extension().and_then(OsStr::to_str).filter(has_container);
     let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
+    let end = Name::of_parts([&"-equalized.", &extension]);
     if let Some(folder) = folder {
         // `.` has a name, too.
         let whole = if folder.path().file_name().is_some() {
@@ -477,10 +478,10 @@ fn beside(
             ));
         };
         return Ok(match purpose {
-            Some(_) => whole.with_file_name(Name::of_parts([&name, &"-equalized.", &extension])).into(),
+            Some(_) => whole.with_file_name(name_of(&name.into(), &end)).into(),
             None => {
                 let file = path.file_name().unwrap_or_default();
-                whole.with_file_name(Name::of_parts([&name, &"-equalized"])).join(file).into()
+                whole.with_file_name(name_of(&name.into(), &"-equalized".into())).join(file).into()
             }
         });
     }
@@ -489,7 +490,7 @@ fn beside(
     if path.is_file() && number_pattern(input).is_some() {
         stem.iter_mut().filter(|byte| **byte == b'%').for_each(|byte| *byte = b'_');
     }
-    Ok(path.with_file_name(Name::of_parts([&Name::of_bytes(stem), &"-equalized.", &extension])).into())
+    Ok(path.with_file_name(name_of(&Name::of_bytes(stem), &end)).into())
 }
 
 fn stats(names: Vec<Name>, output: &Name) -> Result<Vec<(Name, StatsFormat)>, clap::Error> {

@@ -5,7 +5,7 @@ use super::stderr::StderrOptions;
 use super::values::{named, usage};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq_media::sink::{is_made_here, is_sequence_name};
+use histeq_media::sink::{is_made_here, is_sequence_name, name_of};
 use histeq_media::sys::{Name, is_image_name, number_pattern};
 use same_file::Handle;
 use std::ffi::OsStr;
@@ -141,7 +141,8 @@ pub fn listed_but(
                 let name = if name.is_empty() { name_of_folder(input) } else { name };
                 output.set_file_name(Name::of_parts([&name, &"."]));
             }
-            output.set_extension(extension);
+            let stem = output.file_stem().unwrap_or_default().into();
+            output.set_file_name(name_of(&stem, &Name::of_parts([&".", &extension])));
         }
     }
     let mut outputs: Vec<&PathBuf> = found.iter().map(|(_, output)| output).collect();

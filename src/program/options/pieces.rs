@@ -46,7 +46,7 @@ struct PlanCommand {
 /// The options of `run`, as typed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Exit codes: 0 done, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a \
+Exit codes: 0 done, 1 and 4 to 11 failed, 2 usage error, 65 the input is not the one that was planned, 75 try again (a \
 GPU was lost, the disk is full, terminated).
 
 Examples:
@@ -85,7 +85,7 @@ pub struct RunArgs {
 /// The options of `join`, as typed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Exit codes: 0 joined, 1 and 4 to 10 failed, 2 usage error, 65 the input is not the one that was planned, 130 joined up \
+Exit codes: 0 joined, 1 and 4 to 11 failed, 2 usage error, 65 the input is not the one that was planned, 130 joined up \
 to the first piece that is missing (--partial).")]
 pub struct JoinArgs {
     /// File with the plan

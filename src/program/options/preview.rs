@@ -14,7 +14,7 @@ use clap::error::ErrorKind;
 use histeq::Options;
 use histeq::spec::{Look, Named, Strength};
 use histeq_media::ffmpeg::Container;
-use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions};
+use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, name_of};
 use histeq_media::source::{InputOptions, Isolation};
 use histeq_media::sys::{Name, host, number_pattern, without_password};
 use std::ffi::OsStr;
@@ -193,7 +193,7 @@ fn equalized_name(input: &Name) -> Name {
         |name: &Name| OutputKind::of(name, None) == OutputKind::Images || Container::guess(None, name).is_some();
     let extension = name.path().extension().filter(|extension| is_written(&Name::of_parts([&"a.", extension])));
     let extension = extension.unwrap_or(OsStr::new("mkv"));
-    Name::of_parts([&name.path().file_stem().unwrap_or_default(), &"-equalized.", &extension])
+    name_of(&name.path().file_stem().unwrap_or_default().into(), &Name::of_parts([&"-equalized.", &extension]))
 }
 
 /// The name of a file without its folders, or that of the file that a URL names.

@@ -10,6 +10,8 @@ mod changes;
 mod colours;
 // Chapters, titles, timecode.
 mod description;
+// Fields of interlaced video in conversions.
+mod fields;
 // Clocks that jump.
 mod jumps;
 // Codecs and samples without loss, and what is said where they cannot stay so.
@@ -26,6 +28,8 @@ mod streams;
 mod system_clock;
 // Time stamps.
 mod times;
+// What frames and files say that FFmpeg does not show, or does not write.
+mod unshown;
 // Pictures that are turned because the output cannot say so.
 mod upright;
 

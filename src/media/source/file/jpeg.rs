@@ -1,28 +1,10 @@
 //! A check that a JPEG image is complete. Decoders fill in a missing end without an error.
 
-/// Whether the image has its end marker (ITU T.81, B.1.1). Data after it, such as the videos of some phones, is
-/// ignored.
+use crate::image_file::end_of_jpeg;
+
+/// Whether the image has its end marker. Data after it, such as the videos of some phones, is ignored.
 pub fn is_whole(image: &[u8]) -> bool {
-    let mut at = 2;
-    loop {
-        // In entropy-coded data, 0xff is followed by 0 or is a restart marker; neither ends the image.
-        let Some(start) = image.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == 0xff)) else {
-            return false;
-        };
-        let Some(&marker) = image.get(at + start + 1) else { return false };
-        at += start + 2;
-        match marker {
-            0xd9 => return true,
-            // Padding: the second byte may begin a marker.
-            0xff => at -= 1,
-            0x00 | 0x01 | 0xd0..=0xd8 => {}
-            // Skip a segment by its length; thumbnails with end markers of their own are inside of one.
-            _ => {
-                let Some(length) = image.get(at..at + 2) else { return false };
-                at += usize::from(u16::from_be_bytes([length[0], length[1]]));
-            }
-        }
-    }
+    end_of_jpeg(image).is_some()
 }
 
 #[cfg(test)]

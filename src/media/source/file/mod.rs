@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
+//! | `unshown.rs` | what files say and FFmpeg does not show |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
 //! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; its groups of pictures |
@@ -22,6 +23,7 @@ mod planned;
 mod seek;
 mod sequence;
 mod several;
+mod unshown;
 
 use super::native::ToNative;
 use super::options::{InputOptions, check_size};
@@ -44,6 +46,7 @@ pub use sequence::sequence_of;
 use several::Several;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use unshown::Crop;
 
 /// How much further the input is read after the last frame of the part, for packets of other streams that belong to it,
 /// in microseconds. Containers interleave more tightly than this.
@@ -74,6 +77,8 @@ pub struct FileSource {
     warm_up: u32,
     /// The number of frames after the part that the equalizer needs, less those delivered.
     look_ahead: u32,
+    /// The part of the picture that the container says is meant.
+    crop: Option<Crop>,
     state: FileState,
     others: OtherStreams,
     /// Reads packets without decoding.
@@ -139,8 +144,11 @@ impl FileSource {
             }
             self.check_chunks()?;
             match event {
-                Ok(ReaderEvent::Picture(picture)) => {
+                Ok(ReaderEvent::Picture(mut picture)) => {
                     self.errors = 0;
+                    let cropped = self.crop.map_or(Ok(()), |crop| crop.apply(&mut picture));
+                    cropped
+                        .with_context(|| format!("{}: frame {}: cannot be cropped", self.input.name, self.delivered))?;
                     if let Some(delivery) = self.take(picture)? {
                         return Ok(Some(delivery));
                     }

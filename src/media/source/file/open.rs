@@ -5,12 +5,14 @@ use super::chunks::{Planned, Survey, Surveyor};
 use super::other_streams::OtherStreams;
 use super::packets::FilePackets;
 use super::several::Several;
+use super::unshown::Said;
 use crate::ffmpeg::{
     DecodeOn, Delay, Demuxer, Error, Media, MediaType, OUT_OF_MEMORY, OpenError, OpenImage, ReadFrom, Sequence, Stream,
-    last_message, microseconds, rescale,
+    Unshown, last_message, microseconds, rescale,
 };
 use crate::image_file::{MAX_UNPACKED, unpacks_to_too_much};
 use crate::pipeline::{Cancel, FailureKind, Input, Notices, Progress};
+use crate::source::failure::kind_of_cause;
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
@@ -44,6 +46,24 @@ impl FileInput {
         };
         found.is_file().then_some(found.len())
     }
+
+    /// The file that the input `url` is, opened for a look at it, if its `size` is known.
+    fn opened_again(&self, url: &Name, size: Option<u64>) -> Option<File> {
+        match self {
+            FileInput::File(file) => file.try_clone().ok(),
+            FileInput::Url => size.and_then(|_| File::open(url).ok()),
+            FileInput::Pipe(_) | FileInput::Images(..) => None,
+        }
+    }
+}
+
+/// An error about what is in a file of a kind that is known and not read: the kind says more.
+fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow::Error {
+    let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
+    match unread.filter(|_| matches!(kind, FailureKind::Failed | FailureKind::Damage)) {
+        Some(what) => FailureKind::Unsupported.error(format!("{name}: not read here: {what}")),
+        None => error,
+    }
 }
 
 impl FileSource {
@@ -62,21 +82,49 @@ impl FileSource {
         let name = name.to_owned();
         let (is_pipe, size) = (matches!(from, FileInput::Pipe(_)), from.file_size(&options.url));
         let sequence = if let FileInput::Images(sequence, _) = &from { Some(Arc::new(sequence.clone())) } else { None };
-        let demuxer = open_demuxer(&options, &name, from, size, cancel, &notices)?;
+        let file = from.opened_again(&options.url, size).filter(|file| file.metadata().is_ok_and(|of| of.is_file()));
+        let mut said = file.map(Said::of).unwrap_or_default();
+        let unread = said.unread;
+        let of_kind = |error| about_kind(error, &name, unread);
+        let mut demuxer = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;
         options.raw.check_used(&demuxer, &name, &notices)?;
-        let video = choose_video(&demuxer, &name, &options)?;
+        let video = choose_video(&demuxer, &name, &options).map_err(of_kind)?;
+        let track = said.track(&demuxer.media().streams, video).unwrap_or_default();
+        if track.is_encrypted() {
+            return Err(FailureKind::Unsupported.error(format!(
+                "{name}: its video is encrypted (`ffmpeg -decryption_key KEY -i IN -c copy OUT` makes a file that can \
+                 be read)"
+            )));
+        }
         if let Some(size) = demuxer.media().streams[video].size() {
             check_size(&name, size)?;
+        }
+        let shown = &demuxer.media().streams[video];
+        let is_whole = |of: (usize, usize)| shown.size() == Some(of);
+        // FFmpeg does not cut surfaces of a GPU everywhere.
+        let can_crop = !matches!(options.decode_on, DecodeOn::Nvdec(_));
+        let crop = track.crop.filter(|crop| can_crop && is_whole(crop.whole)).map(|crop| crop.on_samples(shown));
+        let others = [
+            (track.crop.is_some() && crop.is_none(), Unshown::Crop),
+            (shown.has_layers(), Unshown::SecondLayer),
+            (demuxer.media().streams.iter().any(Stream::has_chapter_pictures), Unshown::ChapterPictures),
+        ];
+        others.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, unshown)| said.name(unshown));
+        demuxer.set_unshown(said.unshown);
+        if let Some(ratio) = track.ratio.filter(|_| crop.is_some()) {
+            demuxer.set_aspect_ratio(video, ratio);
         }
         let mut media = demuxer.media().clone();
         let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone());
         if media.is_images() && media.streams[video].codec == "tiff" && sequence.is_none() {
             media.set_images(video, packets.read_pages());
         }
-        let input = Input { sequence, ..input_of(media, name, video, &options) };
-        let video = open_decoder(packets, &input, options.decode_on)?;
+        let mut input = Input { sequence, ..input_of(media, name, video, &options) };
+        input.picture = input.picture.map(|(format, size)| (format, crop.map_or(size, |crop| crop.size)));
+        let name = input.name.to_string();
+        let video =
+            open_decoder(packets, &input, options.decode_on).map_err(|error| about_kind(error, &name, unread))?;
         let mut bounds = options.part.bounds(input.media.start.unwrap_or(0));
-        let mut input = input;
         let (mut survey, mut planned) = (None, None);
         match &options.reading {
             Reading::Decoded => {}
@@ -105,6 +153,7 @@ impl FileSource {
             bounds,
             warm_up: 0,
             look_ahead: 0,
+            crop,
             state: super::FileState::Opened,
             survey,
             planned,
@@ -182,12 +231,7 @@ fn open_demuxer(
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<Demuxer> {
-    let whole = match &from {
-        FileInput::File(file) => file.try_clone().ok(),
-        FileInput::Url => size.and_then(|_| File::open(&options.url).ok()),
-        FileInput::Pipe(_) | FileInput::Images(..) => None,
-    };
-    if whole.is_some_and(is_bomb) {
+    if from.opened_again(&options.url, size).is_some_and(is_bomb) {
         return Err(FailureKind::Limit.error(format!(
             "{name}: its profile of colours or its texts unpack to more than {} MiB",
             MAX_UNPACKED >> 20

@@ -41,7 +41,7 @@ impl WireError {
         match self {
             WireError::Failure(kind, message) => {
                 let is_possible = match kind {
-                    FailureKind::Failed | FailureKind::Damage | FailureKind::Limit => true,
+                    FailureKind::Failed | FailureKind::Damage | FailureKind::Limit | FailureKind::Unsupported => true,
                     FailureKind::Usage => may.of_usage,
                     FailureKind::Missing | FailureKind::Refused | FailureKind::Device => may.of_access,
                     FailureKind::Disk | FailureKind::Exists => false,

@@ -3,7 +3,8 @@
 
 use super::failure::WireError;
 use crate::ffmpeg::{
-    self, Lie, Media, Metadata, RawFormat, Sequence, TranscodeTo, WireChapter, WirePacket, WireProperties, WireStream,
+    self, Lie, Media, Metadata, Programme, RawFormat, Sequence, TranscodeTo, Unshown, WireChapter, WirePacket,
+    WireProperties, WireStream,
 };
 use crate::pipeline::{Input, Level, PartPosition};
 use crate::source::live_input::{CameraOptions, LiveInput};
@@ -153,6 +154,10 @@ pub struct WireInput {
     length_of_media: Option<i64>,
     may_jump: bool,
     samples: Option<(f64, f64)>,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")]
+    programmes: Vec<Programme>,
+    #[serde(deserialize_with = "at_most::<_, _, MOST_UNSHOWN>")]
+    unshown: Vec<Unshown>,
     video: usize,
     picture: Option<(String, (usize, usize))>,
     shift: i64,
@@ -165,6 +170,7 @@ pub struct WireInput {
 const MOST_STREAMS: usize = 1001;
 const MOST_CHAPTERS: usize = 10_000;
 const MOST_KEYS: usize = 100_000;
+const MOST_UNSHOWN: usize = 64;
 
 /// The most packets of a delivery, and planes of a frame.
 const MOST_PACKETS: usize = 100_000;
@@ -176,7 +182,8 @@ pub const MOST: u64 = 1 << 60;
 
 impl WireInput {
     pub fn of(input: &Input) -> Self {
-        let Media { demuxer, streams, chapters, metadata, start, duration, may_jump, samples } = &input.media;
+        let Media { demuxer, streams, chapters, metadata, start, duration, may_jump, samples, programmes, unshown } =
+            &input.media;
         WireInput {
             demuxer: demuxer.clone(),
             streams: streams.iter().map(WireStream::of).collect(),
@@ -186,6 +193,8 @@ impl WireInput {
             length_of_media: *duration,
             may_jump: *may_jump,
             samples: *samples,
+            programmes: programmes.clone(),
+            unshown: unshown.clone(),
             video: input.video,
             picture: input.picture.map(|(format, size)| (format.name(), size)),
             shift: input.shift,
@@ -214,6 +223,8 @@ impl WireInput {
             duration: self.length_of_media,
             may_jump: self.may_jump,
             samples: self.samples,
+            programmes: self.programmes,
+            unshown: self.unshown,
         };
         let times = [media.start, media.duration, Some(self.shift), self.length, self.duration];
         let mut numbers = times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames);
@@ -222,6 +233,10 @@ impl WireInput {
         }
         if media.samples.is_some_and(|(least, most)| !(least.is_finite() && most.is_finite())) {
             return Err(Lie("samples"));
+        }
+        let mut named = media.programmes.iter().flat_map(|programme| &programme.streams);
+        if named.any(|&stream| stream >= media.streams.len()) {
+            return Err(Lie("a programme"));
         }
         Ok(Input {
             video: self.video,
