@@ -287,10 +287,8 @@ type Converted = (Option<Box<dyn Transcoders>>, Vec<Result<Stream, String>>);
 impl Routes {
     /// The input streams that are in the output, and what they are there. The equalized one is not among them.
     pub fn outputs(&self) -> impl Iterator<Item = (usize, OutputStream)> + '_ {
-        self.routes.iter().enumerate().filter_map(|(index, route)| match route {
-            Some((Route::Copy(to) | Route::Transcoded { to, .. }, _)) => Some((index, *to)),
-            None => None,
-        })
+        let output = |(Route::Copy(to) | Route::Transcoded { to, .. }, _): &_| *to;
+        self.routes.iter().enumerate().filter_map(move |(index, route)| Some((index, output(route.as_ref()?))))
     }
 
     /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized, which is

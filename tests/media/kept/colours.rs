@@ -190,7 +190,7 @@ fn colours_that_an_output_cannot_say_are_named() {
             }
             let line = format!("--strength 0 --frames 1 --encoder {encoder} -y {input} {output}");
             let run = dir.succeeds(&format!("--backend cpu {line}"));
-            let kept = &dir.streams(output)[0]["color_primaries"] == primaries;
+            let kept = dir.streams(output)[0]["color_primaries"] == primaries;
             let words: [&str; 2] = ["does not say", &format!("primaries ({primaries})")];
             let is_named = words.iter().all(|word| run.stderr.contains(word));
             assert!(kept != is_named, "{input} to {output}, kept: {kept}: {}", run.stderr);
