@@ -278,7 +278,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         kind: ValueKind::Number { least: 0.0, most: 1.0 },
         placeholder: "S",
         values: "a number from 0 to 1",
-        default: "1 with --method natural, for files and up to 640x360 at 25 frames a second in live, else 0",
+        default: "1 with --method natural, for files and, as far as it keeps up, in live, else 0",
         summary: "Remove noise along motion before all else: 0 is off, 1 is all of it",
         details: "With --method natural, noise goes as far as the correction would show it: what is not lifted keeps \
                   its noise, and its bytes. With other methods it goes from every frame. A frame is made clean with \
