@@ -326,7 +326,7 @@ impl Container {
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }
-                // SCTE-35 would become private data, in which nobody looks for it.
+                // SCTE-35 would become private data, which no player reads as SCTE-35.
                 "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "smpte_klv" | "bin_data"),
                 "mxf" => stream.codec != "none",
                 _ => false,

@@ -39,15 +39,15 @@ pub struct Programme {
     /// Its number in the transport stream.
     pub number: u16,
     /// The indices of its streams.
-    #[serde(deserialize_with = "at_most::<_, _, MOST_IN_PROGRAMME>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_IN_PROGRAMME>")]
     pub streams: Vec<usize>,
     /// The name of the service, its provider.
-    #[serde(deserialize_with = "at_most::<_, _, MOST_IN_PROGRAMME>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_IN_PROGRAMME>")]
     pub metadata: Metadata,
 }
 
 /// The most streams, and the most texts, of a programme.
-const MOST_IN_PROGRAMME: usize = 1000;
+const MAX_IN_PROGRAMME: usize = 1000;
 
 /// The name and the provider of a service that FFmpeg makes up.
 const MADE_UP: [&str; 2] = ["Service01", "FFmpeg"];
@@ -434,7 +434,7 @@ pub struct Media {
 }
 
 /// The most programmes of an input.
-const MOST_PROGRAMMES: usize = 1000;
+const MAX_PROGRAMMES: usize = 1000;
 
 /// The most chapters of an input.
 const MOST_CHAPTERS: usize = 10_000;
@@ -462,7 +462,7 @@ impl Media {
         let attached = self.streams.iter().map(|stream| stream.header().len() + cover(stream));
         for (there, most, what) in [
             (self.chapters.len(), MOST_CHAPTERS, "chapters"),
-            (self.programmes.len(), MOST_PROGRAMMES, "programmes"),
+            (self.programmes.len(), MAX_PROGRAMMES, "programmes"),
             (texts, MOST_METADATA, "bytes of metadata"),
             (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
         ] {

@@ -47,7 +47,7 @@ impl SoundTranscoder {
         let decoder = decoder.audio()?;
         let codec = ffmpeg_next::encoder::find_by_name(&to.encoder).ok_or(Error::EncoderNotFound)?;
         let rate = nearest_rate(&codec.audio()?, &to.rates, decoder.rate());
-        let channels = Channels::of_codec(&decoder);
+        let channels = Channels::from_codec(&decoder);
         // Some decoders know it only with the first packet.
         let format = match decoder.format() {
             Sample::None => Sample::F32(Type::Planar),
@@ -113,7 +113,7 @@ impl SoundTranscoder {
     }
 
     fn resampler_for(&mut self, sound: &frame::Audio) -> Result<&mut Resampler, Error> {
-        let from = (sound.rate(), sound.format(), Channels::of_frame(sound));
+        let from = (sound.rate(), sound.format(), Channels::from_frame(sound));
         let found = self.resampler.take().filter(|resampler| resampler.from == from);
         let resampler = match found {
             Some(resampler) => resampler,
@@ -151,7 +151,7 @@ impl Resampler {
         to: &encoder::Audio,
     ) -> Result<Self, Error> {
         let mut graph = filter::Graph::new();
-        let encoded = Channels::of_codec(to);
+        let encoded = Channels::from_codec(to);
         // Channels without known places are those of the encoder, one by one, if there are as many.
         let known = if channels.places == 0 && channels.count == encoded.count { encoded } else { channels };
         let layout = known.layout().map(|layout| format!("channel_layout={layout}"));

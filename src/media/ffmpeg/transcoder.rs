@@ -35,10 +35,10 @@ pub(super) struct Channels {
 const SURROUND: Channels = Channels { count: 3, places: 0b111 };
 
 /// The most channels into which more of them are mixed: players know 7.1.
-const MOST_MIXED: i32 = 8;
+const MAX_MIXED: i32 = 8;
 
 impl Channels {
-    fn of(layout: &ffi::AVChannelLayout) -> Self {
+    fn from_layout(layout: &ffi::AVChannelLayout) -> Self {
         let is_known = layout.order == ffi::AVChannelOrder::AV_CHANNEL_ORDER_NATIVE;
         // SAFETY: in this order, the union holds the bits.
         let places = if is_known { unsafe { layout.u.mask } } else { 0 };
@@ -46,15 +46,15 @@ impl Channels {
     }
 
     /// Those of a decoder or an encoder.
-    pub(super) fn of_codec(context: &Context) -> Self {
+    pub(super) fn from_codec(context: &Context) -> Self {
         // SAFETY: the context is valid.
-        Channels::of(unsafe { &(*context.as_ptr()).ch_layout })
+        Channels::from_layout(unsafe { &(*context.as_ptr()).ch_layout })
     }
 
     /// Those of decoded sound.
-    pub(super) fn of_frame(sound: &frame::Audio) -> Self {
+    pub(super) fn from_frame(sound: &frame::Audio) -> Self {
         // SAFETY: the frame is valid.
-        Channels::of(unsafe { &(*sound.as_ptr()).ch_layout })
+        Channels::from_layout(unsafe { &(*sound.as_ptr()).ch_layout })
     }
 
     /// Gives them to an encoder that is not open.
@@ -75,7 +75,7 @@ impl Channels {
         (self.places != 0).then(|| format!("0x{:x}", self.places))
     }
 
-    /// The usual places of so many channels.
+    /// The usual layout of this many channels, as FFmpeg has it.
     fn usual(count: i32) -> Self {
         if count == SURROUND.count {
             // FFmpeg takes the third one for a subwoofer, of which encoders keep the lowest tones alone.
@@ -85,7 +85,7 @@ impl Channels {
         unsafe {
             let mut layout = std::mem::zeroed();
             ffi::av_channel_layout_default(&mut layout, count);
-            Channels::of(&layout)
+            Channels::from_layout(&layout)
         }
     }
 
@@ -94,7 +94,7 @@ impl Channels {
         let mut state = std::ptr::null_mut();
         // SAFETY: `state` starts as null, and is passed to each call; the results are constants, and null at the end.
         let next = || unsafe { ffi::av_channel_layout_standard(&mut state).as_ref() };
-        std::iter::from_fn(next).map(Channels::of).collect()
+        std::iter::from_fn(next).map(Channels::from_layout).collect()
     }
 
     /// The places, where those at the side count as those at the back, and a downmix as stereo, if there is but one of
@@ -135,7 +135,7 @@ impl Channels {
         let mut wider = Channels::named();
         wider.retain(|of| of.holds(self));
         wider.sort_by_key(|of| of.count);
-        let fewer = (1..self.count.min(MOST_MIXED + 1)).rev().map(Channels::usual);
+        let fewer = (1..self.count.min(MAX_MIXED + 1)).rev().map(Channels::usual);
         own.chain(both_sides).chain(wider).chain(fewer).collect()
     }
 }

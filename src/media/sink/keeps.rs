@@ -173,18 +173,18 @@ pub(super) fn check(
     let of_film = of_film.filter(|(what, ..)| what.is_present(media, video, picture) && !is_kept(*what));
     lost.extend(of_film.map(|(_, name, _)| (*name).to_owned()));
     if let (Some(first), Some(encoder)) = (first, encoder) {
-        lost.extend(of_colours(first, video, container, encoder));
+        lost.extend(lost_colours(first, video, container, encoder));
     }
     if !container.discards() {
         lost.extend(media.unshown.iter().filter(|what| !to_images || **what == Unshown::Crop).map(ToString::to_string));
         if !to_images {
-            lost.extend(of_programmes(media, container));
+            lost.extend(lost_programmes(media, container));
             lost.extend(broken_texts(media));
-            lost.extend(picture.map(|picture| of_frames(picture, input, encoder)).unwrap_or_default());
+            lost.extend(picture.map(|picture| lost_frame_data(picture, input, encoder)).unwrap_or_default());
         }
     }
     if media.is_images() && to_images {
-        lost.extend(first.map(|first| of_image(first.picture, first.about, encoder)).unwrap_or_default());
+        lost.extend(first.map(|first| lost_image_data(first.picture, first.about, encoder)).unwrap_or_default());
         // The metadata in the header of a stack.
         let of_file: Vec<&str> = media.metadata.iter().map(|(key, _)| key.as_str()).collect();
         lost.extend((!of_file.is_empty()).then(|| format!("texts{}", listed(&of_file))));
@@ -201,7 +201,7 @@ fn packs_frames(encoder: Option<Encoder>) -> bool {
 }
 
 /// What frames carry beside the picture, and this encoder does not write.
-fn of_frames(first: &Picture, input: &Input, encoder: Option<Encoder>) -> Vec<String> {
+fn lost_frame_data(first: &Picture, input: &Input, encoder: Option<Encoder>) -> Vec<String> {
     let has = |option: &str| encoder.is_some_and(|encoder| encoder.has_option(option));
     let mut lost = Vec::new();
     lost.extend((first.has_user_data() && !has("udu_sei")).then(|| "user data in the video (SEI)".to_owned()));
@@ -216,7 +216,7 @@ fn of_frames(first: &Picture, input: &Input, encoder: Option<Encoder>) -> Vec<St
 }
 
 /// What a transport stream says of its programmes.
-fn of_programmes(media: &Media, container: Container) -> Vec<String> {
+fn lost_programmes(media: &Media, container: Container) -> Vec<String> {
     let programmes = || media.programmes.iter().filter(|programme| !programme.streams.is_empty());
     if container.name() == "mpegts" || !service(media, container).is_empty() {
         return Vec::new();
@@ -239,7 +239,7 @@ fn broken_texts(media: &Media) -> Option<String> {
 }
 
 /// What pictures say of their colours and of their shape, and the output does not.
-fn of_colours(first: First<'_>, video: &Stream, container: Container, encoder: Encoder) -> Vec<String> {
+fn lost_colours(first: First<'_>, video: &Stream, container: Container, encoder: Encoder) -> Vec<String> {
     let First { picture, about, encoded } = first;
     let (signalling, name) = (Signalling::of(encoder.codec(), container), encoder.name());
     let by = KEPT_OF_IMAGES.iter().find(|(what, ..)| *what == ImageMetadata::Icc).map_or(&[][..], |(_, _, by)| *by);
@@ -311,7 +311,7 @@ fn listed(keys: &[&str]) -> String {
 }
 
 /// The metadata that images of this encoder do not keep.
-fn of_image(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) -> Vec<String> {
+fn lost_image_data(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) -> Vec<String> {
     let metadata = first.metadata();
     let encoder = encoder.map(Encoder::name).unwrap_or_default();
     // One of the two encoders of WebP also makes animations.

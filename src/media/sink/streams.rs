@@ -190,7 +190,7 @@ fn why_not_copied(stream: &Stream, container: Container) -> String {
     match matroska {
         _ if stream.is_timecode() => "it cannot be read from a pipe (name the file)".to_owned(),
         _ if stream.codec == "scte_35" && name == "mpegts" => {
-            "FFmpeg would write it as private data, in which nobody looks for it".to_owned()
+            "FFmpeg would write it as private data, which no player reads as such".to_owned()
         }
         _ if !has_decoder => format!("{name} cannot hold it, and this FFmpeg has no decoder for it"),
         _ if !stream.is_known() && stream.kind == MediaType::Video => {

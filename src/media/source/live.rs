@@ -25,7 +25,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// How long a run that has a duration waits for its first frame, at least: a camera may be slow to begin.
-const LONGEST_START: Duration = Duration::from_secs(10);
+const MAX_START: Duration = Duration::from_secs(10);
 
 /// A source of live frames.
 pub struct LiveSource {
@@ -234,7 +234,7 @@ pub(super) fn ends_at(start: &StartTime, asked_at: Instant, options: &CameraOpti
     let duration = Duration::from_micros(u64::try_from(options.duration?).ok()?);
     match start.get() {
         Some(start) => start.checked_add(duration),
-        None => asked_at.checked_add(duration.max(LONGEST_START)),
+        None => asked_at.checked_add(duration.max(MAX_START)),
     }
 }
 

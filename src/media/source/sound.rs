@@ -5,7 +5,7 @@ use crate::ffmpeg::{MediaType, Packet, Rational, Stream, microseconds};
 use std::collections::VecDeque;
 
 /// The most packets that wait for the first picture.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 
 /// The audio streams of a live input, as it was opened first. They are the audio streams of the output, too.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl SoundStreams {
 
     /// Keeps a packet until it is [taken](SoundStreams::next).
     pub fn keep(&mut self, mut packet: Packet, route: &SoundRoute) {
-        if self.waiting.len() == MOST_WAITING {
+        if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
         }
         packet.rescale(route.time_base, microseconds());

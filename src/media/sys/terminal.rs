@@ -1,4 +1,4 @@
-//! Lines on stderr. It may be closed, a pipe that nobody reads, or a terminal, which interprets control characters.
+//! Lines on stderr, which may be closed, a full pipe, or a terminal that interprets control characters.
 
 use super::give_up::stderr_has_events;
 use super::limit::no_thread;
@@ -60,8 +60,8 @@ fn write(text: &str) {
     };
 }
 
-/// From now on, a thread prints, and nobody else waits for who reads stderr: what is not read is lost, and counted. A
-/// terminal is waited for as before, since a bar is drawn there.
+/// From now on, a thread of its own writes to stderr, so that a full pipe holds up no other thread: messages beyond
+/// [`MAX_WAITING`] are dropped and counted. On a terminal nothing changes, since the progress bar is drawn there.
 ///
 /// # Errors
 /// When no thread can be started.
@@ -80,13 +80,13 @@ pub fn wait_until_printed() {
     QUEUE.wait_until_empty(LAST);
 }
 
-/// How many texts wait for who reads stderr.
-const MOST_WAITING: usize = 1000;
+/// The most messages that wait to be written.
+const MAX_WAITING: usize = 1000;
 
 /// How long the last texts may take to be read.
 const LAST: Duration = Duration::from_secs(1);
 
-/// What waits for who reads stderr.
+/// Messages that wait to be written.
 static QUEUE: Queue = Queue::new();
 
 /// Texts that one thread adds, and another one writes, in this order.
@@ -141,7 +141,7 @@ impl Queue {
             return false;
         }
         // Behind what is lost, all is lost until that is told, so that lines stay in order.
-        if waiting.lost > 0 || waiting.texts.len() >= MOST_WAITING {
+        if waiting.lost > 0 || waiting.texts.len() >= MAX_WAITING {
             waiting.lost += 1;
         } else {
             waiting.texts.push_back(text.to_owned());
@@ -246,7 +246,7 @@ mod tests {
                 let _ = written.send(text.to_owned());
             });
         });
-        let total = MOST_WAITING + 500;
+        let total = MAX_WAITING + 500;
         (0..total).for_each(|number| assert!(QUEUE.take(&format!("{number}\n"))));
         QUEUE.wait_until_empty(Duration::from_millis(10));
         assert!(read.try_recv().is_err(), "nothing is read yet");
@@ -255,7 +255,7 @@ mod tests {
             std::iter::from_fn(|| read.recv().ok().filter(|text| !text.contains("lost"))).collect();
         let in_order = texts.iter().enumerate().all(|(number, text)| *text == format!("{number}\n"));
         // One more than wait, if the thread had begun to write.
-        assert!(in_order && (MOST_WAITING..=MOST_WAITING + 1).contains(&texts.len()), "{} texts", texts.len());
+        assert!(in_order && (MAX_WAITING..=MAX_WAITING + 1).contains(&texts.len()), "{} texts", texts.len());
         QUEUE.wait_until_empty(Duration::from_secs(60));
         assert!(QUEUE.take("after\n"));
         assert_eq!(read.recv().as_deref(), Ok("after\n"));

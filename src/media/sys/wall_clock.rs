@@ -14,10 +14,10 @@ const MAX_ZONE: u64 = 1 << 20;
 
 /// The time. A clock that shows what has no date, as after the year 9999, stands at 1970.
 pub fn wall_time() -> Timestamp {
-    of_clock(SystemTime::now())
+    from_clock(SystemTime::now())
 }
 
-fn of_clock(clock: SystemTime) -> Timestamp {
+fn from_clock(clock: SystemTime) -> Timestamp {
     Timestamp::try_from(clock).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_clock_without_a_date_stands_at_1970() {
-        let clock = |seconds| of_clock(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        let clock = |seconds| from_clock(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
         assert_eq!(clock(1_800_000_000).as_second(), 1_800_000_000);
         for seconds in [253_402_300_797, 1 << 40, 1 << 62] {
             assert_eq!(clock(seconds), Timestamp::UNIX_EPOCH, "{seconds}");

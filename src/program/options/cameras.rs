@@ -59,7 +59,7 @@ struct PlacedOption {
 
 impl Camera {
     /// A source of the command line.
-    pub fn of_command_line(name: String, job: LiveJob) -> Self {
+    pub fn from_command_line(name: String, job: LiveJob) -> Self {
         Camera { name, words: Vec::new(), job, place: String::new(), places: Vec::new() }
     }
 

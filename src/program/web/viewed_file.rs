@@ -35,7 +35,7 @@ const FILM_SECONDS: f64 = 4.0;
 const FILM_FRAMES: u64 = 240;
 
 /// Requests that may wait for a picture or a film.
-const MOST_WAITING: usize = 8;
+const MAX_WAITING: usize = 8;
 
 const LEFT: &str = "the connection that asked for it was closed";
 
@@ -134,7 +134,7 @@ impl ViewedFile {
     /// Waits until nothing else is being made.
     fn turn(&self, gone: &Gone) -> Result<MutexGuard<'_, Last>> {
         let place = self.waiting.fetch_add(1, Ordering::SeqCst);
-        let last = if place < MOST_WAITING { Some(lock(&self.last)) } else { None };
+        let last = if place < MAX_WAITING { Some(lock(&self.last)) } else { None };
         self.waiting.fetch_sub(1, Ordering::SeqCst);
         ensure!(!gone.is_so(), LEFT);
         last.context("too much is asked for at once")

@@ -419,7 +419,7 @@ fn with_and_without_header(dir: &Dir) {
 }
 
 #[test]
-fn of_sound_that_is_converted_what_the_muxer_refuses_is_left_out_too() {
+fn converted_sound_that_the_muxer_refuses_is_left_out_too() {
     let dir = Dir::new();
     let sound = "-f lavfi -i sine=duration=1 -f lavfi -i sine=frequency=900:duration=1";
     dir.ffmpeg(&format!(

@@ -11,7 +11,7 @@ use histeq::equalize::{EqualizeStage, Equalized};
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Where so many captured frames wait, the next ones would be dropped soon.
+/// With this many captured frames waiting, frames would be dropped soon.
 const WAITING: usize = 3;
 
 /// Equalizes captured frames, and puts them into the queues of viewer and outputs.

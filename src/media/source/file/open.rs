@@ -83,7 +83,7 @@ impl FileSource {
         let (is_pipe, size) = (matches!(from, FileInput::Pipe(_)), from.file_size(&options.url));
         let sequence = if let FileInput::Images(sequence, _) = &from { Some(Arc::new(sequence.clone())) } else { None };
         let file = from.opened_again(&options.url, size).filter(|file| file.metadata().is_ok_and(|of| of.is_file()));
-        let mut said = file.map(Said::of).unwrap_or_default();
+        let mut said = file.map(Said::read).unwrap_or_default();
         let unread = said.unread;
         let of_kind = |error| about_kind(error, &name, unread);
         let mut demuxer = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;

@@ -8,13 +8,13 @@ use crate::source::stack::Positioned;
 use std::fs::File;
 
 /// The most boxes, or elements, that are looked at in one place.
-const MOST_PARTS: usize = 10_000;
+const MAX_PARTS: usize = 10_000;
 
 /// The most bytes of a list of tracks.
-const MOST_TRACKS: u64 = 16 << 20;
+const MAX_TRACKS: u64 = 16 << 20;
 
 /// The most boxes that are named.
-const MOST_NAMED: usize = 32;
+const MAX_NAMED: usize = 32;
 
 /// The bytes of a file that tell its kind.
 const BEGIN: usize = 1024;
@@ -87,14 +87,14 @@ pub struct Said {
 
 impl Said {
     /// What this file says.
-    pub fn of(file: File) -> Self {
+    pub fn read(file: File) -> Self {
         let Ok(mut file) = Positioned::new(file) else { return Said::default() };
         let count = usize::try_from(file.length).unwrap_or(BEGIN).min(BEGIN);
         let Ok(begin) = file.bytes(0, count) else { return Said::default() };
         let mut said = match begin.get(4..8) {
-            Some(b"ftyp" | b"moov" | b"mdat" | b"free" | b"skip" | b"wide" | b"pnot") => of_boxes(&mut file),
+            Some(b"ftyp" | b"moov" | b"mdat" | b"free" | b"skip" | b"wide" | b"pnot") => read_boxes(&mut file),
             _ if begin.starts_with(EBML) => {
-                Said { videos: of_matroska(&mut file).unwrap_or_default(), ..Said::default() }
+                Said { videos: read_matroska(&mut file).unwrap_or_default(), ..Said::default() }
             }
             _ => Said::default(),
         };
@@ -114,7 +114,7 @@ impl Said {
 
     /// Names this, once.
     pub fn name(&mut self, unshown: Unshown) {
-        if self.unshown.len() < MOST_NAMED && !self.unshown.contains(&unshown) {
+        if self.unshown.len() < MAX_NAMED && !self.unshown.contains(&unshown) {
             self.unshown.push(unshown);
         }
     }
@@ -150,7 +150,7 @@ struct Part {
 /// The boxes from `at` to `end`, and where the last one ends.
 fn parts(file: &mut Positioned, mut at: u64, end: u64) -> (Vec<Part>, u64) {
     let mut found = Vec::new();
-    while found.len() < MOST_PARTS
+    while found.len() < MAX_PARTS
         && let Some(part) = part(file, at, end)
     {
         at = part.end;
@@ -189,56 +189,56 @@ fn find(file: &mut Positioned, within: Part, path: &[&[u8; 4]]) -> Option<Part> 
 }
 
 /// The code of what a `hdlr` box is of.
-fn handler(file: &mut Positioned, of: Part) -> Option<[u8; 4]> {
-    file.bytes(of.begin.checked_add(8)?, 4).ok()?.try_into().ok()
+fn handler(file: &mut Positioned, part: Part) -> Option<[u8; 4]> {
+    file.bytes(part.begin.checked_add(8)?, 4).ok()?.try_into().ok()
 }
 
 /// The boxes that FFmpeg knows at the beginning of a level, or that say nothing.
-const OF_FILE: &[&[u8; 4]] = &[
+const FILE_BOXES: &[&[u8; 4]] = &[
     b"ftyp", b"styp", b"moov", b"moof", b"mfra", b"mdat", b"free", b"skip", b"wide", b"pnot", b"udta", b"uuid",
     b"meta", b"sidx", b"ssix", b"emsg", b"prft", b"pdin", b"imda", b"PICT",
 ];
-const OF_MOVIE: &[&[u8; 4]] = &[
+const MOVIE_BOXES: &[&[u8; 4]] = &[
     b"mvhd", b"trak", b"udta", b"meta", b"uuid", b"mvex", b"iods", b"free", b"skip", b"wide", b"cmov", b"rmra",
     b"pssh", b"prfl", b"clip", b"ctab", b"ainf",
 ];
 
 /// How the identifiers of XMP, and of boxes about players, begin.
 const XMP: [u8; 4] = [0xbe, 0x7a, 0xcf, 0xcb];
-const OF_PLAYERS: [[u8; 4]; 2] = [*b"PROF", *b"USMT"];
+const PLAYER_UUIDS: [[u8; 4]; 2] = [*b"PROF", *b"USMT"];
 
 /// What an mp4 or mov file says.
-fn of_boxes(file: &mut Positioned) -> Said {
+fn read_boxes(file: &mut Positioned) -> Said {
     let mut said = Said::default();
     let (top, stop) = parts(file, 0, file.length);
     let mut has_movie = false;
     for part in &top {
-        name_box(file, *part, OF_FILE, &mut said);
+        name_box(file, *part, FILE_BOXES, &mut said);
         if part.code == *b"moov" && !std::mem::replace(&mut has_movie, true) {
-            of_movie(file, *part, &mut said);
+            read_movie(file, *part, &mut said);
         }
     }
     // What is cut short has a code, and padding is zero.
     let rest = usize::try_from(file.length - stop).unwrap_or(8).min(8);
     let rest = file.bytes(stop, rest).unwrap_or_default();
     let is_cut = rest.last_chunk::<4>().is_some_and(|code| rest.len() == 8 && is_code(*code));
-    if has_movie && top.len() < MOST_PARTS && !is_cut && rest.iter().any(|byte| *byte != 0) {
+    if has_movie && top.len() < MAX_PARTS && !is_cut && rest.iter().any(|byte| *byte != 0) {
         said.name(Unshown::BehindEnd);
     }
     said
 }
 
-fn of_movie(file: &mut Positioned, movie: Part, said: &mut Said) {
+fn read_movie(file: &mut Positioned, movie: Part, said: &mut Said) {
     let (parts_of_movie, _) = parts(file, movie.begin, movie.end);
     for part in parts_of_movie {
-        name_box(file, part, OF_MOVIE, said);
+        name_box(file, part, MOVIE_BOXES, said);
         match &part.code {
             b"udta" => {
                 let (texts, _) = parts(file, part.begin, part.end);
                 let known = texts.iter().filter(|part| matches!(&part.code, b"GPMF" | b"XMP_" | b"gps "));
                 known.for_each(|part| said.name(Unshown::Box(part.code)));
             }
-            b"trak" => of_track(file, part, said),
+            b"trak" => read_track(file, part, said),
             _ => {}
         }
     }
@@ -251,7 +251,7 @@ fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Sa
             let begin: Option<[u8; 4]> = file.bytes(part.begin, 4).ok().and_then(|bytes| bytes.try_into().ok());
             match begin {
                 Some(XMP) => said.name(Unshown::Box(*b"XMP_")),
-                Some(begin) if !OF_PLAYERS.contains(&begin) => said.name(Unshown::Box(part.code)),
+                Some(begin) if !PLAYER_UUIDS.contains(&begin) => said.name(Unshown::Box(part.code)),
                 _ => {}
             }
         }
@@ -259,7 +259,7 @@ fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Sa
             // Of mp4, it has a version ahead of its boxes.
             let within = [part.begin, part.begin.saturating_add(4)].map(|begin| Part { begin, ..part });
             let found = within.into_iter().find_map(|within| find(file, within, &[b"hdlr"]));
-            let kind = found.and_then(|of| handler(file, of));
+            let kind = found.and_then(|part| handler(file, part));
             if kind.is_some_and(|kind| !matches!(&kind, b"mdta" | b"mdir" | b"pict" | b"ID32")) {
                 said.name(Unshown::Box(part.code));
             }
@@ -269,12 +269,12 @@ fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Sa
     }
 }
 
-fn of_track(file: &mut Positioned, track: Part, said: &mut Said) {
+fn read_track(file: &mut Positioned, track: Part, said: &mut Said) {
     let Some(media) = find(file, track, &[b"mdia"]) else { return };
-    let is_video = find(file, media, &[b"hdlr"]).and_then(|of| handler(file, of)) == Some(*b"vide");
+    let is_video = find(file, media, &[b"hdlr"]).and_then(|part| handler(file, part)) == Some(*b"vide");
     let entry = find(file, media, &[b"minf", b"stbl", b"stsd"]).and_then(|list| part(file, list.begin + 8, list.end));
     if is_video {
-        let found = entry.and_then(|entry| of_entry(file, track, entry, said));
+        let found = entry.and_then(|entry| read_entry(file, track, entry, said));
         said.videos
             .push(found.unwrap_or(Track { codec: entry.map_or([0; 4], |entry| entry.code), ..Track::default() }));
     } else if entry.is_some_and(|entry| entry.code.starts_with(b"enc") || entry.code == *b"drms") {
@@ -286,7 +286,7 @@ fn of_track(file: &mut Positioned, track: Part, said: &mut Said) {
 const ENTRY: u64 = 78;
 
 /// The description of a video.
-fn of_entry(file: &mut Positioned, track: Part, entry: Part, said: &mut Said) -> Option<Track> {
+fn read_entry(file: &mut Positioned, track: Part, entry: Part, said: &mut Said) -> Option<Track> {
     let fields = file.bytes(entry.begin, ENTRY as usize).ok()?;
     let number = |at: usize| Some(usize::from(u16::from_be_bytes(*fields.get(at..)?.first_chunk()?)));
     let whole = (number(24)?, number(26)?);
@@ -350,13 +350,13 @@ fn aperture_of(whole: usize, [size, of_size]: [u32; 2], [off, of_off]: [u32; 2])
 }
 
 /// A fraction in its lowest terms, if it is one.
-fn ratio(of: u64, to: u64) -> Option<Rational> {
-    let (mut a, mut b) = (of, to);
+fn ratio(numerator: u64, denominator: u64) -> Option<Rational> {
+    let (mut a, mut b) = (numerator, denominator);
     while b > 0 {
         (a, b) = (b, a % b);
     }
     let part = |number: u64| i32::try_from(number.checked_div(a)?).ok().filter(|part| *part > 0);
-    Some(Rational::new(part(of)?, part(to)?))
+    Some(Rational::new(part(numerator)?, part(denominator)?))
 }
 
 /// What Matroska begins with.
@@ -402,11 +402,11 @@ fn elements(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
 
 /// The content of the first of these elements.
 fn content<'a>(elements: &[(u32, &'a [u8])], id: u32) -> Option<&'a [u8]> {
-    elements.iter().find(|(of, _)| *of == id).map(|(_, content)| *content)
+    elements.iter().find(|(found, _)| *found == id).map(|(_, content)| *content)
 }
 
 /// The tracks of video of a Matroska file.
-fn of_matroska(file: &mut Positioned) -> Option<Vec<Track>> {
+fn read_matroska(file: &mut Positioned) -> Option<Vec<Track>> {
     let mut head = |at: u64| {
         let count = usize::try_from(file.length.checked_sub(at)?).ok()?.min(12);
         let (id, head, size) = element(&file.bytes(at, count).ok()?)?;
@@ -414,7 +414,7 @@ fn of_matroska(file: &mut Positioned) -> Option<Vec<Track>> {
     };
     let (_, begin, size) = head(0)?;
     let (id, mut at, _) = head(begin.checked_add(size?)?)?;
-    let tracks = (0..MOST_PARTS).filter(|_| id == SEGMENT).find_map(|_| match head(at) {
+    let tracks = (0..MAX_PARTS).filter(|_| id == SEGMENT).find_map(|_| match head(at) {
         Some((TRACKS, begin, Some(size))) => Some(Some((begin, size))),
         None | Some((CLUSTER, ..) | (_, _, None)) => Some(None),
         Some((_, begin, Some(size))) => match begin.checked_add(size) {
@@ -425,15 +425,15 @@ fn of_matroska(file: &mut Positioned) -> Option<Vec<Track>> {
             None => Some(None),
         },
     });
-    let (begin, size) = tracks.flatten().filter(|(_, size)| *size <= MOST_TRACKS)?;
+    let (begin, size) = tracks.flatten().filter(|(_, size)| *size <= MAX_TRACKS)?;
     let tracks = file.bytes(begin, usize::try_from(size).ok()?).ok()?;
     let tracks = elements(&tracks).into_iter().filter(|(id, _)| *id == TRACK).map(|(_, track)| elements(track));
     let videos = tracks.filter(|track| content(track, KIND).is_some_and(|kind| kind.last() == Some(&1)));
-    Some(videos.map(|track| of_video(&elements(content(&track, VIDEO).unwrap_or_default()))).collect())
+    Some(videos.map(|track| read_video(&elements(content(&track, VIDEO).unwrap_or_default()))).collect())
 }
 
 /// A video of Matroska.
-fn of_video(video: &[(u32, &[u8])]) -> Track {
+fn read_video(video: &[(u32, &[u8])]) -> Track {
     let number = |id: u32| {
         let bytes = content(video, id).filter(|bytes| bytes.len() <= 8)?;
         Some(bytes.iter().fold(0_u64, |number, byte| (number << 8) | u64::from(*byte)))

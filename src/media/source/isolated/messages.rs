@@ -156,7 +156,7 @@ pub struct WireInput {
     samples: Option<(f64, f64)>,
     #[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")]
     programmes: Vec<Programme>,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_UNSHOWN>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_UNSHOWN>")]
     unshown: Vec<Unshown>,
     video: usize,
     picture: Option<(String, (usize, usize))>,
@@ -170,7 +170,7 @@ pub struct WireInput {
 const MOST_STREAMS: usize = 1001;
 const MOST_CHAPTERS: usize = 10_000;
 const MOST_KEYS: usize = 100_000;
-const MOST_UNSHOWN: usize = 64;
+const MAX_UNSHOWN: usize = 64;
 
 /// The most packets of a delivery, and planes of a frame.
 const MOST_PACKETS: usize = 100_000;

@@ -41,5 +41,5 @@ pub use zygote::{is_ready, start};
 /// have written. Call it at the end of the program.
 pub fn end() {
     zygote::end();
-    said::wait_until_printed();
+    said::wait_until_relayed();
 }

@@ -37,7 +37,7 @@ impl Drop for Unread {
 }
 
 /// Waits until what processes that have ended wrote on stderr is printed.
-pub fn wait_until_printed() {
+pub fn wait_until_relayed() {
     let unread = UNREAD.0.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = UNREAD.1.wait_timeout_while(unread, LAST, |unread| *unread > 0);
 }

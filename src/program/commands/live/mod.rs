@@ -52,7 +52,7 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     print_without_waiting()?;
     if jobs.len() > 1 {
         LiveJob::check_apart(&jobs.iter().collect::<Vec<_>>()).map_err(|(_, error)| error)?;
-        let camera = |(number, job)| Camera::of_command_line(cameras::source(number), job);
+        let camera = |(number, job)| Camera::from_command_line(cameras::source(number), job);
         return cameras::run(None, (1..).zip(jobs).map(camera).collect(), session, console);
     }
     let job = Arc::new(jobs.remove(0));
