@@ -61,7 +61,7 @@ fn write(text: &str) {
 }
 
 /// From now on, a thread of its own writes to stderr, so that a full pipe holds up no other thread: messages beyond
-/// [`MAX_WAITING`] are dropped and counted. On a terminal nothing changes, since the progress bar is drawn there.
+/// a thousand that wait are dropped and counted. On a terminal nothing changes, since the progress bar is drawn there.
 ///
 /// # Errors
 /// When no thread can be started.
