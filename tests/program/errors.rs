@@ -104,7 +104,9 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
     let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic\0\0\0\x0cmeta\0\0\0\0";
     dir.write("photo.heic", heic);
     dir.write("photo.cr3", b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom\0\0\0\x08moov");
-    dir.write("page.pdf", &[&b"%PDF-1.4\n"[..], &[b'x'; 2000]].concat());
+    for file in ["page.pdf", "page.jpg"] {
+        dir.write(file, &[&b"%PDF-1.4\n"[..], &[b'x'; 2000]].concat());
+    }
     dir.write("scan.dcm", &[&[0; 128][..], b"DICM\x02\0\0\0UL\x04\0", &[0; 2000]].concat());
     for (file, what, way_out) in [
         ("encrypted.mp4", "is encrypted", "-decryption_key"),
@@ -113,6 +115,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         ("photo.heic", "HEIC", "heif-convert"),
         ("photo.cr3", "CR3", "DNG Converter"),
         ("page.pdf", "PDF", "pdftoppm"),
+        ("page.jpg", "PDF", "pdftoppm"),
         ("scan.dcm", "DICOM", "dcmj2pnm"),
     ] {
         for options in ["", "--sandbox off"] {

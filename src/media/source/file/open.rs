@@ -61,9 +61,13 @@ impl FileInput {
 fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow::Error {
     let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
     match unread.filter(|_| matches!(kind, FailureKind::Failed | FailureKind::Damage)) {
-        Some(what) => FailureKind::Unsupported.error(format!("{name}: not read here: {what}")),
+        Some(what) => not_read(name, what),
         None => error,
     }
+}
+
+fn not_read(name: &str, what: &str) -> anyhow::Error {
+    FailureKind::Unsupported.error(format!("{name}: not read here: {what}"))
 }
 
 impl FileSource {
@@ -87,6 +91,10 @@ impl FileSource {
         let unread = said.unread;
         let of_kind = |error| about_kind(error, &name, unread);
         let mut demuxer = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;
+        // FFmpeg takes a file with the name of an image for one.
+        if demuxer.media().is_images() {
+            unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
+        }
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options).map_err(of_kind)?;
         let track = said.track(&demuxer.media().streams, video).unwrap_or_default();
