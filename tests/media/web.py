@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The views of `live --web` and `preview --web` in a real browser: what is seen, how late, and what viewers and attackers cost.
 
-    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|file|texts|late|viewers|attack|soak]...
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|texts|late|viewers|attack|soak]...
 
 Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
 on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
-sticks out; a look that is chosen is on the picture. File: the same of a file, and the command that is copied makes what was
+sticks out; a look that is chosen is on the picture. Wall: three cameras that move and one that is away, opened by mouse and
+keyboard, in the dark and in the light. File: the same of a file, and the command that is copied makes what was
 shown. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
 clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
 Attack: connections that stay half open, and requests of noise. Soak, only if it is named: all of that for N seconds. Prints Markdown; screenshots go to FOLDER.
@@ -151,6 +152,22 @@ class Browser:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 2 if is_phone else 1, "mobile": is_phone}
         self.call(f"{self.session}/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics})
 
+    def light(self, scheme):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call(f"{self.session}/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}})
+
+    def press(self, key):
+        """A key, as people press it: by its code in WebDriver."""
+        actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self.call(f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def click(self, selector):
+        found = self.call(f"{self.session}/element", {"using": "css selector", "value": selector})
+        self.call(f"{self.session}/element/{next(iter(found.values()))}/click", {})
+
+    def back(self):
+        self.call(f"{self.session}/back", {})
+
     def screenshot(self, file):
         file.write_bytes(base64.b64decode(self.call(f"{self.session}/screenshot")))
 
@@ -259,6 +276,118 @@ def see(given):
 
 WAIT = "while (!(%s)) await new Promise((next) => setTimeout(next, 50));"
 SHOWN = WAIT % "document.getElementById('snapshot').href.includes(values[0]) && document.getElementById('message').hidden"
+TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"
+
+# Of each tile: its texts, and how many different pictures it shows, among 12 in three seconds.
+TILES = """
+    const tiles = [...document.querySelectorAll(".tile")], seen = tiles.map(() => new Set());
+    for (let n = 0; n < 12; n++) {
+      await new Promise((next) => setTimeout(next, 250));
+      tiles.forEach((tile, index) => {
+        const { width, height } = tile.querySelector("canvas");
+        const pixels = tile.querySelector("canvas").getContext("2d").getImageData(0, 0, width, height).data;
+        seen[index].add(pixels.reduce((sum, value, place) => (sum * 31 + value * (place % 4 < 3)) % 1000003, 0));
+      });
+    }
+    return tiles.map((tile, index) => ({ name: tile.querySelector("b").textContent, doing: tile.querySelector("span").textContent,
+      pictures: seen[index].size, size: [tile.querySelector("canvas").width, tile.querySelector("canvas").height] }));
+"""
+
+# What the page asked for in two seconds: pictures, and their bytes.
+ASKED = """
+    performance.clearResourceTimings();
+    await new Promise((next) => setTimeout(next, 2000));
+    const pictures = performance.getEntriesByType("resource").filter(({ name }) => name.includes("picture.jpg"));
+    return [pictures.length, pictures.reduce((sum, { transferSize }) => sum + transferSize, 0)];
+"""
+
+# The least contrast (WCAG 2) of texts to the tiles behind them.
+CONTRAST = """
+    const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
+    return Math.min(...[...document.querySelectorAll(".tile b, .tile span")].map((text) => {
+      const pair = [getComputedStyle(text).color, getComputedStyle(text.parentElement).backgroundColor].map(light);
+      return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+    }));
+"""
+
+
+def wall(given):
+    """All cameras on one page."""
+    config = given.keep / "wall.toml"
+    sizes = {"gate": (640, 360), "yard": (320, 240), "dock": (180, 320)}
+    films = [f'[camera.{name}]\nsource = "testsrc2=s={width}x{height}:r=10,realtime"\nformat = "lavfi"\n'
+             for name, (width, height) in sizes.items()]
+    config.write_text("".join(films) + '[camera.roof]\nsource = "tcp://127.0.0.1:9"\n')
+    run = Run(given.program, "live", "--backend", "cpu", "--no-preview", "--web=0", "--config", config)
+    browser = Browser()
+    all_move = WAIT % "[...document.querySelectorAll('.tile:not(.away) canvas')].filter(({ width }) => width !== 300).length === 3"
+    is_wall = WAIT % "!document.getElementById('wall').hidden && document.querySelectorAll('.tile').length === 4"
+    is_open = WAIT % ("document.getElementById('wall').hidden && document.getElementById('picture').width === values[0] &&"
+                      " document.getElementById('message').hidden")
+    try:
+        for name, size in [("wall-wide", (1280, 800, False)), ("wall-phone", (390, 844, True))]:
+            browser.resize(*size)
+            browser.open(run.url)
+            browser.run(is_wall + all_move)
+            found = {tile["name"]: tile for tile in browser.run(TILES)}
+            assert list(found) == [*sizes, "roof"], found
+            for camera, (width, height) in sizes.items():
+                tile = found[camera]
+                assert tile["pictures"] >= 3 and "frames/s" in tile["doing"], tile
+                assert abs(tile["size"][0] / tile["size"][1] - width / height) < 0.03, tile
+            assert found["roof"]["doing"] == "away" and found["roof"]["pictures"] == 1, found["roof"]
+            assert browser.run(FITS), f"{name}: something sticks out"
+            fits = browser.run("return document.documentElement.scrollHeight <= innerHeight;")
+            assert fits or name == "wall-phone", "not all cameras are seen at once"
+            count, sent = browser.run(ASKED)
+            assert 3 <= count <= 40 and sent < 2_000_000, (count, sent)
+            for scheme in ["light", "dark"]:
+                browser.light(scheme)
+                contrast = browser.run(CONTRAST)
+                assert contrast >= 4.5, f"{scheme}: {contrast}"
+                browser.screenshot(given.keep / f"{name}-{scheme}.png")
+            moved = ", ".join(f"{found[camera]['pictures']} of 12 of {camera}" for camera in sizes)
+            print(f"{name}: pictures that differ: {moved}; the camera that is away says so; {count / 2:.0f} pictures and "
+                  f"{sent / 2000:.0f} kB a second")
+        # By the keyboard alone, and back.
+        browser.resize(1280, 800, False)
+        browser.open(run.url)
+        browser.run(is_wall + all_move)
+        for _ in range(10):
+            browser.press(TAB)
+            if browser.run("return document.activeElement.dataset.source ?? null;") == "2":
+                break
+        browser.press(ENTER)
+        browser.run(is_open, sizes["yard"][0])
+        assert browser.run("return location.hash;") == "#camera=2"
+        count, _ = browser.run(ASKED)
+        assert count == 0, f"{count} pictures of cameras that nobody sees"
+        browser.press(ESCAPE)
+        browser.run(is_wall + all_move)
+        assert browser.run("return document.activeElement.dataset.source;") == "2", "the keyboard is elsewhere"
+        # By the mouse, and back as browsers go back.
+        browser.click('.tile[data-source="1"]')
+        browser.run(is_open, sizes["gate"][0])
+        browser.back()
+        browser.run(is_wall + all_move)
+        # A bookmark of a camera, and the button.
+        browser.open(run.url + "#camera=3")
+        browser.run(is_open, sizes["dock"][0])
+        browser.click("#all")
+        browser.run(is_wall + all_move)
+        complaints = browser.complaints()
+        assert not complaints, complaints
+        # What stands still because the program has gone is not taken for what a camera sees.
+        run.end()
+        browser.run(WAIT % "[...document.querySelectorAll('.tile span')].every((text) => text.textContent === 'no connection')")
+        print("a camera opened by key, by mouse and by its address, and all of them again; no picture is asked for that is not "
+              "seen; nothing on the console; the end of the program is seen")
+    finally:
+        browser.close()
+        if run.process.poll() is None:
+            run.end()
 
 
 def file(given):
@@ -335,7 +464,11 @@ def texts(given):
         browser = Browser()
         try:
             browser.open(run.url)
-            browser.run(WAIT % "document.body.textContent.includes(values[0])" + WAIT % "document.getElementById('picture').width === 64", name)
+            browser.run(WAIT % "document.body.textContent.includes(values[0])", name)
+            if line[0] == "live":
+                browser.run(WAIT % "document.getElementById('tiles').textContent.includes(values[0])", cameras[1][0])
+                browser.click('.tile[data-source="1"]')
+            browser.run(WAIT % "document.getElementById('picture').width === 64")
             time.sleep(1)
             found = browser.run("return [window.harm ?? 0, document.querySelectorAll('[onerror], script:not([src])').length];")
             assert found == [0, 0], found
@@ -487,12 +620,12 @@ def main():
     options.add_argument("--program", default=ROOT / "target/debug/histeq-video", type=pathlib.Path)
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--keep", type=pathlib.Path)
-    options.add_argument("what", nargs="*", choices=["see", "file", "texts", "late", "viewers", "attack", "soak", []], default=[])
+    options.add_argument("what", nargs="*", choices=["see", "wall", "file", "texts", "late", "viewers", "attack", "soak", []], default=[])
     given = options.parse_args()
     kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
     given.keep.mkdir(exist_ok=True)
     try:
-        for what in given.what or ["see", "file", "texts", "late", "viewers", "attack"]:
+        for what in given.what or ["see", "wall", "file", "texts", "late", "viewers", "attack"]:
             print(f"\n## {what}", flush=True)
             globals()[what](given)
     finally:

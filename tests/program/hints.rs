@@ -93,6 +93,14 @@ fn options_of_other_programs_are_answered_in_a_line() {
 }
 
 #[test]
+fn an_address_behind_web_is_no_camera_and_no_video() {
+    let dir = with_clip("in.mkv");
+    dir.succeeds("live --backend cpu --web 0 --frames 3 in.mkv").says(&["in a browser: http://127.0.0.1:"]);
+    dir.succeeds("live --backend cpu --web localhost:0 --frames 3 in.mkv").says(&["in a browser: http://127.0.0.1:"]);
+    dir.run("preview --web 0 none.mkv").fails().says(&["none.mkv: "]);
+}
+
+#[test]
 fn words_that_say_what_is_so_here_are_left_out() {
     if !encoder_is_here("words of ffmpeg", "libx264") {
         return;

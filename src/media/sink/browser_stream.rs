@@ -74,13 +74,20 @@ impl Pairs {
         Ok(Pairs { converter: Converter::quick(), pool: HostPool::default(), half })
     }
 
+    /// One picture, as it is in a pair.
+    ///
+    /// # Errors
+    /// When it cannot be converted.
+    pub fn single(&mut self, picture: &Frame) -> Result<Frame> {
+        self.converter.frame(picture, self.half)
+    }
+
     /// The pair of these two.
     ///
     /// # Errors
     /// When one of them cannot be converted.
     pub fn join(&mut self, [upper, lower]: [&Frame; 2]) -> Result<Frame> {
-        let upper = self.converter.frame(upper, self.half)?;
-        let lower = self.converter.frame(lower, self.half)?;
+        let (upper, lower) = (self.single(upper)?, self.single(lower)?);
         let planes = upper.planes().iter().zip(lower.planes()).map(|(upper, lower)| {
             let mut both = self.pool.plane(upper.row_bytes(), upper.rows() + lower.rows());
             (0..upper.rows()).for_each(|y| both.row_mut(y).copy_from_slice(upper.row(y)));

@@ -16,6 +16,14 @@ pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open_at(CWD, path.as_ref(), Links::Followed, OFlags::RDONLY)
 }
 
+/// Opens the regular file of this name for reading. A link is not followed.
+///
+/// # Errors
+/// When it cannot be opened, or is not a regular file.
+pub fn open_no_link(path: impl AsRef<Path>) -> io::Result<File> {
+    open_at(CWD, path.as_ref(), Links::Refused, OFlags::RDONLY)
+}
+
 /// Opens the regular file of this name for writing, and makes it if there is none. A link is not followed.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ mod wall_clock;
 mod writer;
 
 pub use bounded::{at_most, with_elements};
-pub use by_name::{by_descriptor, create_regular, is_same, open_regular, read_regular, read_whole};
+pub use by_name::{by_descriptor, create_regular, is_same, open_no_link, open_regular, read_regular, read_whole};
 pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{

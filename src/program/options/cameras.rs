@@ -32,8 +32,8 @@ const SCHEDULE: &str = "schedule";
 const KEEP_SIZE: &str = "--keep-size";
 
 /// Options that are one for the whole process: those of the command line, or of all cameras.
-const OF_PROCESS: [&str; 10] =
-    ["backend", "gpu", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web"];
+const OF_PROCESS: [&str; 11] =
+    ["backend", "gpu", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web", "web-token"];
 
 /// A camera of the file.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 
 use super::option_args::is_rare;
 use super::values::usage;
+use super::web::web_address;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use histeq::options::OPTIONS;
@@ -196,6 +197,12 @@ pub(super) fn understood(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
             "--wait" if next.is_some_and(|next| next.parse::<f64>().is_ok()) => {
                 let seconds = rest.next().unwrap_or_default();
                 options.push(format!("--wait={}", seconds.display()).into());
+                continue;
+            }
+            // Nor has one, or a video, the name of a port or of an address.
+            "--web" if next.is_some_and(|next| web_address(next).is_ok() && !Path::new(next).exists()) => {
+                let address = rest.next().unwrap_or_default();
+                options.push(format!("--web={}", address.display()).into());
                 continue;
             }
             _ => None,

@@ -11,7 +11,7 @@ use super::palette::PaletteOptions;
 use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{duration, input_name, number, output_name, parse_count, rate, size, span, usage, value};
-use super::web::web_address;
+use super::web::{WebOptions, WebTokenArg, web_address};
 use anyhow::anyhow;
 use clap::Args;
 use clap::error::ErrorKind;
@@ -74,6 +74,9 @@ pub struct LiveArgs {
     pub keep: Option<Duration>,
 
     /// Remove the oldest files of --segment when all of them have more bytes than this (500M, 200G)
+    ///
+    /// With --config, it counts those of all cameras together where it stands at the head of the file or on the command
+    /// line, and those of one camera in its table.
     #[arg(long, value_name = "SIZE", requires = "segment")]
     #[arg(help_heading = "Recording", hide_short_help = true)]
     pub keep_size: Option<String>,
@@ -103,6 +106,10 @@ pub struct LiveArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = web_address, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "")]
     pub web: Option<SocketAddr>,
+
+    /// The token of that view.
+    #[command(flatten)]
+    pub web_token: WebTokenArg,
 
     /// Size to film in; the camera's nearest is taken [default: 1280x720]
     #[arg(short = 's', long, value_name = "WxH")]
@@ -245,8 +252,8 @@ pub struct LiveJob {
     pub dry_run: bool,
     /// Whether to open a window.
     pub preview: bool,
-    /// Where the view in a browser listens.
-    pub web: Option<SocketAddr>,
+    /// The view in a browser.
+    pub web: Option<WebOptions>,
     /// A microphone to record.
     pub microphone: Option<String>,
     /// Filters ahead of equalization.
@@ -319,7 +326,7 @@ impl LiveJob {
             has_provenance: !args.no_provenance,
             dry_run: args.dry_run,
             preview: !args.no_preview && args.web.is_none(),
-            web: args.web,
+            web: args.web_token.view(args.web),
             microphone,
             filters: args.filters,
             equalize,

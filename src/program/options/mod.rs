@@ -19,6 +19,7 @@
 //! | `limits` | options that limit what an input may cost |
 //! | `sandbox` | the option of the walls around decoding |
 //! | `part` | options that choose a part of the input |
+//! | `web` | options of the view in a browser |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args` | options that choose the backend |
 //! | `values` | parsers of single values |
@@ -72,3 +73,4 @@ pub use sandbox::Sandbox;
 pub use shell::{answer_shell, completions, man_pages};
 pub use stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 pub use values::{in_one_line, is_cube, shown_command};
+pub use web::WebOptions;

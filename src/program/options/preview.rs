@@ -8,7 +8,7 @@ use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
 use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 use super::values::{input_name, named, output_name, usage};
-use super::web::web_address;
+use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Options;
@@ -82,6 +82,10 @@ pub struct PreviewArgs {
     #[arg(default_missing_value = "", conflicts_with_all = ["output", "output_dir", "frames"])]
     pub web: Option<SocketAddr>,
 
+    /// The token of that view.
+    #[command(flatten)]
+    pub web_token: WebTokenArg,
+
     /// Number of columns, 1 to 8: frames at equal distances; images and short videos have fewer
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=8))]
     pub frames: u64,
@@ -122,8 +126,8 @@ pub struct PreviewJob {
     pub rows: Vec<LookRow>,
     /// The most columns of the sheet, 1 to 8.
     pub frames: u64,
-    /// Where the file is shown in a browser instead, and the command that equalizes it.
-    pub web: Option<(SocketAddr, ReadyCommand)>,
+    /// The view of the file in a browser instead, and the command that equalizes it.
+    pub web: Option<(WebOptions, ReadyCommand)>,
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
@@ -260,16 +264,16 @@ impl PreviewJob {
             return Err(invalid("there is no video in these folders"));
         };
         let output = output.clone();
-        let web = match (args.web, &sheets[..]) {
+        let web = match (args.web_token.view(args.web), &sheets[..]) {
             (None, _) => None,
-            (Some(address), [(input, _)]) if folder.is_none() => {
+            (Some(view), [(input, _)]) if folder.is_none() => {
                 if args.sandbox.sandbox == Isolation::Required {
                     return Err(usage(
                         ErrorKind::ArgumentConflict,
                         "--sandbox on: --web takes connections (use --sandbox auto or off)",
                     ));
                 }
-                Some((address, ReadyCommand { options, input: input.url.clone() }))
+                Some((view, ReadyCommand { options, input: input.url.clone() }))
             }
             _ => return Err(usage(ErrorKind::ArgumentConflict, "--web shows one file")),
         };

@@ -1,9 +1,39 @@
-//! `--web`: where the view in a browser listens.
+//! `--web` and `--web-token`: where the view in a browser listens, and what keeps its token.
 
+use clap::Args;
+use histeq_media::sys::Name;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// The port, unless another one is given.
 const PORT: u16 = 8100;
+
+/// A view in a browser.
+#[derive(Clone, Debug)]
+pub struct WebOptions {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The file that keeps its token from run to run.
+    pub token: Option<Name>,
+}
+
+/// The token of `--web`, as typed.
+#[derive(Args, Debug)]
+pub struct WebTokenArg {
+    /// Keep the token of --web in this file, so that the address which is printed stays the same from run to run
+    ///
+    /// If there is no such file, it is made, with a new token, for its owner alone (mode 600). With this option,
+    /// 127.0.0.1 asks for the token as well.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "web")]
+    #[arg(help_heading = "Browser", hide_short_help = true)]
+    pub web_token: Option<Name>,
+}
+
+impl WebTokenArg {
+    /// The view at the address of `--web`.
+    pub fn view(self, address: Option<SocketAddr>) -> Option<WebOptions> {
+        address.map(|address| WebOptions { address, token: self.web_token })
+    }
+}
 
 /// Reads an address: `8080` (on this machine), `0.0.0.0`, `192.168.1.2:8080`, `[::]:8080`.
 ///

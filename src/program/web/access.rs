@@ -9,13 +9,10 @@ use subtle::ConstantTimeEq;
 /// The name of the cookie that holds the token, before the port: cookies belong to all ports of a machine.
 const COOKIE_NAME: &str = "histeq-video";
 
-/// Bytes of a token.
-const TOKEN: usize = 16;
-
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its `Host` is no name of this machine: a page elsewhere may have had its name lead here.
+    /// Its `Host` is neither a number nor a name of this machine: a page elsewhere may have had its name lead here.
     Host,
     /// It comes from a page that is not of this address.
     Origin,
@@ -26,32 +23,25 @@ pub enum Refusal {
 /// The rules for one address.
 pub struct Access {
     address: SocketAddr,
-    /// Off the loopback only.
+    /// What requests have to know; `None` where whoever uses this machine may look.
     token: Option<String>,
 }
 
 impl Access {
-    /// Rules for requests to `address`, with a new token if others than this machine can send them.
-    pub fn new(address: SocketAddr) -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; TOKEN];
-        getrandom::fill(&mut bytes)?;
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Access { address, token: Some(token).filter(|_| !address.ip().is_loopback()) })
+    /// Rules for requests to `address`, which have to know `token`.
+    pub fn new(address: SocketAddr, token: Option<String>) -> Self {
+        Access { address, token }
     }
 
     /// Whether this machine alone can send requests.
     pub fn is_local(&self) -> bool {
-        self.token.is_none()
+        self.address.ip().is_loopback()
     }
 
-    /// The address for a browser, with the token.
-    pub fn url(&self) -> String {
-        let address = match self.address.ip().is_unspecified() {
-            true => format!("{}:{}", this_machine(), self.address.port()),
-            false => self.address.to_string(),
-        };
+    /// The address for a browser, by this number of the machine, with the token.
+    pub fn url(&self, number: IpAddr) -> String {
         let token = self.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
-        format!("http://{address}/{token}")
+        format!("http://{}/{token}", SocketAddr::new(number, self.address.port()))
     }
 
     /// The cookie for who has opened [`url`](Self::url).
@@ -78,7 +68,7 @@ impl Access {
         if is_of_another_page(method, headers) {
             return Err(Refusal::Origin);
         }
-        if self.is_local() {
+        if self.token.is_none() {
             return Ok(());
         }
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -94,7 +84,8 @@ impl Access {
         self.token.as_ref().is_some_and(|token| bool::from(token.as_bytes().ct_eq(given)))
     }
 
-    /// Whether `host` (name or address, and port) can be this machine: a number, or its own name.
+    /// Whether `host` (name or number, and port) can be this machine: its own name, or a number, which is no name that
+    /// somebody else can have lead here. Behind a router or a container's port, it is a number that is not its own.
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
@@ -140,22 +131,23 @@ fn token_of_query(query: Option<&str>) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::token::{MIN_LENGTH, new_token};
     use super::*;
+    use std::net::Ipv4Addr;
 
     fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {
         pairs.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value"))).collect()
     }
 
-    fn access_at(address: &str) -> Access {
-        Access::new(address.parse().expect("an address")).expect("random bytes")
-    }
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
     fn on_the_loopback_only_its_own_names_are_answered_and_no_page_of_others() {
-        let access = access_at("127.0.0.1:8100");
+        let access = Access::new("127.0.0.1:8100".parse().expect("an address"), None);
         let check = |host: &str, origin: Option<&str>| {
             let origin = origin.map(|origin| (ORIGIN, origin));
-            access.check(&Method::GET, &headers(&[(HOST, host)].into_iter().chain(origin).collect::<Vec<_>>()), None)
+            let headers = headers(&[(HOST, host)].into_iter().chain(origin).collect::<Vec<_>>());
+            access.check(&Method::GET, &headers, None)
         };
         for host in ["127.0.0.1:8100", "localhost:8100", "[::1]:8100", "LOCALHOST:8100"] {
             assert_eq!(check(host, None), Ok(()), "{host}");
@@ -185,38 +177,58 @@ mod tests {
         let mut two = headers(&[asked[0].clone(), (ORIGIN, "http://127.0.0.1:8100")]);
         two.append(ORIGIN, HeaderValue::from_static("http://evil.example"));
         assert_eq!(access.check(&Method::GET, &two, None), Err(Refusal::Origin));
-        assert_eq!(access.url(), "http://127.0.0.1:8100/");
+        assert_eq!(access.url(LOOPBACK), "http://127.0.0.1:8100/");
         assert_eq!(access.cookie(Some("token=")), None);
     }
 
     #[test]
-    fn off_the_loopback_a_token_is_needed() {
-        let access = access_at("0.0.0.0:8100");
-        let url = access.url();
-        let (_, token) = url.split_once("?token=").expect("a token");
-        assert_eq!(token.len(), 2 * TOKEN);
+    fn off_the_loopback_a_token_is_needed_and_a_number_or_the_name_of_this_machine() {
+        let token = new_token().expect("random bytes");
+        assert_ne!(token, new_token().expect("random bytes"));
+        let access = Access::new("[::]:8100".parse().expect("an address"), Some(token.clone()));
+        let reached: IpAddr = "192.168.1.2".parse().expect("a number");
+        let url = access.url(reached);
+        assert_eq!(url, format!("http://192.168.1.2:8100/?token={token}"));
+        assert!(access.url("fd00::2".parse().expect("a number")).starts_with("http://[fd00::2]:8100/?token="));
         let host = (HOST, "192.168.1.2:8100");
         let check = |header: Option<(HeaderName, &str)>, query: Option<&str>| {
-            access.check(&Method::GET, &headers(&[host.clone()].into_iter().chain(header).collect::<Vec<_>>()), query)
+            let headers = headers(&[host.clone()].into_iter().chain(header).collect::<Vec<_>>());
+            access.check(&Method::GET, &headers, query)
         };
         assert_eq!(check(None, None), Err(Refusal::Token));
         assert_eq!(check(None, Some("token=")), Err(Refusal::Token));
         assert_eq!(check(None, Some(&format!("a=b&token={token}"))), Ok(()));
         assert_eq!(check(Some((AUTHORIZATION, &format!("Bearer {token}"))), None), Ok(()));
         assert_eq!(check(Some((COOKIE, &format!("a=b; {COOKIE_NAME}-8100={token}"))), None), Ok(()));
-        for wrong in [&token[1..], &format!("{token}0"), &"0".repeat(2 * TOKEN), ""] {
+        for wrong in [&token[1..], &format!("{token}0"), &"0".repeat(MIN_LENGTH), ""] {
             assert_eq!(
                 check(Some((COOKIE, &format!("{COOKIE_NAME}-8100={wrong}"))), None),
                 Err(Refusal::Token),
                 "{wrong}"
             );
         }
-        // A foreign name that resolves to this machine is refused, even with the token.
-        let evil = headers(&[(HOST, "evil.example:8100"), (AUTHORIZATION, &format!("Bearer {token}"))]);
-        assert_eq!(access.check(&Method::GET, &evil, None), Err(Refusal::Host));
+        // By a name that is not its own, even who has the token is refused.
+        let known = (AUTHORIZATION, format!("Bearer {token}"));
+        let named =
+            |host: &str| access.check(&Method::GET, &headers(&[(HOST, host), (known.0.clone(), &known.1)]), None);
+        let own = format!("{}:8100", this_machine());
+        for host in ["192.168.1.2:8100", "203.0.113.77:8100", "[fd00::2]:8100", "localhost:8100", &own] {
+            assert_eq!(named(host), Ok(()), "{host}");
+        }
+        for host in ["evil.example:8100", "192.168.1.2", "192.168.1.2:8101"] {
+            assert_eq!(named(host), Err(Refusal::Host), "{host}");
+        }
         let cookie = access.cookie(Some(&format!("token={token}"))).expect("a cookie");
         assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
         assert_eq!(access.cookie(Some("token=0")), None);
-        assert_ne!(url, access_at("0.0.0.0:8100").url());
+    }
+
+    #[test]
+    fn a_token_that_was_asked_for_is_needed_on_the_loopback_too() {
+        let token = new_token().expect("random bytes");
+        let access = Access::new("127.0.0.1:8100".parse().expect("an address"), Some(token.clone()));
+        let host = headers(&[(HOST, "127.0.0.1:8100")]);
+        assert_eq!(access.check(&Method::GET, &host, None), Err(Refusal::Token));
+        assert_eq!(access.check(&Method::GET, &host, Some(&format!("token={token}"))), Ok(()));
     }
 }

@@ -1,8 +1,8 @@
 //! Answers that are no text: pictures, and files of recordings.
 
-use super::hub::{Admitted, Viewed};
+use super::hub::{Admitted, Small, Viewed, lock};
 use super::routes::{Body, error, value_of, whole};
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use bytes::Bytes;
 use histeq::frame::Frame;
 use histeq_media::ffmpeg::Still;
@@ -31,6 +31,13 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A picture is sent again after this time: that tells whether the viewer has gone.
 const AGAIN: Duration = Duration::from_secs(5);
+
+/// Rows of small pictures: a multiple of this, and at most.
+const SMALL_STEP: usize = 90;
+const MAX_SMALL: usize = 720;
+
+/// A small picture is made again after this time at the earliest, however many ask for it.
+const SMALL_AGE: Duration = Duration::from_millis(200);
 
 /// What stands between two pictures of the fallback.
 const BOUNDARY: &str = "picture";
@@ -63,12 +70,34 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
         Ok(of) => of,
         Err(wrong) => return error(StatusCode::BAD_REQUEST, &format!("{wrong}")),
     };
-    made("image/jpeg", move |_| match of {
-        Of::Equalized => Still::Jpeg.encode(&shown.equalized),
-        Of::Original => Still::Jpeg.encode(&shown.original),
-        Of::Both => Still::Jpeg.encode(&pair(&shown, usize::MAX)?),
+    let rows: Option<usize> = value_of(query, "rows").and_then(|rows| rows.parse().ok());
+    let rows = rows.map(|rows| (rows / SMALL_STEP * SMALL_STEP).clamp(SMALL_STEP, MAX_SMALL));
+    let source = source.clone();
+    made("image/jpeg", move |gone| match (of, rows) {
+        (Of::Equalized, Some(rows)) => small(&source, &shown.equalized, rows, gone),
+        (Of::Equalized, None) => jpeg(&shown.equalized),
+        (Of::Original, Some(rows)) => jpeg(&Pairs::new(&shown.original, rows)?.single(&shown.original)?),
+        (Of::Original, None) => jpeg(&shown.original),
+        (Of::Both, rows) => jpeg(&pair(&shown, rows.unwrap_or(usize::MAX))?),
     })
     .await
+}
+
+fn jpeg(frame: &Frame) -> Result<Bytes> {
+    Ok(Still::Jpeg.encode(frame)?.into())
+}
+
+/// The picture with at most `rows` rows. Where many ask, one makes it, and the others get the same.
+fn small(source: &Viewed, picture: &Frame, rows: usize, gone: &Gone) -> Result<Bytes> {
+    let mut kept = lock(&source.small);
+    ensure!(!gone.is_so(), "nobody waits for it");
+    kept.retain(|small| small.made.elapsed() < SMALL_AGE);
+    if let Some(small) = kept.iter().find(|small| small.rows == rows) {
+        return Ok(small.jpeg.clone());
+    }
+    let (made, jpeg) = (Instant::now(), jpeg(&Pairs::new(picture, rows)?.single(picture)?)?);
+    kept.push(Small { rows, made, jpeg: jpeg.clone() });
+    Ok(jpeg)
 }
 
 /// Whether the connection that asked for an answer has been closed.
@@ -93,7 +122,10 @@ impl Drop for Asker {
 
 /// The bytes that `make` makes on a thread of its own, as an answer of this type. `make` can see whether the connection that asked
 /// for it has been closed, and stop.
-pub async fn made(kind: &str, make: impl FnOnce(&Gone) -> Result<Vec<u8>> + Send + 'static) -> Response<Body> {
+pub async fn made<B: Into<Bytes> + Send + 'static>(
+    kind: &str,
+    make: impl FnOnce(&Gone) -> Result<B> + Send + 'static,
+) -> Response<Body> {
     let asker = Asker(Gone::default());
     let gone = asker.0.clone();
     match spawn_blocking(move || make(&gone)).await {

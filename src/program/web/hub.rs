@@ -46,6 +46,8 @@ pub enum Message {
 #[derive(Default)]
 pub struct Hub {
     sources: Mutex<BTreeMap<usize, Arc<Viewed>>>,
+    /// The names of all cameras of the run, whether they film or not. There are none where there is one camera.
+    cameras: Mutex<BTreeMap<usize, String>>,
     /// When the run last said that it goes on.
     alive: Mutex<Option<Instant>>,
     viewers: Arc<AtomicUsize>,
@@ -72,6 +74,18 @@ impl Hub {
     /// All sources, by their numbers.
     pub fn sources(&self) -> Vec<Arc<Viewed>> {
         lock(&self.sources).values().cloned().collect()
+    }
+
+    /// From now on, these are the cameras of the run.
+    pub fn list(&self, cameras: BTreeMap<usize, String>) {
+        *lock(&self.cameras) = cameras;
+    }
+
+    /// All cameras by their numbers: their names, and the sources of those that film.
+    pub fn cameras(&self) -> BTreeMap<usize, (String, Option<Arc<Viewed>>)> {
+        let listed = lock(&self.cameras).clone().into_iter().map(|(number, name)| (number, (name, None)));
+        let filming = self.sources().into_iter().map(|source| (source.number, (source.name.clone(), Some(source))));
+        listed.chain(filming).collect()
     }
 
     /// Adds a source, in place of one with its number.
@@ -189,8 +203,17 @@ pub struct Viewed {
     /// Frames for the thread that encodes.
     pub(super) frames: DropOldestQueue<Shown>,
     pub(super) last: Mutex<Option<Shown>>,
+    /// Small pictures that have just been made.
+    pub(super) small: Mutex<Vec<Small>>,
     times: Mutex<VecDeque<Instant>>,
     stream: Mutex<Stream>,
+}
+
+/// A small picture of a source, as JPEG.
+pub(super) struct Small {
+    pub rows: usize,
+    pub made: Instant,
+    pub jpeg: Bytes,
 }
 
 /// The video of a source, and its viewers.
@@ -227,6 +250,7 @@ impl Viewed {
             record,
             frames: DropOldestQueue::new(1),
             last: Mutex::default(),
+            small: Mutex::default(),
             times: Mutex::default(),
             stream: Mutex::default(),
         }

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `mod.rs` | the thread that serves, and the sources that it serves |
 //! | `access.rs` | who may use it |
+//! | `addresses.rs` | the numbers by which others reach it |
+//! | `token.rs` | what others have to know, and the file that keeps it |
 //! | `server.rs` | connections, and their limits |
 //! | `routes.rs` | what each address answers |
 //! | `bodies.rs` | answers that go on: files, pictures |
@@ -20,6 +22,7 @@
 //! ```
 
 mod access;
+mod addresses;
 mod bodies;
 mod hub;
 mod metrics;
@@ -27,15 +30,19 @@ mod numbers;
 mod picture;
 mod routes;
 mod server;
+mod token;
 mod viewed_file;
 
 pub use hub::Viewed;
 pub use viewed_file::ViewedFile;
 
+use crate::options::WebOptions;
 use access::Access;
 use anyhow::{Context, Result};
+use histeq_media::pipeline::Notices;
 use hub::Hub;
-use std::net::{SocketAddr, TcpListener};
+use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -43,28 +50,52 @@ use std::thread::JoinHandle;
 #[derive(Clone)]
 pub struct Web {
     hub: Arc<Hub>,
-    url: Arc<str>,
+    /// Where a browser finds it.
+    places: Arc<[String]>,
 }
 
 impl Web {
-    /// Listens at `address`, of which port 0 is one that is free.
+    /// Checks what can be checked of a view before it is one. Nothing is made.
     ///
     /// # Errors
-    /// When that is not possible, as where another program does.
-    pub fn start(address: SocketAddr) -> Result<Self> {
-        let way_out = "(--web PORT takes another port)";
-        let listener = TcpListener::bind(address).with_context(|| format!("--web {address} {way_out}"))?;
-        listener.set_nonblocking(true)?;
-        let access = Access::new(listener.local_addr()?)?;
-        let (hub, url) = (Arc::<Hub>::default(), access.url().into());
-        let serve = server::server(listener, access, hub.clone())?;
-        std::thread::Builder::new().name("web".to_owned()).spawn(serve)?;
-        Ok(Web { hub, url })
+    /// When the file of its token is there, and is none.
+    pub fn check(options: Option<&WebOptions>) -> Result<()> {
+        options.and_then(|options| options.token.as_ref()).map_or(Ok(()), |file| token::read(file).map(drop))
     }
 
-    /// The address for a browser.
-    pub fn url(&self) -> &str {
-        &self.url
+    /// Listens at an address, of which port 0 is one that is free.
+    ///
+    /// # Errors
+    /// When that is not possible, as where another program does, or the file of the token cannot be used.
+    pub fn start(WebOptions { address, token }: &WebOptions) -> Result<Self> {
+        let way_out = "(--web=PORT takes another port)";
+        let listener = TcpListener::bind(address).with_context(|| format!("--web {address} {way_out}"))?;
+        listener.set_nonblocking(true)?;
+        let token = match token {
+            Some(file) => Some(token::kept(file)?),
+            None if address.ip().is_loopback() => None,
+            None => Some(token::new_token()?),
+        };
+        let access = Access::new(listener.local_addr()?, token);
+        let place = |(number, interface): (_, Option<String>)| match interface {
+            Some(name) => format!("{} ({name})", access.url(number)),
+            None => access.url(number),
+        };
+        let places = addresses::reachable(&listener)?.into_iter().map(place).collect();
+        let hub = Arc::<Hub>::default();
+        let serve = server::server(listener, access, hub.clone())?;
+        std::thread::Builder::new().name("web".to_owned()).spawn(serve)?;
+        Ok(Web { hub, places })
+    }
+
+    /// Says where a browser finds it.
+    pub fn announce(&self, notices: &Notices) {
+        self.places.iter().for_each(|place| notices.note(&format!("in a browser: {place}")));
+    }
+
+    /// From now on these are the cameras of the run, whether they film or not: their names by their numbers.
+    pub fn list(&self, cameras: BTreeMap<usize, String>) {
+        self.hub.list(cameras);
     }
 
     /// The run says that it goes on.

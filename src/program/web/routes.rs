@@ -52,11 +52,12 @@ const JSON: &str = "application/json";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page, and what it consists of.
-const FILES: [(&str, &str, &str); 6] = [
+const FILES: [(&str, &str, &str); 7] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.js", JAVASCRIPT, include_str!("page/page.js")),
     ("/picture.js", JAVASCRIPT, include_str!("page/picture.js")),
     ("/live.js", JAVASCRIPT, include_str!("page/live.js")),
+    ("/wall.js", JAVASCRIPT, include_str!("page/wall.js")),
     ("/file.js", JAVASCRIPT, include_str!("page/file.js")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
 ];
@@ -82,11 +83,15 @@ impl Routes {
     /// For a request for the video of a source: that source, or why not.
     pub fn watched(&self, request: &Request<Incoming>) -> Option<Result<Watched, Wrong>> {
         let number = request.uri().path().strip_prefix("/api/sources/")?.strip_suffix("/video")?;
-        Some(self.admitted(request, number))
+        Some(self.check(request).and_then(|()| self.admitted(request, number)))
+    }
+
+    /// Whether the request may be answered.
+    fn check(&self, request: &Request<Incoming>) -> Result<(), Wrong> {
+        self.access.check(request.method(), request.headers(), request.uri().query()).map_err(refused)
     }
 
     fn admitted(&self, request: &Request<Incoming>, number: &str) -> Result<Watched, Wrong> {
-        self.access.check(request.method(), request.headers(), request.uri().query()).map_err(refused)?;
         let source = number.parse().ok().and_then(|number| self.hub.source(number));
         let source = source.ok_or((StatusCode::NOT_FOUND, NO_SOURCE))?;
         let wants = request.headers().get(UPGRADE).and_then(|value| value.to_str().ok());
@@ -101,9 +106,9 @@ impl Routes {
 
     /// The answer to any other request.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        match self.access.check(request.method(), request.headers(), request.uri().query()) {
+        match self.check(&request) {
             Ok(()) => guarded(self.route(request).await),
-            Err(refusal) => refuse(refused(refusal)),
+            Err(wrong) => refuse(wrong),
         }
     }
 
@@ -133,6 +138,7 @@ impl Routes {
                 None if path == "/api/file" => json_body(&Value::Null),
                 None => error(StatusCode::NOT_FOUND, "no file is shown here"),
             },
+            "/api/cameras" if is_get => json_body(&cameras(&self.hub)),
             "/api/sources" if is_get => {
                 let states: Vec<_> = self.hub.sources().iter().map(|source| source.state()).collect();
                 json_body(&json!(states))
@@ -230,6 +236,15 @@ async fn change(source: &Viewed, request: Request<Incoming>) -> Response<Body> {
     }
 }
 
+/// All cameras of the run, and the states of those that film.
+fn cameras(hub: &Hub) -> Value {
+    let state = |source: Option<Arc<Viewed>>| source.map(|source| source.state());
+    hub.cameras()
+        .into_iter()
+        .map(|(number, (name, source))| json!({ "source": number, "name": name, "state": state(source) }))
+        .collect()
+}
+
 /// All looks, and what each is.
 fn looks() -> Value {
     let looks = Look::ALL.iter().map(|look| json!({ "name": look.to_string(), "about": look.about() }));
@@ -270,7 +285,7 @@ fn guarded(mut response: Response<Body>) -> Response<Body> {
 
 fn refused(refusal: Refusal) -> Wrong {
     match refusal {
-        Refusal::Host => (StatusCode::MISDIRECTED_REQUEST, "this is not the name of this machine"),
+        Refusal::Host => (StatusCode::MISDIRECTED_REQUEST, "open the address that the program printed"),
         Refusal::Origin => (StatusCode::FORBIDDEN, "a page of another address may not do this"),
         Refusal::Token => (StatusCode::UNAUTHORIZED, "open the address that the program printed, with its token"),
     }

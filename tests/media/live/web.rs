@@ -3,12 +3,16 @@
 use super::*;
 use crate::support::http::{Answer, exchange};
 use crate::support::pictures::apart;
+use crate::support::program::{Run, program};
 use crate::support::random::Random;
 use crate::support::running::under_load;
+use crate::support::skip::skip;
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 /// A run with a view, and where that is.
 struct Served {
@@ -230,6 +234,215 @@ fn from_other_machines_nothing_is_told_without_the_token_and_no_page_of_others_g
     let socket = format!("{origin}Upgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n");
     assert_eq!(served.ask("GET", "/api/sources/1/video", &socket, "").status, 403);
     assert_eq!(served.ask("GET", "/api/sources/1/video", &cookie, "").status, 426);
+    served.live.terminate();
+}
+
+/// The addresses that were printed, without their tokens.
+fn printed(said: &str) -> Vec<String> {
+    let hosts = said.split("in a browser: http://").skip(1).filter_map(|rest| rest.split('/').next());
+    hosts.map(str::to_owned).collect()
+}
+
+#[test]
+fn off_this_machine_the_addresses_that_are_printed_are_numbers_that_answer() {
+    let dir = Dir::new();
+    let everywhere = ["0.0.0.0:0", "[::]:0"].into_iter().filter(|address| TcpListener::bind(address).is_ok());
+    for listened in everywhere {
+        let served = Served::begin(&dir, &format!("--web={listened}"));
+        let addresses = printed(&served.live.said());
+        assert!(!addresses.is_empty());
+        for address in &addresses {
+            let number: SocketAddr = address.parse().unwrap_or_else(|error| panic!("{address}: {error}"));
+            assert!(!number.ip().is_unspecified(), "{address}");
+            let ask = |host: &str| {
+                let bearer = format!("Authorization: Bearer {}", served.token);
+                let head = format!("GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{bearer}\r\n\r\n");
+                exchange(address, head.as_bytes()).status
+            };
+            assert_eq!(ask(address), 200, "{address}");
+            // Other numbers and names are not those of this connection.
+            for host in [format!("203.0.113.77:{}", number.port()), format!("vm.example:{}", number.port())] {
+                assert_eq!(ask(&host), 421, "{host} at {address}");
+            }
+        }
+        served.live.terminate();
+    }
+}
+
+#[test]
+fn of_all_addresses_of_the_machine_those_are_printed_that_others_can_reach() {
+    let dir = Dir::new();
+    let inside = |numbers: &[&str], line: &str| {
+        let mut command = dir.other_command("unshare", "--user --map-root-user --net sh -c");
+        let added: String = numbers.iter().map(|number| format!("ip addr add {number} dev lo && ")).collect();
+        command.arg(format!("ip link set lo up && {added}exec {line}"));
+        Run::of(&mut command, line)
+    };
+    if inside(&[], "true").code != Some(0) {
+        return skip("a network of its own", "no process can have one here (unshare --user --net)");
+    }
+    let several = ["198.51.100.7/24", "203.0.113.9/32", "169.254.7.7/16"];
+    for (numbers, listened, expected) in [
+        (&several[..], "0.0.0.0:0", &["198.51.100.7", "203.0.113.9"][..]),
+        (&several[..], "203.0.113.9:0", &["203.0.113.9"][..]),
+        (&several[1..], "0.0.0.0:0", &["203.0.113.9"][..]),
+        (&several[..0], "0.0.0.0:0", &["127.0.0.1"][..]),
+    ] {
+        let live = format!("live --backend cpu --web={listened} --frames 3 -f lavfi testsrc2=s=64x48:r=10,realtime");
+        let run = inside(numbers, &format!("{} {live}", program().display())).exits_with(0);
+        let addresses = printed(&run.stderr);
+        let hosts: Vec<&str> = addresses.iter().filter_map(|address| Some(address.rsplit_once(':')?.0)).collect();
+        assert_eq!(hosts, expected, "{}", run.stderr);
+        // Where there are several, each has its interface beside it.
+        assert_eq!(
+            run.stderr.matches(" (lo)").count(),
+            if hosts.len() > 1 { hosts.len() } else { 0 },
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_token_that_a_file_keeps_is_that_of_the_next_run_too() {
+    let dir = Dir::new();
+    let begin = |address: &str| Served::begin(&dir, &format!("-v --web={address} --web-token kept"));
+    let served = begin("127.0.0.1:0");
+    let (address, token) = (served.address.clone(), served.token.clone());
+    assert_eq!((token.len(), dir.read("kept")), (32, format!("{token}\n").into_bytes()));
+    let mode = |file: &str| std::fs::metadata(dir.path(file)).expect("a file").permissions().mode() & 0o7777;
+    assert_eq!(mode("kept"), 0o600);
+    // It was asked for, so this machine needs it as well.
+    assert_eq!(served.get("/api/sources").status, 401);
+    let page = format!("/?token={token}");
+    let opened = served.get(&page);
+    let cookie = opened.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next());
+    let cookie = format!("Cookie: {}\r\n", cookie.expect("a cookie"));
+    assert_eq!(served.ask("GET", "/api/sources", &cookie, "").status, 200);
+    served.live.signal(Signal::TERM);
+    let (code, said) = served.live.end();
+    assert_eq!((code, said.matches(&token).count()), (Some(0), 1), "{said}");
+
+    // The same address works, and who had the page open goes on.
+    let served = begin(&address);
+    assert_eq!((&served.address, &served.token), (&address, &token));
+    assert_eq!(served.get(&page).status, 200);
+    assert_eq!(served.ask("GET", "/api/sources", &cookie, "").status, 200);
+    served.live.terminate();
+
+    // Nothing but the printed address has it: no event either.
+    let source = "--frames 3 -f lavfi testsrc2=s=64x48:r=10,realtime";
+    let events = dir.succeeds(&format!("live --backend cpu -v --progress json --web=0 --web-token kept {source}"));
+    assert_eq!(events.stderr.matches(&token).count(), 1, "{}", events.stderr);
+    // One that people have made is one, too.
+    dir.write("own", format!("{}-._~\n", "Ab9".repeat(12)).as_bytes());
+    std::fs::set_permissions(dir.path("own"), Permissions::from_mode(0o400)).expect("a mode");
+    dir.succeeds(&format!("live --backend cpu --web=0 --web-token own {source}")).says(&["/?token=Ab9Ab9"]);
+}
+
+#[test]
+fn a_file_of_a_token_that_others_can_use_or_that_is_none_is_refused() {
+    let dir = Dir::new();
+    dark_clip(&dir, "in.mkv");
+    dir.write("c.toml", b"web-token = \"kept\"\nweb = \"0\"\n[camera.gate]\nsource = \"in.mkv\"\n");
+    let token = "0123456789abcdef0123456789abcdef";
+    let lines = [
+        "live --web=0 --web-token kept in.mkv",
+        "live --dry-run --web=0 --web-token kept in.mkv",
+        "live --config c.toml",
+        "live --dry-run --config c.toml",
+        "preview --web=0 --web-token kept in.mkv",
+    ];
+    let is_refused = |said: &str| {
+        for line in lines {
+            dir.run(line).fails().says(&["--web-token kept: ", said]).never_says(&token[1..]);
+        }
+    };
+    for (mode, text, said) in [
+        (0o644, token.to_owned(), "its mode is 644, which is not for its owner alone (chmod 600 kept)"),
+        (0o620, token.to_owned(), "its mode is 620"),
+        (0o600, token[1..].to_owned(), "a token has 32 to 256 letters, digits and - . _ ~ (remove the file"),
+        (0o600, "a".repeat(257), "a token has 32 to 256"),
+        (0o600, format!("{token}/"), "a token has 32 to 256"),
+        (0o600, format!("{token} {token}"), "a token has 32 to 256"),
+        (0o600, format!("{token}\u{fc}"), "a token has 32 to 256"),
+        (0o600, String::new(), "a token has 32 to 256"),
+    ] {
+        dir.write("kept", text.as_bytes());
+        std::fs::set_permissions(dir.path("kept"), Permissions::from_mode(mode)).expect("a mode");
+        is_refused(said);
+        assert_eq!(dir.read("kept"), text.as_bytes(), "it is left as it is");
+    }
+    dir.write("kept", token.as_bytes());
+    match chown(dir.path("kept"), Some(65_534), None) {
+        Ok(()) => is_refused("it belongs to another user"),
+        Err(_) => skip("a file of another user", "only root can give one away"),
+    }
+    std::fs::rename(dir.path("kept"), dir.path("elsewhere")).expect("a name");
+    for place in ["elsewhere", "nowhere"] {
+        symlink(place, dir.path("kept")).expect("a link");
+        is_refused("a link, which is not followed here");
+        std::fs::remove_file(dir.path("kept")).expect("a link");
+    }
+    std::fs::create_dir(dir.path("kept")).expect("a folder");
+    is_refused("a folder (give a file name)");
+    let before = dir.names();
+    dir.run("live --web=0 --web-token none/kept in.mkv").exits_with(4).says(&["--web-token none/kept: No such file"]);
+    dir.run("live --web-token new in.mkv").exits_with(2).says(&["--web"]);
+    // What only looks makes nothing.
+    dir.succeeds("live --dry-run --web=0 --web-token new in.mkv");
+    assert_eq!(dir.names(), before);
+    let gate = "[camera.gate]\nweb-token = \"new\"\nsource = \"in.mkv\"\n";
+    dir.write("c.toml", format!("web = \"0\"\n{gate}").as_bytes());
+    dir.run("live --config c.toml").exits_with(2).says(&["c.toml:3:1: web-token is one for all cameras"]);
+}
+
+#[test]
+fn all_cameras_are_listed_also_one_that_is_away_and_their_pictures_are_as_small_as_is_asked() {
+    let dir = Dir::new();
+    let film = |name: &str, source: &str| {
+        format!("[camera.{name}]\nsource = \"{source}:r=10,realtime\"\nformat = \"lavfi\"\n")
+    };
+    let films = [film("gate", "smptebars=s=640x360"), film("yard", "testsrc2=s=160x120")].concat();
+    dir.write("c.toml", format!("{films}[camera.roof]\nsource = \"tcp://127.0.0.1:9\"\n").as_bytes());
+    let served = Served::of(Beside::live(&dir, "--web=0 --config c.toml"));
+    let cameras = || served.get("/api/cameras").json().as_array().expect("a list").clone();
+    let picture = |source: usize, asked: &str| served.get(&format!("/api/sources/{source}/picture.jpg?{asked}"));
+    for source in [1, 2] {
+        served.live.until("a picture", |_| picture(source, "").status == 200);
+    }
+    let all = cameras();
+    let named: Vec<_> = all.iter().map(|camera| (camera["source"].as_u64(), camera["name"].as_str())).collect();
+    assert_eq!(named, [(Some(1), Some("gate")), (Some(2), Some("yard")), (Some(3), Some("roof"))]);
+    assert_eq!((&all[0]["state"]["width"], &all[1]["state"]["width"]), (&640.into(), &160.into()));
+    assert!(all[2]["state"].is_null() && picture(3, "rows=90").status == 404, "{all:?}");
+
+    for (source, asked, size) in [
+        (1, "rows=90", (160, 90)),
+        (1, "rows=200", (320, 180)),
+        (1, "rows=5000", (640, 360)),
+        (1, "rows=0", (160, 90)),
+        (1, "of=original&rows=90", (160, 90)),
+        (1, "of=both&rows=90", (160, 180)),
+        // None is made larger than it is.
+        (2, "rows=720", (160, 120)),
+        (2, "", (160, 120)),
+    ] {
+        dir.write("shown.jpg", &picture(source, asked).body);
+        let stream = &dir.streams("shown.jpg")[0];
+        assert_eq!((&stream["width"], &stream["height"]), (&size.0.into(), &size.1.into()), "{source}: {asked}");
+    }
+    // A small one shows what a large one does.
+    dir.write("large.jpg", &picture(1, "").body);
+    dir.write("small.jpg", &picture(1, "rows=90").body);
+    dir.ffmpeg("-i large.jpg -vf scale=160:90 -frames:v 1 -update 1 scaled.png");
+    let off = apart(&dir.raw("scaled.png", "rgb24"), &dir.raw("small.jpg", "rgb24"));
+    assert!(off < 5.0, "{off}");
+
+    // A camera that the file has no more is away from the list, too.
+    dir.write("c.toml", films.as_bytes());
+    served.live.signal(Signal::HUP);
+    served.live.until("two cameras", |_| cameras().len() == 2);
     served.live.terminate();
 }
 

@@ -3,7 +3,7 @@
 //! fails begins again.
 
 use super::super::exit_code::is_interrupted;
-use super::{PlannedCamera, ShownBy, dry_run, film, start_web};
+use super::{PlannedCamera, ShownBy, dry_run, film, place};
 use crate::options::{Camera, CameraFile, in_one_line};
 use crate::report::{Console, Event, Metered, ResultRecord};
 use crate::service::Service;
@@ -89,7 +89,7 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     session.begin_several(cameras.len());
     let session = &session;
-    let (backend, web) = (cameras[0].job.backend.clone(), cameras[0].job.web);
+    let (backend, web) = (cameras[0].job.backend.clone(), cameras[0].job.web.clone());
     let slot = |(number, camera)| Some(Slot::new(number, camera, session));
     let mut slots: Vec<Option<Slot<'_>>> = (1..).zip(cameras).map(slot).collect();
     session.watching(|| {
@@ -108,11 +108,12 @@ pub(super) fn run(
     if file.is_some() {
         signals::keep_hangups();
     }
-    let web = start_web(web, &session.notices)?;
+    let web = web.as_ref().map(Web::start).transpose()?;
+    web.iter().for_each(|web| web.announce(&session.notices));
     let backend = BackendStartup::begin(backend).open(&session.notices.for_core())?;
     let (warm_up, written) = (WarmUp::default(), BTreeSet::new());
     let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots, has_filmed: false };
-    all.hold_recordings();
+    all.take_stock();
     let mut service = Service::ready();
     session.metered(
         Metered { is_live: true, ..Metered::default() },
@@ -156,14 +157,23 @@ impl<'a> Cameras<'a> {
         self.slots.iter().flatten()
     }
 
-    /// The recordings of the cameras are kept as the file says, whether they film or not.
-    fn hold_recordings(&self) {
+    /// The recordings of the cameras are kept as the file says, and the view in a browser lists the cameras, whether they
+    /// film or not.
+    fn take_stock(&self) {
         let jobs = self.slots().map(|slot| match &slot.state {
             State::Ending(Some(next)) => &next.job,
             _ => &slot.camera.job,
         });
         let rules = jobs.filter_map(|job| Some((job.record.as_ref()?, job.segments?.1)));
         self.session.shelf.hold(rules);
+        let name = |slot: &Slot<'_>| match self.file {
+            Some(_) => slot.camera.name.clone(),
+            None => place(&source_of(&slot.camera)),
+        };
+        if let Some(web) = &self.web {
+            let numbered = (1..).zip(&self.slots);
+            web.list(numbered.filter_map(|(number, slot)| Some((number, name(slot.as_ref()?)))).collect());
+        }
     }
 
     /// Begins what is due. Returns whether any camera is to begin later.
@@ -214,8 +224,7 @@ impl<'a> Cameras<'a> {
     fn ended(&mut self, number: usize, result: Result<ResultRecord>) {
         let Some(slot) = &mut self.slots[number - 1] else { return };
         self.has_filmed |= result.is_ok();
-        let source = slot.camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default();
-        let is_well = report(&slot.camera.name, &source.to_string(), result, self.console);
+        let is_well = report(&slot.camera.name, &source_of(&slot.camera), result, self.console);
         slot.has_failed = !is_well;
         let now = Instant::now();
         match std::mem::replace(&mut slot.state, State::Over) {
@@ -227,7 +236,7 @@ impl<'a> Cameras<'a> {
                 self.session.notices.note(&format!("{}: begins again in {} s", slot.camera.name, AGAIN.as_secs()));
             }
         }
-        self.hold_recordings();
+        self.take_stock();
     }
 
     /// Checks what is new in `cameras`.
@@ -290,7 +299,7 @@ impl<'a> Cameras<'a> {
         let added = new.len();
         let numbered = (self.slots.len() + 1..).zip(new);
         self.slots.extend(numbered.map(|(number, camera)| Some(Slot::new(number, camera, self.session))));
-        self.hold_recordings();
+        self.take_stock();
         self.session.sources_are(count);
         self.session.notices.note(&format!(
             "{name}: read again; cameras: {kept} as before, {changed} changed, {added} new, {gone} gone"
@@ -316,6 +325,11 @@ fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Cons
             false
         }
     }
+}
+
+/// What a camera is opened by, as it may be shown.
+fn source_of(camera: &Camera) -> String {
+    camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default().to_string()
 }
 
 /// What a source without a name is called.

@@ -5,6 +5,7 @@ use crate::options::{Camera, CameraFile, LiveJob};
 use crate::report::counted;
 use crate::session::Session;
 use crate::stdout;
+use crate::web::Web;
 use anyhow::Result;
 use histeq_media::ffmpeg::Rational;
 use histeq_media::pipeline::Outcome;
@@ -21,6 +22,7 @@ const NOTHING_OPENED: &str = "No camera was opened, and nothing was written.\n";
 
 /// Checks these cameras, and prints what they would be written to.
 pub fn run(jobs: &[LiveJob], session: &Session<'_>) -> Result<Outcome> {
+    Web::check(jobs[0].web.as_ref())?;
     let text: String = jobs.iter().map(|job| check(job, session)).collect::<Result<_>>()?;
     stdout::print(printable(&(text + NOTHING_OPENED)).as_bytes())?;
     Ok(Outcome::Complete)
@@ -28,6 +30,7 @@ pub fn run(jobs: &[LiveJob], session: &Session<'_>) -> Result<Outcome> {
 
 /// The same for the cameras of a file. A fault has its place in the file.
 pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>) -> Result<Outcome> {
+    Web::check(cameras[0].job.web.as_ref())?;
     let checked = |camera: &Camera| {
         let text = check(&camera.job, session);
         text.map(|text| format!("{}: {text}", camera.name)).map_err(|error| camera.fault(error))

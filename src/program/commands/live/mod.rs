@@ -39,7 +39,6 @@ use histeq_media::sink::{
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
 use histeq_media::sys::{host, print_without_waiting};
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
@@ -60,7 +59,8 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let shared_settings = SharedSettings::default();
     let mut window = window(&job, &shared_settings, &session.notices, &planned.builder)?;
     session.listen_for_signals(Vec::new(), "finishing")?;
-    let web = start_web(job.web, &session.notices)?;
+    let web = job.web.as_ref().map(Web::start).transpose()?;
+    web.iter().for_each(|web| web.announce(&session.notices));
     let backend = BackendStartup::begin(job.backend.clone());
     let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
     let open = || Ok(backend.open(&session.notices.for_core())?);
@@ -75,15 +75,6 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
 struct ShownBy<'a> {
     viewer: Option<&'a mut dyn Viewer>,
     web: Option<&'a Web>,
-}
-
-/// Starts the view in a browser, if one is asked for, and says where it is.
-fn start_web(address: Option<SocketAddr>, notices: &Notices) -> Result<Option<Web>> {
-    let web = address.map(Web::start).transpose()?;
-    if let Some(web) = &web {
-        notices.note(&format!("in a browser: {}", web.url()));
-    }
-    Ok(web)
 }
 
 /// A camera, and what it is written to, checked before it is opened.
@@ -222,7 +213,7 @@ fn window(
         false => "nothing to do".to_owned(),
     };
     if job.has_no_output() {
-        bail!("{reason} (say where the picture goes: --record out.mkv, --output - or --loopback /dev/video10)");
+        bail!("{reason} (say where the picture goes: --web, --record out.mkv, --output - or --loopback /dev/video10)");
     }
     notices.detail(&reason);
     Ok(None)

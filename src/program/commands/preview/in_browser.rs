@@ -1,24 +1,19 @@
 //! `preview --web`: a file in a browser.
 
 use super::count_frames;
-use crate::options::{PreviewJob, ReadyCommand};
+use crate::options::{PreviewJob, ReadyCommand, WebOptions};
 use crate::session::Session;
 use crate::stills::DEFAULT_RATE;
 use crate::web::{ViewedFile, Web};
 use anyhow::Result;
 use histeq_media::pipeline::Outcome;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How often the run says that it goes on.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shows the file of `job` until the user ends it, which is a normal end.
-pub fn run(
-    job: &PreviewJob,
-    (address, command): &(SocketAddr, ReadyCommand),
-    session: &Session<'_>,
-) -> Result<Outcome> {
+pub fn run(job: &PreviewJob, (view, command): &(WebOptions, ReadyCommand), session: &Session<'_>) -> Result<Outcome> {
     let (options, _) = &job.sheets[0];
     super::check_is_there(options)?;
     session.listen_for_signals(Vec::new(), "ending")?;
@@ -29,7 +24,7 @@ pub fn run(
         (false, Some(duration)) => duration as f64 / 1e6,
         (false, None) => count_frames(&input, source)? as f64 / input.rate().unwrap_or(DEFAULT_RATE),
     };
-    let web = Web::start(*address)?;
+    let web = Web::start(view)?;
     let opened = (options.clone(), input);
     web.show_file(ViewedFile::new(
         opened,
@@ -38,7 +33,7 @@ pub fn run(
         command.clone(),
         (session.cancel.clone(), session.notices.clone()),
     ));
-    session.notices.note(&format!("in a browser: {}", web.url()));
+    web.announce(&session.notices);
     while !session.cancel.is_cancelled() {
         web.tick();
         std::thread::sleep(TICK);

@@ -1,17 +1,19 @@
 // Sources of `live`: plays the video of one, of which the upper half is the original and the lower half the equalized picture, and
 // changes its settings.
 
-import { $, ask, chart, element, paintPair, readLooks, repaintBy, say, showEqualized, showFacts, tellSettings } from "/picture.js";
+import { $, ask, chart, element, isFree, paintPair, readLooks, repaintBy, say, showEqualized, showFacts, tellSettings } from "/picture.js";
+import { focusTile, hideWall, loseWall, put, showWall, updateWall } from "/wall.js";
 
 /// The picture may be this many seconds old before it is played faster, and before what lies between is left out.
 const LATE = 0.25, TOO_LATE = 1.0;
 /// Seconds of the video that are kept.
 const KEPT = 6;
 
-/// Milliseconds between two looks at the list of recordings.
-const LISTED = 5000;
+/// Milliseconds between two looks at the list of recordings, and between two questions what all cameras do.
+const LISTED = 5000, ASKED = 1000;
 
-let states = [], number = 0, shown = null, busy = false, isBegun = false, listed = 0;
+/// All cameras, and the number of the one that is shown; 0 where all are.
+let cameras = [], number = 0, shown = null, busy = false, isBegun = false, listed = 0;
 
 // ---- The video -------------------------------------------------------------------------------------------------------------
 
@@ -112,7 +114,7 @@ function play(source) {
       again = setTimeout(begin, 1000);
       $("line").textContent = "";
       const all = await ask("/api/sources").catch(() => null);
-      if (!over) say(all && !all.some((state) => state.source === source) ? "this camera has ended" : "no connection to the program; trying again");
+      if (!over) say(all && !all.some((state) => state.source === source) ? "this camera is away" : "no connection to the program; trying again");
     };
   };
 
@@ -141,12 +143,11 @@ function join(parts) {
 // ---- Numbers and settings --------------------------------------------------------------------------------------------------
 
 function show(state) {
-  states = states.map((old) => (old.source === state.source ? state : old));
   if (state.source !== number) return;
   document.title = `${state.name} – histeq-video`;
   const latency = state.latency_ms === null ? "" : `, ${state.latency_ms.toFixed(0)} ms to equalize`;
   const numbers = state.no_signal_s ? `no signal for ${Math.round(state.no_signal_s)} s` : `${state.fps.toFixed(1)} frames/s${latency}`;
-  $("line").textContent = states.length < 2 ? `${state.name}: ${numbers}` : numbers;
+  $("line").textContent = cameras.length < 2 ? `${state.name}: ${numbers}` : numbers;
   if (state.no_signal_s) say(`no signal for ${Math.round(state.no_signal_s)} s`);
   if (!busy) {
     $("look").value = state.look;
@@ -207,19 +208,91 @@ async function listRecordings() {
   $("list").replaceChildren(...(rows.length ? rows : [element("li", "none yet")]));
 }
 
-// ---- Sources ---------------------------------------------------------------------------------------------------------------
+// ---- Cameras ---------------------------------------------------------------------------------------------------------------
 
-function select(source) {
+function select({ source, label, state }) {
   number = source;
   if (shown) shown.stop();
-  const state = states.find((state) => state.source === source);
+  say("");
+  // Nothing of the camera before it.
+  $("picture").getContext("2d").clearRect(0, 0, $("picture").width, $("picture").height);
+  $("record").hidden = $("recordings").hidden = true;
+  showFacts([]);
+  document.title = `${label} – histeq-video`;
   if (state) show(state);
+  else put($("line"), "away");
+  $("source").value = source;
   $("snapshot").href = `/api/sources/${source}/picture.jpg`;
-  $("snapshot").download = `${state ? state.name.replace(/[^\w.-]+/g, "_") : source}.jpg`;
+  $("snapshot").download = `${label.replace(/[^\w.-]+/g, "_")}.jpg`;
   shown = play(source);
   repaintBy(shown.paint);
   listRecordings();
 }
+
+function showAll() {
+  number = 0;
+  if (shown) shown.stop();
+  shown = null;
+  document.title = `${cameras.length} cameras – histeq-video`;
+  showWall(cameras, open);
+  count();
+}
+
+/// Says how many cameras there are.
+function count() {
+  const away = cameras.filter(({ state }) => !state || state.no_signal_s !== null).length;
+  put($("line"), `${cameras.length} cameras${away ? `, ${away} without a picture` : ""}`);
+}
+
+/// Shows the camera that the address of the page names, or all.
+function go() {
+  const named = Number(location.hash.replace("#camera=", ""));
+  const one = cameras.length < 2 ? cameras[0] : cameras.find(({ source }) => source === named);
+  $("all").hidden = $("source-label").hidden = !one || cameras.length < 2;
+  if (!one) {
+    showAll();
+    return;
+  }
+  hideWall();
+  select(one);
+}
+
+/// Opens a camera; with 0, all of them.
+function open(source) {
+  const before = number;
+  history.pushState(null, "", source ? `#camera=${source}` : "/");
+  go();
+  if (source) $("all").focus();
+  else focusTile(before);
+}
+
+/// Takes what the program says of all cameras.
+function take(all) {
+  const isOne = (name) => all.filter((camera) => camera.name === name).length === 1;
+  cameras = all.map((camera) => ({ ...camera, label: isOne(camera.name) ? camera.name : `${camera.name} (${camera.source})` }));
+  $("source").replaceChildren(...cameras.map(({ source, label }) => Object.assign(element("option", label), { value: source })));
+}
+
+/// Asks what the cameras do as long as all are shown.
+async function follow() {
+  if (number === 0 && !document.hidden) {
+    try {
+      const all = await ask("/api/cameras");
+      if (number === 0) {
+        take(all);
+        updateWall(cameras);
+        count();
+      }
+    } catch (error) {
+      if (number === 0) {
+        loseWall();
+        put($("line"), error instanceof TypeError ? "no connection to the program; trying again" : error.message);
+      }
+    }
+  }
+  setTimeout(follow, ASKED);
+}
+
 function listen() {
   $("look").addEventListener("change", () => { showEqualized(); tellSettings(); change({ look: $("look").value }); });
   $("strength").addEventListener("input", () => { busy = true; tellSettings(); });
@@ -227,10 +300,15 @@ function listen() {
   $("record").addEventListener("click", () => change({ recording: $("record").getAttribute("aria-pressed") !== "true" }));
   $("recordings").addEventListener("toggle", listRecordings);
   $("player").addEventListener("error", () => showPlayer(false));
-  $("source").addEventListener("change", () => select(Number($("source").value)));
+  $("source").addEventListener("change", () => open(Number($("source").value)));
+  $("all").addEventListener("click", () => open(0));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && number !== 0 && cameras.length > 1 && isFree(event)) open(0);
+  });
+  addEventListener("popstate", go);
 }
 
-/// Shows the sources, as soon as there are any.
+/// Shows the cameras, as soon as there are any.
 export async function showSources() {
   try {
     if (!isBegun) {
@@ -238,17 +316,14 @@ export async function showSources() {
       listen();
     }
     isBegun = true;
-    states = await ask("/api/sources");
+    take(await ask("/api/cameras"));
   } catch (error) {
     say(error.message);
   }
-  if (!states.length) {
-    setTimeout(showSources, 1000);
+  if (!cameras.length) {
+    setTimeout(showSources, ASKED);
     return;
   }
-  const isOne = (name) => states.filter((state) => state.name === name).length === 1;
-  $("source").replaceChildren(...states.map(({ source, name }) =>
-    Object.assign(element("option", isOne(name) ? name : `${name} (${source})`), { value: source })));
-  $("source-label").hidden = states.length < 2;
-  if (!states.some(({ source }) => source === number)) select(states[0].source);
+  go();
+  follow();
 }

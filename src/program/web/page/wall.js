@@ -1,0 +1,142 @@
+// All cameras at once: small pictures of those that are seen, their names, and what they do.
+
+import { $, element } from "/picture.js";
+
+/// Milliseconds between two pictures of a camera at least, and between the end of one and the begin of the next.
+const APART = 250, PAUSE = 50;
+/// Most pictures a second of all cameras together.
+const MOST = 16;
+/// A picture that takes longer than this, in milliseconds, is given up.
+const PATIENCE = 5000;
+/// Rows of a picture are a multiple of this, and at most so many.
+const STEP = 90, MOST_ROWS = 720;
+/// Pixels: the least width of a tile, what it has below its picture, and what is between two.
+const NARROWEST = 168, CAPTION = 58, GAP = 12;
+
+/// By the numbers of their cameras.
+const tiles = new Map();
+let opens = null;
+
+/// Shows these cameras. `open` gets the number of one that is chosen.
+export function showWall(cameras, open) {
+  opens = open;
+  document.body.classList.add("all");
+  $("wall").hidden = false;
+  updateWall(cameras);
+  fit();
+}
+
+export function hideWall() {
+  document.body.classList.remove("all");
+  $("wall").hidden = true;
+  tiles.clear();
+  $("tiles").replaceChildren();
+}
+
+/// Shows what the cameras do now, and those that are new.
+export function updateWall(cameras) {
+  const before = tiles.size;
+  let changed = false;
+  for (const [source, { row }] of tiles) {
+    if (cameras.some((camera) => camera.source === source)) continue;
+    row.remove();
+    tiles.delete(source);
+    changed = true;
+  }
+  for (const camera of cameras) tell(tiles.get(camera.source) ?? add(camera.source), camera);
+  if (changed || tiles.size !== before) fit();
+}
+
+/// Says that nothing is known of the cameras.
+export function loseWall() {
+  for (const tile of tiles.values()) say(tile, "no connection", false);
+}
+
+/// Gives the keyboard to the tile of this camera.
+export function focusTile(source) {
+  tiles.get(source)?.button.focus();
+}
+
+// ---- Tiles -----------------------------------------------------------------------------------------------------------------
+
+/// Which tiles are on the screen.
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    const tile = tiles.get(Number(target.dataset.source));
+    if (tile) tile.isSeen = isIntersecting;
+  }
+});
+
+function add(source) {
+  const row = document.createElement("li"), button = document.createElement("button"), canvas = document.createElement("canvas");
+  const tile = { source, row, button, canvas, name: element("b", ""), doing: element("span", ""), isSeen: false, films: false };
+  button.type = "button";
+  button.className = "tile";
+  button.dataset.source = source;
+  canvas.setAttribute("aria-hidden", "true");
+  button.append(canvas, tile.name, tile.doing);
+  button.addEventListener("click", () => opens(source));
+  row.append(button);
+  $("tiles").append(row);
+  tiles.set(source, tile);
+  watcher.observe(button);
+  follow(tile);
+  return tile;
+}
+
+function tell(tile, { label, state }) {
+  put(tile.name, label);
+  if (!state) say(tile, "away", false);
+  else if (state.no_signal_s !== null) say(tile, `no signal for ${Math.round(state.no_signal_s)} s`, false);
+  else say(tile, `${state.fps.toFixed(0)} frames/s${{ true: ", recording", false: ", recording is paused" }[state.recording] ?? ""}`, true);
+}
+
+function say(tile, text, films) {
+  tile.films = films;
+  tile.button.classList.toggle("away", !films);
+  put(tile.doing, text);
+}
+
+/// What has not changed is not read out again.
+export function put(place, text) {
+  if (place.textContent !== text) place.textContent = text;
+}
+
+// ---- Pictures --------------------------------------------------------------------------------------------------------------
+
+/// Shows new pictures of a tile as long as there is one: of what is not seen, or stands still, there is none.
+async function follow(tile) {
+  while (tiles.get(tile.source) === tile) {
+    const begin = performance.now();
+    if (tile.isSeen && tile.films && !document.hidden) await show(tile).catch(() => {});
+    const seen = [...tiles.values()].filter(({ isSeen }) => isSeen).length;
+    const wait = Math.max(APART, (1000 * seen) / MOST) - (performance.now() - begin);
+    await new Promise((next) => setTimeout(next, Math.max(PAUSE, wait)));
+  }
+}
+
+async function show({ source, canvas }) {
+  const rows = Math.min(MOST_ROWS, Math.ceil((canvas.clientHeight * devicePixelRatio) / STEP) * STEP);
+  const answer = await fetch(`/api/sources/${source}/picture.jpg?rows=${rows}`, { signal: AbortSignal.timeout?.(PATIENCE) });
+  if (!answer.ok) return;
+  const made = await createImageBitmap(await answer.blob());
+  canvas.width = made.width;
+  canvas.height = made.height;
+  canvas.getContext("2d", { alpha: false }).drawImage(made, 0, 0);
+  made.close();
+}
+
+// ---- Sizes -----------------------------------------------------------------------------------------------------------------
+
+/// Makes the tiles as large as all of them fit, but not too small to be of use.
+function fit() {
+  const list = $("tiles"), width = list.clientWidth, count = tiles.size;
+  const height = innerHeight - list.getBoundingClientRect().top - scrollY - GAP;
+  const across = (columns) => (width - GAP * (columns - 1)) / columns;
+  const down = (rows) => (((height - GAP * (rows - 1)) / rows - CAPTION) * 16) / 9;
+  let best = 0;
+  for (let columns = 1; columns <= count; columns++) best = Math.max(best, Math.min(across(columns), down(Math.ceil(count / columns))));
+  if (best < NARROWEST) best = across(Math.max(1, Math.min(count, Math.floor((width + GAP) / (NARROWEST + GAP)))));
+  list.style.gridTemplateColumns = `repeat(auto-fit, ${Math.max(1, Math.floor(best))}px)`;
+}
+addEventListener("resize", () => tiles.size && fit());
