@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # benches/suites.sh OUT
 #
-# Runs every suite of `histeq-lab` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv and
-# SUITE.svg, and comparison.md with the figures of the five publications beside this machine's. HISTEQ_LAB_BIN names the
-# program (and may hold more words: "./run histeq-lab"); default is this tree's release build. About eight minutes on 16
-# cores with a GPU.
+# Runs every suite of `histeq-lab` and keeps its tables in the folder OUT: SUITE.md (Markdown), SUITE.csv, and
+# comparison.md with the figures of the five publications beside this machine's. HISTEQ_LAB_BIN names the program (and
+# may hold more words: "./run histeq-lab"); default is this tree's release build. About eight minutes on 16 cores with a
+# GPU.
 set -euo pipefail
 out=${1:?usage: benches/suites.sh OUT}
 here=$(dirname -- "${BASH_SOURCE[0]}")
@@ -14,7 +14,7 @@ mkdir -p "$out"
 # suite NAME OPTIONS...: one suite under its own name, or under $as.
 suite() {
     local name=${as:-$1} begin=$SECONDS
-    "${program[@]}" "$@" --csv "$out/$name.csv" --plot "$out/$name.svg" > "$out/$name.md"
+    "${program[@]}" "$@" --csv "$out/$name.csv" > "$out/$name.md"
     echo "$name: $((SECONDS - begin)) s"
 }
 

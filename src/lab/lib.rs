@@ -4,7 +4,7 @@
 //! | module | what it is | may use |
 //! |---|---|---|
 //! | [`publications`] | the kernels of five published equalizers | |
-//! | [`mod@bench`] | measuring this machine: suites, tables, plots, the figures of others | publications |
+//! | [`mod@bench`] | measuring this machine: suites, tables, the figures of others | publications |
 //! | [`command_line`] | the program `histeq-lab`: options, files, signals, exit codes | publications, bench |
 
 pub mod bench;

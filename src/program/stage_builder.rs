@@ -35,11 +35,6 @@ pub fn measuring_threads() -> usize {
     if cores < 6 { 0 } else { (cores / 3).min(6) }
 }
 
-/// The threads that remove noise: as many as there are cores, since it takes longer than all else.
-pub fn denoising_threads() -> usize {
-    limits::threads()
-}
-
 /// The options that apply ahead of the backend, with the curves read.
 #[derive(Clone)]
 pub struct StageBuilder {

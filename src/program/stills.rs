@@ -26,11 +26,12 @@ const ROOM_TO_SHRINK: usize = 3;
 pub struct Moment {
     /// The video as it is.
     full_size: Input,
-    /// The video as it is shown.
-    input: Input,
+    /// The video, as its frames are here.
+    pub input: Input,
     /// When the part begins, in microseconds.
     start: Option<i64>,
-    shown: Frame,
+    /// The frame as it comes.
+    pub shown: Frame,
     /// Oldest first.
     before: VecDeque<Frame>,
     behind: Vec<Frame>,
@@ -76,16 +77,6 @@ impl Moment {
             false => format!("{}: there is no frame at that time", full_size.name),
         })?;
         Ok(Moment { full_size, input, start: options.part.start, shown, before, behind })
-    }
-
-    /// The frame as it comes.
-    pub fn original(&self) -> &Frame {
-        &self.shown
-    }
-
-    /// The video, as its frames are here.
-    pub fn input(&self) -> &Input {
-        &self.input
     }
 
     /// The frame as the look of `row` makes it, on the CPU.

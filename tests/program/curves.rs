@@ -325,20 +325,13 @@ fn options_that_make_curves_do_not_go_with_kept_ones() {
     assert_eq!((dir.read("c.jsonl"), dir.names()), (b"precious".to_vec(), vec!["c.jsonl".into(), "in.mkv".into()]));
 }
 
-/// An array of an archive: its shape and its values.
-pub fn array<T: npyz::Deserialize>(dir: &Dir, file: &str, name: &str) -> (Vec<u64>, Vec<T>) {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(dir.read(file))).expect("an archive");
-    let array = npyz::NpyFile::new(archive.by_name(&format!("{name}.npy")).expect(name)).expect("an array");
-    (array.shape().to_vec(), array.into_vec().expect("values of this type"))
-}
-
 #[test]
 fn what_the_page_says_in_python_applies_and_inverts_curves() {
     if !is_here("python3") {
         return;
     }
     let page = std::fs::read_to_string("docs/statistics.md").expect("the page");
-    let lines = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("lines of Python");
+    let lines = page.split("```python\n").nth(2).and_then(|rest| rest.split("```").next()).expect("lines of Python");
     let dir = Dir::new();
     // Curves that differ from frame to frame.
     dir.ffmpeg("-f lavfi -i color=size=64x48:rate=25,format=gray,geq=lum=60+X/2+N*5 -frames:v 4 -c:v ffv1 in.mkv");

@@ -10,7 +10,7 @@ mod command_line;
 // `compare`.
 mod compare;
 // `--save-curves`, `--load-curves`.
-pub mod curves;
+mod curves;
 // Decoded outputs beside the specification.
 mod decoded_files;
 // Configuration files, presets, the environment.

@@ -2,7 +2,7 @@
 //! from, and its own.
 //!
 //! ```text
-//! Setup (what to run, how often, on which GPU) -> suites -> Report (tables) -> Markdown | CSV | JSON | SVG
+//! Setup (what to run, how often, on which GPU) -> suites -> Report (tables) -> Markdown | CSV | JSON
 //!                                                                 \-> comparison with the publications' figures
 //! ```
 //!
@@ -19,8 +19,7 @@
 //! | `value` | repeated runs, median, quartiles |
 //! | `table` | rows with units |
 //! | `report`, `machine` | the tables of a suite, and the machine that was measured |
-//! | `markdown`, `data`, `plot` | the output formats of a report |
-//! | `svg` | drawings and axes of plots |
+//! | `markdown`, `data` | the output formats of a report |
 //! | `references`, `publications.json` | the figures in the publications |
 //! | `comparison` | the figures of this machine beside them |
 //! | `content` | the content of the measured pictures |
@@ -39,7 +38,6 @@ mod expected;
 mod image_file;
 mod machine;
 mod markdown;
-mod plot;
 mod references;
 mod report;
 mod run;
@@ -47,7 +45,6 @@ mod sequential;
 mod setup;
 mod suite;
 mod suites;
-mod svg;
 mod table;
 mod value;
 
@@ -55,7 +52,6 @@ pub use arithmetic::Arithmetic;
 pub use comparison::compare;
 pub use data::{csv, json};
 pub use markdown::markdown;
-pub use plot::svg;
 pub use references::{MeasuredCell, PUBLICATIONS, Publication, PublishedColumn, PublishedRow, PublishedTable};
 pub use report::SuiteReport;
 pub use run::run;

@@ -10,8 +10,6 @@ pub struct SuiteReport {
     pub suite: Suite,
     /// The machine that it ran on.
     pub machine: Machine,
-    /// The day, of UTC: `2026-11-26`.
-    pub date: String,
     /// The number of runs of each figure.
     pub repeats: Repeats,
     /// Notes on all tables.

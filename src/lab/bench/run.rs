@@ -1,6 +1,6 @@
 //! Runs a suite on the CPU and the GPU of this machine.
 
-use super::machine::{Machine, today};
+use super::machine::Machine;
 use super::{Row, Setup, Suite, SuiteReport, Table, suites};
 use anyhow::Result;
 
@@ -28,8 +28,7 @@ pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     }?;
     let gpu = setup.opened.get().and_then(|gpu| gpu.as_deref().ok());
     notes.extend(unsteady(&tables));
-    let machine = Machine::here(gpu);
-    let report = SuiteReport { suite, machine, date: today(), repeats: setup.repeats, notes, tables };
+    let report = SuiteReport { suite, machine: Machine::here(gpu), repeats: setup.repeats, notes, tables };
     setup.steps.finish();
     Ok(report)
 }

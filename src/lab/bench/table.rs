@@ -37,16 +37,6 @@ impl Unit {
         }
     }
 
-    /// What it measures, for the title of an axis.
-    pub fn quantity(self) -> &'static str {
-        match self {
-            Unit::Microseconds | Unit::Milliseconds | Unit::Seconds => "time",
-            Unit::GigabytesASecond | Unit::FramesASecond => "rate",
-            Unit::Percent => "share",
-            Unit::Times => "ratio",
-        }
-    }
-
     /// The unit in microseconds, if it is one of time.
     pub fn in_microseconds(self) -> Option<f64> {
         match self {
@@ -65,8 +55,6 @@ pub struct Measure {
     pub name: String,
     /// Its unit.
     pub unit: Unit,
-    /// Whether plots draw it.
-    pub drawn: bool,
 }
 
 /// One row.
@@ -74,21 +62,13 @@ pub struct Measure {
 pub struct Row {
     /// Its keys; one for each key of its table.
     pub keys: Vec<String>,
-    /// Its place on the axis of a plot; rows without a place are not drawn.
-    pub at: Option<f64>,
     values: Vec<(String, Value)>,
 }
 
 impl Row {
     /// A row without figures.
     pub fn new<K: Into<String>>(keys: impl IntoIterator<Item = K>) -> Self {
-        Row { keys: keys.into_iter().map(Into::into).collect(), at: None, values: Vec::new() }
-    }
-
-    /// Sets the place on the axis, above 0.
-    #[must_use]
-    pub fn at(self, place: f64) -> Self {
-        Row { at: Some(place), ..self }
+        Row { keys: keys.into_iter().map(Into::into).collect(), values: Vec::new() }
     }
 
     /// Adds a figure, if there is one.
@@ -122,8 +102,6 @@ pub struct Table {
     pub keys: Vec<&'static str>,
     /// The measures of rows.
     pub measures: Vec<Measure>,
-    /// The index of the key that is the axis of its plot; without one, figures are drawn as bars.
-    pub axis: Option<usize>,
     rows: Vec<Row>,
 }
 
@@ -136,33 +114,15 @@ impl Table {
             notes: Vec::new(),
             keys: keys.to_vec(),
             measures: Vec::new(),
-            axis: None,
             rows: Vec::new(),
         }
     }
 
-    /// Adds measures of this unit, which plots draw.
+    /// Adds measures of this unit.
     #[must_use]
-    pub fn measures<N: Into<String>>(self, names: impl IntoIterator<Item = N>, unit: Unit) -> Self {
-        self.columns(names, unit, true)
-    }
-
-    /// Adds measures of this unit, which plots leave out.
-    #[must_use]
-    pub fn undrawn<N: Into<String>>(self, names: impl IntoIterator<Item = N>, unit: Unit) -> Self {
-        self.columns(names, unit, false)
-    }
-
-    fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>, unit: Unit, drawn: bool) -> Self {
-        self.measures.extend(names.into_iter().map(|name| Measure { name: name.into(), unit, drawn }));
+    pub fn measures<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>, unit: Unit) -> Self {
+        self.measures.extend(names.into_iter().map(|name| Measure { name: name.into(), unit }));
         self
-    }
-
-    /// Sets the key that is the axis of its plot.
-    #[must_use]
-    pub fn over(self, key: &str) -> Self {
-        let axis = self.keys.iter().position(|name| *name == key);
-        Table { axis, ..self }
     }
 
     /// Adds a note for its readers.

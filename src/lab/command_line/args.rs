@@ -19,7 +19,7 @@ use std::path::PathBuf;
 Exit codes: 0 done, 1 and 4 to 9 failed (missing 4, device 6), 2 usage error, 130 interrupted.
 
 Examples:
-  histeq-lab kernels --csv k.csv --plot k.svg
+  histeq-lab kernels --csv k.csv
   histeq-lab stages photo.png
   histeq-lab bins --elements 6220800 --bins 4096
   histeq-lab --compare references")]
@@ -47,10 +47,6 @@ pub struct Args {
     /// Also write the figures as JSON, with quartiles
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub json: Option<PathBuf>,
-
-    /// Also draw the figures as SVG
-    #[arg(long, value_name = "FILE.svg", value_hint = clap::ValueHint::FilePath)]
-    pub plot: Option<PathBuf>,
 
     /// Print published figures beside those of this machine; without a suite, of all suites that have any
     #[arg(long, value_enum, ignore_case = true)]
@@ -158,7 +154,7 @@ impl Args {
 
     /// The files that are written.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.csv, &self.json, &self.plot].into_iter().flatten()
+        [&self.csv, &self.json].into_iter().flatten()
     }
 
     /// Checks that the options go together.
@@ -182,11 +178,7 @@ impl Args {
 
     fn check_outputs(&self) -> Result<(), clap::Error> {
         if self.suites().len() != 1 && self.files().next().is_some() {
-            return conflict("--csv, --json and --plot write the figures of one suite: name it");
-        }
-        let is_svg = |file: &PathBuf| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
-        if let Some(plot) = self.plot.as_ref().filter(|file| !is_svg(file)) {
-            return conflict(format!("--plot draws SVG: give it a name like plot.svg, not {}", plot.display()));
+            return conflict("--csv and --json write the figures of one suite: name it");
         }
         if self.files().any(|file| file.as_os_str() == "-") {
             return conflict("--csv and --json take a file's name: the tables are on stdout");

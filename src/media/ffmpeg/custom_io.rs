@@ -2,12 +2,12 @@
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::{Error, FileRead, OUT_OF_MEMORY, check};
-use crate::sys::read_at;
 use ffmpeg_next::ffi;
 use std::ffi::{CStr, c_void};
 use std::fs::File;
 use std::io::Read;
 use std::mem::ManuallyDrop;
+use std::os::unix::fs::FileExt;
 
 /// Bytes of FFmpeg's read buffer.
 const BUFFER: usize = 1 << 16;
@@ -129,7 +129,7 @@ unsafe extern "C" fn read(input: *mut c_void, buffer: *mut u8, size: i32) -> i32
         Input::Stream(reader) => reader.read(buffer),
         Input::File { file, position } => {
             let _read = FileRead::begin();
-            read_at(file, buffer, *position).inspect(|&count| *position += count as u64)
+            file.read_at(buffer, *position).inspect(|&count| *position += count as u64)
         }
     };
     match count {

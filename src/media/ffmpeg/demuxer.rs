@@ -10,8 +10,8 @@ use super::opens::Opens;
 use super::packet::Packet;
 use super::protocols::{self, OpenError};
 use super::{
-    Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Programme, Stream, StreamSideData, Unshown,
-    c_string, check, location, microseconds, rescale, text, timecode_of,
+    Chapter, Error, Interrupt, Media, MediaType, Metadata, OUT_OF_MEMORY, Programme, Stream, StreamSideData, c_string,
+    check, location, microseconds, rescale, text, timecode_of,
 };
 use crate::sys::Name;
 use ffmpeg_next::codec::Id;
@@ -84,7 +84,8 @@ const FRAMES: &str = "rawvideo";
 /// An open input.
 pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
-    media: Media,
+    /// The description of the input.
+    pub media: Media,
     /// Options that the demuxer does not have.
     ignored: Metadata,
     /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the
@@ -316,32 +317,6 @@ impl Demuxer {
         if self.copies.is_some() {
             self.copies = Some(pool);
         }
-    }
-
-    /// The description of the input.
-    pub fn media(&self) -> &Media {
-        &self.media
-    }
-
-    /// Adds metadata that FFmpeg does not read.
-    pub fn add_metadata(&mut self, metadata: Metadata) {
-        self.media.metadata.extend(metadata);
-    }
-
-    /// Sets the samples that became 0 and 65535.
-    pub fn set_samples(&mut self, samples: Option<(f64, f64)>) {
-        self.media.samples = samples;
-    }
-
-    /// Sets what the file says and FFmpeg does not show.
-    pub fn set_unshown(&mut self, unshown: Vec<Unshown>) {
-        self.media.unshown = unshown;
-    }
-
-    /// Sets width to height of a pixel of this stream, as the container means it.
-    pub fn set_aspect_ratio(&mut self, stream: usize, ratio: Rational) {
-        let stream = &mut self.media.streams[stream];
-        (stream.sample_aspect_ratio, stream.container_aspect_ratio) = (Some(ratio), Some(ratio));
     }
 
     /// Whether an option of this name was given that the demuxer does not have.

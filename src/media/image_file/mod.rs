@@ -409,3 +409,22 @@ fn put_ahead(png: &mut Png, chunk: PngChunk) {
     let first = png.chunks().iter().position(|of| matches!(&of.kind(), b"PLTE" | b"IDAT"));
     png.chunks_mut().insert(first.unwrap_or(1), chunk);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::end_of_jpeg;
+
+    #[test]
+    fn an_image_ends_with_its_own_end_marker() {
+        let thumbnail = [0xff, 0xe1, 0, 8, 0xff, 0xd8, 0xff, 0xd9, 1, 2];
+        let scan = [0xff, 0xda, 0, 3, 7, 1, 0xff, 0x00, 0xff, 0xd3, 9];
+        let image = [&[0xff, 0xd8][..], &thumbnail, &scan].concat();
+        let is_whole = |image: &[u8]| end_of_jpeg(image).is_some();
+        assert!(!is_whole(&image));
+        assert!(is_whole(&[&image[..], &[0xff, 0xff, 0xd9]].concat()));
+        assert!(is_whole(&[&image[..], &[0xff, 0xd9], b"and a video"].concat()));
+        for length in 0..image.len() {
+            assert!(!is_whole(&image[..length]), "{length}");
+        }
+    }
+}

@@ -169,11 +169,6 @@ impl BrowserStream {
         Ok(stream)
     }
 
-    /// Columns and rows of each picture of a pair.
-    pub fn size(&self) -> (usize, usize) {
-        self.pairs.half.size
-    }
-
     /// Adds a pair, which is shown from now on.
     ///
     /// # Errors
@@ -285,7 +280,7 @@ mod tests {
         let gives = given.clone();
         let give = move |fragment| gives.lock().expect("a lock").push(fragment);
         let mut stream = BrowserStream::open(&frame(16), 30, give).expect("a video");
-        assert_eq!(stream.size(), (58, 30));
+        assert_eq!(stream.pairs.half.size, (58, 30));
         for value in [40, 80, 120] {
             stream.write([&frame(value), &frame(value + 60)]).expect("a picture");
         }

@@ -161,15 +161,6 @@ impl PieceFile {
         ensure!(is_right, "{}: damaged (remove it and run this piece again)", self.name);
         Ok(Some((bytes, packet)))
     }
-
-    /// Reads the packets that are left.
-    ///
-    /// # Errors
-    /// When they cannot be read, or are not those that were written.
-    pub fn check(mut self) -> Result<()> {
-        while self.next_packet()?.is_some() {}
-        Ok(())
-    }
 }
 
 /// Reads the description, and goes back to the first packet.

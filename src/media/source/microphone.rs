@@ -38,7 +38,7 @@ impl MicrophoneSource {
     pub fn open(device: Microphone, start: StartTime, cancel: &Cancel, notices: Notices) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let open = open(&device, &interrupt).map_err(|error| FailureKind::Device.error(device.explain(error)))?;
-        let found = &open.media().streams[0];
+        let found = &open.media.streams[0];
         let time_base = found.time_base;
         let stream = Stream { time_base: microseconds(), start: None, ..found.clone() };
         Ok(MicrophoneSource {
@@ -74,12 +74,12 @@ impl MicrophoneSource {
         let name = &self.device.name;
         let opened = Pauses::default().until_open(&self.cancel, &self.notices, None, || {
             let open = open(&self.device, &self.interrupt).map_err(|error| anyhow!("{name}: {error}"))?;
-            ensure!(open.media().streams[0].sound() == self.stream.sound(), "{name}: back with another rate");
+            ensure!(open.media.streams[0].sound() == self.stream.sound(), "{name}: back with another rate");
             Ok(open)
         });
         let Some((open, seconds)) = opened else { return false };
         self.notices.back(&format!("{name}: back after {seconds:.1} s"));
-        self.time_base = open.media().streams[0].time_base;
+        self.time_base = open.media.streams[0].time_base;
         self.open = Some(open);
         true
     }
@@ -124,5 +124,5 @@ fn open(device: &Microphone, interrupt: &Interrupt) -> Result<Demuxer, Error> {
     interrupt.set_timeout(TIMEOUT);
     let demuxer = Demuxer::open(&Name::from(&device.url), ReadFrom::Url, Some(&device.input), &[], interrupt.clone())?;
     last_message();
-    if demuxer.media().streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }
+    if demuxer.media.streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }
 }

@@ -46,7 +46,7 @@ fn open_by_kind(
         check_size(name, video.size)?;
         ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
         let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
-        let input = source.input().clone();
+        let input = source.input.clone();
         Ok((Box::new(source) as Box<dyn Source>, input))
     };
     let format = options.format.as_deref();
@@ -115,7 +115,7 @@ fn open_file(
     );
     let source = FileSource::open(options.clone(), name, from, cancel, notices, progress);
     let source = source.map_err(|error| if is_pipe { with_hint(error, options.format.is_some()) } else { error })?;
-    let input = source.input().clone();
+    let input = source.input.clone();
     Ok((Box::new(source), input))
 }
 

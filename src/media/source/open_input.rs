@@ -92,7 +92,7 @@ impl OpenInput {
         last_message();
         let video = demuxer.best_video();
         let video = video.ok_or_else(|| FailureKind::Damage.error(format!("{}: no video in it", input.name)))?;
-        let stream = demuxer.media().streams[video].clone();
+        let stream = demuxer.media.streams[video].clone();
         let packets = LivePackets {
             demuxer,
             video,
@@ -118,7 +118,7 @@ impl OpenInput {
 
     /// All its streams.
     pub fn streams(&self) -> &[Stream] {
-        &self.video.packets.demuxer.media().streams
+        &self.video.packets.demuxer.media.streams
     }
 
     /// Whether the times of its pictures are assumed: its format has none, and its rate is not this one.
@@ -136,7 +136,7 @@ impl OpenInput {
         self.sound_routes = sounds.found_in(self.streams(), 1);
         let LivePackets { demuxer, video, .. } = &mut self.video.packets;
         let is_selected = |index| index == *video || self.sound_routes.iter().any(|route| route.stream == index);
-        for index in (0..demuxer.media().streams.len()).filter(|&index| !is_selected(index)) {
+        for index in (0..demuxer.media.streams.len()).filter(|&index| !is_selected(index)) {
             demuxer.discard(index);
         }
     }

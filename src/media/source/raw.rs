@@ -17,7 +17,7 @@ pub struct RawSource {
     video: RawVideo,
     /// Whether it is y4m, with a header before each frame.
     is_y4m: bool,
-    input: Input,
+    pub(super) input: Input,
     pool: Arc<dyn Pool>,
     attachment: histeq::frame::Attachment,
     notices: Notices,
@@ -92,11 +92,6 @@ impl RawSource {
             end,
             look_ahead: 0,
         }
-    }
-
-    /// The description of the input.
-    pub fn input(&self) -> &Input {
-        &self.input
     }
 
     /// The next frame of the stream, `None` at its end.

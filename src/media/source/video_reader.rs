@@ -82,7 +82,7 @@ impl<P: ReadPackets> VideoReader<P> {
     /// # Errors
     /// Those of [`Decoder::open`].
     pub fn open(mut packets: P, stream: usize, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
-        let described = &packets.demuxer().media().streams[stream];
+        let described = &packets.demuxer().media.streams[stream];
         let (decoder, time_base) = (Decoder::open(described, delay, on)?, described.time_base);
         Ok(VideoReader {
             packets,

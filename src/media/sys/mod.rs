@@ -35,7 +35,7 @@ pub use limit::{limit_of, no_thread};
 pub use name::Name;
 pub use numbered::{number_pattern, numbered, numbers_there};
 pub use private_folder::PrivateFolder;
-pub use read_ahead::{Filled, Filling, read_at};
+pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;
 pub use resident::Resident;
 pub use terminal::{

@@ -5,6 +5,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use histeq::frame::{Buffer, Pool, Sample, limits};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -193,17 +194,12 @@ impl Job {
 fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64) -> io::Result<(usize, bool)> {
     fill(buffer, sample, |buffer, filled| {
         loop {
-            match read_at(file, buffer, position + filled as u64) {
+            match file.read_at(buffer, position + filled as u64) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => return read,
             }
         }
     })
-}
-
-/// Reads from this place in the file on, as [`std::io::Read::read`] does. The file's own position stays.
-pub fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, position)
 }
 
 #[cfg(test)]

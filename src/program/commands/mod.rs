@@ -6,7 +6,6 @@ mod devices;
 mod exit_code;
 mod join;
 mod live;
-mod manual;
 mod plan;
 mod preview;
 mod run;
@@ -16,11 +15,11 @@ mod version;
 
 pub use exit_code::exit_code;
 
-use crate::options::Job;
+use crate::options::{Job, completions, man_pages};
 use crate::pieces::run_batch;
 use crate::report::Console;
 use crate::stdout::print;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use histeq_media::pipeline::Outcome;
 
 /// Does what the command line asks for.
@@ -43,8 +42,10 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Bench => bench::run(console),
         Job::Version => version::run().map(complete),
         Job::Devices { all } => devices::run(all).map(complete),
-        Job::Completions(shell) => manual::print_completions(shell).map(complete),
+        Job::Completions(shell) => print(&completions(shell)?).map(complete),
         Job::ManPage(page) => print(&page).map(complete),
-        Job::ManPages(folder) => manual::write_pages(&folder).map(complete),
+        Job::ManPages(folder) => man_pages(&folder)
+            .with_context(|| format!("{}: cannot write man pages there", folder.display()))
+            .map(complete),
     }
 }

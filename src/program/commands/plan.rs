@@ -39,8 +39,6 @@ fn check_options(job: &FileJob) -> Result<()> {
         "--filter-after: filters can reach across pieces"
     } else if job.palette.palette.is_some() {
         "--palette colours pictures behind equalization, which pieces leave out"
-    } else if job.stats.iter().any(|(_, format)| *format == StatsFormat::Archive) {
-        "--stats NAME.npz: histograms are kept by one process"
     } else if job.equalize.save_curves.as_ref().is_some_and(is_cube) {
         "--save-curves NAME.cube: a scene can lie in several pieces"
     } else if job.unchanged != Unchanged::Encode {
@@ -156,7 +154,7 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
         make_folder_of(output)?;
         let mut arguments = Job::options()?;
         arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into(), "--made-up".into()]);
-        let answer = pool.run_one(&arguments, &input.to_string())?;
+        let answer = pool.run_one(&arguments, &input.to_string(), |message| pool.pass_on(message))?;
         if pool.cancel.is_cancelled() || answer.outcome == Outcome::Interrupted {
             return Ok(Outcome::Interrupted);
         }

@@ -3,7 +3,7 @@
 use super::command::Args;
 use super::defaults::{HAS_NUL, Options, Origin, Text, with_origins, words_for};
 use super::live::{LiveJob, Scheduled};
-use super::option_args::{SET, is_rare, typed};
+use super::option_args::{SET, is_rare};
 use super::values::{in_one_line, usage};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
@@ -44,45 +44,16 @@ pub struct Camera {
     pub words: Vec<OsString>,
     /// What they ask for.
     pub job: LiveJob,
-    /// Where it is in the file, and where its options are.
-    place: String,
-    places: Vec<PlacedOption>,
-}
-
-/// An option of a camera, and its place in the file.
-#[derive(Clone, Debug)]
-struct PlacedOption {
-    name: String,
-    values: Vec<String>,
-    place: String,
+    /// Where it is in the file.
+    pub place: String,
 }
 
 impl Camera {
     /// A source of the command line.
     pub fn from_command_line(name: String, job: LiveJob) -> Self {
-        Camera { name, words: Vec::new(), job, place: String::new(), places: Vec::new() }
+        Camera { name, words: Vec::new(), job, place: String::new() }
     }
 
-    /// `error`, which this camera's options have caused, with the place of the one that it is about.
-    pub fn fault(&self, error: anyhow::Error) -> anyhow::Error {
-        let message = format!("{error:#}");
-        // Either it names the option, or what was given for it: the key of an option of an encoder says most.
-        let rank = |option: &PlacedOption| {
-            let name = [(1, typed(&format!("--{}", option.name)))];
-            let given = option.values.iter().map(|value| match value.split_once('=') {
-                Some((key, _)) => (2, key.to_owned()),
-                None => (0, value.clone()),
-            });
-            let told = name.into_iter().chain(given).filter(|(_, word)| !word.is_empty() && message.contains(word));
-            told.map(|(kind, word)| (kind, word.len())).max()
-        };
-        let about = self.places.iter().filter(|option| rank(option).is_some()).max_by_key(|option| rank(option));
-        let place = about.map_or(&self.place, |option| &option.place);
-        error.context(format!("{place}: camera {}", self.name))
-    }
-}
-
-impl Camera {
     /// The words that are one for the whole process.
     pub fn of_process(&self) -> BTreeSet<&OsStr> {
         let name = |word: &OsStr| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
@@ -94,7 +65,8 @@ impl Camera {
 /// A file of cameras, and the words of the command line that names it.
 #[derive(Clone, Debug)]
 pub struct CameraFile {
-    path: PathBuf,
+    /// Its name.
+    pub path: PathBuf,
     words: Vec<OsString>,
 }
 
@@ -115,11 +87,6 @@ impl CameraFile {
         };
         let words = words[..at].iter().chain(&words[at + count..]).cloned().collect();
         Some(CameraFile { path: path.into(), words })
-    }
-
-    /// Its name.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Reads it, and checks all of it.
@@ -275,13 +242,7 @@ impl CameraFile {
             let message = format!("camera {name} goes nowhere (record = \"{name}-%Y%m%d-%H%M%S.mkv\", or output)");
             return Err(text.error(key.span(), &message));
         }
-        let placed = |(option, place): &(String, Range<usize>)| PlacedOption {
-            name: option.clone(),
-            values: own.get(option).or(defaults.get(option)).cloned().unwrap_or_default(),
-            place: text.place(place),
-        };
-        let (place, places) = (text.place(&key.span()), places.iter().map(placed).collect());
-        Ok(Camera { name, words, job, place, places })
+        Ok(Camera { name, words, job, place: text.place(&key.span()) })
     }
 }
 

@@ -101,8 +101,8 @@ pub struct FileArgs {
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
-    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), a page with
-    /// plots (.html), or histograms for NumPy (.npz); may be repeated
+    /// Also write measurements of each frame: a table (.csv), lines of JSON (.jsonl, or - for stdout), or a page
+    /// with plots (.html); may be repeated
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, action = ArgAction::Append)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub stats: Vec<Name>,
@@ -213,8 +213,6 @@ pub enum StatsFormat {
     Csv,
     /// A JSON object on each line: `.jsonl`.
     JsonLines,
-    /// Histograms for NumPy: `.npz`.
-    Archive,
     /// A page with plots: `.html`.
     Page,
     /// For a page of which this is a piece: a `PieceRecord` on each line.
@@ -231,7 +229,6 @@ impl StatsFormat {
         match extension.to_str()? {
             "csv" => Some(StatsFormat::Csv),
             "jsonl" => Some(StatsFormat::JsonLines),
-            "npz" => Some(StatsFormat::Archive),
             "html" => Some(StatsFormat::Page),
             _ => None,
         }
@@ -503,7 +500,12 @@ fn stats(names: Vec<Name>, output: &Name) -> Result<Vec<(Name, StatsFormat)>, cl
             return Err(usage(ErrorKind::ArgumentConflict, &format!("--stats names {name} twice")));
         }
         let Some(format) = StatsFormat::of(&name) else {
-            let message = format!("--stats is a file .csv, .jsonl, .html or .npz, or - for stdout, not {name}");
+            let is_archive = name.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"));
+            let way = match is_archive {
+                true => " (count histograms in the frames of ffmpeg -i VIDEO -vf extractplanes=y -f rawvideo -)",
+                false => "",
+            };
+            let message = format!("--stats is a file .csv, .jsonl or .html, or - for stdout, not {name}{way}");
             return Err(usage(ErrorKind::ValueValidation, &message));
         };
         stats.push((name, format));

@@ -54,7 +54,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     arguments.extend(["--one-of".into(), name.clone().into(), output.name.clone().into()]);
     arguments.extend(output.is_made_up.then(|| "--made-up".into()));
     let mut messages = Vec::new();
-    let planned = match pool.run_one_silently(&arguments, &name.to_string(), &mut messages) {
+    let planned = match pool.run_one(&arguments, &name.to_string(), |message| messages.push(message)) {
         Ok(planned) if planned.outcome == Outcome::Complete => planned,
         Ok(_) => {
             console.info("interrupted while planning: nothing was written");
@@ -227,7 +227,7 @@ impl FileInPieces<'_> {
         // The first signal does not end it: it takes no longer than copying.
         let mut pool = pool.clone();
         pool.cancel = Cancel::default();
-        let answer = pool.run_one(&arguments, &job.input.url.to_string())?;
+        let answer = pool.run_one(&arguments, &job.input.url.to_string(), |message| pool.pass_on(message))?;
         Ok(answer.result.outputs.into_iter().next())
     }
 

@@ -272,22 +272,11 @@ impl<'a> ProcessPool<'a> {
         }
     }
 
-    /// Runs this program with `arguments`, passes on its messages, and waits for its end.
+    /// Runs this program with `arguments`, hands its messages to `pass_on`, and waits for its end.
     ///
     /// # Errors
     /// [`ChildError`], with this name, when it fails otherwise than by being interrupted.
-    pub fn run_one(&self, arguments: &[OsString], name: &str) -> Result<Answer> {
-        let mut messages = Vec::new();
-        let answer = self.run_one_silently(arguments, name, &mut messages);
-        messages.into_iter().for_each(|message| self.pass_on(message));
-        answer
-    }
-
-    /// As [`run_one`](Self::run_one), but its messages are added to `messages`.
-    ///
-    /// # Errors
-    /// As `run_one`.
-    pub fn run_one_silently(&self, arguments: &[OsString], name: &str, messages: &mut Vec<Output>) -> Result<Answer> {
+    pub fn run_one(&self, arguments: &[OsString], name: &str, mut pass_on: impl FnMut(Output)) -> Result<Answer> {
         let mut child = spawn(arguments)?;
         let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
@@ -304,7 +293,7 @@ impl<'a> ProcessPool<'a> {
                 Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok((_, output)) => {
                     let message = reported.receive(output);
-                    messages.extend(message.map(|message| message.of(name)));
+                    message.into_iter().for_each(|message| pass_on(message.of(name)));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -39,7 +39,7 @@ fn join_stats(folder: &PieceFolder<'_>, pieces: usize, recording: &Recording) ->
             next += 1;
             record.scene = scenes.next(record.cut, record.after_flash);
             let levels = || line.levels.unwrap_or_default();
-            recording.write(&record, None, levels, || line.pictures.unwrap_or_default().map(|jpeg| jpeg.0))?;
+            recording.write(&record, levels, || line.pictures.unwrap_or_default().map(|jpeg| jpeg.0))?;
         }
         let end = first + plan.pieces[piece].1 as u64;
         ensure!(next == end, "{name}: frame {next} is missing (run piece {piece} again)");

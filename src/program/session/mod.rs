@@ -35,7 +35,7 @@ pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
     limits: Limits,
-    memory: ProcessMemory,
+    pub memory: ProcessMemory,
     /// Set by the first signal, and when the time is over.
     pub cancel: Cancel,
     /// Prints notes and warnings.
@@ -103,11 +103,6 @@ impl<'a> Session<'a> {
     /// From now on, this run is several sources together, `count` at present.
     pub fn begin_several(&mut self, count: usize) {
         self.is_sum = true;
-        self.sources_are(count);
-    }
-
-    /// There are as many sources now.
-    pub fn sources_are(&self, count: usize) {
         self.memory.set_videos(count);
     }
 

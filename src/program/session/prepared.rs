@@ -3,7 +3,7 @@
 
 use crate::options::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
-use crate::stage_builder::{StageBuilder, denoising_threads};
+use crate::stage_builder::StageBuilder;
 use anyhow::Result;
 use histeq::equalize::{EqualizeStage, Verifier};
 use histeq::frame::limits;
@@ -85,7 +85,8 @@ impl Prepared {
             None if self.is_thermal => progress.set_about("gray of more than 8 bits gets the look thermal".to_owned()),
             None => {}
         }
-        let stage = stage.denoising_on(denoising_threads());
+        // Noise takes longer than all else: as many threads as there are cores.
+        let stage = stage.denoising_on(limits::threads());
         let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));

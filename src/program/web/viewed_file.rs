@@ -212,7 +212,7 @@ impl ViewedFile {
             None => Moment::read(&self.from(asked.at, 1), &self.rows, room, &self.cancel)?,
         };
         let equalized = moment.under(&asked.row)?;
-        let pair = Arc::new([moment.original().clone(), equalized]);
+        let pair = Arc::new([moment.shown.clone(), equalized]);
         *held = Some((asked.at, moment));
         if !is_small {
             last.pair = Some((asked.clone(), pair.clone()));

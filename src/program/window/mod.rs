@@ -189,7 +189,7 @@ impl PreviewWindow {
                 overlay::centred(canvas, &[&format!("no signal for {seconds} s")]);
             }
             if controls.help {
-                overlay::key_list(canvas);
+                overlay::centred(canvas, keys::HELP);
             }
             overlay::status_line(canvas, &text);
             Ok(())

@@ -1,6 +1,5 @@
 //! Drawing over the picture: status line, labels, divider, list of keys, no signal.
 
-use super::keys::HELP;
 use crate::draw::chart::Canvas;
 use embedded_graphics::Drawable;
 use embedded_graphics::mono_font::ascii::{FONT_7X13_BOLD, FONT_9X18_BOLD};
@@ -26,11 +25,6 @@ pub fn status_line(canvas: &mut Canvas, text: &str) {
     let top = height - line;
     shade(canvas, Point::new(0, top), (width, line));
     write(canvas, text, Point::new(MARGIN, top + MARGIN / 2), font, Rgb888::WHITE);
-}
-
-/// Draws the list of keys in the middle.
-pub fn key_list(canvas: &mut Canvas) {
-    centred(canvas, HELP);
 }
 
 /// Draws lines in the middle, in the small font if the large one does not fit.

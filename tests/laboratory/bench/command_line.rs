@@ -23,7 +23,7 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("cpu in.mp4", "cpu takes no file"),
         ("luminance photo.png --compare references", "leave out the file"),
         ("--csv a.csv", "name it"),
-        ("--compare references --plot a.svg", "name it"),
+        ("--compare references --json a.json", "name it"),
         ("cpu --compare references", "no publication has figures for cpu"),
         ("cpu --compare guesses", "guesses"),
         ("cpu --repeat 0", "--repeat"),
@@ -32,7 +32,6 @@ fn what_makes_no_sense_is_a_usage_error() {
         ("scans --scan sideways", "sideways"),
         ("scans --block-size 100", "64, 128, 256, 512, 1024"),
         ("stages --pixels-per-thread 257", "257"),
-        ("scans --plot k.png", "--plot draws SVG"),
         ("scans --csv -", "the tables are on stdout"),
         ("scans --saturate 5", "--saturate is for the suite bins"),
         ("cpu --scan blelloch", "--scan is for the suites"),
@@ -70,7 +69,7 @@ fn a_gpu_that_has_to_be_there_and_is_not_is_an_error() {
 #[test]
 fn a_suite_without_a_figure_writes_nothing_and_fails() {
     let dir = Dir::new();
-    dir.run("kernels --quick --gpu 99 --csv k.csv --plot k.svg").exits_with(6).says(&["kernels needs a GPU"]);
+    dir.run("kernels --quick --gpu 99 --csv k.csv --json k.json").exits_with(6).says(&["kernels needs a GPU"]);
     assert!(dir.names().is_empty(), "{:?}", dir.names());
 }
 

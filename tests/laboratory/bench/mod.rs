@@ -7,7 +7,7 @@ mod command_line;
 mod figures;
 // What is measured, with and without a GPU.
 mod suites;
-// Markdown, CSV, JSON, SVG.
+// Markdown, CSV, JSON.
 mod written;
 
 use crate::support::program::Dir;

@@ -1,12 +1,10 @@
-//! What is written: Markdown on stdout, CSV, JSON, SVG.
+//! What is written: Markdown on stdout, CSV, JSON.
 
 use super::{rows, run};
 use crate::support::program::Dir;
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use std::collections::BTreeSet;
 
-/// What has lines, and what has several tables. Without a GPU, none has bars.
+/// What has figures without a GPU, and what has several tables.
 const SUITES: [&str; 2] = ["scans", "bins"];
 
 #[test]
@@ -41,51 +39,6 @@ fn csv_and_json_have_the_same_figures() {
         let tables = report["tables"].as_array().expect("tables");
         let all = tables.iter().flat_map(|table| table["rows"].as_array().expect("rows"));
         assert_eq!(count, all.map(|row| row["figures"].as_object().map_or(0, serde_json::Map::len)).sum::<usize>());
-    }
-}
-
-#[test]
-fn plots_are_well_formed_and_need_no_other_file() {
-    let dir = Dir::new();
-    for suite in SUITES {
-        run(&dir, &format!("{suite} --backend cpu --plot p.svg"));
-        let text = String::from_utf8(dir.read("p.svg")).expect("text");
-        let mut reader = Reader::from_str(&text);
-        let (mut lines, mut open) = (0, 0);
-        loop {
-            let event = reader.read_event().unwrap_or_else(|error| panic!("{suite}: {error} in {text}"));
-            match &event {
-                Event::Eof => break,
-                Event::Start(_) => open += 1,
-                Event::End(_) => open -= 1,
-                _ => {}
-            }
-            let (Event::Start(tag) | Event::Empty(tag)) = event else { continue };
-            lines += usize::from(tag.name().as_ref() == b"path");
-            for attribute in tag.attributes() {
-                let attribute = attribute.expect("an attribute");
-                assert!(!attribute.key.as_ref().ends_with(b"href"), "{suite} has a reference");
-                assert!(!String::from_utf8_lossy(&attribute.value).contains("url("), "{suite} has a reference");
-            }
-        }
-        assert_eq!(open, 0);
-        assert!(lines >= 3, "{suite} draws {lines} lines");
-        assert!(!text.contains("@import") && !text.contains("url("), "{suite}");
-        assert!(!text.contains("NaN") && !text.contains("inf"), "{suite}");
-    }
-}
-
-#[test]
-fn plots_say_what_their_axes_are_and_what_was_measured() {
-    let dir = Dir::new();
-    run(&dir, "scans --backend cpu --plot p.svg");
-    let text = String::from_utf8(dir.read("p.svg")).expect("text");
-    let today = dir.other_command("date", "-u +%F").output().expect("a date").stdout;
-    let today = String::from_utf8_lossy(&today).trim().to_owned();
-    for part in
-        ["rotate(-90)", ">time (µs, logarithmic)<", ">size (logarithmic)<", &today, " thread", "one run of each"]
-    {
-        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

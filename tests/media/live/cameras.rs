@@ -114,19 +114,19 @@ fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
         assert!(told.contains(said), "{said} in:\n{told}");
     }
     for (yard, code, said) in [
-        ("encoder = \"abacus\"", 1, "c.toml:11:1: camera yard: no encoder abacus here"),
+        ("encoder = \"abacus\"", 1, "c.toml:7:9: camera yard: no encoder abacus here"),
         (
             "encoder = \"mpeg4\"\nencoder-option = \"bogus=1\"",
             1,
-            "c.toml:12:1: camera yard: encoder mpeg4 has no option bogus",
+            "c.toml:7:9: camera yard: encoder mpeg4 has no option bogus",
         ),
-        ("encoder = \"mpeg4\"\ncrf = 77", 2, "c.toml:12:1: camera yard: --crf is a number from 0 to 31"),
+        ("encoder = \"mpeg4\"\ncrf = 77", 2, "c.toml:7:9: camera yard: --crf is a number from 0 to 31"),
         (
             "encoder = \"mpeg4\"\noutput-option = \"bogus=1\"",
             1,
-            "c.toml:12:1: camera yard: yard-%s.mkv: container matroska has no option bogus",
+            "c.toml:7:9: camera yard: yard-%s.mkv: container matroska has no option bogus",
         ),
-        ("encoder = \"ffv1\"\nmask = \"none.png\"", 4, "c.toml:12:1: camera yard: --mask: none.png"),
+        ("encoder = \"ffv1\"\nmask = \"none.png\"", 4, "c.toml:7:9: camera yard: --mask: none.png"),
         ("lok = 1", 2, "c.toml:11:1: there is no option lok"),
     ] {
         dir.write("c.toml", cameras("encoder = \"ffv1\"", yard).as_bytes());

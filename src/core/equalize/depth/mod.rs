@@ -86,7 +86,7 @@ impl Depth {
         let levels = if is_full { Levels::full(8) } else { Levels::limited(8) };
         let lift = if always { Lift::plain(to.depth(), is_full) } else { Lift::noisy(to.depth(), is_full) };
         // Without noise, a code becomes several too.
-        let steps = if always { 1 << (to.depth() - 8) } else { u32::from(lift.steps()) };
+        let steps = if always { 1 << (to.depth() - 8) } else { u32::from(lift.steps) };
         let settings = Settings {
             bins: settings.bins.or(Some(levels.count() as u32)),
             plateau: match settings.plateau {

@@ -12,7 +12,8 @@ pub struct Lift {
     mask: u16,
     /// Codes between these get noise.
     between: (u16, u16),
-    steps: u16,
+    /// The number of codes that one code becomes.
+    pub steps: u16,
     scale: u32,
 }
 
@@ -30,11 +31,6 @@ impl Lift {
         // Steps of a quarter of a code at 10 bits, of a sixteenth from 12 bits on.
         let (steps, scale) = if depth < 12 { (3, 0) } else { (8, u32::from(depth) - 12) };
         Lift { between, steps, scale, ..Lift::plain(depth, is_full) }
-    }
-
-    /// The number of codes that one code becomes.
-    pub fn steps(self) -> u16 {
-        self.steps
     }
 
     /// Row `y` of a plane.
@@ -126,7 +122,7 @@ mod tests {
     fn noise_has_every_step_equally_often() {
         for (depth, expected) in [(10, -1..=1), (12, -4..=3)] {
             let lift = Lift::noisy(depth, false);
-            let mut counts = vec![0; usize::from(lift.steps())];
+            let mut counts = vec![0; usize::from(lift.steps)];
             for y in 0..SIZE {
                 let mut out = [0; SIZE];
                 lift.row(y, &[100; SIZE], &mut out);

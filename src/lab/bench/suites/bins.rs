@@ -25,8 +25,8 @@ const TYPICAL: usize = 1 << 24;
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut cpu = cpu_table(setup);
     let mut tables = [
-        gpu_table(setup, "elements", "Over the number of elements", "elements"),
-        gpu_table(setup, "bins", "Over the number of bins", "bins"),
+        gpu_table(setup, "elements", "Over the number of elements"),
+        gpu_table(setup, "bins", "Over the number of bins"),
     ];
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     let cases = cases(setup);
@@ -35,17 +35,14 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         setup.steps.next(format!("{elements} elements, {bins} bins"))?;
         let case = InputElements::new(setup, input, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
-        // Both tables share one case. Other numbers of bins do not belong on the line over elements.
-        if over == 0 {
-            cpu.push(row.at(elements as f64));
-        } else if !cpu.rows().iter().any(|known| known.keys == row.keys) {
+        // Both tables of the GPU share one case.
+        if !cpu.rows().iter().any(|known| known.keys == row.keys) {
             cpu.push(row);
         }
         let Some(kernel_bench) = &kernel_bench else { continue };
         let on_gpu = DeviceElements::put(setup, kernel_bench, &case)?;
         for (name, experiment) in experiments(setup) {
-            let place = if over == 0 { elements as f64 } else { f64::from(bins) };
-            tables[over].push(on_gpu.row(setup, kernel_bench, name, &experiment)?.at(place));
+            tables[over].push(on_gpu.row(setup, kernel_bench, name, &experiment)?);
         }
     }
     let [elements, bins] = tables;
@@ -111,10 +108,9 @@ fn cpu_table(setup: &Setup) -> Table {
             setup.saturate
         ))
         .measures(["sequential"], Unit::Microseconds)
-        .over("elements")
 }
 
-fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str) -> Table {
+fn gpu_table(setup: &Setup, name: &'static str, title: &str) -> Table {
     Table::new(name, title, &["elements", "bins", "input", "kernel"])
         .note(format!(
             "Elements of 32 bits, which are on the GPU already, as in the publication, whose program prefetches \
@@ -123,10 +119,8 @@ fn gpu_table(setup: &Setup, name: &'static str, title: &str, axis: &'static str)
              replicated in several copies there. Bins that do not fit in there are counted in several passes.",
             setup.saturate
         ))
-        .measures(["kernels"], Unit::Microseconds)
-        .undrawn(["histogram", "saturation", "upload", "with upload", "prefetch"], Unit::Microseconds)
-        .undrawn(["speed-up"], Unit::Times)
-        .over(axis)
+        .measures(["kernels", "histogram", "saturation", "upload", "with upload", "prefetch"], Unit::Microseconds)
+        .measures(["speed-up"], Unit::Times)
 }
 
 /// Elements, with the counts and the time of the CPU.

@@ -1,6 +1,6 @@
 //! `histeq-lab cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first occupied level.
 
-use super::on_cpu::{GrayImage, area, images};
+use super::on_cpu::{GrayImage, images};
 use super::on_gpu::{DeviceImage, experiment, note, published_setup, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
@@ -49,7 +49,6 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 fn kernels_row(setup: &Setup, kernel_bench: Option<&KernelBench>, content: &str, image: &GrayImage) -> Result<Row> {
     let on_cpu = image.on_cpu(setup)?;
     let mut row = Row::new([&size_name(image.size), content])
-        .at(area(image.size))
         .with("sequential", on_cpu.sequential)
         .with("this program, CPU", on_cpu.best);
     let Some(kernel_bench) = kernel_bench else { return Ok(row) };
@@ -80,10 +79,10 @@ fn kernels_table(setup: &Setup) -> Table {
     for (name, _) in SEARCHES {
         table = table
             .measures([format!("kernels, {name}"), format!("with copies, {name}")], Unit::Microseconds)
-            .undrawn([format!("differing, {name}")], Unit::Percent);
+            .measures([format!("differing, {name}")], Unit::Percent);
     }
     table.notes.extend(note(setup.arithmetic));
-    table.measures(["kernels, tuned", "with pinned copies, tuned"], Unit::Microseconds).over("size")
+    table.measures(["kernels, tuned", "with pinned copies, tuned"], Unit::Microseconds)
 }
 
 /// The image as the publication's program takes it: from a PNG file to another one.
@@ -98,7 +97,6 @@ fn program_row(setup: &Setup, kernel_bench: Option<&KernelBench>, image: &GrayIm
     let mut out = vec![0; image.pixels.len()];
     let loops = setup.repeats.time(|| sequential::equalize(black_box(&image.pixels), black_box(&mut out)));
     let mut row = Row::new([size_name(image.size)])
-        .at(area(image.size))
         .with("read", read)
         .with("write", write)
         .with("CPU", Value::derived(files + loops.median));
@@ -134,15 +132,12 @@ fn programs_table() -> Table {
              the next one. GPU is read, steps and write. set-up is the opening of the GPU, once in this run: CUDA's \
              takes far longer than all the rest, so both sums are here; the publication's includes its own.",
         )
-        .undrawn(["set-up", "read", "write"], Unit::Microseconds)
-        .measures(["CPU"], Unit::Microseconds);
+        .measures(["set-up", "read", "write", "CPU"], Unit::Microseconds);
     for (name, _) in SEARCHES {
-        table = table
-            .undrawn([format!("steps, {name}")], Unit::Microseconds)
-            .measures([format!("GPU, {name}")], Unit::Microseconds)
-            .undrawn([format!("GPU with set-up, {name}")], Unit::Microseconds);
+        let sums = ["steps", "GPU", "GPU with set-up"].map(|sum| format!("{sum}, {name}"));
+        table = table.measures(sums, Unit::Microseconds);
     }
-    table.over("size")
+    table
 }
 
 /// The publication's averages over its large and its small images.
@@ -150,7 +145,7 @@ fn gains(programs: &Table) -> Table {
     let mut table = Table::new("gains", "How many times as fast as the CPU, on average", &["images"])
         .note("The mean over the sizes of CPU divided by GPU, and by GPU with set-up, of the table above.");
     for (name, _) in SEARCHES {
-        table = table.measures([name], Unit::Times).undrawn([format!("{name}, with set-up")], Unit::Times);
+        table = table.measures([name.to_owned(), format!("{name}, with set-up")], Unit::Times);
     }
     let rows = programs.rows();
     let (large, small) = rows.split_at(LARGE.min(rows.len()));

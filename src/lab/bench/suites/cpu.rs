@@ -41,11 +41,9 @@ fn frames(setup: &Setup) -> Result<Table> {
              plateau and contrast limit; clahe has 8x8 tiles, a contrast limit and the same window. The copy is of the \
              same bytes by as many threads, and share is its time in that of exact.",
         )
-        .undrawn(["copy"], Unit::Microseconds)
-        .measures(["exact"], Unit::Microseconds)
-        .undrawn(["share of copy"], Unit::Percent)
-        .undrawn(["modified", "clahe"], Unit::Microseconds)
-        .over("threads");
+        .measures(["copy", "exact"], Unit::Microseconds)
+        .measures(["share of copy"], Unit::Percent)
+        .measures(["modified", "clahe"], Unit::Microseconds);
     let sizes = setup.sizes(&SIZES);
     let paths = paths();
     setup.steps.expect(sizes.len() * DEPTHS.len() * paths.len());
@@ -56,7 +54,6 @@ fn frames(setup: &Setup) -> Result<Table> {
             for &(isa, threads) in &paths {
                 setup.steps.next(format!("{} {depth} bits {isa} {threads}", size_name(size)))?;
                 let mut row = Row::new([size_name(size), depth.to_string(), isa.to_string(), threads.to_string()]);
-                row.at = (isa == Isa::best()).then_some(threads as f64);
                 let copy = memcpy(&frames, threads, 8, setup.repeats);
                 row.set("copy", copy);
                 for ((name, settings), expected) in columns().into_iter().zip(&mut expected) {
@@ -139,8 +136,7 @@ fn passes(setup: &Setup) -> Result<Table> {
             "The curve between histogram and map takes some microseconds, 16 bits some tens. The last three are \
              clahe's.",
         )
-        .undrawn(["histogram", "map"], Unit::Microseconds)
-        .undrawn(["tile histograms", "tile curves", "tile map"], Unit::Microseconds);
+        .measures(["histogram", "map", "tile histograms", "tile curves", "tile map"], Unit::Microseconds);
     let passed = if setup.quick { vec![(PixelFormat::Gray, Content::Photo)] } else { passed() };
     setup.steps.expect(passed.len() * Isa::available().count());
     for (format, content) in passed {

@@ -62,16 +62,15 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
              kernels are verified at full strength.",
         )
         .measures(["copy", "exact"], Unit::Microseconds)
-        .undrawn(["share of bandwidth"], Unit::Percent)
+        .measures(["share of bandwidth"], Unit::Percent)
         .measures(["batch", "modified"], Unit::Microseconds)
-        .undrawn(["modified / exact"], Unit::Times)
+        .measures(["modified / exact"], Unit::Times)
         .measures(["look-ahead"], Unit::Microseconds)
-        .undrawn(["look-ahead / exact"], Unit::Times)
+        .measures(["look-ahead / exact"], Unit::Times)
         .measures(["clahe"], Unit::Microseconds)
-        .undrawn(["clahe / exact"], Unit::Times)
+        .measures(["clahe / exact"], Unit::Times)
         .measures(["detail"], Unit::Microseconds)
-        .undrawn(["detail / exact"], Unit::Times)
-        .over("size");
+        .measures(["detail / exact"], Unit::Times);
     let mut kernels = Table::new("kernels", "Kernel by kernel", &["format", "size", "content"])
         .note("Time a frame of each kernel by itself, launches waiting in the queue.")
         .measures(["luminance", "histogram", "histogram and curve", "map", "exact"], Unit::Microseconds);
@@ -226,8 +225,6 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, reference
     let Referenced { case, frame, expected } = referenced;
     let (size, depth, content) = *case;
     let mut row = Row::new([size_name(size), depth.to_string(), content.name().to_owned()]);
-    // Contents and depths at one size do not belong on the line over sizes.
-    row.at = (depth == 8 && content == Content::Photo).then_some((size.0 * size.1) as f64);
     let bytes = size.0 * size.1 * if depth == 8 { 1 } else { 2 };
     row.set("copy", copies.time_of(bytes)?);
     let mut pictures = pictures(setup, gpu, frame)?;

@@ -1,6 +1,6 @@
 //! `histeq-lab luminance`: the luminance histogram of BGRA pixels, as in cuda-rgb-luminance-histogram.
 
-use super::on_cpu::{self, area, images};
+use super::on_cpu::{self, images};
 use super::on_gpu::{experiment, note, published_setup, repeats, with_choice};
 use crate::bench::content::first_plane;
 use crate::bench::expected::check_values;
@@ -64,12 +64,9 @@ fn kernels_table(setup: &Setup) -> Table {
              64 neighbours; coarsened has 1024, each of which takes 128 pixels, one grid apart. Speed-ups are over the \
              sequential loop, in the same run.",
         )
-        .measures(["kernel"], Unit::Microseconds)
-        .undrawn(["upload"], Unit::Microseconds)
-        .measures(["with upload"], Unit::Microseconds)
-        .undrawn(["speed-up", "speed-up with upload"], Unit::Times)
-        .undrawn(["differing"], Unit::Percent)
-        .over("size");
+        .measures(["kernel", "upload", "with upload"], Unit::Microseconds)
+        .measures(["speed-up", "speed-up with upload"], Unit::Times)
+        .measures(["differing"], Unit::Percent);
     table.notes.extend(note(setup.arithmetic));
     table
 }
@@ -123,7 +120,6 @@ impl ColourImage {
         let (kernel, with_upload) = (Value::of(&counted.times), Value::of(&with_upload));
         let speed_up = |time: Value| Value::derived(on_cpu.median / time.median);
         Ok(Row::new([size_name(self.size), name.to_owned()])
-            .at(area(self.size))
             .with("kernel", kernel)
             .with("upload", Value::of(&upload))
             .with("with upload", with_upload)
@@ -148,6 +144,6 @@ impl ColourImage {
     fn differing(&self, formula: Formula) -> Value {
         let exact = |rgb: [u8; 3]| Weights::BT601.luminance(rgb.map(u16::from));
         let differing = self.colours().filter(|&rgb| u16::from(formula.luminance(rgb)) != exact(rgb)).count();
-        Value::derived(differing as f64 / area(self.size) * 100.0)
+        Value::derived(differing as f64 / (self.size.0 * self.size.1) as f64 * 100.0)
     }
 }

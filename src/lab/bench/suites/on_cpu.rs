@@ -99,7 +99,6 @@ pub fn table(sequential: &str) -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
         .note(format!("{SEQUENTIAL} is {sequential}; {BEST} is the CPU backend with {}.", Isa::best()))
         .measures(["time"], Unit::Microseconds)
-        .over("size")
 }
 
 /// The note on the plain loop of images in gray.
@@ -107,15 +106,10 @@ pub const PLAIN_LOOP: &str = "the plain loop of the publications, as the compile
 
 /// The row of an image and a path in that table.
 pub fn row(size: (usize, usize), path: &str, time: Value) -> Row {
-    Row::new([&size_name(size), path]).at(area(size)).with("time", time)
+    Row::new([&size_name(size), path]).with("time", time)
 }
 
 /// The rows of both paths.
 pub fn rows(size: (usize, usize), times: &CpuTimes) -> [Row; 2] {
     [(SEQUENTIAL, times.sequential), (BEST, times.best)].map(|(path, time)| row(size, path, time))
-}
-
-/// The number of pixels: the place of a size on an axis.
-pub fn area(size: (usize, usize)) -> f64 {
-    (size.0 * size.1) as f64
 }

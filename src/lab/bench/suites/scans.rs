@@ -1,6 +1,6 @@
 //! `histeq-lab scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
 
-use super::on_cpu::{self, CpuTimes, GrayImage, area, images};
+use super::on_cpu::{self, CpuTimes, GrayImage, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use super::python;
 use crate::bench::expected::check_values;
@@ -33,7 +33,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let in_python = if has_python { python::run(setup, &image)? } else { Vec::new() };
         for (way, time) in &in_python {
             let rate = Value::derived(time.median / times.sequential.median);
-            let row = Row::new([size_name(size), way.clone()]).at(area(size));
+            let row = Row::new([size_name(size), way.clone()]);
             python.push(row.with("time", *time).with("over the loop here", rate));
         }
         let python_loop = in_python.iter().find(|(way, _)| way == python::LOOP).map(|(_, time)| *time);
@@ -88,8 +88,7 @@ fn python_table() -> Table {
              benches/equalize.py. over the loop here is the time divided by that of the plain loop of this program.",
         )
         .measures(["time"], Unit::Microseconds)
-        .undrawn(["over the loop here"], Unit::Times)
-        .over("size")
+        .measures(["over the loop here"], Unit::Times)
 }
 
 fn scans_table(setup: &Setup) -> Table {
@@ -100,14 +99,9 @@ fn scans_table(setup: &Setup) -> Table {
              through the kernels and down, from and to memory as the allocator gives it. Speed-ups are over the \
              sequential loop, in the same run. tuned are the kernels of normal runs.",
         )
-        .undrawn(["scan alone", "kernels"], Unit::Microseconds)
-        .measures(["with copies"], Unit::Microseconds)
-        .undrawn(["with pinned copies"], Unit::Microseconds)
-        .undrawn(["speed-up", "speed-up, pinned"], Unit::Times)
-        .measures(["speed-up of kernels"], Unit::Times)
-        .undrawn(["speed-up over Python"], Unit::Times)
-        .undrawn(["differing"], Unit::Percent)
-        .over("size");
+        .measures(["scan alone", "kernels", "with copies", "with pinned copies"], Unit::Microseconds)
+        .measures(["speed-up", "speed-up, pinned", "speed-up of kernels", "speed-up over Python"], Unit::Times)
+        .measures(["differing"], Unit::Percent);
     table.notes.extend(note(setup.arithmetic));
     table
 }
@@ -122,7 +116,6 @@ fn row(
     let (kernels, with_copies) = (timed.kernels(), timed.with_copies());
     let speed_up = |time: Value| Value::derived(on_cpu.sequential.median / time.median);
     Row::new([&size_name(size), scan, threads])
-        .at(area(size))
         .with("scan alone", timed.step(KernelStep::Scan))
         .with("kernels", kernels)
         .with("with copies", with_copies)
@@ -141,7 +134,6 @@ fn alone_table() -> Table {
              launch for each doubling of the distance, whatever the block.",
         )
         .measures(["time"], Unit::Microseconds)
-        .over("bins")
 }
 
 fn scan_alone(setup: &Setup, kernel_bench: &KernelBench, bins: u32, table: &mut Table) -> Result<()> {
@@ -156,7 +148,7 @@ fn scan_alone(setup: &Setup, kernel_bench: &KernelBench, bins: u32, table: &mut 
         let experiment = Experiment { formula: None, ..experiment };
         let found = kernel_bench.scan(&counts, &experiment, repeats(setup))?;
         check_values(scan.name(), &expected, &found.result)?;
-        let row = Row::new([&bins.to_string(), scan.name(), &threads.to_string()]).at(f64::from(bins));
+        let row = Row::new([&bins.to_string(), scan.name(), &threads.to_string()]);
         table.push(row.with("time", Value::of(&found.times)));
     }
     Ok(())

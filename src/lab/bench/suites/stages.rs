@@ -1,7 +1,7 @@
 //! `histeq-lab stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
 //! naive kernels, by its optimized ones and by those of normal runs; and a sweep over pixels per thread.
 
-use super::on_cpu::{self, GrayImage, area, images};
+use super::on_cpu::{self, GrayImage, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
 use crate::bench::expected::check_values;
 use crate::bench::setup::size_name;
@@ -58,20 +58,15 @@ fn stages_table(setup: &Setup) -> Table {
              kernels of normal runs, which have no scan of their own. Copies are from and to memory as the allocator \
              gives it, as in the publication, but for total, pinned.",
         )
-        .undrawn(["upload", "histogram", "scan", "cdf-min", "curve", "map"], Unit::Microseconds)
-        .measures(["equalize"], Unit::Microseconds)
-        .undrawn(["download"], Unit::Microseconds)
-        .measures(["total"], Unit::Microseconds)
-        .undrawn(["total, pinned"], Unit::Microseconds)
-        .undrawn(["differing"], Unit::Percent)
-        .over("size");
+        .measures(["upload", "histogram", "scan", "cdf-min", "curve", "map"], Unit::Microseconds)
+        .measures(["equalize", "download", "total", "total, pinned"], Unit::Microseconds)
+        .measures(["differing"], Unit::Percent);
     table.notes.extend(note(setup.arithmetic));
     table
 }
 
 fn row(size: (usize, usize), name: &str, timed: &Timed) -> Row {
     Row::new([size_name(size), name.to_owned()])
-        .at(area(size))
         .with("upload", timed.upload())
         .with("histogram", timed.step(KernelStep::Histogram))
         .with("scan", timed.step(KernelStep::Scan))
@@ -89,7 +84,6 @@ fn sweep_table() -> Table {
     Table::new("sweep", "Pixels a thread", &["size", "pixels a thread"])
         .note("The coarsened histogram, and the map through a curve, in blocks of 1024 threads.")
         .measures(["histogram", "map"], Unit::Microseconds)
-        .over("pixels a thread")
 }
 
 fn pixels_a_thread(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
@@ -108,7 +102,6 @@ fn pixels_a_thread(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
         let mapped = kernel_bench.map(plane, &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         let row = Row::new([size_name(image.size), pixels.to_string()])
-            .at(f64::from(pixels))
             .with("histogram", Value::of(&counted.times))
             .with("map", Value::of(&mapped.times));
         table.push(row);

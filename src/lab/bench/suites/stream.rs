@@ -40,12 +40,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
              that rate in the one that copies of as many bytes reach, both ways at once, with nothing else to do. \
              copied has one thread copy every frame into pinned memory first, as frames from a decoder are.",
         )
-        .measures(["pinned"], Unit::FramesASecond)
-        .undrawn(["copied"], Unit::FramesASecond)
-        .undrawn(["rate", "bus"], Unit::GigabytesASecond)
-        .undrawn(["share of bus"], Unit::Percent)
-        .undrawn(["a frame"], Unit::Microseconds)
-        .over("ring");
+        .measures(["pinned", "copied"], Unit::FramesASecond)
+        .measures(["rate", "bus"], Unit::GigabytesASecond)
+        .measures(["share of bus"], Unit::Percent)
+        .measures(["a frame"], Unit::Microseconds);
     let Ok(gpu) = setup.gpu() else { return Ok(vec![table]) };
     let sizes = setup.sizes(&SIZES);
     setup.steps.expect(sizes.len() * DEPTHS.len());
@@ -67,7 +65,6 @@ fn row(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize) -> Result<Row
     let bus = both_ways(&context, bytes, count(setup, bytes), setup.repeats)?;
     let rate = |time: Value| time.into_rate(2.0 * bytes as f64 / 1e3);
     Ok(Row::new([size_name((frame.width(), frame.height())), depth.to_string()])
-        .at(depth as f64)
         .with("pinned", pinned.into_rate(1e6))
         .with("copied", copied.into_rate(1e6))
         .with("rate", rate(pinned))

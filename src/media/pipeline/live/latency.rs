@@ -37,9 +37,4 @@ impl Latency {
         };
         self.counts.iter().position(reaches).map(|bucket| BUCKET * (bucket as u32 + 1))
     }
-
-    /// Removes all durations.
-    pub fn clear(&mut self) {
-        *self = Latency::default();
-    }
 }

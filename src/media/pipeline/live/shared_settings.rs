@@ -12,11 +12,6 @@ pub struct SharedSettings {
 }
 
 impl SharedSettings {
-    /// Starts with `settings`.
-    pub fn new(settings: Settings) -> Self {
-        SharedSettings { settings: Arc::new(Mutex::new(settings)), ..SharedSettings::default() }
-    }
-
     /// The current settings.
     pub fn get(&self) -> Settings {
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner)

@@ -28,7 +28,7 @@ impl ViewerStats {
         if elapsed >= Duration::from_secs(1) {
             self.status.fps = f64::from(self.recent_count) / elapsed.as_secs_f64();
             self.status.latency = self.recent.percentile(0.95);
-            self.recent.clear();
+            self.recent = Latency::default();
             self.recent_count = 0;
             self.since = Instant::now();
         }

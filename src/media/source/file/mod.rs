@@ -5,7 +5,7 @@
 //! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
 //! | `unshown.rs` | what files say and FFmpeg does not show |
 //! | `seek.rs` | seeks to the beginning of the requested part |
-//! | `packets.rs`, `continuity.rs`, `jpeg.rs` | reads packets; jumps of the clock, and damage, in them |
+//! | `packets.rs`, `continuity.rs` | reads packets; jumps of the clock, and damage, in them |
 //! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; its groups of pictures |
 //! | `chunks.rs`, `planned.rs` | packets that are surveyed first, and decoded as planned |
 //! | `other_streams.rs` | the packets of the other streams |
@@ -14,7 +14,6 @@ mod chunks;
 mod clean_start;
 mod continuity;
 mod gops;
-mod jpeg;
 mod open;
 mod other_streams;
 mod packets;
@@ -60,7 +59,7 @@ pub struct FileSource {
     video: VideoReader<FilePackets>,
     /// Decodes the packets of `video` by several decoders, as far as that can be.
     several: Option<Several>,
-    input: Input,
+    pub(super) input: Input,
     options: InputOptions,
     to_native: ToNative,
     /// Whether it is a pipe, which cannot seek.
@@ -104,11 +103,6 @@ enum FileState {
 }
 
 impl FileSource {
-    /// The description of the input.
-    pub fn input(&self) -> &Input {
-        &self.input
-    }
-
     /// The next frame of the requested part, or packets that cannot wait for it.
     fn advance(&mut self) -> Result<Option<Delivery>> {
         loop {

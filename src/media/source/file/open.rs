@@ -92,22 +92,22 @@ impl FileSource {
         let of_kind = |error| about_kind(error, &name, unread);
         let mut demuxer = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;
         // FFmpeg takes a file with the name of an image for one.
-        if demuxer.media().is_images() {
+        if demuxer.media.is_images() {
             unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
         }
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options).map_err(of_kind)?;
-        let track = said.track(&demuxer.media().streams, video).unwrap_or_default();
+        let track = said.track(&demuxer.media.streams, video).unwrap_or_default();
         if track.is_encrypted() {
             return Err(FailureKind::Unsupported.error(format!(
                 "{name}: its video is encrypted (`ffmpeg -decryption_key KEY -i IN -c copy OUT` makes a file that can \
                  be read)"
             )));
         }
-        if let Some(size) = demuxer.media().streams[video].size() {
+        if let Some(size) = demuxer.media.streams[video].size() {
             check_size(&name, size)?;
         }
-        let shown = &demuxer.media().streams[video];
+        let shown = &demuxer.media.streams[video];
         let is_whole = |of: (usize, usize)| shown.size() == Some(of);
         // FFmpeg does not cut surfaces of a GPU everywhere.
         let can_crop = !matches!(options.decode_on, DecodeOn::Nvdec(_));
@@ -115,14 +115,15 @@ impl FileSource {
         let others = [
             (track.crop.is_some() && crop.is_none(), Unshown::Crop),
             (shown.has_layers(), Unshown::SecondLayer),
-            (demuxer.media().streams.iter().any(Stream::has_chapter_pictures), Unshown::ChapterPictures),
+            (demuxer.media.streams.iter().any(Stream::has_chapter_pictures), Unshown::ChapterPictures),
         ];
         others.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, unshown)| said.name(unshown));
-        demuxer.set_unshown(said.unshown);
+        demuxer.media.unshown = said.unshown;
         if let Some(ratio) = track.ratio.filter(|_| crop.is_some()) {
-            demuxer.set_aspect_ratio(video, ratio);
+            let shown = &mut demuxer.media.streams[video];
+            (shown.sample_aspect_ratio, shown.container_aspect_ratio) = (Some(ratio), Some(ratio));
         }
-        let mut media = demuxer.media().clone();
+        let mut media = demuxer.media.clone();
         let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone());
         if media.is_images() && media.streams[video].codec == "tiff" && sequence.is_none() {
             media.set_images(video, packets.read_pages());
@@ -313,12 +314,13 @@ fn open_demuxer(
         }
     })?;
     // FFmpeg renders text files as videos of a terminal; a text file is more likely a mistake.
-    let is_text = demuxer.media().demuxer == "tty" && options.format.is_none();
+    let is_text = demuxer.media.demuxer == "tty" && options.format.is_none();
     match is_text {
         true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
         false => {
-            demuxer.add_metadata(metadata);
-            demuxer.set_samples(samples);
+            // FFmpeg does not read these.
+            demuxer.media.metadata.extend(metadata);
+            demuxer.media.samples = samples;
             Ok(demuxer)
         }
     }
@@ -330,7 +332,7 @@ fn is_bomb(file: File) -> bool {
 }
 
 fn choose_video(demuxer: &Demuxer, name: &str, options: &InputOptions) -> Result<usize> {
-    let streams = &demuxer.media().streams;
+    let streams = &demuxer.media.streams;
     let videos: Vec<usize> = streams.iter().filter(|s| s.kind == MediaType::Video).map(|s| s.index).collect();
     if let Some(wanted) = options.video_stream {
         return videos.get(wanted).copied().ok_or_else(|| match videos.len() {

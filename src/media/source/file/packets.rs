@@ -2,10 +2,9 @@
 
 use super::chunks::ChunkCheck;
 use super::continuity::Continuity;
-use super::jpeg;
 use super::pages::{self, Pages};
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
-use crate::image_file::About;
+use crate::image_file::{About, end_of_jpeg};
 use crate::pipeline::Notices;
 use crate::source::video_reader::{Damage, ReadPackets};
 use std::collections::VecDeque;
@@ -52,7 +51,7 @@ impl ReadPackets for FilePackets {
 
     fn read(&mut self) -> Result<Option<Packet>, Error> {
         let Some(mut packet) = self.read_page()? else { return Ok(None) };
-        let stream = &self.demuxer.media().streams[packet.stream()];
+        let stream = &self.demuxer.media.streams[packet.stream()];
         if let Some(time) = packet.time() {
             let end = rescale(time + packet.duration(), stream.time_base, microseconds());
             self.furthest = self.furthest.max(end);
@@ -71,7 +70,7 @@ impl ReadPackets for FilePackets {
         }
         if packet.stream() == self.video {
             self.check.iter_mut().for_each(|check| check.add(&packet));
-            let media = self.demuxer.media();
+            let media = &self.demuxer.media;
             if media.is_images()
                 && media.streams[self.video].codec != "rawvideo"
                 && let Some(about) = About::read(packet.data())
@@ -84,9 +83,10 @@ impl ReadPackets for FilePackets {
     }
 
     fn damage(&self, packet: &Packet) -> Option<Damage> {
-        let media = self.demuxer.media();
+        let media = &self.demuxer.media;
         let is_photo = media.is_images() && media.streams[self.video].codec == "mjpeg";
-        if is_photo && !jpeg::is_whole(packet.data()) {
+        // Decoders fill in a missing end without an error.
+        if is_photo && end_of_jpeg(packet.data()).is_none() {
             return Some(Damage::CutShort);
         }
         let is_numbered = media.is_images() && media.streams[self.video].codec == "tiff" && self.pages.is_none();
@@ -100,7 +100,7 @@ impl ReadPackets for FilePackets {
 impl FilePackets {
     /// Reads from `demuxer`; `video` is the index of the stream that is decoded.
     pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices) -> Self {
-        let continuity = demuxer.media().may_jump.then(Continuity::default);
+        let continuity = demuxer.media.may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
         FilePackets {
             demuxer,
@@ -175,7 +175,7 @@ impl FilePackets {
     /// beginning; `None` where none are missing, or the container stores no number.
     pub fn too_few_frames(&self) -> Option<(u64, u64)> {
         let (last, end) = self.last_of_video?;
-        let media = self.demuxer.media();
+        let media = &self.demuxer.media;
         match media.demuxer.as_str() {
             // The index, at the beginning or the end of the file, lists every visible frame.
             name if name.starts_with("mov,") => {
@@ -194,7 +194,7 @@ impl FilePackets {
 
     /// A message if the input is shorter than its duration. Demuxers report a normal end for a file that was cut off.
     pub fn missing(&self) -> Option<String> {
-        let media = self.demuxer.media();
+        let media = &self.demuxer.media;
         let duration = media.duration?;
         // Matroska stores the duration from zero, other containers from their first timestamp.
         let read = self.furthest.max(media.start.unwrap_or(0)) - media.start.unwrap_or(0).min(0);

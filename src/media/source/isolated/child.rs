@@ -209,7 +209,7 @@ fn opened(
             let is_pipe = matches!(from, FileInput::Pipe(_));
             let source = FileSource::open(*options, &name, from, &cancel, notices, progress.clone());
             let source = source.map_err(|error| if is_pipe { with_hint(error, is_named) } else { error })?;
-            let input = source.input().clone();
+            let input = source.input.clone();
             (Box::new(source), input)
         }
         What::Live { input, options, is_open } => {

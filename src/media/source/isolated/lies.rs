@@ -65,7 +65,7 @@ impl Truth {
         let given = pieces.clone();
         let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)));
         source.use_pool(Arc::new(pool.clone()));
-        let mut events = vec![Event::Opened(Box::new(WireInput::of(source.input())))];
+        let mut events = vec![Event::Opened(Box::new(WireInput::of(&source.input)))];
         let mut held = Vec::new();
         while let (..=TRUE, Ok(Some(delivery))) = (events.len(), source.next()) {
             let frame = delivery.frame.map(|frame| {
@@ -224,7 +224,7 @@ fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
     let options = InputOptions { url: name.into(), ..InputOptions::default() };
     let source = FileSource::open(options, name, FileInput::Url, &Cancel::default(), Notices::silent(), Arc::default());
     let source = source.expect("a video");
-    let streams = &source.input().media.streams;
+    let streams = &source.input.media.streams;
     let sound = streams.iter().find(|stream| stream.kind == MediaType::Audio).expect("a clip with sound").clone();
     let to = TranscodeTo { encoder: "aac".to_owned(), has_global_header: true, ..TranscodeTo::default() };
     let output = Transcoder::open(&sound, &to).expect("FFmpeg's own encoder").output(&sound).expect("memory");

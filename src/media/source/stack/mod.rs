@@ -26,6 +26,7 @@ use crate::source::options::{InputOptions, check_size};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::limits;
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// The bytes of a file that identify its format.
@@ -80,7 +81,7 @@ pub struct Found {
 /// The pages of the file, if it is a stack that FFmpeg does not read as it is meant; with `all`, also if FFmpeg does.
 fn pages_of(file: File, all: bool) -> Result<Option<Found>> {
     let mut begin = [0; BEGIN];
-    let length = crate::sys::read_at(&file, &mut begin, 0).unwrap_or(0);
+    let length = file.read_at(&mut begin, 0).unwrap_or(0);
     match &begin[..length] {
         [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => tiff::found(file, all),
         [b'S', b'I', b'M', b'P', b'L', b'E', b' ', b' ', b'=', ..] => fits::found(file).map(Some),

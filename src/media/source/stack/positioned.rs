@@ -1,8 +1,8 @@
 //! Reads a file without its position, which others may share.
 
-use crate::sys::read_at;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
 
 /// A file with a position of its own.
 pub struct Positioned {
@@ -34,7 +34,7 @@ impl Positioned {
 
 impl Read for Positioned {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = read_at(&self.file, to, self.position)?;
+        let count = self.file.read_at(to, self.position)?;
         self.position += count as u64;
         Ok(count)
     }

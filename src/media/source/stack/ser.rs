@@ -5,6 +5,7 @@ use super::{Found, MOST, Page, Pages, Samples, check_room};
 use crate::ffmpeg::{Metadata, Rational};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 const HEADER: usize = 178;
 
@@ -77,7 +78,7 @@ impl Ser {
     fn time(&self, number: usize) -> Option<i128> {
         let at = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
         let mut time = [0; 8];
-        let read = crate::sys::read_at(&self.file.file, &mut time, at).ok()?;
+        let read = self.file.file.read_at(&mut time, at).ok()?;
         (read == 8).then(|| u64::from_le_bytes(time).into())
     }
 

@@ -96,9 +96,7 @@ pub(super) fn run(
         for Slot { camera, session, planned, .. } in slots.iter_mut().flatten() {
             let checked = PlannedCamera::check(Arc::new(camera.job.clone()), session);
             *planned = Some(match file {
-                Some(file) => {
-                    checked.with_context(|| format!("{}: camera {}", Name::from(file.path()), camera.name))?
-                }
+                Some(file) => checked.with_context(|| format!("{}: camera {}", Name::from(&file.path), camera.name))?,
                 None => checked?,
             });
         }
@@ -259,7 +257,7 @@ impl<'a> Cameras<'a> {
     /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
     fn read_again(&mut self) {
         let Some(file) = self.file else { return };
-        let name = Name::from(file.path());
+        let name = Name::from(&file.path);
         let cameras = file.read().map_err(|error| in_one_line(&error));
         let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
             Ok(()) => Ok(cameras),
@@ -300,7 +298,7 @@ impl<'a> Cameras<'a> {
         let numbered = (self.slots.len() + 1..).zip(new);
         self.slots.extend(numbered.map(|(number, camera)| Some(Slot::new(number, camera, self.session))));
         self.take_stock();
-        self.session.sources_are(count);
+        self.session.memory.set_videos(count);
         self.session.notices.note(&format!(
             "{name}: read again; cameras: {kept} as before, {changed} changed, {added} new, {gone} gone"
         ));

@@ -6,7 +6,7 @@ use crate::report::counted;
 use crate::session::Session;
 use crate::stdout;
 use crate::web::Web;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use histeq_media::ffmpeg::Rational;
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::{Overwrite, try_out};
@@ -28,15 +28,15 @@ pub fn run(jobs: &[LiveJob], session: &Session<'_>) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// The same for the cameras of a file. A fault has its place in the file.
+/// The same for the cameras of a file. A fault has the place of its camera there.
 pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>) -> Result<Outcome> {
     Web::check(cameras[0].job.web.as_ref())?;
     let checked = |camera: &Camera| {
-        let text = check(&camera.job, session);
-        text.map(|text| format!("{}: {text}", camera.name)).map_err(|error| camera.fault(error))
+        let text = check(&camera.job, session).with_context(|| format!("{}: camera {}", camera.place, camera.name))?;
+        Ok::<_, anyhow::Error>(format!("{}: {text}", camera.name))
     };
     let text: String = cameras.iter().map(checked).collect::<Result<_>>()?;
-    let path = Name::from(file.path()).to_string();
+    let path = Name::from(&file.path).to_string();
     let (path, count) = (one_line(&path), counted(cameras.len() as u64, "camera"));
     stdout::print(printable(&format!("{text}{path}: {count}, no fault. {NOTHING_OPENED}")).as_bytes())?;
     Ok(Outcome::Complete)

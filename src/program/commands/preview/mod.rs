@@ -191,12 +191,11 @@ fn count_frames(input: &Input, mut source: Box<dyn Source>) -> Result<u64> {
 /// The original and every row of the first frame of `options`.
 fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let moment = Moment::read(options, rows, Some(room), cancel)?;
-    let input = moment.input();
-    let mut miniatures = Miniatures::new(input, room);
-    let mut pictures = vec![miniatures.of(moment.original())?];
+    let mut miniatures = Miniatures::new(&moment.input, room);
+    let mut pictures = vec![miniatures.of(&moment.shown)?];
     for row in rows {
         ensure!(!cancel.is_cancelled(), "{}: interrupted", input.name);
         pictures.push(miniatures.of(&moment.under(row)?)?);
     }
-    Ok(Column { label: if input.is_image() { String::new() } else { moment.time() }, pictures })
+    Ok(Column { label: if moment.input.is_image() { String::new() } else { moment.time() }, pictures })
 }

@@ -267,7 +267,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
             let mut arguments = Job::options()?;
             arguments.extend((!as_json).then(|| "--json".into()));
             arguments.extend(["--one-of".into(), input.clone().into(), output.clone().into(), "--made-up".into()]);
-            let answer = pool.run_one(&arguments, &input.to_string());
+            let answer = pool.run_one(&arguments, &input.to_string(), |message| pool.pass_on(message));
             if pool.cancel.is_cancelled() {
                 return Ok(Outcome::Interrupted);
             }

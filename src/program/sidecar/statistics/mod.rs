@@ -1,15 +1,14 @@
 //! Statistics of each frame before and after equalization (`--stats`), written as a table, as lines of JSON, or as a
-//! page with plots; or their histograms.
+//! page with plots.
 //!
 //! ```text
-//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Histograms | Page
+//! Recorder (an Observer): Eme, measures -> FrameRecord -> Recording -> csv | jsonl | Page
 //! Page: Series, LevelColumns, Scenes
 //! pieces: ... -> Recording -> PieceRecord; joined: PieceRecord -> Recording -> csv | jsonl | Page
 //! ```
 
 mod base64_bytes;
 mod eme;
-mod histograms;
 mod levels;
 mod measures;
 mod observer;

@@ -217,7 +217,7 @@ impl Recorder {
         // What cannot be drawn small is measured all the same.
         let mut file = |frame| miniatures.of(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
         let pictures = || [before, after].map(&mut file);
-        self.recording.write(&record, Some([&all, &equalized]), || FrameLevels::of(&all, &equalized, curve), pictures)
+        self.recording.write(&record, || FrameLevels::of(&all, &equalized, curve), pictures)
     }
 
     /// The times of decoding, equalizing and encoding since the last record, in milliseconds.

@@ -1,13 +1,11 @@
 //! Writes the file of `--stats` during the run, under a temporary name until it is complete.
 
 use super::FrameRecord;
-use super::histograms::Histograms;
 use super::levels::FrameLevels;
 use super::page::Page;
 use super::piece::{Jpeg, PieceRecord, SceneFrames};
 use crate::options::StatsFormat;
 use anyhow::{Context, Result};
-use histeq::spec::Histogram;
 use histeq_media::pipeline::Outcome;
 use histeq_media::sink::Target;
 use histeq_media::sys::PlaneWriter;
@@ -28,7 +26,6 @@ struct UnfinishedRecording {
 enum RecordWriter {
     Csv(Box<csv::Writer<PlaneWriter>>),
     JsonLines(LineWriter<PlaneWriter>),
-    Archive(Box<Histograms>, PlaneWriter),
     Page(Box<Page>, PlaneWriter),
     PieceOfPage(LineWriter<PlaneWriter>, SceneFrames),
 }
@@ -44,7 +41,6 @@ impl Recording {
             let writer = match format {
                 StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
                 StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
-                StatsFormat::Archive => RecordWriter::Archive(Box::default(), file),
                 StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
                 StatsFormat::PieceOfPage => RecordWriter::PieceOfPage(LineWriter::new(file), SceneFrames::default()),
             };
@@ -53,23 +49,21 @@ impl Recording {
         Ok(Recording(Arc::new(Mutex::new(targets.into_iter().map(open).collect::<Result<_>>()?))))
     }
 
-    /// Writes the record of the next frame, whose histograms before and after are these, if they are known. Where a
-    /// page is made, `levels` is called, and `pictures` for the frames that show scenes: JPEG files of before and
-    /// after.
+    /// Writes the record of the next frame. Where a page is made, `levels` is called, and `pictures` for the frames that
+    /// show scenes: JPEG files of before and after.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write(
         &self,
         record: &FrameRecord,
-        histograms: Option<[&Histogram; 2]>,
         levels: impl FnOnce() -> FrameLevels,
         pictures: impl FnOnce() -> [Vec<u8>; 2],
     ) -> Result<()> {
         let (levels, pictures) = (LazyCell::new(levels), LazyCell::new(pictures));
         for UnfinishedRecording { target, writer } in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             writer
-                .write(record, histograms, || levels.clone(), || pictures.clone())
+                .write(record, || levels.clone(), || pictures.clone())
                 .with_context(|| format!("{}: cannot be written", target.name()))?;
         }
         Ok(())
@@ -102,7 +96,6 @@ impl RecordWriter {
     fn write(
         &mut self,
         record: &FrameRecord,
-        histograms: Option<[&Histogram; 2]>,
         levels: impl FnOnce() -> FrameLevels,
         pictures: impl FnOnce() -> [Vec<u8>; 2],
     ) -> Result<()> {
@@ -111,10 +104,6 @@ impl RecordWriter {
             RecordWriter::JsonLines(writer) => {
                 serde_json::to_writer(&mut *writer, record)?;
                 writer.write_all(b"\n")?;
-            }
-            RecordWriter::Archive(archive, _) => {
-                let histograms = histograms.context("histograms are not those of pieces (leave --jobs out)")?;
-                archive.add(record, histograms)?;
             }
             RecordWriter::Page(page, _) => page.add(record, &levels(), pictures),
             RecordWriter::PieceOfPage(writer, scenes) => {
@@ -131,7 +120,6 @@ impl RecordWriter {
         match self {
             RecordWriter::Csv(mut writer) => writer.flush()?,
             RecordWriter::JsonLines(mut writer) | RecordWriter::PieceOfPage(mut writer, _) => writer.flush()?,
-            RecordWriter::Archive(archive, file) => archive.write(file)?,
             RecordWriter::Page(page, mut file) => file.write_all(page.html().as_bytes())?,
         }
         Ok(())
