@@ -203,7 +203,7 @@ fn an_output_that_is_not_named_lies_beside_the_input() {
     assert_eq!(dir.names(), names);
     dir.run("in.mkv photo.png third.mkv").exits_with(2).says(&["third.mkv is one name too many", "--output-dir DIR"]);
     dir.run("photo.png").fails().says(&["photo-equalized.png exists"]);
-    for line in ["-", "rtsp://example.org/film", "--output-format nut in.mkv"] {
+    for line in ["-", "http://example.org/film.mp4", "--output-format nut in.mkv"] {
         usage_error(line).says(&["an output is required"]);
     }
     usage_error("-q devices").says(&["devices is a command"]);
@@ -229,6 +229,9 @@ fn an_output_much_larger_than_its_input_is_worth_a_word() {
     dir.succeeds(&format!("{noisy} --for archive in.mp4 large.mkv")).never_says(larger);
     dir.succeeds(&format!("{noisy} --encoder libx264 in.mp4 asked.mp4")).never_says(larger);
     dir.succeeds("in.mp4 small.mp4").never_says(larger);
+    // GIF has no quality to choose.
+    dir.succeeds(&format!("{noisy} in.mp4 large.gif")).says(&["large.gif is ", larger, "--fit"]).never_says("--crf");
+    dir.succeeds("--fit 320x180 in.mp4 small.gif").never_says(larger);
 }
 
 #[test]

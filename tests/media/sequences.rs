@@ -42,10 +42,10 @@ fn a_folder_of_images_is_a_sequence() {
     assert!(dir.path("out00998.png").exists() && dir.path("out01001.png").exists(), "{:?}", dir.names());
     // What is more than one sequence is not chosen from.
     images(&dir, "shots", "g%d.png", &[9, 10]);
-    let both = ["shots/f_%04d.png (4 images)", "shots/g%d.png (2 images)", "--output-dir DIR shots"];
+    let both = ["'shots/f_%04d.png' (4 images)", "'shots/g%d.png' (2 images)", "--output-dir DIR shots"];
     dir.run("-y shots out.mkv").exits_with(2).says(&both);
     std::fs::remove_file(dir.path("shots/g10.png")).expect("an image");
-    dir.run("-y shots out.mkv").exits_with(2).says(&["shots/f_%04d.png (4 images), shots/g9.png"]);
+    dir.run("-y shots out.mkv").exits_with(2).says(&["'shots/f_%04d.png' (4 images), shots/g9.png"]);
     std::fs::create_dir(dir.path("empty")).expect("a folder");
     dir.run("empty out.mkv").exits_with(2).says(&["empty is a folder"]);
 }

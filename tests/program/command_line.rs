@@ -80,6 +80,36 @@ fn the_long_help_begins_with_the_options_of_the_short_one() {
 }
 
 #[test]
+fn help_is_had_in_either_order_and_the_word_alone_is_short() {
+    let dir = Dir::new();
+    for (line, same) in [
+        ("help", "-h"),
+        ("-h live", "live -h"),
+        ("--help preview", "preview --help"),
+        ("compare help", "compare --help"),
+    ] {
+        assert_eq!(help(&dir, line), help(&dir, same), "{line}");
+    }
+    assert!(help(&dir, "help live").contains("--record"));
+}
+
+#[test]
+fn each_command_tells_the_version_with_that_of_ffmpeg() {
+    let dir = Dir::new();
+    let version = text(&dir.succeeds("--version"));
+    let begin = format!("histeq-video {} (FFmpeg ", env!("CARGO_PKG_VERSION"));
+    let release = version.strip_prefix(&begin).expect("a version").split(',').next().unwrap_or_default();
+    assert!(release.contains(|c: char| c.is_ascii_digit()) && version.lines().count() == 1, "{version}");
+    let json = dir.succeeds("--version --json").stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert!(version.contains(json["ffmpeg"].as_str().expect("a version")), "{version} {json}");
+    for line in ["-V", "live --version", "preview -V", "compare in.mkv --version", "bench --version", "run -V"] {
+        assert_eq!(text(&dir.succeeds(line)), version, "{line}");
+    }
+    assert!(text(&dir.succeeds("live --version --json")).starts_with('{'));
+}
+
+#[test]
 fn the_man_page_names_every_option() {
     let dir = Dir::new();
     let help = help(&dir, "--help");

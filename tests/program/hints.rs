@@ -1,7 +1,7 @@
 //! What people type who do not know the program: it is understood, or answered with what they want.
 
-use crate::support::program::{Dir, Run, usage_error};
-use crate::support::reader::encoder_is_here;
+use crate::support::program::{Dir, Run, program, usage_error};
+use crate::support::reader::{encoder_is_here, filter_is_here};
 use crate::support::skip::skip;
 
 fn with_clip(name: &str) -> Dir {
@@ -344,4 +344,207 @@ fn many_files_for_a_purpose_get_the_names_of_its_files() {
     dir.ffmpeg("-i a.mkv -c:v mpeg4 a.mov");
     in_one_line(dir.run("--output-dir both --for web a.mkv a.mov").exits_with(2))
         .says(&["two inputs would become both/a.mp4"]);
+}
+
+#[test]
+fn what_people_type_elsewhere_is_answered_with_what_does_it_here() {
+    let dir = with_clip("in.mkv");
+    dir.write("-dash.mkv", &dir.read("in.mkv"));
+    let before = dir.files();
+    for (line, says) in [
+        ("--resolution 640x480", "--fit 1280x720"),
+        ("--scale 2", "--fit 1280x720"),
+        ("-resize 50%", "--fit 1280x720"),
+        ("--crop 32:32:0:0", "--filter crop=W:H:X:Y"),
+        ("--fps 30", "--filter-after fps=N"),
+        ("--rotate 90", "--filter-after transpose=1"),
+        ("--stabilize", "--filter deshake"),
+        ("--deinterlace", "--filter yadif"),
+        ("--brightness 1.2", "--look night"),
+        ("--exposure 1", "--filter-after eq=gamma=1.3"),
+        ("--gamma=1.2", "--filter-after eq=gamma=1.3"),
+        ("--contrast 2", "--filter-after eq=contrast=1.2"),
+        ("--strength 1.5", "--filter-after eq=gamma=1.3"),
+        ("--normalize", "--exact"),
+        ("--low-noise", "--denoise S"),
+        ("--audio aac", "sound is passed on"),
+        ("--no-audio", "--streams -a"),
+        ("--to 5", "--duration T"),
+        ("--trim 0:5", "--start T"),
+        ("--recursive", "--output-dir DIR FOLDER"),
+        ("--quality 20", "--crf Q"),
+        ("--hwaccel cuda", "--decoder nvdec"),
+        ("--x264-params a=1", "--encoder-option KEY=VALUE"),
+        ("--export-lut x.cube", "--save-curves NAME.cube"),
+        ("--size 16M", "--target-size 16M"),
+        ("--json", "--progress json"),
+        ("--startrecording", "histeq-video live"),
+        ("--record a.mkv", "histeq-video live --record"),
+        ("--web", "histeq-video live --web"),
+        ("--web=8125", "it is an option of live, preview"),
+        ("--for telegram", "--for web"),
+        ("--for=Signal", "--for web"),
+        ("--for tv", "--for quality"),
+        ("--for davinci", "--for edit"),
+        ("--for prores", "--for edit"),
+        ("--encoder nvenc", "h264_nvenc"),
+        ("--encoder=prores_hq", "--encoder-option profile=hq"),
+        ("-c:v copy", "encoded again"),
+        ("--output-pixel-format 10bit", "--output-depth 10"),
+        ("-dash.mkv", "./-dash.mkv names it"),
+    ] {
+        let run = in_one_line(dir.run(&format!("{line} in.mkv out.mkv")).exits_with(2)).says(&[says]);
+        run.never_says("a similar");
+    }
+    for (line, says) in [
+        ("live --filter-after hflip in.mkv", "(histeq-video --filter-after)"),
+        ("compare --split --look night in.mkv in.mkv out.mkv", "--look"),
+        ("preview --crf 20 in.mkv", "--crf"),
+    ] {
+        in_one_line(dir.run(line).exits_with(2)).says(&[says, "it is an option of"]);
+    }
+    assert_eq!(dir.files(), before);
+}
+
+#[test]
+fn an_option_is_proposed_by_its_spelling_where_few_letters_differ() {
+    let dir = with_clip("in.mkv");
+    for (word, ours) in [
+        ("--framse", "--frames"),
+        ("--durration", "--duration"),
+        ("--strenght", "--strength"),
+        ("--lok", "--look"),
+        ("--encodr", "--encoder"),
+    ] {
+        in_one_line(dir.run(&format!("{word} 1 in.mkv out.mkv")).exits_with(2)).says(&[&format!("exists: '{ours}'")]);
+    }
+    // Clap finds all of these similar to one.
+    for word in ["--progressive", "--lutz-file", "--sampling", "--curvature", "--forth"] {
+        let run = in_one_line(dir.run(&format!("{word} in.mkv out.mkv")).exits_with(2));
+        run.says(&["--help lists all options"]).never_says("a similar");
+    }
+    in_one_line(dir.run("run --jubs 2 plan.json").exits_with(2)).says(&["exists: '--jobs'"]);
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+
+#[test]
+fn a_name_behind_an_equals_sign_is_that_of_the_output() {
+    let dir = with_clip("in.mkv");
+    for line in
+        ["in.mkv --output=a.mkv", "--input=in.mkv '--output=b c.mkv'", "--vcodec=ffv1 --silent --out d.mkv -i in.mkv"]
+    {
+        dir.succeeds(line);
+    }
+    dir.succeeds("--force --vcodec ffv1 --ss 0.2s --t 0.12 in.mkv a.mkv");
+    assert_eq!(dir.names(), ["a.mkv", "b c.mkv", "d.mkv", "in.mkv"]);
+    assert_eq!(["a.mkv", "b c.mkv", "d.mkv"].map(|name| dir.frames(name).len()), [3, 10, 10]);
+    let frames = vec![100; 2 * 64 * 48 * 3];
+    let line = "-f rawvideo -s 64x48 --pixel-format bgr --encoder ffv1 - raw.mkv";
+    dir.fed(line, &frames).exits_with(0);
+    assert_eq!(dir.frames("raw.mkv").len(), 2);
+}
+
+#[test]
+fn a_time_may_have_units_wherever_one_is_taken() {
+    let dir = with_clip("in.mkv");
+    let made = |name: &str, options: &str| {
+        dir.succeeds(&format!("-q --backend cpu --encoder ffv1 {options} in.mkv {name}.nut"));
+        (dir.frames(&format!("{name}.nut")).len(), dir.raw(&format!("{name}.nut"), "yuv420p"))
+    };
+    let plain = made("plain", "--start 0.2 --duration 60 --smooth 0.2 --set look-ahead=0.1");
+    assert_eq!(plain.0, 5);
+    let limits = "--max-duration 1h --max-seconds 90s";
+    let units = made("units", &format!("--start 200ms --duration 1m {limits} --smooth 200ms --set look-ahead=100ms"));
+    assert!(units == plain);
+    made("colons", &format!("--start 0:00.2 --duration 1:30 {limits} --smooth 0:02"));
+    dir.succeeds("live -q --backend cpu --no-preview --wait=1m --duration 1h --encoder ffv1 --record live.mkv in.mkv");
+    assert!(!dir.frames("live.mkv").is_empty());
+    for line in ["--start soon in.mkv out.mkv", "--smooth 2h in.mkv out.mkv", "live --wait=later in.mkv"] {
+        in_one_line(dir.run(line).exits_with(2));
+    }
+}
+
+#[test]
+fn what_is_live_is_answered_with_the_command_for_it() {
+    let dir = Dir::new();
+    for name in ["rtsp://127.0.0.1:1/gate", "srt://127.0.0.1:1", "rtmp://127.0.0.1/live/a", "/dev/video0"] {
+        in_one_line(dir.run(name).exits_with(2)).says(&[&format!("histeq-video live {name}"), "--record FILE"]);
+    }
+    in_one_line(dir.run("/dev/video0 out.mkv").exits_with(2)).says(&["histeq-video live /dev/video0"]);
+    // A stream may be a source of a file.
+    in_one_line(dir.run("rtsp://127.0.0.1:1/gate out.mkv").fails()).never_says("histeq-video live");
+    let dir = with_clip("in.mkv");
+    let mut command = dir.command("live in.mkv");
+    for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(name);
+    }
+    Run::of(&mut command, "live in.mkv").fails().says(&["no display", "--web", "--record out.mkv"]);
+    dir.succeeds("live --backend cpu --web 0 --duration 1 in.mkv").says(&["in a browser: http://127.0.0.1:"]);
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+
+#[test]
+fn brighter_is_what_the_answer_to_brightness_makes() {
+    if !filter_is_here("a brighter picture", "eq") {
+        return;
+    }
+    let dir = with_clip("in.mkv");
+    let answer = in_one_line(dir.run("--brightness 1.3 in.mkv").exits_with(2)).stderr;
+    let (_, option) = answer.split_once("--filter-after ").expect("an option");
+    let chain = option.split(' ').next().expect("a chain");
+    let light = |name: &str, options: &str| -> u64 {
+        dir.succeeds(&format!("-q --backend cpu --encoder ffv1 {options} in.mkv {name}"));
+        dir.raw(name, "gray").iter().map(|&level| u64::from(level)).sum()
+    };
+    let (before, after) = (light("as-it-is.mkv", ""), light("brighter.mkv", &format!("--filter-after {chain}")));
+    assert!(after > before + before / 20, "{before} {after}");
+}
+
+#[test]
+fn a_folder_in_place_of_a_file_is_answered_with_the_option_for_folders() {
+    let dir = with_clip("in.mkv");
+    std::fs::create_dir(dir.path("my dives 2026")).expect("a folder");
+    in_one_line(dir.run("in.mkv .").exits_with(10)).says(&["--output-dir . "]);
+    in_one_line(dir.run("in.mkv 'my dives 2026'").exits_with(10)).says(&["--output-dir 'my dives 2026' "]);
+    in_one_line(dir.run("in.mkv nowhere/").exits_with(2)).says(&["no such folder", "--output-dir nowhere/ "]);
+    in_one_line(dir.run("--output-dir in.mkv/x in.mkv").fails())
+        .says(&["in.mkv/x: the folder cannot be made", "elsewhere"]);
+    std::fs::copy(dir.path("in.mkv"), dir.path("my dives 2026/it's one.mkv")).expect("a copy");
+    // Words that are a name together.
+    for line in ["my dives 2026", "--output-dir out my dives 2026", "preview my dives 2026", "live my dives 2026"] {
+        let run = in_one_line(dir.run(line).exits_with(2));
+        run.says(&["my: no such file, but 'my dives 2026' is there", "quotes"]);
+    }
+    // What is proposed can be pasted into a shell.
+    let said = in_one_line(dir.run("'my dives 2026'").exits_with(2)).stderr;
+    let (_, proposal) = said.split_once(" is a folder (").expect("a proposal");
+    let options = proposal.split(" equalizes").next().expect("a command line");
+    let line = format!("{} -q --backend cpu {options}", program().display());
+    Run::of(dir.other_command("bash", "-c").arg(&line), &line).exits_with(0);
+    assert_eq!(dir.frames("DIR/it's one.mkv").len(), 10);
+}
+
+#[test]
+fn no_message_has_the_code_of_a_systems_error() {
+    let dir = with_clip("in.mkv");
+    for (line, code) in [
+        ("--lut missing.cube in.mkv out.mkv", 4),
+        ("--load-curves missing.jsonl in.mkv out.mkv", 4),
+        ("--progress json --load-curves missing.jsonl in.mkv out.mkv", 4),
+        ("--output-dir in.mkv/x in.mkv", 4),
+        ("live --config missing.toml", 2),
+        ("run missing.json", 4),
+        ("status missing.json", 4),
+        ("man --out in.mkv/pages", 4),
+    ] {
+        let run = dir.run(line).exits_with(code).never_says("os error");
+        assert!(
+            ["No such file or directory", "Not a directory"].iter().any(|words| run.stderr.contains(words)),
+            "{line}"
+        );
+    }
+    let mut command = dir.command("in.mkv");
+    Run::of(command.env("HISTEQ_CONFIG", "missing.toml"), "in.mkv")
+        .exits_with(2)
+        .says(&["missing.toml: No such file or directory (HISTEQ_CONFIG= reads none)"]);
 }

@@ -233,6 +233,13 @@ pub fn set_verbose(verbose: bool) {
     }
 }
 
+/// The version of FFmpeg: `5.1.6`.
+#[allow(unsafe_code, reason = "FFI")]
+pub fn release() -> String {
+    // SAFETY: a text that stays.
+    unsafe { text(ffmpeg_next::ffi::av_version_info()) }
+}
+
 /// The version of libavcodec.
 pub fn version() -> String {
     let v = ffmpeg_next::codec::version();

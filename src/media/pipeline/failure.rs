@@ -1,6 +1,6 @@
 //! What kind of failure an error is, for programs that act on it.
 
-use crate::sys::Name;
+use crate::sys::{Name, without_codes};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
@@ -54,8 +54,8 @@ impl FailureKind {
 
     /// The system's error for the file of this name, without its number.
     pub fn of_file(name: impl Display, error: &std::io::Error) -> anyhow::Error {
-        let (kind, text) = (FailureKind::of_errno(error.raw_os_error().unwrap_or(0)), error.to_string());
-        kind.error(format!("{name}: {}", text.split(" (os error").next().unwrap_or(&text)))
+        let kind = FailureKind::of_errno(error.raw_os_error().unwrap_or(0));
+        kind.error(without_codes(&format!("{name}: {error}")))
     }
 
     /// An error of this kind.

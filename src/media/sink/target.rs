@@ -9,7 +9,7 @@ use super::together::Together;
 use crate::pipeline::{Cancel, Outcome};
 use crate::sys::{
     Name, PlaneWriter, PrivateFolder, by_descriptor, is_fifo, is_same, numbered, numbers_there, one_line,
-    open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_password,
+    open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_codes, without_password,
 };
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, TryLockError};
@@ -67,7 +67,7 @@ pub enum TargetError {
     #[error("{0} is no file: what the program names itself never goes through a link (remove it, or name the output)")]
     NoFile(Name),
     /// It is a folder.
-    #[error("{0} is a folder (give a file name)")]
+    #[error("{0} is a folder (give a file name; --output-dir {word} keeps those of the inputs)", word = .0.quoted())]
     Folder(Name),
     /// Its name is longer than the system takes.
     #[error("{0}: the name is too long (give a shorter one)")]
@@ -88,7 +88,7 @@ pub enum TargetError {
     #[error("{0}: cannot be written: {1}")]
     NotWritten(Name, String),
     /// The disk does not take all of it; what it has taken can be played, and has another name.
-    #[error("{name}: cannot be written: {error} (what there is of it: {kept})")]
+    #[error("{name}: cannot be written: {error} (what there is of it: {kept}; name an output on another disk)")]
     Cut {
         /// The requested name.
         name: Name,
@@ -125,7 +125,7 @@ impl TargetError {
         move |error| match error.kind() {
             _ if is_full(&error) => TargetError::not_written(name)(error),
             ErrorKind::InvalidFilename => TargetError::TooLong(name.clone()),
-            _ => TargetError::NotWritable(name.clone(), reason(&error)),
+            _ => TargetError::NotWritable(name.clone(), with_remedy(&error)),
         }
     }
 
@@ -138,7 +138,7 @@ impl TargetError {
         match error.kind() {
             ErrorKind::IsADirectory => TargetError::Folder(name.clone()),
             ErrorKind::InvalidFilename => TargetError::TooLong(name.clone()),
-            _ => TargetError::NotWritten(name.clone(), reason(error)),
+            _ => TargetError::NotWritten(name.clone(), with_remedy(error)),
         }
     }
 }
@@ -623,15 +623,15 @@ impl Target {
     /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept under another name. Returns the
     /// error, which tells it.
     pub(super) fn cut(self, bytes: u64, error: &std::io::Error) -> TargetError {
-        let (name, error) = (self.name.clone(), reason(error));
+        let name = self.name.clone();
         let file = self.temporary.as_ref().map(|temporary| &temporary.file);
         let is_cut = file.is_some_and(|file| {
             let length = file.metadata().map_or(0, |metadata| metadata.len());
             bytes > 0 && (length <= bytes || file.set_len(bytes).is_ok())
         });
         match is_cut.then(|| self.end(Outcome::Interrupted)) {
-            Some(Ok(kept)) => TargetError::Cut { name, error, kept },
-            _ => TargetError::NotWritten(name, error),
+            Some(Ok(kept)) => TargetError::Cut { name, error: reason(error), kept },
+            _ => TargetError::NotWritten(name, with_remedy(error)),
         }
     }
 
@@ -821,8 +821,19 @@ fn segments(name: &Name) -> Vec<Name> {
 
 /// The system's error message, without its number.
 pub(super) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
+    without_codes(&error.to_string()).into_owned()
+}
+
+/// The same, with what helps.
+fn with_remedy(error: &std::io::Error) -> String {
+    let remedy = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (make room, or name an output on another disk)",
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+            " (name an output elsewhere, or all of them with --output-dir DIR)"
+        }
+        _ => "",
+    };
+    reason(error) + remedy
 }
 
 /// Whether the error is that of a disk, or of the share of it that the user may have, which takes no more files.

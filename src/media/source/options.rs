@@ -82,10 +82,10 @@ impl InputOptions {
         }
         let found = match std::fs::metadata(name) {
             Ok(found) if found.is_dir() => {
-                let images = Name::from(name.path().join("%05d.png"));
+                let images = Name::from(name.path().join("%05d.png")).quoted();
                 return Err(FailureKind::Usage.error(format!(
-                    "{name} is a folder (--output-dir DIR {name} equalizes the videos in it; {images} is numbered \
-                     images)"
+                    "{name} is a folder (--output-dir DIR {} equalizes the videos in it; {images} is numbered images)",
+                    name.quoted()
                 )));
             }
             Ok(found) if found.is_file() => File::open(name).map(drop),

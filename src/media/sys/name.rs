@@ -41,6 +41,13 @@ impl Name {
         self.0.to_str()
     }
 
+    /// The name as a word that can be pasted into a shell: of bash, zsh and ksh, where it is no text that can be seen.
+    pub fn quoted(&self) -> String {
+        let plain = self.text().filter(|text| !text.contains(char::is_control));
+        let quoted = plain.and_then(|text| shlex::try_quote(text).ok());
+        quoted.map_or_else(|| format!("$'{}'", self.bytes().escape_ascii()), Into::into)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -171,6 +178,17 @@ impl<'de> Deserialize<'de> for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quoted_name_is_one_word_of_a_shell_with_the_same_bytes() {
+        for bytes in [&b"a.mp4"[..], b"my dives/it's $5.mp4", b"-n", b"a\nb\x1b.mp4", b"mix/\xfc'bung 1.mp4", b""] {
+            let word = Name::of_bytes(bytes.to_vec()).quoted();
+            assert!(!word.contains(char::is_control), "{word:?}");
+            let line = format!("printf %s {word}");
+            let shell = std::process::Command::new("bash").args(["-c", &line]).output().expect("bash");
+            assert_eq!(shell.stdout, bytes, "{word}");
+        }
+    }
 
     #[test]
     fn a_name_that_is_no_text_is_shown_with_escapes_and_read_as_it_was_written() {

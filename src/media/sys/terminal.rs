@@ -45,7 +45,8 @@ pub fn print_line(text: &str) {
 
 /// Prints `text` on stderr, without control characters. If stderr is closed, the text is lost.
 pub fn print_text(text: &str) {
-    let text = printable(text);
+    let text = without_codes(text);
+    let text = printable(&text);
     if !QUEUE.take(&text) {
         write(&text);
     }
@@ -207,6 +208,22 @@ fn is_unseen(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// `text` without the codes of the system's errors that Rust adds to their words: ` (os error 2)`.
+pub fn without_codes(text: &str) -> Cow<'_, str> {
+    const CODE: &str = " (os error ";
+    let mut parts = text.split(CODE);
+    let mut shown = Cow::Borrowed(parts.next().unwrap_or_default());
+    for part in parts {
+        let code = part.split_once(')').filter(|(code, _)| code.bytes().all(|byte| byte.is_ascii_digit()));
+        let shown = shown.to_mut();
+        match code {
+            Some((_, rest)) => shown.push_str(rest),
+            None => shown.extend([CODE, part]),
+        }
+    }
+    shown
+}
+
 /// The most bytes of a message.
 const MAX_MESSAGE: usize = 2048;
 
@@ -269,6 +286,16 @@ mod tests {
         let said: Vec<String> = std::iter::from_fn(|| waiting.next()).collect();
         assert_eq!(said[0], "kept\n");
         assert!(said.len() == 2 && said[1].contains("3 messages were not read"), "{said:?}");
+    }
+
+    #[test]
+    fn codes_of_errors_are_no_part_of_a_message() {
+        let error = std::io::Error::from_raw_os_error(2).to_string();
+        assert_eq!(error, "No such file or directory (os error 2)");
+        let text = format!("a: {error}; b (os error in it): {error} (name another)");
+        let shown = "a: No such file or directory; b (os error in it): No such file or directory (name another)";
+        assert_eq!(without_codes(&text), shown);
+        assert!(matches!(without_codes("as it is"), Cow::Borrowed("as it is")));
     }
 
     #[test]

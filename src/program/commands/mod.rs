@@ -40,7 +40,7 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Join(job) => join::run(&job, console),
         Job::Status(job) => status::run(&job).map(complete),
         Job::Bench => bench::run(console),
-        Job::Version => version::run().map(complete),
+        Job::Version { as_json } => version::run(as_json).map(complete),
         Job::Devices { all } => devices::run(all).map(complete),
         Job::Completions(shell) => print(&completions(shell)?).map(complete),
         Job::ManPage(page) => print(&page).map(complete),

@@ -1,4 +1,5 @@
-//! `histeq-video --version --json`: what this build and this machine have, for programs.
+//! `histeq-video --version`: the versions of the program and of FFmpeg; with `--json` what this build and this machine
+//! have, for programs.
 
 use crate::stdout;
 use anyhow::Result;
@@ -7,8 +8,12 @@ use histeq_media::ffmpeg;
 use histeq_media::sandbox::ProcessWall;
 use serde_json::json;
 
-/// Prints a line of JSON.
-pub fn run() -> Result<()> {
+/// Prints a line, which may be JSON.
+pub fn run(as_json: bool) -> Result<()> {
+    if !as_json {
+        let (own, release, library) = (env!("CARGO_PKG_VERSION"), ffmpeg::release(), ffmpeg::version());
+        return stdout::print(format!("histeq-video {own} (FFmpeg {release}, {library})\n").as_bytes());
+    }
     let first = Gpu::open(0);
     let mut gpus = Vec::new();
     gpus.extend(first.as_ref().ok().map(|gpu| gpu.name.clone()));

@@ -26,7 +26,7 @@ use std::time::Duration;
 #[derive(Parser, Debug)]
 #[command(name = "histeq-video", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_long_help = "\
-Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
+Times are written as 90 (seconds), 1:30, 00:01:30.5, 5m or 1h30m.
 Exit codes: 0 done, 1 and 4 to 11 failed (missing 4, refused 5, device 6, damage 7, limit 8, disk 9, exists 10, \
 unsupported 11), 2 usage error, 3 nothing done (-n), 130 interrupted (what was encoded is kept as a playable file).
 
@@ -110,8 +110,11 @@ pub enum Job {
     Status(StatusArgs),
     /// Measure this machine.
     Bench,
-    /// Print what this build and this machine have, as JSON.
-    Version,
+    /// Print the versions of the program and of FFmpeg; as JSON, what this build and this machine have.
+    Version {
+        /// Whether as JSON.
+        as_json: bool,
+    },
     /// List devices and encoders: all, or those that people use.
     Devices {
         /// Whether all.
@@ -146,14 +149,16 @@ impl Job {
 
     /// What this command line asks for.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let words: Vec<OsString> = words.into_iter().collect();
-        if words.iter().any(|word| word == "--json") && words.iter().any(|word| word == "-V" || word == "--version") {
-            return Ok(Job::Version);
+        let program = Args::command();
+        let words = habits::asked(&program, words.into_iter().collect());
+        let has = |name: &str| words.iter().take_while(|word| *word != "--").any(|word| word == name);
+        if has("-V") || has("--version") {
+            return Ok(Job::Version { as_json: has("--json") });
         }
         if words.iter().any(|word| asks_for_help(word)) {
             return Job::of_words(words);
         }
-        let words = habits::understood(words)?;
+        let words = habits::understood(&program, words)?;
         if let Some(file) = CameraFile::named_by(&words) {
             let cameras = file.read().map_err(|error| error.format(&mut Args::command()))?;
             return Ok(Job::Cameras(file, cameras));
@@ -173,7 +178,8 @@ impl Job {
 
     /// The words of this process's command line, with the defaults of its configuration behind the command.
     pub fn words() -> Result<Vec<OsString>, clap::Error> {
-        Ok(with_defaults(Args::command(), habits::understood(std::env::args_os().collect())?)?.0)
+        let words = habits::understood(&Args::command(), std::env::args_os().collect())?;
+        Ok(with_defaults(Args::command(), words)?.0)
     }
 
     /// Its options, for another process that gets names of its own.
@@ -213,7 +219,7 @@ impl Job {
             Job::Plan(job) => Some(&job.file.stderr),
             Job::Run(RunJob { stderr, .. }) | Job::Join(JoinJob { stderr, .. }) => Some(stderr),
             Job::Bench
-            | Job::Version
+            | Job::Version { .. }
             | Job::Status(_)
             | Job::Devices { .. }
             | Job::Completions(_)

@@ -14,7 +14,7 @@ use histeq_media::sys::Name;
 /// The options of `compare`, as typed.
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video compare --help shows all other options.")]
-#[command(after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.")]
+#[command(after_long_help = "Times are written as 90 (seconds), 1:30, 00:01:30.5, 5m or 1h30m.")]
 #[command(mut_arg("start", |arg| arg.help("Start at this time of both").long_help(None::<&str>)))]
 #[command(mut_arg("frames", |arg| arg.help("Stop after this many frames of A")))]
 pub struct CompareArgs {

@@ -19,9 +19,9 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use histeq::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
-use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name, name_of};
+use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name, name_of, network_format};
 use histeq_media::source::{InputOptions, Isolation, Reading};
-use histeq_media::sys::{Name, is_pipe, number_pattern};
+use histeq_media::sys::{Name, is_pipe, number_pattern, without_password};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
@@ -305,6 +305,20 @@ impl FileJob {
         }
         let input = input_name(input);
         let is_free = args.input_kind.format.is_none();
+        if is_free && is_live(&input, output.is_some() || args.output_options.output_format.is_some()) {
+            let word = without_password(&input).quoted();
+            let message =
+                format!("{word} is live: histeq-video live {word} shows it, and records it with --record FILE");
+            return Err(usage(ErrorKind::ValueValidation, &message));
+        }
+        if let Some(folder) = output.as_ref().filter(|name| name.bytes().ends_with(b"/") && !is_url(name))
+            && !folder.path().exists()
+        {
+            let word = folder.quoted();
+            let message =
+                format!("{folder}: there is no such folder (--output-dir {word} makes it, and writes into it)");
+            return Err(usage(ErrorKind::ValueValidation, &message));
+        }
         let folder = if is_free { sequence::of_folder(&input)? } else { None };
         let named_folder = folder.is_some().then(|| input.clone());
         let makes_folder = named_folder.is_some() && output.is_none();
@@ -394,6 +408,12 @@ impl FileJob {
         let stats = self.stats.iter().map(|(name, _)| name);
         [&self.output.name].into_iter().chain(&self.equalize.save_curves).chain(stats)
     }
+}
+
+/// Whether an input of this name is one for `live`: a camera, or a stream that is to go nowhere.
+fn is_live(input: &Name, has_output: bool) -> bool {
+    let is_stream = input.text().and_then(network_format).is_some();
+    input.bytes().starts_with(b"/dev/video") || is_stream && !has_output
 }
 
 /// Checks that an output can be brought to a size.

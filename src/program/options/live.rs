@@ -10,7 +10,7 @@ use super::output::OutputArgs;
 use super::palette::PaletteOptions;
 use super::sandbox::SandboxArgs;
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::{duration, input_name, number, output_name, parse_count, rate, size, span, usage, value};
+use super::values::{duration, input_name, output_name, parse_count, rate, seconds, size, span, usage, value};
 use super::web::{WebOptions, WebTokenArg, web_address};
 use anyhow::anyhow;
 use clap::Args;
@@ -31,7 +31,7 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video live --help shows all other options. Keys in the window: press F1.")]
 #[command(
-    after_long_help = "Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5. Keys in the window: press F1."
+    after_long_help = "Times are written as 90 (seconds), 1:30, 00:01:30.5, 5m or 1h30m. Keys in the window: press F1."
 )]
 pub struct LiveArgs {
     /// Camera (/dev/video0), URL (rtsp://, udp://, http://), file, or - for stdin [default: the first camera]
@@ -127,7 +127,7 @@ pub struct LiveArgs {
     /// Wait for a camera or sender that is not there yet, for this many seconds [default: until it comes]
     ///
     /// One that refuses name or password is an error at once.
-    #[arg(long, value_name = "T", value_parser = number::<f64>, num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "T", value_parser = seconds, num_args = 0..=1, require_equals = true)]
     pub wait: Option<Option<f64>>,
 
     /// Stop after this long [default: at Ctrl-C, or when the window is closed]
@@ -365,7 +365,9 @@ impl LiveJob {
             ));
         }
         if outputs[..3].iter().all(|(_, name)| name.is_none()) && self.web.is_none() {
-            return conflict("several sources have no window: say where the pictures go (--record 'cam-%d.mkv')");
+            let message = "several sources have no window: say where the pictures go (--record 'cam-%d.mkv'), or \
+                           show them in a browser (--web)";
+            return conflict(message);
         }
         let format = self.output.as_ref().and_then(|(_, format)| format.as_deref());
         for (name, format) in [(self.record.as_ref(), None), (output, format)] {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
 //! | `file`, `live`, `compare`, `preview` | the options of each command |
-//! | `habits` | what people type who know other programs, and what most people need |
+//! | `habits` | one table of what people type who know other programs; what most people need |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |

@@ -1,6 +1,6 @@
 //! The options of [`histeq::options::OPTIONS`] as arguments of clap: names, values and help are those of the table.
 
-use super::values::{AnyCase, usage};
+use super::values::{AnyCase, seconds, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -56,6 +56,13 @@ impl<const PART: u8> OptionArgs<PART> {
             Section::Output => PART == OUTPUT,
         })
     }
+}
+
+/// The text of a value as the table has it: names in small letters, times in seconds.
+fn for_table(option: &OptionInfo, text: &str) -> String {
+    let text = text.to_lowercase();
+    let is_time = option.values.starts_with("a number of seconds") && text.parse::<f64>().is_err();
+    seconds(&text).ok().filter(|_| is_time).map_or(text, |time| time.to_string())
 }
 
 /// An error of options, as clap prints it.
@@ -146,7 +153,7 @@ impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
                 _ => matches.get_one::<String>(option.name).map(String::as_str),
             };
             if let Some(text) = text {
-                option.set(&mut self.options, &text.to_lowercase()).map_err(|error| option_error(&error))?;
+                option.set(&mut self.options, &for_table(option, text)).map_err(|error| option_error(&error))?;
             }
         }
         let rare: Vec<_> = Self::table().filter(|option| is_rare(option.name)).collect();
@@ -166,7 +173,7 @@ impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
                 (ValueKind::Flag, "0") => "false",
                 _ => value,
             };
-            option.set(&mut self.options, &value.to_lowercase()).map_err(|error| option_error(&error))?;
+            option.set(&mut self.options, &for_table(option, value)).map_err(|error| option_error(&error))?;
             self.set.push(option.name);
         }
         Ok(())

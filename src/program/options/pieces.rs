@@ -5,7 +5,7 @@ use super::file::{FileArgs, FileJob};
 use super::limits::ThreadArgs;
 use super::many::{Jobs, ManyJob};
 use super::stderr::{StderrArgs, StderrOptions};
-use super::values::usage;
+use super::values::{seconds, usage};
 use anyhow::{Result, anyhow, ensure};
 use clap::error::ErrorKind;
 use clap::{Args, Parser};
@@ -28,7 +28,7 @@ Examples:
 pub struct PlanArgs {
     /// Length of a piece in seconds, 0.1 to 86400 [default: 60; an eighth of a short video, but at least four
     /// times what is decoded around a piece; its share for --jobs]
-    #[arg(long, value_name = "SECONDS", help_heading = "Pieces")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Pieces")]
     pub piece: Option<f64>,
 
     /// The options of equalizing a file.

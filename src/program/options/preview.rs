@@ -31,7 +31,7 @@ their temporal windows are shorter.
 Of several inputs, and of the videos in folders, each gets a sheet of its own, NAME-looks.png; sheets that are there \
 are skipped.
 
-Times are written as for FFmpeg: 90 (seconds), 1:30, 00:01:30.5.
+Times are written as 90 (seconds), 1:30, 00:01:30.5, 5m or 1h30m.
 
 Examples:
   histeq-video preview dive.mov
@@ -179,8 +179,7 @@ impl ReadyCommand {
         words.extend(strength.iter().flat_map(|(share, _)| ["--strength", share].map(str::to_owned)));
         words.push(no_option(&if with_place { without_password(name) } else { self.input_name() }));
         words.push(no_option(&equalized_name(&self.input)));
-        let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
-        quoted.collect::<Vec<String>>().join(" ")
+        words.iter().map(|word| Name::from(word).quoted()).collect::<Vec<String>>().join(" ")
     }
 }
 

@@ -26,13 +26,13 @@ pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
     if sequences.is_empty() {
         return Ok(None);
     }
-    let patterns = sequences.iter().map(|(pattern, count)| format!("{pattern} ({count} images)"));
+    let patterns = sequences.iter().map(|(pattern, count)| format!("{} ({count} images)", pattern.quoted()));
     let other = others.first().map(|other| match others.len() {
-        1 => Name::from(other).to_string(),
-        count => format!("{} and {} more", Name::from(other), count - 1),
+        1 => Name::from(other).quoted(),
+        count => format!("{} and {} more", Name::from(other).quoted(), count - 1),
     });
     let all: Vec<String> = patterns.chain(other).collect();
-    let remedy = format!("name one of them, or take all with --output-dir DIR {name}");
+    let remedy = format!("name one of them, or take all with --output-dir DIR {}", name.quoted());
     Err(invalid(format!("{name} is not one sequence of images, it has {} ({remedy})", all.join(", "))))
 }
 

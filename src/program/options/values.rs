@@ -1,12 +1,12 @@
 //! Parsers of single values, for all commands.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use histeq::options::OptionError;
 use histeq::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::sys::{Name, printable, without_middle, without_password};
-use jiff::{SignedDuration, Span, SpanRelativeTo};
+use jiff::{Span, SpanRelativeTo};
 use std::ffi::OsStr;
 use std::str::FromStr;
 use std::time::Duration;
@@ -31,6 +31,9 @@ pub fn in_one_line(error: &clap::Error) -> String {
         match line.strip_prefix("tip: ") {
             // Clap's tip explains how to pass the word as a file's name: a mistyped option is no name.
             Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
+            Some(tip) if tip.contains("a similar") && !is_slip(error) => {
+                tips.extend(tip.contains("argument").then_some("--help lists all options"));
+            }
             Some(tip) => tips.push(tip),
             None if message.is_empty() => message.push_str(line),
             None => message.extend([" ", line]),
@@ -40,13 +43,26 @@ pub fn in_one_line(error: &clap::Error) -> String {
     if tips.is_empty() { message.into_owned() } else { format!("{message} ({})", tips.join("; ")) }
 }
 
+/// Whether the word that clap proposes was mistyped: one letter of it is another one, or two of a longer word.
+fn is_slip(error: &clap::Error) -> bool {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.trim_start_matches('-')),
+        _ => None,
+    };
+    let pairs = [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+    ];
+    pairs.into_iter().filter_map(|(typed, ours)| text(typed).zip(text(ours))).all(|(typed, ours)| {
+        let most = if typed.len() < 6 { 1 } else { 2 };
+        strsim::osa_distance(typed, ours) <= most
+    })
+}
+
 /// A command line as it can be typed, without passwords.
 pub fn shown_command(words: impl Iterator<Item = Name>) -> String {
     // Behind this option are words that the parent process has added to the command line.
-    let words = words.skip(1).take_while(|word| *word != "--one-of").map(|word| {
-        let word = without_password(&word).to_string();
-        shlex::try_quote(&word).map_or_else(|_| word.clone(), Into::into)
-    });
+    let words = words.skip(1).take_while(|word| *word != "--one-of").map(|word| without_password(&word).quoted());
     let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
     printable(&words.join(" ")).into_owned()
 }
@@ -125,10 +141,21 @@ pub fn value<T>(
     }
 }
 
+/// The microseconds of a time: seconds, as FFmpeg writes times, or with units (`90`, `1:30`, `10m`, `1h 30m`, `7d`).
+fn microseconds(text: &str) -> Option<i64> {
+    let of_units = || text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours()).ok();
+    parse_time(text).or_else(|| i64::try_from(of_units()?.as_micros()).ok())
+}
+
 /// A time in microseconds, at least 0.
 pub fn time(option: &str, text: Option<String>) -> Result<Option<i64>, clap::Error> {
-    let not_negative = |text: &str| parse_time(text).filter(|&time| time >= 0);
-    value(option, "a time like 90, 1:30 or 00:01:30.5", text, not_negative)
+    let not_negative = |text: &str| microseconds(text).filter(|&time| time >= 0);
+    value(option, "a time like 90, 1:30 or 5m", text, not_negative)
+}
+
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    number(text).or_else(|error| microseconds(text).map(|time| time as f64 / 1e6).ok_or(error))
 }
 
 /// The microseconds that `--duration` gives, more than 0.
@@ -139,14 +166,10 @@ pub fn duration(text: Option<String>) -> Result<Option<i64>, clap::Error> {
     }
 }
 
-/// A length of time, more than 0: seconds, as FFmpeg writes times, or with units (`90`, `1:30`, `10m`, `1h 30m`, `7d`).
+/// A length of time, more than 0.
 pub fn span(text: &str) -> Result<Duration, String> {
-    let of_units = || text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours()).ok();
-    let length = match parse_time(text) {
-        Some(microseconds) => Some(SignedDuration::from_micros(microseconds)),
-        None => of_units(),
-    };
-    let length = length.filter(|length| length.is_positive()).and_then(|length| Duration::try_from(length).ok());
+    let length = microseconds(text).filter(|&time| time > 0);
+    let length = length.map(|time| Duration::from_micros(time.unsigned_abs()));
     length.ok_or_else(|| "a length of time is needed, like 10m, 1h or 7d".to_owned())
 }
 

@@ -5,9 +5,9 @@ use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
 use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, jobs_summary};
 use crate::signals;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use histeq::frame::limits;
-use histeq_media::pipeline::{Notices, Outcome};
+use histeq_media::pipeline::{FailureKind, Notices, Outcome};
 use histeq_media::sink::is_sequence_name;
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::{Name, numbers_there};
@@ -110,5 +110,8 @@ pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
 /// Makes the folder of the file `output`.
 pub fn make_folder_of(output: &Name) -> Result<()> {
     let Some(folder) = output.path().parent() else { return Ok(()) };
-    std::fs::create_dir_all(folder).with_context(|| Name::from(folder))
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let kind = FailureKind::of_errno(error.raw_os_error().unwrap_or(0));
+        kind.error(format!("{}: the folder cannot be made: {error} (name one elsewhere)", Name::from(folder)))
+    })
 }

@@ -3,7 +3,7 @@
 use super::failure::kind_of;
 use histeq::spec::natural::Found;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
-use histeq_media::sys::{Name, give_up_with_an_event, print_line, printable_json, without_middle};
+use histeq_media::sys::{Name, give_up_with_an_event, print_line, printable_json, without_codes, without_middle};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -82,7 +82,7 @@ impl ErrorRecord {
         let parts = error.downcast_ref::<ErrorWithRemedy>();
         ErrorRecord {
             kind: kind_of(error),
-            message: without_middle(&format!("{error:#}")).into_owned(),
+            message: without_middle(&without_codes(&format!("{error:#}"))).into_owned(),
             cause: parts.map(|parts| parts.cause.clone()),
             remedy: parts.map(|parts| parts.remedy.clone()),
         }

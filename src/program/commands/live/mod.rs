@@ -213,7 +213,10 @@ fn window(
         false => "nothing to do".to_owned(),
     };
     if job.has_no_output() {
-        bail!("{reason} (say where the picture goes: --web, --record out.mkv, --output - or --loopback /dev/video10)");
+        bail!(
+            "{reason} (say where the picture goes: --web for a browser, --record out.mkv, --output - or --loopback \
+             /dev/video10)"
+        );
     }
     notices.detail(&reason);
     Ok(None)

@@ -24,12 +24,19 @@ pub fn compare(input: &Name, output: &Name, notices: &Notices) {
     let (Some(before), Some(after)) = (bytes(input), bytes(output)) else { return };
     if after > 2 * before && after - before > NOTICED {
         let (times, megabytes) = (after as f64 / before as f64, |bytes: u64| bytes as f64 / 1e6);
+        // These have no quality to choose.
+        let is_of_images = output.path().extension().is_some_and(|end| end == "gif" || end == "apng");
+        let remedy = match is_of_images {
+            true => "a smaller --fit, or a name that ends in .mp4 makes".to_owned(),
+            false => {
+                let most = megabytes(before).max(1.0);
+                format!("a higher --crf, --for web or --target-size {most:.0}M makes")
+            }
+        };
         notices.note(&format!(
-            "{output} is {times:.1} times as large as {input} ({:.1} MB, {:.1} MB): a higher --crf, --for web or \
-             --target-size {:.0}M makes it smaller",
+            "{output} is {times:.1} times as large as {input} ({:.1} MB, {:.1} MB): {remedy} it smaller",
             megabytes(after),
             megabytes(before),
-            megabytes(before).max(1.0)
         ));
     }
 }
