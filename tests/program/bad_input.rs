@@ -273,6 +273,52 @@ fn a_video_that_is_whole_outlives_a_record_that_has_no_room() {
 }
 
 #[test]
+fn a_video_goes_on_where_a_record_fills_its_disk() {
+    let dir = Dir::new();
+    // Each frame has another curve.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,fade=in:0:200 -frames:v 200 -c:v ffv1 in.mkv");
+    let Some(_disk) = TinyDisk::mount(dir.path("disk"), "8k") else {
+        skip("a full disk", "a small file system cannot be mounted");
+        return;
+    };
+    dir.write("out.mkv", b"precious");
+    for strict in ["", "--strict "] {
+        for (options, name, cut) in [
+            ("--stats", "disk/s.csv", "disk/s.partial.csv"),
+            ("--stats", "disk/s.jsonl", "disk/s.partial.jsonl"),
+            ("--exact --save-curves", "disk/c.jsonl", "disk/c.partial.jsonl"),
+        ] {
+            let line = format!("{strict}--backend cpu --encoder ffv1 -y {options} {name} in.mkv out.mkv");
+            let full = format!("{name}: cannot be written: No space left on device");
+            let run = dir.run(&line).exits_with(9).says(&[
+                &format!("histeq-video: warning: {full}; it ends here, and the video goes on (make room, "),
+                &format!("histeq-video: error: what is whole is out.new.mkv: {full} (what there is of it: {cut})"),
+            ]);
+            let said = ["warning: ", "error: "].map(|kind| run.stderr.matches(kind).count());
+            assert_eq!(said, [1, 1], "`{line}` said {}", run.stderr);
+            assert_eq!(dir.frames("out.new.mkv").len(), 200, "{line}");
+            assert_eq!(dir.read("out.mkv"), b"precious");
+            assert_eq!(dir.names(), [cut, "in.mkv", "out.mkv", "out.new.mkv"]);
+            let kept = String::from_utf8(dir.read(cut)).expect("text");
+            assert!(kept.ends_with('\n') && (2..200).contains(&kept.lines().count()), "{line}: {kept}");
+            let columns = kept.lines().next().expect("a line").matches(',').count();
+            let is_whole = |line: &str| match name.ends_with(".csv") {
+                true => line.matches(',').count() == columns,
+                false => serde_json::from_str::<serde_json::Value>(line).is_ok(),
+            };
+            assert!(kept.lines().all(is_whole), "{line}: {kept}");
+            for file in [cut, "out.new.mkv"] {
+                std::fs::remove_file(dir.path(file)).expect("a file of the run");
+            }
+        }
+    }
+    // Where there is no video, nothing goes on.
+    let run = dir.run("--backend cpu --stats disk/s.csv --output-format null in.mkv").exits_with(9);
+    assert_one_error(&run.says(&["disk/s.csv: cannot be written: No space left on device"]));
+    assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
+}
+
+#[test]
 fn what_a_full_disk_has_taken_is_kept_and_can_be_played() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -f lavfi -i sine=d=4 -t 4 -c:v ffv1 -c:a pcm_s16le in.mkv");

@@ -52,16 +52,25 @@ impl FailureKind {
         }
     }
 
+    /// The kind of an error that is the system's.
+    pub fn of_system(error: &std::io::Error) -> Self {
+        error.raw_os_error().map_or(FailureKind::Failed, FailureKind::of_errno)
+    }
+
     /// The system's error for the file of this name, without its number.
     pub fn of_file(name: impl Display, error: &std::io::Error) -> anyhow::Error {
-        let kind = FailureKind::of_errno(error.raw_os_error().unwrap_or(0));
-        kind.error(without_codes(&format!("{name}: {error}")))
+        FailureKind::of_system(error).error(format!("{name}: {}", reason(error)))
     }
 
     /// An error of this kind.
     pub fn error(self, message: impl Into<String>) -> anyhow::Error {
         Failure { kind: self, message: message.into() }.into()
     }
+}
+
+/// The system's message, without the number of its error.
+pub fn reason(error: &std::io::Error) -> String {
+    without_codes(&error.to_string()).into_owned()
 }
 
 /// A run was interrupted before the input of this name had given a frame.

@@ -19,7 +19,7 @@ mod transcoders;
 
 pub use cancel::Cancel;
 pub use engine::{Summary, run, run_with};
-pub use failure::{Failure, FailureKind, Interrupted};
+pub use failure::{Failure, FailureKind, Interrupted, reason};
 pub use filtering::Filtering;
 pub use notices::{Level, Notices};
 pub use pauses::{Outage, Pauses};

@@ -13,7 +13,7 @@ use super::power_loss::PeriodicSync;
 use super::recorder::{Room, Segmentation};
 use super::stream_choice::StreamChoice;
 use super::streams::{self, Routes, StreamRules};
-use super::target::{Target, TargetError};
+use super::target::Target;
 use super::temporary::Temporary;
 use super::two_pass::{Measured, SizeRule, TooLarge};
 use super::webp::with_last_duration;
@@ -622,7 +622,7 @@ impl FileSink {
     fn end_image(&mut self) -> Result<()> {
         let (Some(muxer), Some(image)) = (self.muxer.take(), self.image.take()) else { return Ok(()) };
         muxer.finish().with_context(|| format!("{}: cannot be written", self.target.name()))?;
-        Ok(self.target.end_image(image, self.next_image())?)
+        self.target.end_image(image, self.next_image())
     }
 
     fn write_packet(&mut self, packet: Packet) -> Result<()> {
@@ -691,7 +691,7 @@ impl FileSink {
     /// pipe is a lost connection. Where the disk is full, the file is ended.
     fn map_error(&mut self, error: anyhow::Error) -> anyhow::Error {
         let error = match error.downcast::<DiskFull>() {
-            Ok(DiskFull(error)) => return self.end_full(&error).into(),
+            Ok(DiskFull(error)) => return self.end_full(&error),
             Err(error) => error,
         };
         let broken = matches!(error.downcast_ref(), Some(Error::Other { errno: libc::EPIPE }));
@@ -705,7 +705,7 @@ impl FileSink {
 
 impl FileSink {
     /// Ends a file for which there is no more room: what is written of it is kept. Returns the error.
-    fn end_full(&mut self, error: &std::io::Error) -> TargetError {
+    fn end_full(&mut self, error: &std::io::Error) -> anyhow::Error {
         self.abandon();
         self.size = None;
         let is_begun = self.running.as_ref().is_some_and(|running| running.written > 0);

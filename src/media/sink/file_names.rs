@@ -1,6 +1,6 @@
 //! Names in the folder of a file, derived from its own.
 
-use crate::sys::{Name, number_pattern};
+use crate::sys::{Name, folder_of, number_pattern};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,6 @@ const LONGEST: usize = 255;
 
 /// The longest extension that is kept when a name is shortened, in bytes.
 const LONGEST_EXTENSION: usize = 32;
-
-/// The folder of this file.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
 
 /// Stem and extension (with its dot) of this file's name, shortened to `length` bytes together.
 pub(super) fn shortened(path: &Path, length: usize) -> [Name; 2] {

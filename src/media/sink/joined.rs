@@ -82,6 +82,6 @@ impl JoinedFile {
         let mut muxer = muxer.take().context("the file is closed")?;
         self.routes.finish(&mut muxer, notices).with_context(|| format!("{name}: cannot be written"))?;
         muxer.finish().with_context(|| format!("{name}: cannot be written"))?;
-        Ok(self.file.target.end(outcome)?)
+        self.file.target.end(outcome)
     }
 }

@@ -7,7 +7,7 @@ use super::kind::OutputKind;
 use super::raw::RawSink;
 use super::reconnecting::Reconnecting;
 use super::recorder::Recorder;
-use super::target::{Overwrite, Target, TargetError};
+use super::target::{Overwrite, Target};
 use super::two_pass::{Pass, SizeRule};
 use super::virtual_camera::VirtualCameraSink;
 use crate::ffmpeg::{Media, Rational};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When the output must not or cannot be written there.
-pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwrite) -> Result<Target, TargetError> {
+pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwrite) -> Result<Target> {
     match OutputKind::of(name, format) {
         OutputKind::Nowhere => Ok(Target::nowhere(name)),
         kind => Target::new(name, input, kind.files(name), overwrite),
@@ -34,7 +34,7 @@ pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwr
 ///
 /// # Errors
 /// When it exists and is to be kept, or is a folder.
-pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> Result<Target, TargetError> {
+pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> Result<Target> {
     match OutputKind::of(name, format) {
         OutputKind::Server => Ok(Target::network(name)),
         kind => Target::direct(name, kind.files(name), overwrite),

@@ -103,7 +103,7 @@ impl PieceWriter {
         let written = self.file.write_all(&end).and_then(|()| self.file.flush());
         written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
         drop(self.file);
-        Ok(self.target.end(Outcome::Complete)?)
+        self.target.end(Outcome::Complete)
     }
 }
 

@@ -141,7 +141,7 @@ impl RawSink {
             ErrorKind::BrokenPipe => ReaderGone.into(),
             ErrorKind::TimedOut => self.target.stalled(),
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                std::mem::take(&mut self.target).cut(self.whole, &error).into()
+                std::mem::take(&mut self.target).cut(self.whole, &error)
             }
             _ => anyhow::Error::new(error).context(format!("{}: cannot be written", self.target.name())),
         }

@@ -1,5 +1,6 @@
 //! Whether an output that exists may be a source: of two names that a shell makes of `*.mp4`, the second one is.
 
+use crate::sys::folder_of;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -49,8 +50,7 @@ pub fn are_of_pattern(output: &Path, input: &Path) -> bool {
     {
         return false;
     }
-    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.file_name());
+    let names = std::fs::read_dir(folder_of(output)).into_iter().flatten().flatten().map(|file| file.file_name());
     let is_alike = |name: &std::ffi::OsString| {
         Path::new(name).extension() == output.extension() && !name.as_encoded_bytes().starts_with(b".")
     };

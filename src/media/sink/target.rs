@@ -1,17 +1,17 @@
 //! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
 //! would make no sense.
 
-use super::file_names::{folder_of, is_free, names_with, next_names, resolve_links};
+use super::file_names::{is_free, names_with, next_names, resolve_links};
 use super::recorder::Room;
 use super::sources::{are_of_pattern, may_be_source};
-use super::temporary::{Leftover, Named, Temporary, sync, sync_folder};
+use super::temporary::{Leftover, Temporary, sync, sync_folder};
 use super::together::Together;
-use crate::pipeline::{Cancel, Outcome};
+use crate::pipeline::{Cancel, FailureKind, Outcome, reason};
 use crate::sys::{
-    Name, PlaneWriter, PrivateFolder, by_descriptor, is_fifo, is_same, numbered, numbers_there, one_line,
-    open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_codes, without_password,
+    Name, PlaneWriter, PrivateFolder, by_descriptor, folder_of, is_fifo, is_pipe, is_same, numbered, numbers_there,
+    one_line, open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_password,
 };
-use std::ffi::OsStr;
+use anyhow::{Context, Error, Result, ensure};
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsRawFd;
@@ -42,104 +42,45 @@ impl Overwrite {
     }
 }
 
-/// Why an output cannot be written.
+/// The output exists, and nothing is to be done then.
 #[derive(Debug, thiserror::Error)]
-pub enum TargetError {
-    /// It exists, and is to be kept.
-    #[error("{0} exists (use -y to overwrite it)")]
-    Exists(Name),
-    /// It exists, and may be a source as the input is.
-    #[error("{0} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)")]
-    MayBeSource(Name),
-    /// An existing name of that kind, with `-y`.
-    #[error(
-        "{0} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does not \
-         replace it (remove it first; --output-dir DIR takes many inputs)"
-    )]
-    IsOfPattern(Name),
-    /// It exists, and nothing is to be done then.
-    #[error("{0} exists: nothing was done (-n)")]
-    Skipped(Name),
-    /// It is the input.
-    #[error("{0} is the input itself (give the output another name)")]
-    SameAsInput(Name),
-    /// What has the name that the program has made up is no file.
-    #[error("{0} is no file: what the program names itself never goes through a link (remove it, or name the output)")]
-    NoFile(Name),
-    /// It is a folder.
-    #[error("{0} is a folder (give a file name; --output-dir {word} keeps those of the inputs)", word = .0.quoted())]
-    Folder(Name),
-    /// Its name is longer than the system takes.
-    #[error("{0}: the name is too long (give a shorter one)")]
-    TooLong(Name),
-    /// The folder that it should lie in does not exist.
-    #[error("{0}: there is no folder {1} (make it first)")]
-    NoFolder(Name, Name),
-    /// The folder that it should lie in takes no new files.
-    #[error("{0}: cannot write there: {1}")]
-    NotWritable(Name, String),
-    /// Another run records into it.
-    #[error("{0}: another run records into it (end that first, or name another file)")]
-    InUse(Name),
-    /// The run was interrupted before the FIFO had a reader.
-    #[error("{0}: interrupted before anybody read from it")]
-    NoReader(Name),
-    /// The disk does not take it.
-    #[error("{0}: cannot be written: {1}")]
-    NotWritten(Name, String),
-    /// The disk does not take all of it; what it has taken can be played, and has another name.
-    #[error("{name}: cannot be written: {error} (what there is of it: {kept}; name an output on another disk)")]
-    Cut {
-        /// The requested name.
-        name: Name,
-        /// The error of the system.
-        error: String,
-        /// The name of what there is.
-        kept: Name,
-    },
-    /// Another program has created a file of this name; the output is complete under another name.
-    #[error("{name} has appeared meanwhile: the new file is {kept} (-y would have replaced the other)")]
-    Appeared {
-        /// The requested name.
-        name: Name,
-        /// The name that it has.
-        kept: String,
-    },
-    /// It cannot be renamed; the output is complete under another name.
-    #[error("{name}: cannot be replaced: {error} (the new file is {kept})")]
-    Kept {
-        /// The name that it should get.
-        name: Name,
-        /// The name that it has.
-        kept: String,
-        /// The error of the system.
-        error: String,
-        /// The kind of that error.
-        kind: ErrorKind,
-    },
+#[error("{0} exists: nothing was done (-n)")]
+pub struct Skipped(Name);
+
+/// The error of an output that exists, and is to be kept.
+fn exists(name: &Name) -> Error {
+    FailureKind::Exists.error(format!("{name} exists (use -y to overwrite it)"))
 }
 
-impl TargetError {
-    /// Why no file can be made for the output of this name.
-    fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
-        move |error| match error.kind() {
-            _ if is_full(&error) => TargetError::not_written(name)(error),
-            ErrorKind::InvalidFilename => TargetError::TooLong(name.clone()),
-            _ => TargetError::NotWritable(name.clone(), with_remedy(&error)),
-        }
-    }
+/// The error of what has a name that the program has made up, and is no file.
+fn no_file(name: &Name) -> Error {
+    FailureKind::Exists.error(format!(
+        "{name} is no file: what the program names itself never goes through a link (remove it, or name the output)"
+    ))
+}
 
-    /// Why the output of this name is not what it was to be.
-    fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Self {
-        move |error| TargetError::of_name(name, &error)
-    }
+/// The error of an output whose folder does not exist.
+pub(super) fn no_folder(name: &Name, folder: &Path) -> Error {
+    FailureKind::Missing.error(format!("{name}: there is no folder {} (make it first)", Name::from(folder)))
+}
 
-    fn of_name(name: &Name, error: &std::io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::IsADirectory => TargetError::Folder(name.clone()),
-            ErrorKind::InvalidFilename => TargetError::TooLong(name.clone()),
-            _ => TargetError::NotWritten(name.clone(), with_remedy(error)),
+/// Why no file can be made for the output of this name.
+fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
+    move |error| match error.kind() {
+        ErrorKind::AlreadyExists => exists(name),
+        ErrorKind::InvalidFilename | ErrorKind::StorageFull | ErrorKind::QuotaExceeded => not_written(name)(error),
+        _ => FailureKind::Refused.error(format!("{name}: cannot write there: {}", with_remedy(&error))),
+    }
+}
+
+/// Why the output of this name is not what it was to be.
+fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
+    move |error| match error.kind() {
+        ErrorKind::IsADirectory => is_folder(name),
+        ErrorKind::InvalidFilename => {
+            FailureKind::Usage.error(format!("{name}: the name is too long (give a shorter one)"))
         }
+        _ => FailureKind::Disk.error(format!("{name}: cannot be written: {}", with_remedy(&error))),
     }
 }
 
@@ -154,34 +95,40 @@ pub enum Files {
     List,
 }
 
+/// How an output is written.
+#[derive(Debug, Default)]
+enum Way {
+    /// By its name: a device, a FIFO without a reader, stdout that is no pipe; numbered images; or not at all.
+    #[default]
+    ByName,
+    /// As the list of segments, which are named in it.
+    List,
+    /// To the server of this URL, with its passwords.
+    Server(Name),
+    /// Into an open FIFO, which has a reader, or another pipe.
+    Pipe(File),
+    /// Into a file that gets its name once it is whole.
+    Whole(Temporary),
+    /// Under its own name, open from the first frame on; and whether the file is new.
+    Direct(Option<File>, bool),
+    /// Under its own name, as a segment of a recording, which is new, and which `recorder::room` locks.
+    Segment(File),
+}
+
 /// An output and where it is written. Dropping it removes an unfinished temporary file.
 #[derive(Debug, Default)]
 pub struct Target {
     /// The name as the user gave it, less its passwords.
     name: Name,
-    /// A server's URL, with its passwords.
-    url: Option<Name>,
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
-    temporary: Option<Temporary>,
+    way: Way,
     /// The folder of its own that it lies in, if it does. `file` leads through it.
     folder: Option<PrivateFolder>,
-    /// Whether it is written under its own name, from the first frame on.
-    is_direct: bool,
     /// Whether an existing file there may be replaced.
     may_replace: bool,
     /// Whether images of a sequence that are there are kept.
     keeps: bool,
-    /// Whether it is the list of segments.
-    is_list: bool,
-    /// An open FIFO, which has a reader, or stdout, if that is a pipe.
-    fifo: Option<File>,
-    /// A file that is written under its own name, once it is open.
-    direct: Option<File>,
-    /// Whether that file is new.
-    is_new: bool,
-    /// Whether it is a segment of a recording, which `recorder::room` locks.
-    is_locked_elsewhere: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
     /// The outputs with which it gets its name, if it waits for others.
@@ -193,19 +140,48 @@ impl Target {
     ///
     /// # Errors
     /// When the output must not or cannot be written there.
-    pub fn new(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
+    pub fn new(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self> {
+        Target::checked(name, input, files, overwrite, false)
+    }
+
+    /// A place that is written to directly from the first frame on, because a live recording should be there even after
+    /// a crash.
+    ///
+    /// # Errors
+    /// When the output must not or cannot be written there.
+    pub fn direct(name: &Name, files: Files, overwrite: Overwrite) -> Result<Self> {
+        Target::checked(name, &Name::default(), files, overwrite, true)
+    }
+
+    fn checked(name: &Name, input: &Name, files: Files, overwrite: Overwrite, is_direct: bool) -> Result<Self> {
+        let mut target = Target::nowhere(name);
         if is_stream(name) {
-            Target::differs(name, input)?;
-            return Ok(Target::nowhere(name));
+            return Target::differs(name, input).map(|()| target);
         }
-        let mut target = Target::checked(name, input, files, overwrite)?;
-        if target.is_direct {
-            // Finds out at once whether the folder takes files.
-            let temporary = Temporary::beside(&target.file).map_err(TargetError::not_created(name))?;
-            target.is_direct = false;
-            target.is_list = files == Files::List;
-            target.temporary = (files == Files::One).then_some(temporary);
+        let existed = check_place(name, input, files, overwrite)?;
+        target.keeps = overwrite == Overwrite::Keep;
+        target.may_replace = overwrite == Overwrite::Yes || existed && !target.keeps;
+        if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
+            return Ok(target);
         }
+        // The file that a link leads to is replaced as a whole, too.
+        target.file = resolve_links(name.path());
+        let folder = folder_of(&target.file);
+        ensure!(folder.is_dir(), no_folder(name, folder));
+        // Finds out at once whether it can be written, and changes nothing.
+        if is_direct && files == Files::One && target.file.exists() {
+            let file = File::options().write(true).open(&target.file).map_err(not_created(name))?;
+            target.lock(&file)?;
+            target.way = Way::Direct(None, false);
+            return Ok(target);
+        }
+        let temporary = Temporary::beside(&target.file).map_err(not_created(name))?;
+        target.way = match files {
+            Files::One if is_direct => Way::Direct(None, false),
+            Files::One => Way::Whole(temporary),
+            Files::List if !is_direct => Way::List,
+            Files::Sequence | Files::List => Way::ByName,
+        };
         Ok(target)
     }
 
@@ -213,7 +189,7 @@ impl Target {
     ///
     /// # Errors
     /// When it must not or cannot be written there.
-    pub fn beside(&self, name: &Name) -> Result<Self, TargetError> {
+    pub fn beside(&self, name: &Name) -> Result<Self> {
         let overwrite = if self.may_replace { Overwrite::Yes } else { Overwrite::No };
         let target = Target::new(name, &Name::default(), Files::One, overwrite)?;
         target.check_made_up()?;
@@ -225,13 +201,10 @@ impl Target {
     ///
     /// # Errors
     /// When the folder takes no new files.
-    pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self, TargetError> {
-        let mut target = Target::nowhere(&folder.path(name).into());
-        target.file = folder.place().join(name);
-        let temporary = Temporary::beside(&target.file).map_err(TargetError::not_created(&target.name))?;
-        target.temporary = Some(temporary);
-        (target.folder, target.may_replace) = (Some(folder.clone()), true);
-        Ok(target)
+    pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self> {
+        let (file, name) = (folder.place().join(name), folder.path(name).into());
+        let way = Way::Whole(Temporary::beside(&file).map_err(not_created(&name))?);
+        Ok(Target { file, way, folder: Some(folder.clone()), may_replace: true, ..Target::nowhere(&name) })
     }
 
     /// A new file with a name that the program makes up: this one, or the next number where something has it, whatever
@@ -240,16 +213,14 @@ impl Target {
     ///
     /// # Errors
     /// When the folder is not there, or takes no new files.
-    pub(super) fn numbered_file(first: &Path) -> Result<Self, TargetError> {
-        if !folder_of(first).is_dir() {
-            return Err(TargetError::NoFolder(first.into(), folder_of(first).into()));
-        }
+    pub(super) fn numbered_file(first: &Path) -> Result<Self> {
+        ensure!(folder_of(first).is_dir(), no_folder(&first.into(), folder_of(first)));
         for place in next_names(first).filter(|place| is_free(place)) {
-            let mut target = Target { is_direct: true, is_locked_elsewhere: true, ..Target::nowhere(&place.into()) };
-            match target.begin() {
-                // It has come meanwhile.
-                Err(TargetError::Exists(_)) => {}
-                begun => return begun.map(|()| target),
+            let (file, name) = (File::create_new(&place), place.into());
+            // Another one may have come meanwhile.
+            if !file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+                let way = Way::Segment(file.map_err(not_created(&name))?);
+                return Ok(Target { way, ..Target::nowhere(&name) });
             }
         }
         unreachable!("one of all numbers is free")
@@ -260,7 +231,7 @@ impl Target {
     ///
     /// # Errors
     /// When the folder takes no new files.
-    pub fn numbered_whole(first: &Name) -> Result<Self, TargetError> {
+    pub fn numbered_whole(first: &Name) -> Result<Self> {
         let name = next_names(first.path()).find(|place| is_free(place)).unwrap_or_default().into();
         Target::new(&name, &Name::default(), Files::One, Overwrite::No)
     }
@@ -269,54 +240,11 @@ impl Target {
     ///
     /// # Errors
     /// When it is a link, a pipe, a device or a folder.
-    pub fn check_made_up(&self) -> Result<(), TargetError> {
-        let name = &self.name;
+    pub fn check_made_up(&self) -> Result<()> {
+        let path = self.name.path();
         // A link that was there before has been followed.
-        match self.file == name.path() && (is_free(name.path()) || is_regular(name.path())) {
-            true => Ok(()),
-            false => Err(TargetError::NoFile(name.clone())),
-        }
-    }
-
-    /// A place that is written to directly from the first frame on, because a live recording should be there even after
-    /// a crash.
-    ///
-    /// # Errors
-    /// When the output must not or cannot be written there.
-    pub fn direct(name: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
-        if is_stream(name) {
-            return Ok(Target::nowhere(name));
-        }
-        let mut target = Target::checked(name, &Name::default(), files, overwrite)?;
-        if target.is_direct {
-            // Finds out at once whether it can be written, and changes nothing.
-            let found = match target.file.exists() && files == Files::One {
-                true => File::options().write(true).open(&target.file).map(Some),
-                false => Temporary::beside(&target.file).map(|_| None),
-            };
-            found.map_err(TargetError::not_created(name))?.map_or(Ok(()), |file| target.lock(&file))?;
-            target.is_direct = files == Files::One;
-        }
-        Ok(target)
-    }
-
-    /// Looks at the place where `name` should be written; `is_direct` if it is one for files, not a device.
-    fn checked(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<Self, TargetError> {
-        let existed = check_place(name, input, files, overwrite)?;
-        let mut target = Target::nowhere(name);
-        target.keeps = overwrite == Overwrite::Keep;
-        target.may_replace = overwrite == Overwrite::Yes || existed && !target.keeps;
-        if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
-            return Ok(target);
-        }
-        // The file that a link leads to is replaced as a whole, too.
-        target.file = resolve_links(name.path());
-        target.is_direct = true;
-        let folder = folder_of(&target.file);
-        match folder.is_dir() {
-            true => Ok(target),
-            false => Err(TargetError::NoFolder(name.clone(), folder.into())),
-        }
+        ensure!(self.file == path && (is_free(path) || is_regular(path)), no_file(&self.name));
+        Ok(())
     }
 
     /// No place, for a try: what is written is discarded, and all else is as for an output of this name.
@@ -326,24 +254,20 @@ impl Target {
     pub fn discarding(name: &Name) -> std::io::Result<Self> {
         let nowhere = File::options().write(true).open("/dev/null")?;
         // A pipe cannot be written again from its begin.
-        let is_pipe = *name == "-" || is_fifo(name);
-        let (fifo, direct) = if is_pipe { (Some(nowhere), None) } else { (None, Some(nowhere)) };
-        Ok(Target { name: name.clone(), file: PathBuf::from("/dev/null"), fifo, direct, ..Target::default() })
+        let way = if is_pipe(name) { Way::Pipe(nowhere) } else { Way::Direct(Some(nowhere), false) };
+        Ok(Target { file: "/dev/null".into(), way, ..Target::nowhere(name) })
     }
 
     /// Makes sure that `name` is not the file `input`.
     ///
     /// # Errors
     /// When it is.
-    pub fn differs(name: &Name, input: &Name) -> Result<(), TargetError> {
-        if *name == "-" && is_stdout(input) {
-            return Err(TargetError::SameAsInput("stdout".into()));
-        }
-        // To compare files is to open them, which a FIFO would take for its reader's coming or going.
-        let are_files = name.path().is_file() && input.path().is_file();
-        if *name != "-" && name == input || are_files && same_file::is_same_file(name, input).unwrap_or(false) {
-            return Err(TargetError::SameAsInput(name.clone()));
-        }
+    pub fn differs(name: &Name, input: &Name) -> Result<()> {
+        let (is_input, name) = match *name == "-" {
+            true => (is_stdout(input), "stdout".into()),
+            false => (name == input || are_one_file(name.path(), input.path()), name.clone()),
+        };
+        ensure!(!is_input, is_input_itself(&name));
         Ok(())
     }
 
@@ -354,27 +278,23 @@ impl Target {
             let folder = folder_of(&file).canonicalize();
             folder.map_or(file.clone(), |folder| folder.join(file.file_name().unwrap_or_default()))
         };
-        let (file, other_file) = (place(name), place(other));
-        let are_files = || file.is_file() && other_file.is_file();
-        file == other_file && file != Path::new("/dev/null")
-            || are_files() && same_file::is_same_file(&file, &other_file).unwrap_or(false)
+        let (file, other) = (place(name), place(other));
+        file == other && file != Path::new("/dev/null") || are_one_file(&file, &other)
     }
 
     /// A pipe, of which `writer` is the end that is written to.
     pub fn pipe(name: &Name, writer: File) -> Self {
-        Target { fifo: Some(writer), ..Target::nowhere(name) }
+        Target { way: Way::Pipe(writer), ..Target::nowhere(name) }
     }
 
     /// A server in the network.
     pub fn network(url: &Name) -> Self {
-        let mut target = Target::nowhere(&without_password(url));
-        target.url = Some(url.clone());
-        target
+        Target { way: Way::Server(url.clone()), ..Target::nowhere(&without_password(url)) }
     }
 
     /// Whether it is a server in the network.
     pub fn is_network(&self) -> bool {
-        self.url.is_some()
+        matches!(self.way, Way::Server(_))
     }
 
     /// No place at all, for what writes no file, whatever it is called.
@@ -403,62 +323,51 @@ impl Target {
     ///
     /// # Errors
     /// When it cannot be opened, or the wait is cancelled.
-    pub fn wait_for_reader(&mut self) -> Result<(), TargetError> {
-        if self.name == "-" && self.fifo.is_none() {
-            self.fifo = stdout_pipe();
+    pub fn wait_for_reader(&mut self) -> Result<()> {
+        let pipe = match self.way {
+            Way::ByName if self.name == "-" => stdout_pipe(),
+            Way::ByName if is_fifo(&self.name) => {
+                let opened = open_for_reader(self.name.path(), &self.cancel.flag());
+                let opened = opened.map_err(not_created(&self.name))?;
+                Some(opened.with_context(|| format!("{}: interrupted before anybody read from it", self.name))?)
+            }
+            _ => None,
+        };
+        if let Some(pipe) = pipe {
+            self.way = Way::Pipe(pipe);
         }
-        if self.fifo.is_some() || self.temporary.is_some() || !is_fifo(&self.name) {
-            return Ok(());
-        }
-        let opened = open_for_reader(self.name.path(), &self.cancel.flag());
-        let opened = opened.map_err(TargetError::not_created(&self.name))?;
-        self.fifo = Some(opened.ok_or_else(|| TargetError::NoReader(self.name.clone()))?);
         Ok(())
     }
 
-    /// Free bytes on the disk of this file; `None` for what is no file, or where the system does not tell.
-    pub fn free_bytes(name: &Name) -> Option<u64> {
-        let file = resolve_links(name.path());
-        if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
-            return None;
-        }
-        let folder = file.ancestors().skip(1).map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
-        let disk = rustix::fs::statvfs(folder.into_iter().find(|at| at.is_dir())?).ok()?;
-        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-    }
-
     /// The error for a pipe whose reader was not waited for after an interruption.
-    pub fn stalled(&self) -> anyhow::Error {
+    pub fn stalled(&self) -> Error {
         anyhow::anyhow!("{}: interrupted while its reader read nothing: the rest is not written", self.name)
     }
 
     /// The pipe that is written to: a FIFO that has been waited for, or stdout.
     pub fn fifo(&self) -> Option<&File> {
-        self.fifo.as_ref()
+        if let Way::Pipe(file) = &self.way { Some(file) } else { None }
     }
 
     /// Whether it is a file that stays as it is until there is a first frame.
     pub fn waits_for_frame(&self) -> bool {
-        self.is_direct
+        matches!(self.way, Way::Direct(..))
     }
 
     /// Removes a file that was written under its own name and was not there before: what failed before its first frame
     /// would only be in the way of the next run.
     pub fn discard(&mut self) {
-        if self.direct.take().is_some() && self.is_new {
+        if let Way::Direct(Some(_), true) | Way::Segment(_) = self.way {
             let _ = std::fs::remove_file(&self.file);
         }
     }
 
     /// Locks a file that is written under its own name, where its file system can.
-    fn lock(&self, file: &File) -> Result<(), TargetError> {
-        if self.is_locked_elsewhere {
-            return Ok(());
-        }
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(TargetError::InUse(self.name.clone())),
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
-        }
+    fn lock(&self, file: &File) -> Result<()> {
+        let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        let in_use = || format!("{}: another run records into it (end that first, or name another file)", self.name);
+        ensure!(!is_locked, FailureKind::Exists.error(in_use()));
+        Ok(())
     }
 
     /// Opens a file that is written under its own name, and empties it.
@@ -466,83 +375,78 @@ impl Target {
     /// # Errors
     /// When it cannot be opened, another program has created it meanwhile or has replaced the temporary file, or another
     /// run records into it.
-    pub fn begin(&mut self) -> Result<(), TargetError> {
-        self.temporary.as_ref().map_or(Ok(()), Temporary::check).map_err(TargetError::not_written(&self.name))?;
-        if !self.is_direct || self.direct.is_some() {
-            return Ok(());
+    pub fn begin(&mut self) -> Result<()> {
+        match &self.way {
+            Way::Whole(temporary) => return temporary.check().map_err(not_written(&self.name)),
+            Way::Direct(None, _) => {}
+            _ => return Ok(()),
         }
-        self.is_new = !self.file.exists();
+        let is_new = !self.file.exists();
         let mut options = File::options();
-        options.write(true);
-        match self.may_replace {
-            true => options.create(true).truncate(false),
-            false => options.create_new(true),
-        };
-        let file = options.open(&self.file).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => TargetError::Exists(self.name.clone()),
-            _ => TargetError::not_created(&self.name)(error),
-        })?;
+        options.write(true).create(true).create_new(!self.may_replace).truncate(false);
+        let file = options.open(&self.file).map_err(not_created(&self.name))?;
         self.lock(&file)?;
-        file.set_len(0).map_err(TargetError::not_created(&self.name))?;
-        self.direct = Some(file);
+        file.set_len(0).map_err(not_created(&self.name))?;
+        self.way = Way::Direct(Some(file), is_new);
         Ok(())
+    }
+
+    /// What is open of it.
+    fn open(&self) -> Option<&File> {
+        match &self.way {
+            Way::Pipe(file) | Way::Direct(Some(file), _) | Way::Segment(file) => Some(file),
+            Way::Whole(temporary) => Some(&temporary.file),
+            Way::ByName | Way::List | Way::Server(_) | Way::Direct(None, _) => None,
+        }
     }
 
     /// The open output, for sinks that write bytes themselves.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn writer(&mut self) -> Result<File, TargetError> {
+    pub fn writer(&mut self) -> Result<File> {
         self.wait_for_reader()?;
         self.begin()?;
-        let temporary = self.temporary.as_ref().map(|temporary| &temporary.file);
-        let file = match self.fifo.as_ref().or(temporary).or(self.direct.as_ref()) {
+        let file = match self.open() {
             Some(file) => file.try_clone(),
             None if self.name == "-" => stdout(),
             None => File::create(&self.name),
         };
-        file.map_err(TargetError::not_created(&self.name))
+        file.map_err(not_created(&self.name))
     }
 
     /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
     ///
     /// # Errors
     /// As for [`writer`](Self::writer).
-    pub fn patient_writer(&mut self) -> Result<PlaneWriter, TargetError> {
+    pub fn patient_writer(&mut self) -> Result<PlaneWriter> {
         Ok(PlaneWriter::new(self.writer()?, self.cancel.flag()))
     }
 
     /// The name to write to.
     pub fn url(&self) -> Name {
-        if let Some(file) = &self.fifo {
-            return format!("pipe:{}", file.as_raw_fd()).into();
-        }
-        if let Some(url) = &self.url {
-            return url.clone();
-        }
-        let direct = self.direct.as_ref().map(|file| by_descriptor(file).unwrap_or(self.file.clone()));
-        match self.temporary.as_ref().map(|temporary| temporary.location.clone()).or(direct) {
-            Some(path) => path.into(),
-            None if self.name == "-" => "pipe:1".into(),
-            None => self.name.clone(),
+        match &self.way {
+            Way::Pipe(file) => format!("pipe:{}", file.as_raw_fd()).into(),
+            Way::Server(url) => url.clone(),
+            Way::Whole(temporary) => temporary.location.clone().into(),
+            Way::Direct(Some(file), _) | Way::Segment(file) => by_descriptor(file).unwrap_or(self.file.clone()).into(),
+            _ if self.name == "-" => "pipe:1".into(),
+            _ => self.name.clone(),
         }
     }
 
     /// The path that the process opens for it: the folder of its file, or the device or FIFO; `None` for stdout and
     /// servers.
     pub fn place(&self) -> Option<PathBuf> {
-        if let Some(folder) = &self.folder {
-            return Some(folder.place());
-        }
         let is_other = std::fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file());
         let place = if is_other { &self.file } else { folder_of(&self.file) };
-        (self.url.is_none() && !is_stream(&self.name)).then(|| place.to_owned())
+        (!is_stream(&self.name)).then(|| place.to_owned())
     }
 
     /// Whether a file is there that it may replace, and whose owner and mode it takes over. With numbered images, any
     /// of them may be there.
     pub fn replaces_file(&self) -> bool {
-        self.may_replace && (self.file.exists() || self.temporary.is_none())
+        self.may_replace && (self.file.exists() || !matches!(self.way, Way::Whole(_)))
     }
 
     /// The name as the user gave it, less its passwords.
@@ -555,38 +459,40 @@ impl Target {
     ///
     /// # Errors
     /// When writing fails, or it cannot get that name; the error names the one that it has.
-    pub fn end(mut self, outcome: Outcome) -> Result<Name, TargetError> {
+    pub fn end(mut self, outcome: Outcome) -> Result<Name> {
         let name = self.name.clone();
-        let Some(temporary) = self.temporary.take() else {
-            if let Some(file) = &self.direct {
-                sync(file).and_then(|()| sync_folder(&self.file)).map_err(TargetError::not_written(&name))?;
-                // To remove a segment ends no recording: the next ones are written as before.
-                if !self.is_locked_elsewhere && is_removed(file, &self.file) {
-                    return Err(TargetError::NotWritten(name, "it was removed meanwhile".to_owned()));
-                }
+        match &self.way {
+            Way::Whole(temporary) => {
+                // Links have been followed; one that is there now is replaced itself.
+                temporary.resemble(&self.file, self.may_replace);
+                sync(&temporary.file).map_err(not_written(&name))?;
             }
-            if self.is_list && outcome == Outcome::Interrupted {
-                // Segments are named in it, and keep their names.
-                let free = names_with(&self.file, "partial").find(|path| is_free(path));
-                let partial = free.ok_or_else(|| TargetError::not_written(&name)(ErrorKind::AlreadyExists.into()))?;
-                std::fs::rename(&self.file, &partial).map_err(TargetError::not_written(&name))?;
+            Way::Direct(Some(file), _) | Way::Segment(file) => {
+                sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written(&name))?;
+                // It has no name, and another file or none has the one that it had.
+                let is_removed = file.metadata().is_ok_and(|open| open.nlink() == 0)
+                    && !is_same(std::fs::metadata(&self.file), file);
+                // To remove a segment ends no recording: the next ones are written as before.
+                let is_missed = is_removed && !matches!(self.way, Way::Segment(_));
+                ensure!(!is_missed, not_written(&name)(std::io::Error::other("it was removed meanwhile")));
+                return Ok(name);
+            }
+            Way::List if outcome == Outcome::Interrupted => {
+                // Segments keep their names.
+                let partial = names_with(&self.file, "partial").find(|path| is_free(path)).unwrap_or_default();
+                std::fs::rename(&self.file, &partial).map_err(not_written(&name))?;
                 return Ok(partial.into());
             }
-            return Ok(name);
-        };
-        sync(&temporary.file).map_err(TargetError::not_written(&name))?;
-        // Links have been followed; one that is there now is replaced itself.
-        let old = std::fs::symlink_metadata(&self.file).ok().filter(|old| self.may_replace && old.is_file());
-        let (file, folder, may_replace) = (self.file, self.folder, self.may_replace);
-        let mut whole = WholeFile { name: name.clone(), file, folder, temporary, may_replace, old };
-        match (outcome, self.together) {
+            _ => return Ok(name),
+        }
+        match (outcome, self.together.take()) {
             (Outcome::Interrupted, _) => {
-                let named = whole.keep("partial").map_err(TargetError::not_written(&name))?;
-                sync_folder(&whole.file).map_err(TargetError::not_written(&name))?;
-                return Ok(named);
+                let partial = self.keep("partial").map_err(not_written(&name))?;
+                sync_folder(&self.file).map_err(not_written(&name))?;
+                return Ok(partial);
             }
-            (Outcome::Complete, Some(together)) => together.add(whole),
-            (Outcome::Complete, None) => WholeFile::name_all(vec![whole])?,
+            (Outcome::Complete, Some(together)) => together.add(self),
+            (Outcome::Complete, None) => Target::name_all(vec![self])?,
         }
         Ok(name)
     }
@@ -595,155 +501,138 @@ impl Target {
     ///
     /// # Errors
     /// When the folder takes no new files.
-    pub(super) fn image(&self, number: u64) -> Result<Temporary, TargetError> {
+    pub(super) fn image(&self, number: u64) -> Result<Temporary> {
         let name = numbered(&self.name, number);
-        Temporary::beside(name.path()).map_err(TargetError::not_created(&name))
+        Temporary::beside(name.path()).map_err(not_created(&name))
     }
 
     /// Gives this image of a sequence its name, if none is kept that has it.
     ///
     /// # Errors
     /// When it cannot get that name.
-    pub(super) fn end_image(&self, mut image: Temporary, number: u64) -> Result<(), TargetError> {
+    pub(super) fn end_image(&self, mut image: Temporary, number: u64) -> Result<()> {
         let name = numbered(&self.name, number);
         // A link is replaced by the image.
-        let old = std::fs::symlink_metadata(&name).ok().filter(|old| self.may_replace && old.is_file());
-        match image.take(name.path(), self.may_replace, old.as_ref()) {
+        image.resemble(name.path(), self.may_replace);
+        match image.take(name.path(), self.may_replace) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(TargetError::Exists(name)),
-            taken => taken.map_err(TargetError::not_written(&name)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(exists(&name)),
+            taken => taken.map_err(not_written(&name)),
         }
     }
 
     /// The room ahead of the file in the making, if there is one.
     pub(super) fn room(&self) -> Option<Room> {
-        self.temporary.as_ref().and_then(|temporary| Room::of_open(&temporary.file).ok())
+        if let Way::Whole(temporary) = &self.way { Room::of_open(&temporary.file).ok() } else { None }
     }
 
-    /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept under another name. Returns the
-    /// error, which tells it.
-    pub(super) fn cut(self, bytes: u64, error: &std::io::Error) -> TargetError {
+    /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept, under another name unless
+    /// it is written under its own. Returns the error, which tells it.
+    pub fn cut(self, bytes: u64, error: &std::io::Error) -> Error {
         let name = self.name.clone();
-        let file = self.temporary.as_ref().map(|temporary| &temporary.file);
-        let is_cut = file.is_some_and(|file| {
-            let length = file.metadata().map_or(0, |metadata| metadata.len());
-            bytes > 0 && (length <= bytes || file.set_len(bytes).is_ok())
-        });
-        match is_cut.then(|| self.end(Outcome::Interrupted)) {
-            Some(Ok(kept)) => TargetError::Cut { name, error: reason(error), kept },
-            _ => TargetError::NotWritten(name, with_remedy(error)),
-        }
+        let is_cut = self
+            .open()
+            .zip(self.bytes())
+            .is_some_and(|(file, length)| bytes > 0 && (length <= bytes || file.set_len(bytes).is_ok()));
+        let kept = if is_cut { self.end(Outcome::Interrupted).ok() } else { None };
+        let why = match kept {
+            Some(kept) => format!("{} (what there is of it: {kept}; name an output on another disk)", reason(error)),
+            None => with_remedy(error),
+        };
+        FailureKind::Disk.error(format!("{name}: cannot be written: {why}"))
     }
 
-    /// The length of the file in the making, if there is one.
+    /// The length of the file that is written, if one is open.
     pub fn bytes(&self) -> Option<u64> {
-        self.temporary.as_ref().and_then(|temporary| Some(temporary.file.metadata().ok()?.len()))
+        Some(self.open()?.metadata().ok().filter(Metadata::is_file)?.len())
     }
 
     /// The temporary file's name, for removal on an abort.
     pub fn leftover(&self) -> Option<Leftover> {
-        self.temporary.as_ref().and_then(Temporary::leftover)
+        if let Way::Whole(temporary) = &self.way { temporary.leftover() } else { None }
     }
-}
 
-/// A file that is whole, and has not got its name yet.
-#[derive(Debug)]
-pub(super) struct WholeFile {
-    /// The name as the user gave it.
-    name: Name,
-    /// The file of this name, or the one that it is a link to.
-    file: PathBuf,
-    /// The folder of its own that it lies in, if it does.
-    folder: Option<PrivateFolder>,
-    temporary: Temporary,
-    may_replace: bool,
-    /// The existing file that is replaced.
-    old: Option<Metadata>,
-}
-
-impl WholeFile {
-    /// Gives each of them its name: first all that may fail is done for all of them.
+    /// Gives each of these files, which are whole, its name: first all that may fail is done for all of them.
     ///
     /// # Errors
     /// When one cannot get its name. As far as the file system can exchange names, all old files keep theirs, and the
     /// error names the files in which the new output is kept.
-    pub(super) fn name_all(mut files: Vec<WholeFile>) -> Result<(), TargetError> {
-        let mut hidden = Vec::with_capacity(files.len());
-        for file in &files {
-            let name = file.temporary.prepare(&file.file, file.may_replace, file.old.as_ref());
-            hidden.push(name.map_err(TargetError::not_written(&file.name))?);
+    pub(super) fn name_all(mut files: Vec<Target>) -> Result<()> {
+        for is_prepared in [false, true] {
+            for at in 0..files.len() {
+                let Target { way: Way::Whole(temporary), file, may_replace, .. } = &mut files[at] else { continue };
+                let done = match is_prepared {
+                    false => temporary.prepare(*may_replace),
+                    true => temporary.place(file, *may_replace),
+                };
+                if let Err(error) = done {
+                    return Err(Target::keep_all(files, at, error));
+                }
+            }
         }
-        let mut named = Vec::with_capacity(files.len());
-        let mut all = files.iter_mut().zip(hidden).enumerate();
-        let linked = all.try_for_each(|(at, (file, hidden))| file.temporary.link(hidden).map_err(|error| (at, error)));
-        let placed = linked.and_then(|()| {
-            files.iter_mut().enumerate().try_for_each(|(at, file)| {
-                named.push(file.temporary.place(&file.file, file.may_replace).map_err(|error| (at, error))?);
-                Ok(())
-            })
-        });
-        if let Err((at, error)) = placed {
-            return Err(WholeFile::keep_all(files, named, at, &error));
-        }
-        drop(named);
-        for file in &files {
-            sync_folder(&file.file).map_err(TargetError::not_written(&file.name))?;
-        }
-        Ok(())
+        // The files that were replaced go.
+        files.iter_mut().for_each(|file| file.way = Way::ByName);
+        files.iter().try_for_each(|file| sync_folder(&file.file).map_err(not_written(&file.name)))
     }
 
     /// Keeps all of them under other names, because the one of this index cannot get its own.
-    fn keep_all(mut files: Vec<WholeFile>, named: Vec<Named>, at: usize, error: &std::io::Error) -> TargetError {
+    fn keep_all(mut files: Vec<Target>, at: usize, error: std::io::Error) -> Error {
         let mut kept: Vec<String> = Vec::new();
-        for (file, named) in files.iter_mut().zip(named.into_iter().map(Some).chain(std::iter::repeat_with(|| None))) {
-            let is_new = matches!(named, Some(Named::New));
+        for target in &mut files {
+            let Way::Whole(temporary) = &mut target.way else { continue };
+            let is_new = temporary.is_new();
             // A file that has lost its last name can get no other: it keeps the hidden one until then.
-            if file.temporary.undo(named, &file.file)
-                && let Ok(name) = file.keep("new")
+            if temporary.undo(&target.file)
+                && let Ok(name) = target.keep("new")
             {
                 kept.push(name.to_string());
-                let _ = is_new.then(|| std::fs::remove_file(&file.file));
+                let _ = is_new.then(|| std::fs::remove_file(&target.file));
             }
         }
-        let name = files[at].name.clone();
-        match (kept.is_empty(), error.kind()) {
-            (true, _) => TargetError::of_name(&name, error),
-            (_, ErrorKind::AlreadyExists) => TargetError::Appeared { name, kept: kept.join(", ") },
-            (_, kind) => TargetError::Kept { name, kept: kept.join(", "), error: reason(error), kind },
-        }
-    }
-
-    pub(super) fn is_called(&self, name: &Name) -> bool {
-        self.name == *name
+        let (name, kept) = (&files[at].name, kept.join(", "));
+        let kind = match error.kind() {
+            _ if kept.is_empty() => return not_written(name)(error),
+            ErrorKind::AlreadyExists => {
+                let message = format!("{name} has appeared meanwhile: the new file is {kept}");
+                return FailureKind::Exists.error(format!("{message} (-y would have replaced the other)"));
+            }
+            ErrorKind::IsADirectory => FailureKind::Exists,
+            _ => FailureKind::Disk,
+        };
+        kind.error(format!("{name}: cannot be replaced: {} (the new file is {kept})", reason(&error)))
     }
 
     /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
     pub(super) fn keep(&mut self, word: &str) -> std::io::Result<Name> {
+        let Way::Whole(temporary) = &mut self.way else { return Ok(self.name.clone()) };
         for path in names_with(&self.file, word) {
-            match self.temporary.take(&path, false, self.old.as_ref()) {
+            match temporary.take(&path, false) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                taken => return taken.map(|()| self.shown(&path)),
+                taken => {
+                    let shown = self.folder.as_ref().zip(path.file_name()).map(|(folder, name)| folder.path(name));
+                    return taken.map(|()| shown.unwrap_or(path).into());
+                }
             }
         }
         Err(ErrorKind::AlreadyExists.into())
     }
-
-    /// How messages name this file beside it.
-    fn shown(&self, path: &Path) -> Name {
-        let name = path.file_name().unwrap_or_default();
-        self.folder.as_ref().map_or(path.to_owned(), |folder| folder.path(name)).into()
-    }
-}
-
-/// Whether this open file was removed: it has no name, and another file or none has the one that it had.
-fn is_removed(file: &File, name: &Path) -> bool {
-    file.metadata().is_ok_and(|open| open.nlink() == 0) && !is_same(std::fs::metadata(name), file)
 }
 
 /// Whether stdout leads to the file `input`.
 fn is_stdout(input: &Name) -> bool {
     let read = if *input == "-" { stdin().and_then(|file| file.metadata()) } else { std::fs::metadata(input) };
     read.as_ref().is_ok_and(Metadata::is_file) && stdout().is_ok_and(|stdout| is_same(read, &stdout))
+}
+
+/// Whether both are of one file that is there. To compare files is to open them, which a FIFO would take for its
+/// reader's coming or going.
+fn are_one_file(a: &Path, b: &Path) -> bool {
+    a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
+}
+
+/// The error of an output that is the input.
+fn is_input_itself(name: &Name) -> Error {
+    FailureKind::Exists.error(format!("{name} is the input itself (give the output another name)"))
 }
 
 /// Whether it is stdout or a URL, where no file is.
@@ -753,49 +642,47 @@ pub(super) fn is_stream(name: &Name) -> bool {
 
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
 /// Returns whether such files exist, which may be replaced.
-fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool, TargetError> {
+fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool> {
     Target::differs(name, input)?;
-    let metadata = match std::fs::metadata(name) {
-        Ok(metadata) if metadata.is_dir() => return Err(TargetError::Folder(name.clone())),
+    let there = match std::fs::metadata(name) {
+        Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
         // Of a sequence, names are as long as their numbers.
-        Err(error) if error.kind() == ErrorKind::InvalidFilename && files != Files::Sequence => {
-            return Err(TargetError::TooLong(name.clone()));
-        }
-        metadata => metadata.ok(),
+        Err(error) if error.kind() == ErrorKind::InvalidFilename && files != Files::Sequence => Err(error),
+        there => Ok(there.ok()),
     };
     // The content of a block device is protected like that of a file.
-    let is_file = metadata.is_some_and(|metadata| metadata.is_file() || metadata.file_type().is_block_device());
-    let itself = is_file.then(|| name.clone());
-    let written = match files {
-        Files::One => itself.into_iter().collect(),
+    let is_file = |there: Metadata| there.is_file() || there.file_type().is_block_device();
+    let is_file = there.map_err(not_written(name))?.is_some_and(is_file);
+    let itself = is_file.then(|| name.clone()).into_iter();
+    let written: Vec<Name> = match files {
+        Files::One => itself.collect(),
         Files::Sequence => numbers_there(name).into_iter().map(|number| numbered(name, number)).collect(),
-        Files::List => itself.into_iter().chain(segments(name)).collect::<Vec<_>>(),
+        Files::List => itself.chain(segments(name)).collect(),
     };
-    // The muxer opens segments by their names.
-    let others = written.iter().filter(|other| files == Files::List && other != &name);
-    if let Some(other) = others.into_iter().find(|other| !is_regular(other.path())) {
-        return Err(TargetError::NoFile(other.clone()));
-    }
-    let read: Vec<Name> = numbers_there(input).into_iter().map(|number| numbered(input, number)).collect();
     for other in written.iter().filter(|_| files != Files::One) {
+        // The muxer opens segments by their names.
+        ensure!(files != Files::List || other == name || is_regular(other.path()), no_file(other));
         Target::differs(other, input)?;
     }
     // Two sequences are compared by their first images.
-    if let Some((read, written)) = read.first().zip(written.iter().find(|_| files == Files::Sequence)) {
-        Target::differs(written, read).map_err(|_| TargetError::SameAsInput(name.clone()))?;
+    let read = numbers_there(input).first().map(|&number| numbered(input, number));
+    if let Some((read, first)) = read.zip(written.first()).filter(|_| files == Files::Sequence) {
+        Target::differs(first, &read).map_err(|_| is_input_itself(name))?;
     }
     let keeps = files == Files::Sequence && overwrite == Overwrite::Keep;
-    match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {
-        Some(other) if overwrite == Overwrite::Skip => Err(TargetError::Skipped(other.clone())),
-        Some(other) if files == Files::One && may_be_source(other.path(), input.path()) => {
-            Err(TargetError::MayBeSource(other.clone()))
-        }
-        Some(other) => Err(TargetError::Exists(other.clone())),
-        None if overwrite == Overwrite::Yes && is_file && are_of_pattern(name.path(), input.path()) => {
-            Err(TargetError::IsOfPattern(name.clone()))
-        }
-        None => Ok(!written.is_empty()),
-    }
+    let message = match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {
+        Some(other) if overwrite == Overwrite::Skip => return Err(Skipped(other.clone()).into()),
+        Some(other) if files == Files::One && may_be_source(other.path(), input.path()) => format!(
+            "{other} exists, and may be a source (-o NAME names another output; --output-dir DIR takes many inputs)"
+        ),
+        Some(other) => return Err(exists(other)),
+        None if overwrite == Overwrite::Yes && is_file && are_of_pattern(name.path(), input.path()) => format!(
+            "{name} is the second of the two names that a pattern like *.mp4 stands for, and may be a source: -y does \
+             not replace it (remove it first; --output-dir DIR takes many inputs)"
+        ),
+        None => return Ok(!written.is_empty()),
+    };
+    Err(FailureKind::Exists.error(message))
 }
 
 /// Whether it is a file, and no link to one.
@@ -805,26 +692,25 @@ fn is_regular(path: &Path) -> bool {
 
 /// Existing segments that would be overwritten with the playlist `name`.
 fn segments(name: &Name) -> Vec<Name> {
-    let folder = folder_of(name.path());
-    let part = |part: Option<&OsStr>| part.unwrap_or_default().as_bytes().to_vec();
-    let stem = part(name.path().file_stem());
+    let stem = name.path().file_stem().unwrap_or_default().as_bytes();
     let is_segment = |file: &Path| {
-        let name = part(file.file_stem());
-        let number = name.strip_prefix(&stem[..]);
+        let [name, end] = [file.file_stem(), file.extension()].map(|part| part.unwrap_or_default().as_bytes());
+        let number = name.strip_prefix(stem);
         let of_hls = number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit));
         let of_dash = name.starts_with(b"init-stream") || name.starts_with(b"chunk-stream");
-        file.extension().is_some_and(|extension| extension == "ts" || extension == "m4s") && (of_hls || of_dash)
+        (end == b"ts" || end == b"m4s") && (of_hls || of_dash)
     };
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = std::fs::read_dir(folder_of(name.path())).into_iter().flatten().flatten();
     files.map(|file| file.path()).filter(|file| is_segment(file)).map(Name::from).collect()
 }
 
-/// The system's error message, without its number.
-pub(super) fn reason(error: &std::io::Error) -> String {
-    without_codes(&error.to_string()).into_owned()
+fn is_folder(name: &Name) -> Error {
+    let word = name.quoted();
+    FailureKind::Exists
+        .error(format!("{name} is a folder (give a file name; --output-dir {word} keeps those of the inputs)"))
 }
 
-/// The same, with what helps.
+/// The system's error message, with what helps.
 fn with_remedy(error: &std::io::Error) -> String {
     let remedy = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (make room, or name an output on another disk)",
@@ -836,22 +722,14 @@ fn with_remedy(error: &std::io::Error) -> String {
     reason(error) + remedy
 }
 
-/// Whether the error is that of a disk, or of the share of it that the user may have, which takes no more files.
-pub(super) fn is_full(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
-}
-
+/// Whether what has this name may be overwritten. Asks, if it is to be asked.
 fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
-    match overwrite {
-        Overwrite::Yes => true,
-        Overwrite::No | Overwrite::Skip | Overwrite::Keep => false,
-        Overwrite::Ask if overwrite.asks() => {
-            crate::sys::print_text(&format!("{} exists. Overwrite? [y/N] ", one_line(&name.to_string())));
-            let mut answer = String::new();
-            std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
-        }
-        Overwrite::Ask => false,
+    if !overwrite.asks() {
+        return overwrite == Overwrite::Yes;
     }
+    crate::sys::print_text(&format!("{} exists. Overwrite? [y/N] ", one_line(&name.to_string())));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
 }
 
 #[cfg(test)]
@@ -874,7 +752,7 @@ mod tests {
         assert!(direct.name().path() == path("a.5.png") && is_regular(&path("a.5.png")));
         assert!(!path("elsewhere").exists());
         let error = Target::numbered_file(&path("nowhere/a.png")).expect_err("no folder");
-        assert!(matches!(error, TargetError::NoFolder(..)), "{error}");
+        assert!(error.to_string().contains("there is no folder"), "{error}");
     }
 
     #[test]
@@ -888,12 +766,11 @@ mod tests {
         let whole = |name: &str, text: &str| {
             let temporary = Temporary::beside(&path(name)).expect("a file");
             (&temporary.file).write_all(text.as_bytes()).expect("a disk");
-            let old = std::fs::metadata(path(name)).ok();
-            let (name, file) = (Name::from(name), path(name));
-            WholeFile { name, file, folder: None, temporary, may_replace: true, old }
+            let way = Way::Whole(temporary);
+            Target { file: path(name), way, may_replace: true, ..Target::nowhere(&name.into()) }
         };
         let files = vec![whole("video.mkv", "new video"), whole("new.mkv", "new"), whole("record.csv", "new record")];
-        let error = WholeFile::name_all(files).expect_err("a folder").to_string();
+        let error = Target::name_all(files).expect_err("a folder").to_string();
         assert!(error.starts_with("record.csv: cannot be replaced: ") && error.contains("video.new.mkv"), "{error}");
         assert_eq!(read("video.mkv"), "old video");
         assert_eq!((read("video.new.mkv"), read("record.new.csv")), ("new video".to_owned(), "new record".to_owned()));
@@ -902,9 +779,9 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 5, "no hidden names");
         // A single file that cannot be replaced is kept, too.
         std::fs::create_dir(path("other.mkv")).expect("a folder");
-        assert!(WholeFile::name_all(vec![whole("other.mkv", "result")]).is_err());
+        assert!(Target::name_all(vec![whole("other.mkv", "result")]).is_err());
         assert_eq!(read("other.new.mkv"), "result");
-        WholeFile::name_all(vec![whole("video.mkv", "new video")]).expect("a file that can be replaced");
+        Target::name_all(vec![whole("video.mkv", "new video")]).expect("a file that can be replaced");
         assert_eq!(read("video.mkv"), "new video");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 7);
     }

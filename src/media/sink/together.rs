@@ -1,22 +1,23 @@
 //! Outputs of one run that get their names together.
 
-use super::target::{TargetError, WholeFile};
+use super::target::Target;
 use crate::sys::Name;
+use anyhow::Result;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Outputs of one run, which get their names together once all of them are whole: if one cannot be written, the
 /// existing files of all names stay unchanged.
 #[derive(Clone, Debug, Default)]
-pub struct Together(Arc<Mutex<Vec<WholeFile>>>);
+pub struct Together(Arc<Mutex<Vec<Target>>>);
 
 impl Together {
-    pub(super) fn add(&self, file: WholeFile) {
+    pub(super) fn add(&self, file: Target) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 
     /// Drops the one that was to have this name.
     pub fn forget(&self, name: &Name) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|file| !file.is_called(name));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|file| file.name() != name);
     }
 
     /// Gives those that are whole the names `NAME.new.EXT`, as one that belongs to them cannot be written. Returns these.
@@ -30,8 +31,8 @@ impl Together {
     /// # Errors
     /// When one cannot get its name; the error names the one that it has. Nothing has changed then, unless its name was
     /// taken meanwhile.
-    pub fn name(&self) -> Result<(), TargetError> {
+    pub fn name(&self) -> Result<()> {
         let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        WholeFile::name_all(files)
+        Target::name_all(files)
     }
 }

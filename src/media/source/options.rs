@@ -4,13 +4,13 @@ use super::packets::Reading;
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
-use crate::sys::{Name, is_pipe, number_pattern, numbered, numbers_there};
+use crate::sys::{Name, folder_of, is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
 use histeq::named;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The input, and the part of it to read. A decoding process gets all but what is skipped.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -117,9 +117,8 @@ impl InputOptions {
         if number_pattern(path).is_none() || path.exists() {
             return vec![path.to_owned()];
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let files = numbers_there(path).into_iter().map(|number| numbered(path, number).path().to_owned());
-        std::iter::once(folder.to_owned()).chain(files.filter(|file| file.is_symlink())).collect()
+        std::iter::once(folder_of(path).to_owned()).chain(files.filter(|file| file.is_symlink())).collect()
     }
 }
 

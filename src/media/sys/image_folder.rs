@@ -1,7 +1,7 @@
 //! Which images in a folder are numbered, and by which patterns.
 
-use super::Name;
 use super::numbered::{number, number_pattern, numbered};
+use super::{Name, folder_of};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -50,9 +50,7 @@ impl ImageFolder {
 
     /// The pattern of the sequence that begins with the image `first`; `None` if no image has the next number.
     pub fn begun_by(first: &Path) -> Option<Name> {
-        let folder = first.parent()?;
-        let in_folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let all = ImageFolder::read(in_folder, |path| path.extension() == first.extension()).ok()?;
+        let all = ImageFolder::read(folder_of(first), |path| path.extension() == first.extension()).ok()?;
         all.sequences.into_iter().find_map(|(pattern, _)| {
             let file = pattern.path().file_name()?;
             let numbers = super::numbers_there(&pattern);

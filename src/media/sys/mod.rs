@@ -32,7 +32,7 @@ pub use give_up::{
 pub use hash::{Hash, Hasher};
 pub use image_folder::{ImageFolder, is_image_name};
 pub use limit::{limit_of, no_thread};
-pub use name::Name;
+pub use name::{Name, folder_of};
 pub use numbered::{number_pattern, numbered, numbers_there};
 pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling};

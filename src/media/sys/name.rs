@@ -140,6 +140,11 @@ impl Debug for Name {
     }
 }
 
+/// The folder of this file.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// A name that is no text, for people and programs.
 #[derive(Deserialize, Serialize)]
 struct Encoded {

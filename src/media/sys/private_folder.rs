@@ -4,6 +4,7 @@
 //! program read, write or remove other files.
 
 use super::by_name::{Links, by_descriptor, open_at};
+use super::name::folder_of;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -48,7 +49,7 @@ impl PrivateFolder {
     /// When it is a link, no folder, another user's, or one that others may write in.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let Some(name) = path.file_name() else { return Err(refused("not the name of a folder")) };
-        let folder_above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder_above = folder_of(path);
         let opened = openat(CWD, folder_above, REACH, Mode::empty()).and_then(|above| {
             let folder = openat(&above, name, REACH | OFlags::NOFOLLOW, Mode::empty())?;
             Ok((File::from(above), File::from(folder)))

@@ -5,8 +5,8 @@ use crate::report::{Console, SKIPPED, kind_of};
 use crate::signals;
 use anyhow::Result;
 use histeq::cuda;
-use histeq_media::pipeline::{Interrupted, Outcome};
-use histeq_media::sink::TargetError;
+use histeq_media::pipeline::{Failure, FailureKind, Interrupted, Outcome};
+use histeq_media::sink::Skipped;
 use histeq_media::source::InputChanged;
 use histeq_media::sys::end_is_explained;
 use std::error::Error;
@@ -32,7 +32,7 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
             console.info(&format!("{error:#}"));
             if may_be_tried_again { TRY_AGAIN } else { signals::INTERRUPTED }
         }
-        Err(error) if matches!(error.downcast_ref(), Some(TargetError::Skipped(_))) => {
+        Err(error) if error.is::<Skipped>() => {
             console.note(&format!("{error:#}"));
             SKIPPED
         }
@@ -66,5 +66,5 @@ fn is_passing(error: &(dyn Error + 'static)) -> bool {
     error.is::<cuda::Error>()
         || error.downcast_ref::<histeq::Error>().is_some_and(|error| error.gpu().is_some())
         || error.downcast_ref::<io::Error>().is_some_and(|error| full.contains(&error.kind()))
-        || error.downcast_ref::<TargetError>().is_some_and(|error| matches!(error, TargetError::NotWritten(..)))
+        || error.downcast_ref::<Failure>().is_some_and(|failure| failure.kind == FailureKind::Disk)
 }

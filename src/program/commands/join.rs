@@ -93,7 +93,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let (video, mut options) = (joining.video.clone(), whole.output.options.clone());
     joining.check_times(input.shift)?;
     joining.check_records(cancel)?;
-    let records = outputs.records.open(&input.name)?;
+    let records = outputs.records.open(&input.name, None)?;
     // With `--jobs`, they are those of the whole command.
     let is_whole_command = plan.arguments.iter().any(|word| *word == "--one-of");
     let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });

@@ -101,7 +101,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
     backend.check()?;
-    let records = outputs.records.open(&input.name)?;
+    let records = outputs.records.open(&input.name, None)?;
     let of = PieceOf { plan: there.id, piece, left_out: file.left_out(piece) as u64 };
     let options = whole.output.options.clone();
     let sink = PieceSink::create(input.clone(), outputs.target, &file.output, options, of, notices.clone())?;

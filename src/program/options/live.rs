@@ -431,7 +431,7 @@ impl LiveJob {
         for (index, job) in jobs.iter().enumerate() {
             for name in job.written_files().chain(&job.loopback) {
                 let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
-                cameras.try_for_each(|camera| Target::differs(name, camera)).map_err(|error| (index, error.into()))?;
+                cameras.try_for_each(|camera| Target::differs(name, camera)).map_err(|error| (index, error))?;
                 for (other_index, other) in jobs.iter().enumerate().skip(index + 1) {
                     let mut others = other.written_files().chain(&other.loopback);
                     if let Some(other) = others.find(|other| Target::are_one(name, other)) {

@@ -6,7 +6,7 @@ use super::values::{named, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{is_made_here, is_sequence_name, name_of};
-use histeq_media::sys::{Name, is_image_name, number_pattern};
+use histeq_media::sys::{Name, folder_of, is_image_name, number_pattern};
 use same_file::Handle;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -168,8 +168,7 @@ fn without_number(pattern: &Path) -> Option<Name> {
 
 /// The name of the folder that a file is in.
 fn name_of_folder(file: &Path) -> Name {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = folder.canonicalize().ok().and_then(|folder| Some(folder.file_name()?.into()));
+    let name = folder_of(file).canonicalize().ok().and_then(|folder| Some(folder.file_name()?.into()));
     name.unwrap_or_else(|| "images".into())
 }
 

@@ -5,7 +5,7 @@ use crate::options::{EventsTo, Job};
 use crate::stdout;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::FailureKind;
-use histeq_media::sink::{Files, Overwrite, Target, TargetError};
+use histeq_media::sink::{Files, Overwrite, Target};
 use histeq_media::sys::Name;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -39,13 +39,11 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
                     end_line(&mut file).with_context(|| name.clone())?;
                     file
                 }
-                None => match Target::direct(name, Files::One, Overwrite::No) {
-                    Err(TargetError::Exists(_)) => {
-                        let message = format!("{name} exists, and holds no events (give --progress-file another name)");
-                        return Err(FailureKind::Exists.error(message));
-                    }
-                    target => target?.writer()?,
-                },
+                None if name.path().is_file() => {
+                    let message = format!("{name} exists, and holds no events (give --progress-file another name)");
+                    return Err(FailureKind::Exists.error(message));
+                }
+                None => Target::direct(name, Files::One, Overwrite::No)?.writer()?,
             }
         }
     };

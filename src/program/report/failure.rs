@@ -2,10 +2,9 @@
 
 use histeq::cuda;
 use histeq_media::pipeline::FailureKind;
-use histeq_media::sink::{TargetError, TooLarge};
+use histeq_media::sink::{Skipped, TooLarge};
 use histeq_media::source::kind_of_cause;
 use std::error::Error;
-use std::io::ErrorKind;
 
 /// The exit code of a run that has done nothing, because the output exists.
 pub const SKIPPED: u8 = 3;
@@ -16,8 +15,8 @@ pub fn kind_of(error: &anyhow::Error) -> FailureKind {
 }
 
 fn of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
-    if let Some(error) = cause.downcast_ref::<TargetError>() {
-        of_target(error)
+    if cause.is::<Skipped>() {
+        FailureKind::Exists
     } else if let Some(error) = cause.downcast_ref::<histeq::Error>() {
         match error {
             histeq::Error::NoRoom(_) => FailureKind::Limit,
@@ -30,25 +29,5 @@ fn of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
         FailureKind::Limit
     } else {
         kind_of_cause(cause)
-    }
-}
-
-fn of_target(error: &TargetError) -> FailureKind {
-    match error {
-        TargetError::Exists(_)
-        | TargetError::MayBeSource(_)
-        | TargetError::IsOfPattern(_)
-        | TargetError::Skipped(_)
-        | TargetError::SameAsInput(_)
-        | TargetError::NoFile(_)
-        | TargetError::Folder(_)
-        | TargetError::InUse(_)
-        | TargetError::Kept { kind: ErrorKind::IsADirectory, .. }
-        | TargetError::Appeared { .. } => FailureKind::Exists,
-        TargetError::TooLong(_) | TargetError::Kept { kind: ErrorKind::InvalidFilename, .. } => FailureKind::Usage,
-        TargetError::NoFolder(..) => FailureKind::Missing,
-        TargetError::NotWritable(..) => FailureKind::Refused,
-        TargetError::NotWritten(..) | TargetError::Kept { .. } | TargetError::Cut { .. } => FailureKind::Disk,
-        TargetError::NoReader(_) => FailureKind::Failed,
     }
 }

@@ -82,11 +82,14 @@ impl RecordTargets {
         self.targets().any(Target::replaces_file)
     }
 
-    /// Opens the records. `title` is the video's name in a page of statistics.
-    pub fn open(self, title: &Name) -> Result<Records> {
-        let recording =
-            if self.stats.is_empty() { None } else { Some(Recording::create(self.stats, &title.to_string())?) };
-        Ok(Records { recording, curves: self.curves.map(CurveWriter::new) })
+    /// Opens the records. `title` is the video's name in a page of statistics. With `notices`, a record whose disk is
+    /// full ends there with a warning: the video goes on, and the error comes at its end.
+    pub fn open(self, title: &Name, notices: Option<&Notices>) -> Result<Records> {
+        let recording = match self.stats.is_empty() {
+            true => None,
+            false => Some(Recording::create(self.stats, &title.to_string(), notices)?),
+        };
+        Ok(Records { recording, curves: self.curves.map(|target| CurveWriter::new(target, notices)) })
     }
 }
 

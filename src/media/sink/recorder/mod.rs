@@ -18,13 +18,16 @@ mod schedule;
 
 pub use kept::{Recorded, Retention, Shelf, recordings};
 pub(super) use room::Room;
+pub use room::free_bytes;
 
 use self::kept::{LOOK, Recordings};
 use self::names::NamePattern;
 use super::file::{FileSink, OutputOptions};
-use super::target::{Target, TargetError, reason};
+use super::target::Target;
 use crate::ffmpeg::{Error, MediaType, Packet, microseconds, rescale};
-use crate::pipeline::{Cancel, Delivery, Encoding, Input, Notices, Outcome, Pauses, Sink};
+use crate::pipeline::{
+    Cancel, Delivery, Encoding, Failure, FailureKind, Input, Notices, Outcome, Pauses, Sink, reason,
+};
 use crate::sys::{Name, local_time, wall_time, zone_fault};
 use anyhow::{Result, ensure};
 use histeq::frame::Frame;
@@ -462,7 +465,7 @@ fn is_of_disk(error: &anyhow::Error) -> bool {
         Some(Error::Other { errno }) => !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS),
         _ => matches!(
             error.downcast_ref(),
-            Some(TargetError::NotWritable(..) | TargetError::NotWritten(..) | TargetError::NoFolder(..))
+            Some(Failure { kind: FailureKind::Refused | FailureKind::Disk | FailureKind::Missing, .. })
         ),
     }
 }

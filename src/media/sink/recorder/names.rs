@@ -1,7 +1,7 @@
 //! Names of segments: a pattern with the time in it.
 
 use crate::pipeline::FailureKind;
-use crate::sink::TargetError;
+use crate::sink::target::no_folder;
 use crate::sys::Name;
 use anyhow::{Context, Result, ensure};
 use jiff::fmt::strtime;
@@ -36,7 +36,7 @@ impl NamePattern {
         ensure!(first != at(1_795_780_799)?, fault("segments need the time in their names"));
         ensure!(!first.bytes().contains(&b'/'), fault("a time in the name must have no slash"));
         let folder = pattern.folder();
-        ensure!(folder.is_dir(), TargetError::NoFolder(name.clone(), folder.into()));
+        ensure!(folder.is_dir(), no_folder(name, folder));
         Ok(pattern)
     }
 

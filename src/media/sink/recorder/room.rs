@@ -1,9 +1,12 @@
 //! Room on the disk, set aside before it is needed: a full disk shows before a frame is lost to it.
 
-use crate::sink::target::is_full;
+use crate::sink::file_names::resolve_links;
+use crate::sink::target::is_stream;
+use crate::sys::Name;
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -18,6 +21,17 @@ const AHEAD: [u64; 2] = [16 << 20, 1 << 20];
 
 /// The rate of a file is measured once it has this many seconds. Before, it is guessed.
 const TOO_FEW: f64 = 2.0;
+
+/// Free bytes on the disk of this file; `None` for what is no file, or where the system does not tell.
+pub fn free_bytes(name: &Name) -> Option<u64> {
+    let file = resolve_links(name.path());
+    if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
+        return None;
+    }
+    let folder = file.ancestors().skip(1).map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
+    let disk = rustix::fs::statvfs(folder.into_iter().find(|at| at.is_dir())?).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
 
 /// The room ahead of the end of a file that grows.
 pub struct Room {
@@ -34,7 +48,7 @@ impl Room {
         let file = match tempfile::tempfile_in(folder) {
             Ok(file) => file,
             // No inode is left.
-            Err(error) => return !is_full(&error),
+            Err(error) => return !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded),
         };
         Room { file, until: 0, guess }.make(0.0).is_ok()
     }

@@ -263,7 +263,7 @@ pub(super) fn begin_process(
     (cancel, notices): (&Cancel, &Notices),
 ) -> Result<Process> {
     let mut process = spawn(uses_network).map_err(|error| {
-        FailureKind::of_errno(error.raw_os_error().unwrap_or(0))
+        FailureKind::of_system(&error)
             .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
     })?;
     if let Some(stderr) = process.stderr.take() {

@@ -133,7 +133,7 @@ fn film<'a>(
     let outputs = open_outputs(&job, outputs, &coloured, shared_backend.has_gpu(), notices)?;
     let encoding = outputs.first().and_then(|output| output.sink.encoding());
     session.start(&coloured, job.written_files().chain(&job.loopback), encoding, named_settings);
-    let records = records.open(&input.name)?;
+    let records = records.open(&input.name, Some(notices))?;
     let stage = Colouring::observe(colouring.as_ref(), builder.stage(backend, settings, scale));
     let stage = prepared.observe(stage, &records, progress, false);
 

@@ -13,7 +13,7 @@ use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::{Container, parse_number};
 use histeq_media::pipeline::{Failure, FailureKind, Notices, Outcome};
 use histeq_media::sink::{
-    Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target, check_two_passes,
+    Files, Measured, OutputKind, OutputOptions, Overwrite, Quality, SizeRule, Target, check_two_passes, free_bytes,
 };
 use histeq_media::source::Part;
 use histeq_media::sys::{Name, is_pipe, one_line, printable, printable_json};
@@ -102,7 +102,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     if !(job.stderr.is_child || job.output.makes_folder) {
         drop(outputs(&session, &own)?);
     }
-    let free_bytes = Target::free_bytes(&job.output.name);
+    let free_bytes = free_bytes(&job.output.name);
     let nowhere = || Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes);
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
@@ -298,7 +298,7 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
         return Err(failure_of(&failed));
     }
     if let Some((_, place)) = many.files.first() {
-        check_room(place, bytes, Target::free_bytes(place))?;
+        check_room(place, bytes, free_bytes(place))?;
     }
     Ok(Outcome::Complete)
 }

@@ -147,7 +147,9 @@ fn transcode(
     let mut prepared = prepare(opened, &job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
-    let records = records.open(&input.name)?;
+    // Where records are all that is written, nothing goes on without them.
+    let kind = OutputKind::of(&job.output.name, options.format.as_deref());
+    let records = records.open(&input.name, (kind != OutputKind::Nowhere).then_some(notices))?;
     let mut named_settings = job.equalize.report(&settings, &input);
     named_settings.extend(job.palette.report());
     options.provenance = job.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));

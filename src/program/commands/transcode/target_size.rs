@@ -9,10 +9,10 @@ use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
 use histeq_media::pipeline::{Notices, Outcome, Summary};
 use histeq_media::sink::{Files, Measured, OutputOptions, Overwrite, Pass, SizeRule, Target, TooLarge};
-use histeq_media::sys::Name;
+use histeq_media::sys::{Name, folder_of};
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -117,8 +117,7 @@ pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
 
 /// A folder beside the output, which goes away with the value, for the statistics of the first pass.
 fn stats_folder(output: &Name) -> Result<TempDir> {
-    let folder = output.path().parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_owned);
-    let made = tempfile::Builder::new().prefix(".histeq-video-").tempdir_in(&folder);
-    made.with_context(|| format!("{}: no folder can be made there for the first pass", Name::from(&folder)))
+    let folder = folder_of(output.path());
+    let made = tempfile::Builder::new().prefix(".histeq-video-").tempdir_in(folder);
+    made.with_context(|| format!("{}: no folder can be made there for the first pass", Name::from(folder)))
 }

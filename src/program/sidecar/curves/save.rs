@@ -3,15 +3,13 @@
 
 use super::cube::Cubes;
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
+use crate::sidecar::record_file::{RecordFile, json_line};
 use anyhow::{Context, Result, bail};
 use histeq::frame::Matrix;
 use histeq::spec::Mapping;
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
 use histeq_media::source::Developed;
-use histeq_media::sys::PlaneWriter;
-use serde::Serialize;
-use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A writer of a curve file, shared by its clones, one of which finishes it. If it is dropped unfinished, no file is
@@ -20,15 +18,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct CurveWriter(Arc<Mutex<Option<UnfinishedFile>>>);
 
 struct UnfinishedFile {
-    target: Target,
+    file: RecordFile,
     kind: Kind,
     last: Option<(CurveFormat, Mapping)>,
 }
 
 /// What the file is, with the curves so far.
 enum Kind {
-    /// Lines: open from the first curve on.
-    Lines(Option<BufWriter<PlaneWriter>>),
+    /// Lines.
+    Lines,
     /// A table for each scene.
     Cubes(Cubes),
 }
@@ -47,14 +45,16 @@ pub struct Place {
 }
 
 impl CurveWriter {
-    /// A writer of `target`: of tables if its name ends in `.cube`, else of lines, and then it is created with the first curve.
-    pub fn new(target: Target) -> Self {
+    /// A writer of `target`: of tables if its name ends in `.cube`, else of lines, and then it is created with the
+    /// first curve. With `notices`, a file of lines whose disk is full ends there with a warning.
+    pub fn new(target: Target, notices: Option<&Notices>) -> Self {
         let extension = target.name().path().extension().map(|extension| extension.to_ascii_lowercase());
         let kind = match extension.as_ref().and_then(|extension| extension.to_str()) {
             Some("cube") => Kind::Cubes(Cubes::default()),
-            _ => Kind::Lines(None),
+            _ => Kind::Lines,
         };
-        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { target, kind, last: None }))))
+        let file = RecordFile::new(target, notices);
+        CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { file, kind, last: None }))))
     }
 
     /// The frames were log and have been brought to BT.709. A table for grading programs begins with that.
@@ -73,29 +73,24 @@ impl CurveWriter {
     pub fn write(&self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = open.as_mut() else { return Ok(()) };
-        let (name, frame) = (open.target.name().to_owned(), place.frame);
+        let (name, frame) = (open.file.name().to_owned(), place.frame);
         if let Some((before, _)) = open.last.as_ref().filter(|(before, _)| *before != format) {
             bail!("{name}: frame {frame} has {format}, the ones before {before}; a file has curves of one kind only");
         }
         open.write(place, format, mapping).with_context(|| format!("{name}: cannot be written"))
     }
 
-    /// Flushes the file and renames it to its final name ([`Target::end`]).
+    /// Ends the file and renames it to its final name ([`Target::end`]).
     ///
     /// # Errors
     /// When it cannot be written or renamed.
     pub fn finish(self, outcome: Outcome, notices: &Notices) -> Result<()> {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(UnfinishedFile { target, kind, last: Some((format, _)) }) = open else { return Ok(()) };
-        let name = target.name().to_owned();
-        let written = match kind {
-            Kind::Lines(Some(mut file)) => file.flush(),
-            Kind::Lines(None) => Ok(()),
-            Kind::Cubes(cubes) => return cubes.write(format, target, outcome, notices),
-        };
-        written.with_context(|| format!("{name}: cannot be written"))?;
-        target.end(outcome)?;
-        Ok(())
+        let Some(UnfinishedFile { file, kind, last: Some((format, _)) }) = open else { return Ok(()) };
+        match kind {
+            Kind::Lines => file.end(None, outcome),
+            Kind::Cubes(cubes) => cubes.write(format, file.into_target(), outcome, notices),
+        }
     }
 }
 
@@ -104,24 +99,14 @@ impl UnfinishedFile {
         let is_new = self.last.as_ref().is_none_or(|(_, last)| last != mapping);
         match &mut self.kind {
             Kind::Cubes(cubes) => cubes.add(place, format, mapping)?,
-            Kind::Lines(file) => {
-                if file.is_none() {
-                    let open = file.insert(BufWriter::new(self.target.patient_writer()?));
-                    line(open, &Header { histeq_curves: VERSION, format })?;
-                }
-                if let Some(open) = file.as_mut().filter(|_| is_new) {
-                    let applied = CurveLine::of(place.frame, mapping, format.levels());
-                    line(open, &applied.context("curves of tiles")?)?;
-                }
+            Kind::Lines if is_new => {
+                let head = self.last.is_none().then(|| json_line(&Header { histeq_curves: VERSION, format }));
+                let applied = CurveLine::of(place.frame, mapping, format.levels()).context("curves of tiles")?;
+                self.file.write(&[head.transpose()?.unwrap_or_default(), json_line(&applied)?].concat())?;
             }
+            Kind::Lines => {}
         }
         self.last = Some((format, mapping.clone()));
         Ok(())
     }
-}
-
-fn line(file: &mut impl Write, line: &impl Serialize) -> Result<()> {
-    serde_json::to_writer(&mut *file, line)?;
-    file.write_all(b"\n")?;
-    Ok(())
 }

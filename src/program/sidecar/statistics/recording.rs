@@ -5,13 +5,12 @@ use super::levels::FrameLevels;
 use super::page::Page;
 use super::piece::{Jpeg, PieceRecord, SceneFrames};
 use crate::options::StatsFormat;
+use crate::sidecar::record_file::{RecordFile, json_line};
 use anyhow::{Context, Result};
-use histeq_media::pipeline::Outcome;
+use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
-use histeq_media::sys::PlaneWriter;
 use serde_json::{Map, Value};
 use std::cell::LazyCell;
-use std::io::{LineWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Files of records, shared by its clones, one of which finishes them. If it is dropped unfinished, no file is left.
@@ -19,32 +18,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Recording(Arc<Mutex<Vec<UnfinishedRecording>>>);
 
 struct UnfinishedRecording {
-    target: Target,
-    writer: RecordWriter,
+    file: RecordFile,
+    kind: RecordKind,
 }
 
-enum RecordWriter {
-    Csv(Box<csv::Writer<PlaneWriter>>),
-    JsonLines(LineWriter<PlaneWriter>),
-    Page(Box<Page>, PlaneWriter),
-    PieceOfPage(LineWriter<PlaneWriter>, SceneFrames),
+/// What is written, with what is kept of the records until the end.
+enum RecordKind {
+    Csv { has_head: bool },
+    JsonLines,
+    Page(Box<Page>),
+    PieceOfPage(SceneFrames),
 }
 
 impl Recording {
-    /// Opens `targets` for writing. `title` is the title of a page.
+    /// Opens `targets` for writing. `title` is the title of a page. With `notices`, a file whose disk is full ends
+    /// there with a warning.
     ///
     /// # Errors
     /// When a file cannot be opened.
-    pub fn create(targets: Vec<(Target, StatsFormat)>, title: &str) -> Result<Self> {
-        let open = |(mut target, format): (Target, StatsFormat)| -> Result<UnfinishedRecording> {
-            let file = target.patient_writer()?;
-            let writer = match format {
-                StatsFormat::Csv => RecordWriter::Csv(Box::new(csv::Writer::from_writer(file))),
-                StatsFormat::JsonLines => RecordWriter::JsonLines(LineWriter::new(file)),
-                StatsFormat::Page => RecordWriter::Page(Box::new(Page::new(title)), file),
-                StatsFormat::PieceOfPage => RecordWriter::PieceOfPage(LineWriter::new(file), SceneFrames::default()),
+    pub fn create(targets: Vec<(Target, StatsFormat)>, title: &str, notices: Option<&Notices>) -> Result<Self> {
+        let open = |(target, format): (Target, StatsFormat)| -> Result<UnfinishedRecording> {
+            let mut file = RecordFile::new(target, notices);
+            file.open()?;
+            let kind = match format {
+                StatsFormat::Csv => RecordKind::Csv { has_head: false },
+                StatsFormat::JsonLines => RecordKind::JsonLines,
+                StatsFormat::Page => RecordKind::Page(Box::new(Page::new(title))),
+                StatsFormat::PieceOfPage => RecordKind::PieceOfPage(SceneFrames::default()),
             };
-            Ok(UnfinishedRecording { target, writer })
+            Ok(UnfinishedRecording { file, kind })
         };
         Ok(Recording(Arc::new(Mutex::new(targets.into_iter().map(open).collect::<Result<_>>()?))))
     }
@@ -61,10 +63,10 @@ impl Recording {
         pictures: impl FnOnce() -> [Vec<u8>; 2],
     ) -> Result<()> {
         let (levels, pictures) = (LazyCell::new(levels), LazyCell::new(pictures));
-        for UnfinishedRecording { target, writer } in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            writer
-                .write(record, || levels.clone(), || pictures.clone())
-                .with_context(|| format!("{}: cannot be written", target.name()))?;
+        for UnfinishedRecording { file, kind } in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            let bytes = kind.add(record, || levels.clone(), || pictures.clone());
+            let written = bytes.and_then(|bytes| bytes.map_or(Ok(()), |bytes| file.write(&bytes)));
+            written.with_context(|| format!("{}: cannot be written", file.name()))?;
         }
         Ok(())
     }
@@ -72,7 +74,7 @@ impl Recording {
     /// Adds to a page how the video was made: the command line, and the settings by the names of their options.
     pub fn describe(&self, command: String, settings: Map<String, Value>) {
         for recording in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            if let RecordWriter::Page(page, _) = &mut recording.writer {
+            if let RecordKind::Page(page) = &mut recording.kind {
                 page.describe(command.clone(), settings.clone());
             }
         }
@@ -84,44 +86,49 @@ impl Recording {
     /// When one cannot be written or renamed.
     pub fn finish(self, outcome: Outcome) -> Result<()> {
         let open = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for UnfinishedRecording { target, writer } in open {
-            writer.finish().with_context(|| format!("{}: cannot be written", target.name()))?;
-            target.end(outcome)?;
+        for UnfinishedRecording { file, kind } in open {
+            let last = kind.last().with_context(|| format!("{}: cannot be written", file.name()))?;
+            file.end(last.as_deref(), outcome)?;
         }
         Ok(())
     }
 }
 
-impl RecordWriter {
-    fn write(
+impl RecordKind {
+    /// Adds a record: the bytes that are written for it, if any are before the end.
+    fn add(
         &mut self,
         record: &FrameRecord,
         levels: impl FnOnce() -> FrameLevels,
         pictures: impl FnOnce() -> [Vec<u8>; 2],
-    ) -> Result<()> {
-        match self {
-            RecordWriter::Csv(writer) => writer.serialize(record)?,
-            RecordWriter::JsonLines(writer) => {
-                serde_json::to_writer(&mut *writer, record)?;
-                writer.write_all(b"\n")?;
+    ) -> Result<Option<Vec<u8>>> {
+        Ok(match self {
+            RecordKind::Csv { has_head } => {
+                let mut row = Vec::new();
+                let mut csv = csv::WriterBuilder::new().has_headers(!*has_head).from_writer(&mut row);
+                csv.serialize(record)?;
+                csv.flush()?;
+                drop(csv);
+                *has_head = true;
+                Some(row)
             }
-            RecordWriter::Page(page, _) => page.add(record, &levels(), pictures),
-            RecordWriter::PieceOfPage(writer, scenes) => {
+            RecordKind::JsonLines => Some(json_line(record)?),
+            RecordKind::Page(page) => {
+                page.add(record, &levels(), pictures);
+                None
+            }
+            RecordKind::PieceOfPage(scenes) => {
                 let pictures = scenes.next(record).then(|| pictures().map(Jpeg));
-                let record = PieceRecord { record: record.clone(), levels: Some(levels()), pictures };
-                serde_json::to_writer(&mut *writer, &record)?;
-                writer.write_all(b"\n")?;
+                Some(json_line(&PieceRecord { record: record.clone(), levels: Some(levels()), pictures })?)
             }
-        }
-        Ok(())
+        })
     }
 
-    fn finish(self) -> Result<()> {
-        match self {
-            RecordWriter::Csv(mut writer) => writer.flush()?,
-            RecordWriter::JsonLines(mut writer) | RecordWriter::PieceOfPage(mut writer, _) => writer.flush()?,
-            RecordWriter::Page(page, mut file) => file.write_all(page.html().as_bytes())?,
-        }
-        Ok(())
+    /// What is written at the end, if anything is.
+    fn last(self) -> Result<Option<Vec<u8>>> {
+        Ok(match self {
+            RecordKind::Csv { .. } | RecordKind::JsonLines | RecordKind::PieceOfPage(_) => None,
+            RecordKind::Page(page) => Some(page.html().into_bytes()),
+        })
     }
 }

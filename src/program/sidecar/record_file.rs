@@ -1,0 +1,105 @@
+//! A file beside the video, which is written record by record, and ends where its disk is full: the video goes on.
+
+use anyhow::{Context, Result};
+use histeq_media::pipeline::{FailureKind, Level, Notices, Outcome, reason};
+use histeq_media::sink::Target;
+use histeq_media::sys::{Name, PlaneWriter};
+use serde::Serialize;
+use std::io;
+
+/// A file of records. If it is dropped unfinished, no file is left.
+pub struct RecordFile {
+    target: Target,
+    /// Open from the first record on, or before.
+    file: Option<PlaneWriter>,
+    /// The bytes of all whole records.
+    bytes: u64,
+    /// What tells that it ends, if the video goes on then.
+    notices: Option<Notices>,
+    /// Why its disk takes no more.
+    full: Option<io::Error>,
+}
+
+impl RecordFile {
+    /// A file at `target`. With `notices`, a record that its disk does not take is a warning, and an error once the
+    /// video is whole; without, it is an error at once.
+    pub fn new(target: Target, notices: Option<&Notices>) -> Self {
+        RecordFile { target, file: None, bytes: 0, notices: notices.cloned(), full: None }
+    }
+
+    /// Its name, in messages.
+    pub fn name(&self) -> &Name {
+        self.target.name()
+    }
+
+    /// The place of a file that is not written record by record.
+    pub fn into_target(self) -> Target {
+        self.target
+    }
+
+    /// Opens it, once a FIFO has a reader.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(&mut self) -> Result<()> {
+        if self.file.is_none() {
+            self.file = Some(self.target.patient_writer()?);
+        }
+        Ok(())
+    }
+
+    /// Writes a record, and nothing more once the disk has not taken one.
+    ///
+    /// # Errors
+    /// When it cannot be written, unless the video goes on then.
+    pub fn write(&mut self, record: &[u8]) -> Result<()> {
+        if self.full.is_some() {
+            return Ok(());
+        }
+        self.open()?;
+        let written = self.file.as_mut().map_or(Ok(()), |file| file.bytes(record));
+        match (written, &self.notices) {
+            (Ok(()), _) => self.bytes += record.len() as u64,
+            (Err(error), Some(notices)) if FailureKind::of_system(&error) == FailureKind::Disk => {
+                let (name, why) = (self.target.name(), reason(&error));
+                // The run ends with this error, whether warnings are errors or not.
+                notices.print(
+                    Level::Warning,
+                    &format!(
+                        "{name}: cannot be written: {why}; it ends here, and the video goes on (make room, or name a \
+                         file on another disk)"
+                    ),
+                );
+                self.full = Some(error);
+            }
+            (Err(error), _) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Writes the last bytes, if there are such, and gives it its name ([`Target::end`]).
+    ///
+    /// # Errors
+    /// When it cannot be written or named; what there is of it may have another name then, which the error tells.
+    pub fn end(mut self, last: Option<&[u8]>, outcome: Outcome) -> Result<()> {
+        // Nothing goes on behind them.
+        self.notices = None;
+        let written = last.map_or(Ok(()), |last| self.write(last));
+        written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
+        drop(self.file);
+        match self.full {
+            Some(error) => Err(self.target.cut(self.bytes, &error)),
+            None => self.target.end(outcome).map(drop),
+        }
+    }
+}
+
+/// A record as a line of JSON.
+///
+/// # Errors
+/// When it cannot be one.
+pub fn json_line(record: &impl Serialize) -> Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(record)?;
+    line.push(b'\n');
+    Ok(line)
+}
