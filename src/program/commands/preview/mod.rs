@@ -194,7 +194,7 @@ fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel
     let mut miniatures = Miniatures::new(&moment.input, room);
     let mut pictures = vec![miniatures.of(&moment.shown)?];
     for row in rows {
-        ensure!(!cancel.is_cancelled(), "{}: interrupted", input.name);
+        ensure!(!cancel.is_cancelled(), "{}: interrupted", moment.input.name);
         pictures.push(miniatures.of(&moment.under(row)?)?);
     }
     Ok(Column { label: if moment.input.is_image() { String::new() } else { moment.time() }, pictures })
