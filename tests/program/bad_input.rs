@@ -292,7 +292,7 @@ fn a_video_goes_on_where_a_record_fills_its_disk() {
             let full = format!("{name}: cannot be written: No space left on device");
             let run = dir.run(&line).exits_with(9).says(&[
                 &format!("histeq-video: warning: {full}; it ends here, and the video goes on (make room, "),
-                &format!("histeq-video: error: what is whole is out.new.mkv: {full} (what there is of it: {cut})"),
+                &format!("histeq-video: error: what is whole is out.new.mkv: {full} (what there is of it: {cut}; name an output on another disk)"),
             ]);
             let said = ["warning: ", "error: "].map(|kind| run.stderr.matches(kind).count());
             assert_eq!(said, [1, 1], "`{line}` said {}", run.stderr);

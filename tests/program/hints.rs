@@ -437,7 +437,7 @@ fn a_name_behind_an_equals_sign_is_that_of_the_output() {
     }
     dir.succeeds("--force --vcodec ffv1 --ss 0.2s --t 0.12 in.mkv a.mkv");
     assert_eq!(dir.names(), ["a.mkv", "b c.mkv", "d.mkv", "in.mkv"]);
-    assert_eq!(["a.mkv", "b c.mkv", "d.mkv"].map(|name| dir.frames(name).len()), [3, 10, 10]);
+    assert_eq!(["a.mkv", "'b c.mkv'", "d.mkv"].map(|name| dir.frames(name).len()), [3, 10, 10]);
     let frames = vec![100; 2 * 64 * 48 * 3];
     let line = "-f rawvideo -s 64x48 --pixel-format bgr --encoder ffv1 - raw.mkv";
     dir.fed(line, &frames).exits_with(0);
@@ -521,7 +521,8 @@ fn a_folder_in_place_of_a_file_is_answered_with_the_option_for_folders() {
     let options = proposal.split(" equalizes").next().expect("a command line");
     let line = format!("{} -q --backend cpu {options}", program().display());
     Run::of(dir.other_command("bash", "-c").arg(&line), &line).exits_with(0);
-    assert_eq!(dir.frames("DIR/it's one.mkv").len(), 10);
+    std::fs::rename(dir.path("DIR/it's one.mkv"), dir.path("one.mkv")).expect("a file");
+    assert_eq!(dir.frames("one.mkv").len(), 10);
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn a_recording_goes_on_where_its_curves_fill_their_disk() {
     let full = "disk/c.jsonl: cannot be written: No space left on device";
     dir.run(&format!("live --backend cpu --no-preview {line}")).exits_with(9).says(&[
         &format!("warning: {full}; it ends here, and the video goes on"),
-        &format!("error: {full} (what there is of it: disk/c.jsonl)"),
+        &format!("error: {full} (what there is of it: disk/c.jsonl; name an output on another disk)"),
     ]);
     assert_eq!(dir.frames("out.mkv").len(), 50);
     let kept = String::from_utf8(dir.read("disk/c.jsonl")).expect("text");
