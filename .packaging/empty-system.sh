@@ -57,6 +57,17 @@ try_package() {
         ! diff -q <(frames parking-lot.mp4) <(frames clear.mp4)
         test -s /usr/share/bash-completion/completions/histeq-video
         test -s /lib/systemd/system/histeq-video.service
+        # The program and each crate have owners and a licence, and each name of a licence has a text.
+        copyright=/usr/share/doc/histeq-video/copyright
+        head -n 1 $copyright | grep -q "^Format: https://www.debian.org/.*/copyright-format/1.0/$"
+        grep -A 3 "^Files: serde-[0-9.]*/\*$" $copyright | grep -q "^License: Expat or Apache-2.0$"
+        count() { grep -c "^$1: " $copyright; }
+        test "$(count Files)" -gt 100
+        test "$(count Files)" -eq "$(count Copyright)"
+        licences=$(sed -n "s/^License: //p" $copyright | tr -s ", " "\n\n" | grep -vxE "or|and|with" | sort -u)
+        for licence in $licences; do
+            grep -A 1 -x "License: $licence" $copyright | grep -q "^ .*[A-Za-z]"
+        done
         apt-get -qq -y remove histeq-video >/dev/null
         # bash remembers where a program was found.
         hash -r

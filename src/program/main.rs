@@ -76,7 +76,7 @@ mod fuzzer;
 mod inside;
 
 use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples, in_one_line};
-use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events};
+use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events, shown};
 use histeq::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
 use histeq_media::sys::{close_but, print_line, print_text, silence_libraries};
@@ -155,7 +155,7 @@ fn refuse(error: &clap::Error) -> ! {
     if events_are_asked_for() {
         Events::on_stderr().refuse(&message, code as u8);
     } else {
-        print_line(&format!("histeq-video: error: {message}"));
+        print_line(&shown(&format!("histeq-video: error: {message}")));
     }
     std::process::exit(code)
 }

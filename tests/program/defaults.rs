@@ -73,6 +73,8 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
     assert_eq!(of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 1.0 true");
     assert_eq!(of(CONFIG, &[look], "--use mine --look natural"), "natural 1.0 true");
     assert_eq!(of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 1.0 false");
+    // What asks for a text alone is no default.
+    assert_eq!(of("", &[("HISTEQ_HELP", "true"), ("HISTEQ_VERSION", "1.0")], ""), "natural 4.0 false");
     // A default that does not go with an option gives way.
     assert_eq!(of(CONFIG, &[], "--exact"), "exact 0.0 false");
     assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 4.0 false");

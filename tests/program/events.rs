@@ -274,7 +274,7 @@ fn an_encoder_that_fills_up_is_said_to() {
     let run = dir.succeeds(&format!("{options} --progress plain in.mkv out.mkv"));
     let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("%  frame ")).collect();
     let (filling, done): (Vec<&&str>, Vec<&&str>) = lines.iter().partition(|line| line.contains("frame 0  "));
-    assert!(filling.iter().any(|line| line.contains("  filling up: ")), "{}", run.stderr);
+    assert!(filling.iter().any(|line| line.contains("  reading ahead: ")), "{}", run.stderr);
     assert!(filling.iter().all(|line| !line.contains("fps") && !line.contains("eta")), "{}", run.stderr);
     assert!(!done.is_empty() && done.iter().all(|line| line.contains(" fps  ")), "{}", run.stderr);
 }
@@ -332,6 +332,35 @@ fn what_was_found_does_not_depend_on_the_strength() {
     }
     assert!(found[0][0]["cast"].as_f64() > Some(0.05), "{found:?}");
     assert_eq!(found[0], found[1]);
+}
+
+#[test]
+fn what_was_found_is_said_in_words_of_everybody() {
+    let dir = Dir::new();
+    let picture = "format=yuv420p,lutyuv=y=18+val/8:u=128:v=128,noise=alls=12:allf=t";
+    dir.ffmpeg(&format!("-f lavfi -i smptebars=size=160x120:rate=25 -vf {picture} -frames:v 20 -c:v ffv1 in.mkv"));
+    let line =
+        |options: &str| dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} in.mkv out.mkv")).stderr;
+    // Mean luma, and how far samples are from those of the frame before, which has the same picture.
+    let measures = |file: &str| {
+        let frames = dir.raw(file, "gray");
+        let mean = frames.iter().map(|&sample| f64::from(sample)).sum::<f64>() / frames.len() as f64;
+        let pairs = frames.iter().zip(&frames[160 * 120..]).map(|(one, next)| f64::from(one.abs_diff(*next)));
+        (mean, pairs.sum::<f64>() / (frames.len() - 160 * 120) as f64)
+    };
+    let (dark, _) = measures("in.mkv");
+    let said = line("");
+    let (bright, clean) = measures("out.mkv");
+    assert!(said.starts_with("dark (brightened ") && bright > 1.5 * dark, "{dark}, {bright}: {said}");
+    assert!(said.lines().next().is_some_and(|found| found.ends_with(", noise removed")), "{said}");
+    assert!(!said.contains("exposed") && !said.contains("(1.0)"), "{said}");
+    let said = line("--denoise 0.5");
+    let (_, half) = measures("out.mkv");
+    assert!(said.contains(", some noise removed\n"), "{said}");
+    let said = line("--denoise 0");
+    let (_, noisy) = measures("out.mkv");
+    assert!(!said.contains("noise"), "{said}");
+    assert!(2.0 * clean < noisy && clean < half && half < noisy, "{clean}, {half}, {noisy}");
 }
 
 #[test]

@@ -266,7 +266,7 @@ fn jobs_cut_work_and_join_in_one_command() {
     // As many threads as are given count as cores.
     let auto =
         dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --exact --jobs auto --threads 8 --progress plain");
-    auto.says(&["by 4 jobs in 4 pieces", ", 4/4 pieces"]);
+    auto.says(&["by 4 jobs in 4 pieces", "  4/4 pieces", "/4 pieces: film.mkv\n"]);
     std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
     dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
         .says(&["in 2 pieces, ", " MB -> joined.mkv"]);
@@ -701,7 +701,19 @@ fn events_tell_what_several_processes_have_done() {
         assert_eq!((last["event"].as_str(), last["exit_code"].as_u64()), (Some("result"), Some(0)), "{}", run.stderr);
         assert_eq!((last["frames"].as_u64(), last["outputs"].as_array().map(Vec::len)), (Some(frames), Some(outputs)));
         assert_eq!(told[0]["event"] == "start", start, "{}", run.stderr);
+        let shares: Vec<f64> = told.iter().filter_map(|event| event["percent"].as_f64()).collect();
+        assert!(shares.is_sorted() && shares.last() == Some(&100.0), "{}", run.stderr);
+        for file in told.iter().filter(|event| event["event"] == "file") {
+            assert_eq!(file["bytes"], dir.read(file["output"].as_str().expect("a name")).len(), "{file}");
+        }
     }
+    // In a log, lines have the whole name of the file that is worked on.
+    let name = "a-name-that-goes-on-and-on-as-those-of-cameras-do.mkv";
+    std::fs::copy(dir.path("in.mkv"), dir.path(name)).expect("a copy");
+    let options = "--backend cpu --encoder ffv1 --filter realtime --progress plain --jobs 1 -y --output-dir out";
+    let line = format!("{options} {name} other.mkv");
+    let said = dir.succeeds(&line).stderr;
+    assert!(said.contains(&format!("  0/2 files: {name}\n")), "{said}");
     dir.write("plan.json", &dir.succeeds("plan --backend cpu --encoder ffv1 in.mkv joined.mkv").stdout);
     dir.succeeds("run plan.json");
     let told = events(&dir.succeeds("join --progress json plan.json"));

@@ -65,5 +65,5 @@ mod slow_driver;
 mod stats;
 // `.cube` files and `--lut`.
 mod tables;
-// The progress bar.
+// The progress bar and messages, on terminals and in logs.
 mod terminal;

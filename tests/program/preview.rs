@@ -175,6 +175,55 @@ fn a_dash_is_stdout() {
     assert!(dir.raw("stdout.png", "rgb24") == dir.raw("looks.png", "rgb24"));
 }
 
+/// Whether letters are below the first line of a row's label, which is in its middle where it is alone.
+fn has_a_second_line(sheet: &Rgb, row: usize, cell: (usize, usize)) -> bool {
+    let top = sheet.size().1 - 8 * (cell.1 + GAP) + row * (cell.1 + GAP);
+    sheet.cut((GAP, top + cell.1 / 2 + 12), (LEFT - 2 * GAP, 20)).iter().any(|sample| *sample > 200)
+}
+
+#[test]
+fn the_default_is_marked_and_so_are_rows_that_look_like_another() {
+    let dir = Dir::new();
+    let cell = (480, 270);
+    photo(&dir);
+    dir.succeeds("preview in.png").never_says("like ");
+    let sheet = Rgb::of(&dir, "in-looks.png");
+    let marked: Vec<usize> = (0..8).filter(|&row| has_a_second_line(&sheet, row, cell)).collect();
+    assert_eq!(marked, [1], "natural is the default");
+    // Clean footage, of which the default and faithful make what it was.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=160x90:rate=25 -frames:v 5 -c:v ffv1 clean.mkv");
+    let said = dir.succeeds("preview --frames 1 clean.mkv").stderr;
+    let sheet = Rgb::of(&dir, "clean-looks.png");
+    let rows: Vec<Vec<u8>> = (0..8).map(|row| sheet.cell(0, row, cell)).collect();
+    let like = said.split("; ").find_map(|part| part.split_once(": like original")).expect("rows like the original").0;
+    let like: Vec<&str> = like.split(", ").collect();
+    assert!(like.contains(&"natural") && like.contains(&"faithful") && !like.contains(&"exact"), "{said}");
+    for (row, look) in (1..).zip(LOOKS) {
+        let levels = apart(&rows[0], &rows[row]);
+        assert!(if like.contains(&look) { levels <= 3.0 } else { levels > 1.0 }, "{look} is {levels} apart: {said}");
+        let is_marked = has_a_second_line(&sheet, row, cell);
+        assert!(is_marked || !like.contains(&look), "{look} has no mark");
+    }
+    assert!(!has_a_second_line(&sheet, 0, cell) && !has_a_second_line(&sheet, 7, cell));
+    // By strength, too.
+    dir.succeeds("preview --looks night --strength 0,1 in.png night.png").says(&["; night, strength 0: like original"]);
+}
+
+#[test]
+fn clips_that_stand_are_as_large_as_those_that_lie() {
+    let dir = Dir::new();
+    for (file, size) in [("lies.mkv", "128x72"), ("stands.mkv", "72x128")] {
+        dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 3 -c:v ffv1 {file}"));
+        dir.succeeds(&format!("preview --looks thermal {file}"));
+    }
+    let (lies, stands) = (Rgb::of(&dir, "lies-looks.png"), Rgb::of(&dir, "stands-looks.png"));
+    let left = 10 * "--look thermal".len() + 4 * GAP;
+    assert_eq!(lies.size(), (left + 3 * 328, 36 + 2 * 188));
+    assert_eq!(stands.size(), (left + 3 * 188, 36 + 2 * 328));
+    let cell = stands.cut((left, 36), (180, 320));
+    assert!(apart(&cell, &scaled(&dir, "stands.mkv", 0, (180, 320))) < 1.0);
+}
+
 /// Refused in one line, without a file left behind.
 #[track_caller]
 fn refused(dir: &Dir, run: Run, says: &[&str]) {

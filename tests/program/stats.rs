@@ -333,6 +333,30 @@ fn levels_that_are_stretched_are_told_with_their_gain() {
 }
 
 #[test]
+fn what_a_frame_lacks_is_in_its_record_by_name() {
+    let dir = Dir::new();
+    let picture = "format=yuv420p,lutyuv=y=18+val/8:u=100:v=150,noise=alls=12:allf=t";
+    dir.ffmpeg(&format!("-f lavfi -i smptebars=size=160x120:rate=25 -vf {picture} -frames:v 20 -c:v ffv1 in.mkv"));
+    let line = "--backend cpu --stats s.jsonl --stats s.csv --progress json --encoder ffv1 in.mkv out.mkv";
+    let said = dir.succeeds(line).stderr;
+    let result: Value = serde_json::from_str(said.lines().last().expect("an event")).expect("JSON");
+    let found = result["found"].as_object().expect("an object");
+    let (records, table) = (records(&dir, "s.jsonl"), String::from_utf8(dir.read("s.csv")).expect("text"));
+    let columns: Vec<&str> = table.lines().next().expect("names").split(',').collect();
+    for (name, of_all) in found {
+        let key = format!("found_{name}");
+        let mean = records.iter().map(|record| number(record, &key)).sum::<f64>() / records.len() as f64;
+        assert!((mean - of_all.as_f64().expect("a number")).abs() < 0.006, "{name}: {mean}, not {of_all}");
+        let at = columns.iter().position(|column| *column == key).unwrap_or_else(|| panic!("{key} in {columns:?}"));
+        let first = table.lines().nth(1).and_then(|line| line.split(',').nth(at)).expect("a value");
+        assert_eq!(first.parse::<f64>().ok(), records[0][&key].as_f64(), "{name}");
+    }
+    assert!(found["exposure"].as_f64() > Some(1.5) && found["noise"].as_f64() > Some(0.9), "{found:?}");
+    dir.succeeds("--backend cpu --exact --stats s.jsonl --stats s.csv --encoder ffv1 -y in.mkv out.mkv");
+    assert!(self::records(&dir, "s.jsonl").iter().all(|record| record["found_dark"].is_null()));
+}
+
+#[test]
 fn records_go_to_stdout_and_count_the_levels_that_became_one() {
     let dir = Dir::new();
     two_scenes(&dir);

@@ -10,6 +10,13 @@ use std::path::PathBuf;
 fn the_readme_is_short() {
     assert!(read("README.md").len() <= 12 << 10, "README.md has {} bytes", read("README.md").len());
 }
+
+#[test]
+fn the_readme_cites_this_version() {
+    let cited = format!("version = {{{}}}", env!("CARGO_PKG_VERSION"));
+    assert!(read("README.md").contains(&cited), "README.md does not cite {cited}");
+}
+
 #[test]
 fn the_options_page_has_the_numbers_of_each_look() {
     let dir = Dir::new();

@@ -29,7 +29,9 @@ pub struct EncoderChoice {
     /// The profile of an input in DNxHR, which determines its bit depth; without one, the encoder makes DNxHD, of few
     /// sizes.
     pub dnxhr_profile: Option<i32>,
-    /// Whether the input has lost no sample, and the output should lose none either.
+    /// Whether the input has lost no sample.
+    pub is_lossless: bool,
+    /// Whether the output should lose none either.
     pub keeps_samples: bool,
     /// One of two passes.
     pub pass: Option<Pass>,
@@ -80,11 +82,12 @@ impl EncoderChoice {
         // data.
         let is_stack = input.sequence.is_none() && !input.is_image();
         let is_stored = if media.is_images() { is_stack } else { !media.is_raw() };
-        self.keeps_samples = pace == Pace::Offline
+        self.is_lossless = pace == Pace::Offline
             && self.codec.is_none()
-            && is_stored
+            && !media.is_raw()
             && is_lossless(codec)
             && !ANIMATIONS.contains(&codec);
+        self.keeps_samples = self.is_lossless && is_stored;
         (!media.is_images() && !media.is_raw()).then_some(codec)
     }
 
@@ -174,7 +177,7 @@ impl EncoderChoice {
             found.extend(encoders.filter(holds).take(2));
             if !found.is_empty() {
                 let kept_after_all = found.first().map(|encoder| encoder.codec()) == input;
-                let loses = self.keeps_samples && found.first().is_some_and(|encoder| !is_lossless(encoder.codec()));
+                let loses = self.is_lossless && found.first().is_some_and(|encoder| !is_lossless(encoder.codec()));
                 if loses {
                     let why = "which is lossy, and the input is not: --encoder ffv1 in an .mkv file loses nothing";
                     return Ok((found, Some(why)));

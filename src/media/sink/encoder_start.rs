@@ -138,7 +138,7 @@ impl EncoderStart<'_> {
                     }
                     let keeps_transfer = Signalling::of(candidate.codec(), self.container).colours;
                     if first.colour().transfer().is_hdr() && keeps_transfer {
-                        self.notices.note("HDR video (PQ or HLG) keeps its transfer");
+                        self.notices.note("HDR video (PQ or HLG) stays HDR");
                     }
                     let fitter = Fitter::new(format, first, encoder.fields, self.notices.clone());
                     return Ok(Started { encoder, fitter, clock, side_data });

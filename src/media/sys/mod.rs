@@ -40,7 +40,7 @@ pub use reader::Reader;
 pub use resident::Resident;
 pub use terminal::{
     one_line, print_line, print_text, print_without_waiting, printable, printable_json, silence_libraries,
-    stderr_is_terminal, wait_until_printed, without_codes, without_middle,
+    stderr_is_terminal, terminal_columns, wait_until_printed, without_codes, without_middle,
 };
 pub use url::{host, without_password, without_passwords};
 pub use virtual_camera::HeldVirtualCamera;

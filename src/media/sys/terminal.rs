@@ -2,6 +2,7 @@
 
 use super::give_up::stderr_has_events;
 use super::limit::no_thread;
+use rustix::termios::tcgetwinsize;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -36,6 +37,15 @@ pub fn own_stderr() -> i32 {
 /// Whether stderr is a terminal.
 pub fn stderr_is_terminal() -> bool {
     OWN.get().map_or_else(|| stderr().is_terminal(), File::is_terminal)
+}
+
+/// How many columns the terminal has that stderr is: 0 where it does not say. `None` of anything else.
+pub fn terminal_columns() -> Option<usize> {
+    let size = match OWN.get() {
+        Some(own) => tcgetwinsize(own),
+        None => tcgetwinsize(stderr()),
+    };
+    size.ok().map(|size| size.ws_col.into())
 }
 
 /// Prints `text` and a line end on stderr, without control characters. If stderr is closed, the text is lost.

@@ -4,7 +4,7 @@ use crate::options::{EqualizeOptions, JoinJob};
 use crate::pieces::{
     ChildEnd, ChildRun, FilePlan, Joining, PieceFolder, Plan, ProcessPool, as_strict_and_verbose, join_records,
 };
-use crate::report::{Console, counted, jobs_summary, with_size};
+use crate::report::{Console, counted, jobs_summary, with_name, with_size};
 use crate::session::{Around, Outputs, Prepared, Session, prepare};
 use crate::signals;
 use anyhow::{Result, anyhow, bail};
@@ -129,7 +129,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     outputs.together.name()?;
     let frames = first + frames - file.first();
     let line = with_size(&format!("{frames} frames of {}", counted(pieces as u64, "piece")), &name);
-    let line = format!("{line} -> {name}");
+    let line = with_name(&line, &name);
     console.summary(jobs_summary(frames as u64, 0, Some(&name), begun.elapsed(), line));
     if is_whole && !job.keeps {
         folder.remove_all();

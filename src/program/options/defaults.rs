@@ -95,8 +95,7 @@ pub(super) fn with_origins(
             own_set.extend(values.iter().map(|text| set_name(text).to_owned()));
         }
         for (option, values) in &origin.options {
-            // Hidden options are for child processes and tests.
-            let is = |arg: &&Arg| arg.get_long() == Some(option) && !arg.is_hide_set();
+            let is = |arg: &&Arg| arg.get_long() == Some(option) && is_settable(arg);
             let Some(arg) = command.get_arguments().find(is) else {
                 let is_of_another =
                     || program.get_subcommands().chain([&program]).any(|c| c.get_arguments().any(|arg| is(&arg)));
@@ -130,6 +129,18 @@ pub(super) fn with_origins(
     let mut all = words;
     all.splice(place.min(all.len())..place.min(all.len()), added);
     Ok((all, (!names.is_empty()).then(|| names.join(", "))))
+}
+
+/// Whether an option may be set elsewhere than on the command line. Hidden ones are for child processes and tests.
+pub(super) fn is_settable(arg: &Arg) -> bool {
+    let action = arg.get_action();
+    let asks = matches!(action, ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version);
+    !arg.is_hide_set() && !asks
+}
+
+/// The variable that sets this option.
+pub(super) fn variable_of(option: &str) -> String {
+    format!("{PREFIX}{}", option.to_uppercase().replace('-', "_"))
 }
 
 /// The name in a `NAME=VALUE` of `--set`.

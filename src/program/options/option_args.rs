@@ -14,7 +14,7 @@ pub const LIVE: u8 = 1;
 pub const OUTPUT: u8 = 2;
 
 /// Options of the table that few need: those that `--set` sets.
-const RARE: [&str; 8] =
+pub const RARE: [&str; 8] =
     ["scene-threshold", "plateau", "denoise-effort", "tiles", "bins", "chroma", "gray", "look-ahead"];
 
 /// The option that sets these.

@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 #[command(after_help = "histeq-video preview --help shows all other options.")]
 #[command(after_long_help = "\
-The rows are the original and each look. The sheet is an approximation: large pictures are made smaller first, and \
-their temporal windows are shorter.
+The rows are the original and each look; the default is marked, and so is a row that looks like one above it. The \
+sheet is an approximation: large pictures are made smaller first, and their temporal windows are shorter.
 
 Of several inputs, and of the videos in folders, each gets a sheet of its own, NAME-looks.png; sheets that are there \
 are skipped.

@@ -1,14 +1,17 @@
 //! Shell completions and man pages, from the same definitions as `--help`.
 
 use super::command::Args;
+use super::defaults::{is_settable, variable_of};
+use super::option_args::RARE;
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 use clap_complete::{CompleteEnv, Shell};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use histeq_media::ffmpeg::encoders;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{Result, Write};
 use std::path::Path;
@@ -155,18 +158,78 @@ const FILES: [(&str, &str); 4] = [
     (".NAME.pieces", "Pieces of a video that is worked on with --jobs, until they are joined."),
 ];
 
+/// What an exit code of the program says; docs/reliability.md has more of each.
+const EXIT_STATUS: [(&str, &str); 15] = [
+    ("0", "Done, or the reader of stdout went away."),
+    ("1", "Failed otherwise than by what has a code of its own."),
+    ("2", "Usage error: the command line, or what it asks of an input that has not got it."),
+    ("3", "Nothing done: the output exists (-n)."),
+    ("4", "Missing: an input, or the folder of an output, is not there."),
+    ("5", "Refused: the system, a server or a camera does not allow it."),
+    ("6", "Device: a GPU or a camera is missing, is in use, or has failed."),
+    ("7", "Damage: an input is no video, or nothing of it can be decoded; any damage under --strict."),
+    ("8", "Limit: more than --max-pixels, --max-memory, --max-seconds, --max-duration or --target-size allows."),
+    ("9", "Disk: what is written is not taken, as by a full disk."),
+    ("10", "Exists: an output exists, and is kept."),
+    ("11", "Unsupported: an input is whole, and of a kind that is not read."),
+    ("65", "The input is not the one that was planned (run, join)."),
+    ("75", "Another attempt may succeed (run)."),
+    ("130", "Interrupted: what was encoded is kept as a file that plays."),
+];
+
+/// Variables that the program reads, beside those that set options.
+const ENVIRONMENT: [(&str, &str); 6] = [
+    ("HISTEQ_CONFIG", "Another configuration file; none, if it is empty."),
+    ("XDG_CONFIG_HOME", "The folder of histeq-video/config.toml, in place of ~/.config."),
+    ("NO_COLOR", "Takes the colours from help and usage errors; other messages have none."),
+    ("TERM", "Where it is dumb, progress is lines of text."),
+    ("TZ", "The time zone of names of recordings, of schedules, and of --osd."),
+    ("CUDA_VISIBLE_DEVICES", "The GPUs that may be used, as for all programs with CUDA."),
+];
+
+/// What is wrong, and how to tell of it.
+const BUGS: &str = "docs/limits.md lists what does not work, or works differently than expected; packages have it \
+                    below /usr/share/doc/histeq-video. A report has the command, what histeq-video --version --json \
+                    prints, and the smallest file that shows the fault.";
+
+/// The variables that set options, in words.
+fn variables() -> String {
+    let command = documented();
+    let arguments = command.get_subcommands().chain([&command]).flat_map(Command::get_arguments);
+    let options = arguments.filter(|option| is_settable(option)).filter_map(Arg::get_long).chain(RARE);
+    // A preset and a file of cameras are named on the command line alone.
+    let names = options.filter(|option| !["use", "config"].contains(option)).map(variable_of);
+    let names: Vec<String> = names.collect::<BTreeSet<_>>().into_iter().collect();
+    format!(
+        "The option of this name, for the commands that have it: one of the command line or of --use comes first, and \
+         one of the configuration file last. Options without a value take true or false. An empty variable sets \
+         nothing. {}.",
+        names.join(", ")
+    )
+}
+
+/// Names, each with what it is.
+fn listed(rows: &[(&str, &str)]) -> impl Fn(&mut Roff) {
+    move |roff: &mut Roff| {
+        for (name, what) in rows {
+            roff.control("TP", []).text([roman(*name)]).text([roman(*what)]);
+        }
+    }
+}
+
 /// A man page. Sections that most people look for come first.
 fn page(mut command: Command) -> Result<Vec<u8>> {
     let is_program = command.get_name() == PROGRAM;
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").lines().next().unwrap_or_default().replace(['<', '>'], "");
     let help = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
-    let (notes, examples) = match help.split_once("Examples:\n") {
-        Some((notes, examples)) => (notes.trim().to_owned(), examples.to_owned()),
-        None => (help.trim().to_owned(), String::new()),
-    };
+    let (notes, examples) = help.split_once("Examples:\n").unwrap_or((help.as_str(), ""));
+    let (codes, notes): (Vec<&str>, Vec<&str>) = notes.lines().partition(|line| line.starts_with("Exit codes: "));
+    let (codes, notes) = (codes.concat(), notes.join("\n").trim().to_owned());
     let has_subcommands = command.get_subcommands().any(|command| !command.is_hide_set());
     let has_options = command.get_arguments().any(|argument| !argument.is_hide_set());
+    let commands = command.get_subcommands().filter_map(|command| Some(format!("{}(1)", command.get_display_name()?)));
+    let commands: Vec<String> = commands.collect();
     // Subcommands have no version.
     let man = Man::new(command).source(concat!("histeq-video ", env!("CARGO_PKG_VERSION")));
 
@@ -195,18 +258,24 @@ fn page(mut command: Command) -> Result<Vec<u8>> {
         section("EXAMPLES", &lines, &mut text)?;
     }
     if is_program {
-        let files = |roff: &mut Roff| {
-            for (name, what) in FILES {
-                roff.control("TP", []).text([roman(name)]).text([roman(what)]);
-            }
-        };
-        section("FILES", &files, &mut text)?;
+        section("FILES", &listed(&FILES), &mut text)?;
     }
     if has_options {
         man.render_options_section(&mut text)?;
     }
     if has_subcommands {
         man.render_subcommands_section(&mut text)?;
+    }
+    if is_program {
+        section("EXIT STATUS", &listed(&EXIT_STATUS), &mut text)?;
+        let variables = variables();
+        let rows: Vec<_> = [("HISTEQ_OPTION", variables.as_str())].into_iter().chain(ENVIRONMENT).collect();
+        section("ENVIRONMENT", &listed(&rows), &mut text)?;
+    } else if let Some(codes) = codes.strip_prefix("Exit codes: ") {
+        let codes = |roff: &mut Roff| {
+            roff.text([roman(codes)]);
+        };
+        section("EXIT STATUS", &codes, &mut text)?;
     }
     if !notes.is_empty() {
         let paragraphs = |roff: &mut Roff| {
@@ -216,6 +285,20 @@ fn page(mut command: Command) -> Result<Vec<u8>> {
         };
         section("NOTES", &paragraphs, &mut text)?;
     }
+    let others = match is_program {
+        true => {
+            let bugs = |roff: &mut Roff| {
+                roff.text([roman(BUGS)]);
+            };
+            section("BUGS", &bugs, &mut text)?;
+            format!("{}, ffmpeg(1), ffprobe(1), mpv(1)", commands.join(", "))
+        }
+        false => format!("{PROGRAM}(1)"),
+    };
+    let others = |roff: &mut Roff| {
+        roff.text([roman(others.as_str())]);
+    };
+    section("SEE ALSO", &others, &mut text)?;
     if is_program {
         man.render_version_section(&mut text)?;
     }

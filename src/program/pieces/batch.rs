@@ -3,7 +3,7 @@
 use super::jobs::most_jobs;
 use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
 use crate::options::{FileJob, Job, Jobs, ManyJob};
-use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, jobs_summary};
+use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, in_bytes, jobs_summary};
 use crate::signals;
 use anyhow::Result;
 use histeq::frame::limits;
@@ -63,7 +63,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     }
     let (good, frames, elapsed) = (runs.len() - done.failed.len(), done.frames, begin.elapsed());
     let (files, seconds) = (counted(good as u64, "file"), elapsed.as_secs_f64());
-    let line = format!("{files} with {frames} frames in {seconds:.2} s{skipped}");
+    let size = if done.bytes > 0 { format!(", {}", in_bytes(done.bytes)) } else { String::new() };
+    let line = format!("{files} with {frames} frames in {seconds:.2} s{size}{skipped}");
     console.summary(jobs_summary(frames, done.damaged, None, elapsed, line));
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);

@@ -131,7 +131,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     };
     if worked.outcome == Outcome::Interrupted {
         let name = &joined.name;
-        let line = format!("interrupted, what there is before the first gap -> {name} (the same command goes on)");
+        let line = "interrupted (the same command goes on); what there is before the first gap";
+        let line = format!("{line} -> {name}");
         let summary = jobs_summary(worked.frames, worked.damaged, None, begin.elapsed(), line);
         console.summary(ResultRecord { outputs: vec![OutputRecord { frames: worked.frames, ..joined }], ..summary });
         return Ok(Some(Outcome::Interrupted));
@@ -142,7 +143,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     let rate = now as f64 / seconds.max(1e-6);
     let now = if worked.before > 0 { format!(", {now} of them") } else { String::new() };
     let line = format!("{frames} frames{now} in {seconds:.2} s ({rate:.1} fps) by {jobs} in {count} pieces");
-    let line = with_name(&format!("{} -> ", with_size(&line, name)), name);
+    let line = with_name(&with_size(&line, name), name);
     console.summary(jobs_summary(frames as u64, worked.damaged, Some(name), elapsed, line));
     let _ = folder.remove(PLAN).and_then(|()| folder.remove_itself());
     Ok(Some(Outcome::Complete))

@@ -12,9 +12,10 @@ use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use histeq::frame::limits;
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
-use histeq_media::sys::{Name, limit_of, no_thread};
+use histeq_media::sys::{Name, limit_of, no_thread, one_line};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::io::{BufRead, BufReader, Read};
 use std::mem::{Discriminant, discriminant};
 use std::path::Path;
@@ -110,6 +111,8 @@ pub struct PoolResult {
     pub before: u64,
     /// The damaged frames and packets of those that succeeded.
     pub damaged: u64,
+    /// The bytes of the files that these have written.
+    pub bytes: u64,
     /// What files that were interrupted have left.
     pub partial: Vec<OutputRecord>,
 }
@@ -217,7 +220,9 @@ impl<'a> ProcessPool<'a> {
             (0..runs.len()).map(|run| Waiting { run, attempt: 1, not_before: now, gpu: None }).collect();
         let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
-        let of = Metered { frames: all.map(|all| all + self.done.0), ..Metered::default() };
+        let (frames, share) = (all.map(|all| all + self.done.0), all.is_none().then_some(0.0));
+        let of = Metered { frames, share, ..Metered::default() };
+        let weights = weights(runs);
         let mut meter = Meter::start((self.stderr.meter, self.console.events.clone()), of);
         meter.before = self.done.0;
         if self.stderr.meter == MeterStyle::Bar {
@@ -227,7 +232,7 @@ impl<'a> ProcessPool<'a> {
         let (sender, outputs) = unbounded();
         let before = self.done.0;
         let (outcome, failed, partial) = (Outcome::Complete, Vec::new(), Vec::new());
-        let done = PoolResult { outcome, failed, frames: before, before, damaged: 0, partial };
+        let done = PoolResult { outcome, failed, frames: before, before, damaged: 0, bytes: 0, partial };
         let (working, printed) = (Vec::new(), HashSet::new());
         let ended = Sum { frames: before, decoded: before, ..Sum::default() };
         let mut active = ActivePool { pool: self, runs, working, printed, gpus, sender, outputs, done, ended };
@@ -242,6 +247,12 @@ impl<'a> ProcessPool<'a> {
             let left = waiting.len() + active.working.len() + active.done.failed.len();
             let all = self.done.1 + runs.len();
             meter.part = Some(format!("{}/{all} {}", all - left, self.unit));
+            let first = active.working.iter().map(|working| working.run).min();
+            meter.file = first.map(|run| one_line(&runs[run].file.to_string()).into_owned());
+            if let Some(share) = &mut meter.of.share {
+                let waits = waiting.iter().map(|waiting| weights[waiting.run]).sum::<f64>();
+                *share = (1.0 - (waits + active.left(&weights)) / weights.iter().sum::<f64>()).max(0.0);
+            }
             meter.update(&progress);
             if self.cancel.is_cancelled() {
                 break Ok(Outcome::Interrupted);
@@ -339,6 +350,17 @@ impl Reported {
     }
 }
 
+/// How much work each run is, where its frames are not known: by the size of its file. What is no file, as numbered
+/// images, counts as the mean of those that are.
+fn weights(runs: &[ChildRun]) -> Vec<f64> {
+    let size =
+        |run: &ChildRun| std::fs::metadata(&run.file).ok().filter(Metadata::is_file).map(|file| file.len() as f64);
+    let sizes: Vec<Option<f64>> = runs.iter().map(size).collect();
+    let (sum, count) = (sizes.iter().flatten().sum::<f64>(), sizes.iter().flatten().count());
+    let mean = sum / count.max(1) as f64;
+    sizes.into_iter().map(|size| size.unwrap_or(mean).max(1.0)).collect()
+}
+
 /// The progress of several runs together.
 #[derive(Clone, Copy, Default)]
 struct Sum {
@@ -406,6 +428,14 @@ impl ActivePool<'_> {
         Ok(())
     }
 
+    /// How much is left of the runs that go on.
+    fn left(&self, weights: &[f64]) -> f64 {
+        let left = |Working { run, reported, .. }: &Working| {
+            weights[*run] * (1.0 - reported.progress.percent.unwrap_or(0.0) / 100.0)
+        };
+        self.working.iter().map(left).sum()
+    }
+
     /// Takes in the ends of processes.
     fn collect(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<()> {
         let mut index = 0;
@@ -426,7 +456,9 @@ impl ActivePool<'_> {
                     ChildEnd::Nothing => {}
                     ChildEnd::Summary => self.pool.console.lines(&reported.result.summary),
                     ChildEnd::File(output) => {
-                        self.pool.console.file(FileRecord::of(file, output, FileRecord::from(reported.result)));
+                        let record = FileRecord::from(reported.result);
+                        self.done.bytes += record.bytes.unwrap_or(0);
+                        self.pool.console.file(FileRecord::of(file, output, record));
                     }
                 }
                 continue;

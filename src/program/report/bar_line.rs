@@ -1,9 +1,10 @@
 //! The line of the progress bar on the terminal: one line at any width, also right after the terminal was resized.
 
-use super::width::columns;
+use super::width::{begin, columns};
 use indicatif::TermLike;
 use std::io::{Result, Write, stderr};
 use std::sync::{Mutex, PoisonError};
+use unicode_width::UnicodeWidthStr;
 
 /// Draws one line on stderr, cut to the width that the terminal has now. The cursor waits at its beginning: when a
 /// terminal that becomes narrower breaks the line, all of it is below the cursor, and is erased from there.
@@ -57,8 +58,9 @@ impl TermLike for BarLine {
         let width = columns();
         self.change(|line| {
             // What is cut off leaves a sign.
-            let is_cut = line.trim_end().chars().count() > width;
-            let shown: String = line.chars().take(width - usize::from(is_cut)).chain(is_cut.then_some('…')).collect();
+            let is_cut = line.trim_end().width() > width;
+            let room = width - usize::from(is_cut);
+            let shown: String = begin(line.chars(), room).into_iter().chain(is_cut.then_some('…')).collect();
             result = stderr().write_all(format!("\r\x1b[J{}\r", shown.trim_end()).as_bytes());
         })?;
         result

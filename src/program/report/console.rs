@@ -1,7 +1,8 @@
 //! Lines on stderr that do not run into the progress bar, and the same as events.
 
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, SegmentRecord, StartRecord};
-use super::summary::{counted, with_strength};
+use super::summary::{counted, in_bytes, with_strength};
+use super::width::shown;
 use crate::options::{Verbosity, shown_command};
 use histeq_media::pipeline::{FailureKind, Level, Notices};
 use histeq_media::sys::{Name, one_line, print_line, wait_until_printed, without_middle};
@@ -40,7 +41,7 @@ impl Console {
     fn print(&self, from: Verbosity, line: &str) {
         if self.verbosity >= from && self.has_text() {
             let bar = locked(&self.bar).clone();
-            bar.suspend(|| print_line(line));
+            bar.suspend(|| print_line(&shown(line)));
         }
     }
 
@@ -128,9 +129,9 @@ impl Console {
 
     /// Prints how one of many files has ended; not of one that was there.
     pub fn file(&self, file: FileRecord) {
-        let FileRecord { input, frames, seconds, found_text: found, strength, unchanged, partial, error, .. } = &file;
+        let FileRecord { input, frames, bytes, seconds, found_text: found, strength, unchanged, .. } = &file;
         let frames = counted(*frames, "frame");
-        match (error, partial) {
+        match (&file.error, &file.partial) {
             (Some(error), _) => {
                 let why = error.message.strip_prefix(&format!("{input}: ")).unwrap_or(&error.message);
                 self.print(Verbosity::Quiet, &one_line(&format!("{input}: failed: {why}")));
@@ -142,7 +143,8 @@ impl Console {
                 let found =
                     found.clone().map(|found| format!(", {}", with_strength(found, *strength))).unwrap_or_default();
                 let unchanged = unchanged.as_ref().map(|what| format!(": {what}")).unwrap_or_default();
-                let line = format!("{input}: {frames} in {seconds:.2} s{found}{unchanged}");
+                let size = bytes.map(|bytes| format!(", {}", in_bytes(bytes))).unwrap_or_default();
+                let line = format!("{input}: {frames} in {seconds:.2} s{size}{found}{unchanged}");
                 self.print(Verbosity::Normal, &one_line(&line));
             }
             (None, None) => {}

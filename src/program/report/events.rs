@@ -234,6 +234,9 @@ pub struct FileRecord {
     pub exit_code: u8,
     /// Frames written.
     pub frames: u64,
+    /// Size of the output, if it is one file.
+    #[serde(default)]
+    pub bytes: Option<u64>,
     /// Damaged frames and packets.
     pub damaged: u64,
     /// How long it took.
@@ -269,9 +272,10 @@ impl FileRecord {
 impl From<ResultRecord> for FileRecord {
     /// The numbers of the run of a file.
     fn from(
-        ResultRecord { frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord,
+        ResultRecord { outputs, frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord,
     ) -> Self {
-        FileRecord { frames, damaged, seconds, found, found_text, strength, unchanged, ..FileRecord::default() }
+        let bytes = outputs.last().and_then(|output| output.bytes);
+        FileRecord { frames, bytes, damaged, seconds, found, found_text, strength, unchanged, ..FileRecord::default() }
     }
 }
 

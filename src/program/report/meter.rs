@@ -2,9 +2,11 @@
 
 use super::bar_line::BarLine;
 use super::events::{Event, Events, ProgressRecord};
+use super::summary::counted;
+use super::width::{cut, shown};
 use crate::options::MeterStyle;
 use histeq_media::pipeline::{Input, Progress};
-use histeq_media::sys::print_line;
+use histeq_media::sys::{print_line, printable};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,17 +20,26 @@ const NOW: Duration = Duration::from_secs(3);
 /// The time after the first frames after which the remaining time is estimated.
 const SURE: Duration = Duration::from_secs(1);
 
+/// The steps of the bar.
+const STEPS: f64 = 1000.0;
+
+/// The columns of the name of a file behind the bar.
+const NAME: usize = 24;
+
 /// What a meter is about.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Metered {
     /// Number of frames, if known.
     pub frames: Option<u64>,
+    /// The share that is done, 0 to 1, of what is not counted in frames.
+    pub share: Option<f64>,
     /// Frames a second of the video, if known.
     pub rate: Option<f64>,
     /// Which of two passes this is, if there are two.
     pub pass: Option<u32>,
-    /// Number of the source, if there are several.
+    /// Number of the source, and its name, if there are several.
     pub source: Option<usize>,
+    pub name: Option<String>,
     /// Whether it goes on as a camera does: what counts is the rate of now.
     pub is_live: bool,
 }
@@ -47,11 +58,12 @@ pub struct Meter {
     pub of: Metered,
     /// How many of its frames were there before: they do not count for the speed.
     pub before: u64,
-    /// How many of its parts are done, if it has parts.
+    /// How many of its parts are done, if it has parts, and the file of the one that is worked on.
     pub part: Option<String>,
+    pub file: Option<String>,
     begin: Instant,
-    /// When the first frames were done, and how many.
-    first: Option<(Instant, u64)>,
+    /// When the first frames were done, and how much of all that was.
+    first: Option<(Instant, f64)>,
     /// Counts of frames of the last seconds of a live run, oldest first.
     counts: VecDeque<(Instant, u64)>,
     /// The time between two lines or events.
@@ -65,20 +77,17 @@ pub struct Meter {
 impl Meter {
     /// Starts a meter. Sends events, too.
     pub fn start((style, events): (MeterStyle, Option<Events>), of: Metered) -> Self {
+        let has_end = of.frames.is_some() || of.share.is_some();
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(
-                of.frames,
+                has_end.then_some(STEPS as u64),
                 ProgressDrawTarget::term_like_with_hz(Box::new(BarLine::default()), 10),
             ),
             _ => ProgressBar::hidden(),
         };
-        let template = match of.frames {
-            Some(_) => "{prefix}{percent:>3}% {wide_bar} {pos}/{len} frames{msg}",
-            None => "{prefix}{spinner} {pos} frames{msg} {elapsed}",
-        };
+        let template = if has_end { "{prefix}{wide_bar} {msg}" } else { "{prefix}{spinner} {msg}" };
         // The templates are constants, and valid.
         bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_prefix(prefix(of.pass, of.source));
         let now = Instant::now();
         Meter {
             style,
@@ -86,6 +95,7 @@ impl Meter {
             of,
             before: 0,
             part: None,
+            file: None,
             begin: now,
             first: None,
             counts: VecDeque::from([(now, 0)]),
@@ -100,16 +110,10 @@ impl Meter {
         self.count(progress.written());
         if self.style == MeterStyle::Bar {
             let record = self.record(progress, false);
-            if let Some(frames) = self.of.frames.filter(|&frames| frames < record.frame) {
-                // The container was wrong about its length.
-                self.bar.set_length(frames.max(record.frame));
-            }
-            self.bar.set_position(record.frame);
-            let eta = record.eta.map(|eta| format!(" ETA {}", clock(eta))).unwrap_or_default();
-            self.bar.set_message(match record.no_signal {
-                Some(seconds) => format!(" {}", no_signal(seconds)),
-                None => format!(" {}{}{eta}", self.rates(&record, ", "), self.part()).replace("  ", " "),
-            });
+            let [before, behind] = self.around_bar(&record);
+            self.bar.set_prefix(before);
+            self.bar.set_message(behind);
+            self.bar.set_position(record.percent.map_or(0, |percent| (percent / 100.0 * STEPS) as u64));
         }
         if self.has_lines() && self.printed.elapsed() >= self.interval {
             self.printed = Instant::now();
@@ -125,11 +129,35 @@ impl Meter {
         }
     }
 
-    /// Remembers how many frames there are now, if that matters.
+    /// What stands before and behind the bar. A narrow terminal cuts off the end, so what matters most comes first.
+    fn around_bar(&self, record: &ProgressRecord) -> [String; 2] {
+        let percent = record.percent.map(|percent| format!("{:>3.0}% ", percent.floor())).unwrap_or_default();
+        let eta = record.eta.map(|eta| format!("ETA {} ", clock(eta))).unwrap_or_default();
+        let before = format!("{percent}{eta}{}", self.prefix());
+        if let Some(seconds) = record.no_signal {
+            return [before, no_signal(seconds)];
+        }
+        let name = |file: &str| format!(": {}", cut(&printable(file.rsplit('/').next().unwrap_or(file)), NAME));
+        let part = self.part(name).map(|part| format!("{part}, ")).unwrap_or_default();
+        let frames = match record.frames {
+            // The container may be wrong about its length.
+            Some(frames) => format!("{}/{} frames", record.frame, frames.max(record.frame)),
+            None => counted(record.frame, "frame"),
+        };
+        let rates = self.rates(record, ", ");
+        let time = match record.percent {
+            Some(_) => String::new(),
+            None => format!(", {} so far", clock(self.begin.elapsed().as_secs_f64())),
+        };
+        [before, format!("{part}{frames}, {rates}{time}")]
+    }
+
+    /// Remembers how much is done now, if that matters.
     fn count(&mut self, frames: u64) {
         let now = Instant::now();
         if frames > self.before {
-            self.first.get_or_insert((now, frames));
+            let (done, _) = self.done(frames);
+            self.first.get_or_insert((now, done));
         }
         if self.of.is_live {
             self.counts.push_back((now, frames));
@@ -140,8 +168,16 @@ impl Meter {
         }
     }
 
-    fn part(&self) -> String {
-        self.part.as_ref().map(|part| format!(", {part}")).unwrap_or_default()
+    /// How many parts are done, with the file that is worked on as `name` shows it.
+    fn part(&self, name: impl Fn(&str) -> String) -> Option<String> {
+        let file = self.file.as_deref().map(name).unwrap_or_default();
+        self.part.as_ref().map(|part| format!("{part}{file}"))
+    }
+
+    /// What stands in front of the progress of one of two passes, or of one of several sources.
+    fn prefix(&self) -> String {
+        let pass = self.of.pass.map(|pass| format!("pass {pass} of 2  "));
+        pass.or(self.of.name.as_ref().map(|name| format!("{name}: "))).unwrap_or_default()
     }
 
     /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for:
@@ -150,8 +186,7 @@ impl Meter {
         match (*frame > self.before, *decoded) {
             (true, _) => format!("{fps:.0$} fps{between}{speed:.2}x", usize::from(*fps < 9.95)),
             (false, 0) => "waiting for the first frame".to_owned(),
-            (false, 1) => "filling up: 1 frame read".to_owned(),
-            (false, decoded) => format!("filling up: {decoded} frames read"),
+            (false, decoded) => format!("reading ahead: {}", counted(decoded, "frame")),
         }
     }
 
@@ -159,10 +194,16 @@ impl Meter {
         self.style == MeterStyle::Plain || self.events.is_some()
     }
 
-    /// Frames a second since the first ones were done: until then, an encoder was being filled.
-    fn steady(&self, frame: u64) -> Option<f64> {
+    /// How much is done, and of how much, if that is known.
+    fn done(&self, frames: u64) -> (f64, Option<f64>) {
+        let by_frames = (frames as f64, self.of.frames.filter(|&all| all > 0).map(|all| all as f64));
+        self.of.share.map_or(by_frames, |share| (share, Some(1.0)))
+    }
+
+    /// How much of it is done a second, since the first frames were: until then, an encoder was being filled.
+    fn steady(&self, done: f64) -> Option<f64> {
         let (time, first) = self.first.filter(|(time, _)| time.elapsed() >= SURE)?;
-        Some(frame.saturating_sub(first) as f64 / time.elapsed().as_secs_f64()).filter(|rate| *rate > 0.0)
+        Some((done - first) / time.elapsed().as_secs_f64()).filter(|rate| *rate > 0.0)
     }
 
     /// Frames a second: since the beginning, or of now.
@@ -179,8 +220,9 @@ impl Meter {
         let (fps, position) = (self.fps(frame), progress.position() as f64 / 1e6);
         let read = progress.decoded() as f64 / position;
         let rate = self.of.rate.or(Some(read).filter(|rate| rate.is_normal()));
-        let share = frames.filter(|&frames| frames > 0).map(|frames| (frame as f64 / frames as f64).min(1.0));
-        let rest = frames.zip(self.steady(frame)).map(|(frames, rate)| frames.saturating_sub(frame) as f64 / rate);
+        let (part, all) = self.done(frame);
+        let share = all.map(|all| (part / all).min(1.0));
+        let rest = all.zip(self.steady(part)).map(|(all, rate)| (all - part).max(0.0) / rate);
         ProgressRecord {
             pass: self.of.pass,
             source: self.of.source,
@@ -205,9 +247,9 @@ impl Meter {
             let percent = record.percent.map(|percent| format!("{percent:5.1}%  ")).unwrap_or_default();
             let eta = record.eta.map(|eta| format!("  eta {eta:.0} s")).unwrap_or_default();
             let silence = record.no_signal.map(|seconds| format!("  {}", no_signal(seconds))).unwrap_or_default();
-            let (frame, rates) = (record.frame, self.rates(record, "  "));
-            let (prefix, part) = (prefix(record.pass, record.source), self.part());
-            print_line(&format!("{prefix}{percent}frame {frame}  {rates}{part}{eta}{silence}"));
+            let (frame, rates, prefix) = (record.frame, self.rates(record, "  "), self.prefix());
+            let part = self.part(|file| format!(": {file}")).map(|part| format!("  {part}")).unwrap_or_default();
+            print_line(&shown(&format!("{prefix}{percent}frame {frame}  {rates}{eta}{silence}{part}")));
         }
     }
 }
@@ -224,12 +266,6 @@ fn clock(seconds: f64) -> String {
         (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
         (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
-}
-
-/// What stands in front of the progress of one of two passes, or of one of several sources.
-fn prefix(pass: Option<u32>, source: Option<usize>) -> String {
-    let pass = pass.map(|pass| format!("pass {pass} of 2  "));
-    pass.or(source.map(|source| format!("source {source}  "))).unwrap_or_default()
 }
 
 /// Rounds to multiples of 1/`parts`, to limit the digits in JSON.
@@ -254,7 +290,7 @@ mod tests {
         (1..=12).for_each(|frame| progress.count_decoded(frame * 40_000));
         let record = meter.record(&progress, false);
         assert_eq!((record.decoded, record.frame, record.eta, record.speed), (12, 0, None, 0.0));
-        assert_eq!(text(&progress), "filling up: 12 frames read");
+        assert_eq!(text(&progress), "reading ahead: 12 frames");
         progress.reach(3, 12, 480_000, 0);
         assert!(text(&progress).contains(" fps, "), "{}", text(&progress));
     }
@@ -263,7 +299,7 @@ mod tests {
     fn speed_is_the_rate_of_frames_by_that_of_the_video() {
         let mut meter = meter(Metered { frames: Some(1000), rate: Some(12.5), ..Metered::default() });
         let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).expect("a time");
-        (meter.begin, meter.first) = (ago(10), Some((ago(5), 11)));
+        (meter.begin, meter.first) = (ago(10), Some((ago(5), 11.0)));
         let progress = Progress::default();
         // Far more has been read than written.
         progress.reach(211, 900, 72_000_000, 0);
@@ -272,6 +308,34 @@ mod tests {
         assert!(record.eta.is_some_and(|eta| (eta - 789.0 / 40.0).abs() < 0.2), "{record:?}");
         assert_eq!(meter.rates(&ProgressRecord { fps: 4.25, speed: 0.171, ..record.clone() }, ", "), "4.2 fps, 0.17x");
         assert_eq!(meter.rates(&ProgressRecord { fps: 21.1, ..record }, "  "), "21 fps  1.69x");
+    }
+
+    #[test]
+    fn what_matters_most_is_cut_off_last() {
+        let mut meter = meter(Metered { frames: Some(1000), rate: Some(12.5), ..Metered::default() });
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).expect("a time");
+        (meter.begin, meter.first) = (ago(10), Some((ago(5), 11.0)));
+        let progress = Progress::default();
+        progress.reach(211, 900, 72_000_000, 0);
+        let [before, behind] = meter.around_bar(&meter.record(&progress, false));
+        assert!(
+            before.starts_with(" 21% ETA ") && behind.starts_with("211/1000 frames, 21 fps, 1.6"),
+            "{before}{behind}"
+        );
+        // Of many files, the share goes by their sizes.
+        meter.of = Metered { share: Some(0.25), ..Metered::default() };
+        meter.first = Some((ago(5), 0.0));
+        (meter.part, meter.file) =
+            (Some("1/4 files".to_owned()), Some("card/day 1/a-name-of-many-letters-0001.mp4".to_owned()));
+        let record = meter.record(&progress, false);
+        assert_eq!((record.percent, record.frames), (Some(25.0), None));
+        assert!(record.eta.is_some_and(|eta| (eta - 15.0).abs() < 0.5), "{record:?}");
+        let [before, behind] = meter.around_bar(&record);
+        assert!(before.starts_with(" 25% ETA 15s "), "{before}");
+        assert!(
+            behind.starts_with("1/4 files: a-name-…letters-0001.mp4, 211 frames, ") && !behind.contains("so far"),
+            "{behind}"
+        );
     }
 
     #[test]

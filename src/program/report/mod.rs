@@ -9,7 +9,7 @@
 //! | `console.rs` | messages as lines, and as events |
 //! | `meter.rs`, `bar_line.rs` | progress as a bar, lines and events |
 //! | `summary.rs` | the result at the end |
-//! | `width.rs` | what fits on a line |
+//! | `width.rs` | what fits on a line of the terminal |
 
 mod bar_line;
 mod console;
@@ -29,6 +29,6 @@ pub use events::{
 pub use failure::{SKIPPED, kind_of};
 pub use meter::{Meter, Metered};
 pub use summary::{
-    compare_summary, counted, in_bytes, jobs_summary, live_summary, summary, unchanged_summary, with_size,
+    compare_summary, counted, in_bytes, jobs_summary, live_summary, summary, unchanged_summary, with_name, with_size,
 };
-pub use width::with_name;
+pub use width::shown;

@@ -1,7 +1,6 @@
 //! The result of a run: frames, time, backend, and the time of each stage.
 
 use super::events::{OutputRecord, ResultRecord, bytes_of};
-use super::width::{in_a_line_or_two, with_name, wrapped};
 use crate::options::Unchanged;
 use histeq_media::pipeline::live::{LiveSummary, Written};
 use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, UNCHANGED};
@@ -22,9 +21,8 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
         busy(Stage::Equalize),
         busy(Stage::Sink),
     );
-    let stages = in_a_line_or_two(&stages, &format!("by {}", summary.equalizer));
     let last = with_destination(&frames_in_time(progress, "", summary.elapsed), summary);
-    let line = format!("{}{damaged}{stages}\n{last}", found(progress));
+    let line = format!("{}{damaged}{stages} by {}\n{last}", found(progress), summary.equalizer);
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
@@ -33,7 +31,7 @@ pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Uncha
     let line = frames_in_time(progress, "", result.elapsed);
     let copied = matches!(unchanged, Unchanged::Copy);
     let (line, done) = match (&result.output, copied) {
-        (Some(name), true) => (with_name(&format!("{line}; a copy of the input -> "), name), "copied"),
+        (Some(name), true) => (with_name(&format!("{line}; a copy of the input"), name), "copied"),
         _ => (format!("{line}; nothing was written (--unchanged skip)"), "skipped"),
     };
     let outputs = if copied { outputs(result, progress) } else { Vec::new() };
@@ -44,19 +42,19 @@ pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Uncha
 /// What natural finds in video that lacks nothing.
 const NOTHING: &str = "nothing to correct";
 
-/// What the video was, and what it lacked, on lines of their own.
+/// What the video was, and what it lacked, on a line of its own.
 fn found(progress: &Progress) -> String {
     let words = progress.found_in_words();
     // Without a hint, people think that nothing was done.
     let hint = match words.as_deref() {
         Some(NOTHING) => {
-            ", so it looks as before\n(`histeq-video preview` shows other looks, --method global equalizes)"
+            ", so it looks as before (`histeq-video preview` shows other looks, --method global equalizes)"
         }
         Some(UNCHANGED) => ", so it looks as before (`histeq-video preview` shows other looks)",
         _ => "",
     };
     let words = words.map(|found| with_strength(found, progress.strength()));
-    words.map_or_else(String::new, |found| format!("{}{hint}\n", wrapped(&found)))
+    words.map_or_else(String::new, |found| format!("{found}{hint}\n"))
 }
 
 /// What was found, and how much of it was corrected, if that is not all of it.
@@ -132,17 +130,16 @@ pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<u
     if let Some(shown) = summary.shown {
         text += &format!("; {shown} shown");
     }
-    let mut text = wrapped(&text);
     for output in &summary.outputs {
         let line = with_size(&counted(output.frames, "frame"), &output.name);
-        text += &format!("\n{line} -> {}", one_line(&output.name.to_string()));
-        match (output.missed, output.dropped) {
-            (0, 0) => {}
-            (0, dropped) => text += &format!(", {dropped} dropped because it was too slow"),
-            (missed, 0) => text += &format!(", {missed} dropped because it was away"),
+        let lost = match (output.missed, output.dropped) {
+            (0, 0) => String::new(),
+            (0, dropped) => format!(", {dropped} dropped because it was too slow"),
+            (missed, 0) => format!(", {missed} dropped because it was away"),
             // During an attempt to reconnect, frames count as dropped.
-            (missed, dropped) => text += &format!(", {} dropped because it was away or too slow", missed + dropped),
-        }
+            (missed, dropped) => format!(", {} dropped because it was away or too slow", missed + dropped),
+        };
+        text += &format!("\n{}", with_name(&format!("{line}{lost}"), &output.name));
     }
     let output = |output: &Written| OutputRecord::new(&output.name, output.frames);
     ResultRecord {
@@ -178,13 +175,17 @@ pub fn in_bytes(bytes: u64) -> String {
     }
 }
 
+/// `line`, and behind an arrow the name of what was made.
+pub fn with_name(line: &str, name: &Name) -> String {
+    format!("{line} -> {}", one_line(&name.to_string()))
+}
+
 /// `line`, the size of the output, and its name.
 fn with_destination(line: &str, summary: &Summary) -> String {
     match (summary.outcome, &summary.output) {
-        (Outcome::Complete, Some(name)) => with_name(&format!("{} -> ", with_size(line, name)), name),
+        (Outcome::Complete, Some(name)) => with_name(&with_size(line, name), name),
         (Outcome::Interrupted, Some(name)) => {
-            let line = with_size(&format!("{line}; interrupted, what there is"), name);
-            with_name(&format!("{line} -> "), name)
+            with_name(&with_size(&format!("{line}; interrupted, what there is"), name), name)
         }
         (_, None) => format!("{line}; interrupted before the first frame"),
     }

@@ -1,34 +1,55 @@
-//! What fits on a line of the terminal: text in lines, and names cut in the middle.
+//! What fits on a line of the terminal: messages on several lines, and names cut in the middle in the bar.
 
-use histeq_media::sys::{Name, one_line};
-use rustix::termios::tcgetwinsize;
-use std::io::{IsTerminal, stderr};
+use histeq_media::sys::{printable, terminal_columns};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The columns of a terminal that reports none, and of lines of text that go elsewhere.
+/// The columns of a terminal that reports none.
 const USUAL: usize = 80;
 
-/// The columns that a line on stderr can fill. One stays empty: behind a full line, terminals differ in where the
-/// cursor is.
+/// The columns that a line on the terminal can fill.
 pub fn columns() -> usize {
-    let columns = tcgetwinsize(stderr()).map_or(0, |size| size.ws_col.into());
+    usable(terminal_columns().unwrap_or(0))
+}
+
+/// One stays empty: behind a full line, terminals differ in where the cursor is.
+fn usable(columns: usize) -> usize {
     if columns == 0 { USUAL } else { columns }.saturating_sub(1).max(1)
 }
 
-/// `text` on as many lines as it takes with the usual columns: broken behind semicolons, and between words where what
-/// stands between two of them is longer than a line.
-pub fn wrapped(text: &str) -> String {
-    let parts = text.split_inclusive("; ").flat_map(|part| match part.trim_end().width() < USUAL {
+/// `text` as it is printed: on a terminal, with as many lines as that takes there; elsewhere as it is, since whoever
+/// reads a log looks for whole lines.
+pub fn shown(text: &str) -> String {
+    let Some(columns) = terminal_columns().map(usable) else { return text.to_owned() };
+    let lines: Vec<String> = printable(text).lines().map(|line| wrapped(line, columns)).collect();
+    lines.join("\n")
+}
+
+/// What stands before a line that goes on with the one above.
+const INDENT: &str = "  ";
+
+/// A line on as many as it takes with so many columns: broken behind semicolons, and between words where what stands
+/// between two of them is longer than a line. A name behind an arrow stays whole, on a line of its own if need be.
+fn wrapped(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let (text, name) = match text.rsplit_once(" -> ") {
+        Some((text, name)) => (text, Some(format!("-> {name}"))),
+        None => (text, None),
+    };
+    let room = columns.saturating_sub(INDENT.len());
+    let parts = text.split_inclusive("; ").flat_map(|part| match part.trim_end().width() <= room {
         true => vec![part.trim_end()],
         false => part.trim_end().split(' ').collect(),
     });
     let mut lines = String::new();
     let mut width = 0;
-    for part in parts {
+    for part in parts.chain(name.as_deref()) {
         let more = width + usize::from(width > 0) + part.width();
-        if width > 0 && more >= USUAL {
+        if width > 0 && more > columns {
             lines.push('\n');
-            width = part.width();
+            lines.push_str(INDENT);
+            width = INDENT.len() + part.width();
         } else {
             lines.push_str(if width > 0 { " " } else { "" });
             width = more;
@@ -38,39 +59,29 @@ pub fn wrapped(text: &str) -> String {
     lines
 }
 
-/// Two texts on a line, or on one each where they do not fit.
-pub fn in_a_line_or_two(first: &str, second: &str) -> String {
-    let between = if first.width() + 1 + second.width() < USUAL { " " } else { "\n" };
-    format!("{first}{between}{}", wrapped(second))
-}
-
-/// `before` and a name behind it; on a terminal, of which it would take a second line, the name is cut in its middle.
-pub fn with_name(before: &str, name: &Name) -> String {
-    let room = if stderr().is_terminal() { columns().saturating_sub(before.width()) } else { usize::MAX };
-    format!("{before}{}", cut(&one_line(&name.to_string()), room))
-}
-
 /// The shortest that a name is cut to.
 const SHORTEST: usize = 12;
 
 /// `name` in this many columns: its beginning and its end.
-fn cut(name: &str, room: usize) -> String {
+pub(super) fn cut(name: &str, room: usize) -> String {
     let room = room.max(SHORTEST);
     if name.width() <= room {
         return name.to_owned();
     }
-    let fitting = |letters: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
-        let mut width = 0;
-        let fits = |letter: &char| {
-            width += letter.width().unwrap_or(0);
-            width <= room
-        };
-        letters.take_while(fits).collect()
-    };
     // The end has the extension.
-    let before = fitting(&mut name.chars(), (room - 1) / 3);
-    let behind = fitting(&mut name.chars().rev(), room - 1 - (room - 1) / 3);
+    let before = begin(name.chars(), (room - 1) / 3);
+    let behind = begin(name.chars().rev(), room - 1 - (room - 1) / 3);
     before.into_iter().chain(['…']).chain(behind.into_iter().rev()).collect()
+}
+
+/// As many of the letters as these columns hold.
+pub(super) fn begin(letters: impl Iterator<Item = char>, room: usize) -> Vec<char> {
+    let mut width = 0;
+    let fits = |letter: &char| {
+        width += letter.width().unwrap_or(0);
+        width <= room
+    };
+    letters.take_while(fits).collect()
 }
 
 #[cfg(test)]
@@ -90,17 +101,27 @@ mod tests {
 
     #[test]
     fn text_is_broken_behind_semicolons_and_between_words() {
-        let text = "log (Canon Log 3, by its metadata); rather dark (exposed 12.1 times), flat (contrast 1.4 times), \
-                    a little haze (0.2), some colour cast (0.4), noise (1.0)";
-        let lines = wrapped(text);
+        let text = "log (Canon Log 3, by its metadata); rather dark (brightened 12.1 times), flat (contrast raised \
+                    1.4 times), a little haze, some colour cast, noise removed";
+        let lines = wrapped(text, 79);
         assert!(lines.starts_with("log (Canon Log 3, by its metadata); rather dark"), "{lines}");
-        assert!(lines.lines().count() == 2 && lines.lines().all(|line| line.width() < USUAL), "{lines}");
-        assert_eq!(lines.replace('\n', " "), text);
+        assert!(lines.lines().count() == 2 && lines.lines().all(|line| line.width() <= 79), "{lines}");
+        assert_eq!(lines.replace("\n  ", " "), text);
+        assert_eq!(wrapped(text, 1000), text);
         let live = "60 frames in 9.01 s (6.7 fps) by cpu (avx512, 2 threads), 0 dropped; nothing to correct; latency \
                     from capture to equalized: median 2.5 ms, 95th percentile 8.6 ms";
-        let lines: Vec<String> = wrapped(live).lines().map(str::to_owned).collect();
-        assert!(lines.len() == 3 && lines[2].starts_with("latency from capture"), "{lines:?}");
+        let lines: Vec<String> = wrapped(live, 79).lines().map(str::to_owned).collect();
+        assert!(lines.len() == 3 && lines[2].starts_with("  latency from capture"), "{lines:?}");
         let long = "w".repeat(100);
-        assert_eq!(wrapped(&format!("a {long} b")), format!("a\n{long}\nb"));
+        assert_eq!(wrapped(&format!("a {long} b"), 79), format!("a\n  {long}\n  b"));
+    }
+
+    #[test]
+    fn the_name_of_what_was_made_is_whole_on_a_line() {
+        let name = format!("Tauchgang in den Malediven {}.mp4", "am Riff ".repeat(9));
+        let line = format!("60 frames in 1.25 s (48.0 fps), 752 kB -> {name}");
+        assert_eq!(wrapped(&line, 79), format!("60 frames in 1.25 s (48.0 fps), 752 kB\n  -> {name}"));
+        assert_eq!(wrapped("6 frames, 1 kB -> a.mkv", 79), "6 frames, 1 kB -> a.mkv");
+        assert_eq!(wrapped("6 frames, 1 kB -> a.mkv", 15), "6 frames, 1 kB\n  -> a.mkv");
     }
 }

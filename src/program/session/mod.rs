@@ -183,7 +183,7 @@ impl<'a> Session<'a> {
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
         let events = self.console.events.clone().filter(|_| !self.is_sum);
-        let of = Metered { pass: self.pass, source: self.source, ..of };
+        let of = Metered { pass: self.pass, source: self.source, name: self.name.clone(), ..of };
         let meter_style = if self.is_sum { self.stderr.meter.of_all() } else { self.stderr.meter };
         let mut meter = Meter::start((meter_style, events), of);
         if self.stderr.is_child {

@@ -195,7 +195,7 @@ fn colours_that_an_output_cannot_say_are_named() {
             let is_named = words.iter().all(|word| run.stderr.contains(word));
             assert!(kept != is_named, "{input} to {output}, kept: {kept}: {}", run.stderr);
             assert_eq!(run.stderr.contains(&format!("({transfer})")), is_named && is_hdr, "{input} to {output}");
-            assert_eq!(run.stderr.contains("keeps its transfer"), kept && is_hdr, "{input} to {output}");
+            assert_eq!(run.stderr.contains("stays HDR"), kept && is_hdr, "{input} to {output}");
             let strict = dir.run(&format!("--backend cpu --strict {line}"));
             assert_eq!(strict.code == Some(0), kept, "{input} to {output}: {}", strict.stderr);
         }

@@ -79,6 +79,31 @@ fn a_stack_of_images_loses_no_sample() {
 }
 
 #[test]
+fn a_film_of_images_says_that_it_is_lossy_and_how_it_is_not() {
+    if !encoder_is_here("a lossy codec", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let lossy = "encoded by libx264 (which is lossy, and the input is not: --encoder ffv1 in an .mkv file";
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,format=rgb24 -frames:v 3 image%d.png");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,format=gray16le -frames:v 3 deep%d.tif");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 photo%d.jpg");
+    for (input, format) in [("image%d.png", "rgb24"), ("image1.png", "rgb24"), ("deep%d.tif", "gray16le")] {
+        for output in ["out.mkv", "out.mp4"] {
+            dir.succeeds(&format!("{AS_IT_IS} {input} {output}")).says(&[lossy]);
+            assert_eq!(codec(&dir, output), "h264", "{input}");
+        }
+        // The way that is told loses nothing.
+        dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 {input} whole.mkv")).never_says("lossy");
+        assert!(dir.raw(input, format) == dir.raw("whole.mkv", format), "{input}");
+        dir.succeeds(&format!("{AS_IT_IS} --encoder libx264 {input} out.mkv")).never_says("lossy");
+    }
+    // What is lossy already is not asked after, and neither is who wants a film for the web.
+    dir.succeeds(&format!("{AS_IT_IS} photo%d.jpg out.mkv")).never_says("lossy");
+    dir.succeeds(&format!("{AS_IT_IS} --for web image%d.png out.mp4")).never_says("lossy");
+}
+
+#[test]
 fn a_quality_or_a_bit_rate_that_nobody_means_is_refused() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 5 -c:v mpeg4 in.mkv");

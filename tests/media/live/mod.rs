@@ -199,6 +199,8 @@ fn pause(seconds: f64) {
 /// How many frames the summary says went into `file`.
 #[track_caller]
 pub fn frames_counted(said: &str, file: &str) -> usize {
-    let count = |line: &str| line.split_once(&format!(" -> {file}"))?.0.split(' ').next()?.parse().ok();
+    // Of several sources, each line has a name in front.
+    let frames = |line: &str| line.split_once(&format!(" -> {file}"))?.0.rsplit(": ").next().map(str::to_owned);
+    let count = |line: &str| frames(line)?.split(' ').next()?.parse().ok();
     said.lines().find_map(count).unwrap_or_else(|| panic!("nothing said of {file}:\n{said}"))
 }

@@ -143,7 +143,7 @@ fn a_full_disk_takes_the_oldest_recording_or_is_waited_for() {
     assert_eq!(code, Some(0), "{said}");
     let frames: usize = here().iter().map(|name| dir.frame_times(name).len()).sum();
     assert!(
-        said.contains(&format!("{frames} frames -> disk/s-%s.mkv, ")) && said.contains("because it was away"),
+        said.contains(&format!("{frames} frames, ")) && said.contains(" because it was away -> disk/s-%s.mkv"),
         "{said}"
     );
 

@@ -41,6 +41,12 @@ fn several_are_as_each_alone(dir: &Dir, options: &str, films: &[(&str, usize)]) 
             assert!(run.stderr.contains(&said), "not said: {said}; but: {}", run.stderr);
         }
         assert_eq!(frames_counted(&run.stderr, &all), *frames, "{file}");
+        // Each line of a source names it, and what was made of it.
+        let is_of_output = |line: &&str| !line.starts_with('{') && line.contains(&format!(" -> {all}"));
+        let of_output = run.stderr.lines().find(is_of_output).unwrap_or_default();
+        let bytes = dir.read(&all).len() as f64;
+        let size = if bytes < 1e6 { format!("{:.0} kB", bytes / 1e3) } else { format!("{:.1} MB", bytes / 1e6) };
+        assert_eq!(of_output, format!("source {number}, {file}: {frames} frames, {size} -> {all}"));
     }
     run.stderr
 }

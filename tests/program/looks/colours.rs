@@ -12,7 +12,7 @@ const LIGHT: &str =
 const KEYS: [&str; 6] = ["codec_name", "pix_fmt", "color_range", "color_space", "color_transfer", "color_primaries"];
 
 /// What the program says of video that is meant for HDR.
-const NOTE: &str = "HDR video (PQ or HLG) keeps its transfer";
+const NOTE: &str = "HDR video (PQ or HLG) stays HDR";
 
 /// A dim clip of ten bits in HEVC with this matrix, transfer and primaries.
 fn clip(dir: &Dir, file: &str, [matrix, transfer, primaries]: [&str; 3], light: &str) {

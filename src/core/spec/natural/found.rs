@@ -64,8 +64,11 @@ impl MeanFound {
 /// Below this share a part is not mentioned.
 const LITTLE: i32 = 4096 / 20;
 
+/// Below this gain, nobody sees that a scene was brightened; what lies over it may have made it darker.
+const SEEN: i32 = 4096 + 4096 * 3 / 20;
+
 impl fmt::Display for Found {
-    /// In words: `dark, exposed 3.1 times; some haze (0.4)`. Of a scene that lacks nothing: `nothing to correct`.
+    /// In words: `dark (brightened 3.1 times), some haze`. Of a scene that lacks nothing: `nothing to correct`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = |share: i32| match share {
             ..1400 => "a little ",
@@ -74,20 +77,24 @@ impl fmt::Display for Found {
         };
         let of_1 = |of_4096: i32| f64::from(of_4096) / 4096.0;
         let mut parts = Vec::new();
-        if self.dark >= LITTLE {
+        if self.dark >= LITTLE && self.exposure >= SEEN {
             let how = if self.dark < 2800 { "rather " } else { "" };
-            parts.push(format!("{how}dark (exposed {:.1} times)", of_1(self.exposure)));
+            parts.push(format!("{how}dark (brightened {:.1} times)", of_1(self.exposure)));
         }
         if self.contrast >= 4096 + LITTLE {
-            let contrast = format!("contrast {:.1} times", of_1(self.contrast));
+            let contrast = format!("contrast raised {:.1} times", of_1(self.contrast));
             parts.push(if self.unused >= LITTLE { format!("flat ({contrast})") } else { contrast });
         }
-        for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast"), (self.noise, "noise")] {
+        for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast"), (self.noise, "noise removed")] {
             if share >= LITTLE {
-                parts.push(format!("{}{name} ({:.1})", how(share), of_1(share)));
+                parts.push(format!("{}{name}", how(share)));
             }
         }
-        if self.is_nothing() { write!(f, "nothing to correct") } else { write!(f, "{}", parts.join(", ")) }
+        match parts.len() {
+            _ if self.is_nothing() => write!(f, "nothing to correct"),
+            0 => write!(f, "next to nothing to correct"),
+            _ => write!(f, "{}", parts.join(", ")),
+        }
     }
 }
 
@@ -101,9 +108,18 @@ mod tests {
         assert_eq!(clean.to_string(), "nothing to correct");
         assert!(clean.is_nothing());
         let night = Found { dark: 4096, exposure: 12_700, veil: 1638, contrast: 4096, ..Found::default() };
-        assert_eq!(night.to_string(), "dark (exposed 3.1 times), some haze (0.4)");
+        assert_eq!(night.to_string(), "dark (brightened 3.1 times), some haze");
         let noisy = Found { noise: 4096, ..night };
-        assert_eq!(noisy.to_string(), "dark (exposed 3.1 times), some haze (0.4), noise (1.0)");
+        assert_eq!(noisy.to_string(), "dark (brightened 3.1 times), some haze, noise removed");
+        assert_eq!(
+            Found { noise: 2048, ..night }.to_string(),
+            "dark (brightened 3.1 times), some haze, some noise removed"
+        );
+        // Of a gain that nobody sees, nothing is said.
+        let hardly = Found { dark: 2000, exposure: 4400, contrast: 8192, unused: 4096, ..Found::default() };
+        assert_eq!(hardly.to_string(), "flat (contrast raised 2.0 times)");
+        assert_eq!(Found { contrast: 4096, ..hardly }.to_string(), "next to nothing to correct");
+        assert_eq!(Found { veil: LITTLE, ..clean }.to_string(), "a little haze");
         let mut mean = MeanFound::default();
         assert_eq!(mean.get(), None);
         [clean, night].iter().for_each(|found| mean.add(found));

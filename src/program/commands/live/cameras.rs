@@ -310,7 +310,9 @@ impl<'a> Cameras<'a> {
 fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Console) -> bool {
     match result {
         Ok(mut result) => {
-            result.summary = format!("{source}, {}: {}", one_line(name), result.summary);
+            // In a log, the lines of other cameras come between.
+            let lines = result.summary.lines().map(|line| format!("{source}, {}: {line}", one_line(name)));
+            result.summary = lines.collect::<Vec<_>>().join("\n");
             console.summary(result);
             true
         }

@@ -104,13 +104,15 @@ fn draw_sheet(
     if cancel.is_cancelled() {
         return Ok(None);
     }
-    let drawn = sheet::draw(&labels(&job.rows), &columns)?;
+    let above = sheet::alike(&columns);
+    let drawn = sheet::draw(&labels(&job.rows, &above), &columns)?;
     match write_drawn(drawn, "the sheet", outputs.target, output.options.clone()) {
         Ok(name) => {
             let (seconds, name) = (begin.elapsed().as_secs_f64(), name.unwrap_or_default());
             let looks: HashSet<Look> = job.rows.iter().map(|row| row.look).collect();
             let (frames, looks) = (counted(columns.len() as u64, "frame"), counted(looks.len() as u64, "look"));
-            Ok(Some(with_name(&format!("{frames} under {looks} in {seconds:.1} s -> "), &name)))
+            let alike = alike(&names(&job.rows), &above);
+            Ok(Some(with_name(&format!("{frames} under {looks} in {seconds:.1} s{alike}"), &name)))
         }
         Err(error) if error.is::<ReaderGone>() => Ok(None),
         Err(error) => Err(error),
@@ -138,13 +140,38 @@ fn check_can_be_read_again(options: &InputOptions, input: &Input) -> Result<()> 
     Ok(())
 }
 
-/// The labels of the rows, from the top to the bottom.
-fn labels(rows: &[LookRow]) -> Vec<String> {
-    let label = |LookRow { look, strength }: &LookRow| match strength {
+/// The names of the rows, from the top to the bottom.
+fn names(rows: &[LookRow]) -> Vec<String> {
+    let name = |LookRow { look, strength }: &LookRow| match strength {
         Some((text, _)) => format!("{look}, strength {text}"),
-        None => format!("--look {look}"),
+        None => look.to_string(),
     };
-    std::iter::once("original".to_owned()).chain(rows.iter().map(label)).collect()
+    std::iter::once("original".to_owned()).chain(rows.iter().map(name)).collect()
+}
+
+/// The labels of the rows, in lines; `above` has the row that each of them looks like, if there is one.
+fn labels(rows: &[LookRow], above: &[Option<usize>]) -> Vec<Vec<String>> {
+    let names = names(rows);
+    let like = |above: &Option<usize>| above.map(|above| format!("like {}", names[above]));
+    let label = |(row, above): (usize, &Option<usize>)| -> Vec<String> {
+        let (name, is_default) = match row.checked_sub(1).map(|row| &rows[row]) {
+            Some(LookRow { look, strength: None }) => (format!("--look {look}"), *look == Look::default()),
+            _ => (names[row].clone(), false),
+        };
+        let default = is_default.then(|| "the default".to_owned());
+        [Some(name), default, like(above)].into_iter().flatten().collect()
+    };
+    above.iter().enumerate().map(label).collect()
+}
+
+/// Which rows look like one above them, in words.
+fn alike(names: &[String], above: &[Option<usize>]) -> String {
+    let like = |of: usize| {
+        let rows = names.iter().zip(above).filter(|(_, above)| **above == Some(of)).map(|(name, _)| name.as_str());
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        (!rows.is_empty()).then(|| format!("; {rows}: like {}", names[of]))
+    };
+    (0..names.len()).filter_map(like).collect()
 }
 
 /// The largest size of a cell in pixels (width, height) on a sheet with this number of columns.
@@ -191,7 +218,7 @@ fn count_frames(input: &Input, mut source: Box<dyn Source>) -> Result<u64> {
 /// The original and every row of the first frame of `options`.
 fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let moment = Moment::read(options, rows, Some(room), cancel)?;
-    let mut miniatures = Miniatures::new(&moment.input, room);
+    let mut miniatures = Miniatures::new(&moment.input, room).turning();
     let mut pictures = vec![miniatures.of(&moment.shown)?];
     for row in rows {
         ensure!(!cancel.is_cancelled(), "{}: interrupted", moment.input.name);

@@ -335,14 +335,14 @@ fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(
 fn in_words(DryRun { input, output, settings, found, .. }: &DryRun) -> String {
     let known = |text: Option<String>| text.unwrap_or_else(|| "?".to_owned());
     let mut text = format!(
-        "reads   {}: {}, {}, {}, {} fps, {} s, {} frames\n",
+        "reads   {}: {}, {}, {}, {} fps, {} s, {}\n",
         one_line(&input.name),
         input.codec,
         known(input.size.map(|(width, height)| format!("{width}x{height}"))),
         known(input.pixel_format.clone()),
         known(input.fps.map(|fps| format!("{fps:.2}"))),
         known(input.seconds.map(|seconds| format!("{seconds:.1}"))),
-        known(input.frames.map(|frames| frames.to_string())),
+        input.frames.map_or_else(|| "? frames".to_owned(), |frames| counted(frames, "frame")),
     );
     let text_of = |name: &str| settings.get(name).and_then(Value::as_str);
     let given = text_of("range").map_or("curves of a file".to_owned(), |range| format!("samples from {range}"));
@@ -352,7 +352,7 @@ fn in_words(DryRun { input, output, settings, found, .. }: &DryRun) -> String {
     text += &format!("look    {}, method {}{strength}\n", named("look"), named("method"));
     for place in found {
         let words = place.found_text.as_deref().unwrap_or("the method is applied as it is");
-        text += &format!("        at {:.1} s, {} frames: {words}\n", place.seconds, place.frames);
+        text += &format!("        at {:.1} s, {}: {words}\n", place.seconds, counted(place.frames, "frame"));
     }
     let how = [output.encoder.clone(), output.container.clone()];
     let how = how.into_iter().flatten().collect::<Vec<_>>().join(" in ");

@@ -13,6 +13,8 @@ pub struct Miniatures {
     to_rgb: Converter,
     /// Width and height that pictures fit in, in pixels.
     room: (usize, usize),
+    /// Whether it is turned for those that are higher than wide.
+    turns: bool,
 }
 
 impl Miniatures {
@@ -20,7 +22,13 @@ impl Miniatures {
     pub fn new(input: &Input, room: (usize, usize)) -> Self {
         let stream = input.video_stream();
         let sample_aspect_ratio = stream.sample_aspect_ratio;
-        Miniatures { upright: AutoRotate::new(stream, false), sample_aspect_ratio, to_rgb: Converter::default(), room }
+        let (upright, to_rgb) = (AutoRotate::new(stream, false), Converter::default());
+        Miniatures { upright, sample_aspect_ratio, to_rgb, room, turns: false }
+    }
+
+    /// The room is turned for pictures that are higher than wide, so that they have as many pixels as others.
+    pub fn turning(self) -> Self {
+        Miniatures { turns: true, ..self }
     }
 
     /// `frame` as large as fits, in `bgr0`, as players show it: upright, and with its aspect ratio. Colours of HDR are
@@ -33,8 +41,10 @@ impl Miniatures {
         let own = Picture::from_frame(frame)?.sample_aspect_ratio();
         let wide = own.or(self.sample_aspect_ratio).map(f64::from).filter(|ratio| ratio.is_normal() && *ratio > 0.0);
         let aspect = frame.width() as f64 * wide.unwrap_or(1.0) / frame.height() as f64;
-        let is_turned = upright.width() != frame.width();
-        self.to_rgb.rgb(&upright, fitted(if is_turned { 1.0 / aspect } else { aspect }, self.room))
+        let aspect = if upright.width() != frame.width() { 1.0 / aspect } else { aspect };
+        let (width, height) = self.room;
+        let room = if self.turns && aspect < 1.0 { (height, width) } else { self.room };
+        self.to_rgb.rgb(&upright, fitted(aspect, room))
     }
 }
 

@@ -12,6 +12,7 @@ use histeq::equalize::{Observation, Observer, Role, Work};
 use histeq::frame::{HostPool, Model};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::measure::REGIONS;
+use histeq::spec::natural::Found;
 use histeq::spec::tone::Veil;
 use histeq::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
 use histeq_media::ffmpeg::Still;
@@ -175,6 +176,9 @@ impl Recorder {
         let tone = seen.before.guide().tone.filter(|tone| !tone.line.is_identity());
         let (low, high) = tone.map(|tone| tone.range).unzip();
         let gain = rounded(gain(seen));
+        let found = |of_4096: fn(Found) -> i32| {
+            seen.after.applied.found.map(|found| rounded(f64::from(of_4096(found)) / 4096.0))
+        };
 
         FrameRecord {
             frame: seen.number,
@@ -200,6 +204,12 @@ impl Recorder {
             decode_ms: decode,
             equalize_ms: equalize,
             encode_ms: encode,
+            found_dark: found(|found| found.dark),
+            found_exposure: found(|found| found.exposure),
+            found_contrast: found(|found| found.contrast),
+            found_haze: found(|found| found.veil),
+            found_cast: found(|found| found.cast),
+            found_noise: found(|found| found.noise),
         }
     }
 

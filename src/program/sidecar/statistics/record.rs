@@ -56,4 +56,17 @@ pub struct FrameRecord {
     pub equalize_ms: f64,
     /// Milliseconds of encoding and writing since the record before.
     pub encode_ms: f64,
+    /// What the frame was found to lack, as `found` of `--progress json` has it of the whole video; empty with other
+    /// methods than natural.
+    pub found_dark: Option<f64>,
+    /// How many times brighter it should be.
+    pub found_exposure: Option<f64>,
+    /// How many times more contrast it should have.
+    pub found_contrast: Option<f64>,
+    /// The share of haze.
+    pub found_haze: Option<f64>,
+    /// The share of a colour cast.
+    pub found_cast: Option<f64>,
+    /// The share of its noise that is removed.
+    pub found_noise: Option<f64>,
 }
