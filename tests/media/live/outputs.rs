@@ -224,7 +224,7 @@ fn ctrl_c_ends_an_attempt_to_connect() {
         let (code, said) = live.end();
         assert!(begin.elapsed() < under_load(Duration::from_secs(4)), "{:?}: {said}", begin.elapsed());
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("\\n0 frames") && said.contains(&format!(" -> {url}")), "{said}");
+        assert!(said.contains("\n0 frames") && said.contains(&format!(" -> {url}")), "{said}");
     }
 }
 

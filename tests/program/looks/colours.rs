@@ -103,7 +103,7 @@ fn hdr10_stays_hdr10_by_default_and_is_noted() {
     let [mastering, _] = &light(&dir, "in.mp4")[..] else { panic!("the clip has other side data") };
     for (options, output) in [("", "out.mp4"), ("", "out.mkv"), ("--look night", "out.mp4"), ("--exact", "out.mkv")] {
         let run = dir.succeeds(&format!("--backend cpu {options} -y in.mp4 {output}")).says(&[NOTE]);
-        assert_eq!(run.stderr.matches("HDR").count(), 1, "once: {}", run.stderr);
+        assert_eq!(run.stderr.matches(NOTE).count(), 1, "once: {}", run.stderr);
         assert_eq!(colours(&dir, output), colours(&dir, "in.mp4"), "{output} with '{options}'");
         // How bright the brightest pixel and frame are is no longer known.
         assert_eq!(light(&dir, output), std::slice::from_ref(mastering), "{output} with '{options}'");

@@ -1,7 +1,7 @@
 //! What is meant as it is: drawn, or dark around what is bright.
 //!
 //! Screens, slides and cartoons have neighbours that are equal, and few levels, far apart. Of photographs, those in
-//! fog or in the dark may have the first two, and not the third. A stage, a
+//! fog or in the dark may have the first two, though less than a green screen, and not the third. A stage, a
 //! monument at night, a moon have black around what is lit: most of the picture is black and much of the rest is not,
 //! or a small thing that hangs together is bright in a dark picture. Lamps in a dark street are points.
 
@@ -40,9 +40,10 @@ fn drawn(points: &Points) -> i32 {
     points.luma().for_each(|luma| of_level[(luma / of_255(1)).clamp(0, 255) as usize] += 1);
     of_level.sort_unstable_by(|one, other| other.cmp(one));
     let few = ratio(of_level[..FEW_LEVELS].iter().sum(), points.count() as i32);
-    let lumas = Occurrences::of(points.luma());
-    let range = lumas.at(995_000) - lumas.at(5_000);
-    times(times(ramp(ratio(same, count), SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1])), ramp(range, RANGE[0], RANGE[1]))
+    let (lumas, same) = (Occurrences::of(points.luma()), ratio(same, count));
+    let range = ramp(lumas.at(995_000) - lumas.at(5_000), RANGE[0], RANGE[1]);
+    let is_sure = times(ramp(same, SURE_SAME[0], SURE_SAME[1]), ramp(few, SURE_FEW[0], SURE_FEW[1]));
+    times(times(ramp(same, SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1])), range).max(is_sure)
 }
 
 /// Most is black, and much of the rest is lit.
@@ -85,9 +86,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slide_is_drawn_and_a_wall_with_grain_is_not() {
+    fn slides_and_green_screens_are_drawn_and_walls_with_grain_and_fog_are_not() {
         let slide = Points::of_levels(|x, y| if x % 31 < 4 && y % 9 < 3 { 220 } else { 40 });
         let wall = Points::of_levels(|x, y| 40 + ((7 * x + 11 * y + x * y) % 6) as u16);
-        assert_eq!((Meant::for_points(&slide).drawn, Meant::for_points(&wall).drawn), (4096, 0));
+        // Of a green screen, the levels lie close together. In fog that was compressed hard, most neighbours are equal.
+        let screen = Points::of_levels(|x, y| if (50..60).contains(&x) && y > 20 { 4 } else { 100 });
+        let fog = Points::of_levels(|x, y| if x % 12 > 0 { 180 + (y / 6) as u16 } else { 150 + (y / 2) as u16 });
+        assert_eq!([&slide, &screen, &wall, &fog].map(|points| Meant::for_points(points).drawn), [4096, 4096, 0, 0]);
     }
 }

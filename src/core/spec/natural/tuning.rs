@@ -180,6 +180,10 @@ pub mod meant {
     pub const FEW: [i32; 2] = [1229, 2048];
     /// How far apart the levels of what is not drawn may lie, and those of what is.
     pub const RANGE: [i32; 2] = [of_255(120), of_255(160)];
+    /// What share of neighbours is equal, and of points in those levels, where the range does not matter: green screens,
+    /// dark editors.
+    pub const SURE_SAME: [i32; 2] = [3277, 3523];
+    pub const SURE_FEW: [i32; 2] = [3359, 3686];
     /// The most level of black, the share of the points that is black, and the level of the rest at this share of it
     /// that is not lit, and that is.
     pub const BLACK_LEVEL: i32 = of_255(10);
