@@ -85,7 +85,8 @@ impl Correction {
             Assumed::Cast => Cast { share: there, water: 4096 },
             Assumed::Nothing | Assumed::Veil | Assumed::Dark => Cast::of(&points, darkest_colour, believed.water),
         };
-        let cast = of_cast.share;
+        // The colours of what is drawn are no cast: a green screen is green.
+        let cast = times(of_cast.share, 4096 - meant.drawn);
         let top = |points: &Points| Occurrences::of(points.luma()).at(998_000);
         let (transfer, peak, top_before) = (points.transfer, points.peak, top(&points));
 
