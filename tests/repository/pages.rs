@@ -4,11 +4,28 @@ use crate::support::documents::{OPTIONS, pages, read};
 use crate::support::program::Dir;
 use histeq::spec::{Look, Named};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[test]
 fn the_readme_is_short() {
     assert!(read("README.md").len() <= 12 << 10, "README.md has {} bytes", read("README.md").len());
+}
+
+#[test]
+fn pages_and_results_can_be_read_in_an_afternoon() {
+    fn words(folder: &Path) -> usize {
+        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let of_entry = |path: PathBuf| match path.extension() {
+            None if path.is_dir() => words(&path),
+            Some(ending) if ending == "md" => read(&path).split_whitespace().count(),
+            _ => 0,
+        };
+        entries.map(of_entry).sum()
+    }
+    for folder in ["docs", "benches/results"] {
+        let words = words(Path::new(folder));
+        assert!((20_000..=40_000).contains(&words), "{folder}: {words} words");
+    }
 }
 
 #[test]

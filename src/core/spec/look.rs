@@ -1,4 +1,4 @@
-//! The looks: named sets of parameters for kinds of footage. `benches/results/pictures.md` has what they do to it.
+//! The looks: named sets of parameters for kinds of footage. `benches/results/natural.md` has what they do to it.
 
 use super::named::named;
 use super::natural::Assumed;

@@ -73,14 +73,26 @@ fn options_list() -> String {
     page
 }
 
-/// The options of a command by heading. Those that are the same as the main command's are only named.
+/// The options of a command by heading. Those of the main command are only named: it may have more that they do not go
+/// with, and more names of `--set`.
 fn section(command: &Command, main: &Command) -> String {
     let is_main = command.get_name() == main.get_name();
     let title = if is_main { "histeq-video" } else { &format!("histeq-video {}", command.get_name()) };
     let mut page = format!("\n## {title}\n\n{}.\n", command.get_about().expect("what it does"));
-    let visible: Vec<&Arg> = command.get_arguments().filter(|argument| !argument.is_hide_set()).collect();
-    let of_main: Vec<String> = main.get_arguments().map(|argument| row(argument, main)).collect();
-    let is_shared = |argument: &Arg| !is_main && !argument.is_positional() && of_main.contains(&row(argument, command));
+    let visible = command.get_arguments().filter(|argument| !argument.is_hide_set());
+    // The page says of all commands that they have it.
+    let visible: Vec<&Arg> = visible.filter(|argument| is_main || argument.get_id() != "help").collect();
+    let names: Vec<String> = visible.iter().map(|argument| name(argument)).collect();
+    let row_here = |argument: &Arg| row(argument, &conflicts(argument, command));
+    let of_main = main.get_arguments().map(|argument| {
+        let others = conflicts(argument, main).into_iter().filter(|other| names.contains(other));
+        row(argument, &others.collect::<Vec<_>>())
+    });
+    let of_main: Vec<String> = of_main.collect();
+    let is_shared = |argument: &Arg| {
+        let is_same = || of_main.contains(&row_here(argument)) || !names_beyond(argument, main).is_empty();
+        !is_main && !argument.is_positional() && is_same()
+    };
     let heading = |argument: &Arg| match argument.is_positional() {
         true => "Arguments".to_owned(),
         false => argument.get_help_heading().unwrap_or("Everyday options").to_owned(),
@@ -99,11 +111,16 @@ fn section(command: &Command, main: &Command) -> String {
     for group in headings {
         page += &format!("\n### {group}\n\n| option | what it does | default |\n|---|---|---|\n");
         let rows = visible.iter().filter(|argument| heading(argument) == group && !is_shared(argument));
-        page.extend(rows.map(|argument| row(argument, command)));
+        page.extend(rows.map(|argument| row_here(argument)));
     }
-    let shared: Vec<String> = visible.iter().filter(|argument| is_shared(argument)).map(|a| name(a)).collect();
+    let shared = visible.iter().filter(|argument| is_shared(argument)).map(|argument| {
+        let beyond = names_beyond(argument, main);
+        let without = if beyond.is_empty() { String::new() } else { format!(" (without {})", beyond.join(", ")) };
+        format!("{}{without}", name(argument))
+    });
+    let shared: Vec<String> = shared.collect();
     if !shared.is_empty() {
-        page += &format!("\nThe same as for `histeq-video` alone: {}.\n", shared.join(", "));
+        page += &format!("\nThe same as for [`histeq-video`](#histeq-video) alone: {}.\n", shared.join(", "));
     }
     page
 }
@@ -117,7 +134,22 @@ fn name(argument: &Arg) -> String {
     }
 }
 
-fn row(argument: &Arg, command: &Command) -> String {
+/// The names that `--set` of the main command has beyond those of the same option of another command.
+fn names_beyond(argument: &Arg, main: &Command) -> Vec<String> {
+    let same = main.get_arguments().find(|other| other.get_id() == "set" && other.get_id() == argument.get_id());
+    let (own, of_main) = (paragraphs(argument), same.map(paragraphs).unwrap_or_default());
+    let beyond = of_main.strip_prefix(own.as_slice()).unwrap_or_default();
+    beyond.iter().filter_map(|paragraph| paragraph.split_once(':')).map(|(name, _)| format!("`{name}`")).collect()
+}
+
+/// The paragraphs of an option's help, a line each.
+fn paragraphs(argument: &Arg) -> Vec<String> {
+    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+    help.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect()
+}
+
+/// An option as a row of a table, with the names of those that it does not go with.
+fn row(argument: &Arg, conflicts: &[String]) -> String {
     let takes_value = argument.get_action().takes_values();
     let value = argument.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
     let names = match (argument.get_short(), argument.get_long()) {
@@ -132,12 +164,13 @@ fn row(argument: &Arg, command: &Command) -> String {
         (true, false) => format!("{names} {value}"),
         (false, _) => names,
     };
-    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
-    let paragraphs: Vec<String> = help.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
+    let paragraphs = paragraphs(argument);
     let (first, mut default) = without_default(&paragraphs[0]);
+    // Each name of `--set` has a paragraph.
+    let space = if argument.get_id() == "set" { "<br>" } else { " " };
     let help = match &paragraphs[1..] {
         [] => first,
-        others => format!("{} {}", sentence(&first), others.join(" ")),
+        others => format!("{}{space}{}", sentence(&first), others.join(space)),
     };
     let given: Vec<String> =
         argument.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();
@@ -158,7 +191,6 @@ fn row(argument: &Arg, command: &Command) -> String {
         text = format!("{}{}", sentence(&text), if explained { "<br>" } else { " " });
         text += &list.join(if explained { "<br>" } else { ", " });
     }
-    let conflicts = conflicts(argument, command);
     if !conflicts.is_empty() {
         text = format!(
             "{}{}Not with {}.",

@@ -1,6 +1,6 @@
 //! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by
 //! the mean distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark
-//! and of what people made of it, and scenes that plainly need help; `benches/results/pictures.md` has what they do on
+//! and of what people made of it, and scenes that plainly need help; `benches/results/natural.md` has what they do on
 //! clips held back. Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
 /// Of `cast.rs`.
