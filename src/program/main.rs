@@ -37,8 +37,8 @@
 //! | [`service`] | what a service manager hears of a run | |
 //! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
 //! | [`stills`] | frames of a file, and what looks make of them | options, session |
-//! | [`web`] | pictures in a browser: those of `live`, and a file | options, draw, session, stills |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
+//! | [`web`] | a page in a browser: the pictures of `live`, a file, and work on files | options, report, draw, session, stills, pieces |
 //! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, samples, stage_builder, colouring, service, session, stills, web, pieces |
 
 // Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/program/fuzz/run.sh.

@@ -124,6 +124,33 @@ impl Moment {
     }
 }
 
+/// The number of frames of `input`, which are counted in `source` if that is not known.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn count_frames(input: &Input, mut source: Box<dyn Source>) -> Result<u64> {
+    if let Some(count) = input.frames {
+        return Ok(count);
+    }
+    let mut count = 0;
+    while let Some(delivery) = source.next()? {
+        count += u64::from(delivery.frame.is_some() && delivery.position == PartPosition::Within);
+    }
+    Ok(count)
+}
+
+/// The length of `input` in seconds, for which its frames are counted in `source` if it is not known. That of an image is 0.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn seconds(input: &Input, source: Box<dyn Source>) -> Result<f64> {
+    Ok(match (input.is_image(), input.duration) {
+        (true, _) => 0.0,
+        (false, Some(duration)) => duration as f64 / 1e6,
+        (false, None) => count_frames(input, source)? as f64 / input.rate().unwrap_or(DEFAULT_RATE),
+    })
+}
+
 /// Gives on the oldest frame of `stage`; false if there is none.
 fn collect(
     stage: &mut EqualizeStage,

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""The views of `live --web` and `preview --web` in a real browser: what is seen, how late, and what viewers and attackers cost.
+"""The pages of `live --web`, `preview --web` and `web` in a real browser: what is seen, how late, and what viewers and attackers cost.
 
-    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|texts|late|viewers|attack|soak]...
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|work|texts|late|viewers|attack|soak]...
 
 Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
 on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
 sticks out; a look that is chosen is on the picture. Wall: three cameras that move and one that is away, opened by mouse and
 keyboard, in the dark and in the light. File: the same of a file, and the command that is copied makes what was
-shown. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
+shown. Work: from a folder to a result with a divider, a queue, files that are dropped and downloaded, keys alone, names of
+all controls, contrast of all texts, how soon a picture is there. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
 clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
 Attack: connections that stay half open, and requests of noise. Soak, only if it is named: all of that for N seconds. Prints Markdown; screenshots go to FOLDER.
 """
@@ -156,17 +157,40 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call(f"{self.session}/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}})
 
-    def press(self, key):
-        """A key, as people press it: by its code in WebDriver."""
-        actions = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
-        self.call(f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
-
     def click(self, selector):
         found = self.call(f"{self.session}/element", {"using": "css selector", "value": selector})
         self.call(f"{self.session}/element/{next(iter(found.values()))}/click", {})
 
     def back(self):
         self.call(f"{self.session}/back", {})
+
+    def cdp(self, command, **values):
+        return self.call(f"{self.session}/goog/cdp/execute", {"cmd": command, "params": values})
+
+    def until_at(self, path):
+        """Waits until the page is one whose address begins so."""
+        deadline = time.time() + 30
+        while not self.call(f"{self.session}/url").split("/", 3)[3].startswith(path.lstrip("/")):
+            assert time.time() < deadline, f"never at {path}"
+            time.sleep(0.05)
+
+    def follow(self, link, path):
+        """Clicks a link, and waits for the page that it leads to. A script would not outlive that."""
+        self.run("document.querySelector(values[0]).click();", link)
+        self.until_at(path)
+
+    def press(self, *keys):
+        """Presses keys one after the other."""
+        steps = [{"type": kind, "value": key} for key in keys for kind in ["keyDown", "keyUp"]]
+        self.call(f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": steps}]})
+
+    def tab_to(self, what):
+        """Tab until the control that `what` finds has the focus."""
+        for _ in range(120):
+            if self.run("return Boolean(document.activeElement?.matches(values[0]));", what):
+                return
+            self.press(TAB)
+        raise AssertionError(f"Tab never comes to {what}")
 
     def screenshot(self, file):
         file.write_bytes(base64.b64decode(self.call(f"{self.session}/screenshot")))
@@ -450,8 +474,192 @@ def file(given):
         run.end()
 
 
+TAB, SPACE, ENTER, LEFT, DOWN = "\ue004", " ", "\ue007", "\ue012", "\ue015"
+
+# Texts with less contrast than 4.5 to 1: their words, and the contrast.
+FAINT = """
+    const rgb = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number), light = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+    const luminance = ([r, g, b]) => 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
+    const behind = (element) => {
+      for (; element; element = element.parentElement) {
+        const [r, g, b, alpha = 1] = rgb(getComputedStyle(element).backgroundColor);
+        if (alpha > 0.5) return [r, g, b];
+      }
+      return [255, 255, 255];
+    };
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const element = walker.currentNode.parentElement, text = walker.currentNode.data.trim();
+      if (!text || !element.checkVisibility() || ["SCRIPT", "STYLE"].includes(element.tagName)) continue;
+      const [a, b] = [luminance(rgb(getComputedStyle(element).color)), luminance(behind(element))].sort((a, b) => b - a);
+      const contrast = (a + 0.05) / (b + 0.05);
+      if (contrast < 4.5) found.push([text, contrast.toFixed(2)]);
+    }
+    return found;
+"""
+
+CONTROLS = {"button", "link", "checkbox", "radio", "slider", "combobox", "textbox", "progressbar"}
+
+
+def check_view(browser, name):
+    """Nothing sticks out, all controls have names, all texts can be read, in dark and light."""
+    assert browser.run("return document.documentElement.scrollWidth <= innerWidth;"), f"{name}: something sticks out"
+    for node in browser.cdp("Accessibility.getFullAXTree")["nodes"]:
+        role = node.get("role", {}).get("value")
+        is_named = str(node.get("name", {}).get("value", "")).strip()
+        assert node.get("ignored") or role not in CONTROLS or is_named, f"{name}: a {role} without a name: {node}"
+    for scheme in ["light", "dark"]:
+        browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        faint = browser.run(FAINT)
+        assert not faint, f"{name}, {scheme}: {faint}"
+
+
+def give(browser, file):
+    """Drops a file on the page."""
+    browser.run("const bytes = Uint8Array.from(atob(values[1]), (letter) => letter.charCodeAt(0)), dropped = new DataTransfer();"
+                "dropped.items.add(new File([bytes], values[0]));"
+                "document.getElementById('drop').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }));",
+                file.name, base64.b64encode(file.read_bytes()).decode())
+
+
+DONE = WAIT % "document.querySelectorAll('#ended .is-done').length === values[0]"
+SEEN = WAIT % "document.getElementById('message').hidden && document.getElementById('picture').width === values[0]"
+
+
+def work(given):
+    """The page that does the work: from a folder to a result, by mouse, by keys, and with a file of one's own; a telephone both ways."""
+    dark = ["-vf", "eq=brightness=-0.3:contrast=0.4", "-c:v", "libx264", "-preset", "ultrafast"]
+    for name, size in [("wide", (1280, 800, False)), ("phone", (390, 844, True)), ("lying", (844, 390, True))]:
+        folder = given.keep / f"work-{name}"
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "holiday").mkdir(parents=True)
+        for clip, source in [("dive.mp4", "testsrc2=s=640x360:r=15:d=3"), ("garden.mp4", "smptehdbars=s=640x360:r=15:d=2"),
+                             ("street.mp4", "mandelbrot=s=640x360:r=15"), ("../own.mp4", "testsrc=s=640x360:r=15:d=2")]:
+            end = ["-t", "2"] if "d=" not in source else []
+            subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", source, *end, *dark, folder / "holiday" / clip], check=True)
+        run = Run(given.program, "web", "--no-browser", "--web=0", folder / "holiday")
+        browser = Browser()
+        try:
+            browser.resize(*size)
+            browser.open(run.url)
+            browser.run(WAIT % "document.querySelectorAll('#films img').length === 3"
+                        + WAIT % "[...document.querySelectorAll('#films img')].every((image) => image.naturalWidth || image.getBoundingClientRect().top > innerHeight)")
+            check_view(browser, f"{name}, folder")
+            browser.screenshot(given.keep / f"work-{name}-folder.png")
+            # A film, its look, Make it, and the result beside it.
+            browser.follow("#films a", "/file/")
+            browser.run(SEEN, 640)
+            browser.run(WAIT % "[...document.querySelectorAll('.strip img')].every((image) => image.naturalWidth)")
+            browser.run("document.querySelector('#by-look [data-look=night]').click();" + SHOWN, "look=night")
+            check_view(browser, f"{name}, file")
+            browser.screenshot(given.keep / f"work-{name}-file.png")
+            browser.run("document.getElementById('go').click();" + DONE, 1)
+            browser.follow("#ended .first", "/result/")
+            browser.run(SEEN, 640)
+            found = browser.run(DIFFERENCES, "/api/work/jobs/1/frame.jpg?at=0")
+            assert found["original"] < 3 and found["equalized"] < 3 < found["apart"], found
+            check_view(browser, f"{name}, result")
+            browser.screenshot(given.keep / f"work-{name}-result.png")
+            made = folder / "holiday/dive-equalized.mp4"
+            line = [given.program, "-q", "-y", "--look", "night", folder / "holiday/dive.mp4", folder / "beside.mp4"]
+            subprocess.run(line, check=True)
+            frames = [subprocess.run(["ffmpeg", "-v", "error", "-i", file, "-f", "md5", "-"], check=True, capture_output=True).stdout
+                      for file in [made, folder / "beside.mp4"]]
+            assert frames[0] == frames[1], "the page and the command line make different films"
+            # Three as a queue; the page is closed meanwhile.
+            browser.open(run.url)
+            browser.run(WAIT % "document.querySelectorAll('#films img').length === 4" + "document.getElementById('pick-all').click();"
+                        "document.querySelector('#goals [value=web]').click(); document.getElementById('go').click();"
+                        + WAIT % "document.querySelectorAll('.jobs li').length === 4")
+            browser.screenshot(given.keep / f"work-{name}-queue.png")
+            browser.open("about:blank")
+            while any(job["state"] in ("waiting", "working") for job in run.ask("/api/work/jobs")["jobs"]):
+                time.sleep(0.1)
+            jobs = run.ask("/api/work/jobs")["jobs"]
+            assert [job["state"] for job in jobs] == ["done"] * 4, jobs
+            assert all(job["chosen"] == {"look": "night", "strength": None, "goal": "web"} for job in jobs[1:]), jobs
+            # A file of one's own, by the page, and back.
+            browser.open(run.url)
+            browser.run(WAIT % "document.querySelectorAll('#films img').length === 7")
+            give(browser, folder / "own.mp4")
+            browser.run(WAIT % "document.querySelectorAll('#films img').length === 8 && !document.getElementById('go').disabled"
+                        "&& document.querySelectorAll('#ended li').length === 4" + "document.getElementById('go').click();" + DONE, 5)
+            saved = folder / "saved"
+            saved.mkdir()
+            browser.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(saved))
+            browser.run("document.querySelector('#ended li a[download]').click();")
+            deadline = time.time() + 20
+            while not (saved / "own-equalized.mp4").exists():
+                assert time.time() < deadline, list(saved.iterdir())
+                time.sleep(0.1)
+            check_view(browser, f"{name}, done")
+            browser.screenshot(given.keep / f"work-{name}-done.png")
+            # Keys alone: a film is chosen, made, and seen.
+            browser.open(run.url)
+            browser.run(WAIT % "document.querySelectorAll('#films img').length === 8")
+            browser.tab_to("#films li:nth-child(2) input")
+            browser.press(SPACE)
+            browser.tab_to("#goals input")
+            browser.press(DOWN)
+            browser.tab_to("#go")
+            browser.press(ENTER)
+            browser.run(DONE, 6)
+            browser.tab_to("#ended .first")
+            browser.press(ENTER)
+            browser.until_at("/result/")
+            browser.run(SEEN, 640)
+            browser.tab_to("#divider")
+            browser.press(LEFT)
+            assert browser.run("return document.getElementById('divider').value;") == "490"
+            complaints = browser.complaints()
+            assert not complaints, complaints
+            print(f"{name}: a film of a folder made and compared, {found['equalized']:.2f} levels off its file; a queue of three that went on "
+                  "without the page; a dropped file made and downloaded; all of it by keys; names, contrast and width hold; nothing on the console")
+        finally:
+            browser.close()
+            run.end()
+    soon(given)
+
+
+def soon(given):
+    """How soon a picture is there: of 4K, and after a change of the look."""
+    clips = given.keep / "soon"
+    clips.mkdir(exist_ok=True)
+    for width, height in [(1920, 1080), (3840, 2160)]:
+        noise = f"testsrc2=s={width}x{height}:r=25:d=2,eq=brightness=-0.3:contrast=0.4,noise=alls=12:allf=t"
+        subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", noise, "-c:v", "libx264", "-preset", "ultrafast", clips / f"{height}.mp4"],
+                       check=True)
+    run = Run(given.program, "web", "--no-browser", "--web=0", clips)
+    browser = Browser()
+    print("| film | first picture | first whole picture | picture after a change of the look, median | whole |\n|---|---:|---:|---:|---:|")
+    try:
+        browser.resize(1280, 800, False)
+        for entry in run.ask("/api/work/folder")["entries"]:
+            begin = time.monotonic()
+            browser.open(f"{run.url}file/{entry['number']}")
+            browser.run(WAIT % "document.getElementById('stage').dataset.of === location.hash.slice(1)")
+            first = time.monotonic() - begin
+            browser.run(SHOWN, "look=natural")
+            whole = time.monotonic() - begin
+            spent = browser.run("const spent = [];"
+                                "for (const look of ['night', 'haze', 'underwater', 'natural', 'faithful']) {"
+                                "  const begin = performance.now();"
+                                "  document.querySelector(`#by-look [data-look=${look}]`).click();"
+                                "  while (!document.getElementById('stage').dataset.of?.includes(`look=${look}`)) await new Promise((next) => setTimeout(next, 5));"
+                                "  const seen = performance.now() - begin;"
+                                "  while (!document.getElementById('snapshot').href.includes(`look=${look}`)) await new Promise((next) => setTimeout(next, 5));"
+                                "  spent.push([seen, performance.now() - begin]);"
+                                "} return spent;")
+            seen, done = (statistics.median(times) for times in zip(*spent))
+            print(f"| {entry['name']} | {first:.2f} s | {whole:.2f} s | {seen:.0f} ms | {done:.0f} ms |", flush=True)
+    finally:
+        browser.close()
+        run.end()
+
+
 def texts(given):
-    """Names of files and cameras, addresses and metadata that are markup: both pages show them as they are."""
+    """Names of files and cameras, addresses and metadata that are markup: all pages show them as they are."""
     markup = "<img src=x onerror='window.harm=1'><script>window.harm=2<\u2215script>\u202e&lt;b\">"
     clip = given.keep / f"{markup}.mkv"
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=60", "-metadata", f"title={markup}", clip],
@@ -459,7 +667,8 @@ def texts(given):
     config = given.keep / "cameras.toml"
     cameras = [(f"{markup}1", str(clip)), (f"{markup}2", f"http://127.0.0.1:9/{markup}")]
     config.write_text("".join(f"[camera.{json.dumps(name)}]\nsource = {json.dumps(source)}\n" for name, source in cameras))
-    for name, line in [(clip.name, ["preview", "--web=0", clip]), (cameras[0][0], ["live", "--no-preview", "--web=0", "--config", config])]:
+    for name, line in [(clip.name, ["preview", "--web=0", clip]), (cameras[0][0], ["live", "--no-preview", "--web=0", "--config", config]),
+                       (clip.name, ["web", "--no-browser", "--web=0", clip])]:
         run = Run(given.program, *line)
         browser = Browser()
         try:
@@ -468,7 +677,7 @@ def texts(given):
             if line[0] == "live":
                 browser.run(WAIT % "document.getElementById('tiles').textContent.includes(values[0])", cameras[1][0])
                 browser.click('.tile[data-source="1"]')
-            browser.run(WAIT % "document.getElementById('picture').width === 64")
+            browser.run(WAIT % ("document.querySelector('#films img')?.naturalWidth" if line[0] == "web" else "document.getElementById('picture').width === 64"))
             time.sleep(1)
             found = browser.run("return [window.harm ?? 0, document.querySelectorAll('[onerror], script:not([src])').length];")
             assert found == [0, 0], found
@@ -620,12 +829,12 @@ def main():
     options.add_argument("--program", default=ROOT / "target/debug/histeq-video", type=pathlib.Path)
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--keep", type=pathlib.Path)
-    options.add_argument("what", nargs="*", choices=["see", "wall", "file", "texts", "late", "viewers", "attack", "soak", []], default=[])
+    options.add_argument("what", nargs="*", choices=["see", "wall", "file", "work", "texts", "late", "viewers", "attack", "soak", []], default=[])
     given = options.parse_args()
     kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
     given.keep.mkdir(exist_ok=True)
     try:
-        for what in given.what or ["see", "wall", "file", "texts", "late", "viewers", "attack"]:
+        for what in given.what or ["see", "wall", "file", "work", "texts", "late", "viewers", "attack"]:
             print(f"\n## {what}", flush=True)
             globals()[what](given)
     finally:

@@ -13,11 +13,12 @@ fn text(run: &Run) -> String {
 }
 
 /// The help of every command: file of its snapshot, command line.
-const HELP: [(&str, &str); 13] = [
+const HELP: [(&str, &str); 15] = [
     ("main", "--help"),
     ("live", "live --help"),
     ("compare", "compare --help"),
     ("preview", "preview --help"),
+    ("web", "web --help"),
     ("plan", "plan --help"),
     ("run", "run --help"),
     ("join", "join --help"),
@@ -27,6 +28,7 @@ const HELP: [(&str, &str); 13] = [
     ("live-short", "live -h"),
     ("compare-short", "compare -h"),
     ("preview-short", "preview -h"),
+    ("web-short", "web -h"),
 ];
 
 fn help(dir: &Dir, line: &str) -> String {
@@ -52,7 +54,7 @@ fn help_is_what_it_was() {
 #[test]
 fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
     let dir = Dir::new();
-    for line in ["-h", "live -h", "compare -h", "preview -h"] {
+    for line in ["-h", "live -h", "compare -h", "preview -h", "web -h"] {
         let help = help(&dir, line);
         let rows: Vec<&str> = help.lines().collect();
         assert!(rows.len() <= 41, "`{line}` takes {} rows", rows.len());

@@ -12,6 +12,7 @@ mod run;
 mod status;
 mod transcode;
 mod version;
+mod web;
 
 pub use exit_code::exit_code;
 
@@ -35,6 +36,7 @@ pub fn run(job: Job, console: &Console) -> Result<Outcome> {
         Job::Cameras(file, cameras) => live::run_file(&file, cameras, console),
         Job::Compare(job) => compare::run(*job, console),
         Job::Preview(job) => preview::run(&job, console),
+        Job::Work(job) => web::run(&job, console),
         Job::Plan(job) => plan::run(job, console),
         Job::Run(job) => run::run(&job, console),
         Job::Join(job) => join::run(&job, console),

@@ -12,6 +12,7 @@ use super::preview::{PreviewArgs, PreviewJob};
 use super::shell::man_page;
 use super::stderr::{EventsTo, StderrOptions, Verbosity};
 use super::values::usage;
+use super::work::{WorkArgs, WorkJob};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -55,6 +56,8 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Show a few frames under every look on one sheet, to choose a look
     Preview(Box<PreviewArgs>),
+    /// Do all of it on a page in the browser: choose films of a folder, see them, make them
+    Web(Box<WorkArgs>),
     /// Plan to work on a video in pieces: prints the plan, for run, status and join
     Plan(Box<PlanArgs>),
     /// Work on pieces of a plan; those that are done are left alone
@@ -98,6 +101,8 @@ pub enum Job {
     Compare(Box<CompareJob>),
     /// Show a few frames under every look.
     Preview(Box<PreviewJob>),
+    /// Serve the page that does the work.
+    Work(Box<WorkJob>),
     /// Equalize many files, with options as for the first one, if there is one.
     Many(ManyJob, Option<Box<FileJob>>),
     /// Plan to work on files in pieces.
@@ -142,6 +147,7 @@ impl Job {
             Job::Cameras(_, cameras) => cameras.iter().any(|camera| camera.job.camera.isolation != Isolation::Off),
             Job::Compare(job) => !job.sandbox.is_off(),
             Job::Preview(job) => !job.sandbox.is_off(),
+            Job::Work(job) => job.isolation != Isolation::Off,
             Job::Many(..) | Job::Plan(_) | Job::Run(_) | Job::Join(_) => true,
             _ => false,
         }
@@ -192,7 +198,7 @@ impl Job {
     }
 
     /// What these words ask for, without defaults.
-    fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
+    pub(super) fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
         // Of the program, -h is what most people need.
         let command = Args::command();
         let is_command = |word: &OsString| word.to_str().is_some_and(|name| command.find_subcommand(name).is_some());
@@ -215,6 +221,7 @@ impl Job {
             Job::Cameras(_, cameras) => Some(&cameras[0].job.stderr),
             Job::Compare(job) => Some(&job.stderr),
             Job::Preview(job) => Some(&job.stderr),
+            Job::Work(job) => Some(&job.stderr),
             Job::Many(job, _) => Some(&job.stderr),
             Job::Plan(job) => Some(&job.file.stderr),
             Job::Run(RunJob { stderr, .. }) | Job::Join(JoinJob { stderr, .. }) => Some(stderr),
@@ -300,6 +307,7 @@ impl Job {
             Some(Command::Live(args)) => Job::Live(LiveJob::from_args(*args)?),
             Some(Command::Compare(args)) => Job::Compare(Box::new(CompareJob::from_args(*args)?)),
             Some(Command::Preview(args)) => Job::Preview(Box::new(PreviewJob::from_args(*args)?)),
+            Some(Command::Web(args)) => Job::Work(Box::new(WorkJob::from_args(*args)?)),
             Some(Command::Plan(args)) => Job::Plan(PlanJob::from_args(*args)?),
             Some(Command::Run(args)) => Job::Run(RunJob::from_args(args)?),
             Some(Command::Join(args)) => Job::Join(JoinJob::from_args(args)),

@@ -253,7 +253,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         let answer = format!("bench {word}: bench alone measures this machine; histeq-lab {word} does that now");
         return Err(usage(ErrorKind::UnknownArgument, &answer));
     }
-    if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&first) {
+    if ["web", "bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&first) {
         return Ok(words);
     }
     if UNDO.contains(&first) && !Path::new(first).exists() {
@@ -531,7 +531,7 @@ Options:
       --dry-run           Say what would be done, and write nothing
   -y                      Overwrite an existing output
 
-Commands: live (a camera), preview, compare (two videos in one)
+Commands: web (all of it on a page), live (a camera), preview, compare
   of specialists: plan, run, join, status, bench, devices, completions, man
 
 histeq-video --help shows all options, exit codes and more examples, and

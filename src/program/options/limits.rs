@@ -70,6 +70,18 @@ pub struct Limits {
 }
 
 impl LimitArgs {
+    /// The options as words of a command line.
+    pub(super) fn words(&self) -> Vec<String> {
+        let values = [
+            ("--max-pixels", self.max_pixels.clone()),
+            ("--max-memory", self.max_memory.clone()),
+            ("--max-seconds", self.max_seconds.clone()),
+            ("--max-duration", self.max_duration.clone()),
+            ("--threads", self.threads.threads.map(|threads| threads.to_string())),
+        ];
+        values.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
+    }
+
     /// Checks and converts them.
     pub fn check(self) -> Result<Limits, clap::Error> {
         let pixels = value("--max-pixels", "a number of pixels like 34M", self.max_pixels, parse_count)?;
@@ -100,6 +112,12 @@ impl Limits {
     #[must_use]
     pub fn with_threads(self, threads: Option<u16>) -> Self {
         Limits { threads: threads.or(self.threads), ..self }
+    }
+
+    /// These limits for a run that has no end.
+    #[must_use]
+    pub fn without_time(self) -> Self {
+        Limits { time: None, ..self }
     }
 
     /// Checks the length of an input.

@@ -80,7 +80,7 @@ pub enum Jobs {
     Exactly(usize),
 }
 
-fn jobs(text: &str) -> Result<Jobs, String> {
+pub(super) fn jobs(text: &str) -> Result<Jobs, String> {
     match (text, text.parse()) {
         ("auto", _) => Ok(Jobs::Auto),
         (_, Ok(count @ 1..=1024)) => Ok(Jobs::Exactly(count)),
@@ -94,6 +94,12 @@ const VIDEOS: [&str; 33] = [
     "mov", "mp4", "mpeg", "mpg", "mts", "mxf", "nut", "ogm", "ogv", "ser", "ts", "vob", "webm", "wmv", "y4m", "264",
     "265",
 ];
+
+/// Whether the name ends as those of videos do.
+pub fn is_video_name(name: &Path) -> bool {
+    let extension = name.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str()))
+}
 
 /// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
 /// Outputs have this extension, or that of the input.
@@ -191,13 +197,9 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
-        let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
         if entry.file_type()?.is_dir() {
             folders.push(path);
-        } else if path.is_file()
-            && extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str()))
-            && is_made_here(&path) != Some(true)
-        {
+        } else if path.is_file() && is_video_name(&path) && is_made_here(&path) != Some(true) {
             found.push(path);
         }
     }

@@ -4,7 +4,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `command` | the commands, and the job that each stands for |
-//! | `file`, `live`, `compare`, `preview` | the options of each command |
+//! | `file`, `live`, `compare`, `preview`, `work` | the options of each command |
 //! | `habits` | one table of what people type who know other programs; what most people need |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
@@ -23,6 +23,7 @@
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args` | options that choose the backend |
 //! | `values` | parsers of single values |
+//! | `web` | where a page is |
 //! | `shell` | completions and man pages |
 
 mod backend_args;
@@ -51,6 +52,7 @@ mod shell;
 mod stderr;
 mod values;
 mod web;
+mod work;
 
 pub use cameras::{Camera, CameraFile};
 #[cfg(any(test, fuzzing))]
@@ -63,7 +65,7 @@ pub use filter::FilterOptions;
 pub use habits::examples;
 pub use limits::Limits;
 pub use live::{LiveJob, Scheduled};
-pub use many::{Jobs, ManyJob, Unchanged};
+pub use many::{Jobs, ManyJob, Unchanged, is_video_name};
 pub use output::OutputFile;
 pub use palette::PaletteOptions;
 pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};
@@ -74,3 +76,4 @@ pub use shell::{answer_shell, completions, man_pages};
 pub use stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 pub use values::{in_one_line, is_cube, shown_command};
 pub use web::WebOptions;
+pub use work::{Chosen, WorkJob};

@@ -149,6 +149,16 @@ impl LookRow {
         let strength = text.map(|text| strength(text).map_err(|values| format!("strength is {values}")));
         Ok(LookRow { look, strength: strength.transpose()? })
     }
+
+    /// The options of it as words of a command line.
+    pub(super) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.look != Look::default() {
+            words.extend(["--look".to_owned(), self.look.to_string()]);
+        }
+        words.extend(self.strength.iter().flat_map(|(share, _)| ["--strength", share].map(str::to_owned)));
+        words
+    }
 }
 
 /// The command that equalizes a file as it is shown.
@@ -160,6 +170,11 @@ pub struct ReadyCommand {
 }
 
 impl ReadyCommand {
+    /// The command for the whole of `input`.
+    pub fn of(input: Name) -> Self {
+        ReadyCommand { options: Vec::new(), input }
+    }
+
     /// The last part of the name of the input.
     pub fn input_name(&self) -> Name {
         last_part(&self.input)
@@ -167,16 +182,13 @@ impl ReadyCommand {
 
     /// The command for a look and its strength, for a shell. `with_place` says whether it tells where the input is, beside
     /// its name.
-    pub fn with(&self, LookRow { look, strength }: &LookRow, with_place: bool) -> String {
+    pub fn with(&self, row: &LookRow, with_place: bool) -> String {
         let Some(name) = self.input.text().filter(|name| !name.contains(char::is_control)) else {
             return "# the name of the file is no text: give it another one".to_owned();
         };
         let mut words = vec!["histeq-video".to_owned()];
         words.extend(self.options.iter().cloned());
-        if *look != Look::default() {
-            words.extend(["--look".to_owned(), look.to_string()]);
-        }
-        words.extend(strength.iter().flat_map(|(share, _)| ["--strength", share].map(str::to_owned)));
+        words.extend(row.words());
         words.push(no_option(&if with_place { without_password(name) } else { self.input_name() }));
         words.push(no_option(&equalized_name(&self.input)));
         words.iter().map(|word| Name::from(word).quoted()).collect::<Vec<String>>().join(" ")

@@ -19,10 +19,9 @@ pub struct WebOptions {
 /// The token of `--web`, as typed.
 #[derive(Args, Debug)]
 pub struct WebTokenArg {
-    /// Keep the token of --web in this file, so that the address which is printed stays the same from run to run
+    /// Keep the token of --web in this file, so that the printed address stays good after a restart
     ///
-    /// If there is no such file, it is made, with a new token, for its owner alone (mode 600). With this option,
-    /// 127.0.0.1 asks for the token as well.
+    /// A file that is not there is made, for its owner alone (mode 600). 127.0.0.1 asks for the token, too.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "web")]
     #[arg(help_heading = "Browser", hide_short_help = true)]
     pub web_token: Option<Name>,

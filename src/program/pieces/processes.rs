@@ -288,6 +288,18 @@ impl<'a> ProcessPool<'a> {
     /// # Errors
     /// [`ChildError`], with this name, when it fails otherwise than by being interrupted.
     pub fn run_one(&self, arguments: &[OsString], name: &str, mut pass_on: impl FnMut(Output)) -> Result<Answer> {
+        self.run_one_watched(arguments, name, |output| {
+            if !matches!(output, Output::Event(Event::Progress(_))) {
+                pass_on(output);
+            }
+        })
+    }
+
+    /// As [`run_one`](Self::run_one), but how far it is goes to `take`, too.
+    ///
+    /// # Errors
+    /// As `run_one`.
+    pub fn run_one_watched(&self, arguments: &[OsString], name: &str, mut take: impl FnMut(Output)) -> Result<Answer> {
         let mut child = spawn(arguments)?;
         let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
@@ -303,8 +315,12 @@ impl<'a> ProcessPool<'a> {
             match outputs.recv_timeout(TICK) {
                 Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok((_, output)) => {
-                    let message = reported.receive(output);
-                    message.into_iter().for_each(|message| pass_on(message.of(name)));
+                    if let Output::Event(event @ Event::Progress(_)) = &output {
+                        take(Output::Event(event.clone()));
+                    }
+                    if let Some(message) = reported.receive(output) {
+                        take(message.of(name));
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

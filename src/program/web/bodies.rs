@@ -167,6 +167,15 @@ fn pair(shown: &Shown, most_rows: usize) -> Result<Frame> {
 
 /// A file, or the part of it that the request asks for.
 pub async fn file(file: PathBuf, headers: &HeaderMap) -> Response<Body> {
+    file_with_end(file, headers, || ()).await
+}
+
+/// As [`file`]; `ended` is called when its last byte has been sent.
+pub async fn file_with_end(
+    file: PathBuf,
+    headers: &HeaderMap,
+    ended: impl FnOnce() + Send + 'static,
+) -> Response<Body> {
     let asked = headers.get(RANGE).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let kind = match file.extension().and_then(|extension| extension.to_str()) {
         Some("mp4" | "m4v" | "mov") => "video/mp4",
@@ -175,17 +184,19 @@ pub async fn file(file: PathBuf, headers: &HeaderMap) -> Response<Body> {
         _ => "application/octet-stream",
     };
     let opened = spawn_blocking(move || File::open(file).and_then(|file| Ok((file.metadata()?.len(), file)))).await;
-    let Ok(Ok((length, file))) = opened else { return error(StatusCode::NOT_FOUND, "the recording is gone") };
+    let Ok(Ok((length, file))) = opened else { return error(StatusCode::NOT_FOUND, "the file is gone") };
     let range = asked.as_deref().map(|asked| range(asked, length));
     let (begin, end) = match range {
-        Some(None) => return error(StatusCode::RANGE_NOT_SATISFIABLE, "the recording is shorter"),
+        Some(None) => return error(StatusCode::RANGE_NOT_SATISFIABLE, "the file is shorter"),
         Some(Some(range)) => range,
         None => (0, length),
     };
     let (sender, body) = Channel::new(2);
     tokio::spawn(async move {
         // It ends early when the reader goes.
-        let _ = send_part(file, (begin, end), sender).await;
+        if send_part(file, (begin, end), sender).await.is_ok_and(|is_whole| is_whole && end == length) {
+            ended();
+        }
     });
     let mut response = Response::builder()
         .header(CONTENT_TYPE, kind)
@@ -198,7 +209,8 @@ pub async fn file(file: PathBuf, headers: &HeaderMap) -> Response<Body> {
     response.body(body.boxed()).unwrap_or_default()
 }
 
-async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<()> {
+/// Whether all of it was sent.
+async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<bool> {
     while at < end {
         let length = CHUNK.min((end - at) as usize);
         let (read, returned) = spawn_blocking(move || {
@@ -213,12 +225,12 @@ async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender
             // The file has become shorter: the connection is cut, or the reader would take what it has for the whole.
             Err(error) => {
                 sender.abort(error);
-                return Ok(());
+                return Ok(false);
             }
         }
         at += length as u64;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Begin and end of a range of bytes (RFC 9110, one range) in `length` bytes; `None` where there are no such bytes.

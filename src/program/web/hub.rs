@@ -1,6 +1,7 @@
 //! The sources that are viewed, and who views them.
 
 use super::viewed_file::ViewedFile;
+use super::work::Work;
 use crate::options::EqualizeOptions;
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
@@ -53,6 +54,8 @@ pub struct Hub {
     viewers: Arc<AtomicUsize>,
     /// A file that is looked at, instead of sources.
     file: OnceLock<Arc<ViewedFile>>,
+    /// Files that are worked on, instead of both.
+    work: OnceLock<Arc<Work>>,
 }
 
 impl Hub {
@@ -64,6 +67,16 @@ impl Hub {
     /// From now on, this file is looked at.
     pub fn show_file(&self, file: ViewedFile) {
         self.file.get_or_init(|| Arc::new(file));
+    }
+
+    /// The files that are worked on.
+    pub fn work(&self) -> Option<Arc<Work>> {
+        self.work.get().cloned()
+    }
+
+    /// From now on, files are worked on.
+    pub fn show_work(&self, work: Arc<Work>) {
+        self.work.get_or_init(|| work);
     }
 
     /// The source of this number.

@@ -12,6 +12,11 @@
 //! | `hub.rs` | sources, and who views them |
 //! | `picture.rs` | the video and the numbers that viewers of a source see |
 //! | `viewed_file.rs` | a file that is looked at before it is equalized |
+//! | `work.rs` | the page that does the work: what it may ask for |
+//! | `folder.rs` | the files and folders that it may see |
+//! | `small.rs` | small pictures of them |
+//! | `jobs.rs` | the queue of files that are made, each by a child process |
+//! | `uploads.rs` | files that are dropped on it |
 //! | `numbers.rs` | what is drawn beside a pair of pictures |
 //! | `metrics.rs` | the states of all sources for Prometheus |
 //! | `page` | the page |
@@ -24,17 +29,26 @@
 mod access;
 mod addresses;
 mod bodies;
+mod folder;
 mod hub;
+mod jobs;
 mod metrics;
 mod numbers;
 mod picture;
 mod routes;
 mod server;
+mod small;
 mod token;
+mod uploads;
 mod viewed_file;
+mod work;
 
+pub use folder::Shelf;
 pub use hub::Viewed;
+pub use jobs::Queue;
+pub use uploads::Uploads;
 pub use viewed_file::ViewedFile;
+pub use work::{Work, open_on_desktop};
 
 use crate::options::WebOptions;
 use access::Access;
@@ -50,8 +64,8 @@ use std::thread::JoinHandle;
 #[derive(Clone)]
 pub struct Web {
     hub: Arc<Hub>,
-    /// Where a browser finds it.
-    places: Arc<[String]>,
+    /// The addresses for a browser, each with its interface if there are several.
+    addresses: Arc<[(String, Option<String>)]>,
 }
 
 impl Web {
@@ -77,20 +91,25 @@ impl Web {
             None => Some(token::new_token()?),
         };
         let access = Access::new(listener.local_addr()?, token);
-        let place = |(number, interface): (_, Option<String>)| match interface {
-            Some(name) => format!("{} ({name})", access.url(number)),
-            None => access.url(number),
-        };
-        let places = addresses::reachable(&listener)?.into_iter().map(place).collect();
+        let reachable = addresses::reachable(&listener)?.into_iter();
+        let addresses = reachable.map(|(number, interface)| (access.url(number), interface)).collect();
         let hub = Arc::<Hub>::default();
         let serve = server::server(listener, access, hub.clone())?;
         std::thread::Builder::new().name("web".to_owned()).spawn(serve)?;
-        Ok(Web { hub, places })
+        Ok(Web { hub, addresses })
     }
 
     /// Says where a browser finds it.
     pub fn announce(&self, notices: &Notices) {
-        self.places.iter().for_each(|place| notices.note(&format!("in a browser: {place}")));
+        for (url, interface) in self.addresses.iter() {
+            let interface = interface.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+            notices.note(&format!("in a browser: {url}{interface}"));
+        }
+    }
+
+    /// The address for a browser of this machine.
+    pub fn url(&self) -> &str {
+        &self.addresses[0].0
     }
 
     /// From now on these are the cameras of the run, whether they film or not: their names by their numbers.
@@ -106,6 +125,11 @@ impl Web {
     /// Shows a file as long as the process runs.
     pub fn show_file(&self, file: ViewedFile) {
         self.hub.show_file(file);
+    }
+
+    /// Shows files that are worked on, as long as the process runs.
+    pub fn show_work(&self, work: Arc<Work>) {
+        self.hub.show_work(work);
     }
 
     /// Shows a source until what comes back is dropped.

@@ -5,6 +5,7 @@ use super::bodies::{self, Gone, Of};
 use super::hub::{Admitted, Change, Hub, Viewed};
 use super::metrics;
 use super::viewed_file::{Asked, ViewedFile};
+use super::work;
 use bytes::Bytes;
 use histeq::Named;
 use histeq::spec::Look;
@@ -18,6 +19,7 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::percent_decode_str;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,17 +50,19 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-const JSON: &str = "application/json";
+pub const JSON: &str = "application/json";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page, and what it consists of.
-const FILES: [(&str, &str, &str); 7] = [
+const FILES: [(&str, &str, &str); 9] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.js", JAVASCRIPT, include_str!("page/page.js")),
     ("/picture.js", JAVASCRIPT, include_str!("page/picture.js")),
     ("/live.js", JAVASCRIPT, include_str!("page/live.js")),
     ("/wall.js", JAVASCRIPT, include_str!("page/wall.js")),
     ("/file.js", JAVASCRIPT, include_str!("page/file.js")),
+    ("/work.js", JAVASCRIPT, include_str!("page/work.js")),
+    ("/texts.js", JAVASCRIPT, include_str!("page/texts.js")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
 ];
 
@@ -73,7 +77,7 @@ pub type Wrong = (StatusCode, &'static str);
 
 const TOO_MANY: Wrong = (StatusCode::SERVICE_UNAVAILABLE, "too many viewers");
 const NO_SOURCE: &str = "there is no such source";
-const NOTHING: &str = "there is nothing here";
+pub const NOTHING: &str = "there is nothing here";
 const READ_ONLY: &str = "this is only read";
 
 /// A source that is to be watched, the place of the viewer, and the answer to the key of its WebSocket.
@@ -114,6 +118,10 @@ impl Routes {
 
     async fn route(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
+        // Folders, files and results have addresses of their own, so that a browser goes back to them.
+        let is_view = |name: &str| path.strip_prefix(name).is_some_and(|number| number.parse::<usize>().is_ok());
+        let is_view = self.hub.work().is_some() && ["/folder/", "/file/", "/result/"].into_iter().any(is_view);
+        let path = if is_view { "/".to_owned() } else { path };
         let is_get = [Method::GET, Method::HEAD].contains(request.method());
         if let Some((_, kind, text)) = FILES.iter().find(|(name, ..)| *name == path).filter(|_| is_get) {
             let mut response = whole(StatusCode::OK, kind, *text);
@@ -132,8 +140,19 @@ impl Routes {
             },
             "/metrics" if is_get => whole(StatusCode::OK, metrics::CONTENT_TYPE, metrics::text(&self.hub)),
             "/api/looks" if is_get => json_body(&looks()),
+            _ if path == "/api/work" || path.starts_with("/api/work/") => match self.hub.work() {
+                Some(work) => {
+                    let rest = path["/api/work".len()..].trim_start_matches('/');
+                    work::answer(work, rest, request, self.access.is_local()).await
+                }
+                None if path == "/api/work" && is_get => json_body(&Value::Null),
+                None => error(StatusCode::NOT_FOUND, NOTHING),
+            },
             _ if path == "/api/file" || path.starts_with("/api/file/") => match self.hub.file() {
-                Some(file) if is_get => of_file(file, &path, request.uri().query(), self.access.is_local()).await,
+                Some(file) if is_get => {
+                    let rest = path["/api/file".len()..].trim_start_matches('/');
+                    of_file(file, rest, request.uri().query(), self.access.is_local()).await
+                }
                 Some(_) => error(StatusCode::METHOD_NOT_ALLOWED, READ_ONLY),
                 None if path == "/api/file" => json_body(&Value::Null),
                 None => error(StatusCode::NOT_FOUND, "no file is shown here"),
@@ -189,8 +208,8 @@ async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>,
     }
 }
 
-/// What is asked of a file that is looked at.
-async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_local: bool) -> Response<Body> {
+/// What is asked of a file that is looked at, by what stands behind its address.
+pub async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_local: bool) -> Response<Body> {
     let query = query.unwrap_or_default();
     let asked = Asked::read(query).and_then(|asked| Ok((asked, Of::read(query)?)));
     let (asked, of) = match asked {
@@ -199,14 +218,14 @@ async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_loca
     };
     let rows = value_of(query, "rows").and_then(|rows| rows.parse().ok()).unwrap_or(usize::MAX);
     match path {
-        "/api/file" => json_body(&file.facts()),
-        "/api/file/command" => json_body(&json!({ "command": file.command(&asked, is_local) })),
-        "/api/file/frame" => {
+        "" => json_body(&file.facts()),
+        "command" => json_body(&json!({ "command": file.command(&asked, is_local) })),
+        "frame" => {
             let numbers = move |gone: &Gone| Ok(file.numbers(&asked, gone)?.to_string().into_bytes());
             bodies::made(JSON, numbers).await
         }
-        "/api/file/frame.jpg" => bodies::made("image/jpeg", move |gone| file.jpeg(&asked, of, rows, gone)).await,
-        "/api/file/film.mp4" => bodies::made("video/mp4", move |gone| file.film(&asked, gone)).await,
+        "frame.jpg" => bodies::made("image/jpeg", move |gone| file.jpeg(&asked, of, rows, gone)).await,
+        "film.mp4" => bodies::made("video/mp4", move |gone| file.film(&asked, gone)).await,
         _ => error(StatusCode::NOT_FOUND, NOTHING),
     }
 }
@@ -218,22 +237,27 @@ pub fn value_of<'a>(query: &'a str, name: &str) -> Option<&'a str> {
 
 /// Changes a source as the body of the request says.
 async fn change(source: &Viewed, request: Request<Incoming>) -> Response<Body> {
+    match json_of::<Change>(request).await.map(|change| source.change(&change)) {
+        Ok(Ok(())) => json_body(&json!(source.state())),
+        Ok(Err(wrong)) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
+        Err(wrong) => wrong,
+    }
+}
+
+/// What the body of a request says, or the answer that says what is wrong with it.
+pub async fn json_of<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, Response<Body>> {
     // Forms of other pages cannot say that they send JSON.
     let is_json =
         request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !is_json {
-        return error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change is JSON (Content-Type: application/json)");
+        return Err(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change is JSON (Content-Type: application/json)"));
     }
     let body = match timeout(BODY_TIME, Limited::new(request.into_body(), MOST_BODY).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => return error(StatusCode::PAYLOAD_TOO_LARGE, "that is too long for a change"),
-        Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the change did not come"),
+        Ok(Err(_)) => return Err(error(StatusCode::PAYLOAD_TOO_LARGE, "that is too long for a change")),
+        Err(_) => return Err(error(StatusCode::REQUEST_TIMEOUT, "the change did not come")),
     };
-    let changed = serde_json::from_slice::<Change>(&body).map_err(anyhow::Error::from);
-    match changed.and_then(|change| source.change(&change)) {
-        Ok(()) => json_body(&json!(source.state())),
-        Err(wrong) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
-    }
+    serde_json::from_slice(&body).map_err(|wrong| error(StatusCode::BAD_REQUEST, &wrong.to_string()))
 }
 
 /// All cameras of the run, and the states of those that film.
@@ -257,7 +281,8 @@ pub fn whole(status: StatusCode, kind: &str, body: impl Into<Bytes>) -> Response
     Response::builder().status(status).header(CONTENT_TYPE, kind).body(body).unwrap_or_default()
 }
 
-fn json_body(value: &Value) -> Response<Body> {
+/// An answer of JSON.
+pub fn json_body(value: &Value) -> Response<Body> {
     whole(StatusCode::OK, JSON, value.to_string())
 }
 

@@ -45,6 +45,8 @@ pub struct ViewedFile {
     options: InputOptions,
     rows: Vec<LookRow>,
     command: ReadyCommand,
+    /// A file that was made of it, which is shown in place of what looks make of it.
+    made: Option<InputOptions>,
     cancel: Cancel,
     notices: Notices,
     /// One picture or film is made at a time.
@@ -123,7 +125,12 @@ impl ViewedFile {
         let (width, height) = input.picture.map_or((0, 0), |(_, size)| size);
         let facts = Facts { name: command.input_name().to_string(), duration, rate, width, height, is_image, looks };
         let last = Mutex::new(Last { input, full: None, small: None, pair: None });
-        ViewedFile { facts, options, rows, command, cancel, notices, last, waiting: AtomicUsize::new(0) }
+        ViewedFile { facts, options, rows, command, made: None, cancel, notices, last, waiting: AtomicUsize::new(0) }
+    }
+
+    /// The same file beside one that was made of it.
+    pub fn beside(self, made: InputOptions) -> Self {
+        ViewedFile { facts: Facts { looks: Vec::new(), ..self.facts }, made: Some(made), ..self }
     }
 
     /// What the page has to know of it.
@@ -182,6 +189,14 @@ impl ViewedFile {
         let rows = rows.clamp(16, MOST_ROWS);
         let mut last = self.turn(gone)?;
         let pair = self.told(|| self.pair(&mut last, asked, rows < SMALL))?;
+        if self.made.is_some() {
+            drop(last);
+            return match of {
+                Of::Original => Still::Jpeg.encode(&pair[0]),
+                Of::Equalized => Still::Jpeg.encode(&pair[1]),
+                Of::Both => Still::Jpeg.encode(&Pairs::new(&pair[0], rows)?.join([&pair[0], &pair[1]])?),
+            };
+        }
         // No more rows than it has.
         let upright = AutoRotate::new(last.input.video_stream(), false).frame(pair[0].clone())?;
         let rows = rows.min(upright.height());
@@ -211,13 +226,31 @@ impl ViewedFile {
             Some((_, moment)) => moment,
             None => Moment::read(&self.from(asked.at, 1), &self.rows, room, &self.cancel)?,
         };
-        let equalized = moment.under(&asked.row)?;
-        let pair = Arc::new([moment.shown.clone(), equalized]);
+        let pair = match &self.made {
+            None => [moment.shown.clone(), moment.under(&asked.row)?],
+            Some(made) => self.alike(&moment, made, asked.at)?,
+        };
+        let pair = Arc::new(pair);
         *held = Some((asked.at, moment));
         if !is_small {
             last.pair = Some((asked.clone(), pair.clone()));
         }
         Ok(pair)
+    }
+
+    /// A frame and the same one of the file that was made, both upright and of the size of the smaller one.
+    fn alike(&self, moment: &Moment, made: &InputOptions, at: i64) -> Result<[Frame; 2]> {
+        let made =
+            Moment::read(&InputOptions { part: self.from(at, 1).part, ..made.clone() }, &[], None, &self.cancel)?;
+        let frames = [(&moment.input, &moment.shown), (&made.input, &made.shown)];
+        let size = |(input, frame): (&Input, &Frame)| {
+            let upright = AutoRotate::new(input.video_stream(), false).frame(frame.clone())?;
+            anyhow::Ok((upright.width(), upright.height()))
+        };
+        let [original, result] = [size(frames[0])?, size(frames[1])?];
+        let room = original.min(result);
+        let [mut upper, mut lower] = frames.map(|(input, _)| Miniatures::new(input, room));
+        Ok([upper.of(frames[0].1)?, lower.of(frames[1].1)?])
     }
 
     /// The file from this time on, with this many frames.

@@ -32,6 +32,8 @@ mod trouble;
 mod web;
 // The window.
 mod window;
+// `web`: the page that does the work.
+mod work;
 
 use crate::support::program::{Dir, told};
 use rustix::process::{Pid, Signal, kill_process};

@@ -15,10 +15,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 /// A run with a view, and where that is.
-struct Served {
-    live: Beside,
-    address: String,
-    token: String,
+pub(super) struct Served {
+    pub(super) live: Beside,
+    pub(super) address: String,
+    pub(super) token: String,
 }
 
 impl Served {
@@ -35,7 +35,7 @@ impl Served {
         Served::of(Beside::start(command.stderr(Stdio::piped())).expect("the program runs"))
     }
 
-    fn of(live: Beside) -> Self {
+    pub(super) fn of(live: Beside) -> Self {
         live.until_it_says("in a browser: http://");
         let text = live.said();
         let url = text.split("in a browser: http://").nth(1).and_then(|rest| rest.split_whitespace().next());
@@ -48,11 +48,11 @@ impl Served {
         }
     }
 
-    fn raw(&self, request: &[u8]) -> Answer {
+    pub(super) fn raw(&self, request: &[u8]) -> Answer {
         exchange(&self.address, request)
     }
 
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+    pub(super) fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
         let (host, length) = (&self.address, body.len());
         self.raw(
             format!(
@@ -62,7 +62,7 @@ impl Served {
         )
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(super) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, "", "")
     }
 
@@ -493,13 +493,13 @@ fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
 }
 
 /// 40 frames at 25 a second, dark, each brighter than the one before.
-fn dark_clip(dir: &Dir, file: &str) {
+pub(super) fn dark_clip(dir: &Dir, file: &str) {
     let picture = "format=yuv420p,geq=lum=20+mod(X+Y\\,64)/2+N:cb=120:cr=132";
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=320x180:rate=25 -vf {picture} -frames:v 40 -c:v ffv1 {file}"));
 }
 
 /// Frame `number` of a file, or a picture, in RGB.
-fn frame_of(dir: &Dir, file: &str, number: usize) -> Vec<u8> {
+pub(super) fn frame_of(dir: &Dir, file: &str, number: usize) -> Vec<u8> {
     dir.ffmpeg(&format!("-i {file} -vf select=eq(n\\,{number}) -frames:v 1 -update 1 frame.png"));
     dir.raw("frame.png", "rgb24")
 }

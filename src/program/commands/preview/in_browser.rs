@@ -1,9 +1,8 @@
 //! `preview --web`: a file in a browser.
 
-use super::count_frames;
 use crate::options::{PreviewJob, ReadyCommand, WebOptions};
 use crate::session::Session;
-use crate::stills::DEFAULT_RATE;
+use crate::stills::seconds;
 use crate::web::{ViewedFile, Web};
 use anyhow::Result;
 use histeq_media::pipeline::Outcome;
@@ -19,11 +18,7 @@ pub fn run(job: &PreviewJob, (view, command): &(WebOptions, ReadyCommand), sessi
     session.listen_for_signals(Vec::new(), "ending")?;
     let (source, input) = session.open(options, &session.notices)?;
     super::check_can_be_read_again(options, &input)?;
-    let duration = match (input.is_image(), input.duration) {
-        (true, _) => 0.0,
-        (false, Some(duration)) => duration as f64 / 1e6,
-        (false, None) => count_frames(&input, source)? as f64 / input.rate().unwrap_or(DEFAULT_RATE),
-    };
+    let duration = seconds(&input, source)?;
     let web = Web::start(view)?;
     let opened = (options.clone(), input);
     web.show_file(ViewedFile::new(

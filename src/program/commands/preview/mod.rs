@@ -8,10 +8,10 @@ use crate::pieces::make_folder_of;
 use crate::report::{Console, counted, with_name};
 use crate::session::{Outputs, Session};
 use crate::signals;
-use crate::stills::{DEFAULT_RATE, Moment};
+use crate::stills::{DEFAULT_RATE, Moment, count_frames};
 use anyhow::{Result, bail, ensure};
 use histeq::spec::Look;
-use histeq_media::pipeline::{Cancel, Input, Outcome, PartPosition, ReaderGone, Source};
+use histeq_media::pipeline::{Cancel, Input, Outcome, ReaderGone, Source};
 use histeq_media::sink::{Overwrite, write_drawn};
 use histeq_media::source::{InputOptions, Part};
 use histeq_media::sys::is_pipe;
@@ -201,18 +201,6 @@ fn starts((frames, begin): (u64, Option<i64>), input: &Input, source: Box<dyn So
         if frame == 0 { begin } else { Some(begin.unwrap_or(0) + time) }
     };
     Ok((0..columns).map(start).collect())
-}
-
-/// The number of frames of `input`, which are counted in `source` if that is not known.
-fn count_frames(input: &Input, mut source: Box<dyn Source>) -> Result<u64> {
-    if let Some(count) = input.frames {
-        return Ok(count);
-    }
-    let mut count = 0;
-    while let Some(delivery) = source.next()? {
-        count += u64::from(delivery.frame.is_some() && delivery.position == PartPosition::Within);
-    }
-    Ok(count)
 }
 
 /// The original and every row of the first frame of `options`.

@@ -8,21 +8,26 @@ const STRENGTHS = [0.25, 0.5, 0.75, 1];
 const SMALL = 120;
 /// A picture that takes longer than this, in milliseconds, is said to.
 const SOON = 400;
+/// Where a picture takes longer than this, in milliseconds, one of so many rows is shown first.
+const SLOW = 250, DRAFT = 320;
 /// Milliseconds between two questions whether the program is there.
 const ALIVE = 5000;
 const GONE = "no connection to the program";
 
-let file = null, strength = null, pair = null, film = null, working = null, isOutdated = false, turn = 0;
+let file = null, base = "/api/file", goalOf = () => null, strength = null, pair = null, film = null, working = null, isOutdated = false, isSlow = true, turn = 0;
 
 const at = () => Number($("seek").value) / 1000;
 const last = () => Math.max(0, file.duration - 1 / file.rate);
 
 /// What is asked for, as a part of an address.
 function asked(look = $("look").value, share = strength) {
-  const words = new URLSearchParams({ at: at().toFixed(3), look });
+  const words = new URLSearchParams({ at: at().toFixed(3), ...(look && { look }) });
   if (share !== null) words.set("strength", share);
   return words;
 }
+
+/// The look and the strength that are chosen: `null` is that of the look.
+export const chosen = () => ({ look: $("look").value, strength });
 
 /// The bytes of an answer.
 async function bytes(path, signal) {
@@ -49,9 +54,16 @@ async function work() {
     while (isOutdated) {
       isOutdated = false;
       const words = asked(), rows = $("stage").clientHeight * devicePixelRatio > 720 ? 1080 : 720;
-      pair = await createImageBitmap(await bytes(`/api/file/frame.jpg?of=both&rows=${rows}&${words}`));
-      paintPair(pair, pair.width, pair.height);
-      if (!isOutdated) show(await ask(`/api/file/frame?${words}`));
+      // A small picture comes first where the whole took long.
+      for (const size of isSlow ? [DRAFT, rows] : [rows]) {
+        if (isOutdated) break;
+        const begin = performance.now();
+        pair = await createImageBitmap(await bytes(`${base}/frame.jpg?of=both&rows=${size}&${words}`));
+        paintPair(pair, pair.width, pair.height);
+        $("stage").dataset.of = words;
+        if (size === rows) isSlow = performance.now() - begin > SLOW;
+      }
+      if (!isOutdated) show(await ask(`${base}/frame?${words}`));
     }
     say("");
     compare();
@@ -68,13 +80,15 @@ function explain(error) {
 }
 
 /// Says at once what is chosen: its description, its command, and its place in the address of the page.
-async function tell() {
+export async function tell() {
+  if (!file.looks.length) return;
   tellSettings();
   press();
   const words = asked();
   history.replaceState(null, "", `#${words}`);
-  const said = await ask(`/api/file/command?${words}`).catch(() => null);
-  if (said && `${words}` === `${asked()}`) $("command").value = said.command;
+  const goal = goalOf();
+  const said = await ask(`${base}/command?${words}${goal ? `&goal=${goal}` : ""}`).catch(() => null);
+  if (said && `${words}` === `${asked()}` && goal === goalOf()) $("command").value = said.command;
 }
 
 /// Shows what is said of a frame.
@@ -82,13 +96,14 @@ function show(frame) {
   const isTurned = pair.width * 2 > pair.height !== file.width > file.height;
   const size = isTurned ? [file.height, file.width] : [file.width, file.height];
   const rate = file.rate.toFixed(2).replace(/\.?0+$/, "");
-  showFacts([["size", size.join(" × ")], ...(file.is_image ? [] : [["frames a second", rate]])]);
+  if (file.looks.length) showFacts([["size", size.join(" × ")], ...(file.is_image ? [] : [["frames a second", rate]])]);
   $("time").textContent = file.is_image ? "" : `${frame.time} / ${clock(file.duration)}`;
   if (strength === null) $("strength").value = Math.round(frame.strength * 100);
   tellSettings();
+  press();
   chart(frame.histogram, frame.curve);
-  $("snapshot").href = `/api/file/frame.jpg?${asked()}`;
-  $("snapshot").download = `${file.name.replace(/[^\w.-]+/g, "_")}-${frame.time.replace(/:/g, ".")}-${$("look").value}.jpg`;
+  $("snapshot").href = `${base}/frame.jpg?${asked()}`;
+  $("snapshot").download = `${file.name.replace(/[^\w.-]+/g, "_")}-${frame.time.replace(/:/g, ".")}-${$("look").value || "result"}.jpg`;
 }
 
 /// Seconds as a time: 1:23.45.
@@ -102,8 +117,8 @@ function clock(seconds) {
 
 /// Where the small picture of a button is.
 function pathOf({ of, look, strength: share }) {
-  if (of) return `/api/file/frame.jpg?of=${of}&rows=${SMALL}&${asked("natural", null)}`;
-  return `/api/file/frame.jpg?rows=${SMALL}&${look ? asked(look) : asked(undefined, share)}`;
+  if (of) return `${base}/frame.jpg?of=${of}&rows=${SMALL}&${asked("natural", null)}`;
+  return `${base}/frame.jpg?rows=${SMALL}&${look ? asked(look) : asked(undefined, share)}`;
 }
 
 const buttons = () => [...document.querySelectorAll(".strip button")];
@@ -186,7 +201,7 @@ async function play() {
     turn++;
     const begin = at();
     say("making four seconds of it");
-    const made = await bytes(`/api/file/film.mp4?${asked()}`, stop.signal);
+    const made = await bytes(`${base}/film.mp4?${asked()}`, stop.signal);
     if (film?.video !== video) return;
     video.src = URL.createObjectURL(made);
     const paint = () => {
@@ -219,15 +234,17 @@ function stopFilm() {
 
 // ---- The whole -------------------------------------------------------------------------------------------------------------
 
-/// Shows a file, as the program describes it.
-export async function showFile(described) {
-  file = described;
+/// Shows a file, as the program describes it, of which all is asked for below `path`; `goal` tells what it is made for. Without
+/// looks, it is one beside what was made of it.
+export async function showFile(described, path = base, goal = goalOf) {
+  [file, base, goalOf] = [described, path, goal];
   await readLooks(file.looks);
   document.title = `${file.name} – histeq-video`;
   document.body.classList.add("file");
   $("line").textContent = file.name;
   $("timeline").hidden = last() === 0;
-  $("strips").hidden = $("ready").hidden = false;
+  $("strips").hidden = $("ready").hidden = !file.looks.length;
+  $("play").hidden = !file.looks.length;
   $("seek").max = Math.round(last() * 1000);
   $("by-look").append(small("original", { of: "original" }, () => document.querySelector('[data-view="1000"]').click()),
     ...file.looks.map((look) => small(look, { look }, () => chooseLook(look))));
@@ -238,7 +255,7 @@ export async function showFile(described) {
   const before = new URLSearchParams(location.hash.slice(1));
   if (file.looks.includes(before.get("look"))) $("look").value = before.get("look");
   $("seek").value = Math.round(Number(before.get("at") ?? 0) * 1000);
-  if (before.has("strength")) {
+  if (before.get("strength")) {
     strength = Number(before.get("strength"));
     $("strength").value = Math.round(strength * 100);
   }

@@ -1,15 +1,17 @@
-// The page shows the sources of `live`, or a file. No other address is asked for anything.
+// The page shows the sources of `live`, a file, or files to work on. No other address is asked for anything.
 
 import { showFile } from "/file.js";
 import { showSources } from "/live.js";
 import { ask, say } from "/picture.js";
+import { showWork } from "/work.js";
 
 // The address that has the token has done its work: the cookie has it now.
-if (location.search) history.replaceState(null, "", `/${location.hash}`);
+if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 
 try {
-  const file = await ask("/api/file");
-  if (file) await showFile(file);
+  const [work, file] = await Promise.all([ask("/api/work"), ask("/api/file")]);
+  if (work) await showWork(work);
+  else if (file) await showFile(file);
   else await showSources();
 } catch (error) {
   say(error.message);

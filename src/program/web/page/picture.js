@@ -4,8 +4,8 @@ export const $ = (id) => document.getElementById(id);
 const picture = $("picture"), draw = picture.getContext("2d", { alpha: false });
 
 /// What the program answers, as JSON; with `change`, to a request that changes something.
-export async function ask(path, change) {
-  const how = change ? { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) } : {};
+export async function ask(path, change, method = "PATCH") {
+  const how = change ? { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) } : {};
   const answer = await fetch(path, how);
   const said = await answer.json();
   if (!answer.ok) throw new Error(said.error);

@@ -1,0 +1,63 @@
+//! `histeq-video web`: the page that does the work, until the user ends it.
+
+use crate::options::{Jobs, WorkJob};
+use crate::pieces::most_jobs;
+use crate::report::Console;
+use crate::session::Session;
+use crate::web::{Queue, Shelf, Uploads, Web, Work, open_on_desktop};
+use anyhow::Result;
+use histeq::frame::limits;
+use histeq_media::pipeline::Outcome;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the run says that it goes on.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Serves the page until the user ends it, which is a normal end.
+pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
+    // Each run of a file has this long: the page has no end.
+    let session = Session::new(job.stderr.clone(), job.limits.without_time(), console);
+    let shelf = Shelf::new(&job.names, job.root.as_deref(), job.isolation)?;
+    session.listen_for_signals(Vec::new(), "ending: what is being made is finished within seconds")?;
+    let uploads = Arc::new(Uploads::new(job.max_upload));
+    let queue = Arc::new(Queue::new(job.options.clone(), uploads.clone(), session.cancel.clone()));
+    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let work = Work {
+        shelf,
+        queue: queue.clone(),
+        uploads: uploads.clone(),
+        small: Default::default(),
+        read_only: job.read_only,
+        has_desktop,
+        limits: job.limits,
+        cancel: session.cancel.clone(),
+        notices: session.notices.clone(),
+        open: Default::default(),
+    };
+    let web = Web::start(&job.view)?;
+    let count = match job.jobs {
+        Jobs::Exactly(count) => count,
+        Jobs::Auto => most_jobs(limits::threads(), 2_000_000),
+    };
+    let workers = queue.work(count, &job.stderr, console)?;
+    web.show_work(Arc::new(work));
+    web.announce(&session.notices);
+    if has_desktop && job.opens_browser && open_on_desktop(web.url()).is_err() {
+        session.notices.note("no browser could be opened: open the address in one");
+    }
+    while !session.cancel.is_cancelled() {
+        web.tick();
+        std::thread::sleep(TICK);
+    }
+    workers.join();
+    if let Some((count, folder)) = uploads.end()? {
+        let folder = folder.display();
+        let kept = match count {
+            1 => "1 result that was not downloaded is".to_owned(),
+            _ => format!("{count} results that were not downloaded are"),
+        };
+        session.notices.note(&format!("{kept} kept in {folder}"));
+    }
+    Ok(Outcome::Complete)
+}

@@ -1,0 +1,308 @@
+//! The files and folders that the page may see. Each has a number that is given here, and the page knows no other name of it.
+
+use super::hub::lock;
+use crate::options::is_video_name;
+use anyhow::{Context, Result, bail, ensure};
+use histeq_media::sink::is_made_here;
+use histeq_media::source::{InputOptions, Isolation};
+use histeq_media::sys::{Name, is_image_name};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::UNIX_EPOCH;
+
+/// Most files and folders that have numbers.
+const MAX_KNOWN: usize = 100_000;
+
+/// Most of them that a folder is shown with.
+const MAX_LISTED: usize = 2_000;
+
+/// The number of the place where the page begins.
+pub const TOP: usize = 0;
+
+/// The files and folders that the page may see.
+pub struct Shelf {
+    /// Files and folders, without links in their names, that all else lies in.
+    bounds: Mutex<Vec<PathBuf>>,
+    /// Those that were named on the command line.
+    named: Vec<PathBuf>,
+    known: Mutex<Known>,
+    isolation: Isolation,
+}
+
+#[derive(Default)]
+struct Known {
+    paths: Vec<PathBuf>,
+    numbers: HashMap<PathBuf, usize>,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Folder,
+    Film,
+    Picture,
+}
+
+/// A file or folder on the page.
+#[derive(Debug, Serialize)]
+pub struct Entry {
+    pub number: usize,
+    pub name: String,
+    pub kind: Kind,
+    pub bytes: u64,
+    /// Seconds since 1970.
+    modified: u64,
+    /// Whether this program has made it.
+    made: bool,
+}
+
+/// A folder on the page.
+#[derive(Serialize)]
+pub struct Listing {
+    number: usize,
+    name: String,
+    /// The number of the folder that it lies in, if the page may see that.
+    up: Option<usize>,
+    entries: Vec<Entry>,
+    /// How many are not in the list.
+    left_out: usize,
+}
+
+impl Shelf {
+    /// The files and folders `named`, and what lies in the folders of them; or all in `root`, which they have to lie in.
+    ///
+    /// # Errors
+    /// When one of them is not there.
+    pub fn new(named: &[Name], root: Option<&Path>, isolation: Isolation) -> Result<Self> {
+        let whole = |path: &Path| path.canonicalize().with_context(|| Name::from(path));
+        let named = named.iter().map(|name| whole(name.path())).collect::<Result<Vec<_>>>()?;
+        let bounds = match root {
+            Some(root) => vec![whole(root)?],
+            None => named.clone(),
+        };
+        if let Some((root, out)) = root.zip(named.iter().find(|path| !bounds.iter().any(|root| path.starts_with(root))))
+        {
+            bail!("{}: not in --root {} (name a folder in it)", Name::from(out), Name::from(root));
+        }
+        for path in &named {
+            ensure!(kind_of(path).is_some(), "{}: no film, picture or folder (name one of these)", Name::from(path));
+        }
+        let shelf = Shelf { bounds: Mutex::new(bounds), named, known: Mutex::default(), isolation };
+        // The first number.
+        let top = if let [top] = &shelf.named[..] { top.clone() } else { PathBuf::new() };
+        shelf.number(&top);
+        Ok(shelf)
+    }
+
+    /// From now on, the page may see what lies in this folder, too.
+    pub fn add_bound(&self, folder: PathBuf) {
+        lock(&self.bounds).push(folder);
+    }
+
+    /// The number of a path; `None` when there are too many.
+    pub fn number(&self, path: &Path) -> Option<usize> {
+        let mut known = lock(&self.known);
+        if let Some(number) = known.numbers.get(path) {
+            return Some(*number);
+        }
+        let number = known.paths.len();
+        if number == MAX_KNOWN {
+            return None;
+        }
+        known.paths.push(path.to_owned());
+        known.numbers.insert(path.to_owned(), number);
+        Some(number)
+    }
+
+    /// Whether it lies in the bounds, wherever links in its name lead.
+    fn is_within(&self, path: &Path) -> bool {
+        let bounds = lock(&self.bounds);
+        path.canonicalize().is_ok_and(|path| bounds.iter().any(|bound| path.starts_with(bound)))
+    }
+
+    /// The path of this number, if it is there and may be seen.
+    fn path(&self, number: usize) -> Result<PathBuf> {
+        let path = lock(&self.known).paths.get(number).cloned().context("there is no such file")?;
+        let name = Name::from(path.file_name().unwrap_or_default());
+        ensure!(self.is_within(&path), "{name}: not there any more");
+        Ok(path)
+    }
+
+    /// The film or picture of this number.
+    ///
+    /// # Errors
+    /// When there is none, or it names other files, which would be read, too.
+    pub fn file(&self, number: usize) -> Result<(InputOptions, Kind)> {
+        let path = self.path(number)?;
+        let kind = kind_of(&path).filter(|kind| *kind != Kind::Folder).context("this is no film or picture")?;
+        Ok((self.input(&path)?, kind))
+    }
+
+    /// The options to read a file.
+    ///
+    /// # Errors
+    /// When it names other files.
+    pub fn input(&self, path: &Path) -> Result<InputOptions> {
+        let input = InputOptions { url: path.into(), isolation: self.isolation, ..InputOptions::default() };
+        let name = Name::from(path.file_name().unwrap_or_default());
+        input.obstacle().map_or(Ok(()), |why| bail!("{name}: {why}"))?;
+        Ok(input)
+    }
+
+    /// A file by itself, as a folder lists it.
+    pub fn entry(&self, path: &Path) -> Option<Entry> {
+        let (kind, found) = (kind_of(path)?, path.metadata().ok()?);
+        Some(Entry {
+            number: self.number(path)?,
+            name: Name::from(path.file_name()?).to_string(),
+            kind,
+            bytes: if kind == Kind::Folder { 0 } else { found.len() },
+            modified: modified(&found),
+            made: kind != Kind::Folder && is_result(path),
+        })
+    }
+
+    /// The films, pictures and folders in the folder of this number. Hidden ones are left out.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn list(&self, number: usize) -> Result<Listing> {
+        let is_several = number == TOP && (self.named.len() != 1 || !self.named[0].is_dir());
+        let (name, mut paths, up) = if is_several {
+            (String::new(), self.named.clone(), None)
+        } else {
+            let folder = self.path(number)?;
+            ensure!(folder.is_dir(), "this is no folder");
+            let name = Name::from(folder.file_name().unwrap_or_default()).to_string();
+            // Above a bound, there is at most the list of what was named.
+            let above = folder.parent().filter(|above| self.is_within(above)).map(Path::to_owned);
+            let top = (self.named.len() != 1).then_some(TOP);
+            let up = above.map_or(top, |above| self.number(&above));
+            let entries = std::fs::read_dir(&folder).with_context(|| name.clone())?;
+            let paths = entries.flatten().filter(|entry| {
+                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+                let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                !is_hidden && (!is_link || self.is_within(&entry.path()))
+            });
+            (name, paths.map(|entry| entry.path()).collect(), up)
+        };
+        paths.retain(|path| kind_of(path).is_some());
+        paths.sort_by_cached_key(|path| (!path.is_dir(), sort_key(path)));
+        let left_out = paths.len().saturating_sub(MAX_LISTED);
+        paths.truncate(MAX_LISTED);
+        let entries: Vec<Entry> = paths.iter().filter_map(|path| self.entry(path)).collect();
+        Ok(Listing { number, name, up, left_out: left_out + paths.len() - entries.len(), entries })
+    }
+}
+
+/// What it is, by its name; `None` of what is not shown.
+fn kind_of(path: &Path) -> Option<Kind> {
+    let found = path.metadata().ok()?;
+    match () {
+        () if found.is_dir() => Some(Kind::Folder),
+        () if !found.is_file() => None,
+        () if is_video_name(path) => Some(Kind::Film),
+        () if is_image_name(path) => Some(Kind::Picture),
+        () => None,
+    }
+}
+
+/// Whether this program has made it; by its name where the file system keeps no such mark.
+fn is_result(path: &Path) -> bool {
+    let has_its_name = || path.file_stem().is_some_and(|stem| stem.as_encoded_bytes().ends_with(b"-equalized"));
+    is_made_here(path).unwrap_or_else(has_its_name)
+}
+
+/// When it was last written, in seconds since 1970.
+pub fn modified(found: &Metadata) -> u64 {
+    let since = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// The name in small letters, with its numbers filled up: `clip2` comes before `clip10`.
+fn sort_key(path: &Path) -> String {
+    let name = Name::from(path.file_name().unwrap_or_default()).to_string().to_lowercase();
+    let (mut key, mut digits) = (String::new(), String::new());
+    for letter in name.chars().chain(['\0']) {
+        if letter.is_ascii_digit() {
+            digits.push(letter);
+            continue;
+        }
+        if !digits.is_empty() {
+            key.push_str(&format!("{digits:0>20}"));
+            digits.clear();
+        }
+        key.push(letter);
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn shelf(folder: &Path, root: Option<&Path>) -> Shelf {
+        Shelf::new(&[folder.into()], root, Isolation::Off).expect("a folder")
+    }
+
+    fn names(listing: &Listing) -> Vec<&str> {
+        listing.entries.iter().map(|entry| entry.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_folder_lists_films_and_pictures_in_the_order_of_their_numbers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("more")).expect("a folder");
+        for name in ["clip10.mp4", "clip2.MP4", "Alpha.jpg", "notes.txt", ".hidden.mp4", "more/in.mkv"] {
+            std::fs::write(path(name), b"x").expect("a file");
+        }
+        let shelf = shelf(folder.path(), None);
+        let top = shelf.list(TOP).expect("a list");
+        assert_eq!(names(&top), ["more", "Alpha.jpg", "clip2.MP4", "clip10.mp4"]);
+        assert_eq!(top.up, None);
+        let more = shelf.list(top.entries[0].number).expect("a list");
+        assert_eq!((names(&more), more.up), (vec!["in.mkv"], Some(TOP)));
+        assert!(shelf.file(top.entries[2].number).is_ok());
+        assert!(shelf.file(top.entries[0].number).is_err(), "a folder is no file");
+        std::fs::remove_file(path("clip2.MP4")).expect("it was there");
+        let gone = shelf.file(top.entries[2].number).expect_err("it has gone").to_string();
+        assert_eq!(gone, "clip2.MP4: not there any more");
+        assert!(shelf.file(99).is_err());
+    }
+
+    #[test]
+    fn nothing_outside_is_seen_whatever_links_lead_there() {
+        let outside = tempfile::tempdir().expect("a folder");
+        std::fs::write(outside.path().join("secret.mp4"), b"x").expect("a file");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("in")).expect("a folder");
+        std::fs::write(path("in/own.mp4"), b"x").expect("a file");
+        std::fs::write(path("beside.mp4"), b"x").expect("a file");
+        symlink(outside.path().join("secret.mp4"), path("in/link.mp4")).expect("a link");
+        symlink(outside.path(), path("in/folder")).expect("a link");
+        symlink(path("beside.mp4"), path("in/beside.mp4")).expect("a link");
+        let narrow = shelf(&path("in"), None);
+        let list = narrow.list(TOP).expect("a list");
+        assert_eq!((names(&list), list.up), (vec!["own.mp4"], None));
+        let wide = shelf(&path("in"), Some(folder.path()));
+        let list = wide.list(TOP).expect("a list");
+        assert_eq!(names(&list), ["beside.mp4", "own.mp4"]);
+        let up = wide.list(list.up.expect("a folder above")).expect("a list");
+        assert_eq!((names(&up), up.up), (vec!["in", "beside.mp4"], None));
+        // A file that has become a link meanwhile.
+        let own = list.entries[1].number;
+        assert!(wide.file(own).is_ok());
+        std::fs::remove_file(path("in/own.mp4")).expect("it was there");
+        symlink(outside.path().join("secret.mp4"), path("in/own.mp4")).expect("a link");
+        assert!(wide.file(own).is_err());
+        let out = Shelf::new(&[outside.path().into()], Some(folder.path()), Isolation::Off);
+        assert!(out.is_err_and(|error| error.to_string().contains("not in --root")));
+    }
+}

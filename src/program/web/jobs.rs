@@ -1,0 +1,331 @@
+//! What the page has asked to be made: a queue, and the child processes that work on it.
+
+use super::hub::lock;
+use super::uploads::Uploads;
+use crate::options::{Chosen, StderrOptions};
+use crate::pieces::{Output, ProcessPool};
+use crate::report::{Console, Event, ProgressRecord, ResultRecord};
+use anyhow::{Context, Result, ensure};
+use histeq_media::pipeline::{Cancel, Outcome};
+use histeq_media::sink::next_names;
+use histeq_media::sys::Name;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// Most files that wait, and most that have ended and are still listed.
+const MAX_WAITING: usize = 500;
+const MAX_ENDED: usize = 500;
+
+/// Most warnings of a run that are told.
+const MAX_WARNINGS: usize = 8;
+
+/// How often a worker looks for work.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Where a file is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Waiting,
+    Working,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl State {
+    fn has_ended(self) -> bool {
+        !matches!(self, State::Waiting | State::Working)
+    }
+}
+
+/// A file to be made.
+pub struct Order {
+    /// The number of the original on the page.
+    pub entry: usize,
+    pub input: PathBuf,
+    pub chosen: Chosen,
+}
+
+/// A file that is made, waits for that, or has been made.
+struct Job {
+    number: usize,
+    order: Order,
+    name: String,
+    /// The options of its run, with those of all runs.
+    options: Vec<OsString>,
+    output: Name,
+    /// The commands that do the same: with places, and without.
+    commands: [String; 2],
+    state: State,
+    progress: ProgressRecord,
+    result: ResultRecord,
+    warnings: Vec<String>,
+    error: Option<String>,
+    cancel: Cancel,
+}
+
+#[derive(Default)]
+struct Listed {
+    jobs: Vec<Job>,
+    next: usize,
+    is_paused: bool,
+}
+
+/// The queue, and what works on it.
+pub struct Queue {
+    listed: Mutex<Listed>,
+    /// The options of all runs.
+    common: Vec<OsString>,
+    uploads: Arc<Uploads>,
+    cancel: Cancel,
+}
+
+/// The threads that work on a queue.
+pub struct Workers(Vec<JoinHandle<()>>);
+
+impl Workers {
+    /// Waits for the end of all work. The queue was cancelled.
+    pub fn join(self) {
+        for worker in self.0 {
+            // A panic there is told by it.
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Queue {
+    /// An empty queue whose runs get the options `common`, and end when `cancel` is cancelled.
+    pub fn new(common: Vec<OsString>, uploads: Arc<Uploads>, cancel: Cancel) -> Self {
+        Queue { listed: Mutex::default(), common, uploads, cancel }
+    }
+
+    /// Begins to work, on this many files at a time.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn work(self: &Arc<Self>, count: usize, stderr: &StderrOptions, console: &Console) -> Result<Workers> {
+        let worker = |number: usize| {
+            let (queue, stderr, console) = (self.clone(), stderr.clone(), console.clone());
+            let work = move || {
+                while !queue.cancel.is_cancelled() {
+                    match queue.take() {
+                        Some(number) => queue.run(number, &stderr, &console),
+                        None => std::thread::sleep(TICK),
+                    }
+                }
+            };
+            Builder::new().name(format!("job {number}")).spawn(work).context("no thread can be started")
+        };
+        (0..count).map(worker).collect::<Result<_>>().map(Workers)
+    }
+
+    /// Puts a file at the end of the queue. Its output gets a name that is free.
+    ///
+    /// # Errors
+    /// When what is chosen does not go with it, or too many wait.
+    pub fn add(&self, order: Order) -> Result<usize> {
+        let input = Name::from(&order.input);
+        let mut planned = order.chosen.plan(&input, &self.common).map_err(anyhow::Error::msg)?;
+        let mut listed = lock(&self.listed);
+        let waiting = listed.jobs.iter().filter(|job| job.state == State::Waiting).count();
+        ensure!(waiting < MAX_WAITING, "{MAX_WAITING} files wait already");
+        let is_taken = |path: &Path| {
+            let is_promised = listed.jobs.iter().any(|job| !job.state.has_ended() && job.output.path() == path);
+            is_promised || path.symlink_metadata().is_ok()
+        };
+        let free = next_names(planned.output.path()).find(|path| !is_taken(path));
+        planned.output = free.context("there is no free name for the output")?.into();
+        let commands = [true, false].map(|with_place| planned.command(&input, with_place));
+        let ended = listed.jobs.iter().filter(|job| job.state.has_ended()).count();
+        if ended > MAX_ENDED
+            && let Some(oldest) = listed.jobs.iter().position(|job| job.state.has_ended())
+        {
+            listed.jobs.remove(oldest);
+        }
+        listed.next += 1;
+        let number = listed.next;
+        listed.jobs.push(Job {
+            number,
+            name: Name::from(order.input.file_name().unwrap_or_default()).to_string(),
+            order,
+            options: self.common.iter().cloned().chain(planned.options).collect(),
+            output: planned.output,
+            commands,
+            state: State::Waiting,
+            progress: ProgressRecord::default(),
+            result: ResultRecord::default(),
+            warnings: Vec::new(),
+            error: None,
+            cancel: self.cancel.part(),
+        });
+        Ok(number)
+    }
+
+    /// Makes the file of a job once more, under another name, if `check` allows for its original.
+    ///
+    /// # Errors
+    /// When there is no such job, or it cannot be made.
+    pub fn again(&self, number: usize, check: impl FnOnce(usize) -> Result<()>) -> Result<usize> {
+        let order = self.find(number, |Job { order: Order { entry, input, chosen }, .. }| Order {
+            entry: *entry,
+            input: input.clone(),
+            chosen: chosen.clone(),
+        });
+        let order = order.context(NO_JOB)?;
+        check(order.entry)?;
+        self.add(order)
+    }
+
+    /// From now on, no other file is begun, or they are again.
+    pub fn pause(&self, is_paused: bool) {
+        lock(&self.listed).is_paused = is_paused;
+    }
+
+    /// Ends a job as Ctrl-C ends a run.
+    ///
+    /// # Errors
+    /// When there is no such job, or it has ended.
+    pub fn cancel(&self, number: usize) -> Result<()> {
+        let mut listed = lock(&self.listed);
+        let job = listed.jobs.iter_mut().find(|job| job.number == number).context(NO_JOB)?;
+        ensure!(!job.state.has_ended(), "{}: it has ended", job.name);
+        job.cancel.cancel();
+        if job.state == State::Waiting {
+            job.state = State::Cancelled;
+        }
+        Ok(())
+    }
+
+    /// The original and the result of a job that is done.
+    pub fn result(&self, number: usize) -> Result<(PathBuf, PathBuf)> {
+        let done = self.find(number, |job| {
+            (job.state == State::Done).then(|| (job.order.input.clone(), job.output.path().to_owned()))
+        });
+        let (input, output) = done.context(NO_JOB)?.context("it is not done")?;
+        let is_there = output.symlink_metadata().is_ok_and(|found| found.is_file());
+        ensure!(is_there, "{}: not there any more", Name::from(output.file_name().unwrap_or_default()));
+        Ok((input, output))
+    }
+
+    fn find<T>(&self, number: usize, of: impl FnOnce(&Job) -> T) -> Option<T> {
+        lock(&self.listed).jobs.iter().find(|job| job.number == number).map(of)
+    }
+
+    fn update(&self, number: usize, change: impl FnOnce(&mut Job)) {
+        if let Some(job) = lock(&self.listed).jobs.iter_mut().find(|job| job.number == number) {
+            change(job);
+        }
+    }
+
+    /// The first one that waits: it is worked on from now on.
+    fn take(&self) -> Option<usize> {
+        let mut listed = lock(&self.listed);
+        let is_paused = listed.is_paused;
+        let next = listed.jobs.iter_mut().find(|job| job.state == State::Waiting && !is_paused)?;
+        next.state = State::Working;
+        Some(next.number)
+    }
+
+    /// Runs this program for a file, and waits for its end.
+    fn run(&self, number: usize, stderr: &StderrOptions, console: &Console) {
+        let job = self.find(number, |job| {
+            (
+                job.options.clone(),
+                Name::from(&job.order.input),
+                job.output.clone(),
+                job.name.clone(),
+                job.cancel.clone(),
+            )
+        });
+        let Some((mut arguments, input, output, name, cancel)) = job else { return };
+        // There has to be a name; those of --one-of take its place.
+        arguments.extend(["-".into(), "--one-of".into(), input.clone().into(), output.clone().into()]);
+        arguments.push("--made-up".into());
+        let mut pool = ProcessPool::new(stderr, console);
+        pool.cancel = cancel;
+        let without_place = |text: &str| match input.path().parent() {
+            Some(folder) => text.replace(&format!("{}/", Name::from(folder)), ""),
+            None => text.to_owned(),
+        };
+        let answer = pool.run_one_watched(&arguments, &input.to_string(), |said| match said {
+            Output::Event(Event::Progress(progress)) => self.update(number, |job| job.progress = progress),
+            Output::Event(Event::Warning { message, .. }) => self.update(number, |job| {
+                if job.warnings.len() < MAX_WARNINGS {
+                    job.warnings.push(without_place(&message));
+                }
+            }),
+            _ => {}
+        });
+        let (state, result, error) = match answer {
+            Ok(answer) if answer.outcome == Outcome::Complete => (State::Done, answer.result, None),
+            Ok(answer) => (State::Cancelled, answer.result, None),
+            Err(error) => (State::Failed, ResultRecord::default(), Some(without_place(&format!("{error:#}")))),
+        };
+        match (state, &error) {
+            (State::Done, _) => console.info(&format!("{name} -> {output}")),
+            (_, Some(error)) => console.note(&format!("{name}: failed: {error}")),
+            _ => {
+                let kept =
+                    result.outputs.first().map_or_else(|| "nothing is kept".to_owned(), |kept| kept.name.clone());
+                console.info(&format!("{name}: interrupted -> {kept}"));
+            }
+        }
+        if self.uploads.has(input.path()) && state == State::Done {
+            self.uploads.made(output.path().to_owned());
+        }
+        self.update(number, |job| (job.state, job.result, job.error) = (state, result, error));
+    }
+
+    /// The state of all of it. Only where `with_place` does it tell where the files are.
+    pub fn told(&self, with_place: bool) -> Value {
+        let listed = lock(&self.listed);
+        let jobs: Vec<Value> = listed.jobs.iter().map(|job| job.told(with_place, &self.uploads)).collect();
+        json!({ "paused": listed.is_paused, "jobs": jobs })
+    }
+}
+
+const NO_JOB: &str = "there is no such job";
+
+impl Job {
+    fn told(&self, with_place: bool, uploads: &Uploads) -> Value {
+        let last = |name: &str| Path::new(name).file_name().map(|name| Name::from(name).to_string());
+        let is_given = uploads.has(&self.order.input);
+        let progress = &self.progress;
+        // Of two passes, each is a half.
+        let share = progress.percent.map(|percent| match progress.pass {
+            Some(pass) => 50.0 * f64::from(pass.saturating_sub(1).min(1)) + percent / 2.0,
+            None => percent,
+        });
+        let kept = self.result.outputs.first().filter(|_| self.state != State::Done);
+        json!({
+            "number": self.number,
+            "file": self.order.entry,
+            "name": self.name,
+            "output": last(&self.output.to_string()),
+            "place": self.output.path().parent().map(|place| Name::from(place).to_string()).filter(|_| with_place && !is_given),
+            "is_given": is_given,
+            "chosen": self.order.chosen,
+            "command": self.commands[usize::from(!with_place || is_given)],
+            "state": self.state,
+            "percent": share.map(|share| (share * 10.0).round() / 10.0),
+            "pass": progress.pass,
+            "frame": progress.frame,
+            "fps": progress.fps,
+            "speed": progress.speed,
+            "eta": progress.eta,
+            "found": self.result.found_text,
+            "seconds": self.result.seconds,
+            "input_bytes": self.order.input.metadata().ok().map(|found| found.len()),
+            "bytes": self.result.outputs.first().and_then(|output| output.bytes),
+            "partial": kept.and_then(|kept| last(&kept.name)),
+            "warnings": self.warnings,
+            "error": self.error,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! Small pictures of files, for the list of a folder.
+
+use super::folder::modified;
+use super::hub::lock;
+use crate::draw::sheet::Miniatures;
+use crate::stills::Moment;
+use anyhow::{Result, bail};
+use bytes::Bytes;
+use histeq_media::ffmpeg::Still;
+use histeq_media::pipeline::Cancel;
+use histeq_media::source::{InputOptions, Part};
+use histeq_media::sys::is_image_name;
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use tokio::sync::Semaphore;
+
+/// Columns and rows that a picture fits in.
+const ROOM: (usize, usize) = (320, 320);
+
+/// Most bytes of the pictures that are kept, and most of them.
+const MAX_BYTES: usize = 24 << 20;
+const MAX_KEPT: usize = 4_000;
+
+/// The first frame of a film is often black: the picture is of this time, in microseconds, where there is such a frame.
+const AT: i64 = 1_500_000;
+
+/// A file as it was when its picture was made.
+type Key = (PathBuf, u64, u64);
+
+/// Pictures that were made.
+pub struct SmallPictures {
+    /// One is made at a time: the frame that somebody looks at comes first.
+    pub turn: Semaphore,
+    kept: Mutex<Kept>,
+}
+
+impl Default for SmallPictures {
+    fn default() -> Self {
+        SmallPictures { turn: Semaphore::new(1), kept: Mutex::default() }
+    }
+}
+
+#[derive(Default)]
+struct Kept {
+    /// `None` of a file that has none.
+    pictures: HashMap<Key, Option<Bytes>>,
+    /// The keys, oldest first.
+    order: VecDeque<Key>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn keep(&mut self, key: Key, picture: Option<Bytes>) {
+        self.bytes += picture.as_ref().map_or(0, Bytes::len);
+        if self.pictures.insert(key.clone(), picture).is_none() {
+            self.order.push_back(key);
+        }
+        while self.bytes > MAX_BYTES || self.order.len() > MAX_KEPT {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.bytes -= self.pictures.remove(&oldest).flatten().map_or(0, |picture| picture.len());
+        }
+    }
+}
+
+impl SmallPictures {
+    /// The picture of a file, as JPEG: the one that is kept, or a new one.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn of(&self, input: &InputOptions, cancel: &Cancel) -> Result<Vec<u8>> {
+        let found = input.url.path().metadata()?;
+        let key = (input.url.path().to_owned(), found.len(), modified(&found));
+        let kept = lock(&self.kept).pictures.get(&key).cloned();
+        let picture = match kept {
+            Some(kept) => kept,
+            None => {
+                let at = Some(AT).filter(|_| !is_image_name(input.url.path()));
+                let made = make(input, at, cancel).or_else(|_| make(input, None, cancel)).ok().map(Bytes::from);
+                if !cancel.is_cancelled() {
+                    lock(&self.kept).keep(key, made.clone());
+                }
+                made
+            }
+        };
+        picture.map_or_else(|| bail!("it cannot be shown"), |picture| Ok(picture.to_vec()))
+    }
+}
+
+fn make(input: &InputOptions, start: Option<i64>, cancel: &Cancel) -> Result<Vec<u8>> {
+    let part = Part { start, frames: Some(1), ..Part::default() };
+    let moment = Moment::read(&InputOptions { part, ..input.clone() }, &[], Some(ROOM), cancel)?;
+    Still::Jpeg.encode(&Miniatures::new(&moment.input, ROOM).of(&moment.shown)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_has_a_limit_in_bytes_and_in_number() {
+        let mut kept = Kept::default();
+        let key = |number: usize| (PathBuf::from(number.to_string()), 0, 0);
+        for number in 0..40 {
+            kept.keep(key(number), Some(vec![0; 1 << 20].into()));
+        }
+        assert_eq!((kept.bytes, kept.order.len()), (MAX_BYTES, 24));
+        assert!(kept.pictures.contains_key(&key(39)) && !kept.pictures.contains_key(&key(15)));
+        for number in 100..100 + 2 * MAX_KEPT {
+            kept.keep(key(number), None);
+        }
+        assert_eq!((kept.bytes, kept.order.len(), kept.pictures.len()), (0, MAX_KEPT, MAX_KEPT));
+    }
+}

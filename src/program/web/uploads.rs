@@ -1,0 +1,333 @@
+//! Files that are dropped on the page: into a private folder, each in a folder of its own, until the program ends.
+
+use super::hub::lock;
+use super::routes::{Wrong, value_of};
+use crate::options::is_video_name;
+use anyhow::{Context, Result};
+use histeq_media::sys::is_image_name;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use hyper::http::request::Parts;
+use hyper::{Request, StatusCode};
+use percent_encoding::percent_decode_str;
+use std::collections::BTreeSet;
+use std::fs::{File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+use tempfile::{Builder, TempDir};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+/// A page that sends nothing for this long is gone.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes that are written at once.
+const CHUNK: usize = 1 << 20;
+
+/// Bytes by which a kind of file is known.
+const MIN_HEAD: usize = 16;
+
+/// Most files that come at the same time, and most of them in all.
+const MAX_AT_ONCE: usize = 4;
+const MAX_FILES: usize = 1_000;
+
+/// Most bytes that are read of a file that is not taken.
+const MAX_DROPPED: usize = 64 << 20;
+
+/// Most bytes of a name.
+const MAX_NAME: usize = 180;
+
+/// How files of films and pictures begin: bytes, and the place where they are.
+const BEGINNINGS: [(usize, &[u8]); 29] = [
+    (4, b"ftyp"),
+    (4, b"moov"),
+    (4, b"mdat"),
+    (4, b"wide"),
+    (4, b"free"),
+    (4, b"skip"),
+    (0, b"\x1aE\xdf\xa3"),
+    (0, b"RIFF"),
+    (0, b"FLV"),
+    (0, b"OggS"),
+    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11"),
+    (0, b"\x00\x00\x01\xba"),
+    (0, b"\x00\x00\x01\xb3"),
+    (0, b"\x00\x00\x00\x01"),
+    (0, b"\x47\x40"),
+    (4, b"\x47\x40"),
+    (0, b"\x06\x0e\x2b\x34"),
+    (0, b"YUV4MPEG2"),
+    (0, b"\xff\xd8\xff"),
+    (0, b"\x89PNG\r\n\x1a\n"),
+    (0, b"GIF8"),
+    (0, b"BM"),
+    (0, b"II*\0"),
+    (0, b"MM\0*"),
+    (0, b"\0\0\0\x0cjP  "),
+    (0, b"\0\0\0\x0cJXL "),
+    (0, b"\xff\x0a"),
+    (0, b"DKIF"),
+    (0, b"SDPX"),
+];
+
+/// The files that the page has given, and what was made of them.
+pub struct Uploads {
+    /// The most bytes of all of them.
+    pub most: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    folder: Option<TempDir>,
+    /// Bytes that are there, or are coming.
+    bytes: u64,
+    files: Vec<PathBuf>,
+    count: usize,
+    coming: usize,
+    /// What was made of them and not yet downloaded.
+    results: BTreeSet<PathBuf>,
+}
+
+/// A file that comes. Dropped before its end, it is removed.
+struct Coming<'a> {
+    uploads: &'a Uploads,
+    path: PathBuf,
+    bytes: u64,
+    is_whole: bool,
+}
+
+impl Drop for Coming<'_> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.uploads.state);
+        state.coming -= 1;
+        if self.is_whole {
+            state.files.push(self.path.clone());
+        } else {
+            state.bytes -= self.bytes;
+            let _ = self.path.parent().map(std::fs::remove_dir_all);
+        }
+    }
+}
+
+impl Uploads {
+    /// None yet; at most this many bytes of them.
+    pub fn new(most: u64) -> Self {
+        Uploads { most, state: Mutex::default() }
+    }
+
+    /// How many more bytes may come.
+    pub fn left(&self) -> u64 {
+        self.most - lock(&self.state).bytes
+    }
+
+    /// The files that are there.
+    pub fn files(&self) -> Vec<PathBuf> {
+        lock(&self.state).files.clone()
+    }
+
+    /// Whether the page has given this file.
+    pub fn has(&self, path: &Path) -> bool {
+        lock(&self.state).files.iter().any(|file| file == path)
+    }
+
+    /// Takes the file in the body of a request. `begun` is told the private folder when it is made.
+    ///
+    /// # Errors
+    /// When it is too large, or no film or picture; when it does not come.
+    pub async fn take(&self, request: Request<Incoming>, begun: impl FnOnce(PathBuf) + Send) -> Result<PathBuf, Wrong> {
+        let (head, mut body) = request.into_parts();
+        let taken = self.receive(&head, &mut body, begun).await;
+        if taken.is_err() {
+            // Browsers read no answer before they have sent all.
+            let mut most = MAX_DROPPED;
+            while let Ok(Some(Ok(frame))) = timeout(PATIENCE, body.frame()).await {
+                most = most.saturating_sub(frame.data_ref().map_or(0, |data| data.len()));
+                if most == 0 {
+                    break;
+                }
+            }
+        }
+        taken
+    }
+
+    async fn receive(
+        &self,
+        head: &Parts,
+        body: &mut Incoming,
+        begun: impl FnOnce(PathBuf) + Send,
+    ) -> Result<PathBuf, Wrong> {
+        // Forms of other pages cannot say that they send this.
+        if head.headers.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/octet-stream") {
+            return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a file is application/octet-stream"));
+        }
+        let length = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let length: u64 = length.ok_or((StatusCode::LENGTH_REQUIRED, "the size of a file comes before it"))?;
+        let name = file_name(value_of(head.uri.query().unwrap_or_default(), "name").unwrap_or_default());
+        if !is_video_name(Path::new(&name)) && !is_image_name(Path::new(&name)) {
+            return Err(NO_MEDIA);
+        }
+        let mut coming = self.begin(&name, length, begun)?;
+        let (mut chunk, mut is_known) = (Vec::new(), false);
+        let failed = |_| (StatusCode::INSUFFICIENT_STORAGE, "this file cannot be kept: the disk does not take it");
+        let path = coming.path.clone();
+        let mut file = spawn_blocking(move || File::create_new(path)).await.map_err(|_| NOT_COME)?.map_err(failed)?;
+        let mut written = 0;
+        loop {
+            let frame = timeout(PATIENCE, body.frame()).await.map_err(|_| NOT_COME)?;
+            let is_end = frame.is_none();
+            if let Some(frame) = frame {
+                let frame = frame.map_err(|_| NOT_COME)?;
+                frame.data_ref().into_iter().for_each(|data| chunk.extend_from_slice(data));
+            }
+            if !is_known && (is_end || chunk.len() >= MIN_HEAD) {
+                if !is_media(&chunk) {
+                    return Err(NO_MEDIA);
+                }
+                is_known = true;
+            }
+            if is_end || chunk.len() >= CHUNK {
+                written += chunk.len() as u64;
+                let data = std::mem::take(&mut chunk);
+                let write = spawn_blocking(move || file.write_all(&data).map(|()| file));
+                file = write.await.map_err(|_| NOT_COME)?.map_err(failed)?;
+            }
+            if is_end {
+                break;
+            }
+        }
+        if written != length {
+            return Err(NOT_COME);
+        }
+        coming.is_whole = true;
+        Ok(coming.path.clone())
+    }
+
+    fn begin(&self, name: &str, bytes: u64, begun: impl FnOnce(PathBuf) + Send) -> Result<Coming<'_>, Wrong> {
+        let mut state = lock(&self.state);
+        if bytes > self.most - state.bytes {
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, "this file is larger than what may still come (--max-upload)"));
+        }
+        if state.coming == MAX_AT_ONCE || state.count == MAX_FILES {
+            return Err((StatusCode::SERVICE_UNAVAILABLE, "too many files at once"));
+        }
+        let not_made = |_| (StatusCode::INSUFFICIENT_STORAGE, "this file cannot be kept: there is no room for it");
+        if state.folder.is_none() {
+            // Others may not enter it.
+            let mode = Permissions::from_mode(0o700);
+            let folder = Builder::new().prefix("histeq-video-").permissions(mode).tempdir().map_err(not_made)?;
+            begun(folder.path().canonicalize().map_err(not_made)?);
+            state.folder = Some(folder);
+        }
+        let folder = state.folder.as_ref().map(TempDir::path).unwrap_or(Path::new(""));
+        let room = rustix::fs::statvfs(folder).map_or(u64::MAX, |found| found.f_bavail.saturating_mul(found.f_frsize));
+        if bytes > room {
+            return Err((StatusCode::INSUFFICIENT_STORAGE, "this file is larger than the room on the disk"));
+        }
+        // Files of one name stay apart, and so do their results.
+        let own = folder.canonicalize().map_err(not_made)?.join(state.count.to_string());
+        std::fs::create_dir(&own).map_err(not_made)?;
+        state.count += 1;
+        state.coming += 1;
+        state.bytes += bytes;
+        Ok(Coming { uploads: self, path: own.join(name), bytes, is_whole: false })
+    }
+
+    /// A file was made of one of them.
+    pub fn made(&self, result: PathBuf) {
+        lock(&self.state).results.insert(result);
+    }
+
+    /// A result has been downloaded.
+    pub fn downloaded(&self, result: &Path) {
+        lock(&self.state).results.remove(result);
+    }
+
+    /// Removes all of it, but for results that were not downloaded. Returns how many these are, and where.
+    ///
+    /// # Errors
+    /// When something stays that should not.
+    pub fn end(&self) -> Result<Option<(usize, PathBuf)>> {
+        let mut state = lock(&self.state);
+        let Some(folder) = state.folder.take() else { return Ok(None) };
+        let kept = state.results.iter().filter(|result| result.is_file()).count();
+        if kept == 0 {
+            folder.close().context("files from the page")?;
+            return Ok(None);
+        }
+        for file in &state.files {
+            let _ = std::fs::remove_file(file);
+        }
+        Ok(Some((kept, folder.keep())))
+    }
+}
+
+const NO_MEDIA: Wrong = (StatusCode::UNSUPPORTED_MEDIA_TYPE, "this is no film and no picture that is known");
+const NOT_COME: Wrong = (StatusCode::BAD_REQUEST, "the file did not come whole");
+
+/// The name that a file of this name gets: the last part of it, as text that no shell and no terminal takes for something else.
+fn file_name(encoded: &str) -> String {
+    let decoded = percent_decode_str(encoded).decode_utf8_lossy().into_owned();
+    let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain: String = last.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+    let plain = plain.trim_start_matches(['.', '-', ' ']).trim_end();
+    let (stem, end) = plain.rsplit_once('.').unwrap_or((plain, ""));
+    let end: String = end.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
+    let mut stem = stem.to_owned();
+    while stem.len() > MAX_NAME {
+        stem.pop();
+    }
+    format!("{}.{end}", if stem.is_empty() { "film" } else { &stem })
+}
+
+/// Whether it may stand in a name. A percent sign would be the place of a number.
+fn is_plain(letter: char) -> bool {
+    let is_hidden =
+        matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    !letter.is_control() && !is_hidden && !"%*?\"<>|:".contains(letter)
+}
+
+/// Whether a file that begins so is a film or a picture.
+fn is_media(head: &[u8]) -> bool {
+    BEGINNINGS.iter().any(|(at, bytes)| head.get(*at..).is_some_and(|head| head.starts_with(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_from_outside_is_a_name_and_no_place() {
+        for (name, becomes) in [
+            ("clip.mp4", "clip.mp4"),
+            ("Strand%20am%20Abend.MOV", "Strand am Abend.MOV"),
+            ("..%2F..%2Fetc%2Fpasswd", "passwd."),
+            ("C%3A%5CFilms%5Cdive.avi", "dive.avi"),
+            ("..", "film."),
+            ("", "film."),
+            ("-rf.mp4", "rf.mp4"),
+            (".hidden.mkv", "hidden.mkv"),
+            ("a%00b%0a.mp4", "a_b_.mp4"),
+            ("f%25d.png", "f_d.png"),
+            ("x%E2%80%AE4pm.exe", "x_4pm.exe"),
+        ] {
+            assert_eq!(file_name(name), becomes, "{name}");
+        }
+        assert!(file_name(&"ä".repeat(300)).len() <= MAX_NAME + 9);
+    }
+
+    #[test]
+    fn films_and_pictures_are_known_by_their_first_bytes() {
+        for head in [&b"\0\0\0\x20ftypisom"[..], b"\x1aE\xdf\xa3\x01\0\0\0", b"\xff\xd8\xff\xe0", b"RIFF\0\0\0\0AVI "] {
+            assert!(is_media(head), "{head:?}");
+        }
+        for head in [&b""[..], b"#EXTM3U\n", b"ffconcat version 1.0", b"<html>", b"#!/bin/sh", b"\x7fELF", b"%PDF-1.7"]
+        {
+            assert!(!is_media(head), "{head:?}");
+        }
+    }
+}

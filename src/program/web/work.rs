@@ -1,0 +1,314 @@
+//! The page that does the work: what it may see and ask for, and the answers.
+
+use super::bodies::{self, Gone};
+use super::folder::{Shelf, TOP};
+use super::hub::lock;
+use super::jobs::{Order, Queue};
+use super::routes::{self, Body, JSON, NOTHING, error, json_body, refuse, value_of, whole};
+use super::small::SmallPictures;
+use super::uploads::Uploads;
+use super::viewed_file::ViewedFile;
+use crate::options::{Chosen, Limits, LookRow, ReadyCommand};
+use crate::stills::seconds;
+use anyhow::{Result, ensure};
+use histeq::Named;
+use histeq::spec::Look;
+use histeq_media::pipeline::{Cancel, Notices};
+use histeq_media::source::{self, InputOptions};
+use histeq_media::sys::Name;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use tokio::task::spawn_blocking;
+
+/// Files that are held open for those who look at them.
+const MAX_OPEN: usize = 2;
+
+/// Most files of one request.
+const MAX_ORDERED: usize = 500;
+
+/// What the page works with.
+pub struct Work {
+    pub shelf: Shelf,
+    pub queue: Arc<Queue>,
+    pub uploads: Arc<Uploads>,
+    pub small: SmallPictures,
+    pub read_only: bool,
+    /// Whether a folder can be shown on the screen of this machine.
+    pub has_desktop: bool,
+    pub limits: Limits,
+    pub cancel: Cancel,
+    pub notices: Notices,
+    /// The files that were looked at last.
+    pub open: Mutex<VecDeque<(Shown, Arc<ViewedFile>)>>,
+}
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The file of this number, under looks.
+    File(usize),
+    /// The original and the result of this job.
+    Result(usize),
+}
+
+/// Files that are to be made, and how.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ordered {
+    files: Vec<usize>,
+    chosen: Chosen,
+}
+
+/// What is to happen to the queue.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pause {
+    paused: bool,
+}
+
+/// What is to happen to a job.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Change {
+    Cancel,
+    Again,
+    /// Its folder, on the screen of this machine.
+    Show,
+}
+
+impl Work {
+    /// A file, opened to be looked at: the one that is held, or a new one.
+    fn view(&self, shown: Shown) -> Result<Arc<ViewedFile>> {
+        let held = lock(&self.open).iter().find(|(of, _)| *of == shown).map(|(_, file)| file.clone());
+        let (input, made) = match shown {
+            Shown::File(number) => (self.shelf.file(number)?.0, None),
+            Shown::Result(job) => {
+                let (input, output) = self.queue.result(job)?;
+                (self.shelf.input(&input)?, Some(self.shelf.input(&output)?))
+            }
+        };
+        if let Some(held) = held {
+            return Ok(held);
+        }
+        let file = Arc::new(self.opened(input, made)?);
+        let mut open = lock(&self.open);
+        open.push_back((shown, file.clone()));
+        if open.len() > MAX_OPEN {
+            open.pop_front();
+        }
+        Ok(file)
+    }
+
+    fn opened(&self, options: InputOptions, made: Option<InputOptions>) -> Result<ViewedFile> {
+        let name = Name::from(options.url.path().file_name().unwrap_or_default());
+        let open = || {
+            let opened = source::open(&options, &self.cancel, self.notices.clone(), Arc::default())?;
+            self.limits.check_length(&opened.1)?;
+            anyhow::Ok((seconds(&opened.1, opened.0)?, opened.1))
+        };
+        let (duration, input) = open().map_err(|wrong| {
+            self.notices.detail(&format!("the page: {wrong:#}"));
+            anyhow::anyhow!("{name}: that cannot be shown: damaged, or no film or picture")
+        })?;
+        let rows = match &made {
+            Some(_) => Vec::new(),
+            None => Look::ALL.iter().map(|look| LookRow { look: *look, strength: None }).collect(),
+        };
+        let command = ReadyCommand::of(options.url.clone());
+        let file =
+            ViewedFile::new((options, input), duration, rows, command, (self.cancel.clone(), self.notices.clone()));
+        Ok(match made {
+            Some(made) => file.beside(made),
+            None => file,
+        })
+    }
+
+    /// What the page may do, and what there is to choose.
+    fn facts(&self, is_local: bool) -> Value {
+        let goals: Vec<Value> =
+            Chosen::goals().map(|(name, words)| json!({ "name": name, "options": words })).collect();
+        json!({
+            "read_only": self.read_only,
+            "desktop": self.has_desktop && is_local,
+            "goals": goals,
+            "upload": { "most": self.uploads.most, "left": self.uploads.left() },
+        })
+    }
+
+    /// The folder of this number; where the page begins, with the files that it has given.
+    fn list(&self, number: usize) -> Result<Value> {
+        let mut listing = json!(self.shelf.list(number)?);
+        if number == TOP {
+            let given = self.uploads.files();
+            listing["given"] =
+                given.iter().filter_map(|file| self.shelf.entry(file)).map(|entry| json!(entry)).collect();
+        }
+        Ok(listing)
+    }
+
+    fn order(&self, Ordered { files, chosen }: Ordered) -> Result<Vec<usize>> {
+        ensure!(!files.is_empty() && files.len() <= MAX_ORDERED, "from 1 to {MAX_ORDERED} files are made at once");
+        let orders = files.into_iter().map(|entry| {
+            let input = self.shelf.file(entry)?.0.url.path().to_owned();
+            anyhow::Ok(Order { entry, input, chosen: chosen.clone() })
+        });
+        let orders = orders.collect::<Result<Vec<_>>>()?;
+        orders.into_iter().map(|order| self.queue.add(order)).collect()
+    }
+
+    fn change(&self, job: usize, change: &Change, is_local: bool) -> Result<()> {
+        match change {
+            Change::Cancel => self.queue.cancel(job),
+            Change::Again => self.queue.again(job, |entry| self.shelf.file(entry).map(drop)).map(drop),
+            Change::Show => {
+                ensure!(self.has_desktop && is_local, "this machine has no desktop to show it on");
+                let (_, output) = self.queue.result(job)?;
+                open_on_desktop(output.parent().unwrap_or(Path::new("/")))
+            }
+        }
+    }
+
+    /// The command that makes what is chosen.
+    fn command(&self, file: usize, query: &str, is_local: bool) -> Result<Value> {
+        let strength = value_of(query, "strength").map(str::parse).transpose()?;
+        let [look, goal] = ["look", "goal"].map(|name| value_of(query, name).unwrap_or_default().to_owned());
+        let (input, _) = self.shelf.file(file)?;
+        let chosen = Chosen { look, strength, goal };
+        let run = chosen.plan(&input.url, &[]).map_err(anyhow::Error::msg)?;
+        let is_told = is_local && !self.uploads.has(input.url.path());
+        Ok(json!({ "command": run.command(&input.url, is_told) }))
+    }
+}
+
+/// Opens an address or a folder as the desktop does.
+///
+/// # Errors
+/// When that is not possible.
+pub fn open_on_desktop(what: impl AsRef<std::ffi::OsStr>) -> Result<()> {
+    let mut command = Command::new("xdg-open");
+    command.arg(what).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    // It ends when it has passed that on.
+    std::thread::Builder::new().name("desktop".to_owned()).spawn(move || child.wait())?;
+    Ok(())
+}
+
+/// The answer to a request below `/api/work`.
+pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_local: bool) -> Response<Body> {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let is_get = [Method::GET, Method::HEAD].contains(request.method());
+    let (what, rest) = path.split_once('/').unwrap_or((path, ""));
+    let (number, rest) = rest.split_once('/').unwrap_or((rest, ""));
+    let number: Option<usize> = match (number, number.parse()) {
+        ("", _) => None,
+        (_, Ok(number)) => Some(number),
+        _ => return error(StatusCode::NOT_FOUND, NOTHING),
+    };
+    if !is_get {
+        return change(work, (what, number, rest), request, is_local).await;
+    }
+    match (what, number, rest) {
+        ("", None, "") => json_body(&work.facts(is_local)),
+        ("folder", number, "") => in_thread(move || work.list(number.unwrap_or(TOP))).await,
+        ("jobs", None, "") => json_body(&work.queue.told(is_local)),
+        ("jobs", Some(job), "download") => download(work, job, request).await,
+        ("jobs", Some(job), rest) => shown(work, Shown::Result(job), rest, &query, is_local).await,
+        ("files", Some(file), "small.jpg") => {
+            let Ok(_turn) = work.small.turn.acquire().await else { return error(StatusCode::NOT_FOUND, NOTHING) };
+            let make = {
+                let work = work.clone();
+                move |_: &Gone| work.small.of(&work.shelf.file(file)?.0, &work.cancel)
+            };
+            bodies::made("image/jpeg", make).await
+        }
+        ("files", Some(file), "command") => in_thread(move || work.command(file, &query, is_local)).await,
+        ("files", Some(file), rest) => shown(work, Shown::File(file), rest, &query, is_local).await,
+        _ => error(StatusCode::NOT_FOUND, NOTHING),
+    }
+}
+
+/// What is asked of a file that is looked at.
+async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local: bool) -> Response<Body> {
+    match spawn_blocking(move || work.view(shown)).await {
+        Ok(Ok(file)) => routes::of_file(file, rest, Some(query), is_local).await,
+        Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being shown"),
+    }
+}
+
+/// The result of a job, as a file to save.
+async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Response<Body> {
+    let output = match work.queue.result(job) {
+        Ok((_, output)) => output,
+        Err(wrong) => return error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
+    };
+    let name = Name::from(output.file_name().unwrap_or_default()).to_string();
+    let mut response =
+        bodies::file_with_end(output.clone(), request.headers(), move || work.uploads.downloaded(&output)).await;
+    let disposition = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&name, NON_ALPHANUMERIC));
+    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+        response.headers_mut().insert(CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// A request that changes something.
+async fn change(
+    work: Arc<Work>,
+    (what, number, rest): (&str, Option<usize>, &str),
+    request: Request<Incoming>,
+    is_local: bool,
+) -> Response<Body> {
+    let is_post = request.method() == Method::POST;
+    let is_patch = request.method() == Method::PATCH;
+    if work.read_only && (is_post || is_patch) {
+        return error(StatusCode::FORBIDDEN, "the program was started with --read-only");
+    }
+    match (what, number, rest) {
+        ("uploads", None, "") if is_post => {
+            let begun = |folder: PathBuf| work.shelf.add_bound(folder);
+            match work.uploads.take(request, begun).await {
+                Ok(file) => match work.shelf.entry(&file) {
+                    Some(entry) => whole(StatusCode::CREATED, JSON, json!(entry).to_string()),
+                    None => error(StatusCode::NOT_FOUND, NOTHING),
+                },
+                Err(wrong) => refuse(wrong),
+            }
+        }
+        ("jobs", None, "") if is_post => match routes::json_of(request).await {
+            Ok(ordered) => in_thread(move || work.order(ordered).map(|jobs| json!({ "jobs": jobs }))).await,
+            Err(wrong) => wrong,
+        },
+        ("jobs", None, "") if is_patch => match routes::json_of(request).await {
+            Ok(Pause { paused }) => {
+                work.queue.pause(paused);
+                json_body(&work.queue.told(is_local))
+            }
+            Err(wrong) => wrong,
+        },
+        ("jobs", Some(job), "") if is_patch => match routes::json_of(request).await {
+            Ok(change) => {
+                in_thread(move || work.change(job, &change, is_local).map(|()| work.queue.told(is_local))).await
+            }
+            Err(wrong) => wrong,
+        },
+        _ => error(StatusCode::METHOD_NOT_ALLOWED, "this is only read"),
+    }
+}
+
+/// The answer that `make` gives on a thread of its own: it may wait for a disk.
+async fn in_thread(make: impl FnOnce() -> Result<Value> + Send + 'static) -> Response<Body> {
+    match spawn_blocking(make).await {
+        Ok(Ok(value)) => json_body(&value),
+        Ok(Err(wrong)) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being made"),
+    }
+}

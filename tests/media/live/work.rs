@@ -1,0 +1,426 @@
+//! `web`: the page that does the work, by its addresses: what is listed, made, taken and refused. tests/media/web.py has a browser.
+
+use super::web::{Served, dark_clip, frame_of};
+use super::*;
+use crate::support::http::Answer;
+use crate::support::pictures::apart;
+use serde_json::{Value, json};
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+const JSON: &str = "Content-Type: application/json\r\n";
+const BYTES: &str = "Content-Type: application/octet-stream\r\n";
+
+impl Served {
+    /// The page that does the work. Files from it go below `tmp`.
+    fn work(dir: &Dir, line: &str) -> Self {
+        std::fs::create_dir_all(dir.path("tmp")).expect("a folder");
+        let mut command = without_display(dir.command(&format!("web --no-browser {line}")));
+        command.env("TMPDIR", dir.path("tmp")).stderr(Stdio::piped());
+        Served::of(Beside::start(&mut command).expect("the program runs"))
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        self.ask(method, path, JSON, &body.to_string())
+    }
+
+    /// The entry of this name in the folder where the page begins.
+    #[track_caller]
+    fn entry(&self, name: &str) -> Value {
+        let folder = self.get("/api/work/folder").json();
+        let lists = [&folder["entries"], &folder["given"]].into_iter().filter_map(Value::as_array).flatten();
+        lists.cloned().find(|entry| entry["name"] == name).unwrap_or_else(|| panic!("{name} is not in {folder}"))
+    }
+
+    /// Has files made, and returns their jobs.
+    #[track_caller]
+    fn make(&self, names: &[&str], chosen: &Value) -> Vec<u64> {
+        let files: Vec<Value> = names.iter().map(|name| self.entry(name)["number"].clone()).collect();
+        let answer = self.send("POST", "/api/work/jobs", &json!({ "files": files, "chosen": chosen }));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()["jobs"].as_array().expect("jobs").iter().filter_map(Value::as_u64).collect()
+    }
+
+    fn job(&self, number: u64) -> Value {
+        let jobs = self.get("/api/work/jobs").json();
+        let found = jobs["jobs"].as_array().expect("jobs").iter().find(|job| job["number"] == number);
+        found.cloned().unwrap_or_else(|| panic!("job {number} is not in {jobs}"))
+    }
+
+    /// Waits until a job is in this state.
+    #[track_caller]
+    fn until_job(&self, number: u64, state: &str) -> Value {
+        let begin = Instant::now();
+        loop {
+            let job = self.job(number);
+            if job["state"] == state {
+                return job;
+            }
+            assert!(begin.elapsed() < PATIENCE, "not {state}: {job}");
+            pause(0.02);
+        }
+    }
+
+    fn give(&self, name: &str, bytes: &[u8], headers: &str) -> Answer {
+        let (host, length) = (&self.address, bytes.len());
+        let head = format!(
+            "POST /api/work/uploads?name={name} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\
+             {headers}\r\n"
+        );
+        self.raw(&[head.as_bytes(), bytes].concat())
+    }
+
+    /// Ends the program, and returns what it has said.
+    #[track_caller]
+    fn ends(self) -> String {
+        self.live.signal(Signal::TERM);
+        let (code, said) = self.live.end();
+        assert_eq!(code, Some(0), "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+        said
+    }
+}
+
+fn chosen(look: &str, goal: &str) -> Value {
+    json!({ "look": look, "goal": goal })
+}
+
+fn folder_with(dir: &Dir, name: &str) {
+    std::fs::create_dir_all(dir.path("clips")).expect("a folder");
+    dark_clip(dir, &format!("clips/{name}"));
+}
+
+/// A clip that takes some seconds to make.
+fn long_clip(dir: &Dir, name: &str) {
+    std::fs::create_dir_all(dir.path("clips")).expect("a folder");
+    let picture = "format=yuv420p,geq=lum=20+mod(X+Y\\,64)/2:cb=120:cr=132,loop=4000:1,setpts=N/25/TB";
+    dir.ffmpeg(&format!(
+        "-f lavfi -i nullsrc=size=320x180:rate=25 -vf {picture} -frames:v 4000 -c:v libx264 -preset ultrafast clips/{name}"
+    ));
+}
+
+#[test]
+fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    std::fs::create_dir(dir.path("clips/more")).expect("a folder");
+    dir.write("clips/notes.txt", b"no film");
+    let served = Served::work(&dir, "--web=0 clips");
+    let page = served.get("/");
+    assert_eq!((page.status, page.text().contains("/page.js")), (200, true));
+    assert_eq!(served.get("/work.js").status, 200);
+    let folder = served.get("/api/work/folder").json();
+    let entries = folder["entries"].as_array().expect("entries").iter();
+    let names: Vec<&str> = entries.filter_map(|entry| entry["name"].as_str()).collect();
+    assert_eq!((names, &folder["up"]), (vec!["more", "in.mkv"], &Value::Null));
+    let (film, more) = (served.entry("in.mkv"), served.entry("more"));
+    assert_eq!((&film["kind"], &film["made"]), (&"film".into(), &false.into()));
+    let file = format!("/api/work/files/{}", film["number"]);
+    dir.write("shown.jpg", &served.get(&format!("{file}/small.jpg")).body);
+    assert_eq!(dir.streams("shown.jpg")[0]["width"], 320);
+    assert_eq!(served.get(&file).json()["duration"], 1.6);
+    assert_eq!(served.get(&format!("/file/{}", film["number"])).text(), page.text());
+    let within = served.get(&format!("/api/work/folder/{}", more["number"])).json();
+    assert_eq!((&within["name"], &within["entries"], &within["up"]), (&"more".into(), &json!([]), &json!(0)));
+
+    // What is seen, what the command says, and what is made are the same.
+    dir.write("shown.jpg", &served.get(&format!("{file}/frame.jpg?at=0.8&look=haze&strength=0.5")).body);
+    let command = served.get(&format!("{file}/command?look=haze&strength=0.5&goal=keep")).json();
+    let command = command["command"].as_str().expect("a command");
+    let clips = dir.path("clips").canonicalize().expect("a folder");
+    let [input, output] = ["in.mkv", "in-equalized.mkv"].map(|name| clips.join(name).display().to_string());
+    assert_eq!(command, format!("histeq-video --look haze --strength 0.5 {input} {output}"));
+    let job = served.make(&["in.mkv"], &json!({ "look": "haze", "strength": 0.5, "goal": "keep" }))[0];
+    let done = served.until_job(job, "done");
+    assert_eq!((&done["output"], &done["command"]), (&"in-equalized.mkv".into(), &command.into()));
+    assert_eq!((&done["place"], done["percent"].as_f64()), (&clips.display().to_string().into(), Some(100.0)));
+    let made = dir.read("clips/in-equalized.mkv");
+    assert_eq!(done["bytes"], made.len());
+    dir.succeeds("--look haze --strength 0.5 clips/in.mkv beside.mkv");
+    assert!(dir.raw("clips/in-equalized.mkv", "gray") == dir.raw("beside.mkv", "gray"));
+    let result = frame_of(&dir, "clips/in-equalized.mkv", 20);
+    assert!(apart(&dir.raw("shown.jpg", "rgb24"), &result) < 2.0);
+
+    // The original beside the result.
+    let original = frame_of(&dir, "clips/in.mkv", 20);
+    assert!(apart(&original, &result) > 8.0);
+    let job = format!("/api/work/jobs/{job}");
+    assert_eq!(served.get(&job).json()["looks"], json!([]));
+    for (of, is) in [("original", &original), ("equalized", &result)] {
+        dir.write("shown.jpg", &served.get(&format!("{job}/frame.jpg?at=0.8&of={of}")).body);
+        let off = apart(&dir.raw("shown.jpg", "rgb24"), is);
+        assert!(off < 2.0, "{of}: {off}");
+    }
+    dir.write("shown.jpg", &served.get(&format!("{job}/frame.jpg?at=0.8&of=both")).body);
+    assert_eq!(dir.raw("shown.jpg", "gray").len(), 320 * 360);
+    let saved = served.get(&format!("{job}/download"));
+    assert!(
+        saved.body == made && saved.head.contains("attachment; filename*=utf-8''in%2dequalized%2emkv"),
+        "{}",
+        saved.head
+    );
+    let part = served.ask("GET", &format!("{job}/download"), "Range: bytes=10-19\r\n", "");
+    assert_eq!((part.status, &part.body[..]), (206, &made[10..20]));
+
+    // Made again, it has a name of its own.
+    assert_eq!(served.send("PATCH", &job, &json!("again")).status, 200);
+    served.until_job(2, "done");
+    assert_eq!(served.job(2)["output"], "in-equalized.2.mkv");
+    assert!(dir.read("clips/in-equalized.mkv") == made);
+    assert_eq!(served.entry("in-equalized.mkv")["made"], true);
+    served.live.until_it_says("in.mkv -> ");
+    served.ends();
+}
+
+#[test]
+fn several_wait_in_a_queue_that_is_paused_and_goes_on() {
+    let dir = Dir::new();
+    for name in ["a.mkv", "b.mkv", "c.mkv", "d.mkv"] {
+        folder_with(&dir, name);
+    }
+    dir.ffmpeg("-i clips/a.mkv -frames:v 1 -update 1 clips/photo.png");
+    let served = Served::work(&dir, "--web=0 clips");
+    assert_eq!(served.send("PATCH", "/api/work/jobs", &json!({ "paused": true })).json()["paused"], true);
+    let jobs = served.make(&["a.mkv", "b.mkv", "c.mkv", "photo.png"], &chosen("night", "whatsapp"));
+    let mut jobs_of_one = served.make(&["d.mkv"], &chosen("natural", "web"));
+    pause(0.3);
+    assert!(jobs.iter().chain(&jobs_of_one).all(|job| served.job(*job)["state"] == "waiting"));
+    assert_eq!(served.send("PATCH", &format!("/api/work/jobs/{}", jobs[1]), &json!("cancel")).status, 200);
+    assert_eq!(served.job(jobs[1])["state"], "cancelled");
+    served.send("PATCH", "/api/work/jobs", &json!({ "paused": false }));
+    let last = served.until_job(jobs_of_one.remove(0), "done");
+    for job in [jobs[0], jobs[2], jobs[3]] {
+        assert_eq!(served.job(job)["state"], "done", "the queue keeps its order");
+    }
+    assert_eq!(last["output"], "d-equalized.mp4");
+    let command = served.job(jobs[0])["command"].as_str().expect("a command").to_owned();
+    assert!(command.contains("--look night --for web --target-size 16M /"), "{command}");
+    assert_eq!(served.job(jobs[3])["output"], "photo-equalized.png");
+    assert_eq!(dir.streams("clips/a-equalized.mp4")[0]["codec_name"], "h264");
+    assert!(!dir.path("clips/b-equalized.mp4").exists());
+    // One that has ended is not cancelled.
+    assert_eq!(served.send("PATCH", &format!("/api/work/jobs/{}", jobs[0]), &json!("cancel")).status, 400);
+    served.ends();
+}
+
+#[test]
+fn cancelled_or_ended_with_the_program_nothing_is_left_that_looks_whole() {
+    let dir = Dir::new();
+    long_clip(&dir, "long.mkv");
+    let served = Served::work(&dir, "--web=0 clips");
+    let begun = |job: u64| {
+        let begin = Instant::now();
+        while served.job(job)["frame"].as_u64().is_none_or(|frames| frames < 5) {
+            assert!(begin.elapsed() < PATIENCE, "it never begins: {}", served.job(job));
+            pause(0.02);
+        }
+    };
+    let job = served.make(&["long.mkv"], &chosen("night", "keep"))[0];
+    begun(job);
+    let working = served.job(job);
+    assert!(working["percent"].as_f64().is_some_and(|percent| percent < 100.0), "{working}");
+    assert!(working["fps"].as_f64().is_some_and(|fps| fps > 0.0), "{working}");
+    assert_eq!(served.send("PATCH", &format!("/api/work/jobs/{job}"), &json!("cancel")).status, 200);
+    let cancelled = served.until_job(job, "cancelled");
+    assert_eq!(cancelled["partial"], "long-equalized.partial.mkv", "{cancelled}");
+    assert_eq!(dir.names(), ["clips/long-equalized.partial.mkv", "clips/long.mkv"]);
+    assert!(!dir.raw("clips/long-equalized.partial.mkv", "gray").is_empty());
+    assert_eq!(served.get(&format!("/api/work/jobs/{job}/download")).status, 404);
+    std::fs::remove_file(dir.path("clips/long-equalized.partial.mkv")).expect("it was there");
+
+    let job = served.make(&["long.mkv"], &chosen("night", "keep"))[0];
+    begun(job);
+    let said = served.ends();
+    assert!(said.contains("long.mkv: interrupted -> "), "{said}");
+    assert!(said.contains("long-equalized.partial.mkv"), "{said}");
+    assert_eq!(dir.names(), ["clips/long-equalized.partial.mkv", "clips/long.mkv"]);
+}
+
+#[test]
+fn no_page_of_others_gets_in_and_nothing_but_what_is_listed_is_read_or_written() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    dark_clip(&dir, "secret.mkv");
+    symlink(dir.path("secret.mkv"), dir.path("clips/link.mkv")).expect("a link");
+    symlink(dir.path("."), dir.path("clips/folder")).expect("a link");
+    let served = Served::work(&dir, "--web=0 clips");
+    let folder = served.get("/api/work/folder").json();
+    assert_eq!(folder["entries"].as_array().map(Vec::len), Some(1), "{folder}");
+    let number = served.entry("in.mkv")["number"].clone();
+    for path in
+        ["../secret.mkv", "..%2fsecret.mkv", "%2fetc%2fpasswd", "99", "-1", "1/../../secret.mkv", "1%2f..", "link.mkv"]
+    {
+        for below in ["files", "folder", "jobs"] {
+            let answer = served.get(&format!("/api/work/{below}/{path}"));
+            assert!([400, 404].contains(&answer.status), "{below}/{path}: {}", answer.status);
+        }
+    }
+    let order = |file: &Value, chosen: Value| json!({ "files": [file], "chosen": chosen });
+    let good = order(&number, chosen("night", "keep"));
+    for (headers, status) in [
+        (format!("{JSON}Origin: http://evil.example\r\n"), 403),
+        (format!("{JSON}Sec-Fetch-Site: cross-site\r\n"), 403),
+        ("Content-Type: text/plain\r\n".to_owned(), 415),
+        (String::new(), 415),
+    ] {
+        assert_eq!(served.ask("POST", "/api/work/jobs", &headers, &good.to_string()).status, status, "{headers}");
+    }
+    for wrong in [
+        order(&json!(0), chosen("night", "keep")),
+        order(&json!(99), chosen("night", "keep")),
+        order(&json!("clips/in.mkv"), chosen("night", "keep")),
+        order(&number, chosen("none", "keep")),
+        order(&number, chosen("night", "--encoder x")),
+        order(&number, json!({ "look": "night", "goal": "keep", "strength": 7 })),
+        order(&number, json!({ "look": "night", "goal": "keep", "output": "/tmp/x" })),
+        json!({ "files": [], "chosen": chosen("night", "keep") }),
+        json!([]),
+    ] {
+        let answer = served.send("POST", "/api/work/jobs", &wrong);
+        assert_eq!(answer.status, 400, "{wrong}: {}", answer.text());
+    }
+    assert_eq!(served.send("DELETE", "/api/work/jobs", &json!({})).status, 405);
+    assert_eq!(served.get("/api/work/jobs").json()["jobs"], json!([]));
+
+    // One that has gone, and one that has become a link to the outside.
+    std::fs::rename(dir.path("clips/in.mkv"), dir.path("in.mkv")).expect("a move");
+    let gone = served.get(&format!("/api/work/files/{number}"));
+    assert_eq!((gone.status, gone.json()["error"].as_str()), (404, Some("in.mkv: not there any more")));
+    symlink(dir.path("secret.mkv"), dir.path("clips/in.mkv")).expect("a link");
+    assert_eq!(served.get(&format!("/api/work/files/{number}/frame.jpg")).status, 404);
+    assert_eq!(served.send("POST", "/api/work/jobs", &good).status, 400);
+    served.ends();
+    std::fs::remove_file(dir.path("clips/folder")).expect("a link");
+    assert_eq!(dir.names(), ["clips/in.mkv", "clips/link.mkv", "in.mkv", "secret.mkv"]);
+}
+
+#[test]
+fn off_this_machine_a_token_is_needed_no_place_is_told_and_a_root_bounds_it() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    dark_clip(&dir, "beside.mkv");
+    let served = Served::work(&dir, "--web=0.0.0.0:0 --root . clips");
+    for path in ["/", "/api/work", "/api/work/folder", "/api/work/jobs", "/file/1", "/work.js"] {
+        assert_eq!(served.get(path).status, 401, "{path}");
+    }
+    assert_eq!(served.give("a.mkv", b"\x1aE\xdf\xa3", BYTES).status, 401);
+    let bearer = format!("Authorization: Bearer {}\r\n{JSON}", served.token);
+    let get = |path: &str| served.ask("GET", path, &bearer, "").json();
+    let folder = get("/api/work/folder");
+    let above = get(&format!("/api/work/folder/{}", folder["up"]));
+    assert_eq!((&above["up"], above["entries"].as_array().map(Vec::len)), (&Value::Null, Some(3)), "{above}");
+    let number = &folder["entries"][0]["number"];
+    let order = json!({ "files": [number], "chosen": chosen("night", "keep") }).to_string();
+    assert_eq!(served.ask("POST", "/api/work/jobs", &bearer, &order).status, 200);
+    let begin = Instant::now();
+    while get("/api/work/jobs")["jobs"][0]["state"] != "done" {
+        assert!(begin.elapsed() < PATIENCE, "{}", get("/api/work/jobs"));
+        pause(0.05);
+    }
+    let told = get("/api/work/jobs").to_string();
+    assert!(told.contains("--look night in.mkv in-equalized.mkv"), "{told}");
+    assert!(!told.contains(dir.path("").display().to_string().trim_end_matches('/')), "{told}");
+    served.ends();
+
+    for (line, says) in [
+        ("web --no-browser --web=0 --root clips beside.mkv", "not in --root clips"),
+        ("web --no-browser --web=0 nothing", "nothing: No such file"),
+    ] {
+        dir.run(line).fails().says(&[says]);
+    }
+    dir.run("web --no-browser --web=0 --max-upload x").exits_with(2).says(&["--max-upload is a number of bytes"]);
+}
+
+#[test]
+fn read_only_is_for_looking_alone() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    let served = Served::work(&dir, "--web=0 --read-only clips/in.mkv");
+    assert_eq!(served.get("/api/work").json()["read_only"], true);
+    let number = served.entry("in.mkv")["number"].clone();
+    assert_eq!(served.get(&format!("/api/work/files/{number}/frame.jpg?look=night")).status, 200);
+    let order = json!({ "files": [number], "chosen": chosen("night", "keep") });
+    assert_eq!(served.send("POST", "/api/work/jobs", &order).status, 403);
+    assert_eq!(served.give("a.mkv", &dir.read("clips/in.mkv"), BYTES).status, 403);
+    served.ends();
+    assert_eq!(dir.names(), ["clips/in.mkv"]);
+}
+
+#[test]
+fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    let clip = dir.read("clips/in.mkv");
+    let served = Served::work(&dir, &format!("--web=0 --max-upload {} clips", 2 * clip.len() + 100));
+    // Too large, no media by its bytes, none by its name, cut, from another page.
+    let (too_large, text) = (vec![0x1A; 2 * clip.len() + 101], b"<html>a page that is no film at all".to_vec());
+    for (name, bytes, headers, status) in [
+        ("a.mkv", &too_large, BYTES, 413),
+        ("a.mp4", &text, BYTES, 415),
+        ("a.html", &clip, BYTES, 415),
+        ("a.mkv", &clip, JSON, 415),
+        ("a.mkv", &clip, "Content-Type: application/octet-stream\r\nOrigin: http://evil.example\r\n", 403),
+    ] {
+        assert_eq!(served.give(name, bytes, headers).status, status, "{name}");
+    }
+    let mut cut = format!(
+        "POST /api/work/uploads?name=cut.mkv HTTP/1.1\r\nHost: {}\r\n{BYTES}Content-Length: {}\r\n\r\n",
+        served.address,
+        clip.len()
+    )
+    .into_bytes();
+    cut.extend(&clip[..clip.len() / 2]);
+    let mut stream = std::net::TcpStream::connect(&served.address).expect("a connection");
+    std::io::Write::write_all(&mut stream, &cut).expect("a part");
+    drop(stream);
+    served.live.until("what was cut is gone", |_| {
+        !dir.names().iter().any(|name| name.starts_with("tmp/")) && {
+            let upload = served.get("/api/work").json()["upload"].clone();
+            upload["left"] == upload["most"]
+        }
+    });
+
+    let given = served.give("..%2F..%2Fam%20Strand.mkv", &clip, BYTES);
+    assert_eq!((given.status, &given.json()["name"]), (201, &"am Strand.mkv".into()), "{}", given.text());
+    let private = std::fs::read_dir(dir.path("tmp")).expect("a folder").next().expect("one").expect("an entry");
+    assert_eq!(private.metadata().expect("a folder").permissions().mode() & 0o777, 0o700);
+    let job = served.make(&["am Strand.mkv"], &chosen("night", "web"))[0];
+    let done = served.until_job(job, "done");
+    assert_eq!((&done["is_given"], &done["place"]), (&true.into(), &Value::Null));
+    assert_eq!(done["command"], "histeq-video --look night --for web 'am Strand.mkv' 'am Strand-equalized.mp4'");
+    let saved = served.get(&format!("/api/work/jobs/{job}/download"));
+    dir.write("saved.mp4", &saved.body);
+    assert_eq!(dir.raw("saved.mp4", "gray").len(), 40 * 320 * 180);
+    let said = served.ends();
+    assert!(!said.contains("not downloaded"), "{said}");
+    assert_eq!(dir.names(), ["clips/in.mkv", "saved.mp4"]);
+
+    // A result that nobody has taken stays, and where is said.
+    let served = Served::work(&dir, "--web=0 clips");
+    assert_eq!(served.give("b.mkv", &clip, BYTES).status, 201);
+    let job = served.make(&["b.mkv"], &chosen("night", "keep"))[0];
+    served.until_job(job, "done");
+    let said = served.ends();
+    assert!(said.contains("1 result that was not downloaded is kept in "), "{said}");
+    let left: Vec<String> = dir.names().into_iter().filter(|name| name.starts_with("tmp/")).collect();
+    assert!(left.len() == 1 && left[0].ends_with("/b-equalized.mkv"), "{left:?}");
+}
+
+#[test]
+fn a_file_that_is_no_film_is_told_and_leaves_the_others_alone() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    dir.write("clips/broken.mp4", b"no film");
+    let served = Served::work(&dir, "--web=0 clips");
+    let number = served.entry("broken.mp4")["number"].clone();
+    let shown = served.get(&format!("/api/work/files/{number}"));
+    assert_eq!(shown.status, 404);
+    let said = shown.json()["error"].as_str().expect("an error").to_owned();
+    assert!(said.starts_with("broken.mp4: ") && !said.contains('/'), "{said}");
+    let jobs = served.make(&["broken.mp4", "in.mkv"], &chosen("natural", "keep"));
+    let failed = served.until_job(jobs[0], "failed");
+    let error = failed["error"].as_str().expect("an error");
+    assert!(error.starts_with("broken.mp4: ") && !error.contains(&dir.path("").display().to_string()), "{error}");
+    served.until_job(jobs[1], "done");
+    served.ends();
+    assert_eq!(dir.names(), ["clips/broken.mp4", "clips/in-equalized.mkv", "clips/in.mkv"]);
+}
