@@ -254,7 +254,7 @@ AGES = """
 
 def see(given):
     """Both sides of the divider, wide and on a telephone."""
-    clip = ["-f", "lavfi", "testsrc2=s=640x360:r=15,eq=brightness=-0.3:contrast=0.4,loop=-1:1,setpts=N/15/TB,realtime"]
+    clip = ["-f", "lavfi", "testsrc2=s=640x360:r=15,eq=brightness=-0.3:contrast=0.4,noise=alls=2,loop=-1:1,setpts=N/15/TB,realtime"]
     live = live_run(given.program, "--segment", "5s", "--record", f"{given.keep}/cam-%s.mp4", source=clip)
     browser = Browser()
     try:
@@ -417,7 +417,7 @@ def wall(given):
 def file(given):
     """A file, wide and on a telephone; its command, and its film."""
     clip, made = given.keep / "clip.mkv", given.keep / "made.mkv"
-    dark = ["-f", "lavfi", "-i", "testsrc2=s=640x360:r=15:d=4", "-vf", "eq=brightness=-0.3:contrast=0.4", "-c:v", "ffv1"]
+    dark = ["-f", "lavfi", "-i", "testsrc2=s=640x360:r=15:d=4", "-vf", "eq=brightness=-0.3:contrast=0.4,noise=alls=2", "-c:v", "ffv1"]
     subprocess.run(["ffmpeg", "-v", "error", "-y", *dark, clip], check=True)
     run = Run(given.program, "preview", "--web=0", clip)
     browser = Browser()
