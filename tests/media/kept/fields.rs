@@ -76,12 +76,11 @@ fn conversions_of_chroma_keep_fields_apart() {
 fn a_cast_is_taken_off_each_field_by_its_own_chroma() {
     let dir = Dir::new();
     interlaced(&dir, "420mpeg2", 48, [110; 2], [90, 210]);
-    for look in ["natural", "underwater"] {
-        dir.succeeds(&format!("--backend cpu --look {look} --encoder ffv1 -y in.y4m out.mkv"));
-        let rows = middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48);
-        assert!(rows[0].abs_diff(rows[1]) > 4, "{look} changes luma by the colour: {rows:?}");
-        alternate(&rows, [rows[0], rows[1]], look);
-    }
+    // By itself, it would be taken for drawn, whose colours are no cast.
+    dir.succeeds("--backend cpu --look underwater --encoder ffv1 -y in.y4m out.mkv");
+    let rows = middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48);
+    assert!(rows[0].abs_diff(rows[1]) > 4, "luma is changed by the colour: {rows:?}");
+    alternate(&rows, [rows[0], rows[1]], "underwater");
 }
 
 #[test]
