@@ -170,7 +170,7 @@ pub async fn file(file: PathBuf, headers: &HeaderMap) -> Response<Body> {
     file_with_end(file, headers, || ()).await
 }
 
-/// As [`file`]; `ended` is called when its last byte has been sent.
+/// As [`file()`]; `ended` is called when its last byte has been sent.
 pub async fn file_with_end(
     file: PathBuf,
     headers: &HeaderMap,

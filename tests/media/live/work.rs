@@ -27,8 +27,9 @@ impl Served {
     #[track_caller]
     fn entry(&self, name: &str) -> Value {
         let folder = self.get("/api/work/folder").json();
-        let lists = [&folder["entries"], &folder["given"]].into_iter().filter_map(Value::as_array).flatten();
-        lists.cloned().find(|entry| entry["name"] == name).unwrap_or_else(|| panic!("{name} is not in {folder}"))
+        let mut entries = [&folder["entries"], &folder["given"]].into_iter().filter_map(Value::as_array).flatten();
+        let entry = entries.find(|entry| entry["name"] == name);
+        entry.unwrap_or_else(|| panic!("{name} is not in {folder}")).clone()
     }
 
     /// Has files made, and returns their jobs.
