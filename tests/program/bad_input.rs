@@ -190,6 +190,10 @@ fn stdout_that_leads_to_the_input_is_refused() {
         let run = run(words).exits_with(10).says(&["stdout is the input itself"]);
         assert!(dir.read("in.mkv") == before && run.stderr.lines().count() == 1, "`{words}`: {}", run.stderr);
     }
+    for words in ["- in.mkv -y <in.mkv", "--format matroska - ./in.mkv -y <in.mkv"] {
+        run(words).exits_with(10).says(&["in.mkv is the input itself"]);
+        assert!(dir.read("in.mkv") == before, "`{words}`");
+    }
     run("in.mkv - --encoder ffv1 --output-format matroska >>other.mkv").exits_with(0);
     assert_eq!(dir.frames("other.mkv").len(), 10);
 }

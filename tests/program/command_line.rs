@@ -355,6 +355,12 @@ fn images_that_exist_are_only_overwritten_when_told_so() {
         dir.run(line).fails().says(&["is the input itself"]);
     }
     assert_eq!(dir.read("o001.png"), before);
+    // Other numbers of the pattern are those of the input as well.
+    dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 4 -start_number 98 f_%03d.png");
+    let images = ["f_098.png", "f_099.png", "f_100.png", "f_101.png"];
+    let before = images.map(|image| dir.read(image));
+    dir.run("-y f_%03d.png f_%d.png").fails().says(&["is the input itself"]);
+    assert!(before == images.map(|image| dir.read(image)));
     dir.run("live --no-preview --record o.m3u8 -f lavfi testsrc2=s=64x48:r=25 --frames 3").exits_with(0);
     let segment = dir.read("o0.ts");
     std::fs::remove_file(dir.path("o.m3u8")).expect("a list");

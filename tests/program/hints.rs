@@ -116,6 +116,34 @@ fn words_that_say_what_is_so_here_are_left_out() {
 }
 
 #[test]
+fn a_word_that_means_an_option_brings_no_other_one_in() {
+    let dir = with_clip("in.mkv");
+    dir.succeeds("-q in.mkv");
+    let before = dir.read("in-equalized.mkv");
+    for line in [
+        "in.mkv --output=-y",
+        "in.mkv -o -y",
+        "in.mkv --output -y",
+        "in.mkv --force=no",
+        "in.mkv --yes=false",
+        "in.mkv --overwrite=0",
+        "in.mkv --output=--sandbox=off",
+        "--input=--stats=x.csv in.mkv",
+    ] {
+        assert_ne!(dir.run(line).code, Some(0), "{line}");
+        assert!(dir.read("in-equalized.mkv") == before, "{line}");
+    }
+    assert_eq!(dir.names(), ["in-equalized.mkv", "in.mkv"]);
+    // A name that begins with a dash is one.
+    dir.succeeds("-q in.mkv --output=-y.mkv");
+    assert_eq!(dir.names(), ["-y.mkv", "in-equalized.mkv", "in.mkv"]);
+    // What is there is a name, and no level of messages.
+    std::fs::create_dir(dir.path("debug")).expect("a folder");
+    std::fs::copy(dir.path("in.mkv"), dir.path("debug/a.mkv")).expect("a copy");
+    dir.succeeds("--output-dir eq -v debug in.mkv").says(&["2 files"]);
+}
+
+#[test]
 fn what_a_folder_holds_of_this_program_is_not_equalized_again() {
     let dir = with_clip("in.mkv");
     dir.succeeds("-q in.mkv in-equalized.mkv");

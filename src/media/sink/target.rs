@@ -12,11 +12,12 @@ use crate::sys::{
     one_line, open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_password,
 };
 use anyhow::{Context, Error, Result, ensure};
+use std::collections::HashSet;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Whether an existing output is replaced.
@@ -265,7 +266,10 @@ impl Target {
     pub fn differs(name: &Name, input: &Name) -> Result<()> {
         let (is_input, name) = match *name == "-" {
             true => (is_stdout(input), "stdout".into()),
-            false => (name == input || are_one_file(name.path(), input.path()), name.clone()),
+            false => {
+                let read = if *input == "-" { Path::new("/dev/stdin") } else { input.path() };
+                (name == input || are_one_file(name.path(), read), name.clone())
+            }
         };
         ensure!(!is_input, is_input_itself(&name));
         Ok(())
@@ -384,7 +388,10 @@ impl Target {
         let is_new = !self.file.exists();
         let mut options = File::options();
         options.write(true).create(true).create_new(!self.may_replace).truncate(false);
+        // Links were resolved; what has taken the place since is neither followed nor waited for.
+        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let file = options.open(&self.file).map_err(not_created(&self.name))?;
+        ensure!(file.metadata().is_ok_and(|there| there.is_file()), no_file(&self.name));
         self.lock(&file)?;
         file.set_len(0).map_err(not_created(&self.name))?;
         self.way = Way::Direct(Some(file), is_new);
@@ -664,10 +671,11 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
         ensure!(files != Files::List || other == name || is_regular(other.path()), no_file(other));
         Target::differs(other, input)?;
     }
-    // Two sequences are compared by their first images.
-    let read = numbers_there(input).first().map(|&number| numbered(input, number));
-    if let Some((read, first)) = read.zip(written.first()).filter(|_| files == Files::Sequence) {
-        Target::differs(first, &read).map_err(|_| is_input_itself(name))?;
+    if files == Files::Sequence {
+        let inode = |name: &Name| std::fs::metadata(name).ok().map(|there| (there.dev(), there.ino()));
+        let read: HashSet<_> =
+            numbers_there(input).into_iter().filter_map(|number| inode(&numbered(input, number))).collect();
+        ensure!(!written.iter().filter_map(inode).any(|image| read.contains(&image)), is_input_itself(name));
     }
     let keeps = files == Files::Sequence && overwrite == Overwrite::Keep;
     let message = match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {

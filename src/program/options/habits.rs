@@ -286,15 +286,16 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
             rest.next();
             continue;
         }
-        // FFmpeg's level, HandBrake's quality, and the format of the output behind an input.
-        let level = LEVELS.iter().find(|(level, _)| inline.is_none() && *level == given);
+        // FFmpeg's level, HandBrake's quality, and the format of the output behind an input. What is there is a name.
+        let stands_alone = inline.is_none() && !Path::new(&given).exists();
+        let level = LEVELS.iter().find(|(level, _)| stands_alone && *level == given);
         if let ("-v" | "-loglevel", Some((_, ours))) = (typed.as_str(), level) {
             rest.next();
             options.extend(ours.map(OsString::from));
             continue;
         }
         let ours = match typed.as_str() {
-            "-q" if inline.is_none() && given.parse::<f64>().is_ok() => "--crf".to_owned(),
+            "-q" if stands_alone && given.parse::<f64>().is_ok() => "--crf".to_owned(),
             "-f" if inputs > 0 && first != "live" => "--output-format".to_owned(),
             _ => meant(program, command, &typed, &word)
                 .map_err(|answer| usage(ErrorKind::UnknownArgument, &format!("{typed}: {answer}")))?,
@@ -302,13 +303,22 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         match ours.as_str() {
             "-i" | "--input" => {
                 inputs += 1;
+                let inline = inline.map(as_name);
                 options.extend(inline.clone());
                 names.extend(inline);
                 continue;
             }
             // The last name is the output's.
             "-o" | "--output" if !has_output => {
-                outputs.extend(inline.or_else(|| rest.next()));
+                let name = match (inline, next) {
+                    (Some(inline), _) => as_name(inline),
+                    (None, Some(next)) if parts(next).is_none() => rest.next().unwrap_or_default(),
+                    _ => {
+                        let answer = format!("{typed}: the name of the output is missing behind it");
+                        return Err(usage(ErrorKind::InvalidValue, &answer));
+                    }
+                };
+                outputs.push(name);
                 continue;
             }
             _ => {}
@@ -320,9 +330,8 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         if inline.is_some() || ours.contains('=') || needs_equals && stands_apart(long, &given) {
             let given = inline.or_else(|| rest.next()).unwrap_or_default();
             let given = value.map_or(given, OsString::from);
-            // What is no option of this command is left to clap, and a flag takes no value.
-            let takes_it = argument.is_some() || ours == typed || ours.contains('=');
-            options.push(if takes_it { Name::of_parts([&ours, &"=", &given]).into() } else { ours.into() });
+            // What takes no value is left to clap, which says so.
+            options.push(Name::of_parts([&ours, &"=", &given]).into());
             continue;
         }
         options.push(ours.into());
@@ -346,6 +355,14 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
             Err(usage(ErrorKind::ValueValidation, &answer))
         }
         None => Ok(options.into_iter().chain(rest).chain(outputs).collect()),
+    }
+}
+
+/// A name that is no option, whatever it begins with.
+fn as_name(name: OsString) -> OsString {
+    match parts(&name) {
+        Some(_) => Path::new(".").join(name).into(),
+        None => name,
     }
 }
 

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 /// Bytes of a file that are read at once.
@@ -38,6 +39,9 @@ const MAX_SMALL: usize = 720;
 
 /// A small picture is made again after this time at the earliest, however many ask for it.
 const SMALL_AGE: Duration = Duration::from_millis(200);
+
+/// Pictures of `live` that are made at once. Who waits for one holds no frame.
+static MAKERS: Semaphore = Semaphore::const_new(2);
 
 /// What stands between two pictures of the fallback.
 const BOUNDARY: &str = "picture";
@@ -65,6 +69,8 @@ impl Of {
 
 /// The last picture as JPEG.
 pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
+    // It is never closed. Where the connection is, the wait ends with it.
+    let turn = MAKERS.acquire().await;
     let Some(shown) = source.last() else { return error(StatusCode::SERVICE_UNAVAILABLE, "no picture has come yet") };
     let of = match Of::read(query) {
         Ok(of) => of,
@@ -73,12 +79,16 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
     let rows: Option<usize> = value_of(query, "rows").and_then(|rows| rows.parse().ok());
     let rows = rows.map(|rows| (rows / SMALL_STEP * SMALL_STEP).clamp(SMALL_STEP, MAX_SMALL));
     let source = source.clone();
-    made("image/jpeg", move |gone| match (of, rows) {
-        (Of::Equalized, Some(rows)) => small(&source, &shown.equalized, rows, gone),
-        (Of::Equalized, None) => jpeg(&shown.equalized),
-        (Of::Original, Some(rows)) => jpeg(&Pairs::new(&shown.original, rows)?.single(&shown.original)?),
-        (Of::Original, None) => jpeg(&shown.original),
-        (Of::Both, rows) => jpeg(&pair(&shown, rows.unwrap_or(usize::MAX))?),
+    made("image/jpeg", move |gone| {
+        let _turn = turn;
+        ensure!(!gone.is_so(), "nobody waits for it");
+        match (of, rows) {
+            (Of::Equalized, Some(rows)) => small(&source, &shown.equalized, rows),
+            (Of::Equalized, None) => jpeg(&shown.equalized),
+            (Of::Original, Some(rows)) => jpeg(&Pairs::new(&shown.original, rows)?.single(&shown.original)?),
+            (Of::Original, None) => jpeg(&shown.original),
+            (Of::Both, rows) => jpeg(&pair(&shown, rows.unwrap_or(usize::MAX))?),
+        }
     })
     .await
 }
@@ -88,9 +98,8 @@ fn jpeg(frame: &Frame) -> Result<Bytes> {
 }
 
 /// The picture with at most `rows` rows. Where many ask, one makes it, and the others get the same.
-fn small(source: &Viewed, picture: &Frame, rows: usize, gone: &Gone) -> Result<Bytes> {
+fn small(source: &Viewed, picture: &Frame, rows: usize) -> Result<Bytes> {
     let mut kept = lock(&source.small);
-    ensure!(!gone.is_so(), "nobody waits for it");
     kept.retain(|small| small.made.elapsed() < SMALL_AGE);
     if let Some(small) = kept.iter().find(|small| small.rows == rows) {
         return Ok(small.jpeg.clone());

@@ -157,7 +157,8 @@ impl Shelf {
     pub fn entry(&self, path: &Path) -> Option<Entry> {
         let (kind, found) = (kind_of(path)?, path.metadata().ok()?);
         Some(Entry {
-            number: self.number(path)?,
+            // Links in circles would have names without end.
+            number: self.number(&path.canonicalize().ok()?)?,
             name: Name::from(path.file_name()?).to_string(),
             kind,
             bytes: if kind == Kind::Folder { 0 } else { found.len() },

@@ -48,6 +48,7 @@ impl State {
 pub struct Order {
     /// The number of the original on the page.
     pub entry: usize,
+    /// Without links in its name.
     pub input: PathBuf,
     pub chosen: Chosen,
 }
@@ -202,14 +203,22 @@ impl Queue {
         Ok(())
     }
 
+    /// How many more files may wait.
+    pub fn room(&self) -> usize {
+        MAX_WAITING - lock(&self.listed).jobs.iter().filter(|job| job.state == State::Waiting).count()
+    }
+
     /// The original and the result of a job that is done.
+    ///
+    /// # Errors
+    /// When it is not done, or one of them is not there any more.
     pub fn result(&self, number: usize) -> Result<(PathBuf, PathBuf)> {
         let done = self.find(number, |job| {
             (job.state == State::Done).then(|| (job.order.input.clone(), job.output.path().to_owned()))
         });
         let (input, output) = done.context(NO_JOB)?.context("it is not done")?;
-        let is_there = output.symlink_metadata().is_ok_and(|found| found.is_file());
-        ensure!(is_there, "{}: not there any more", Name::from(output.file_name().unwrap_or_default()));
+        check_there(&input)?;
+        check_there(&output)?;
         Ok((input, output))
     }
 
@@ -253,14 +262,17 @@ impl Queue {
             Some(folder) => text.replace(&format!("{}/", Name::from(folder)), ""),
             None => text.to_owned(),
         };
-        let answer = pool.run_one_watched(&arguments, &input.to_string(), |said| match said {
-            Output::Event(Event::Progress(progress)) => self.update(number, |job| job.progress = progress),
-            Output::Event(Event::Warning { message, .. }) => self.update(number, |job| {
-                if job.warnings.len() < MAX_WARNINGS {
-                    job.warnings.push(without_place(&message));
-                }
-            }),
-            _ => {}
+        // It may have waited for long, and its place be another one by now.
+        let answer = check_there(input.path()).and_then(|()| {
+            pool.run_one_watched(&arguments, &input.to_string(), |said| match said {
+                Output::Event(Event::Progress(progress)) => self.update(number, |job| job.progress = progress),
+                Output::Event(Event::Warning { message, .. }) => self.update(number, |job| {
+                    if job.warnings.len() < MAX_WARNINGS {
+                        job.warnings.push(without_place(&message));
+                    }
+                }),
+                _ => {}
+            })
         });
         let (state, result, error) = match answer {
             Ok(answer) if answer.outcome == Outcome::Complete => (State::Done, answer.result, None),
@@ -288,6 +300,13 @@ impl Queue {
         let jobs: Vec<Value> = listed.jobs.iter().map(|job| job.told(with_place, &self.uploads)).collect();
         json!({ "paused": listed.is_paused, "jobs": jobs })
     }
+}
+
+/// Makes sure that a file is there, and that no part of its name, which had no links, has become one.
+fn check_there(file: &Path) -> Result<()> {
+    let is_there = file.is_file() && file.canonicalize().is_ok_and(|place| place == file);
+    ensure!(is_there, "{}: not there any more", Name::from(file.file_name().unwrap_or_default()));
+    Ok(())
 }
 
 const NO_JOB: &str = "there is no such job";

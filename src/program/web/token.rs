@@ -61,8 +61,9 @@ pub fn read(file: &Name) -> Result<Option<String>> {
     );
     ensure!(
         there.mode() & 0o7177 == 0,
-        "--web-token {file}: its mode is {:o}, which is not for its owner alone (chmod 600 {file})",
-        there.mode() & 0o7777
+        "--web-token {file}: its mode is {:o}, which is not for its owner alone (chmod 600 {})",
+        there.mode() & 0o7777,
+        file.quoted()
     );
     let mut bytes = Vec::new();
     opened.take(MAX_LENGTH as u64 + 2).read_to_end(&mut bytes).map_err(|error| failed(file, &error))?;

@@ -87,8 +87,10 @@ struct State {
     /// Bytes that are there, or are coming.
     bytes: u64,
     files: Vec<PathBuf>,
+    /// The folders that have been made for one.
     count: usize,
-    coming: usize,
+    coming: BTreeSet<PathBuf>,
+    has_ended: bool,
     /// What was made of them and not yet downloaded.
     results: BTreeSet<PathBuf>,
 }
@@ -104,7 +106,7 @@ struct Coming<'a> {
 impl Drop for Coming<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.uploads.state);
-        state.coming -= 1;
+        state.coming.remove(&self.path);
         if self.is_whole {
             state.files.push(self.path.clone());
         } else {
@@ -212,7 +214,7 @@ impl Uploads {
         if bytes > self.most - state.bytes {
             return Err((StatusCode::PAYLOAD_TOO_LARGE, "this file is larger than what may still come (--max-upload)"));
         }
-        if state.coming == MAX_AT_ONCE || state.count == MAX_FILES {
+        if state.coming.len() == MAX_AT_ONCE || state.files.len() >= MAX_FILES || state.has_ended {
             return Err((StatusCode::SERVICE_UNAVAILABLE, "too many files at once"));
         }
         let not_made = |_| (StatusCode::INSUFFICIENT_STORAGE, "this file cannot be kept: there is no room for it");
@@ -231,10 +233,11 @@ impl Uploads {
         // Files of one name stay apart, and so do their results.
         let own = folder.canonicalize().map_err(not_made)?.join(state.count.to_string());
         std::fs::create_dir(&own).map_err(not_made)?;
+        let path = own.join(name);
         state.count += 1;
-        state.coming += 1;
+        state.coming.insert(path.clone());
         state.bytes += bytes;
-        Ok(Coming { uploads: self, path: own.join(name), bytes, is_whole: false })
+        Ok(Coming { uploads: self, path, bytes, is_whole: false })
     }
 
     /// A file was made of one of them.
@@ -253,13 +256,14 @@ impl Uploads {
     /// When something stays that should not.
     pub fn end(&self) -> Result<Option<(usize, PathBuf)>> {
         let mut state = lock(&self.state);
+        state.has_ended = true;
         let Some(folder) = state.folder.take() else { return Ok(None) };
         let kept = state.results.iter().filter(|result| result.is_file()).count();
         if kept == 0 {
             folder.close().context("files from the page")?;
             return Ok(None);
         }
-        for file in &state.files {
+        for file in state.files.iter().chain(&state.coming) {
             let _ = std::fs::remove_file(file);
         }
         Ok(Some((kept, folder.keep())))

@@ -17,7 +17,7 @@ use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::Name;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
+use hyper::header::{CONTENT_DISPOSITION, HeaderValue, RANGE};
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -157,10 +157,12 @@ impl Work {
     fn order(&self, Ordered { files, chosen }: Ordered) -> Result<Vec<usize>> {
         ensure!(!files.is_empty() && files.len() <= MAX_ORDERED, "from 1 to {MAX_ORDERED} files are made at once");
         let orders = files.into_iter().map(|entry| {
-            let input = self.shelf.file(entry)?.0.url.path().to_owned();
+            let input = self.shelf.file(entry)?.0.url.path().canonicalize()?;
             anyhow::Ok(Order { entry, input, chosen: chosen.clone() })
         });
         let orders = orders.collect::<Result<Vec<_>>>()?;
+        let room = self.queue.room();
+        ensure!(orders.len() <= room, "{room} more files may wait");
         orders.into_iter().map(|order| self.queue.add(order)).collect()
     }
 
@@ -251,8 +253,17 @@ async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Re
         Err(wrong) => return error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
     };
     let name = Name::from(output.file_name().unwrap_or_default()).to_string();
-    let mut response =
-        bodies::file_with_end(output.clone(), request.headers(), move || work.uploads.downloaded(&output)).await;
+    // Who takes a part may never take the rest.
+    let is_whole = !request.headers().contains_key(RANGE);
+    let ended = {
+        let output = output.clone();
+        move || {
+            if is_whole {
+                work.uploads.downloaded(&output)
+            }
+        }
+    };
+    let mut response = bodies::file_with_end(output, request.headers(), ended).await;
     let disposition = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&name, NON_ALPHANUMERIC));
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {
         response.headers_mut().insert(CONTENT_DISPOSITION, disposition);

@@ -5,6 +5,8 @@ use super::*;
 use crate::support::http::Answer;
 use crate::support::pictures::apart;
 use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -424,4 +426,72 @@ fn a_file_that_is_no_film_is_told_and_leaves_the_others_alone() {
     served.until_job(jobs[1], "done");
     served.ends();
     assert_eq!(dir.names(), ["clips/broken.mp4", "clips/in-equalized.mkv", "clips/in.mkv"]);
+}
+
+#[test]
+fn what_waits_is_made_only_where_it_was_and_what_is_done_is_read_only_there() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    for folder in ["clips/sub", "outside"] {
+        std::fs::create_dir(dir.path(folder)).expect("a folder");
+        std::fs::copy(dir.path("clips/in.mkv"), dir.path(folder).join("a.mkv")).expect("a copy");
+    }
+    symlink(".", dir.path("clips/circle")).expect("a link");
+    let served = Served::work(&dir, "--web=0 clips");
+    // A folder has one number, whatever leads to it.
+    assert_eq!(served.entry("circle")["number"], 0);
+    let [film, sub] = ["in.mkv", "sub"].map(|name| served.entry(name)["number"].clone());
+    let inner = served.get(&format!("/api/work/folder/{sub}")).json()["entries"][0]["number"].clone();
+    let order = |files: Value| {
+        let answer =
+            served.send("POST", "/api/work/jobs", &json!({ "files": files, "chosen": chosen("haze", "keep") }));
+        answer.json()["jobs"].as_array().expect("jobs").iter().filter_map(Value::as_u64).collect::<Vec<_>>()
+    };
+    let done = order(json!([inner]))[0];
+    served.until_job(done, "done");
+    assert_eq!(served.get(&format!("/api/work/jobs/{done}/download")).status, 200);
+    served.send("PATCH", "/api/work/jobs", &json!({ "paused": true }));
+    let waiting = order(json!([film, inner]));
+    std::fs::rename(dir.path("clips/sub"), dir.path("clips/before")).expect("a name");
+    std::fs::write(dir.path("outside/a-equalized.mkv"), b"SECRET").expect("a file");
+    symlink(dir.path("outside"), dir.path("clips/sub")).expect("a link");
+    std::fs::remove_file(dir.path("clips/in.mkv")).expect("it was there");
+    symlink(dir.path("outside/a.mkv"), dir.path("clips/in.mkv")).expect("a link");
+    served.send("PATCH", "/api/work/jobs", &json!({ "paused": false }));
+    for job in waiting {
+        assert!(served.until_job(job, "failed")["error"].as_str().is_some_and(|error| error.contains("not there")));
+    }
+    for path in ["", "/download", "/frame.jpg?at=0"] {
+        let answer = served.get(&format!("/api/work/jobs/{done}{path}"));
+        assert_eq!((answer.status, answer.text().contains("SECRET")), (404, false), "{path}");
+    }
+    let outside: Vec<String> = dir.names().into_iter().filter(|name| name.starts_with("outside/")).collect();
+    assert_eq!(outside, ["outside/a-equalized.mkv", "outside/a.mkv"]);
+    served.ends();
+}
+
+#[test]
+fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
+    let dir = Dir::new();
+    dark_clip(&dir, "in.mkv");
+    let served = Served::work(&dir, "--web=0 .");
+    let given = served.give("in.mkv", &dir.read("in.mkv"), BYTES).json();
+    let files = json!({ "files": [given["number"]], "chosen": chosen("haze", "keep") });
+    let job = served.send("POST", "/api/work/jobs", &files).json()["jobs"][0].as_u64().expect("a job");
+    served.until_job(job, "done");
+    let part = served.ask("GET", &format!("/api/work/jobs/{job}/download"), "Range: bytes=-1\r\n", "");
+    assert_eq!((part.status, part.body.len()), (206, 1));
+    // Half of a file, whose sender does not go.
+    let mut sender = TcpStream::connect(&served.address).expect("a connection");
+    let host = &served.address;
+    let head = format!(
+        "POST /api/work/uploads?name=half.mkv HTTP/1.1\r\nHost: {host}\r\nContent-Length: 3000000\r\n{BYTES}\r\n"
+    );
+    sender.write_all(head.as_bytes()).and_then(|()| sender.write_all(&dir.read("in.mkv"))).expect("half of it");
+    let is_coming = |name: &String| name.ends_with("/half.mkv");
+    served.live.until("half a file", |_| dir.names().iter().any(is_coming));
+    let said = served.ends();
+    assert!(said.contains("1 result that was not downloaded is kept in"), "{said}");
+    let names = dir.names();
+    assert!(names.iter().any(|name| name.ends_with("in-equalized.mkv")) && !names.iter().any(is_coming), "{names:?}");
 }
