@@ -313,7 +313,7 @@ TILES = """
         seen[index].add(pixels.reduce((sum, value, place) => (sum * 31 + value * (place % 4 < 3)) % 1000003, 0));
       });
     }
-    return tiles.map((tile, index) => ({ name: tile.querySelector("b").textContent, doing: tile.querySelector("span").textContent,
+    return tiles.map((tile, index) => ({ name: tile.querySelector("b").textContent, doing: tile.querySelector(".hint").textContent,
       pictures: seen[index].size, size: [tile.querySelector("canvas").width, tile.querySelector("canvas").height] }));
 """
 
@@ -330,7 +330,7 @@ CONTRAST = """
     const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map((value) => value / 255)
       .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
       .reduce((sum, value, index) => sum + value * [0.2126, 0.7152, 0.0722][index], 0);
-    return Math.min(...[...document.querySelectorAll(".tile b, .tile span")].map((text) => {
+    return Math.min(...[...document.querySelectorAll(".tile b, .tile .hint")].map((text) => {
       const pair = [getComputedStyle(text).color, getComputedStyle(text.parentElement).backgroundColor].map(light);
       return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
     }));
@@ -405,7 +405,7 @@ def wall(given):
         assert not complaints, complaints
         # What stands still because the program has gone is not taken for what a camera sees.
         run.end()
-        browser.run(WAIT % "[...document.querySelectorAll('.tile span')].every((text) => text.textContent === 'no connection')")
+        browser.run(WAIT % "[...document.querySelectorAll('.tile .hint')].every((text) => text.textContent === 'no connection')")
         print("a camera opened by key, by mouse and by its address, and all of them again; no picture is asked for that is not "
               "seen; nothing on the console; the end of the program is seen")
     finally:
@@ -456,7 +456,7 @@ def file(given):
         assert len(levels[0]) == len(levels[1]) == 640 * 360 * 3 and off < 2, off
         begin = time.monotonic()
         sums = browser.run("document.getElementById('play').click();"
-                           + WAIT % "document.getElementById('message').hidden" +
+                           + WAIT % "document.getElementById('message').hidden && document.getElementById('seek').value > 2000" +
                            "const canvas = document.getElementById('picture'), seen = [performance.now()];"
                            "for (let n = 0; n < 20; n++) {"
                            "  await new Promise((next) => setTimeout(next, 100));"
@@ -503,9 +503,12 @@ CONTROLS = {"button", "link", "checkbox", "radio", "slider", "combobox", "textbo
 
 
 def check_view(browser, name):
-    """Nothing sticks out, all controls have names, all texts can be read, in dark and light."""
+    """Nothing sticks out, the page has a title, all controls have names, all texts can be read, in dark and light."""
     assert browser.run("return document.documentElement.scrollWidth <= innerWidth;"), f"{name}: something sticks out"
-    for node in browser.cdp("Accessibility.getFullAXTree")["nodes"]:
+    nodes = browser.cdp("Accessibility.getFullAXTree")["nodes"]
+    levels = [at["value"]["value"] for node in nodes if not node.get("ignored") for at in node.get("properties", []) if at["name"] == "level"]
+    assert 1 in levels, f"{name}: no heading of the first level: {levels}"
+    for node in nodes:
         role = node.get("role", {}).get("value")
         is_named = str(node.get("name", {}).get("value", "")).strip()
         assert node.get("ignored") or role not in CONTROLS or is_named, f"{name}: a {role} without a name: {node}"

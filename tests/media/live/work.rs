@@ -63,6 +63,18 @@ impl Served {
         }
     }
 
+    /// Has a file made, and waits until some of its frames are.
+    #[track_caller]
+    fn begin_one(&self, name: &str) -> u64 {
+        let job = self.make(&[name], &chosen("night", "keep"))[0];
+        let begin = Instant::now();
+        while self.job(job)["frame"].as_u64().is_none_or(|frames| frames < 5) {
+            assert!(begin.elapsed() < PATIENCE, "it never begins: {}", self.job(job));
+            pause(0.02);
+        }
+        job
+    }
+
     fn give(&self, name: &str, bytes: &[u8], headers: &str) -> Answer {
         let (host, length) = (&self.address, bytes.len());
         let head = format!(
@@ -99,6 +111,13 @@ fn long_clip(dir: &Dir, name: &str) {
     dir.ffmpeg(&format!(
         "-f lavfi -i nullsrc=size=320x180:rate=25 -vf {picture} -frames:v 4000 -c:v libx264 -preset ultrafast clips/{name}"
     ));
+}
+
+/// Whether a process has this in its command line.
+fn is_at_work_on(input: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+    let mut lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines.any(|line| String::from_utf8_lossy(&line).contains(input))
 }
 
 #[test]
@@ -210,15 +229,7 @@ fn cancelled_or_ended_with_the_program_nothing_is_left_that_looks_whole() {
     let dir = Dir::new();
     long_clip(&dir, "long.mkv");
     let served = Served::work(&dir, "--web=0 clips");
-    let begun = |job: u64| {
-        let begin = Instant::now();
-        while served.job(job)["frame"].as_u64().is_none_or(|frames| frames < 5) {
-            assert!(begin.elapsed() < PATIENCE, "it never begins: {}", served.job(job));
-            pause(0.02);
-        }
-    };
-    let job = served.make(&["long.mkv"], &chosen("night", "keep"))[0];
-    begun(job);
+    let job = served.begin_one("long.mkv");
     let working = served.job(job);
     assert!(working["percent"].as_f64().is_some_and(|percent| percent < 100.0), "{working}");
     assert!(working["fps"].as_f64().is_some_and(|fps| fps > 0.0), "{working}");
@@ -230,12 +241,26 @@ fn cancelled_or_ended_with_the_program_nothing_is_left_that_looks_whole() {
     assert_eq!(served.get(&format!("/api/work/jobs/{job}/download")).status, 404);
     std::fs::remove_file(dir.path("clips/long-equalized.partial.mkv")).expect("it was there");
 
-    let job = served.make(&["long.mkv"], &chosen("night", "keep"))[0];
-    begun(job);
+    served.begin_one("long.mkv");
     let said = served.ends();
     assert!(said.contains("long.mkv: interrupted -> "), "{said}");
     assert!(said.contains("long-equalized.partial.mkv"), "{said}");
     assert_eq!(dir.names(), ["clips/long-equalized.partial.mkv", "clips/long.mkv"]);
+    std::fs::remove_file(dir.path("clips/long-equalized.partial.mkv")).expect("it was there");
+
+    // Killed, it takes along the process that makes the file.
+    let served = Served::work(&dir, "--web=0 clips");
+    served.begin_one("long.mkv");
+    let input = dir.path("clips/long.mkv").canonicalize().expect("a film").display().to_string();
+    assert!(is_at_work_on(&input));
+    served.live.signal(Signal::KILL);
+    served.live.end();
+    let begin = Instant::now();
+    while is_at_work_on(&input) {
+        assert!(begin.elapsed() < PATIENCE, "a process goes on with {input}");
+        pause(0.02);
+    }
+    assert_eq!(dir.names(), ["clips/long.mkv"]);
 }
 
 #[test]
@@ -298,17 +323,24 @@ fn no_page_of_others_gets_in_and_nothing_but_what_is_listed_is_read_or_written()
 
 #[test]
 fn off_this_machine_a_token_is_needed_no_place_is_told_and_a_root_bounds_it() {
-    let dir = Dir::new();
+    let (dir, outside) = (Dir::new(), Dir::new());
     folder_with(&dir, "in.mkv");
     dark_clip(&dir, "beside.mkv");
+    dark_clip(&outside, "secret.mkv");
+    symlink(outside.path("secret.mkv"), dir.path("clips/link.mkv")).expect("a link");
+    symlink(outside.path("."), dir.path("link")).expect("a link");
     let served = Served::work(&dir, "--web=0.0.0.0:0 --root . clips");
     for path in ["/", "/api/work", "/api/work/folder", "/api/work/jobs", "/file/1", "/work.js"] {
         assert_eq!(served.get(path).status, 401, "{path}");
     }
     assert_eq!(served.give("a.mkv", b"\x1aE\xdf\xa3", BYTES).status, 401);
+    let order = json!({ "files": [1], "chosen": chosen("night", "keep") });
+    assert_eq!(served.send("POST", "/api/work/jobs", &order).status, 401);
+    assert_eq!(served.send("PATCH", "/api/work/jobs", &json!({ "paused": true })).status, 401);
     let bearer = format!("Authorization: Bearer {}\r\n{JSON}", served.token);
     let get = |path: &str| served.ask("GET", path, &bearer, "").json();
     let folder = get("/api/work/folder");
+    assert_eq!(folder["entries"].as_array().map(Vec::len), Some(1), "{folder}");
     let above = get(&format!("/api/work/folder/{}", folder["up"]));
     assert_eq!((&above["up"], above["entries"].as_array().map(Vec::len)), (&Value::Null, Some(3)), "{above}");
     let number = &folder["entries"][0]["number"];
@@ -384,6 +416,9 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
 
     let given = served.give("..%2F..%2Fam%20Strand.mkv", &clip, BYTES);
     assert_eq!((given.status, &given.json()["name"]), (201, &"am Strand.mkv".into()), "{}", given.text());
+    assert_eq!(served.give("b.mkv", &clip, BYTES).status, 201);
+    let more = served.give("c.mkv", &clip, BYTES);
+    assert_eq!((more.status, more.text().contains("--max-upload")), (413, true), "{}", more.text());
     let private = std::fs::read_dir(dir.path("tmp")).expect("a folder").next().expect("one").expect("an entry");
     assert_eq!(private.metadata().expect("a folder").permissions().mode() & 0o777, 0o700);
     let job = served.make(&["am Strand.mkv"], &chosen("night", "web"))[0];
@@ -406,6 +441,36 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
     assert!(said.contains("1 result that was not downloaded is kept in "), "{said}");
     let left: Vec<String> = dir.names().into_iter().filter(|name| name.starts_with("tmp/")).collect();
     assert!(left.len() == 1 && left[0].ends_with("/b-equalized.mkv"), "{left:?}");
+}
+
+#[test]
+fn what_goes_before_it_is_made_fails_by_its_name_and_the_queue_goes_on() {
+    let dir = Dir::new();
+    for name in ["a.mkv", "b.mkv"] {
+        folder_with(&dir, name);
+    }
+    std::fs::create_dir(dir.path("clips/more")).expect("a folder");
+    let served = Served::work(&dir, "--web=0 clips");
+    let more = served.entry("more")["number"].clone();
+    served.send("PATCH", "/api/work/jobs", &json!({ "paused": true }));
+    let jobs = served.make(&["a.mkv", "b.mkv"], &chosen("night", "keep"));
+    std::fs::remove_file(dir.path("clips/a.mkv")).expect("it was there");
+    std::fs::remove_dir(dir.path("clips/more")).expect("it was there");
+    served.send("PATCH", "/api/work/jobs", &json!({ "paused": false }));
+    let failed = served.until_job(jobs[0], "failed");
+    let error = failed["error"].as_str().expect("an error");
+    assert!(error.starts_with("a.mkv: ") && !error.contains('\n'), "{error}");
+    served.until_job(jobs[1], "done");
+    let gone = served.get(&format!("/api/work/folder/{more}"));
+    assert_eq!((gone.status, gone.json()["error"].as_str()), (400, Some("more: not there any more")));
+
+    // A result that is gone is neither shown nor downloaded.
+    std::fs::remove_file(dir.path("clips/b-equalized.mkv")).expect("it was made");
+    for what in ["", "/frame.jpg", "/download"] {
+        assert_eq!(served.get(&format!("/api/work/jobs/{}{what}", jobs[1])).status, 404, "{what}");
+    }
+    served.ends();
+    assert_eq!(dir.names(), ["clips/b.mkv"]);
 }
 
 #[test]

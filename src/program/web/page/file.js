@@ -1,6 +1,9 @@
 // A file: any of its frames under any look, as a picture and as a short film, and the command that makes it.
 
-import { $, ask, chart, element, isFree, paintPair, readLooks, repaintBy, say, showEqualized, showFacts, tellSettings } from "/picture.js";
+import {
+  $, ask, bytes, chart, choose, chosen, element, fileName, GONE, isFree, paintPair, readLooks, repaintBy, say, setTitle, showEqualized, showFacts,
+  tellSettings, whenPainted, wordsOf,
+} from "/picture.js";
 
 /// Strengths that are shown side by side.
 const STRENGTHS = [0.25, 0.5, 0.75, 1];
@@ -12,28 +15,17 @@ const SOON = 400;
 const SLOW = 250, DRAFT = 320;
 /// Milliseconds between two questions whether the program is there.
 const ALIVE = 5000;
-const GONE = "no connection to the program";
 
-let file = null, base = "/api/file", goalOf = () => null, strength = null, pair = null, film = null, working = null, isOutdated = false, isSlow = true, turn = 0;
+let file = null, base = "/api/file", goalOf = () => null, pair = null, film = null, working = null, isOutdated = false, isSlow = true, turn = 0;
 
 const at = () => Number($("seek").value) / 1000;
 const last = () => Math.max(0, file.duration - 1 / file.rate);
 
 /// What is asked for, as a part of an address.
-function asked(look = $("look").value, share = strength) {
+function asked(look = chosen().look, share = chosen().strength) {
   const words = new URLSearchParams({ at: at().toFixed(3), ...(look && { look }) });
   if (share !== null) words.set("strength", share);
   return words;
-}
-
-/// The look and the strength that are chosen: `null` is that of the look.
-export const chosen = () => ({ look: $("look").value, strength });
-
-/// The bytes of an answer.
-async function bytes(path, signal) {
-  const answer = await fetch(path, { signal });
-  if (!answer.ok) throw new Error((await answer.json()).error);
-  return answer.blob();
 }
 
 // ---- The picture -----------------------------------------------------------------------------------------------------------
@@ -43,7 +35,6 @@ function refresh() {
   stopFilm();
   isOutdated = true;
   turn++;
-  markOld();
   tell();
   working ??= work().finally(() => { working = null; });
 }
@@ -68,22 +59,17 @@ async function work() {
     say("");
     compare();
   } catch (error) {
-    explain(error);
+    say(wordsOf(error));
   } finally {
     clearTimeout(late);
   }
-}
-
-/// Says what is wrong.
-function explain(error) {
-  say(error instanceof TypeError ? GONE : error.message);
 }
 
 /// Says at once what is chosen: its description, its command, and its place in the address of the page.
 export async function tell() {
   if (!file.looks.length) return;
   tellSettings();
-  press();
+  mark();
   const words = asked();
   history.replaceState(null, "", `#${words}`);
   const goal = goalOf();
@@ -98,12 +84,12 @@ function show(frame) {
   const rate = file.rate.toFixed(2).replace(/\.?0+$/, "");
   if (file.looks.length) showFacts([["size", size.join(" × ")], ...(file.is_image ? [] : [["frames a second", rate]])]);
   $("time").textContent = file.is_image ? "" : `${frame.time} / ${clock(file.duration)}`;
-  if (strength === null) $("strength").value = Math.round(frame.strength * 100);
+  if (chosen().strength === null) $("strength").value = Math.round(frame.strength * 100);
   tellSettings();
-  press();
+  mark();
   chart(frame.histogram, frame.curve);
   $("snapshot").href = `${base}/frame.jpg?${asked()}`;
-  $("snapshot").download = `${file.name.replace(/[^\w.-]+/g, "_")}-${frame.time.replace(/:/g, ".")}-${$("look").value || "result"}.jpg`;
+  $("snapshot").download = `${fileName(file.name)}-${frame.time.replace(/:/g, ".")}-${$("look").value || "result"}.jpg`;
 }
 
 /// Seconds as a time: 1:23.45.
@@ -123,11 +109,6 @@ function pathOf({ of, look, strength: share }) {
 
 const buttons = () => [...document.querySelectorAll(".strip button")];
 
-/// Marks the small pictures that show something else than what is chosen.
-function markOld() {
-  for (const button of buttons()) button.classList.toggle("old", button.querySelector("img").dataset.path !== pathOf(button.dataset));
-}
-
 /// Makes the small pictures, one by one, until something else is asked for.
 async function compare() {
   const mine = ++turn;
@@ -144,34 +125,24 @@ async function compare() {
   }
 }
 
-/// Marks the look and the strength that are chosen.
-function press() {
+/// Marks the look and the strength that are chosen, and the small pictures that show something else than that.
+function mark() {
   for (const button of buttons()) {
+    button.classList.toggle("old", button.querySelector("img").dataset.path !== pathOf(button.dataset));
     const { look, strength: share } = button.dataset;
     const isChosen = look ? look === $("look").value : share && Number(share) * 100 === Number($("strength").value);
     button.setAttribute("aria-pressed", Boolean(isChosen));
   }
 }
 
-function small(name, values, choose) {
-  const button = document.createElement("button"), image = new Image();
-  button.type = "button";
-  image.alt = "";
+function small(name, values, onclick) {
+  const button = element("button", { type: "button", onclick }, element("img", { alt: "" }), element("span", name));
   Object.assign(button.dataset, values);
-  button.append(image, element("span", name));
-  button.addEventListener("click", choose);
   return button;
 }
 
-function chooseLook(look) {
-  $("look").value = look;
-  showEqualized();
-  refresh();
-}
-
-function chooseStrength(share) {
-  strength = Number(share);
-  $("strength").value = Math.round(strength * 100);
+function change(look, share = chosen().strength) {
+  choose(look, share);
   showEqualized();
   refresh();
 }
@@ -187,13 +158,9 @@ const step = (frames) => seek(at() + frames / file.rate);
 
 /// Some seconds from here on, again and again. Ends at the frame that is seen.
 async function play() {
-  if (film) {
-    refresh();
-    return;
-  }
-  const video = document.createElement("video"), stop = new AbortController();
+  if (film) return refresh();
+  const video = element("video", { muted: true, loop: true, playsInline: true }), stop = new AbortController();
   film = { video, stop };
-  video.muted = video.loop = video.playsInline = true;
   $("play").textContent = "Stop";
   try {
     await working;
@@ -209,7 +176,7 @@ async function play() {
       if (video.videoWidth) paintPair(video, video.videoWidth, video.videoHeight, true);
       $("seek").value = Math.round((begin + video.currentTime) * 1000);
       $("time").textContent = `${clock(at())} / ${clock(file.duration)}`;
-      video.requestVideoFrameCallback ? video.requestVideoFrameCallback(paint) : requestAnimationFrame(paint);
+      whenPainted(video, paint);
     };
     await video.play();
     say("");
@@ -217,7 +184,7 @@ async function play() {
   } catch (error) {
     if (film?.video !== video) return;
     stopFilm();
-    explain(error);
+    say(wordsOf(error));
   }
 }
 
@@ -239,7 +206,7 @@ function stopFilm() {
 export async function showFile(described, path = base, goal = goalOf) {
   [file, base, goalOf] = [described, path, goal];
   await readLooks(file.looks);
-  document.title = `${file.name} – histeq-video`;
+  setTitle(file.name);
   document.body.classList.add("file");
   $("line").textContent = file.name;
   $("timeline").hidden = last() === 0;
@@ -247,21 +214,17 @@ export async function showFile(described, path = base, goal = goalOf) {
   $("play").hidden = !file.looks.length;
   $("seek").max = Math.round(last() * 1000);
   $("by-look").append(small("original", { of: "original" }, () => document.querySelector('[data-view="1000"]').click()),
-    ...file.looks.map((look) => small(look, { look }, () => chooseLook(look))));
-  $("by-strength").append(...STRENGTHS.map((share) => small(`${share * 100} %`, { strength: share }, () => chooseStrength(share))));
+    ...file.looks.map((look) => small(look, { look }, () => change(look))));
+  $("by-strength").append(...STRENGTHS.map((share) => small(`${share * 100} %`, { strength: share }, () => change(null, share))));
 
-  $("look").addEventListener("change", () => chooseLook($("look").value));
+  $("look").addEventListener("change", () => change());
   // Where the page was before it was loaded again.
   const before = new URLSearchParams(location.hash.slice(1));
-  if (file.looks.includes(before.get("look"))) $("look").value = before.get("look");
+  choose(file.looks.find((look) => look === before.get("look")), before.get("strength") ? Number(before.get("strength")) : null);
   $("seek").value = Math.round(Number(before.get("at") ?? 0) * 1000);
-  if (before.get("strength")) {
-    strength = Number(before.get("strength"));
-    $("strength").value = Math.round(strength * 100);
-  }
 
-  $("strength").addEventListener("input", tellSettings);
-  $("strength").addEventListener("change", () => chooseStrength(Number($("strength").value) / 100));
+  $("strength").addEventListener("input", () => tellSettings());
+  $("strength").addEventListener("change", () => change(null, Number($("strength").value) / 100));
   $("seek").addEventListener("input", refresh);
   $("back").addEventListener("click", () => step(-1));
   $("forward").addEventListener("click", () => step(1));

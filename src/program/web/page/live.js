@@ -1,7 +1,11 @@
 // Sources of `live`: plays the video of one, of which the upper half is the original and the lower half the equalized picture, and
 // changes its settings.
 
-import { $, ask, chart, element, isFree, paintPair, readLooks, repaintBy, say, showEqualized, showFacts, tellSettings } from "/picture.js";
+import {
+  $, ask, chart, element, fileName, GONE, isFree, paintPair, readLooks, repaintBy, say, setTitle, showEqualized, showFacts, tellSettings,
+  whenPainted, wordsOf,
+} from "/picture.js";
+import { T } from "/texts.js";
 import { focusTile, hideWall, loseWall, put, showWall, updateWall } from "/wall.js";
 
 /// The picture may be this many seconds old before it is played faster, and before what lies between is left out.
@@ -13,37 +17,38 @@ const KEPT = 6;
 const LISTED = 5000, ASKED = 1000;
 
 /// All cameras, and the number of the one that is shown; 0 where all are.
-let cameras = [], number = 0, shown = null, busy = false, isBegun = false, listed = 0;
+let cameras = [], number = 0, shown = null, busy = false, listed = 0;
 
 // ---- The video -------------------------------------------------------------------------------------------------------------
 
 /// Plays the video of a source. `stop` ends it.
 function play(source) {
   let over = false, socket = null, again = null, pictures = null;
-  const video = document.createElement("video");
-  video.muted = true;
-  video.playsInline = true;
-  video.disableRemotePlayback = true;
+  const video = element("video", { muted: true, playsInline: true, disableRemotePlayback: true });
+  const paint = (of, width, height) => width && paintPair(of, width, height);
+  const paintVideo = () => paint(video, video.videoWidth, video.videoHeight);
 
   const stop = () => {
     over = true;
     clearTimeout(again);
-    if (socket) socket.close();
-    if (pictures) pictures.removeAttribute("src");
+    socket?.close();
+    pictures?.removeAttribute("src");
     video.removeAttribute("src");
     video.load();
   };
 
   /// Browsers without Media Source Extensions, or without the codec, get pictures one by one.
   const fallBack = () => {
+    socket.onclose = null;
+    socket.close();
     pictures = new Image();
     pictures.src = `/api/sources/${source}/pictures.mjpeg`;
-    const paint = () => {
+    const next = () => {
       if (over) return;
-      if (pictures.naturalWidth) paintPair(pictures, pictures.naturalWidth, pictures.naturalHeight);
-      requestAnimationFrame(paint);
+      paint(pictures, pictures.naturalWidth, pictures.naturalHeight);
+      requestAnimationFrame(next);
     };
-    paint();
+    next();
   };
 
   const Source = window.ManagedMediaSource || window.MediaSource;
@@ -61,7 +66,7 @@ function play(source) {
           buffer.remove(0, video.currentTime - KEPT);
           return;
         }
-        if (queue.length) buffer.appendBuffer(queue.length > 1 ? join(queue.splice(0)) : queue.shift());
+        if (queue.length) buffer.appendBuffer(queue.shift());
       } catch (error) {
         // A full or broken buffer: begin anew, with the next key frame.
         socket.close();
@@ -79,12 +84,7 @@ function play(source) {
 
     const open = (codec) => {
       const type = `video/mp4; codecs="${codec}"`;
-      if (!Source || !Source.isTypeSupported(type)) {
-        socket.onclose = null;
-        socket.close();
-        fallBack();
-        return;
-      }
+      if (!Source?.isTypeSupported(type)) return fallBack();
       media = new Source();
       buffer = null;
       media.addEventListener("sourceopen", () => {
@@ -106,7 +106,7 @@ function play(source) {
       }
       const said = JSON.parse(data);
       if (said.codec) { queue = []; open(said.codec); }
-      if (said.error) { say(said.error); fallBack(); socket.onclose = null; socket.close(); }
+      if (said.error) { say(said.error); fallBack(); }
       if (said.state) { show(said.state); chart(said.histogram, said.curve); }
     };
     socket.onclose = async () => {
@@ -114,41 +114,31 @@ function play(source) {
       again = setTimeout(begin, 1000);
       $("line").textContent = "";
       const all = await ask("/api/sources").catch(() => null);
-      if (!over) say(all && !all.some((state) => state.source === source) ? "this camera is away" : "no connection to the program; trying again");
+      if (!over) say(all && !all.some((state) => state.source === source) ? "this camera is away" : GONE);
     };
   };
 
   const onPicture = () => {
     if (over) return;
-    if (video.videoWidth) {
-      paintPair(video, video.videoWidth, video.videoHeight);
-      say("");
-    }
-    next();
+    if (video.videoWidth) say("");
+    paintVideo();
+    whenPainted(video, onPicture);
   };
-  const next = () => (video.requestVideoFrameCallback ? video.requestVideoFrameCallback(onPicture) : requestAnimationFrame(onPicture));
-  video.addEventListener("error", () => socket && socket.close());
-  next();
+  video.addEventListener("error", () => socket?.close());
+  whenPainted(video, onPicture);
   begin();
-  return { stop, paint: () => video.videoWidth && paintPair(video, video.videoWidth, video.videoHeight) };
-}
-
-function join(parts) {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let at = 0;
-  for (const part of parts) { all.set(new Uint8Array(part), at); at += part.byteLength; }
-  return all;
+  return { stop, paint: paintVideo };
 }
 
 // ---- Numbers and settings --------------------------------------------------------------------------------------------------
 
 function show(state) {
   if (state.source !== number) return;
-  document.title = `${state.name} – histeq-video`;
+  setTitle(state.name);
   const latency = state.latency_ms === null ? "" : `, ${state.latency_ms.toFixed(0)} ms to equalize`;
-  const numbers = state.no_signal_s ? `no signal for ${Math.round(state.no_signal_s)} s` : `${state.fps.toFixed(1)} frames/s${latency}`;
+  const numbers = state.no_signal_s ? T.noSignal(state.no_signal_s) : `${state.fps.toFixed(1)} frames/s${latency}`;
   $("line").textContent = cameras.length < 2 ? `${state.name}: ${numbers}` : numbers;
-  if (state.no_signal_s) say(`no signal for ${Math.round(state.no_signal_s)} s`);
+  if (state.no_signal_s) say(numbers);
   if (!busy) {
     $("look").value = state.look;
     $("strength").value = Math.round(state.strength * 100);
@@ -159,11 +149,10 @@ function show(state) {
   $("record").setAttribute("aria-pressed", String(state.recording));
   $("recordings").hidden = !state.has_recordings;
   if ($("recordings").open && Date.now() - listed > LISTED) listRecordings();
-  const facts = [
+  showFacts([
     ["size", `${state.width} × ${state.height}`], ["frames", state.frames.toLocaleString()], ["dropped", state.dropped.toLocaleString()],
-    ["viewers", state.viewers], ...(state.found ? [["found", state.found]] : []),
-  ];
-  showFacts(facts);
+    ["viewers", state.viewers], ["found", state.found],
+  ]);
 }
 
 /// Changes a setting; later numbers of the program do not undo what is being moved.
@@ -192,18 +181,14 @@ async function listRecordings() {
   listed = Date.now();
   const all = await ask(`/api/sources/${number}/recordings`).catch(() => []);
   const rows = all.reverse().map(({ name, begin, bytes }) => {
-    const row = document.createElement("li"), button = element("button", name), save = element("a", `${(bytes / 1e6).toFixed(1)} MB`);
     const path = `/api/sources/${number}/recordings/${encodeURIComponent(name)}`;
-    button.type = "button";
-    button.title = new Date(begin * 1000).toLocaleString();
-    button.addEventListener("click", () => {
+    const onclick = () => {
       showPlayer(true);
       $("player").src = path;
       $("player").play().catch(() => {});
-    });
-    Object.assign(save, { href: path, download: name, title: "save it" });
-    row.append(button, save);
-    return row;
+    };
+    const button = element("button", { type: "button", textContent: name, title: new Date(begin * 1000).toLocaleString(), onclick });
+    return element("li", {}, button, element("a", { textContent: T.bytes(bytes), href: path, download: name, title: "save it" }));
   });
   $("list").replaceChildren(...(rows.length ? rows : [element("li", "none yet")]));
 }
@@ -212,18 +197,19 @@ async function listRecordings() {
 
 function select({ source, label, state }) {
   number = source;
-  if (shown) shown.stop();
+  shown?.stop();
+  hideWall();
   say("");
   // Nothing of the camera before it.
   $("picture").getContext("2d").clearRect(0, 0, $("picture").width, $("picture").height);
   $("record").hidden = $("recordings").hidden = true;
   showFacts([]);
-  document.title = `${label} – histeq-video`;
+  setTitle(label);
   if (state) show(state);
   else put($("line"), "away");
   $("source").value = source;
   $("snapshot").href = `/api/sources/${source}/picture.jpg`;
-  $("snapshot").download = `${label.replace(/[^\w.-]+/g, "_")}.jpg`;
+  $("snapshot").download = `${fileName(label)}.jpg`;
   shown = play(source);
   repaintBy(shown.paint);
   listRecordings();
@@ -231,9 +217,9 @@ function select({ source, label, state }) {
 
 function showAll() {
   number = 0;
-  if (shown) shown.stop();
+  shown?.stop();
   shown = null;
-  document.title = `${cameras.length} cameras – histeq-video`;
+  setTitle(`${cameras.length} cameras`);
   showWall(cameras, open);
   count();
 }
@@ -249,12 +235,8 @@ function go() {
   const named = Number(location.hash.replace("#camera=", ""));
   const one = cameras.length < 2 ? cameras[0] : cameras.find(({ source }) => source === named);
   $("all").hidden = $("source-label").hidden = !one || cameras.length < 2;
-  if (!one) {
-    showAll();
-    return;
-  }
-  hideWall();
-  select(one);
+  if (one) select(one);
+  else showAll();
 }
 
 /// Opens a camera; with 0, all of them.
@@ -270,25 +252,24 @@ function open(source) {
 function take(all) {
   const isOne = (name) => all.filter((camera) => camera.name === name).length === 1;
   cameras = all.map((camera) => ({ ...camera, label: isOne(camera.name) ? camera.name : `${camera.name} (${camera.source})` }));
-  $("source").replaceChildren(...cameras.map(({ source, label }) => Object.assign(element("option", label), { value: source })));
+  $("source").replaceChildren(...cameras.map(({ source, label }) => element("option", { textContent: label, value: source })));
 }
 
-/// Asks what the cameras do as long as all are shown.
+/// Shows the cameras as soon as there are any, and what they do as long as all of them are shown.
 async function follow() {
-  if (number === 0 && !document.hidden) {
-    try {
-      const all = await ask("/api/cameras");
-      if (number === 0) {
-        take(all);
+  try {
+    const isFirst = !cameras.length, all = number === 0 && (isFirst || !document.hidden) ? await ask("/api/cameras") : [];
+    if (number === 0 && all.length) {
+      take(all);
+      if (isFirst) go();
+      else {
         updateWall(cameras);
         count();
       }
-    } catch (error) {
-      if (number === 0) {
-        loseWall();
-        put($("line"), error instanceof TypeError ? "no connection to the program; trying again" : error.message);
-      }
     }
+  } catch (error) {
+    loseWall();
+    if (number === 0) put($("line"), wordsOf(error));
   }
   setTimeout(follow, ASKED);
 }
@@ -308,22 +289,8 @@ function listen() {
   addEventListener("popstate", go);
 }
 
-/// Shows the cameras, as soon as there are any.
 export async function showSources() {
-  try {
-    if (!isBegun) {
-      await readLooks();
-      listen();
-    }
-    isBegun = true;
-    take(await ask("/api/cameras"));
-  } catch (error) {
-    say(error.message);
-  }
-  if (!cameras.length) {
-    setTimeout(showSources, ASKED);
-    return;
-  }
-  go();
+  await readLooks();
+  listen();
   follow();
 }

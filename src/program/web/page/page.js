@@ -2,7 +2,7 @@
 
 import { showFile } from "/file.js";
 import { showSources } from "/live.js";
-import { ask, say } from "/picture.js";
+import { ask, say, wordsOf } from "/picture.js";
 import { showWork } from "/work.js";
 
 // The address that has the token has done its work: the cookie has it now.
@@ -14,5 +14,5 @@ try {
   else if (file) await showFile(file);
   else await showSources();
 } catch (error) {
-  say(error.message);
+  say(wordsOf(error));
 }

@@ -1,15 +1,26 @@
-// The two pictures on the stage with the divider between them, and what is drawn beside them: for `live.js` and `file.js`.
+// The two pictures on the stage with the divider between them, what is drawn beside them, and what all views are made of.
 
 export const $ = (id) => document.getElementById(id);
+export const GONE = "no connection to the program: is it still running?";
+/// What is wrong, in words.
+export const wordsOf = (error) => (error instanceof TypeError ? GONE : error.message);
+/// A name without what names of files may not have.
+export const fileName = (name) => name.replace(/[^\w.-]+/g, "_");
 const picture = $("picture"), draw = picture.getContext("2d", { alpha: false });
 
 /// What the program answers, as JSON; with `change`, to a request that changes something.
 export async function ask(path, change, method = "PATCH") {
   const how = change ? { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(change) } : {};
+  return (await answerTo(path, how)).json();
+}
+
+/// The bytes of an answer.
+export const bytes = async (path, signal) => (await answerTo(path, { signal })).blob();
+
+async function answerTo(path, how) {
   const answer = await fetch(path, how);
-  const said = await answer.json();
-  if (!answer.ok) throw new Error(said.error);
-  return said;
+  if (!answer.ok) throw new Error((await answer.json()).error);
+  return answer;
 }
 
 /// Says `text` on the picture; nothing without one.
@@ -18,15 +29,35 @@ export function say(text) {
   $("message").hidden = !text;
 }
 
-export function element(kind, text) {
-  const made = document.createElement(kind);
-  made.textContent = text;
+/// An element with these properties, or with this text alone.
+export function element(kind, values = {}, ...children) {
+  const made = Object.assign(document.createElement(kind), typeof values === "object" ? values : { textContent: values });
+  made.append(...children);
   return made;
 }
 
-/// Shows names and values.
+/// A tile of a list: a picture, a name, and what is said of it, in a link or a button.
+export function tile(kind, values, picture, name, said) {
+  const [title, about] = [element("b", name), element("span", { className: "hint", textContent: said })];
+  const press = element(kind, { ...values, className: "tile" }, element("span", { className: "frame" }, ...picture), title, about);
+  return { row: element("li", {}, press), press, title, about };
+}
+
+/// Removes the rows whose keys are none of these.
+export function keepRows(rows, keys) {
+  for (const [key, { row }] of rows) {
+    if (keys.includes(key)) continue;
+    row.remove();
+    rows.delete(key);
+  }
+}
+
+export function setTitle(text) { document.title = `${text} – histeq-video`; }
+
+/// Shows names and values, of what is known.
 export function showFacts(facts) {
-  $("facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
+  const known = facts.filter(([, value]) => (value ?? "") !== "");
+  $("facts").replaceChildren(...known.flatMap(([name, value]) => [element("dt", name), element("dd", value)]));
 }
 
 /// The looks, and what each of them is.
@@ -37,9 +68,19 @@ export async function readLooks(names) {
   $("look").replaceChildren(...looks.map(({ name }) => element("option", name)));
 }
 
+/// The strength that is chosen: `null` is that of the look.
+let strength = null;
+export const chosen = () => ({ look: $("look").value, strength });
+
+export function choose(look, share) {
+  if (look) $("look").value = look;
+  strength = share;
+  if (share !== null) $("strength").value = Math.round(share * 100);
+}
+
 /// Says in words what look and strength are chosen.
-export function tellSettings() {
-  $("strength-text").textContent = `${$("strength").value} %`;
+export function tellSettings(share = `${$("strength").value} %`) {
+  $("strength-text").textContent = share;
   $("about").textContent = (looks.find((look) => look.name === $("look").value) || {}).about || "";
 }
 
@@ -52,6 +93,10 @@ export function paintPair(pair, width, height, keep = false) {
   if (at > 0) draw.drawImage(pair, 0, 0, from, rows, 0, 0, at, picture.height);
   if (at < picture.width) draw.drawImage(pair, from, rows, width - from, rows, at, 0, picture.width - at, picture.height);
 }
+
+/// Calls `then` with the next picture of a video.
+export const whenPainted = (video, then) =>
+  video.requestVideoFrameCallback ? video.requestVideoFrameCallback(then) : requestAnimationFrame(then);
 
 // ---- The divider -----------------------------------------------------------------------------------------------------------
 
@@ -85,8 +130,7 @@ function moveDivider() {
   $("left-name").hidden = at === 0;
   $("right-name").hidden = at === 1000;
   for (const button of document.querySelectorAll("[data-view]")) {
-    const value = Number(button.dataset.view);
-    button.setAttribute("aria-pressed", value === at || (value === 500 && at > 0 && at < 1000));
+    button.setAttribute("aria-pressed", Number(button.dataset.view) === (at % 1000 ? 500 : at));
   }
   repaint();
 }
@@ -143,15 +187,10 @@ export function chart(histogram, curve) {
       to.fillRect(x * step, height - bar, Math.ceil(step), bar);
     });
   }
-  to.strokeStyle = style.getPropertyValue("--faint");
-  to.beginPath();
-  to.moveTo(0, height);
-  to.lineTo(width, 0);
-  to.stroke();
-  to.strokeStyle = style.getPropertyValue("--accent");
-  to.lineWidth = 3;
-  to.beginPath();
-  curve.forEach(([x, y], index) => to[index ? "lineTo" : "moveTo"](x * width, height - y * height));
-  to.stroke();
-  to.lineWidth = 1;
+  for (const [colour, wide, points] of [["--faint", 1, [[0, 0], [1, 1]]], ["--accent", 3, curve]]) {
+    [to.strokeStyle, to.lineWidth] = [style.getPropertyValue(colour), wide];
+    to.beginPath();
+    points.forEach(([x, y]) => to.lineTo(x * width, height - y * height));
+    to.stroke();
+  }
 }

@@ -1,4 +1,4 @@
-// What the page says where files are worked on. Another language is another table of these names.
+// What the page says beside what always stands in `index.html`.
 
 export const T = {
   top: "Your films and pictures",
@@ -10,14 +10,10 @@ export const T = {
   given: "dropped here",
   empty: "There is no film and no picture in this folder.",
   leftOut: (count) => `${count} more are not shown.`,
-  drop: "Drop films or pictures here",
-  browse: "or choose files",
   dropLimit: (size) => `Together up to ${size}. They stay on the computer that runs this, until the program ends.`,
   tooLarge: (name, size) => `${name} is larger than what may still come (${size}).`,
   notTaken: "it was not taken: too large, no film or picture, or the connection was lost",
-  coming: (name, percent) => `${name}: ${percent} %`,
   readOnly: "Only to look at: nothing is written here.",
-  goals: "What is it for?",
   goal: {
     keep: ["Keep the quality", "the same kind of file"],
     web: ["For the web", "plays everywhere, at most 1080p"],
@@ -52,8 +48,6 @@ export const T = {
   command: "The command for it",
   result: "result",
   seeResult: "Result",
-  back: "Back",
   other: "Other settings for it",
-  facts: { name: "file", size: "size", place: "lies in", took: "took", found: "found" },
-  gone: "no connection to the program: is it still running?",
+  noSignal: (seconds) => `no signal for ${Math.round(seconds)} s`,
 };

@@ -1,6 +1,7 @@
 // All cameras at once: small pictures of those that are seen, their names, and what they do.
 
-import { $, element } from "/picture.js";
+import { $, bytes, element, keepRows, tile } from "/picture.js";
+import { T } from "/texts.js";
 
 /// Milliseconds between two pictures of a camera at least, and between the end of one and the begin of the next.
 const APART = 250, PAUSE = 50;
@@ -29,32 +30,25 @@ export function showWall(cameras, open) {
 export function hideWall() {
   document.body.classList.remove("all");
   $("wall").hidden = true;
-  tiles.clear();
-  $("tiles").replaceChildren();
+  keepRows(tiles, []);
 }
 
 /// Shows what the cameras do now, and those that are new.
 export function updateWall(cameras) {
-  const before = tiles.size;
-  let changed = false;
-  for (const [source, { row }] of tiles) {
-    if (cameras.some((camera) => camera.source === source)) continue;
-    row.remove();
-    tiles.delete(source);
-    changed = true;
-  }
+  const before = [...tiles.keys()].join();
+  keepRows(tiles, cameras.map(({ source }) => source));
   for (const camera of cameras) tell(tiles.get(camera.source) ?? add(camera.source), camera);
-  if (changed || tiles.size !== before) fit();
+  if ([...tiles.keys()].join() !== before) fit();
 }
 
 /// Says that nothing is known of the cameras.
 export function loseWall() {
-  for (const tile of tiles.values()) say(tile, "no connection", false);
+  for (const camera of tiles.values()) say(camera, "no connection", false);
 }
 
 /// Gives the keyboard to the tile of this camera.
 export function focusTile(source) {
-  tiles.get(source)?.button.focus();
+  tiles.get(source)?.press.focus();
 }
 
 // ---- Tiles -----------------------------------------------------------------------------------------------------------------
@@ -62,39 +56,34 @@ export function focusTile(source) {
 /// Which tiles are on the screen.
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
-    const tile = tiles.get(Number(target.dataset.source));
-    if (tile) tile.isSeen = isIntersecting;
+    const camera = tiles.get(Number(target.dataset.source));
+    if (camera) camera.isSeen = isIntersecting;
   }
 });
 
 function add(source) {
-  const row = document.createElement("li"), button = document.createElement("button"), canvas = document.createElement("canvas");
-  const tile = { source, row, button, canvas, name: element("b", ""), doing: element("span", ""), isSeen: false, films: false };
-  button.type = "button";
-  button.className = "tile";
-  button.dataset.source = source;
-  canvas.setAttribute("aria-hidden", "true");
-  button.append(canvas, tile.name, tile.doing);
-  button.addEventListener("click", () => opens(source));
-  row.append(button);
-  $("tiles").append(row);
-  tiles.set(source, tile);
-  watcher.observe(button);
-  follow(tile);
-  return tile;
+  const canvas = element("canvas", { ariaHidden: "true" });
+  const parts = tile("button", { type: "button", onclick: () => opens(source) }, [canvas], "", "");
+  const camera = { ...parts, source, canvas, isSeen: false, films: false };
+  camera.press.dataset.source = source;
+  $("tiles").append(camera.row);
+  tiles.set(source, camera);
+  watcher.observe(camera.press);
+  follow(camera);
+  return camera;
 }
 
-function tell(tile, { label, state }) {
-  put(tile.name, label);
-  if (!state) say(tile, "away", false);
-  else if (state.no_signal_s !== null) say(tile, `no signal for ${Math.round(state.no_signal_s)} s`, false);
-  else say(tile, `${state.fps.toFixed(0)} frames/s${{ true: ", recording", false: ", recording is paused" }[state.recording] ?? ""}`, true);
+function tell(camera, { label, state }) {
+  put(camera.title, label);
+  if (!state) say(camera, "away", false);
+  else if (state.no_signal_s !== null) say(camera, T.noSignal(state.no_signal_s), false);
+  else say(camera, `${state.fps.toFixed(0)} frames/s${{ true: ", recording", false: ", recording is paused" }[state.recording] ?? ""}`, true);
 }
 
-function say(tile, text, films) {
-  tile.films = films;
-  tile.button.classList.toggle("away", !films);
-  put(tile.doing, text);
+function say(camera, text, films) {
+  camera.films = films;
+  camera.press.classList.toggle("away", !films);
+  put(camera.about, text);
 }
 
 /// What has not changed is not read out again.
@@ -104,11 +93,11 @@ export function put(place, text) {
 
 // ---- Pictures --------------------------------------------------------------------------------------------------------------
 
-/// Shows new pictures of a tile as long as there is one: of what is not seen, or stands still, there is none.
-async function follow(tile) {
-  while (tiles.get(tile.source) === tile) {
+/// Shows new pictures of a camera as long as it has a tile: of what is not seen, or stands still, there is none.
+async function follow(camera) {
+  while (tiles.get(camera.source) === camera) {
     const begin = performance.now();
-    if (tile.isSeen && tile.films && !document.hidden) await show(tile).catch(() => {});
+    if (camera.isSeen && camera.films && !document.hidden) await show(camera).catch(() => {});
     const seen = [...tiles.values()].filter(({ isSeen }) => isSeen).length;
     const wait = Math.max(APART, (1000 * seen) / MOST) - (performance.now() - begin);
     await new Promise((next) => setTimeout(next, Math.max(PAUSE, wait)));
@@ -117,9 +106,7 @@ async function follow(tile) {
 
 async function show({ source, canvas }) {
   const rows = Math.min(MOST_ROWS, Math.ceil((canvas.clientHeight * devicePixelRatio) / STEP) * STEP);
-  const answer = await fetch(`/api/sources/${source}/picture.jpg?rows=${rows}`, { signal: AbortSignal.timeout?.(PATIENCE) });
-  if (!answer.ok) return;
-  const made = await createImageBitmap(await answer.blob());
+  const made = await createImageBitmap(await bytes(`/api/sources/${source}/picture.jpg?rows=${rows}`, AbortSignal.timeout?.(PATIENCE)));
   canvas.width = made.width;
   canvas.height = made.height;
   canvas.getContext("2d", { alpha: false }).drawImage(made, 0, 0);

@@ -1,7 +1,9 @@
 // Files to work on: a folder of them, one under looks, one beside its result, and the queue of what is made.
 
-import { chosen, showFile, tell } from "/file.js";
-import { $, ask, element, readLooks, say, showFacts, tellSettings } from "/picture.js";
+import { showFile, tell } from "/file.js";
+import {
+  $, ask, choose, chosen, element, GONE, keepRows, readLooks, say, setTitle, showFacts, tellSettings, tile, wordsOf,
+} from "/picture.js";
 import { T } from "/texts.js";
 
 /// Milliseconds between two looks at the queue: while something is made, else, and where the page is not seen.
@@ -10,7 +12,7 @@ const OFTEN = 400, RARELY = 2000, UNSEEN = 5000;
 const TOLD = 8000;
 const KEPT = "histeq-video";
 
-let work = null, view = "folder", number = 0, strength = null, entries = [], jobs = [];
+let work = null, view = "folder", number = 0, entries = [], jobs = [];
 let later = null, silent = null, isPaused = false;
 /// The numbers of files that are chosen; tiles by what they show; what there is of each job.
 const picked = new Set(), tiles = new Map(), cards = new Map();
@@ -21,13 +23,16 @@ function told(text) {
   clearTimeout(silent);
   silent = setTimeout(() => { $("said").textContent = ""; }, TOLD);
 }
-const explain = (error) => told(error instanceof TypeError ? T.gone : error.message);
+const explain = (error) => told(wordsOf(error));
+const hint = (text) => element("span", { className: "hint", textContent: text });
+const button = (name, onclick) => element("button", { type: "button", textContent: name, onclick });
+const link = (name, href, values) => element("a", { className: "button", textContent: name, href, ...values });
 const goal = () => document.querySelector("#goals input:checked")?.value ?? "keep";
 
 // ---- What is chosen ----------------------------------------------------------------------------------------------------------
 
 /// What is chosen for all that is made from here.
-const settings = () => ({ ...(view === "file" ? chosen() : { look: $("look").value, strength }), goal: goal() });
+const settings = () => ({ ...chosen(), goal: goal() });
 
 /// Keeps it for the other views of this window.
 function keep() {
@@ -44,49 +49,29 @@ const folder = () => kept().folder ?? "/";
 
 function showGoals() {
   const name = kept().goal ?? "keep";
-  $("goals").replaceChildren(element("legend", T.goals), ...work.goals.map((goal) => {
-    const label = document.createElement("label"), input = document.createElement("input"), [title, about] = T.goal[goal.name];
-    Object.assign(input, { type: "radio", name: "goal", value: goal.name, checked: goal.name === name });
-    label.append(input, element("b", title), Object.assign(element("span", about), { className: "hint" }));
-    return label;
+  $("goals").append(...work.goals.map((goal) => {
+    const input = element("input", { type: "radio", name: "goal", value: goal.name, checked: goal.name === name });
+    const [title, about] = T.goal[goal.name];
+    return element("label", {}, input, element("b", title), hint(about));
   }));
   $("goals").hidden = false;
   $("goals").addEventListener("change", () => { keep(); if (view === "file") tell(); });
 }
 
-function tellStrength() {
-  tellSettings();
-  if (strength === null) $("strength-text").textContent = T.automatic;
-}
-
 // ---- A folder ----------------------------------------------------------------------------------------------------------------
 
-function tile(entry) {
-  const item = document.createElement("li"), link = document.createElement("a"), frame = document.createElement("span");
-  const isFolder = entry.kind === "folder", facts = [isFolder ? T.folder : T.bytes(entry.bytes)];
-  if (entry.made) facts.push(T.madeHere);
-  if (entry.isGiven) facts.push(T.given);
-  link.href = `/${isFolder ? "folder" : "file"}/${entry.number}`;
-  frame.className = isFolder ? "frame is-folder" : "frame";
-  if (!isFolder) {
-    const image = Object.assign(new Image(), { loading: "lazy", alt: "", src: `/api/work/files/${entry.number}/small.jpg` });
-    image.addEventListener("error", () => image.remove());
-    frame.append(image);
-  }
-  link.append(frame, element("b", entry.name), Object.assign(element("span", facts.join(", ")), { className: "hint" }));
-  item.append(link);
-  if (!isFolder && !work.read_only) {
-    const label = document.createElement("label"), box = document.createElement("input");
-    Object.assign(box, { type: "checkbox", ariaLabel: T.choose(entry.name) });
-    box.addEventListener("change", () => {
-      picked[box.checked ? "add" : "delete"](entry.number);
-      tellPicked();
-    });
-    label.className = "pick";
-    label.append(box);
-    item.append(label);
-  }
-  return item;
+function show({ kind, number, name, bytes, made, isGiven }) {
+  if (kind === "folder") return tile("a", { href: `/folder/${number}` }, [element("i")], name, T.folder).row;
+  const src = `/api/work/files/${number}/small.jpg`, image = element("img", { loading: "lazy", alt: "", src, onerror: () => image.remove() });
+  const facts = [T.bytes(bytes), made && T.madeHere, isGiven && T.given].filter(Boolean).join(", ");
+  const { row } = tile("a", { href: `/file/${number}` }, [image], name, facts);
+  if (work.read_only) return row;
+  const onchange = ({ target }) => {
+    picked[target.checked ? "add" : "delete"](number);
+    tellPicked();
+  };
+  row.append(element("label", { className: "pick" }, element("input", { type: "checkbox", ariaLabel: T.choose(name), onchange })));
+  return row;
 }
 
 const choosable = () => entries.filter(({ kind, made }) => kind !== "folder" && !made);
@@ -95,7 +80,7 @@ const choosable = () => entries.filter(({ kind, made }) => kind !== "folder" && 
 function showTiles() {
   const focused = document.activeElement;
   const items = entries.map((entry) => {
-    const key = JSON.stringify(entry), item = tiles.get(key) ?? tile(entry), box = item.querySelector("input");
+    const key = JSON.stringify(entry), item = tiles.get(key) ?? show(entry), box = item.querySelector("input");
     if (box) box.checked = picked.has(entry.number);
     tiles.set(key, item);
     return item;
@@ -116,46 +101,43 @@ async function readFolder() {
   const folder = await ask(`/api/work/folder/${number}`), given = folder.given ?? [];
   entries = [...given.map((entry) => ({ ...entry, isGiven: true })), ...folder.entries];
   $("folder-name").textContent = folder.name || T.top;
-  document.title = `${folder.name || T.top} – histeq-video`;
+  setTitle(folder.name || T.top);
   goUp(folder.up !== null && (folder.up ? `/folder/${folder.up}` : "/"));
-  const there = new Set(entries.map(({ number }) => number));
-  picked.forEach((number) => there.has(number) || picked.delete(number));
+  picked.forEach((number) => entries.some((entry) => entry.number === number) || picked.delete(number));
   $("films-note").textContent = folder.left_out ? T.leftOut(folder.left_out) : entries.length ? "" : T.empty;
   showTiles();
 }
 
 function goUp(path) {
   $("up").hidden = !path;
-  $("up").textContent = `‹ ${T.back}`;
   if (path) $("up").href = path;
 }
 
 async function showFolder() {
   await readLooks();
-  const before = kept();
-  if (before.look) $("look").value = before.look;
-  strength = before.strength ?? null;
-  $("strength").value = Math.round((strength ?? 1) * 100);
-  $("look").addEventListener("change", () => { strength = null; $("strength").value = 100; tellStrength(); keep(); });
-  $("strength").addEventListener("input", () => { strength = Number($("strength").value) / 100; tellStrength(); keep(); });
-  tellStrength();
+  const set = (look, share) => {
+    if (share === null) $("strength").value = 100;
+    choose(look, share);
+    tellSettings(share === null ? T.automatic : undefined);
+    keep();
+  };
+  $("look").addEventListener("change", () => set(null, null));
+  $("strength").addEventListener("input", () => set(null, Number($("strength").value) / 100));
+  set(kept().look, kept().strength ?? null);
   $("pick-all").addEventListener("click", () => {
     if (picked.size) picked.clear();
     else choosable().forEach(({ number }) => picked.add(number));
     showTiles();
   });
-  listenForFiles();
+  if (work.read_only) $("drop").hidden = true;
+  else listenForFiles();
   $("folder").hidden = false;
-  keep();
   await readFolder();
 }
 
 // ---- Files that are dropped --------------------------------------------------------------------------------------------------
 
 function listenForFiles() {
-  $("drop").hidden = work.read_only;
-  if (work.read_only) return;
-  [$("drop-name").textContent, $("drop-browse").textContent] = [T.drop, T.browse];
   $("drop-limit").textContent = T.dropLimit(T.bytes(work.upload.most));
   $("drop-files").addEventListener("change", () => take([...$("drop-files").files]));
   document.addEventListener("dragover", (event) => { event.preventDefault(); $("drop").classList.add("over"); });
@@ -190,7 +172,7 @@ const give = (file) => new Promise((done, failed) => {
   request.responseType = "json";
   const fail = () => failed(new Error(request.response?.error ?? T.notTaken));
   request.upload.onprogress = ({ loaded, total }) => {
-    $("drop-now").textContent = T.coming(file.name, Math.floor((100 * loaded) / total));
+    $("drop-now").textContent = T.now(file.name, Math.floor((100 * loaded) / total));
   };
   request.onload = () => (request.status === 201 ? done(request.response) : fail());
   request.onerror = fail;
@@ -216,22 +198,19 @@ async function make() {
   readJobs();
 }
 
+const isMoving = (state) => ["waiting", "working"].includes(state);
 const change = (job, what) => ask(`/api/work/jobs/${job}`, what).catch(explain).then(readJobs);
 
 /// What can be done with a job in this state.
 function actions({ number, state, output, is_given }) {
-  const button = (action, press) => Object.assign(element("button", T.actions[action]), { type: "button", onclick: press });
-  const link = (action, href) => Object.assign(element("a", T.actions[action]), { className: "button", href });
-  const again = () => button("again", () => change(number, "again"));
-  let all;
-  if (state === "waiting" || state === "working") all = [button("cancel", () => change(number, "cancel"))];
-  else if (state !== "done") all = work.read_only ? [] : [again()];
-  else {
-    const save = Object.assign(link("download", `/api/work/jobs/${number}/download`), { download: output });
-    const see = Object.assign(link("see", `/result/${number}`), { className: "button first" });
-    const show = work.desktop && !is_given ? [button("show", () => change(number, "show"))] : [];
-    all = [see, save, ...show, ...(work.read_only ? [] : [again()])];
+  const order = (action) => button(T.actions[action], () => change(number, action)), all = [];
+  if (state === "done") {
+    all.push(link(T.actions.see, `/result/${number}`, { className: "button first" }),
+      link(T.actions.download, `/api/work/jobs/${number}/download`, { download: output }));
+    if (work.desktop && !is_given) all.push(order("show"));
   }
+  if (isMoving(state)) all.push(order("cancel"));
+  else if (!work.read_only) all.push(order("again"));
   all.forEach((one) => { one.ariaLabel = T.of(one.textContent, output); });
   return all;
 }
@@ -239,9 +218,9 @@ function actions({ number, state, output, is_given }) {
 /// What is said of a job.
 function describe(job) {
   const speed = job.fps > 0 && T.speed(job.fps < 10 ? job.fps.toFixed(1) : Math.round(job.fps));
-  const left = job.eta !== null && T.left(T.time(job.eta)), place = job.is_given ? T.toDownload : job.place && T.liesIn(job.place);
+  const place = job.is_given ? T.toDownload : job.place && T.liesIn(job.place);
   switch (job.state) {
-    case "working": return job.percent === null ? T.starting : [`${Math.floor(job.percent)} %`, speed, left, job.pass && T.pass(job.pass)];
+    case "working": return job.percent === null ? T.starting : [`${Math.floor(job.percent)} %`, speed, leftOf(job), job.pass && T.pass(job.pass)];
     case "done": return [sizes(job), T.took(T.time(job.seconds)), place];
     case "failed": return job.error;
     case "cancelled": return job.partial ? T.partial(job.partial) : T.nothingKept;
@@ -249,33 +228,31 @@ function describe(job) {
   }
 }
 
+const leftOf = ({ eta }) => eta !== null && T.left(T.time(eta));
 const sizes = (job) => T.sizes(T.bytes(job.input_bytes ?? 0), T.bytes(job.bytes ?? 0));
 
 function card(job) {
-  const part = (kind, className, text = "") => Object.assign(element(kind, text), { className });
-  const item = document.createElement("li"), head = part("div", "row head"), details = document.createElement("details");
-  const [state, about, warnings, actions] = [part("span", "state"), part("p", "hint"), part("p", "hint"), part("div", "row actions")];
-  const bar = Object.assign(document.createElement("progress"), { max: 100, ariaLabel: T.progress(job.output) });
-  details.append(element("summary", T.command), element("code", job.command));
-  head.append(part("span", "name", job.output), state);
-  item.append(head, bar, about, warnings, actions, details);
-  return { item, state, bar, about, warnings, actions, shown: null };
+  const state = element("span", { className: "state" }), actions = element("div", { className: "row actions" });
+  const head = element("div", { className: "row head" }, element("span", { className: "name", textContent: job.output }), state);
+  const bar = element("progress", { max: 100, ariaLabel: T.progress(job.output) }), [about, warnings] = [hint(""), hint("")];
+  const details = element("details", {}, element("summary", T.command), element("code", job.command));
+  return { row: element("li", {}, head, bar, about, warnings, actions, details), state, bar, about, warnings, actions, shown: null };
 }
 
 function showJob(job) {
-  const parts = cards.get(job.number) ?? card(job), isMoving = ["waiting", "working"].includes(job.state);
+  const parts = cards.get(job.number) ?? card(job);
   parts.bar.hidden = job.state !== "working";
   if (job.percent === null) parts.bar.removeAttribute("value");
   else parts.bar.value = job.percent;
   parts.about.textContent = [describe(job)].flat().filter(Boolean).join(" · ");
   parts.warnings.textContent = job.warnings.join(" · ");
   if (parts.shown !== job.state) {
-    const had = parts.item.contains(document.activeElement), isNews = parts.shown && !isMoving;
+    const had = parts.row.contains(document.activeElement), isNews = parts.shown && !isMoving(job.state);
     parts.state.textContent = T.state[job.state];
-    parts.item.className = `is-${job.state}`;
+    parts.row.className = `is-${job.state}`;
     parts.actions.replaceChildren(...actions(job));
-    if (!isMoving) $("ended").prepend(parts.item);
-    else if (parts.shown === null) $("queue").append(parts.item);
+    if (!isMoving(job.state)) $("ended").prepend(parts.row);
+    else if (parts.shown === null) $("queue").append(parts.row);
     if (had) parts.actions.firstElementChild?.focus();
     if (isNews && job.state === "done") told(T.isDone(job.output));
     if (isNews && job.state === "failed") told(T.isFailed(job.output));
@@ -290,21 +267,16 @@ async function readJobs() {
   clearTimeout(later);
   try {
     const said = await ask("/api/work/jobs");
-    if ($("said").textContent === T.gone) told("");
+    if ($("said").textContent === GONE) told("");
     [jobs, isPaused] = [said.jobs, said.paused];
-    for (const [number, { item }] of cards) {
-      if (jobs.some((job) => job.number === number)) continue;
-      item.remove();
-      cards.delete(number);
-    }
+    keepRows(cards, jobs.map(({ number }) => number));
     jobs.forEach(showJob);
-    const working = jobs.find(({ state }) => state === "working"), isWaiting = jobs.some(({ state }) => state === "waiting");
+    const working = jobs.find(({ state }) => state === "working");
     $("jobs").hidden = !jobs.length;
-    $("pause").hidden = !isWaiting && !isPaused;
+    $("pause").hidden = !isPaused && !jobs.some(({ state }) => state === "waiting");
     $("pause").textContent = isPaused ? T.goOn : T.pause;
-    const left = working && working.eta !== null && T.left(T.time(working.eta));
-    $("now").textContent = working ? T.now(working.output, Math.floor(working.percent ?? 0), left) : "";
-    later = setTimeout(readJobs, document.hidden ? UNSEEN : working || isWaiting ? OFTEN : RARELY);
+    $("now").textContent = working ? T.now(working.output, Math.floor(working.percent ?? 0), leftOf(working)) : "";
+    later = setTimeout(readJobs, document.hidden ? UNSEEN : jobs.some(({ state }) => isMoving(state)) ? OFTEN : RARELY);
   } catch (error) {
     explain(error);
     later = setTimeout(readJobs, RARELY);
@@ -335,14 +307,10 @@ async function showResult() {
   goUp(folder());
   await showFile(await ask(`/api/work/jobs/${number}`), `/api/work/jobs/${number}`);
   if (!job) return;
-  document.title = `${job.output} – histeq-video`;
+  setTitle(job.output);
   $("line").textContent = job.output;
-  const facts = [["name", job.output], ["size", sizes(job)], ["place", job.place], ["took", T.time(job.seconds)], ["found", job.found]];
-  showFacts(facts.filter(([, value]) => value).map(([name, value]) => [T.facts[name], value]));
-  const other = Object.assign(element("a", T.other), { className: "button", href: `/file/${job.file}` });
-  const row = Object.assign(element("div", ""), { className: "row actions" });
-  row.append(...actions(job).slice(1));
-  $("facts").after(row, other);
+  showFacts([["file", job.output], ["size", sizes(job)], ["lies in", job.place], ["took", T.time(job.seconds)], ["found", job.found]]);
+  $("facts").after(element("div", { className: "row actions" }, ...actions(job).slice(1)), link(T.other, `/file/${job.file}`));
 }
 
 /// Shows the view of files that this address is.
@@ -364,7 +332,7 @@ export async function showWork(facts) {
     if (view !== "result" && !work.read_only) showGoals();
     await { folder: showFolder, file: showOne, result: showResult }[view]();
   } catch (error) {
-    say(error.message);
+    say(wordsOf(error));
     explain(error);
     goUp(folder());
   }
