@@ -165,3 +165,36 @@ fn scans_in_dpx_keep_of_their_headers_what_ffmpeg_keeps() {
     let shape = dir.probe("-show_entries stream=sample_aspect_ratio,pix_fmt", "ours01.dpx").to_string();
     assert!(shape.contains("4:3") && shape.contains("gbrp10"), "{shape}");
 }
+
+#[test]
+fn photos_of_a_camera_are_made_one_by_one_and_frames_are_a_film() {
+    let dir = Dir::new();
+    for folder in ["photos", "gap", "frames"] {
+        std::fs::create_dir(dir.path(folder)).expect("a folder");
+    }
+    let picture = |colour: &str, size: &str, name: &str| {
+        dir.ffmpeg(&format!("-f lavfi -i color=c={colour}:s={size},noise=alls=20 -frames:v 1 -q:v 2 {name}"));
+    };
+    picture("0xb0a890", "64x48", "photos/IMG_0001.JPG");
+    picture("0x404a50", "48x64", "photos/IMG_0002.JPG");
+    picture("0x70607a", "64x48", "photos/IMG_0003.JPG");
+    picture("0x70607a", "64x48", "gap/a1.jpg");
+    picture("0x405a50", "64x48", "gap/a3.jpg");
+    for number in 1..=3 {
+        picture("0x70607a", "64x48", &format!("frames/f{number}.jpg"));
+    }
+    dir.succeeds("-q --backend cpu --output-dir out photos");
+    dir.succeeds("-q --backend cpu --output-dir out gap");
+    for name in ["IMG_0001.JPG", "IMG_0002.JPG", "IMG_0003.JPG"] {
+        dir.succeeds(&format!("-q --backend cpu photos/{name} alone.jpg -y"));
+        assert!(dir.raw(&format!("out/{name}"), "rgb24") == dir.raw("alone.jpg", "rgb24"), "{name}");
+    }
+    assert!(dir.path("out/a1.jpg").exists() && dir.path("out/a3.jpg").exists());
+    dir.run("photos").exits_with(2).says(&["photos is a folder with 3 pictures", "--output-dir DIR photos"]);
+    // Frames are one film, and photos are, if their pattern is named.
+    dir.succeeds("--backend cpu --output-dir film frames").says(&["1 file with 3 frames"]);
+    dir.succeeds("-q --backend cpu --encoder ffv1 frames/f%d.jpg film.mkv");
+    assert_eq!(dir.frames("film.mkv").len(), 3);
+    dir.succeeds("-q --backend cpu --encoder ffv1 gap/a%d.jpg gap.mkv");
+    assert_eq!(dir.frames("gap.mkv").len(), 2);
+}

@@ -259,7 +259,7 @@ fn usage_errors_exit_with_2() {
         ("-q", "<INPUT>"),
         ("--backend cpu bench kernels", "histeq-video bench --help"),
         ("bench kernels", "histeq-lab kernels does that now"),
-        ("--histogram global in.mkv out.mkv", "histeq-lab"),
+        ("--histogram global in.mkv out.mkv", "--stats NAME.html"),
         ("--scan=blelloch in.mkv out.mkv", "histeq-lab"),
         ("live --no-preview --block-size 64 in.mkv", "histeq-lab"),
         ("--no-such-option in.mkv out.mkv", "--no-such-option"),

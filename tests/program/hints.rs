@@ -116,6 +116,29 @@ fn words_that_say_what_is_so_here_are_left_out() {
 }
 
 #[test]
+fn raw_frames_are_described_as_ffmpeg_describes_them() {
+    let dir = Dir::new();
+    let frames = vec![100; 3 * 64 * 48 * 3 / 2];
+    let raw = "-f rawvideo -pix_fmt yuv420p -video_size 64x48 -framerate 12.5 -i - --encoder ffv1 raw.mkv";
+    dir.fed(raw, &frames).exits_with(0);
+    let stream = &dir.streams("raw.mkv")[0];
+    assert_eq!(
+        (&stream["width"], &stream["r_frame_rate"], dir.frames("raw.mkv").len()),
+        (&64.into(), &"25/2".into(), 3)
+    );
+}
+
+#[test]
+fn a_forgotten_unit_removes_no_recording() {
+    let dir = with_clip("in.mkv");
+    for (options, says) in [("--keep 7", "7 seconds"), ("--keep-size 20", "20G are gigabytes")] {
+        let line = format!("live --no-preview --record c-%s.mkv --segment 1h {options} in.mkv");
+        in_one_line(dir.run(&line).exits_with(2)).says(&[says]);
+    }
+    assert_eq!(dir.names(), ["in.mkv"]);
+}
+
+#[test]
 fn a_word_that_means_an_option_brings_no_other_one_in() {
     let dir = with_clip("in.mkv");
     dir.succeeds("-q in.mkv");
@@ -152,8 +175,9 @@ fn what_a_folder_holds_of_this_program_is_not_equalized_again() {
     }
     dir.succeeds("--output-dir clear .").says(&["1 file with 10 frames"]);
     dir.succeeds("--output-dir clear .").says(&["1 file was there (-y makes it again)"]);
-    // Named, it is taken.
+    // Named, it is taken, and so it is where there is nothing else.
     dir.succeeds("--output-dir twice in-equalized.mkv").says(&["1 file with 10 frames"]);
+    dir.succeeds("--output-dir again clear").says(&["1 file with 10 frames"]);
 }
 
 #[test]

@@ -32,6 +32,7 @@ const SUBTITLES: &str = "subtitles are passed on as they are here";
 const ENCODER: &str = "--encoder-option KEY=VALUE sets an option of the encoder here";
 const RESUME: &str = "--jobs N goes on where an interrupted run stopped, when it is called again";
 const KERNELS: &str = "kernels are chosen in studies of them: histeq-lab stages --help";
+const KEEP: &str = "live --segment 1h --keep 7d --keep-size 200G records for years: how long, and how much";
 const START: &str = "--start T says where the part begins here, in seconds or as 1:30";
 const END: &str = "--duration T says how long the part is, from --start T on";
 const LIGHT: &str = "what is dark is lit by itself here; --look night is sure that it is dark, and --filter-after \
@@ -142,13 +143,22 @@ const WORDS: &[(&str, Here)] = &[
         Says("histeq-video live records (--record FILE), streams (--output URL) and is a camera (--loopback DEV)"),
     ),
     (
-        "gui window show play",
-        Says("histeq-video preview --web FILE shows a file in a browser, and live a camera in a window"),
+        "gui ui window show play page browser grid",
+        Says("histeq-video web shows files on a page and makes them, and live --web cameras"),
     ),
     ("port host bind listen", Says("--web=ADDRESS of live and preview says where a browser finds it")),
     ("difference", Says("ffmpeg -i A -i B -lavfi blend=all_mode=difference OUTPUT shows how far two videos are apart")),
     ("scan", Says("--dry-run says what a file is and becomes here, and histeq-lab --scan KERNEL chooses a kernel")),
-    ("histogram block-size pixels-per-thread", Says(KERNELS)),
+    ("block-size pixels-per-thread", Says(KERNELS)),
+    ("histogram statistics report-file", Says("--stats NAME.html, .csv or .jsonl has the figures of each frame")),
+    ("days retention keep-days quota disk-limit max-age", Says(KEEP)),
+    ("token password auth", Says("--web-token FILE keeps the token of --web")),
+    ("timestamp clock", Says("live --osd '%F %T' writes the time into the picture")),
+    ("lossless", Says("--for archive loses nothing (FFV1 in .mkv)")),
+    ("flicker antiflicker anti-flicker", Says("--method deflicker takes out flicker")),
+    ("whatsapp", Says("--for web --target-size 16M is what WhatsApp takes")),
+    ("cpu no-gpu", Says("--backend cpu works without a GPU")),
+    ("no-denoise", Says("--denoise 0 leaves the noise in")),
 ];
 
 /// Values of these options by their names elsewhere.
@@ -180,6 +190,14 @@ const VALUES: &[(&str, &str, Here)] = &[
         "h264 h265 hevc mp4 webm mkv",
         Says("--encoder NAME chooses the encoder, and the name of the output its container"),
     ),
+    (
+        "look",
+        "dark lowlight low-light nightvision night-vision infrared ir",
+        Says("--look night is sure that it is dark; without it, what is dark is lit as well"),
+    ),
+    ("look", "none off", Says("--strength 0 leaves the picture as it is")),
+    ("look", "flicker deflicker film old vintage", Says("--method deflicker takes out flicker")),
+    ("look", "astro stars", Says("--method asinh and midtones bring up what is faint")),
     ("encoder", "x264", Is("libx264")),
     ("encoder", "x265", Is("libx265")),
     ("encoder", "h.264 avc", Is("h264")),
@@ -264,7 +282,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
     let (command, is_main) = (own.unwrap_or(program), own.is_none());
     // `live` has an option -o of its own.
     let has_output = find(command, "-o").is_some();
-    let (mut inputs, mut names, mut outputs) = (0, Vec::new(), Vec::new());
+    let (mut inputs, mut is_raw, mut names, mut outputs) = (0, false, Vec::new(), Vec::new());
     let mut rest = words.into_iter();
     let mut options: Vec<OsString> = rest.by_ref().take(if is_main { 1 } else { 2 }).collect();
     while let Some(word) = rest.next() {
@@ -278,6 +296,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
             continue;
         };
         let next = rest.as_slice().first();
+        is_raw |= typed == "-f" && next.is_some_and(|next| next == "rawvideo");
         let given = inline.as_ref().or(next).and_then(|value| value.to_str()).unwrap_or_default().to_owned();
         if DEFAULTS.contains(&typed.as_str()) {
             continue;
@@ -297,6 +316,14 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         let ours = match typed.as_str() {
             "-q" if stands_alone && given.parse::<f64>().is_ok() => "--crf".to_owned(),
             "-f" if inputs > 0 && first != "live" => "--output-format".to_owned(),
+            // Before the input, these are of its raw frames.
+            "-pix_fmt" | "-video_size" | "-s:v" | "-framerate" if is_raw && inputs == 0 && names.is_empty() => {
+                match typed.as_str() {
+                    "-pix_fmt" => "--pixel-format".to_owned(),
+                    "-framerate" => "-r".to_owned(),
+                    _ => "-s".to_owned(),
+                }
+            }
             _ => meant(program, command, &typed, &word)
                 .map_err(|answer| usage(ErrorKind::UnknownArgument, &format!("{typed}: {answer}")))?,
         };

@@ -472,7 +472,18 @@ fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::
         let message = format!("{name}: --segment writes files of video (as in cam-%Y%m%d-%H%M%S.mkv)");
         return Err(usage(ErrorKind::ArgumentConflict, &message));
     }
+    // A forgotten unit would remove nearly all.
+    if let Some(keep) = args.keep.filter(|keep| *keep < length) {
+        let seconds = keep.as_secs_f64();
+        let message = format!("--keep: {seconds} seconds are less than one file of --segment (7d are days, 12h hours)");
+        return Err(usage(ErrorKind::ValueValidation, &message));
+    }
+    let size = args.keep_size.clone().unwrap_or_default();
     let bytes = value("--keep-size", "a number of bytes like 500M or 200G", args.keep_size.take(), parse_count)?;
+    if bytes.is_some_and(|bytes| bytes < 1_000_000) && size.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = format!("--keep-size: {size} is {size} bytes ({size}G are gigabytes)");
+        return Err(usage(ErrorKind::ValueValidation, &message));
+    }
     Ok(Some((length, Retention { time: args.keep, bytes, is_shared: false })))
 }
 

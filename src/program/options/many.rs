@@ -123,7 +123,13 @@ pub fn listed_but(
         let path = name.path();
         if path.is_dir() {
             let mut below = Vec::new();
-            videos_below(path, folder.as_ref(), &mut below).map_err(|error| invalid(format!("{name}: {error}")))?;
+            // Of a folder that has nothing else, those that this program has made.
+            for takes_made in [false, true] {
+                if below.is_empty() {
+                    videos_below(path, folder.as_ref(), takes_made, &mut below)
+                        .map_err(|error| invalid(format!("{name}: {error}")))?;
+                }
+            }
             below.sort();
             found.extend(below.into_iter().map(|file| {
                 let output = into.join(file.strip_prefix(path).unwrap_or(&file));
@@ -184,8 +190,13 @@ fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
 }
 
 /// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has
-/// none. Hidden ones, those that this program has made, and links to folders are left out.
-fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// none. Hidden ones, those that this program has made, unless it `takes_made`, and links to folders are left out.
+fn videos_below(
+    folder: &Path,
+    outputs: Option<&Handle>,
+    takes_made: bool,
+    found: &mut Vec<PathBuf>,
+) -> std::io::Result<()> {
     if is_same(folder, outputs) {
         return Ok(());
     }
@@ -199,7 +210,7 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
         }
         if entry.file_type()?.is_dir() {
             folders.push(path);
-        } else if path.is_file() && is_video_name(&path) && is_made_here(&path) != Some(true) {
+        } else if path.is_file() && is_video_name(&path) && (takes_made || is_made_here(&path) != Some(true)) {
             found.push(path);
         }
     }
@@ -207,7 +218,7 @@ fn videos_below(folder: &Path, outputs: Option<&Handle>, found: &mut Vec<PathBuf
         let images = images_in(folder)?;
         found.extend(images.sequences.into_iter().map(|(pattern, _)| pattern.path().to_owned()).chain(images.others));
     }
-    folders.iter().try_for_each(|folder| videos_below(folder, outputs, found))
+    folders.iter().try_for_each(|folder| videos_below(folder, outputs, takes_made, found))
 }
 
 /// The checked options of many files.

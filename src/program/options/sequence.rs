@@ -3,13 +3,39 @@
 use super::values::usage;
 use clap::error::ErrorKind;
 use histeq_media::sink::{OutputKind, is_made_here, is_sequence_name};
-use histeq_media::sys::{ImageFolder, Name, is_image_name};
+use histeq_media::sys::{ImageFolder, Name, is_image_name, numbered, numbers_there};
 use std::path::Path;
 
-/// The images in a folder: those that this program has not made, if there are any.
+/// The images in a folder: those that this program has not made, if there are any. Photos are no sequence.
 pub fn images_in(folder: &Path) -> std::io::Result<ImageFolder> {
-    let sources = ImageFolder::read(folder, |path| is_made_here(path) != Some(true))?;
-    if sources == ImageFolder::default() { ImageFolder::read(folder, |_| true) } else { Ok(sources) }
+    let mut images = ImageFolder::read(folder, |path| is_made_here(path) != Some(true))?;
+    if images == ImageFolder::default() {
+        images = ImageFolder::read(folder, |_| true)?;
+    }
+    let (photos, sequences) = images.sequences.into_iter().partition(|(pattern, _)| are_photos(pattern));
+    images.sequences = sequences;
+    for (pattern, _) in photos {
+        images
+            .others
+            .extend(numbers_there(&pattern).into_iter().map(|number| numbered(&pattern, number).path().into()));
+    }
+    images.others.sort();
+    Ok(images)
+}
+
+/// Whether these numbered images are photos, each of which stands by itself: JPEG files with names as cameras give them
+/// (DCF: four capitals, digits or `_`, and four digits), or of which numbers are missing.
+fn are_photos(pattern: &Name) -> bool {
+    let extension = pattern.path().extension().unwrap_or_default();
+    let is_jpeg = ["jpg", "jpeg"].iter().any(|ending| extension.eq_ignore_ascii_case(ending));
+    let numbers = numbers_there(pattern);
+    let Some((first, last)) = numbers.first().zip(numbers.last()).filter(|_| is_jpeg) else { return false };
+    let name = numbered(pattern, *first);
+    let stem = name.path().file_stem().unwrap_or_default().as_encoded_bytes();
+    let is_of_camera = matches!(stem, [own @ .., a, b, c, d] if own.len() == 4
+        && own.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        && [a, b, c, d].into_iter().all(u8::is_ascii_digit));
+    is_of_camera || last - first + 1 != numbers.len() as u64
 }
 
 /// The pattern of the images that the folder `name` is full of; `None` if it is no such folder.
@@ -22,6 +48,13 @@ pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
     let ImageFolder { mut sequences, others } = images_in(path).map_err(|error| invalid(format!("{name}: {error}")))?;
     if sequences.len() == 1 && others.is_empty() {
         return Ok(sequences.pop().map(|(pattern, _)| pattern));
+    }
+    if sequences.is_empty() && others.len() > 1 {
+        let (count, folder) = (others.len(), name.quoted());
+        return Err(invalid(format!(
+            "{name} is a folder with {count} pictures (--output-dir DIR {folder} makes each of them; a pattern like \
+             IMG_%04d.JPG makes a film of those with numbers)"
+        )));
     }
     if sequences.is_empty() {
         return Ok(None);

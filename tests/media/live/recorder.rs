@@ -65,7 +65,7 @@ fn only_recordings_of_this_pattern_go_in_this_run_and_in_later_ones() {
     // Two files that must stay: one that matches the pattern but was not recorded, and a recording with a new name.
     dir.write("s-1000000000.mkv", b"other");
     fs::rename(dir.path(&first[0]), dir.path("evidence.mkv")).expect("a name");
-    record("--keep-size 1");
+    record("--keep-size 0.001k");
     let left = segments(&dir, "mkv");
     assert!(left.contains(&"s-1000000000.mkv".to_owned()), "{left:?}");
     assert!(dir.names().contains(&"evidence.mkv".to_owned()));
