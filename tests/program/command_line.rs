@@ -423,6 +423,19 @@ fn progress_as_text_is_lines_without_control_characters() {
 }
 
 #[test]
+fn a_quality_is_that_of_every_encoder_with_a_quantizer() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc2=size=128x96:rate=25,noise=alls=30:allf=t -frames:v 5 -c:v ffv1 in.mkv");
+    for (encoder, container) in [("mpeg4", "mkv"), ("mjpeg", "avi"), ("mpeg2video", "mpg"), ("flv", "flv")] {
+        let bytes = ["2", "10", "31"].map(|quality| {
+            dir.succeeds(&format!("-y --encoder {encoder} --crf {quality} in.mkv out.{container}"));
+            dir.read(&format!("out.{container}")).len()
+        });
+        assert!(bytes.is_sorted_by(|one, next| one > next), "{encoder}: {bytes:?}");
+    }
+}
+
+#[test]
 fn an_encoder_is_set_as_the_options_say() {
     let dir = Dir::new();
     clip(&dir);

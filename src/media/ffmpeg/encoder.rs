@@ -202,8 +202,17 @@ impl VideoEncoder {
     /// # Errors
     /// When encoding fails; `EINVAL` when the picture has another format or size than the encoder was opened for, or
     /// its samples are not in host memory.
-    pub fn send(&mut self, picture: Option<&Picture>) -> Result<(), Error> {
-        let picture = picture.map(|picture| self.checked(picture)).transpose()?;
+    pub fn send(&mut self, picture: Option<&mut Picture>) -> Result<(), Error> {
+        // SAFETY: the context is open.
+        let (flags, quantizer) = unsafe { ((*self.ptr).flags, (*self.ptr).global_quality) };
+        let picture = picture.map(|picture| {
+            // Encoders take a constant quantizer from each picture.
+            if flags & ffi::AV_CODEC_FLAG_QSCALE as i32 != 0 {
+                picture.set_quality(quantizer);
+            }
+            self.checked(picture)
+        });
+        let picture = picture.transpose()?;
         self.can_close |= picture.is_some();
         let picture = picture.map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: the context is open; the encoder takes its own references.
@@ -279,13 +288,13 @@ mod tests {
         let frame = Frame::new(PixelFormat::Yuv420p, size, Range::Limited, Matrix::Bt601, planes.to_vec()).unwrap();
         drop(planes);
         let rate = Rational::new(25, 1);
-        let picture = Picture::from_frame(&frame).unwrap();
+        let mut picture = Picture::from_frame(&frame).unwrap();
         drop(frame);
         let options = VideoOptions::new(VideoFormat::of(&picture), rate.invert());
         let options = VideoOptions { frame_rate: Some(rate), ..options };
         // The packet of this encoder holds the AVFrame that the encoder got.
         let mut encoder = VideoEncoder::open(Encoder::find("wrapped_avframe").unwrap(), &options).unwrap();
-        encoder.send(Some(&picture)).unwrap();
+        encoder.send(Some(&mut picture)).unwrap();
         drop(picture);
         let packet = encoder.receive().unwrap().expect("a packet a frame");
         // SAFETY: a packet of this encoder holds an AVFrame.

@@ -272,6 +272,11 @@ impl Picture {
         self.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_I;
     }
 
+    /// Sets the quantizer that encoders with a constant one use, in FFmpeg's units of lambda.
+    pub(super) fn set_quality(&mut self, quality: i32) {
+        self.get_mut().quality = quality;
+    }
+
     /// Its duration in its stream's time base, 0 when unknown.
     pub fn duration(&self) -> i64 {
         #[cfg(not(ffmpeg_6_0))]

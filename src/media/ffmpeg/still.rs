@@ -43,7 +43,7 @@ impl Still {
             ..VideoOptions::new(to, Rational::new(1, 25))
         };
         let mut encoder = VideoEncoder::open(encoder, &options)?;
-        encoder.send(Some(&picture))?;
+        encoder.send(Some(&mut picture))?;
         encoder.send(None)?;
         Ok(encoder.receive()?.context("no packet of a picture")?.data().to_vec())
     }

@@ -438,8 +438,8 @@ mod tests {
     fn nothing_reads_the_samples_of_a_picture_that_is_on_a_gpu_or_holds_only_properties() {
         let (format, size) = (RawFormat::from_name("yuv420p").unwrap(), (64, 48));
         let luma = Arc::new(FakeDeviceMemory(HostPool::default().take(64 * 48)));
-        let on_gpu = DecoderBuffers::default().picture_with_device_luma(luma, format, size).unwrap();
-        let described = Picture::described(&PictureProperties {
+        let mut on_gpu = DecoderBuffers::default().picture_with_device_luma(luma, format, size).unwrap();
+        let mut described = Picture::described(&PictureProperties {
             format: PixelFormat::Yuv420p,
             range: None,
             chroma_location: ChromaLocation::Unspecified,
@@ -449,15 +449,15 @@ mod tests {
         let video = VideoFormat { format, size, colour: on_gpu.colour() };
         let options = VideoOptions::new(video, Rational::new(1, 25));
         let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
-        for picture in [&on_gpu, &described] {
+        for picture in [&mut on_gpu, &mut described] {
             let format = RawFormat::from_name("rgb24").unwrap();
             let to = VideoFormat { format, size, colour: picture.colour() };
             assert!(Converter::default().picture(picture, to).is_err());
             assert!(encoder.send(Some(picture)).is_err());
         }
-        let smaller = picture("yuv420p", (32, 24));
-        assert!(encoder.send(Some(&smaller)).is_err(), "an encoder reads as much as it was opened for");
-        encoder.send(Some(&picture("yuv420p", size))).unwrap();
+        let mut smaller = picture("yuv420p", (32, 24));
+        assert!(encoder.send(Some(&mut smaller)).is_err(), "an encoder reads as much as it was opened for");
+        encoder.send(Some(&mut picture("yuv420p", size))).unwrap();
     }
 
     #[test]

@@ -191,7 +191,7 @@ impl BrowserStream {
             self.last_key = Some(time);
             picture.make_key();
         }
-        self.encoder.send(Some(&picture))?;
+        self.encoder.send(Some(&mut picture))?;
         while let Some(packet) = self.encoder.receive()? {
             self.put(packet)?;
         }

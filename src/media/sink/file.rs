@@ -520,7 +520,7 @@ impl FileSink {
         let frame = running.frames - 1;
         running
             .encoder
-            .send(Some(&picture))
+            .send(Some(&mut picture))
             .with_context(|| format!("{}: frame {frame}: cannot be encoded", self.target.name()))?;
         while self.write_encoded()? {}
         Ok(())

@@ -123,7 +123,7 @@ impl PieceSink {
         let mut picture = running.fitter.fit(picture)?;
         running.clock.set(&mut picture, &self.notices)?;
         self.written += 1;
-        let sent = running.encoder.send(Some(&picture));
+        let sent = running.encoder.send(Some(&mut picture));
         sent.with_context(|| format!("{}: frame {}: cannot be encoded", self.name, self.written - 1))?;
         self.write_encoded()
     }
