@@ -53,13 +53,13 @@ impl FailureKind {
     }
 
     /// The kind of an error that is the system's.
-    pub fn of_system(error: &std::io::Error) -> Self {
+    pub fn from_io(error: &std::io::Error) -> Self {
         error.raw_os_error().map_or(FailureKind::Failed, FailureKind::of_errno)
     }
 
     /// The system's error for the file of this name, without its number.
     pub fn of_file(name: impl Display, error: &std::io::Error) -> anyhow::Error {
-        FailureKind::of_system(error).error(format!("{name}: {}", reason(error)))
+        FailureKind::from_io(error).error(format!("{name}: {}", reason(error)))
     }
 
     /// An error of this kind.

@@ -12,7 +12,7 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     if let Some(failure) = cause.downcast_ref::<Failure>() {
         failure.kind
     } else if let Some(error) = cause.downcast_ref::<io::Error>() {
-        FailureKind::of_system(error)
+        FailureKind::from_io(error)
     } else if let Some(error) = cause.downcast_ref::<FfmpegError>() {
         of_ffmpeg(error)
     } else if let Some(error) = cause.downcast_ref::<NotOpened>() {

@@ -162,7 +162,7 @@ impl Job {
             return Ok(Job::Version { as_json: has("--json") });
         }
         if words.iter().any(|word| asks_for_help(word)) {
-            return Job::of_words(words);
+            return Job::from_words(words);
         }
         let words = habits::understood(&program, words)?;
         if let Some(file) = CameraFile::named_by(&words) {
@@ -170,9 +170,9 @@ impl Job {
             return Ok(Job::Cameras(file, cameras));
         }
         let (all, origins) = with_defaults(Args::command(), words.clone())?;
-        match (Job::of_words(all), origins) {
+        match (Job::from_words(all), origins) {
             // The fault may be in an option of the configuration.
-            (Err(error), Some(origins)) if Job::of_words(words).is_ok() => {
+            (Err(error), Some(origins)) if Job::from_words(words).is_ok() => {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
                 Err(usage(error.kind(), &format!("{message} (options also come from {origins})"))
@@ -198,7 +198,7 @@ impl Job {
     }
 
     /// What these words ask for, without defaults.
-    pub(super) fn of_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
+    pub(super) fn from_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
         // Of the program, -h is what most people need.
         let command = Args::command();
         let is_command = |word: &OsString| word.to_str().is_some_and(|name| command.find_subcommand(name).is_some());

@@ -6,7 +6,7 @@ use super::many::listed_but;
 use super::output::{OutputFile, OverwriteArgs};
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
-use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
+use super::stderr::StderrOptions;
 use super::values::{input_name, named, output_name, usage};
 use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
@@ -303,17 +303,7 @@ impl PreviewJob {
             web,
             limits: args.limits.check()?,
             sandbox,
-            stderr: StderrOptions {
-                strict: false,
-                verbosity: match (args.quiet, args.verbose) {
-                    (true, _) => Verbosity::Quiet,
-                    (_, true) => Verbosity::Verbose,
-                    _ => Verbosity::Normal,
-                },
-                meter: MeterStyle::Silent,
-                events: EventsTo::Nowhere,
-                is_child: false,
-            },
+            stderr: StderrOptions::messages_alone(args.quiet, args.verbose),
         })
     }
 }

@@ -114,6 +114,17 @@ pub struct StderrOptions {
 }
 
 impl StderrOptions {
+    /// Of a command that has neither progress nor events.
+    pub fn messages_alone(is_quiet: bool, is_verbose: bool) -> Self {
+        let verbosity = match (is_quiet, is_verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        let (meter, events) = (MeterStyle::Silent, EventsTo::Nowhere);
+        StderrOptions { strict: false, verbosity, meter, events, is_child: false }
+    }
+
     /// Whether to print details and FFmpeg's own messages.
     pub fn is_verbose(&self) -> bool {
         self.verbosity == Verbosity::Verbose

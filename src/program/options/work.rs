@@ -5,7 +5,7 @@ use super::limits::{LimitArgs, Limits};
 use super::many::{Jobs, jobs};
 use super::preview::LookRow;
 use super::sandbox::SandboxArgs;
-use super::stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
+use super::stderr::StderrOptions;
 use super::values::{parse_count, shown_command, usage, value};
 use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
@@ -138,17 +138,7 @@ impl WorkJob {
             isolation,
             limits: args.limits.check()?,
             options,
-            stderr: StderrOptions {
-                strict: false,
-                verbosity: match (args.quiet, args.verbose) {
-                    (true, _) => Verbosity::Quiet,
-                    (_, true) => Verbosity::Verbose,
-                    _ => Verbosity::Normal,
-                },
-                meter: MeterStyle::Silent,
-                events: EventsTo::Nowhere,
-                is_child: false,
-            },
+            stderr: StderrOptions::messages_alone(args.quiet, args.verbose),
         })
     }
 }
@@ -200,7 +190,7 @@ impl Chosen {
         let all =
             [OsString::from("histeq-video")].into_iter().chain(common.iter().cloned()).chain(options.iter().cloned());
         let words = all.chain(["--".into(), input.clone().into()]);
-        let job = Job::of_words(words.collect()).map_err(|error| super::values::in_one_line(&error))?;
+        let job = Job::from_words(words.collect()).map_err(|error| super::values::in_one_line(&error))?;
         let Job::File(job) = job else { return Err("this is no file".to_owned()) };
         Ok(PlannedRun { options, output: job.output.name })
     }

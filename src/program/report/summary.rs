@@ -48,7 +48,7 @@ fn found(progress: &Progress) -> String {
     // Without a hint, people think that nothing was done.
     let hint = match words.as_deref() {
         Some(NOTHING) => {
-            ", so it looks as before (`histeq-video preview` shows other looks, --method global equalizes)"
+            ", so it looks much as before (`histeq-video preview` shows other looks, --method global equalizes)"
         }
         Some(UNCHANGED) => ", so it looks as before (`histeq-video preview` shows other looks)",
         _ => "",

@@ -60,7 +60,7 @@ impl RecordFile {
         let written = self.file.as_mut().map_or(Ok(()), |file| file.bytes(record));
         match (written, &self.notices) {
             (Ok(()), _) => self.bytes += record.len() as u64,
-            (Err(error), Some(notices)) if FailureKind::of_system(&error) == FailureKind::Disk => {
+            (Err(error), Some(notices)) if FailureKind::from_io(&error) == FailureKind::Disk => {
                 let (name, why) = (self.target.name(), reason(&error));
                 // The run ends with this error, whether warnings are errors or not.
                 notices.print(

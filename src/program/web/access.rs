@@ -84,8 +84,9 @@ impl Access {
         self.token.as_ref().is_some_and(|token| bool::from(token.as_bytes().ct_eq(given)))
     }
 
-    /// Whether `host` (name or number, and port) can be this machine: its own name, or a number, which is no name that
-    /// somebody else can have lead here. Behind a router or a container's port, it is a number that is not its own.
+    /// Whether `host` (name or number, and port) can be this machine: its own name, or any number. A foreign name may
+    /// resolve to this machine (DNS rebinding); a number cannot. Behind a router or a container's port, the number is
+    /// another one than this machine's.
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),

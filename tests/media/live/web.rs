@@ -270,7 +270,7 @@ fn off_this_machine_the_addresses_that_are_printed_are_numbers_that_answer() {
 }
 
 #[test]
-fn of_all_addresses_of_the_machine_those_are_printed_that_others_can_reach() {
+fn the_addresses_that_others_can_reach_are_printed() {
     let dir = Dir::new();
     let inside = |numbers: &[&str], line: &str| {
         let mut command = dir.other_command("unshare", "--user --map-root-user --net sh -c");

@@ -263,7 +263,7 @@ pub(super) fn begin_process(
     (cancel, notices): (&Cancel, &Notices),
 ) -> Result<Process> {
     let mut process = spawn(uses_network).map_err(|error| {
-        FailureKind::of_system(&error)
+        FailureKind::from_io(&error)
             .error(format!("{name}: no process to decode in: {error} (--sandbox off decodes without one)"))
     })?;
     if let Some(stderr) = process.stderr.take() {
