@@ -187,8 +187,10 @@ pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
         let value = unless_interrupted(py, object.getattr(name))?.filter(|value| !value.is_callable());
         value.map(|value| value.str()?.extract::<String>()).transpose()
     };
-    let kind = object.get_type().fully_qualified_name()?.extract::<String>()?;
-    let kind = kind.trim_start_matches("builtins.");
+    let class = object.get_type();
+    // PyO3's `fully_qualified_name` swallows an interruption.
+    let (module, name) = (class.module()?.extract::<String>()?, class.qualname()?.extract::<String>()?);
+    let kind = if module == "builtins" { name } else { format!("{module}.{name}") };
     Ok(match (text("shape")?, text("dtype")?) {
         (Some(shape), Some(dtype)) => {
             let shape =
@@ -200,7 +202,7 @@ pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
         }
         _ => match unless_interrupted(py, object.len())? {
             Some(len) => format!("{kind} of length {len}"),
-            None => kind.to_owned(),
+            None => kind,
         },
     })
 }

@@ -263,12 +263,12 @@ pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
 
 /// An error of an argument that is not the picture begins with its name.
 pub fn of_argument(name: &str, py: Python<'_>, error: PyErr) -> PyErr {
-    match error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
-        true => {
-            let text = error.value(py).to_string();
-            PyErr::from_type(error.get_type(py), format!("{name}: {}", text.trim_end_matches(OF_FLOATS)))
-        }
-        false => error,
+    if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
+        return error;
+    }
+    match error.value(py).str().and_then(|text| text.extract::<String>()) {
+        Ok(text) => PyErr::from_type(error.get_type(py), format!("{name}: {}", text.trim_end_matches(OF_FLOATS))),
+        Err(interruption) => interruption,
     }
 }
 

@@ -260,7 +260,9 @@ fn cancelled_or_ended_with_the_program_nothing_is_left_that_looks_whole() {
         assert!(begin.elapsed() < PATIENCE, "a process goes on with {input}");
         pause(0.02);
     }
-    assert_eq!(dir.names(), ["clips/long.mkv"]);
+    // It had time to end the file, or none.
+    let left: Vec<String> = dir.names().into_iter().filter(|name| !name.ends_with(".partial.mkv")).collect();
+    assert_eq!(left, ["clips/long.mkv"]);
 }
 
 #[test]
