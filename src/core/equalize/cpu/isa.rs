@@ -10,11 +10,13 @@ pub enum Isa {
     Avx2,
     /// AVX-512 with BW, VL and VBMI: Intel since Ice Lake, AMD since Zen 4.
     Avx512,
+    /// NEON with table lookups by hand; every aarch64 has it.
+    Neon,
 }
 
 impl Isa {
     /// Every instruction set, whether or not this machine has it.
-    pub const ALL: [Isa; 3] = [Isa::Scalar, Isa::Avx2, Isa::Avx512];
+    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Avx2, Isa::Avx512, Isa::Neon];
 
     /// The instruction sets of this machine, slowest first.
     pub fn available() -> impl DoubleEndedIterator<Item = Isa> {
@@ -41,6 +43,7 @@ impl Isa {
             }
             #[cfg(not(target_arch = "x86_64"))]
             Isa::Avx2 | Isa::Avx512 => false,
+            Isa::Neon => cfg!(target_arch = "aarch64"),
         }
     }
 }
@@ -51,6 +54,7 @@ impl std::fmt::Display for Isa {
             Isa::Scalar => "scalar",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
+            Isa::Neon => "neon",
         })
     }
 }

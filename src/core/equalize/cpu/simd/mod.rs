@@ -12,6 +12,8 @@ mod avx512;
 mod balance;
 mod blend;
 mod chroma;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 
 pub use blend::{ByteCell, Shares};
@@ -122,6 +124,10 @@ static AVX512: Kernels = Kernels {
     ..every_kernel!(compile_for "avx512f,avx512bw,avx512vl,avx512vbmi")
 };
 
+#[cfg(target_arch = "aarch64")]
+static NEON: Kernels =
+    Kernels { map_bytes: neon::map_bytes, map_every_other: neon::map_every_other, ..SCALAR };
+
 impl Kernels {
     /// The kernels that remove noise.
     pub fn denoise_steps(&self) -> Steps {
@@ -139,6 +145,10 @@ impl Kernels {
             Isa::Avx512 => &AVX512,
             #[cfg(not(target_arch = "x86_64"))]
             Isa::Avx2 | Isa::Avx512 => return None,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => &NEON,
+            #[cfg(not(target_arch = "aarch64"))]
+            Isa::Neon => return None,
         };
         isa.is_available().then_some(kernels)
     }
