@@ -32,7 +32,7 @@ fn main() {
         eprintln!("{}", gpu.name);
         return clean(&*gpu, &frames, effort.reach() as usize);
     }
-    let isa = Isa::ALL.into_iter().find(|isa| words.contains(&isa.to_string())).unwrap_or(Isa::best());
+    let isa = Isa::ALL.iter().copied().find(|isa| words.contains(&isa.to_string())).unwrap_or(Isa::best());
     let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
     eprintln!("{isa}");
     clean(&steps, &frames, effort.reach() as usize);

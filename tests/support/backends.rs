@@ -27,7 +27,7 @@ pub struct Backend {
 
 /// Every backend there is, here or elsewhere.
 fn all() -> Vec<Backend> {
-    Isa::ALL.into_iter().map(cpu).chain([cuda()]).collect()
+    Isa::ALL.iter().copied().map(cpu).chain([cuda()]).collect()
 }
 
 fn cpu(isa: Isa) -> Backend {

@@ -7,20 +7,31 @@ pub enum Isa {
     /// The default target of the compiler; every machine has it.
     Scalar,
     /// AVX2: Intel since 2013, AMD since 2015.
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     /// AVX-512 with BW, VL and VBMI: Intel since Ice Lake, AMD since Zen 4.
+    #[cfg(target_arch = "x86_64")]
     Avx512,
     /// NEON with table lookups by hand; every aarch64 has it.
+    #[cfg(target_arch = "aarch64")]
     Neon,
 }
 
 impl Isa {
-    /// Every instruction set, whether or not this machine has it.
-    pub const ALL: [Isa; 4] = [Isa::Scalar, Isa::Avx2, Isa::Avx512, Isa::Neon];
+    /// Every instruction set of this architecture, whether or not this machine has it.
+    pub const ALL: &[Isa] = &[
+        Isa::Scalar,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512,
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon,
+    ];
 
     /// The instruction sets of this machine, slowest first.
     pub fn available() -> impl DoubleEndedIterator<Item = Isa> {
-        Isa::ALL.into_iter().filter(|isa| isa.is_available())
+        Isa::ALL.iter().copied().filter(|isa| isa.is_available())
     }
 
     /// The fastest that this machine has.
@@ -41,9 +52,8 @@ impl Isa {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
             }
-            #[cfg(not(target_arch = "x86_64"))]
-            Isa::Avx2 | Isa::Avx512 => false,
-            Isa::Neon => cfg!(target_arch = "aarch64"),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => true,
         }
     }
 }
@@ -52,8 +62,11 @@ impl std::fmt::Display for Isa {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Isa::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => "avx512",
+            #[cfg(target_arch = "aarch64")]
             Isa::Neon => "neon",
         })
     }

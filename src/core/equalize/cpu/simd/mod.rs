@@ -125,8 +125,7 @@ static AVX512: Kernels = Kernels {
 };
 
 #[cfg(target_arch = "aarch64")]
-static NEON: Kernels =
-    Kernels { map_bytes: neon::map_bytes, map_every_other: neon::map_every_other, ..SCALAR };
+static NEON: Kernels = Kernels { map_bytes: neon::map_bytes, map_every_other: neon::map_every_other, ..SCALAR };
 
 impl Kernels {
     /// The kernels that remove noise.
@@ -143,12 +142,8 @@ impl Kernels {
             Isa::Avx2 => &AVX2,
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => &AVX512,
-            #[cfg(not(target_arch = "x86_64"))]
-            Isa::Avx2 | Isa::Avx512 => return None,
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => &NEON,
-            #[cfg(not(target_arch = "aarch64"))]
-            Isa::Neon => return None,
         };
         isa.is_available().then_some(kernels)
     }
