@@ -209,7 +209,7 @@ fn noise_goes_from_rgb_too() {
         // Of a colour: less red than green, and more blue.
         let lit = |index: usize, number: usize, x: usize, y: usize| truth(0, number, x, y) * [3, 4, 5][index] / 4;
         let noisy = |number: usize| {
-            let mut random = Random::new(number as u64 + 7);
+            let mut random = Random::new(2 * number as u64 + 7);
             let sample = format.descriptor().sample;
             let shapes = format.descriptor().planes().len();
             let pool = HostPool::default();
@@ -248,12 +248,12 @@ fn full_range_that_is_lifted_is_as_bright_without_its_noise_as_with_it() {
     for format in [PixelFormat::Gbrp, PixelFormat::Gbrp12le, PixelFormat::Gray] {
         let sample = format.descriptor().sample;
         let dark = |number: usize| {
-            let mut random = Random::new(number as u64 + 7);
+            let mut random = Random::new(2 * number as u64 + 7);
             let pool = HostPool::default();
             let plane = |at: usize| {
                 let mut plane = pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1));
                 for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
-                    let of_16 = (truth(0, number, x, y) / 4 + noise(&mut random, 64)).max(0);
+                    let of_16 = (truth(0, number, x, y) / 4 + noise(&mut random, 24)).max(0);
                     let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 } as u16;
                     sample.write(plane.row_mut(y), x, code);
                 }

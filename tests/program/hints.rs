@@ -248,7 +248,7 @@ fn a_run_that_changes_nothing_to_be_seen_says_so() {
     // All levels are in use, there is no cast, and no veil.
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     let run = dir.succeeds("--backend cpu --encoder ffv1 in.mkv out.mkv");
-    run.says(&["nothing to correct, so it looks much as before (`histeq-video preview` shows other looks"]);
+    run.says(&["nothing to correct, so it looks as before (`histeq-video preview` shows other looks"]);
     // Whatever the method.
     let said = "the method changes no sample, so it looks as before (`histeq-video preview` shows other looks)\n";
     for method in ["global", "clahe"] {

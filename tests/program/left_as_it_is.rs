@@ -54,6 +54,33 @@ fn what_lacks_nothing_is_copied_to_the_byte_or_left_out_of_a_folder() {
 }
 
 #[test]
+fn what_is_said_to_lack_nothing_stays_as_it_is_and_what_is_changed_a_little_is_no_copy() {
+    let dir = Dir::new();
+    for (name, least, most) in [("whole", 16, 235), ("most", 22, 227)] {
+        let luma = format!("{least}+mod(37*X+101*Y\\,{})", most - least + 1);
+        dir.ffmpeg(&format!(
+            "-f lavfi -i nullsrc=size=160x120:rate=10:duration=1,format=yuv420p,geq=lum={luma}:cb=128:cr=128 -c:v ffv1 \
+             {name}.mkv"
+        ));
+    }
+    let encoded = |name: &str| {
+        let said = dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {name}.mkv out.mkv")).stderr;
+        (said, dir.raw("out.mkv", "yuv420p") == dir.raw(&format!("{name}.mkv"), "yuv420p"))
+    };
+    let (said, is_same) = encoded("whole");
+    assert!(said.starts_with("nothing to correct, so it looks as before") && is_same, "{is_same}: {said}");
+    let (said, is_same) = encoded("most");
+    assert!(
+        said.starts_with("next to nothing to correct, so it looks much as before") && !is_same,
+        "{is_same}: {said}"
+    );
+    dir.succeeds("--backend cpu --unchanged copy whole.mkv copy.mkv").says(&["a copy of the input"]);
+    dir.succeeds("--backend cpu --unchanged copy most.mkv other.mkv").never_says("a copy of");
+    assert_eq!(dir.read("copy.mkv"), dir.read("whole.mkv"));
+    assert_ne!(dir.read("other.mkv"), dir.read("most.mkv"));
+}
+
+#[test]
 fn a_copy_is_refused_where_it_would_be_another_file() {
     let dir = films();
     let refused = |line: &str| -> Run { dir.run(&format!("--backend cpu --unchanged copy {line}")).exits_with(2) };

@@ -257,6 +257,7 @@ impl Guides {
         let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
         let (mean, own_light) = self.mean_correction(&members, at, settings);
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
+        let correction = correction.noticeable();
         let noise = self.noise(at, settings);
         let share = correction.noise_shown(noise, levels, settings.denoise.share());
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256()))) >> 16) as u32;

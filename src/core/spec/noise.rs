@@ -10,7 +10,9 @@
 //! * Of the regions of a frame, the lower quartile counts: what moves may cover more than half of the picture.
 //! * Of the frames of a scene in the window, the mean of the lower half counts: motion only adds to a difference. With
 //!   a look-ahead, frames behind that are measured already count too, so that the limit holds from the first frame of a
-//!   scene on; without one, the first frame has no limit. A frame that repeats the one before it is ignored.
+//!   scene on; without one, the first frame has no limit. A frame that repeats the one before it is ignored, also if an
+//!   encoder or a clock has changed a little of it: it has less than an eighth of the noise of others, one of which is
+//!   among each three frames in a row. More than two in a row are still.
 //!
 //! The largest gain is `G = visible / noise`, at least 1, with the visible deviation 5 of 255 of the range. Stretched
 //! levels go as far of their way as G allows, so that a picture that is held back keeps its brightness; no slope of
@@ -83,9 +85,22 @@ fn of_quiet_region(
     (!medians.is_empty()).then(|| *medians.select_nth_unstable(quarter).1)
 }
 
-/// The noise of a window whose frames have this noise, in 256ths of a level; `None` without any.
+/// As many frames in a row that change next to nothing are still; of fewer, each repeats the one before it.
+const STILL: usize = 3;
+
+/// A frame that repeats another one has less than this part of the noise of others.
+const OF_REPEATED: u32 = 8;
+
+/// The noise of a window whose frames, in order, have this noise, in 256ths of a level; `None` without any.
 pub fn of_window(frames: impl Iterator<Item = u32>) -> Option<u32> {
-    let mut frames: Vec<u32> = frames.collect();
+    let all: Vec<u32> = frames.collect();
+    let in_a_row = all.windows(all.len().clamp(1, STILL));
+    let most: Vec<u32> = in_a_row.map(|some| some.iter().copied().fold(0, u32::max)).collect();
+    let is_repeated = |at: usize| {
+        let around = &most[at.saturating_sub(STILL - 1)..=at.min(most.len() - 1)];
+        around.iter().all(|most| all[at] < most / OF_REPEATED)
+    };
+    let mut frames: Vec<u32> = (0..all.len()).filter(|&at| !is_repeated(at)).map(|at| all[at]).collect();
     frames.sort_unstable();
     let lower = &frames[..frames.len().div_ceil(2)];
     let sum: u64 = lower.iter().map(|&noise| u64::from(noise)).sum();
@@ -103,8 +118,8 @@ mod tests {
     use super::*;
 
     /// Points of `level` with noise of this deviation: the sum of twelve even numbers.
-    fn noisy(level: impl Fn(usize, usize) -> f64, deviation: f64) -> Samples {
-        let mut state = 7_u64;
+    fn noisy(seed: u64, level: impl Fn(usize, usize) -> f64, deviation: f64) -> Samples {
+        let mut state = seed;
         let mut even = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as f64 / (1_u64 << 31) as f64
@@ -123,13 +138,41 @@ mod tests {
         // A third of the picture has texture, which has no part in it.
         let textured = |x: usize, y: usize| smooth(x, y) + if x < 42 { 300.0 * ((x * y) % 3) as f64 } else { 0.0 };
         for deviation in [0.7, 6.0, 40.0] {
-            for picture in [noisy(smooth, deviation), noisy(textured, deviation)] {
+            for picture in [noisy(7, smooth, deviation), noisy(7, textured, deviation)] {
                 let found = f64::from(within(&picture).expect("points")) / 256.0;
                 assert!((0.85 * deviation..1.15 * deviation).contains(&found), "{found} of {deviation}");
             }
         }
-        assert_eq!(within(&noisy(smooth, 0.0)).expect("points"), 0);
+        assert_eq!(within(&noisy(7, smooth, 0.0)).expect("points"), 0);
         assert_eq!(within(&Samples { size: (128, 72), luma: vec![Samples::OUT; 128 * 72].into() }), None);
         assert_eq!(within(&Samples::default()), None);
+    }
+
+    #[test]
+    fn frames_that_are_repeated_have_no_part_in_noise() {
+        let smooth = |x: usize, y: usize| (2000 + 9 * x + 4 * y) as f64;
+        let pictures: Vec<Samples> = (1..=24).map(|seed| noisy(seed, smooth, 6.0)).collect();
+        // In each frame, a clock says something else, and an encoder has changed the last rows a little.
+        let frame = |(number, picture): (usize, usize)| {
+            let mut frame = pictures[picture].clone();
+            frame.luma[..16].fill(3000 + 100 * number as u16);
+            frame.luma[64 * 128..].iter_mut().step_by(2).for_each(|level| *level += number as u16 % 2);
+            frame
+        };
+        let noise = |shown: &mut dyn Iterator<Item = usize>| {
+            let frames: Vec<Samples> = shown.enumerate().map(frame).collect();
+            of_window(frames.windows(2).filter_map(|pair| between(&pair[0], &pair[1])))
+        };
+        let once = noise(&mut (0..24)).expect("noise");
+        assert!((5 * 256..7 * 256).contains(&once), "{once}");
+        // 30 frames a second as 60, 24 as 30, and 24 as 60.
+        for (pictures, frames) in [(1, 2), (4, 5), (2, 5)] {
+            let found = noise(&mut (0..24 * frames / pictures).map(|number| number * pictures / frames));
+            let found = found.expect("noise");
+            assert!(found.abs_diff(once) < once / 10, "{found}, not {once}: {pictures} pictures in {frames} frames");
+        }
+        assert_eq!(noise(&mut [5; 24].into_iter()), Some(0), "a still");
+        let mut stops = (0..24).map(|number| if number % 8 < 6 { 0 } else { number });
+        assert_eq!(noise(&mut stops), Some(0), "what stands still for a while, between what moves");
     }
 }

@@ -164,7 +164,7 @@ impl OpenScene {
         let (levels, _) = self.shape;
         let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));
         if let Some(correction) = self.corrections.get() {
-            let correction = correction.calmed(noise, levels);
+            let correction = correction.noticeable().calmed(noise, levels);
             let mapping = correction.mapping(light::FULL, levels).with_strength(levels, settings.strength);
             return MappedScene { first: self.first, cut: self.cut, mapping };
         }

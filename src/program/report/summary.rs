@@ -39,8 +39,9 @@ pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Uncha
     ResultRecord { outputs, unchanged: Some(done.to_owned()), ..record(progress, result.elapsed, line) }
 }
 
-/// What natural finds in video that lacks nothing.
+/// What natural finds in video that lacks nothing, and in what lacks next to nothing.
 const NOTHING: &str = "nothing to correct";
+const NEXT_TO_NOTHING: &str = "next to nothing to correct";
 
 /// What the video was, and what it lacked, on a line of its own.
 fn found(progress: &Progress) -> String {
@@ -48,6 +49,9 @@ fn found(progress: &Progress) -> String {
     // Without a hint, people think that nothing was done.
     let hint = match words.as_deref() {
         Some(NOTHING) => {
+            ", so it looks as before (`histeq-video preview` shows other looks, --method global equalizes)"
+        }
+        Some(NEXT_TO_NOTHING) => {
             ", so it looks much as before (`histeq-video preview` shows other looks, --method global equalizes)"
         }
         Some(UNCHANGED) => ", so it looks as before (`histeq-video preview` shows other looks)",

@@ -11,9 +11,10 @@ use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::contrast::{MAX_GAIN, MIN_LIGHT};
 use super::tuning::line::OF_DARK;
 use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
+use super::tuning::noticeable::MOVES;
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
 use super::veil::{Regions, Veil};
-use super::{Assumed, Found, dark, log, middle, shade};
+use super::{Assumed, Found, dark, light, log, middle, shade};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
@@ -52,7 +53,7 @@ impl Correction {
             offsets: [[0; REGIONS]; REGIONS],
             chroma: [[4096; REGIONS]; REGIONS],
             curve: ToneCurve::identity(),
-            found: Found { exposure: 4096, contrast: 4096, ..Found::default() },
+            found: Found::NOTHING,
             transfer: Transfer::Sdr,
             peak: [0; 2],
             middle: 0,
@@ -198,6 +199,45 @@ impl Correction {
             peak: [balanced, peak],
             middle,
         }
+    }
+
+    /// What can be noticed of it: nothing where it moves no level by more than two of 255, all where it moves
+    /// one by four. Where nothing is found then, it is the identity.
+    #[must_use]
+    pub fn noticeable(&self) -> Self {
+        let share = ramp(self.moves(), MOVES[0], MOVES[1]) as u32;
+        let mut mean = MeanCorrection::default();
+        mean.add(&self.cleared(), 4096 - share);
+        mean.add(self, share);
+        let noticed = mean.get().unwrap_or(*self);
+        if noticed.found.is_nothing() { Correction { found: noticed.found, ..noticed.cleared() } } else { noticed }
+    }
+
+    /// How far it moves a level of gray, or a colour away from gray, at most, in sixteenths of 255. Once all of it
+    /// counts, nothing further is looked for.
+    fn moves(&self) -> i32 {
+        let then = Toned { curve: self.curve, light: light::FULL }.of_frame(WHITE as u64);
+        let (gains, offsets) = self.balance;
+        let peak = if self.transfer.is_hdr() { self.peak[0].max(self.peak[1]) >> 12 } else { WHITE };
+        let places = ToneCurve::identity();
+        let levels = || places.points().iter().copied().chain([peak]);
+        let by_region = self.gains.as_flattened().iter().zip(self.offsets.as_flattened());
+        let mut regions: Vec<_> = by_region.zip(self.chroma.as_flattened()).collect();
+        regions.dedup();
+        let mut most = 0;
+        for ((gain, offset), chroma) in regions {
+            most = most.max(times(WHITE, chroma - 4096).abs());
+            for (channel, level) in (0..3).flat_map(|channel| levels().map(move |level| (channel, level))) {
+                let balanced = (times(level, gains[channel]) + offsets[channel]).max(0);
+                let rest = (times(balanced, *gain) + offset).max(0);
+                let becomes = then.fine(i64::from(rest) << 12) >> 12;
+                most = most.max((becomes - i64::from(level)).abs().min(WHITE.into()) as i32);
+            }
+            if most >= MOVES[1] {
+                break;
+            }
+        }
+        most
     }
 
     /// Whether it shows noise that was not seen before: its slope near black, or its gain of chroma, is above 1.5.
@@ -381,6 +421,38 @@ impl MeanCorrection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_moves_no_level_far_is_nothing_and_does_nothing() {
+        let identity = Correction::identity();
+        let found = Found { contrast: 4200, ..Found::NOTHING };
+        let moved = |by: i32| {
+            let raised = |level: i32| if (1..WHITE).contains(&level) { level + by } else { level };
+            Correction { curve: ToneCurve::through(raised), found, ..Correction::identity() }
+        };
+        let [none, half, all] = [32, 48, 64].map(|by| moved(by).noticeable());
+        assert_eq!((none, all), (identity, moved(64)));
+        assert!(none.found.is_nothing() && !half.found.is_nothing());
+        assert_eq!(half.curve, moved(24).curve);
+        for levels in [Levels::full(8), Levels::limited(10)] {
+            let same = Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN };
+            assert_eq!(none.mapping(light::FULL, levels), same);
+            assert_ne!(half.mapping(light::FULL, levels), same);
+        }
+        let more = |correction: Correction| Correction { found, ..correction };
+        let balanced = more(Correction { balance: ([4096, 4096, 4400], [0; 3]), ..identity });
+        let mut one_region = more(identity);
+        one_region.gains[7][7] = 4400;
+        let coloured = more(Correction { chroma: [[4400; REGIONS]; REGIONS], ..identity });
+        for correction in [balanced, one_region, coloured] {
+            assert_eq!(correction.noticeable(), correction);
+        }
+        // What lies above white in HDR is moved further than what lies below.
+        let gain = more(Correction { gains: [[4104; REGIONS]; REGIONS], ..identity });
+        assert!(gain.noticeable().found.is_nothing());
+        let hdr = Correction { transfer: Transfer::Pq, peak: [MOST_PEAK as i32; 2], ..gain };
+        assert_eq!(hdr.noticeable(), hdr);
+    }
 
     #[test]
     fn noise_bounds_slopes_near_black_and_chroma_and_nothing_else() {

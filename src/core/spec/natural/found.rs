@@ -24,15 +24,18 @@ pub struct Found {
 }
 
 impl Found {
+    /// What a scene lacks that lacks nothing.
+    pub const NOTHING: Found =
+        Found { dark: 0, cast: 0, unused: 0, veil: 0, exposure: 4096, contrast: 4096, noise: 0, log: 0 };
+
     /// Whether most of it looks like log footage.
     pub fn looks_log(&self) -> bool {
         self.log > 3072
     }
 
-    /// Whether a scene lacks nothing.
+    /// Whether a scene lacks nothing: it stays as it is, to the byte.
     pub fn is_nothing(&self) -> bool {
-        let parts = [self.dark, self.veil, self.cast, self.noise, self.contrast - 4096];
-        parts.iter().all(|share| *share < LITTLE)
+        *self == Found { log: self.log, ..Found::NOTHING }
     }
 }
 
@@ -52,9 +55,9 @@ impl MeanFound {
         self.frames += 1;
     }
 
-    /// The mean; `None` of no frames.
+    /// The mean, rounded up, so that it is nothing only if that is so of each frame; `None` of no frames.
     pub fn get(&self) -> Option<Found> {
-        let mean = |sum: i64| sum.checked_div(self.frames).map(|mean| mean as i32);
+        let mean = |sum: i64| (sum + self.frames - 1).checked_div(self.frames).map(|mean| mean as i32);
         let [dark, cast, unused, veil, exposure, contrast, noise, log] = self.sums.map(mean);
         let (exposure, contrast, noise, log) = (exposure?, contrast?, noise?, log?);
         Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise, log })
@@ -104,10 +107,10 @@ mod tests {
 
     #[test]
     fn what_was_found_is_said_in_words() {
-        let clean = Found { exposure: 4096, contrast: 4200, ..Found::default() };
-        assert_eq!(clean.to_string(), "nothing to correct");
-        assert!(clean.is_nothing());
-        let night = Found { dark: 4096, exposure: 12_700, veil: 1638, contrast: 4096, ..Found::default() };
+        let clean = Found { contrast: 4200, ..Found::NOTHING };
+        assert_eq!(Found::NOTHING.to_string(), "nothing to correct");
+        assert_eq!(clean.to_string(), "next to nothing to correct");
+        let night = Found { dark: 4096, exposure: 12_700, veil: 1638, ..Found::NOTHING };
         assert_eq!(night.to_string(), "dark (brightened 3.1 times), some haze");
         let noisy = Found { noise: 4096, ..night };
         assert_eq!(noisy.to_string(), "dark (brightened 3.1 times), some haze, noise removed");
@@ -124,5 +127,14 @@ mod tests {
         assert_eq!(mean.get(), None);
         [clean, night].iter().for_each(|found| mean.add(found));
         assert_eq!(mean.get().map(|found| (found.dark, found.contrast)), Some((2048, 4148)));
+    }
+
+    #[test]
+    fn a_film_lacks_nothing_if_that_is_so_of_each_of_its_frames() {
+        let mut mean = MeanFound::default();
+        (0..1000).for_each(|_| mean.add(&Found::NOTHING));
+        assert!(mean.get().is_some_and(|found| found.is_nothing()));
+        mean.add(&Found { contrast: 4097, ..Found::NOTHING });
+        assert!(mean.get().is_some_and(|found| !found.is_nothing()));
     }
 }

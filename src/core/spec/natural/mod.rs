@@ -23,6 +23,9 @@
 //! mapping is `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the
 //! corrections of the frames that are lit as the scene is.
 //!
+//! An F that moves no level by more than two of 255 is nothing, and the picture stays as it is, to the byte;
+//! from there to four it sets in.
+//!
 //! Letters over the picture have no part in whether it is dark (`letters.rs`).
 //!
 //! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where

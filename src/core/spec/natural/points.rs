@@ -209,6 +209,18 @@ impl Points {
         upper.map(|point| point.rgb.map(i32::from))
     }
 
+    /// The luma of each at the top and at both sides of the picture, where bars around it have no more than `black`.
+    pub fn luma_at_edges(&self, black: i32) -> impl Iterator<Item = i32> {
+        let column = |point: &Point| usize::from(point.block) % BLOCK_COLUMNS;
+        let row = |point: &Point| usize::from(point.block) / BLOCK_COLUMNS;
+        let (mut left, mut right, mut top) = (BLOCK_COLUMNS, 0, BLOCK_ROWS);
+        for point in self.points.iter().filter(|point| i32::from(point.luma) > black) {
+            (left, right, top) = (left.min(column(point)), right.max(column(point)), top.min(row(point)));
+        }
+        let is_edge = move |point: &&Point| [left, right].contains(&column(point)) || row(point) == top;
+        self.points.iter().filter(is_edge).map(|point| point.luma.into())
+    }
+
     /// The mean colour of the points where `takes` their luma; of none, black.
     pub fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
         mean(self.rgb_where(takes))

@@ -2,7 +2,8 @@
 //! picture without anything large that is bright. Black and white stay.
 //!
 //! The curve is `x (1 + lift (1 - x)^2)`. Skin that has light enough is left: a portrait with a dark background is
-//! meant so. A sunset has a colour where it is brightest, a window has none.
+//! meant so. In gray, which has no skin, that is what is lit and not white before what is dark at the top and at both
+//! sides: a window is white, or reaches an edge. A sunset has a colour where it is brightest, a window has none.
 
 use super::points::{Occurrences, Points, WHITE, between, luma, of_255, ramp, ratio, saturation, times};
 use super::tuning::shade::*;
@@ -18,7 +19,21 @@ pub fn lift(points: &Points, part: i32) -> i32 {
     let of_dull = times(lift_to(half, DULL_AIM).min(DULL_MOST), is_dull);
     let is_pale = 4096 - ramp(saturation(points.corners(50_000)[1]), PALE[0], PALE[1]);
     let skin = ratio(points.rgb().filter(|rgb| is_lit_skin(*rgb)).count() as i32, points.count() as i32);
-    times(times(times(of_shade.max(of_dull), is_pale), 4096 - ramp(skin, SKIN[0], SKIN[1])), part)
+    let is_portrait = ramp(skin, SKIN[0], SKIN[1]).max(gray_portrait(points));
+    times(times(times(of_shade.max(of_dull), is_pale), 4096 - is_portrait), part)
+}
+
+/// How far a picture is a portrait in gray before a dark background, in 4096ths.
+fn gray_portrait(points: &Points) -> i32 {
+    let colours = Occurrences::of(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
+    let is_gray = 4096 - ramp(colours.at(900_000), GRAY[0], GRAY[1]);
+    if is_gray == 0 {
+        return 0;
+    }
+    let lit = points.luma().filter(|luma| (LIT[0]..LIT[1]).contains(luma)).count() as i32;
+    let is_lit = ramp(ratio(lit, points.count() as i32), SUBJECT[0], SUBJECT[1]);
+    let background = Occurrences::of(points.luma_at_edges(BLACK)).at(950_000);
+    times(times(is_gray, is_lit), 4096 - ramp(background, BACKGROUND[0], BACKGROUND[1]))
 }
 
 /// Whether a colour may be that of skin that has light enough (J. Kovac, P. Peer and F. Solina, Human skin colour
@@ -83,6 +98,37 @@ mod tests {
         assert_eq!(before_window([25, 22, 20], [250, 150, 60]), 0, "a sunset");
         assert_eq!(before_window([25, 22, 20], [190, 140, 115]), 0, "a face");
         assert_eq!(before_window([120, 120, 120], [240, 240, 240]), 0, "nothing is dark");
+    }
+
+    #[test]
+    fn a_face_in_gray_before_what_is_dark_is_a_portrait_and_a_window_is_none() {
+        fn window(x: usize, y: usize) -> Option<u16> {
+            ((24..48).contains(&x) && y < 40).then_some(200)
+        }
+        // A dark wall, a thing in the middle, and what is beside it.
+        let lift_of = |thing: fn(usize) -> u16, beside: fn(usize, usize) -> Option<u16>| {
+            let level = |x: usize, y: usize| {
+                let (across, down) = (x.abs_diff(64), y.abs_diff(36));
+                let is_thing = 9 * across * across + 4 * down * down < 9 * 20 * 20;
+                beside(x, y).unwrap_or(if is_thing { thing(x) } else { 35 + x as u16 / 8 })
+            };
+            lift(&Points::of_levels(level), 4096)
+        };
+        // Its light comes from the left.
+        let face = |x: usize| 220 - 4 * (x as u16 - 44);
+        assert_eq!(lift_of(face, |_, _| None), 0);
+        let clothes = |x: usize, y: usize| (y > 56 && (24..104).contains(&x)).then_some(130);
+        assert_eq!(lift_of(face, clothes), 0);
+        assert_eq!(lift_of(face, |x, _| (!(16..112).contains(&x)).then_some(0)), 0, "between bars");
+        let with_bars = |x: usize, y: usize| if (24..104).contains(&x) { window(x, y) } else { Some(0) };
+        for lift in [
+            lift_of(|_| 250, |_, _| None),
+            lift_of(face, |_, y| (y < 24).then_some(220)),
+            lift_of(|_| 30, window),
+            lift_of(|_| 30, with_bars),
+        ] {
+            assert!(lift > 2048, "{lift}");
+        }
     }
 
     #[test]

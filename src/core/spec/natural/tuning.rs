@@ -220,6 +220,14 @@ pub mod shade {
     pub const PALE: [i32; 2] = [1229, 2048];
     /// The share of skin that has light enough from which on less is lifted, and nothing.
     pub const SKIN: [i32; 2] = [164, 410];
+    /// In gray: how far apart the components of a colour are, at 90 %, in what is gray, and in what is not; the levels of
+    /// what is lit; its share that is no portrait, and that is one; the level of bars; and that of a background, at 95 %
+    /// of its edges, that is dark, and that is not.
+    pub const GRAY: [i32; 2] = [of_255(6), of_255(16)];
+    pub const LIT: [i32; 2] = [of_255(110), of_255(235)];
+    pub const SUBJECT: [i32; 2] = [102, 205];
+    pub const BLACK: i32 = of_255(4);
+    pub const BACKGROUND: [i32; 2] = [of_255(60), of_255(90)];
     /// The most lift: with more, the curve would not rise.
     pub const MOST: i32 = 8192;
     /// How far chroma follows the slope near black.
@@ -257,6 +265,14 @@ pub mod noise {
     pub const LIFTED: [i32; 2] = [5120, 8192];
     /// The share of noise below which removing it is not worth its time, and that from which on it is, in 4096ths.
     pub const WORTH_IT: [i32; 2] = [1024, 1536];
+}
+
+/// Of `correction.rs`, about what can be noticed.
+pub mod noticeable {
+    use crate::spec::natural::points::of_255;
+
+    /// How far a level has to be moved for any of it to count, and for all of it.
+    pub const MOVES: [i32; 2] = [of_255(2), of_255(4)];
 }
 
 /// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about 1500
