@@ -17,11 +17,14 @@ use histeq_media::sink::Target;
 use histeq_media::sys::Name;
 use std::sync::Arc;
 
-/// Checks that the files to be `written` are different ones, and none of those of `--load-curves` and `--mask`.
-pub fn check_files_differ<'a>(options: &EqualizeOptions, written: impl Iterator<Item = &'a Name>) -> Result<()> {
-    let written: Vec<&Name> = written.collect();
+/// Checks that the files to be `written` are different ones, and none of those that are `read` beside the input.
+pub fn check_files_differ<'a>(
+    read: impl Iterator<Item = &'a Name>,
+    written: impl Iterator<Item = &'a Name>,
+) -> Result<()> {
+    let (read, written): (Vec<&Name>, Vec<&Name>) = (read.collect(), written.collect());
     for (index, name) in written.iter().enumerate() {
-        options.read_files().try_for_each(|read| Target::differs(name, read))?;
+        read.iter().try_for_each(|read| Target::differs(name, read))?;
         if let Some(other) = written[index + 1..].iter().find(|other| Target::are_one(name, other)) {
             bail!("{name} and {other} are one file (give each its own)");
         }

@@ -41,6 +41,8 @@ mod log;
 mod looks;
 // `--mask`.
 mod mask;
+// Inputs that name other files, which are kept.
+mod named_inputs;
 // Names whose bytes are no text.
 mod not_text;
 // `--output-depth`.

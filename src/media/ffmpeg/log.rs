@@ -2,10 +2,10 @@
 //! that FFmpeg starts itself, such as those of a decoder: it often names the cause, which the error code does not.
 #![allow(unsafe_code, reason = "a C callback")]
 
+use crate::sys::note_input;
 use crate::sys::{give_up, print_text, printable};
 use ffmpeg_next::ffi;
 use std::cell::{Cell, RefCell};
-#[cfg(target_arch = "x86_64")]
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -28,12 +28,8 @@ thread_local! {
 
 /// Prints FFmpeg's messages on stderr from now on.
 pub(super) fn print_messages() {
-    // SAFETY: sets an atomic integer, and a pointer to a function.
-    unsafe {
-        ffi::av_log_set_level(ffi::AV_LOG_INFO);
-        #[cfg(not(target_arch = "x86_64"))]
-        ffi::av_log_set_callback(Some(ffi::av_log_default_callback));
-    }
+    // SAFETY: sets an atomic integer.
+    unsafe { ffi::av_log_set_level(ffi::AV_LOG_INFO) };
 }
 
 /// Silences SVT-AV1, which prints on stderr itself, unless an environment variable forbids it. Call this before the
@@ -120,25 +116,30 @@ pub(super) fn install() {
     // SAFETY: sets an atomic integer, and a callback that may run on any thread.
     unsafe {
         ffi::av_log_set_level(ffi::AV_LOG_ERROR);
-        #[cfg(target_arch = "x86_64")]
         ffi::av_log_set_callback(Some(remember));
-        #[cfg(not(target_arch = "x86_64"))]
-        ffi::av_log_set_level(ffi::AV_LOG_QUIET);
     }
 }
 
 /// The beginning of the message that FFmpeg logs once for each picture or field in which it has concealed damage. Its
 /// level is not error.
-#[cfg(target_arch = "x86_64")]
 const CONCEALING: &[u8] = b"concealing ";
 
 /// The beginning of the message that a server refuses a request, with the number that it gives. Its level is not error.
-#[cfg(target_arch = "x86_64")]
 const OF_HTTP: &[u8] = b"HTTP error ";
+
+/// The beginning of the message that a file or an address is opened. Lists and filters open theirs in contexts of their
+/// own, and nothing else tells of it.
+const OPENING: &[u8] = b"Opening '";
+
+/// What a message of FFmpeg says is opened for reading. Files that this program writes are opened by their descriptors.
+fn opened_in(message: &[u8]) -> Option<&[u8]> {
+    let begin = message.windows(OPENING.len()).position(|part| part == OPENING)? + OPENING.len();
+    let url = message[begin..].trim_ascii_end().strip_suffix(b"' for reading")?;
+    (!url.starts_with(b"/proc/self/fd/")).then_some(url)
+}
 
 /// The beginnings of errors about a missing reference. Undamaged streams cause them, too, after a seek: later pictures
 /// list references from before it, which they need not use.
-#[cfg(target_arch = "x86_64")]
 const OF_REFERENCES: [&[u8]; 5] = [
     b"Could not find ref with POC",
     b"co located POCs unavailable",
@@ -165,13 +166,17 @@ pub(super) fn report_damage_to(report: unsafe fn(*mut std::ffi::c_void, Logged))
     let _ = DAMAGED.set(report);
 }
 
-// The type of a `va_list` differs by platform; only this one is supported.
+/// The arguments of a message, as C passes a `va_list`: on x86-64 by a pointer, as it is an array there.
 #[cfg(target_arch = "x86_64")]
+type Arguments = *mut ffi::__va_list_tag;
+#[cfg(not(target_arch = "x86_64"))]
+type Arguments = ffi::va_list;
+
 unsafe extern "C" fn remember(
     context: *mut std::ffi::c_void,
     level: i32,
     format: *const std::ffi::c_char,
-    arguments: *mut ffi::__va_list_tag,
+    arguments: Arguments,
 ) {
     // SAFETY: FFmpeg passes a format that ends with NUL.
     let begins_with = |text: &[u8]| unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(text);
@@ -187,10 +192,11 @@ unsafe extern "C" fn remember(
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };
     let is_kept = level <= ffi::AV_LOG_ERROR || level == ffi::AV_LOG_WARNING && begins_with(OF_HTTP);
-    if level > most && !is_kept {
+    let tells_opening = matches!(level, ffi::AV_LOG_INFO | ffi::AV_LOG_DEBUG) && begins_with(OPENING);
+    if level > most && !is_kept && !tells_opening {
         return;
     }
-    let verbose = most > ffi::AV_LOG_ERROR;
+    let verbose = most > ffi::AV_LOG_ERROR && level <= most;
     let mut line = [0; 1024];
     let mut prefix = i32::from(verbose && LINE.lock().unwrap_or_else(PoisonError::into_inner).is_empty());
     // SAFETY: FFmpeg passes a context, a format and its arguments; `line` has the length given.
@@ -199,7 +205,11 @@ unsafe extern "C" fn remember(
         ffi::av_log_format_line2(context, level, format, arguments, line.as_mut_ptr(), size, &mut prefix);
     }
     // SAFETY: `av_log_format_line2` ends the line with NUL.
-    let line = unsafe { CStr::from_ptr(line.as_ptr()) }.to_string_lossy();
+    let line = unsafe { CStr::from_ptr(line.as_ptr()) };
+    if tells_opening {
+        opened_in(line.to_bytes()).into_iter().for_each(note_input);
+    }
+    let line = line.to_string_lossy();
     if verbose {
         let mut whole = LINE.lock().unwrap_or_else(PoisonError::into_inner);
         whole.push_str(&line);
@@ -258,6 +268,14 @@ mod tests {
         assert_eq!(refused_size_in(said), Some((1920, 1080)));
         assert_eq!(refused_size_in(&format!("mpeg2video: [IMGUTILS @ 0x7ff] {said}")), Some((1920, 1080)));
         assert_eq!(refused_size_in("Picture size 0x0 is invalid"), None);
+    }
+
+    #[test]
+    fn what_is_opened_for_reading_is_read() {
+        assert_eq!(opened_in(b"[hls @ 0x55] Opening 'a's \xfc.ts' for reading\n"), Some(&b"a's \xfc.ts"[..]));
+        for other in ["Opening 'a.ts' for writing\n", "Opening '/proc/self/fd/9' for reading\n", "Opening 'a.t"] {
+            assert_eq!(opened_in(other.as_bytes()), None, "{other}");
+        }
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can
 //! name itself, and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that
-//! it names by functions of its own: there the depth of the stack is the bound.
+//! it names by functions of its own: there the depth of the stack is the bound, and FFmpeg's log tells what is opened.
+//! No output takes the place of what was opened.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::custom_io::{self, CustomIo};
 use super::log::message_names;
 use super::protocols::OpenError;
 use super::{Error, Interrupt};
+use crate::sys::note_input;
 use ffmpeg_next::ffi;
 use std::cell::Cell;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -223,6 +225,7 @@ unsafe extern "C" fn io_open(
             None => open(context, pb, url, flags, options),
         };
         if let (0.., Some(opens)) = (result, opens) {
+            note_input(CStr::from_ptr(url).to_bytes());
             opens.open.fetch_add(1, Ordering::Relaxed);
         }
         result

@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `target.rs` | the place that is written to, and what may be overwritten |
+//! | `sources.rs` | which outputs are an input, or may be one |
 //! | `temporary.rs`, `file_names.rs` | files in the making, and names beside a file's own |
 //! | `kind.rs` | the kinds of output: which one a name stands for |
 //! | `open.rs` | opens one of that kind |

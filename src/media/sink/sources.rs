@@ -1,12 +1,57 @@
-//! Whether an output that exists may be a source: of two names that a shell makes of `*.mp4`, the second one is.
+//! Whether an output that exists is a source, or may be one: of two names that a shell makes of `*.mp4`, the second one
+//! is.
 
-use crate::sys::folder_of;
-use std::fs::File;
+use crate::pipeline::FailureKind;
+use crate::sys::{FileId, Name, files_of_input, folder_of, id_of, path_of_input, stdout, without_password};
+use anyhow::{Error, Result};
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::fs::{File, Metadata, metadata};
 use std::io::Read;
 use std::path::Path;
 
 /// The attribute of files that this program has made. A wall takes the call for it, so it is set before.
 const MADE: &str = "user.histeq-video";
+
+/// An input, and the files that it is read from, as far as that is known before it is opened.
+pub struct InputFiles<'a> {
+    input: &'a Name,
+    files: OnceCell<HashSet<FileId>>,
+}
+
+impl<'a> InputFiles<'a> {
+    /// Those of this input.
+    pub fn of(input: &'a Name) -> Self {
+        InputFiles { input, files: OnceCell::new() }
+    }
+
+    /// Makes sure that the output `name` is none of them.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn differ_from(&self, name: &Name) -> Result<()> {
+        let input = self.input;
+        let (there, shown) = match *name == "-" {
+            true => (stdout().and_then(|stdout| stdout.metadata()), "stdout".into()),
+            false => (metadata(name), name.clone()),
+        };
+        if name == input && *name != "-" {
+            return Err(is_input_itself(&shown, ""));
+        }
+        let id = there.ok().filter(Metadata::is_file).map(|there| id_of(&there));
+        if id.is_none_or(|id| !self.files.get_or_init(|| files_of_input(input)).contains(&id)) {
+            return Ok(());
+        }
+        let is_whole = metadata(path_of_input(input)).is_ok_and(|input| Some(id_of(&input)) == id);
+        let names = if is_whole { String::new() } else { format!(": {} names it", without_password(input)) };
+        Err(is_input_itself(&shown, &names))
+    }
+}
+
+/// The error of an output that is the input, or a file that this is read from, for the reason `why` if that is told.
+pub fn is_input_itself(name: &Name, why: &str) -> Error {
+    FailureKind::Exists.error(format!("{name} is the input itself{why} (give the output another name)"))
+}
 
 /// Marks a file as made by this program, where the file system keeps attributes.
 pub fn mark(file: &File) {

@@ -3,16 +3,15 @@
 
 use super::file_names::{is_free, names_with, next_names, resolve_links};
 use super::recorder::Room;
-use super::sources::{are_of_pattern, may_be_source};
+use super::sources::{InputFiles, are_of_pattern, is_input_itself, may_be_source};
 use super::temporary::{Leftover, Temporary, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, FailureKind, Outcome, reason};
 use crate::sys::{
-    Name, PlaneWriter, PrivateFolder, by_descriptor, folder_of, is_fifo, is_pipe, is_same, numbered, numbers_there,
-    one_line, open_for_reader, stderr_is_terminal, stdin, stdout, stdout_pipe, without_password,
+    Name, PlaneWriter, PrivateFolder, by_descriptor, folder_of, is_fifo, is_input, is_pipe, is_same, numbered,
+    numbers_there, one_line, open_for_reader, stderr_is_terminal, stdout, stdout_pipe, without_password,
 };
 use anyhow::{Context, Error, Result, ensure};
-use std::collections::HashSet;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::fd::AsRawFd;
@@ -259,20 +258,12 @@ impl Target {
         Ok(Target { file: "/dev/null".into(), way, ..Target::nowhere(name) })
     }
 
-    /// Makes sure that `name` is not the file `input`.
+    /// Makes sure that `name` is not the file `input`, nor one that this names, as a playlist does.
     ///
     /// # Errors
     /// When it is.
     pub fn differs(name: &Name, input: &Name) -> Result<()> {
-        let (is_input, name) = match *name == "-" {
-            true => (is_stdout(input), "stdout".into()),
-            false => {
-                let read = if *input == "-" { Path::new("/dev/stdin") } else { input.path() };
-                (name == input || are_one_file(name.path(), read), name.clone())
-            }
-        };
-        ensure!(!is_input, is_input_itself(&name));
-        Ok(())
+        InputFiles::of(input).differ_from(name)
     }
 
     /// Whether both names are of one file, now or once it is there. Any number of outputs may go to /dev/null.
@@ -377,9 +368,11 @@ impl Target {
     /// Opens a file that is written under its own name, and empties it.
     ///
     /// # Errors
-    /// When it cannot be opened, another program has created it meanwhile or has replaced the temporary file, or another
-    /// run records into it.
+    /// When it cannot be opened, the input was opened from it, another program has created it meanwhile or has replaced
+    /// the temporary file, or another run records into it.
     pub fn begin(&mut self) -> Result<()> {
+        let is_file = matches!(self.way, Way::Whole(_) | Way::Direct(None, _));
+        ensure!(!is_file || !is_input(&self.file), is_input_itself(&self.name, IS_READ));
         match &self.way {
             Way::Whole(temporary) => return temporary.check().map_err(not_written(&self.name)),
             Way::Direct(None, _) => {}
@@ -519,6 +512,7 @@ impl Target {
     /// When it cannot get that name.
     pub(super) fn end_image(&self, mut image: Temporary, number: u64) -> Result<()> {
         let name = numbered(&self.name, number);
+        ensure!(!self.may_replace || !is_input(name.path()), is_input_itself(&name, IS_READ));
         // A link is replaced by the image.
         image.resemble(name.path(), self.may_replace);
         match image.take(name.path(), self.may_replace) {
@@ -569,6 +563,7 @@ impl Target {
             for at in 0..files.len() {
                 let Target { way: Way::Whole(temporary), file, may_replace, .. } = &mut files[at] else { continue };
                 let done = match is_prepared {
+                    false if *may_replace && is_input(file) => Err(std::io::Error::new(ErrorKind::ResourceBusy, STAYS)),
                     false => temporary.prepare(*may_replace),
                     true => temporary.place(file, *may_replace),
                 };
@@ -603,7 +598,7 @@ impl Target {
                 let message = format!("{name} has appeared meanwhile: the new file is {kept}");
                 return FailureKind::Exists.error(format!("{message} (-y would have replaced the other)"));
             }
-            ErrorKind::IsADirectory => FailureKind::Exists,
+            ErrorKind::IsADirectory | ErrorKind::ResourceBusy => FailureKind::Exists,
             _ => FailureKind::Disk,
         };
         kind.error(format!("{name}: cannot be replaced: {} (the new file is {kept})", reason(&error)))
@@ -625,22 +620,17 @@ impl Target {
     }
 }
 
-/// Whether stdout leads to the file `input`.
-fn is_stdout(input: &Name) -> bool {
-    let read = if *input == "-" { stdin().and_then(|file| file.metadata()) } else { std::fs::metadata(input) };
-    read.as_ref().is_ok_and(Metadata::is_file) && stdout().is_ok_and(|stdout| is_same(read, &stdout))
-}
-
 /// Whether both are of one file that is there. To compare files is to open them, which a FIFO would take for its
 /// reader's coming or going.
 fn are_one_file(a: &Path, b: &Path) -> bool {
     a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
 }
 
-/// The error of an output that is the input.
-fn is_input_itself(name: &Name) -> Error {
-    FailureKind::Exists.error(format!("{name} is the input itself (give the output another name)"))
-}
+/// Why an output is the input, where that has turned out when the input was opened.
+const IS_READ: &str = ", or one of the files that this is read from";
+
+/// Why a file that has turned out to be one of the input's is not replaced.
+const STAYS: &str = "the input was read from it";
 
 /// Whether it is stdout or a URL, where no file is.
 pub(super) fn is_stream(name: &Name) -> bool {
@@ -650,7 +640,8 @@ pub(super) fn is_stream(name: &Name) -> bool {
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
 /// Returns whether such files exist, which may be replaced.
 fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool> {
-    Target::differs(name, input)?;
+    let read = InputFiles::of(input);
+    read.differ_from(name)?;
     let there = match std::fs::metadata(name) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
         // Of a sequence, names are as long as their numbers.
@@ -669,13 +660,7 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
     for other in written.iter().filter(|_| files != Files::One) {
         // The muxer opens segments by their names.
         ensure!(files != Files::List || other == name || is_regular(other.path()), no_file(other));
-        Target::differs(other, input)?;
-    }
-    if files == Files::Sequence {
-        let inode = |name: &Name| std::fs::metadata(name).ok().map(|there| (there.dev(), there.ino()));
-        let read: HashSet<_> =
-            numbers_there(input).into_iter().filter_map(|number| inode(&numbered(input, number))).collect();
-        ensure!(!written.iter().filter_map(inode).any(|image| read.contains(&image)), is_input_itself(name));
+        read.differ_from(other)?;
     }
     let keeps = files == Files::Sequence && overwrite == Overwrite::Keep;
     let message = match written.first().filter(|other| !keeps && !may_overwrite(other, overwrite)) {

@@ -8,7 +8,7 @@ use super::raw::RawSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
-use crate::sys::{Reader, is_pipe, open_regular, without_password};
+use crate::sys::{Reader, is_pipe, note_input, open_regular, without_password};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Range;
 use std::io::Read;
@@ -25,6 +25,7 @@ pub fn open(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
+    note_input(options.url.bytes());
     let mut opened = open_by_kind(options, cancel, notices.clone(), progress).map_err(|error| {
         // An interrupted open fails with misleading errors: report the interrupt.
         if cancel.is_cancelled() { Interrupted(name_of(options).into()).into() } else { error }

@@ -4,7 +4,7 @@ use super::packets::Reading;
 use super::part::Part;
 use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
-use crate::sys::{Name, folder_of, is_pipe, number_pattern, numbered, numbers_there};
+use crate::sys::{Name, folder_of, is_list_name, is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
 use histeq::frame::limits;
 use histeq::named;
@@ -154,13 +154,9 @@ pub(super) mod rate {
     }
 }
 
-/// Extensions of files that name other files.
-const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
-
 /// Whether a file of this name names other files. What comes from the network does not name files of this machine.
 pub(super) fn names_others(name: &Name) -> bool {
-    let extension = name.path().extension().map(|text| text.to_string_lossy().to_lowercase());
-    !is_url(name) && extension.is_some_and(|extension| LISTS.contains(&extension.as_str()))
+    !is_url(name) && is_list_name(name.path())
 }
 
 impl RawOptions {

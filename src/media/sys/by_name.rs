@@ -1,10 +1,12 @@
 //! Files that are opened by their names. The type of the file is checked first, so that a FIFO is not waited for, and a
 //! device, which may have no end, is not read.
 
+use super::{is_input, note_input};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -27,16 +29,20 @@ pub fn open_no_link(path: impl AsRef<Path>) -> io::Result<File> {
 /// Opens the regular file of this name for writing, and makes it if there is none. A link is not followed.
 ///
 /// # Errors
-/// When it cannot be opened, or is not a regular file.
+/// When it cannot be opened, is not a regular file, or was opened for an input.
 pub fn create_regular(path: impl AsRef<Path>) -> io::Result<File> {
+    if is_input(path.as_ref()) {
+        return Err(rustix::io::Errno::EXIST.into());
+    }
     open_at(CWD, path.as_ref(), Links::Refused, OFlags::WRONLY | OFlags::CREATE)
 }
 
-/// The bytes of the regular file of this name.
+/// The bytes of the regular file of this name, which counts as an input.
 ///
 /// # Errors
 /// As for [`open_regular`], and when it has more than `most` bytes.
 pub fn read_regular(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    note_input(path.as_ref().as_os_str().as_bytes());
     read_whole(open_regular(path)?, most)
 }
 

@@ -9,6 +9,7 @@ mod fifo;
 mod give_up;
 mod hash;
 mod image_folder;
+mod input_files;
 mod limit;
 mod name;
 mod numbered;
@@ -31,6 +32,7 @@ pub use give_up::{
 };
 pub use hash::{Hash, Hasher};
 pub use image_folder::{ImageFolder, is_image_name};
+pub use input_files::{FileId, files_of_input, id_of, is_input, is_list_name, note_input, path_of_input};
 pub use limit::{limit_of, no_thread};
 pub use name::{Name, folder_of};
 pub use numbered::{number_pattern, numbered, numbers_there};
@@ -45,7 +47,7 @@ pub use terminal::{
 pub use url::{host, without_password, without_passwords};
 pub use virtual_camera::HeldVirtualCamera;
 pub use wall_clock::{local_time, wall_time, zone_fault};
-pub use writer::{PlaneWriter, stdin, stdout};
+pub use writer::{PlaneWriter, stdout};
 
 /// Bytes of a pipe's buffer (`F_SETPIPE_SZ`): the most that Linux allows without privileges by default. With a larger
 /// buffer, the programs at both ends switch less often.

@@ -111,14 +111,6 @@ fn has_room(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Stdin, unbuffered.
-///
-/// # Errors
-/// When the system gives no other descriptor for it.
-pub fn stdin() -> io::Result<File> {
-    Ok(File::from(std::io::stdin().as_fd().try_clone_to_owned()?))
-}
-
 /// Stdout, unbuffered.
 ///
 /// # Errors

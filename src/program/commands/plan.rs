@@ -5,7 +5,7 @@ use crate::pieces::{FilePlan, PieceLength, Plan, Planning, ProcessPool, Times, h
 use crate::report::Console;
 use crate::session::{Around, Prepared, Session, prepare};
 use crate::signals;
-use crate::stage_builder::StageBuilder;
+use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Context, Result};
 use histeq::frame::limits;
@@ -62,10 +62,10 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     job.input.check_there()?;
     check_options(&job)?;
     let name = job.input.url.clone();
+    check_files_differ(job.read_files(), job.written_files())?;
     let outputs = session.outputs(&job)?;
-    let read = job.equalize.load_curves.iter().chain(&job.equalize.mask).chain(&job.filters.lut);
     let hash = |name: &Name| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
-    let read = read.map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
+    let read = job.read_files().map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
     let read = read.collect::<Result<_>>()?;
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;

@@ -283,7 +283,7 @@ impl Job {
     /// The files that are read and written beside events.
     pub fn files(&self) -> Vec<&Name> {
         match self {
-            Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.equalize.read_files()).collect(),
+            Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.read_files()).collect(),
             Job::Live(jobs) => jobs.iter().flat_map(LiveJob::files).collect(),
             Job::Cameras(_, cameras) => cameras.iter().flat_map(|camera| camera.job.files()).collect(),
             Job::Compare(job) => job.inputs.iter().map(|input| &input.url).chain([&job.output.name]).collect(),

@@ -408,6 +408,11 @@ impl FileJob {
         let stats = self.stats.iter().map(|(name, _)| name);
         [&self.output.name].into_iter().chain(&self.equalize.save_curves).chain(stats)
     }
+
+    /// Names of all files that the run reads beside its input.
+    pub fn read_files(&self) -> impl Iterator<Item = &Name> {
+        self.equalize.read_files().chain(&self.filters.lut)
+    }
 }
 
 /// Whether an input of this name is one for `live`: a camera, or a stream that is to go nowhere.

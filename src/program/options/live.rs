@@ -446,7 +446,12 @@ impl LiveJob {
 
     /// Names of all files that it reads and writes.
     pub fn files(&self) -> impl Iterator<Item = &Name> {
-        self.written_files().chain(&self.camera.camera).chain(self.equalize.read_files())
+        self.written_files().chain(&self.camera.camera).chain(self.read_files())
+    }
+
+    /// Names of all files that the run reads beside its input.
+    pub fn read_files(&self) -> impl Iterator<Item = &Name> {
+        self.equalize.read_files().chain(&self.filters.lut)
     }
 
     /// Names of the recording and the output.

@@ -241,7 +241,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
         ..OutputOptions::default()
     };
     job.encoded_files().try_for_each(stdout::check)?;
-    check_files_differ(&job.equalize, job.written_files())?;
+    check_files_differ(job.read_files(), job.written_files())?;
     // The input may itself be a file.
     if let Some(camera) = &job.camera.camera {
         job.written_files().try_for_each(|name| Target::differs(name, camera))?;

@@ -92,7 +92,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(stderr, job.limits, &quiet);
     // The input is opened several times.
     session.notices = console.notices(job.stderr.strict).without_repeats();
-    check_files_differ(&job.equalize, job.written_files())?;
+    check_files_differ(job.read_files(), job.written_files())?;
     let mut own = job.clone();
     if own.output.overwrite.asks() {
         // The answer is for the run.

@@ -53,7 +53,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
         return Ok(outcome);
     }
     let mut session = Session::new(job.stderr.clone(), job.limits, console);
-    check_files_differ(&job.equalize, job.written_files())?;
+    check_files_differ(job.read_files(), job.written_files())?;
     let outputs = outputs(&session, &job)?;
     let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
