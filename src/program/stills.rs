@@ -1,13 +1,13 @@
-//! A frame of a video, and what looks make of it, for `preview`.
+//! A frame of a video, and what looks make of it, for `preview` and pages.
 
 use crate::options::{EqualizeOptions, FilterOptions, LookRow};
 use crate::session::{Around, prepare};
 use anyhow::{Context, Result};
-use histeq::equalize::EqualizeStage;
 use histeq::equalize::cpu::Cpu;
+use histeq::equalize::{Decided, EqualizeStage, Mapper, OutputDepth, Study};
 use histeq::frame::{Frame, limits};
 use histeq::spec::{Settings, Smoothing};
-use histeq_media::ffmpeg::{microseconds, rescale};
+use histeq_media::ffmpeg::{AutoRotate, Picture, microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, PartPosition, Source};
 use histeq_media::source::{self, InputOptions};
 use std::collections::VecDeque;
@@ -21,6 +21,10 @@ const MEMORY: usize = 512 << 20;
 
 /// How many times as large as they are shown the frames are that looks are applied to, where those of the video are larger.
 const ROOM_TO_SHRINK: usize = 3;
+
+/// Columns and rows around a part of a frame that it is made clean with. Parts begin at multiples of it: tiles of the
+/// denoiser, chroma and fields lie as in the whole frame.
+const AROUND: usize = 64;
 
 /// A frame, and those around it, which looks need.
 pub struct Moment {
@@ -94,6 +98,31 @@ impl Moment {
         equalized.context("the CPU lost a frame")
     }
 
+    /// What the look of `row` does to the frame, on the CPU.
+    ///
+    /// # Errors
+    /// When the look does not go with such a video.
+    pub fn judged(&self, row: &LookRow) -> Result<Judged> {
+        let look = ShownLook::new(row, &self.full_size)?;
+        let held = Box::new(self.source(look.before(), look.behind()));
+        let mut source = look.source((held, self.input.clone()))?;
+        let (settings, output) = (look.settings, OutputDepth::AsInput);
+        let mut study = Study::new(settings, false, output, false, limits::threads());
+        let (mut frames, mut at) = (Vec::new(), 0);
+        while let Some(delivery) = source.next()? {
+            let Some(frame) = delivery.frame else { continue };
+            at += usize::from(delivery.position == PartPosition::Before);
+            study.push(frame.clone())?;
+            frames.push(frame);
+        }
+        study.finish()?;
+        let decided = std::iter::from_fn(|| study.decided().transpose()).nth(at).context("the CPU lost a frame")??;
+        let (before, behind) = decided.around();
+        let frames: Vec<Frame> = frames.drain(at - before..=at + behind).collect();
+        let noisy = Mapper::new(settings, false, output).apply(&decided.keeping_noise(), &frames[before..=before])?;
+        Ok(Judged { settings, decided, frames, noisy })
+    }
+
     /// A source of the frame, with up to `before` frames before it and `behind` frames behind it.
     fn source(&self, before: u32, behind: u32) -> Held {
         let (before, behind) = (before as usize, behind as usize);
@@ -122,6 +151,75 @@ impl Moment {
             hours => format!("{hours}:{:02}:{seconds}", minutes % 60),
         }
     }
+}
+
+/// What a look does to the frame of a [`Moment`]: all of it is decided, and done but for what takes longest, to remove
+/// noise.
+pub struct Judged {
+    settings: Settings,
+    decided: Decided,
+    /// Those that it is made clean with, with it in between, as the look gets them; the oldest first.
+    frames: Vec<Frame>,
+    /// The frame under the look, with its noise.
+    pub noisy: Frame,
+}
+
+impl Judged {
+    /// Whether noise is removed.
+    pub fn removes_noise(&self) -> bool {
+        self.decided.removes_noise()
+    }
+
+    /// The frame under the look, as a run gives it.
+    ///
+    /// # Errors
+    /// When its noise cannot be removed.
+    pub fn clean(&self) -> Result<Frame> {
+        if !self.removes_noise() {
+            return Ok(self.noisy.clone());
+        }
+        Ok(self.mapper().apply(&self.decided, &self.frames)?)
+    }
+
+    /// A part of the frame under the look, with its noise and without: around `point`, in shares of the upright frame, of
+    /// at most `size` (columns and rows).
+    ///
+    /// # Errors
+    /// When it cannot be turned, cut out or made clean.
+    pub fn part(&self, mut upright: AutoRotate, point: (f64, f64), size: (usize, usize)) -> Result<[Frame; 2]> {
+        let turned = self.frames.iter().map(|frame| upright.frame(frame.clone())).collect::<Result<Vec<_>>>()?;
+        let [(left, width), (first, columns)] = span(point.0, size.0, turned[0].width());
+        let [(top, height), (above, rows)] = span(point.1, size.1, turned[0].height());
+        let wide = |frame: &Frame| cut(frame, (first, above), (columns, rows));
+        let frames = turned.iter().map(wide).collect::<Result<Vec<_>>>()?;
+        let at = self.decided.around().0;
+        // A copy: what is measured of the noise of a part is not that of the frame.
+        let (mut mapper, decided) = (self.mapper(), self.decided.clone());
+        let noisy = mapper.apply(&decided.keeping_noise(), &frames[at..=at])?;
+        let clean = mapper.apply(&decided, &frames)?;
+        Ok([cut(&noisy, (left, top), (width, height))?, cut(&clean, (left, top), (width, height))?])
+    }
+
+    fn mapper(&self) -> Mapper {
+        Mapper::new(self.settings, false, OutputDepth::AsInput)
+    }
+}
+
+/// Where a part lies in `whole` samples, around a share of them: with [`AROUND`] more on either side as far as there are
+/// more, and itself in that; each time the begin and the length.
+fn span(point: f64, length: usize, whole: usize) -> [(usize, usize); 2] {
+    let length = length.min(whole);
+    let middle = (point * whole as f64) as usize;
+    let begin = middle.saturating_sub(length / 2).min(whole - length) / AROUND * AROUND;
+    let outer = begin.saturating_sub(AROUND);
+    [(begin - outer, length), (outer, (begin + length + AROUND).min(whole) - outer)]
+}
+
+/// The part of a frame that begins behind as many columns and rows and has this size. Its memory stays.
+fn cut(frame: &Frame, corner: (usize, usize), size: (usize, usize)) -> Result<Frame> {
+    let mut picture = Picture::from_frame(frame)?;
+    picture.crop(corner, size)?;
+    picture.to_frame()?.context("a part of a frame is not native")
 }
 
 /// The number of frames of `input`, which are counted in `source` if that is not known.
@@ -215,9 +313,7 @@ impl ShownLook {
         opened: (Box<dyn Source>, Input),
         mut give: impl FnMut(Frame, Frame) -> Result<()>,
     ) -> Result<()> {
-        let (filters, silent) = (FilterOptions::default(), Notices::silent());
-        let mut source = prepare(opened, &self.options, &filters, None, Around::BySource, [&silent; 2])?.source;
-        source.look_around(self.before(), self.behind());
+        let mut source = self.source(opened)?;
         let threads = limits::threads();
         let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings).denoising_on(threads);
         let mut originals = VecDeque::new();
@@ -241,6 +337,14 @@ impl ShownLook {
         Ok(())
     }
 
+    /// The frames of an opened input as the look gets them.
+    fn source(&self, opened: (Box<dyn Source>, Input)) -> Result<Box<dyn Source>> {
+        let (filters, silent) = (FilterOptions::default(), Notices::silent());
+        let mut source = prepare(opened, &self.options, &filters, None, Around::BySource, [&silent; 2])?.source;
+        source.look_around(self.before(), self.behind());
+        Ok(source)
+    }
+
     /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
     fn before(&self) -> u32 {
         self.settings.smoothing.frames() - 1
@@ -249,5 +353,26 @@ impl ShownLook {
     /// The number of frames behind the shown one.
     fn behind(&self) -> u32 {
         self.settings.look_ahead()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AROUND, span};
+
+    #[test]
+    fn a_part_lies_in_the_whole_around_its_point_and_keeps_the_places_of_tiles() {
+        for (point, length, whole, is) in [
+            (0.5, 512, 3840, [(64, 512), (1600, 640)]),
+            (0.0, 512, 3840, [(0, 512), (0, 576)]),
+            (1.0, 512, 3840, [(64, 512), (3264, 576)]),
+            (0.5, 512, 300, [(0, 300), (0, 300)]),
+            (0.9, 288, 1080, [(64, 288), (704, 376)]),
+        ] {
+            let found = span(point, length, whole);
+            assert_eq!(found, is, "{point} {length} {whole}");
+            let [(inner, length), (outer, all)] = found;
+            assert!((outer + inner).is_multiple_of(AROUND) && inner + length <= all && outer + all <= whole);
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::random::Random;
 use histeq::denoise::Steps;
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
 use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Executor, OutputDepth};
+use histeq::equalize::{EqualizeStage, Executor, Mapper, OutputDepth, Study};
 use histeq::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
 use histeq::spec::natural::Assumed;
 use histeq::spec::{Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold};
@@ -516,4 +516,27 @@ fn what_lies_behind_the_wanted_frames_keeps_its_noise_unless_it_is_counted() {
         // Equalization counts what is clean.
         assert_eq!(difference(&all[WANTED], &out[WANTED]).is_some(), natural);
     }
+}
+
+#[test]
+fn a_frame_is_as_bright_with_the_noise_that_its_decision_removes() {
+    const AT: usize = 5;
+    let dark: Vec<Frame> = (0..12).map(|number| frame(PixelFormat::Yuv420p, (0, number), 40, -120)).collect();
+    let settings = settings(1.0, true, true);
+    let mut study = Study::new(settings, false, OutputDepth::AsInput, false, 0);
+    dark.iter().for_each(|frame| study.push(frame.clone()).expect("a frame"));
+    study.finish().expect("the end");
+    let decided = std::iter::from_fn(|| study.decided().expect("a decision")).nth(AT).expect("one for each frame");
+    let kept = decided.keeping_noise();
+    assert_eq!((decided.removes_noise(), kept.removes_noise()), (true, false));
+    assert_eq!((decided.around(), kept.around()), ((2, 2), (0, 0)));
+    let mut mapper = Mapper::new(settings, false, OutputDepth::AsInput);
+    let noisy = mapper.apply(&kept, &dark[AT..=AT]).expect("a frame");
+    let clean = mapper.apply(&decided, &dark[AT - 2..=AT + 2]).expect("a frame");
+    same(&run(&dark, 0, settings, 1)[AT..=AT], std::slice::from_ref(&clean), "a decision that is done");
+    let rows = |frame: &Frame| (0..SIZE.1).flat_map(|y| frame.planes()[0].row(y).to_vec()).collect::<Vec<u8>>();
+    let mean = |frame: &Frame| rows(frame).into_iter().map(f64::from).sum::<f64>() / (SIZE.0 * SIZE.1) as f64;
+    let steps = |frame: &Frame| rows(frame).windows(2).map(|pair| u64::from(pair[0].abs_diff(pair[1]))).sum::<u64>();
+    assert!((mean(&noisy) - mean(&clean)).abs() < 0.1 * mean(&clean), "{} {}", mean(&noisy), mean(&clean));
+    assert!(2 * steps(&noisy) > 3 * steps(&clean), "{} {}", steps(&noisy), steps(&clean));
 }

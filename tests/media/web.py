@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """The pages of `live --web`, `preview --web` and `web` in a real browser: what is seen, how late, and what viewers and attackers cost.
 
-    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|work|texts|late|viewers|attack|soak]...
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|noise|work|play|texts|late|viewers|attack|soak]...
 
 Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
 on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
 sticks out; a look that is chosen is on the picture. Wall: three cameras that move and one that is away, opened by mouse and
 keyboard, in the dark and in the light. File: the same of a file, and the command that is copied makes what was
-shown. Work: from a folder to a result with a divider, a queue, files that are dropped and downloaded, keys alone, names of
+shown. Noise: a picture comes with its noise first, and a part of it shows what goes. Play: a result and its original are
+played, and what the browser does not play says so. Work: from a folder to a result with a divider, a queue, files that are dropped and downloaded, keys alone, names of
 all controls, contrast of all texts, how soon a picture is there. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
 clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
 Attack: connections that stay half open, and requests of noise. Soak, only if it is named: all of that for N seconds. Prints Markdown; screenshots go to FOLDER.
@@ -299,7 +300,7 @@ def see(given):
 
 
 WAIT = "while (!(%s)) await new Promise((next) => setTimeout(next, 50));"
-SHOWN = WAIT % "document.getElementById('snapshot').href.includes(values[0]) && document.getElementById('message').hidden"
+SHOWN = WAIT % "document.getElementById('stage').dataset.whole?.includes(values[0]) && document.getElementById('message').hidden"
 TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"
 
 # Of each tile: its texts, and how many different pictures it shows, among 12 in three seconds.
@@ -625,17 +626,126 @@ def work(given):
     soon(given)
 
 
+def noisy_clip(file, width, height):
+    """Two seconds at a fifth of their light, with noise."""
+    filters = f"scale={width}:{height},format=yuv420p,lutyuv=y=16+(val-16)*0.2,noise=alls=9:allf=t"
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-ss", "1", "-t", "2", "-i", ROOT / "samples/parking-lot.mp4", "-an", "-vf", filters,
+                    "-c:v", "libx264", "-preset", "ultrafast", "-crf", "16", file], check=True)
+
+
+# The mean of what pixels differ by from those beside them: of the halves of the part, and right of the divider on the stage.
+GRAIN = """
+    const grain = (image, left, top, width, height) => {
+      const canvas = new OffscreenCanvas(width, height), to = canvas.getContext("2d");
+      to.drawImage(image, left, top, width, height, 0, 0, width, height);
+      const pixels = to.getImageData(0, 0, width, height).data;
+      let sum = 0;
+      for (let at = 0; at + 4 < pixels.length; at += 4) sum += Math.abs(pixels[at + 1] - pixels[at + 5]);
+      return (4 * sum) / pixels.length;
+    };
+    const part = document.getElementById("part"), stage = document.getElementById("picture"), image = new Image();
+    image.src = part.currentSrc;
+    await image.decode();
+    const { naturalWidth: width, naturalHeight: height } = image, half = stage.width / 2;
+    return { above: grain(image, 0, 0, width, height / 2), below: grain(image, 0, height / 2, width, height / 2),
+             stage: grain(stage, half + 8, 40, half - 16, stage.height - 80), size: [width, height] };
+"""
+
+
+def noise(given):
+    """A dark film with noise: its picture is seen with the noise first, a part shows what goes, where one points."""
+    clips = given.keep / "noise"
+    clips.mkdir(exist_ok=True)
+    noisy_clip(clips / "night.mp4", 1280, 720)
+    run = Run(given.program, "web", "--no-browser", "--web=0", clips)
+    browser = Browser()
+    part_is_there = WAIT % "!document.getElementById('noise').hidden && document.getElementById('part').naturalWidth"
+    try:
+        number = run.ask("/api/work/folder")["entries"][0]["number"]
+        for name, size in [("noise-wide", (1280, 900, False)), ("noise-phone", (390, 844, True))]:
+            browser.resize(*size)
+            browser.open("about:blank")
+            browser.open(f"{run.url}file/{number}")
+            # What is on the stage while the whole is being made.
+            noisy = browser.run(part_is_there + "const isWhole = Boolean(document.getElementById('stage').dataset.whole);" + GRAIN.replace("return {", "return { isWhole,"))
+            browser.run(SHOWN, "look=")
+            found = browser.run(GRAIN)
+            assert found["above"] > 1.5 * found["below"], found
+            assert noisy["isWhole"] or noisy["stage"] > 1.2 * found["stage"], (noisy, found)
+            wide, high = found["size"]
+            assert 64 <= wide <= 960 and high == 2 * (wide // 4), found
+            assert browser.run("return document.documentElement.scrollWidth <= innerWidth;"), f"{name}: something sticks out"
+            check_view(browser, name)
+            # Where one points, there is another part.
+            pointed = browser.run("const part = document.getElementById('part'), before = part.currentSrc;"
+                                  "const { left, top, width, height } = document.getElementById('stage').getBoundingClientRect();"
+                                  "document.getElementById('stage').dispatchEvent(new PointerEvent('pointermove',"
+                                  "  { clientX: left + width * 0.9, clientY: top + height * 0.9, bubbles: true }));"
+                                  + WAIT % "part.complete && part.currentSrc !== before" + "return part.currentSrc;")
+            assert re.search(r"[?&]x=(0\.[89]|1&)", pointed), pointed
+            browser.screenshot(given.keep / f"{name}.png")
+            complaints = browser.complaints()
+            assert not complaints, complaints
+            print(f"{name}: a part of {wide}x{high // 2}, whose noise goes from {found['above']:.1f} to {found['below']:.1f} levels")
+    finally:
+        browser.close()
+        run.end()
+
+
+def play(given):
+    """A result and its original are played; where the browser has not the codec, it says so."""
+    clips = given.keep / "play"
+    shutil.rmtree(clips, ignore_errors=True)
+    clips.mkdir()
+    source = ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=640x360:r=15:d=6", "-vf", "eq=brightness=-0.3:contrast=0.4"]
+    subprocess.run([*source, "-c:v", "libx264", "-pix_fmt", "yuv420p", "-preset", "ultrafast", clips / "film.mp4"], check=True)
+    subprocess.run([*source, "-c:v", "ffv1", clips / "scan.mkv"], check=True)
+    run = Run(given.program, "web", "--no-browser", "--web=0", clips)
+    browser = Browser()
+    try:
+        files = [entry["number"] for entry in run.ask("/api/work/folder")["entries"]]
+        order = json.dumps({"files": files, "chosen": {"look": "natural", "goal": "keep"}}).encode()
+        request = urllib.request.Request(run.url + "api/work/jobs", order, {"Content-Type": "application/json"}, method="POST")
+        film, scan = json.loads(DIRECT.open(request, timeout=20).read())["jobs"]
+        while any(job["state"] in ("waiting", "working") for job in run.ask("/api/work/jobs")["jobs"]):
+            time.sleep(0.1)
+        for name, size in [("play-wide", (1280, 900, False)), ("play-phone", (390, 844, True))]:
+            browser.resize(*size)
+            browser.open(f"{run.url}result/{film}")
+            browser.run(SEEN, 640)
+            for which in [1, 2]:
+                played = browser.run("document.querySelector(`#plays button:nth-child(${values[0]})`).click();"
+                                     "const player = document.getElementById('player'), from = player.currentTime;"
+                                     + WAIT % "player.readyState > 1 && player.currentTime > from + 0.3"
+                                     + "player.pause(); return [player.videoWidth, player.currentTime, player.src];", which)
+                assert played[0] == 640 and played[2].split("#")[0].endswith("/play"), played
+            assert browser.run("const player = document.getElementById('player'); player.currentTime = 5;"
+                               + WAIT % "!player.seeking" + "return player.currentTime;") == 5, "it cannot be seeked"
+            check_view(browser, name)
+            browser.screenshot(given.keep / f"{name}.png")
+            browser.open(f"{run.url}result/{scan}")
+            browser.run(SEEN, 640)
+            ways = browser.run("document.querySelector('#plays button').click();" + WAIT % "!document.getElementById('unplayable').hidden"
+                               + "return [document.getElementById('player').hidden, document.getElementById('save').download,"
+                               " document.getElementById('open').pathname];")
+            assert ways == [True, "scan-equalized.mkv", f"/api/work/jobs/{scan}/play"], ways
+            check_view(browser, f"{name}, unplayable")
+            print(f"{name}: a result and its original play, from the same place on; what the browser does not play has ways out")
+    finally:
+        browser.close()
+        run.end()
+
+
 def soon(given):
-    """How soon a picture is there: of 4K, and after a change of the look."""
+    """How soon a picture is there: of 4K, and after a change of the look; with its noise, in a part without, and whole."""
     clips = given.keep / "soon"
     clips.mkdir(exist_ok=True)
     for width, height in [(1920, 1080), (3840, 2160)]:
-        noise = f"testsrc2=s={width}x{height}:r=25:d=2,eq=brightness=-0.3:contrast=0.4,noise=alls=12:allf=t"
-        subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", noise, "-c:v", "libx264", "-preset", "ultrafast", clips / f"{height}.mp4"],
-                       check=True)
+        noisy_clip(clips / f"{height}.mp4", width, height)
     run = Run(given.program, "web", "--no-browser", "--web=0", clips)
     browser = Browser()
-    print("| film | first picture | first whole picture | picture after a change of the look, median | whole |\n|---|---:|---:|---:|---:|")
+    print("| film | first picture | first whole picture | picture after a change of the look, median | part without noise | whole |\n"
+          "|---|---:|---:|---:|---:|---:|")
     try:
         browser.resize(1280, 800, False)
         for entry in run.ask("/api/work/folder")["entries"]:
@@ -649,13 +759,17 @@ def soon(given):
                                 "for (const look of ['night', 'haze', 'underwater', 'natural', 'faithful']) {"
                                 "  const begin = performance.now();"
                                 "  document.querySelector(`#by-look [data-look=${look}]`).click();"
-                                "  while (!document.getElementById('stage').dataset.of?.includes(`look=${look}`)) await new Promise((next) => setTimeout(next, 5));"
-                                "  const seen = performance.now() - begin;"
-                                "  while (!document.getElementById('snapshot').href.includes(`look=${look}`)) await new Promise((next) => setTimeout(next, 5));"
-                                "  spent.push([seen, performance.now() - begin]);"
+                                "  const stage = document.getElementById('stage'), part = document.getElementById('part');"
+                                "  const until = async (is) => {"
+                                "    while (!is()) await new Promise((next) => setTimeout(next, 5));"
+                                "    return performance.now() - begin;"
+                                "  };"
+                                "  spent.push([await until(() => stage.dataset.of?.includes(`look=${look}`)),"
+                                "    await until(() => part.complete && part.currentSrc.includes(`look=${look}`) || stage.dataset.whole?.includes(`look=${look}`)),"
+                                "    await until(() => stage.dataset.whole?.includes(`look=${look}`))]);"
                                 "} return spent;")
-            seen, done = (statistics.median(times) for times in zip(*spent))
-            print(f"| {entry['name']} | {first:.2f} s | {whole:.2f} s | {seen:.0f} ms | {done:.0f} ms |", flush=True)
+            seen, part, done = (statistics.median(times) for times in zip(*spent))
+            print(f"| {entry['name']} | {first:.2f} s | {whole:.2f} s | {seen:.0f} ms | {part:.0f} ms | {done:.0f} ms |", flush=True)
     finally:
         browser.close()
         run.end()
@@ -832,12 +946,13 @@ def main():
     options.add_argument("--program", default=ROOT / "target/debug/histeq-video", type=pathlib.Path)
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--keep", type=pathlib.Path)
-    options.add_argument("what", nargs="*", choices=["see", "wall", "file", "work", "texts", "late", "viewers", "attack", "soak", []], default=[])
+    options.add_argument("what", nargs="*", default=[],
+                         choices=["see", "wall", "file", "noise", "work", "play", "texts", "late", "viewers", "attack", "soak", []])
     given = options.parse_args()
     kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
     given.keep.mkdir(exist_ok=True)
     try:
-        for what in given.what or ["see", "wall", "file", "work", "texts", "late", "viewers", "attack"]:
+        for what in given.what or ["see", "wall", "file", "noise", "work", "play", "texts", "late", "viewers", "attack"]:
             print(f"\n## {what}", flush=True)
             globals()[what](given)
     finally:

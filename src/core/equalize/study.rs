@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The mapping and the denoising of a frame.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Decided {
     mapping: Mapping,
     clean: Option<Cleaning>,
@@ -32,6 +32,17 @@ impl Decided {
     /// The number of frames before and behind it that it takes to do it.
     pub fn around(&self) -> (usize, usize) {
         self.around
+    }
+
+    /// Whether noise is removed.
+    pub fn removes_noise(&self) -> bool {
+        self.clean.is_some()
+    }
+
+    /// The same mapping, of the frame with its noise.
+    #[must_use]
+    pub fn keeping_noise(&self) -> Self {
+        Decided { mapping: self.mapping.clone(), clean: None, around: (0, 0), noise: MeasuredNoise::default() }
     }
 
     /// About how many bytes it takes.

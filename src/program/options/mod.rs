@@ -72,6 +72,7 @@ pub use pieces::{JoinJob, PlanJob, PlannedFile, RunJob, StatusArgs};
 pub use preview::{LookRow, PreviewJob, ReadyCommand};
 pub use purpose::Purpose;
 pub use sandbox::Sandbox;
+pub use sequence::images_in;
 pub use shell::{answer_shell, completions, man_pages};
 pub use stderr::{EventsTo, MeterStyle, StderrOptions, Verbosity};
 pub use values::{in_one_line, is_cube, shown_command};

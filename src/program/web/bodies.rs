@@ -8,13 +8,14 @@ use histeq::frame::Frame;
 use histeq_media::ffmpeg::Still;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::Pairs;
+use histeq_media::sys::open_regular;
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
-use hyper::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, RANGE};
-use hyper::{HeaderMap, Response, StatusCode};
+use hyper::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, RANGE};
+use hyper::{HeaderMap, Method, Response, StatusCode};
 use std::fs::File;
 use std::io::{Error, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -174,39 +175,46 @@ fn pair(shown: &Shown, most_rows: usize) -> Result<Frame> {
     Pairs::new(&shown.original, most_rows)?.join([&shown.original, &shown.equalized])
 }
 
+/// The type of a file of this name.
+pub fn kind(name: &Path) -> &'static str {
+    match name.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("mp4" | "m4v" | "mov") => "video/mp4",
+        Some("webm") => "video/webm",
+        Some("mkv") => "video/x-matroska",
+        _ => "application/octet-stream",
+    }
+}
+
 /// A file, or the part of it that the request asks for.
-pub async fn file(file: PathBuf, headers: &HeaderMap) -> Response<Body> {
-    file_with_end(file, headers, || ()).await
+pub async fn file(file: PathBuf, method: &Method, headers: &HeaderMap) -> Response<Body> {
+    file_with_end(file, method, headers, || ()).await
 }
 
 /// As [`file()`]; `ended` is called when its last byte has been sent.
 pub async fn file_with_end(
     file: PathBuf,
+    method: &Method,
     headers: &HeaderMap,
     ended: impl FnOnce() + Send + 'static,
 ) -> Response<Body> {
-    let asked = headers.get(RANGE).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let kind = match file.extension().and_then(|extension| extension.to_str()) {
-        Some("mp4" | "m4v" | "mov") => "video/mp4",
-        Some("webm") => "video/webm",
-        Some("mkv") => "video/x-matroska",
-        _ => "application/octet-stream",
-    };
-    let opened = spawn_blocking(move || File::open(file).and_then(|file| Ok((file.metadata()?.len(), file)))).await;
+    // A part is what GET alone asks for (RFC 9110, 14.2).
+    let is_head = method == Method::HEAD;
+    let asked = headers.get(RANGE).filter(|_| !is_head).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let kind = kind(&file);
+    let opened = spawn_blocking(move || open_regular(file).and_then(|file| Ok((file.metadata()?.len(), file)))).await;
     let Ok(Ok((length, file))) = opened else { return error(StatusCode::NOT_FOUND, "the file is gone") };
     let range = asked.as_deref().map(|asked| range(asked, length));
     let (begin, end) = match range {
-        Some(None) => return error(StatusCode::RANGE_NOT_SATISFIABLE, "the file is shorter"),
+        Some(None) => {
+            let mut response = error(StatusCode::RANGE_NOT_SATISFIABLE, "the file has no such part");
+            if let Ok(whole) = HeaderValue::from_str(&format!("bytes */{length}")) {
+                response.headers_mut().insert(CONTENT_RANGE, whole);
+            }
+            return response;
+        }
         Some(Some(range)) => range,
         None => (0, length),
     };
-    let (sender, body) = Channel::new(2);
-    tokio::spawn(async move {
-        // It ends early when the reader goes.
-        if send_part(file, (begin, end), sender).await.is_ok_and(|is_whole| is_whole && end == length) {
-            ended();
-        }
-    });
     let mut response = Response::builder()
         .header(CONTENT_TYPE, kind)
         .header(ACCEPT_RANGES, "bytes")
@@ -215,6 +223,16 @@ pub async fn file_with_end(
         let part = format!("bytes {begin}-{}/{length}", end.saturating_sub(1));
         response = response.status(StatusCode::PARTIAL_CONTENT).header(CONTENT_RANGE, part);
     }
+    if is_head {
+        return response.body(Body::default()).unwrap_or_default();
+    }
+    let (sender, body) = Channel::new(2);
+    tokio::spawn(async move {
+        // It ends early when the reader goes.
+        if send_part(file, (begin, end), sender).await.is_ok_and(|is_whole| is_whole && end == length) {
+            ended();
+        }
+    });
     response.body(body.boxed()).unwrap_or_default()
 }
 

@@ -1,13 +1,13 @@
 //! The files and folders that the page may see. Each has a number that is given here, and the page knows no other name of it.
 
 use super::hub::lock;
-use crate::options::is_video_name;
+use crate::options::{images_in, is_video_name};
 use anyhow::{Context, Result, bail, ensure};
 use histeq_media::sink::is_made_here;
 use histeq_media::source::{InputOptions, Isolation};
 use histeq_media::sys::{Name, is_image_name};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -18,6 +18,13 @@ const MAX_KNOWN: usize = 100_000;
 
 /// Most of them that a folder is shown with.
 const MAX_LISTED: usize = 2_000;
+
+/// Ends of the names of films and photos that people have, and that are not shown.
+const UNREAD: [&str; 14] =
+    ["arw", "braw", "cr2", "cr3", "dav", "dng", "heic", "heif", "insv", "nef", "orf", "r3d", "raf", "rw2"];
+
+/// The fewest numbered pictures that are told to be one film: two seconds.
+const MIN_FILM: usize = 48;
 
 /// The number of the place where the page begins.
 pub const TOP: usize = 0;
@@ -70,6 +77,11 @@ pub struct Listing {
     entries: Vec<Entry>,
     /// How many are not in the list.
     left_out: usize,
+    /// How many files of other kinds there are, by the ends of their names.
+    unread: BTreeMap<String, usize>,
+    /// The pattern of pictures that may be the frames of one film, and how many there are.
+    #[serde(skip)]
+    pub film: Option<(Name, usize)>,
 }
 
 impl Shelf {
@@ -191,12 +203,18 @@ impl Shelf {
             });
             (name, paths.map(|entry| entry.path()).collect(), up)
         };
-        paths.retain(|path| kind_of(path).is_some());
+        let mut unread = BTreeMap::new();
+        paths.retain(|path| {
+            let end = unread_end(path).filter(|_| path.is_file());
+            end.into_iter().for_each(|end| *unread.entry(end).or_default() += 1);
+            kind_of(path).is_some()
+        });
+        let film = paths.first().filter(|_| !is_several).and_then(|path| film_in(path.parent()?));
         paths.sort_by_cached_key(|path| (!path.is_dir(), sort_key(path)));
         let left_out = paths.len().saturating_sub(MAX_LISTED);
         paths.truncate(MAX_LISTED);
         let entries: Vec<Entry> = paths.iter().filter_map(|path| self.entry(path)).collect();
-        Ok(Listing { number, name, up, left_out: left_out + paths.len() - entries.len(), entries })
+        Ok(Listing { number, name, up, left_out: left_out + paths.len() - entries.len(), entries, unread, film })
     }
 }
 
@@ -210,6 +228,18 @@ fn kind_of(path: &Path) -> Option<Kind> {
         () if is_image_name(path) => Some(Kind::Picture),
         () => None,
     }
+}
+
+/// The end of the name of a film or photo that is not shown, in small letters.
+fn unread_end(path: &Path) -> Option<String> {
+    let end = path.extension()?.to_str()?.to_ascii_lowercase();
+    UNREAD.contains(&end.as_str()).then_some(end)
+}
+
+/// The most pictures with numbers in a folder: their pattern, and how many there are. Photos are none.
+fn film_in(folder: &Path) -> Option<(Name, usize)> {
+    let longest = images_in(folder).ok()?.sequences.into_iter().max_by_key(|(_, count)| *count);
+    longest.filter(|(_, count)| *count >= MIN_FILM)
 }
 
 /// Whether this program has made it; by its name where the file system keeps no such mark.
@@ -275,6 +305,23 @@ mod tests {
         let gone = shelf.file(top.entries[2].number).expect_err("it has gone").to_string();
         assert_eq!(gone, "clip2.MP4: not there any more");
         assert!(shelf.file(99).is_err());
+    }
+
+    #[test]
+    fn what_is_not_shown_is_counted_and_scans_of_a_film_are_told_from_photos() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str| std::fs::write(folder.path().join(name), b"x").expect("a file");
+        ["a.HEIC", "b.heic", "c.CR3", "notes.txt", "in.mp4"].into_iter().for_each(write);
+        (1..=MIN_FILM).for_each(|number| write(&format!("IMG_{number:04}.JPG")));
+        let top = || shelf(folder.path(), None).list(TOP).expect("a list");
+        let unread: Vec<_> = top().unread.into_iter().collect();
+        assert_eq!(unread, [("cr3".to_owned(), 1), ("heic".to_owned(), 2)]);
+        assert_eq!(top().film, None, "photos");
+        (1..MIN_FILM).for_each(|number| write(&format!("reel_{number:05}.dpx")));
+        assert_eq!(top().film, None, "too few");
+        write("reel_00048.dpx");
+        let (pattern, count) = top().film.expect("a film");
+        assert_eq!((pattern.path().file_name(), count), (Some("reel_%05d.dpx".as_ref()), MIN_FILM));
     }
 
     #[test]

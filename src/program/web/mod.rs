@@ -14,6 +14,7 @@
 //! | `viewed_file.rs` | a file that is looked at before it is equalized |
 //! | `work.rs` | the page that does the work: what it may ask for |
 //! | `folder.rs` | the files and folders that it may see |
+//! | `playing.rs` | what browsers are asked before they play one |
 //! | `small.rs` | small pictures of them |
 //! | `jobs.rs` | the queue of files that are made, each by a child process |
 //! | `uploads.rs` | files that are dropped on it |
@@ -35,6 +36,7 @@ mod jobs;
 mod metrics;
 mod numbers;
 mod picture;
+mod playing;
 mod routes;
 mod server;
 mod small;

@@ -4,7 +4,7 @@ use super::access::{Access, Refusal};
 use super::bodies::{self, Gone, Of};
 use super::hub::{Admitted, Change, Hub, Viewed};
 use super::metrics;
-use super::viewed_file::{Asked, ViewedFile};
+use super::viewed_file::{Asked, AskedPart, ViewedFile};
 use super::work;
 use bytes::Bytes;
 use histeq::Named;
@@ -14,7 +14,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    ACCEPT, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
     SEC_WEBSOCKET_KEY, SET_COOKIE, UPGRADE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
@@ -51,6 +51,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 pub const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page, and what it consists of.
@@ -112,6 +113,7 @@ impl Routes {
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         match self.check(&request) {
             Ok(()) => guarded(self.route(request).await),
+            Err((status, message)) if is_opened_by_hand(&request) => closing(whole(status, TEXT, message)),
             Err(wrong) => refuse(wrong),
         }
     }
@@ -199,7 +201,7 @@ async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>,
             Some(name) => {
                 let name = percent_decode_str(name).decode_utf8_lossy();
                 match source.recording(&name) {
-                    Some(file) => bodies::file(file, request.headers()).await,
+                    Some(file) => bodies::file(file, request.method(), request.headers()).await,
                     None => error(StatusCode::NOT_FOUND, "there is no such recording"),
                 }
             }
@@ -224,7 +226,22 @@ pub async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_
             let numbers = move |gone: &Gone| Ok(file.numbers(&asked, gone)?.to_string().into_bytes());
             bodies::made(JSON, numbers).await
         }
-        "frame.jpg" => bodies::made("image/jpeg", move |gone| file.jpeg(&asked, of, rows, gone)).await,
+        "frame.jpg" => {
+            // Who waits for it holds no thread. It is never closed.
+            let turn = match file.takes_long(&asked, of, rows) {
+                true => file.whole.clone().acquire_owned().await.ok(),
+                false => None,
+            };
+            let make = move |gone: &Gone| {
+                let _turn = turn;
+                file.jpeg(&asked, of, rows, gone)
+            };
+            bodies::made("image/jpeg", make).await
+        }
+        "noise.jpg" => match AskedPart::read(query) {
+            Ok(part) => bodies::made("image/jpeg", move |gone| file.part(&asked, part, gone)).await,
+            Err(wrong) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
+        },
         "film.mp4" => bodies::made("video/mp4", move |gone| file.film(&asked, gone)).await,
         _ => error(StatusCode::NOT_FOUND, NOTHING),
     }
@@ -291,9 +308,18 @@ pub fn error(status: StatusCode, message: &str) -> Response<Body> {
     whole(status, JSON, json!({ "error": message }).to_string())
 }
 
+/// Whether a person sees the answer as it is.
+fn is_opened_by_hand(request: &Request<Incoming>) -> bool {
+    request.headers().get(ACCEPT).is_some_and(|kinds| kinds.as_bytes().starts_with(b"text/html"))
+}
+
 /// The answer to a request that is refused.
 pub fn refuse((status, message): Wrong) -> Response<Body> {
-    let mut response = guarded(error(status, message));
+    closing(error(status, message))
+}
+
+fn closing(response: Response<Body>) -> Response<Body> {
+    let mut response = guarded(response);
     // Who may not come in keeps no connection.
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response

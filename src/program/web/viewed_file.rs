@@ -3,11 +3,12 @@
 use super::bodies::{Gone, Of};
 use super::hub::lock;
 use super::numbers::of_frames;
+use super::playing::media_type;
 use super::routes::value_of;
 use crate::draw::sheet::Miniatures;
 use crate::options::{LookRow, ReadyCommand};
-use crate::stills::{DEFAULT_RATE, Moment, ShownLook};
-use anyhow::{Context, Result, anyhow, ensure};
+use crate::stills::{DEFAULT_RATE, Judged, Moment, ShownLook};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Named;
 use histeq::frame::Frame;
 use histeq::spec::Look;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// Most rows of a picture.
 const MOST_ROWS: usize = 1080;
@@ -33,6 +35,10 @@ const FILM_ROWS: usize = 720;
 /// Length of a film in seconds, and the most frames of it.
 const FILM_SECONDS: f64 = 4.0;
 const FILM_FRAMES: u64 = 240;
+
+/// Columns of a part in which noise is shown, by default and at most. It has a fourth as many rows: two lie above each other.
+const PART_COLUMNS: usize = 640;
+const MAX_PART_COLUMNS: usize = 960;
 
 /// Requests that may wait for a picture or a film.
 const MAX_WAITING: usize = 8;
@@ -49,10 +55,12 @@ pub struct ViewedFile {
     made: Option<InputOptions>,
     cancel: Cancel,
     notices: Notices,
-    /// One picture or film is made at a time.
+    /// One picture or film is made at a time, but for the noise of pictures.
     last: Mutex<Last>,
     /// How many requests wait for that.
     waiting: AtomicUsize,
+    /// The noise of one picture is removed at a time. It takes seconds for a large one: others come meanwhile.
+    pub whole: Arc<Semaphore>,
 }
 
 /// What the page has to know of it.
@@ -67,15 +75,22 @@ struct Facts {
     height: usize,
     is_image: bool,
     looks: Vec<String>,
+    /// The type of the file for `canPlayType`, and that of what was made of it, as far as they are known.
+    types: [Option<String>; 2],
 }
 
-/// The moments that were shown last, in full and scaled down, and the last pair of pictures.
+/// The moments that were shown last, in full and scaled down, what a look does to the one in full, and the last pair of
+/// whole pictures.
 struct Last {
     input: Input,
     full: Option<(i64, Moment)>,
     small: Option<(i64, Moment)>,
-    pair: Option<(Asked, Arc<[Frame; 2]>)>,
+    judged: Option<(Asked, Arc<Judged>)>,
+    pair: Option<(Asked, Pair)>,
 }
+
+/// Original and equalized frame.
+type Pair = Arc<[Frame; 2]>;
 
 /// An error that may be told to anybody.
 #[derive(Debug, thiserror::Error)]
@@ -88,11 +103,13 @@ pub struct Asked {
     /// Microseconds from the begin of the part.
     at: i64,
     row: LookRow,
+    /// Whether it keeps the noise that a run removes.
+    keeps_noise: bool,
 }
 
 impl Asked {
-    /// Reads the part of an address behind its `?`: `at` in seconds, `look`, `strength`; by default the first frame, and what the
-    /// look has.
+    /// Reads the part of an address behind its `?`: `at` in seconds, `look`, `strength`, and `noise`, which is `keep` or left
+    /// out; by default the first frame, and what the look has.
     ///
     /// # Errors
     /// When one of them has no such value.
@@ -105,7 +122,37 @@ impl Asked {
             None => Look::default(),
         };
         let row = LookRow::read(look, value("strength")).map_err(anyhow::Error::msg)?;
-        Ok(Asked { at: (seconds.min(1e9) * 1e6) as i64, row })
+        let keeps_noise = match value("noise") {
+            None => false,
+            Some("keep") => true,
+            Some(_) => bail!("noise is keep, or left out"),
+        };
+        Ok(Asked { at: (seconds.min(1e9) * 1e6) as i64, row, keeps_noise })
+    }
+}
+
+/// Which part of a frame is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AskedPart {
+    /// Its middle, in shares of the upright frame.
+    point: (f64, f64),
+    columns: usize,
+}
+
+impl AskedPart {
+    /// Reads the part of an address behind its `?`: `x`, `y` and `columns`; by default the middle.
+    ///
+    /// # Errors
+    /// When one of them has no such value.
+    pub fn read(query: &str) -> Result<Self> {
+        let share = |name: &str| {
+            let share = value_of(query, name).unwrap_or("0.5").parse().ok();
+            let share = share.filter(|share: &f64| (0.0..=1.0).contains(share));
+            share.with_context(|| format!("{name} is a share of the picture, 0 to 1"))
+        };
+        let columns = value_of(query, "columns").map_or(Ok(PART_COLUMNS), str::parse);
+        let columns = columns.context("columns is a number")?.clamp(16, MAX_PART_COLUMNS);
+        Ok(AskedPart { point: (share("x")?, share("y")?), columns })
     }
 }
 
@@ -123,14 +170,28 @@ impl ViewedFile {
         looks.dedup();
         let (rate, is_image) = (input.rate().unwrap_or(DEFAULT_RATE), input.is_image());
         let (width, height) = input.picture.map_or((0, 0), |(_, size)| size);
-        let facts = Facts { name: command.input_name().to_string(), duration, rate, width, height, is_image, looks };
-        let last = Mutex::new(Last { input, full: None, small: None, pair: None });
-        ViewedFile { facts, options, rows, command, made: None, cancel, notices, last, waiting: AtomicUsize::new(0) }
+        let name = command.input_name().to_string();
+        let types = [media_type(options.url.path(), input.video_stream()), None];
+        let last = Mutex::new(Last { input, full: None, small: None, judged: None, pair: None });
+        ViewedFile {
+            facts: Facts { name, duration, rate, width, height, is_image, looks, types },
+            options,
+            rows,
+            command,
+            made: None,
+            cancel,
+            notices,
+            last,
+            waiting: AtomicUsize::new(0),
+            whole: Arc::new(Semaphore::new(1)),
+        }
     }
 
-    /// The same file beside one that was made of it.
-    pub fn beside(self, made: InputOptions) -> Self {
-        ViewedFile { facts: Facts { looks: Vec::new(), ..self.facts }, made: Some(made), ..self }
+    /// The same file beside one that was made of it, of this type.
+    pub fn beside(mut self, made: InputOptions, its_type: Option<String>) -> Self {
+        self.facts.looks.clear();
+        self.facts.types[1] = its_type;
+        ViewedFile { made: Some(made), ..self }
     }
 
     /// What the page has to know of it.
@@ -143,8 +204,8 @@ impl ViewedFile {
         let place = self.waiting.fetch_add(1, Ordering::SeqCst);
         let last = if place < MAX_WAITING { Some(lock(&self.last)) } else { None };
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        ensure!(!gone.is_so(), LEFT);
-        last.context("too much is asked for at once")
+        ensure!(!gone.is_so(), Plain(LEFT));
+        Ok(last.ok_or(Plain("too much is asked for at once"))?)
     }
 
     /// What may be told of what `make` fails with, which may name files and passwords: the program says that itself.
@@ -165,20 +226,28 @@ impl ViewedFile {
         self.command.with(&asked.row, is_local)
     }
 
-    /// What is to be said of a frame: its time, the strength of its look, histogram and curve.
+    /// What is to be said of a frame: its time, the strength of its look, whether noise is removed, histogram and curve.
     ///
     /// # Errors
     /// When it cannot be read or equalized.
     pub fn numbers(&self, asked: &Asked, gone: &Gone) -> Result<Value> {
-        let mut last = self.turn(gone)?;
-        let pair = self.told(|| self.pair(&mut last, asked, false))?;
+        // They are known before the noise is gone.
+        let asked = &Asked { keeps_noise: self.made.is_none(), ..asked.clone() };
+        let (pair, last) = self.told(|| self.pair(asked, false, gone))?;
         let time = last.full.as_ref().map(|(_, moment)| moment.time());
+        let removes_noise = last.judged.as_ref().is_some_and(|(_, judged)| judged.removes_noise());
         let strength = f64::from(ShownLook::new(&asked.row, &last.input)?.settings.strength.of_256()) / 256.0;
         drop(last);
         let mut numbers = of_frames(&pair[0], &pair[1]);
         numbers["time"] = json!(time);
         numbers["strength"] = json!((strength * 100.0).round() / 100.0);
+        numbers["noise"] = json!(removes_noise);
         Ok(numbers)
+    }
+
+    /// Whether this picture may take seconds: then it needs the place that [`whole`](Self::whole) has.
+    pub fn takes_long(&self, asked: &Asked, of: Of, rows: usize) -> bool {
+        self.made.is_none() && !asked.keeps_noise && !matches!(of, Of::Original) && rows >= SMALL
     }
 
     /// The frame as JPEG, upright and with square pixels, with at most `rows` rows.
@@ -187,8 +256,9 @@ impl ViewedFile {
     /// When it cannot be read or equalized.
     pub fn jpeg(&self, asked: &Asked, of: Of, rows: usize, gone: &Gone) -> Result<Vec<u8>> {
         let rows = rows.clamp(16, MOST_ROWS);
-        let mut last = self.turn(gone)?;
-        let pair = self.told(|| self.pair(&mut last, asked, rows < SMALL))?;
+        let keeps_noise = asked.keeps_noise || !self.takes_long(asked, of, rows);
+        let asked = &Asked { keeps_noise: keeps_noise && self.made.is_none(), ..asked.clone() };
+        let (pair, last) = self.told(|| self.pair(asked, rows < SMALL, gone))?;
         if self.made.is_some() {
             drop(last);
             return match of {
@@ -212,30 +282,77 @@ impl ViewedFile {
         }
     }
 
-    /// Original and equalized frame.
-    fn pair(&self, last: &mut Last, asked: &Asked, is_small: bool) -> Result<Arc<[Frame; 2]>> {
-        ensure!(asked.at as f64 <= self.facts.duration * 1e6, Plain("there is no frame at that time"));
-        if let Some((_, pair)) = last.pair.as_ref().filter(|(of, _)| !is_small && of == asked) {
-            return Ok(pair.clone());
+    /// A part of the frame under its look as JPEG, upright, with the pixels of the file: with its noise, and below that
+    /// without.
+    ///
+    /// # Errors
+    /// When it cannot be read or equalized.
+    pub fn part(&self, asked: &Asked, part: AskedPart, gone: &Gone) -> Result<Vec<u8>> {
+        let [noisy, clean] = self.told(|| {
+            ensure!(self.made.is_none(), Plain("a result has no look"));
+            let mut last = self.turn(gone)?;
+            let (_, judged) = self.judged(&mut last, asked)?;
+            let upright = AutoRotate::new(last.input.video_stream(), false);
+            judged.part(upright, part.point, (part.columns, part.columns / 4))
+        })?;
+        Still::Jpeg.encode(&Pairs::new(&noisy, usize::MAX)?.join([&noisy, &clean])?)
+    }
+
+    /// Original and equalized frame, and the moments of which they are made.
+    fn pair(&self, asked: &Asked, is_small: bool, gone: &Gone) -> Result<(Pair, MutexGuard<'_, Last>)> {
+        let mut last = self.turn(gone)?;
+        let known = last.pair.as_ref().filter(|(of, _)| !is_small && of == asked).map(|(_, pair)| pair.clone());
+        if let Some(pair) = known {
+            return Ok((pair, last));
         }
+        if is_small || self.made.is_some() {
+            let moment = self.moment(&mut last, asked.at, is_small)?;
+            let pair = Arc::new(match &self.made {
+                None => [moment.shown.clone(), moment.under(&asked.row)?],
+                Some(made) => self.alike(moment, made, asked.at)?,
+            });
+            if !is_small {
+                last.pair = Some((asked.clone(), pair.clone()));
+            }
+            return Ok((pair, last));
+        }
+        let (original, judged) = self.judged(&mut last, asked)?;
+        if asked.keeps_noise {
+            return Ok((Arc::new([original, judged.noisy.clone()]), last));
+        }
+        // Others are made while its noise is removed.
+        drop(last);
+        let pair = Arc::new([original, judged.clean()?]);
+        let mut last = self.turn(gone)?;
+        last.pair = Some((asked.clone(), pair.clone()));
+        Ok((pair, last))
+    }
+
+    /// The frame at this time and those around it: those that are held, or new ones.
+    fn moment<'a>(&self, last: &'a mut Last, at: i64, is_small: bool) -> Result<&'a Moment> {
+        ensure!(at as f64 <= self.facts.duration * 1e6, Plain("there is no frame at that time"));
         let (room, held) = match is_small {
             true => (Some((SMALL, SMALL)), &mut last.small),
             false => (None, &mut last.full),
         };
-        let moment = match held.take().filter(|(at, _)| *at == asked.at) {
+        let moment = match held.take().filter(|(of, _)| *of == at) {
             Some((_, moment)) => moment,
-            None => Moment::read(&self.from(asked.at, 1), &self.rows, room, &self.cancel)?,
+            None => Moment::read(&self.from(at, 1), &self.rows, room, &self.cancel)?,
         };
-        let pair = match &self.made {
-            None => [moment.shown.clone(), moment.under(&asked.row)?],
-            Some(made) => self.alike(&moment, made, asked.at)?,
+        Ok(&held.insert((at, moment)).1)
+    }
+
+    /// The frame, and what its look does to it.
+    fn judged(&self, last: &mut Last, asked: &Asked) -> Result<(Frame, Arc<Judged>)> {
+        let known = last.judged.take().filter(|(of, _)| (of.at, &of.row) == (asked.at, &asked.row));
+        let moment = self.moment(last, asked.at, false)?;
+        let original = moment.shown.clone();
+        let judged = match known {
+            Some((_, judged)) => judged,
+            None => Arc::new(moment.judged(&asked.row)?),
         };
-        let pair = Arc::new(pair);
-        *held = Some((asked.at, moment));
-        if !is_small {
-            last.pair = Some((asked.clone(), pair.clone()));
-        }
-        Ok(pair)
+        last.judged = Some((asked.clone(), judged.clone()));
+        Ok((original, judged))
     }
 
     /// A frame and the same one of the file that was made, both upright and of the size of the smaller one.
@@ -310,15 +427,38 @@ impl ViewedFile {
 
 #[cfg(test)]
 mod tests {
-    use super::Asked;
+    use super::{Asked, AskedPart, MAX_PART_COLUMNS, PART_COLUMNS};
 
     #[test]
     fn what_is_asked_for_has_values_that_exist() {
         let asked = Asked::read("at=1.5&look=night&strength=0.25&rows=90").expect("values");
         assert_eq!((asked.at, asked.row.strength.map(|(text, _)| text).as_deref()), (1_500_000, Some("0.25")));
         assert_eq!(Asked::read("").expect("defaults").at, 0);
-        for wrong in ["at=-1", "at=x", "at=NaN", "at=inf", "look=none", "strength=2", "strength=", "strength=0.5;x"] {
+        assert!(Asked::read("noise=keep").expect("a value").keeps_noise && !asked.keeps_noise);
+        for wrong in [
+            "at=-1",
+            "at=x",
+            "at=NaN",
+            "at=inf",
+            "look=none",
+            "strength=2",
+            "strength=",
+            "strength=0.5;x",
+            "noise=",
+            "noise=no",
+        ] {
             assert!(Asked::read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_is_asked_for_lies_in_the_picture_and_has_a_limit() {
+        let part = |query| AskedPart::read(query).expect("values");
+        assert_eq!(part(""), AskedPart { point: (0.5, 0.5), columns: PART_COLUMNS });
+        assert_eq!(part("x=0&y=1&columns=99999"), AskedPart { point: (0.0, 1.0), columns: MAX_PART_COLUMNS });
+        assert_eq!(part("columns=0").columns, 16);
+        for wrong in ["x=-0.1", "x=1.1", "y=NaN", "y=", "x=a", "columns=-1", "columns=x", "columns=1e3"] {
+            assert!(AskedPart::read(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -4,6 +4,7 @@ use super::bodies::{self, Gone};
 use super::folder::{Shelf, TOP};
 use super::hub::lock;
 use super::jobs::{Order, Queue};
+use super::playing::media_type;
 use super::routes::{self, Body, JSON, NOTHING, error, json_body, refuse, value_of, whole};
 use super::small::SmallPictures;
 use super::uploads::Uploads;
@@ -125,10 +126,19 @@ impl Work {
         let command = ReadyCommand::of(options.url.clone());
         let file =
             ViewedFile::new((options, input), duration, rows, command, (self.cancel.clone(), self.notices.clone()));
-        Ok(match made {
-            Some(made) => file.beside(made),
-            None => file,
-        })
+        let Some(made) = made else { return Ok(file) };
+        // What cannot be opened says so where it is shown.
+        let opened = source::open(&made, &self.cancel, Notices::silent(), Arc::default());
+        let its_type = opened.ok().and_then(|(_, input)| media_type(made.url.path(), input.video_stream()));
+        Ok(file.beside(made, its_type))
+    }
+
+    /// The file that is played.
+    fn played(&self, shown: Shown) -> Result<PathBuf> {
+        match shown {
+            Shown::File(number) => Ok(self.shelf.file(number)?.0.url.path().canonicalize()?),
+            Shown::Result(job) => Ok(self.queue.result(job)?.1),
+        }
     }
 
     /// What the page may do, and what there is to choose.
@@ -139,13 +149,20 @@ impl Work {
             "read_only": self.read_only,
             "desktop": self.has_desktop && is_local,
             "goals": goals,
+            "most": MAX_ORDERED,
             "upload": { "most": self.uploads.most, "left": self.uploads.left() },
         })
     }
 
     /// The folder of this number; where the page begins, with the files that it has given.
-    fn list(&self, number: usize) -> Result<Value> {
-        let mut listing = json!(self.shelf.list(number)?);
+    fn list(&self, number: usize, is_local: bool) -> Result<Value> {
+        let found = self.shelf.list(number)?;
+        let mut listing = json!(found);
+        if let Some((pattern, count)) = found.film {
+            let last = Name::from(pattern.path().file_name().unwrap_or_default());
+            let name = if is_local { pattern } else { last };
+            listing["film"] = json!({ "pictures": count, "command": format!("histeq-video {}", name.quoted()) });
+        }
         if number == TOP {
             let given = self.uploads.files();
             listing["given"] =
@@ -219,9 +236,11 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
     }
     match (what, number, rest) {
         ("", None, "") => json_body(&work.facts(is_local)),
-        ("folder", number, "") => in_thread(move || work.list(number.unwrap_or(TOP))).await,
+        ("folder", number, "") => in_thread(move || work.list(number.unwrap_or(TOP), is_local)).await,
         ("jobs", None, "") => json_body(&work.queue.told(is_local)),
         ("jobs", Some(job), "download") => download(work, job, request).await,
+        ("jobs", Some(job), "play") => play(work, Shown::Result(job), request).await,
+        ("files", Some(file), "play") => play(work, Shown::File(file), request).await,
         ("jobs", Some(job), rest) => shown(work, Shown::Result(job), rest, &query, is_local).await,
         ("files", Some(file), "small.jpg") => {
             let Ok(_turn) = work.small.turn.acquire().await else { return error(StatusCode::NOT_FOUND, NOTHING) };
@@ -246,6 +265,15 @@ async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local:
     }
 }
 
+/// A film as it is, or a part of it: nothing is decoded.
+async fn play(work: Arc<Work>, shown: Shown, request: Request<Incoming>) -> Response<Body> {
+    match spawn_blocking(move || work.played(shown)).await {
+        Ok(Ok(file)) => bodies::file(file, request.method(), request.headers()).await,
+        Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being played"),
+    }
+}
+
 /// The result of a job, as a file to save.
 async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Response<Body> {
     let output = match work.queue.result(job) {
@@ -263,7 +291,7 @@ async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Re
             }
         }
     };
-    let mut response = bodies::file_with_end(output, request.headers(), ended).await;
+    let mut response = bodies::file_with_end(output, request.method(), request.headers(), ended).await;
     let disposition = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&name, NON_ALPHANUMERIC));
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {
         response.headers_mut().insert(CONTENT_DISPOSITION, disposition);

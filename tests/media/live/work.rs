@@ -1,5 +1,8 @@
 //! `web`: the page that does the work, by its addresses: what is listed, made, taken and refused. tests/media/web.py has a browser.
 
+// Films that are played, and noise that is shown.
+mod playing;
+
 use super::web::{Served, dark_clip, frame_of};
 use super::*;
 use crate::support::http::Answer;

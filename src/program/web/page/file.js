@@ -1,22 +1,19 @@
 // A file: any of its frames under any look, as a picture and as a short film, and the command that makes it.
 
 import {
-  $, ask, bytes, chart, choose, chosen, element, fileName, GONE, isFree, paintPair, readLooks, repaintBy, say, setTitle, showEqualized, showFacts,
-  tellSettings, whenPainted, wordsOf,
+  $, ask, bytes, chart, choose, chosen, element, fileName, GONE, onKeys, paintAll, paintPair, pictureOf, pointed, readLooks, repaintBy, say,
+  setTitle, showEqualized, showFacts, tellSettings, wordsOf,
 } from "/picture.js";
+import { T } from "/texts.js";
 
-/// Strengths that are shown side by side.
-const STRENGTHS = [0.25, 0.5, 0.75, 1];
-/// Rows of a small picture, as it is asked for.
-const SMALL = 120;
-/// A picture that takes longer than this, in milliseconds, is said to.
-const SOON = 400;
-/// Where a picture takes longer than this, in milliseconds, one of so many rows is shown first.
-const SLOW = 250, DRAFT = 320;
-/// Milliseconds between two questions whether the program is there.
-const ALIVE = 5000;
+/// Strengths that are shown side by side, and rows of a small picture.
+const STRENGTHS = [0.25, 0.5, 0.75, 1], SMALL = 120;
+/// Milliseconds: a picture that takes longer is said to; a pointer that rests has a part shown; whether the program is there is asked.
+const SOON = 400, REST = 120, ALIVE = 5000;
 
-let file = null, base = "/api/file", goalOf = () => null, pair = null, film = null, working = null, isOutdated = false, isSlow = true, turn = 0;
+let file = null, base = "/api/file", goalOf = () => null, pair = null, film = null, working = null, isOutdated = false, turn = 0;
+/// What ends the wait for the noise of a picture; where the picture was pointed at, and when that is shown.
+let whole = new AbortController(), spot = { x: 0.5, y: 0.5 }, late = null, resting = null;
 
 const at = () => Number($("seek").value) / 1000;
 const last = () => Math.max(0, file.duration - 1 / file.rate);
@@ -35,34 +32,61 @@ function refresh() {
   stopFilm();
   isOutdated = true;
   turn++;
+  whole.abort();
   tell();
   working ??= work().finally(() => { working = null; });
 }
 
 async function work() {
-  const late = setTimeout(() => say("working"), SOON);
   try {
     while (isOutdated) {
-      isOutdated = false;
-      const words = asked(), rows = $("stage").clientHeight * devicePixelRatio > 720 ? 1080 : 720;
-      // A small picture comes first where the whole took long.
-      for (const size of isSlow ? [DRAFT, rows] : [rows]) {
-        if (isOutdated) break;
-        const begin = performance.now();
-        pair = await createImageBitmap(await bytes(`${base}/frame.jpg?of=both&rows=${size}&${words}`));
-        paintPair(pair, pair.width, pair.height);
-        $("stage").dataset.of = words;
-        if (size === rows) isSlow = performance.now() - begin > SLOW;
-      }
-      if (!isOutdated) show(await ask(`${base}/frame?${words}`));
+      [isOutdated, whole] = [false, new AbortController()];
+      late = setTimeout(() => say("working"), SOON);
+      await paint("&noise=keep");
+      const frame = await ask(`${base}/frame?${asked()}`);
+      clearTimeout(late);
+      if (isOutdated) continue;
+      show(frame);
+      compare();
+      say(frame.noise ? T.cleaning : "");
+      $("noise").hidden = !frame.noise;
+      if (frame.noise) await showPart();
+      if (frame.noise) await paint("", whole.signal).catch(unlessLeft);
+      if (!whole.signal.aborted) $("stage").dataset.whole = asked();
     }
     say("");
-    compare();
   } catch (error) {
-    say(wordsOf(error));
-  } finally {
     clearTimeout(late);
+    say(wordsOf(error));
   }
+}
+
+const unlessLeft = (error) => { if (!whole.signal.aborted) throw error; };
+
+/// Shows the picture that is asked for, where `noise` says so with its noise.
+async function paint(noise, signal) {
+  const words = asked(), rows = $("stage").clientHeight * devicePixelRatio > 720 ? 1080 : 720;
+  const made = await pictureOf(`${base}/frame.jpg?of=both&rows=${rows}${noise}&${words}`, signal);
+  if (signal?.aborted) return;
+  pair = made;
+  paintPair(pair);
+  $("stage").dataset.of = words;
+}
+
+/// Shows a part at full size with its noise and without: where the picture was pointed at last, or the middle.
+function showPart() {
+  const words = asked(), columns = Math.round($("noise").clientWidth * devicePixelRatio);
+  Object.entries({ ...spot, columns }).forEach(([name, value]) => words.set(name, value));
+  $("part").srcset = `${base}/noise.jpg?${words} ${devicePixelRatio}x`;
+  // Another one may come before it is there.
+  return $("part").decode().catch(() => {});
+}
+
+/// The part where the pointer rests is shown next.
+function point(event) {
+  spot = pointed(event);
+  clearTimeout(resting);
+  if (!$("noise").hidden) resting = setTimeout(showPart, REST);
 }
 
 /// Says at once what is chosen: its description, its command, and its place in the address of the page.
@@ -77,13 +101,12 @@ export async function tell() {
   if (said && `${words}` === `${asked()}` && goal === goalOf()) $("command").value = said.command;
 }
 
-/// Shows what is said of a frame.
 function show(frame) {
   const isTurned = pair.width * 2 > pair.height !== file.width > file.height;
   const size = isTurned ? [file.height, file.width] : [file.width, file.height];
   const rate = file.rate.toFixed(2).replace(/\.?0+$/, "");
   if (file.looks.length) showFacts([["size", size.join(" × ")], ...(file.is_image ? [] : [["frames a second", rate]])]);
-  $("time").textContent = file.is_image ? "" : `${frame.time} / ${clock(file.duration)}`;
+  $("time").textContent = $("seek").ariaValueText = file.is_image ? "" : `${frame.time} / ${clock(file.duration)}`;
   if (chosen().strength === null) $("strength").value = Math.round(frame.strength * 100);
   tellSettings();
   mark();
@@ -112,6 +135,7 @@ const buttons = () => [...document.querySelectorAll(".strip button")];
 /// Makes the small pictures, one by one, until something else is asked for.
 async function compare() {
   const mine = ++turn;
+  if (!file.looks.length) return;
   for (const button of buttons()) {
     const image = button.querySelector("img"), path = pathOf(button.dataset);
     if (image.dataset.path !== path) {
@@ -161,6 +185,7 @@ async function play() {
   if (film) return refresh();
   const video = element("video", { muted: true, loop: true, playsInline: true }), stop = new AbortController();
   film = { video, stop };
+  whole.abort();
   $("play").textContent = "Stop";
   try {
     await working;
@@ -171,16 +196,12 @@ async function play() {
     const made = await bytes(`${base}/film.mp4?${asked()}`, stop.signal);
     if (film?.video !== video) return;
     video.src = URL.createObjectURL(made);
-    const paint = () => {
-      if (film?.video !== video) return;
-      if (video.videoWidth) paintPair(video, video.videoWidth, video.videoHeight, true);
-      $("seek").value = Math.round((begin + video.currentTime) * 1000);
-      $("time").textContent = `${clock(at())} / ${clock(file.duration)}`;
-      whenPainted(video, paint);
-    };
     await video.play();
     say("");
-    paint();
+    paintAll(video, () => film?.video !== video, () => {
+      $("seek").value = Math.round((begin + video.currentTime) * 1000);
+      $("time").textContent = `${clock(at())} / ${clock(file.duration)}`;
+    }, true);
   } catch (error) {
     if (film?.video !== video) return;
     stopFilm();
@@ -201,9 +222,9 @@ function stopFilm() {
 
 // ---- The whole -------------------------------------------------------------------------------------------------------------
 
-/// Shows a file, as the program describes it, of which all is asked for below `path`; `goal` tells what it is made for. Without
-/// looks, it is one beside what was made of it.
-export async function showFile(described, path = base, goal = goalOf) {
+/// Shows a file, as the program describes it, of which all is asked for below `path`; `goal` tells what it is made for, `before`
+/// what was chosen. Without looks, it is one beside what was made of it.
+export async function showFile(described, path = base, goal = goalOf, before = {}) {
   [file, base, goalOf] = [described, path, goal];
   await readLooks(file.looks);
   setTitle(file.name);
@@ -219,9 +240,9 @@ export async function showFile(described, path = base, goal = goalOf) {
 
   $("look").addEventListener("change", () => change());
   // Where the page was before it was loaded again.
-  const before = new URLSearchParams(location.hash.slice(1));
-  choose(file.looks.find((look) => look === before.get("look")), before.get("strength") ? Number(before.get("strength")) : null);
-  $("seek").value = Math.round(Number(before.get("at") ?? 0) * 1000);
+  const { look, strength, at: time = 0 } = location.hash ? Object.fromEntries(new URLSearchParams(location.hash.slice(1))) : before;
+  choose(file.looks.find((name) => name === look), (strength ?? null) === null ? null : Number(strength));
+  $("seek").value = Math.round(Number(time) * 1000);
 
   $("strength").addEventListener("input", () => tellSettings());
   $("strength").addEventListener("change", () => change(null, Number($("strength").value) / 100));
@@ -229,14 +250,9 @@ export async function showFile(described, path = base, goal = goalOf) {
   $("back").addEventListener("click", () => step(-1));
   $("forward").addEventListener("click", () => step(1));
   $("play").addEventListener("click", play);
-  document.addEventListener("keydown", (event) => {
-    if (last() === 0 || event.target.closest("input, button, a, summary, video") || !isFree(event)) return;
-    if (event.key === " ") play();
-    else if (event.key === "ArrowLeft") step(-1);
-    else if (event.key === "ArrowRight") step(1);
-    else return;
-    event.preventDefault();
-  });
+  const busy = "input, button, a, summary, video, select, textarea";
+  if (last() > 0) onKeys({ " ": play, ArrowLeft: () => step(-1), ArrowRight: () => step(1) }, busy);
+  for (const kind of ["pointermove", "pointerdown"]) $("stage").addEventListener(kind, point);
   $("copy").addEventListener("click", async () => {
     $("command").select();
     // Browsers give the clipboard to pages of this machine alone; from others, the old way.
@@ -244,7 +260,7 @@ export async function showFile(described, path = base, goal = goalOf) {
     $("copy").textContent = "Copied";
     setTimeout(() => ($("copy").textContent = "Copy"), 2000);
   });
-  repaintBy(() => pair && !film && paintPair(pair, pair.width, pair.height));
+  repaintBy(() => pair && !film && paintPair(pair));
   setInterval(() => fetch("/health").then(() => $("message").textContent === GONE && say("")).catch(() => say(GONE)), ALIVE);
   refresh();
 }

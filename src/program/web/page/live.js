@@ -1,18 +1,14 @@
-// Sources of `live`: plays the video of one, of which the upper half is the original and the lower half the equalized picture, and
-// changes its settings.
+// Sources of `live`: plays the video of one, the original above the equalized picture, and changes its settings.
 
 import {
-  $, ask, chart, element, fileName, GONE, isFree, paintPair, readLooks, repaintBy, say, setTitle, showEqualized, showFacts, tellSettings,
-  whenPainted, wordsOf,
+  $, ask, chart, element, fileName, GONE, onKeys, paintAll, paintPair, playFile, readLooks, repaintBy, say, setTitle, showEqualized,
+  showFacts, tellSettings, wordsOf,
 } from "/picture.js";
 import { T } from "/texts.js";
-import { focusTile, hideWall, loseWall, put, showWall, updateWall } from "/wall.js";
+import { focusTile, hideWall, loseWall, put, showWall } from "/wall.js";
 
-/// The picture may be this many seconds old before it is played faster, and before what lies between is left out.
-const LATE = 0.25, TOO_LATE = 1.0;
-/// Seconds of the video that are kept.
-const KEPT = 6;
-
+/// Seconds: how old the picture may be before it is played faster, and before what lies between is left out; what is kept of it.
+const LATE = 0.25, TOO_LATE = 1.0, KEPT = 6;
 /// Milliseconds between two looks at the list of recordings, and between two questions what all cameras do.
 const LISTED = 5000, ASKED = 1000;
 
@@ -25,8 +21,6 @@ let cameras = [], number = 0, shown = null, busy = false, listed = 0;
 function play(source) {
   let over = false, socket = null, again = null, pictures = null;
   const video = element("video", { muted: true, playsInline: true, disableRemotePlayback: true });
-  const paint = (of, width, height) => width && paintPair(of, width, height);
-  const paintVideo = () => paint(video, video.videoWidth, video.videoHeight);
 
   const stop = () => {
     over = true;
@@ -43,18 +37,13 @@ function play(source) {
     socket.close();
     pictures = new Image();
     pictures.src = `/api/sources/${source}/pictures.mjpeg`;
-    const next = () => {
-      if (over) return;
-      paint(pictures, pictures.naturalWidth, pictures.naturalHeight);
-      requestAnimationFrame(next);
-    };
-    next();
+    paintAll(pictures, () => over);
   };
 
   const Source = window.ManagedMediaSource || window.MediaSource;
   const begin = () => {
     if (over) return;
-    let media = null, buffer = null, queue = [], header = null;
+    let media = null, buffer = null, queue = [];
     socket = new WebSocket(`ws://${location.host}/api/sources/${source}/video`);
     socket.binaryType = "arraybuffer";
 
@@ -62,11 +51,9 @@ function play(source) {
       if (!buffer || buffer.updating || over) return;
       try {
         const ranges = buffer.buffered;
-        if (ranges.length && video.currentTime - ranges.start(0) > 2 * KEPT) {
-          buffer.remove(0, video.currentTime - KEPT);
-          return;
-        }
-        if (queue.length) buffer.appendBuffer(queue.shift());
+        const isLong = ranges.length && video.currentTime - ranges.start(0) > 2 * KEPT;
+        if (isLong) buffer.remove(0, video.currentTime - KEPT);
+        else if (queue.length) buffer.appendBuffer(queue.shift());
       } catch (error) {
         // A full or broken buffer: begin anew, with the next key frame.
         socket.close();
@@ -99,12 +86,9 @@ function play(source) {
     };
 
     socket.onmessage = ({ data }) => {
-      if (typeof data !== "string") {
-        queue.push(data);
-        feed();
-        return;
-      }
-      const said = JSON.parse(data);
+      const said = typeof data === "string" ? JSON.parse(data) : {};
+      if (typeof data !== "string") queue.push(data);
+      feed();
       if (said.codec) { queue = []; open(said.codec); }
       if (said.error) { say(said.error); fallBack(); }
       if (said.state) { show(said.state); chart(said.histogram, said.curve); }
@@ -118,16 +102,10 @@ function play(source) {
     };
   };
 
-  const onPicture = () => {
-    if (over) return;
-    if (video.videoWidth) say("");
-    paintVideo();
-    whenPainted(video, onPicture);
-  };
   video.addEventListener("error", () => socket?.close());
-  whenPainted(video, onPicture);
+  paintAll(video, () => over, () => say(""));
   begin();
-  return { stop, paint: paintVideo };
+  return { stop, paint: () => paintPair(video) };
 }
 
 // ---- Numbers and settings --------------------------------------------------------------------------------------------------
@@ -170,23 +148,13 @@ async function change(what) {
 
 // ---- Recordings ------------------------------------------------------------------------------------------------------------
 
-/// Shows the player, or that the browser does not play the recording.
-function showPlayer(plays) {
-  $("player").hidden = !plays;
-  $("unplayable").hidden = plays;
-}
-
 async function listRecordings() {
   if (!$("recordings").open) return;
   listed = Date.now();
   const all = await ask(`/api/sources/${number}/recordings`).catch(() => []);
   const rows = all.reverse().map(({ name, begin, bytes }) => {
     const path = `/api/sources/${number}/recordings/${encodeURIComponent(name)}`;
-    const onclick = () => {
-      showPlayer(true);
-      $("player").src = path;
-      $("player").play().catch(() => {});
-    };
+    const onclick = () => playFile(path, name);
     const button = element("button", { type: "button", textContent: name, title: new Date(begin * 1000).toLocaleString(), onclick });
     return element("li", {}, button, element("a", { textContent: T.bytes(bytes), href: path, download: name, title: "save it" }));
   });
@@ -196,13 +164,12 @@ async function listRecordings() {
 // ---- Cameras ---------------------------------------------------------------------------------------------------------------
 
 function select({ source, label, state }) {
-  number = source;
-  shown?.stop();
   hideWall();
   say("");
   // Nothing of the camera before it.
   $("picture").getContext("2d").clearRect(0, 0, $("picture").width, $("picture").height);
-  $("record").hidden = $("recordings").hidden = true;
+  $("record").hidden = $("recordings").hidden = $("film").hidden = true;
+  $("player").pause();
   showFacts([]);
   setTitle(label);
   if (state) show(state);
@@ -216,16 +183,8 @@ function select({ source, label, state }) {
 }
 
 function showAll() {
-  number = 0;
-  shown?.stop();
-  shown = null;
   setTitle(`${cameras.length} cameras`);
   showWall(cameras, open);
-  count();
-}
-
-/// Says how many cameras there are.
-function count() {
   const away = cameras.filter(({ state }) => !state || state.no_signal_s !== null).length;
   put($("line"), `${cameras.length} cameras${away ? `, ${away} without a picture` : ""}`);
 }
@@ -235,6 +194,8 @@ function go() {
   const named = Number(location.hash.replace("#camera=", ""));
   const one = cameras.length < 2 ? cameras[0] : cameras.find(({ source }) => source === named);
   $("all").hidden = $("source-label").hidden = !one || cameras.length < 2;
+  shown?.stop();
+  [number, shown] = [one?.source ?? 0, null];
   if (one) select(one);
   else showAll();
 }
@@ -248,7 +209,6 @@ function open(source) {
   else focusTile(before);
 }
 
-/// Takes what the program says of all cameras.
 function take(all) {
   const isOne = (name) => all.filter((camera) => camera.name === name).length === 1;
   cameras = all.map((camera) => ({ ...camera, label: isOne(camera.name) ? camera.name : `${camera.name} (${camera.source})` }));
@@ -262,10 +222,7 @@ async function follow() {
     if (number === 0 && all.length) {
       take(all);
       if (isFirst) go();
-      else {
-        updateWall(cameras);
-        count();
-      }
+      else showAll();
     }
   } catch (error) {
     loseWall();
@@ -280,12 +237,9 @@ function listen() {
   $("strength").addEventListener("change", () => { showEqualized(); change({ strength: Number($("strength").value) / 100 }); });
   $("record").addEventListener("click", () => change({ recording: $("record").getAttribute("aria-pressed") !== "true" }));
   $("recordings").addEventListener("toggle", listRecordings);
-  $("player").addEventListener("error", () => showPlayer(false));
   $("source").addEventListener("change", () => open(Number($("source").value)));
   $("all").addEventListener("click", () => open(0));
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && number !== 0 && cameras.length > 1 && isFree(event)) open(0);
-  });
+  onKeys({ Escape: () => number !== 0 && cameras.length > 1 && open(0) });
   addEventListener("popstate", go);
 }
 

@@ -10,9 +10,7 @@ if (location.search) history.replaceState(null, "", location.pathname + location
 
 try {
   const [work, file] = await Promise.all([ask("/api/work"), ask("/api/file")]);
-  if (work) await showWork(work);
-  else if (file) await showFile(file);
-  else await showSources();
+  await (work ? showWork(work) : file ? showFile(file) : showSources());
 } catch (error) {
   say(wordsOf(error));
 }

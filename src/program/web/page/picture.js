@@ -2,7 +2,6 @@
 
 export const $ = (id) => document.getElementById(id);
 export const GONE = "no connection to the program: is it still running?";
-/// What is wrong, in words.
 export const wordsOf = (error) => (error instanceof TypeError ? GONE : error.message);
 /// A name without what names of files may not have.
 export const fileName = (name) => name.replace(/[^\w.-]+/g, "_");
@@ -14,8 +13,9 @@ export async function ask(path, change, method = "PATCH") {
   return (await answerTo(path, how)).json();
 }
 
-/// The bytes of an answer.
+/// The bytes of an answer, and the picture that they are.
 export const bytes = async (path, signal) => (await answerTo(path, { signal })).blob();
+export const pictureOf = async (path, signal) => createImageBitmap(await bytes(path, signal));
 
 async function answerTo(path, how) {
   const answer = await fetch(path, how);
@@ -84,23 +84,31 @@ export function tellSettings(share = `${$("strength").value} %`) {
   $("about").textContent = (looks.find((look) => look.name === $("look").value) || {}).about || "";
 }
 
-/// Draws the upper half of a pair of this size left of the divider, and the lower half right of it. The stage gets the size of a
-/// half, unless it is `keep`.
-export function paintPair(pair, width, height, keep = false) {
-  const rows = height / 2;
+/// Draws the upper half of a picture or video left of the divider, and the lower half right of it. The stage gets the size of a
+/// half, unless it is `keep`. Returns whether there is one.
+export function paintPair(pair, keep = false) {
+  const width = pair.videoWidth ?? pair.naturalWidth ?? pair.width, rows = (pair.videoHeight ?? pair.naturalHeight ?? pair.height) / 2;
+  if (!width) return false;
   if (!keep && (picture.width !== width || picture.height !== rows)) { picture.width = width; picture.height = rows; }
   const at = Math.round((picture.width * divider()) / 1000), from = (at * width) / picture.width;
   if (at > 0) draw.drawImage(pair, 0, 0, from, rows, 0, 0, at, picture.height);
   if (at < picture.width) draw.drawImage(pair, from, rows, width - from, rows, at, 0, picture.width - at, picture.height);
+  return true;
 }
 
-/// Calls `then` with the next picture of a video.
-export const whenPainted = (video, then) =>
-  video.requestVideoFrameCallback ? video.requestVideoFrameCallback(then) : requestAnimationFrame(then);
+/// Draws each picture of a video, or of an image that changes, until it is over.
+export function paintAll(pairs, isOver, then = () => {}, keep = false) {
+  const next = () => {
+    if (isOver()) return;
+    if (paintPair(pairs, keep)) then();
+    if (pairs.requestVideoFrameCallback) pairs.requestVideoFrameCallback(next);
+    else requestAnimationFrame(next);
+  };
+  next();
+}
 
 // ---- The divider -----------------------------------------------------------------------------------------------------------
 
-/// Paints the picture again.
 let repaint = () => {};
 export function repaintBy(paint) { repaint = paint; }
 
@@ -116,11 +124,17 @@ export function showEqualized() {
   if (divider() === 1000) setDivider(500);
 }
 
-/// Where the picture lies on the stage: its left edge and its width.
+/// Where the picture lies on the stage, and its size there.
 function place() {
   const stage = $("stage").getBoundingClientRect(), scale = Math.min(stage.width / picture.width, stage.height / picture.height);
-  const width = picture.width * scale;
-  return { left: (stage.width - width) / 2, width, stage };
+  const [width, height] = [picture.width * scale, picture.height * scale];
+  return { left: (stage.width - width) / 2, top: (stage.height - height) / 2, width, height, stage };
+}
+
+/// Where a pointer is on the picture, in shares of it.
+export function pointed({ clientX, clientY }) {
+  const { left, top, width, height, stage } = place(), share = (at, length) => Math.min(1, Math.max(0, at / length));
+  return { x: share(clientX - stage.left - left, width), y: share(clientY - stage.top - top, height) };
 }
 
 function moveDivider() {
@@ -136,13 +150,6 @@ function moveDivider() {
 }
 
 $("divider").addEventListener("input", moveDivider);
-// Arrows move it by a hundredth.
-$("divider").addEventListener("keydown", (event) => {
-  const step = { ArrowLeft: -10, ArrowDown: -10, ArrowRight: 10, ArrowUp: 10 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  setDivider(divider() + step);
-});
 // Dragging begins anywhere on the picture.
 $("stage").addEventListener("pointerdown", (event) => {
   if (event.button !== 0) return;
@@ -151,20 +158,46 @@ $("stage").addEventListener("pointerdown", (event) => {
   dragTo(event);
 });
 $("stage").addEventListener("pointermove", (event) => event.buttons & 1 && dragTo(event));
-function dragTo(event) {
-  const { left, width, stage } = place();
-  setDivider((1000 * (event.clientX - stage.left - left)) / width);
-}
+const dragTo = (event) => setDivider(1000 * pointed(event).x);
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => setDivider(Number(button.dataset.view)));
-document.addEventListener("keydown", (event) => {
-  const to = { e: 0, v: 500, o: 1000 }[event.key];
-  if (to !== undefined && isFree(event)) setDivider(to);
-});
 
-/// Whether a key that was pressed is no part of something else.
-export const isFree = (event) =>
-  !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest("select, textarea");
+/// Does what stands beside a key, but where it is part of a shortcut, or pressed in one of these elements.
+export function onKeys(keys, others = "select, textarea", place = document) {
+  place.addEventListener("keydown", (event) => {
+    if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey || event.target.closest(others)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+}
+const move = (by) => () => setDivider(divider() + by);
+onKeys({ e: () => setDivider(0), v: () => setDivider(500), o: () => setDivider(1000) });
+onKeys({ ArrowLeft: move(-10), ArrowDown: move(-10), ArrowRight: move(10), ArrowUp: move(10) }, "select", $("divider"));
 new ResizeObserver(moveDivider).observe($("stage"));
+
+// ---- A film as it is -------------------------------------------------------------------------------------------------------
+
+const player = $("player");
+player.addEventListener("error", () => showPlayer(false));
+// Where a browser lacks the codec, it may play the sound alone.
+player.addEventListener("loadedmetadata", () => player.videoWidth || showPlayer(false));
+
+/// Shows the player, or that the browser does not play the film, and what else there is.
+function showPlayer(plays) {
+  $("film").hidden = false;
+  player.hidden = !plays;
+  $("unplayable").hidden = plays;
+  if (!plays) player.pause();
+}
+
+/// Plays a file of the program, of this name and type, where the browser does.
+export function playFile(path, name, type, from = 0) {
+  $("open").href = $("save").href = path;
+  $("save").download = name;
+  showPlayer(!type || player.canPlayType(type) !== "");
+  if (player.hidden) return player.removeAttribute("src");
+  player.src = `${path}#t=${from}`;
+  player.play().catch(() => {});
+}
 
 // ---- Histogram and curve ---------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,12 @@
 // All cameras at once: small pictures of those that are seen, their names, and what they do.
 
-import { $, bytes, element, keepRows, tile } from "/picture.js";
+import { $, element, keepRows, pictureOf, tile } from "/picture.js";
 import { T } from "/texts.js";
 
-/// Milliseconds between two pictures of a camera at least, and between the end of one and the begin of the next.
-const APART = 250, PAUSE = 50;
-/// Most pictures a second of all cameras together.
-const MOST = 16;
-/// A picture that takes longer than this, in milliseconds, is given up.
-const PATIENCE = 5000;
-/// Rows of a picture are a multiple of this, and at most so many.
-const STEP = 90, MOST_ROWS = 720;
+/// Milliseconds between two pictures of a camera at least, between the end of one and the begin of the next; until one is given up.
+const APART = 250, PAUSE = 50, PATIENCE = 5000;
+/// Most pictures a second of all cameras together; what their rows are a multiple of, and at most.
+const MOST = 16, STEP = 90, MOST_ROWS = 720;
 /// Pixels: the least width of a tile, what it has below its picture, and what is between two.
 const NARROWEST = 168, CAPTION = 58, GAP = 12;
 
@@ -18,12 +14,13 @@ const NARROWEST = 168, CAPTION = 58, GAP = 12;
 const tiles = new Map();
 let opens = null;
 
-/// Shows these cameras. `open` gets the number of one that is chosen.
+/// Shows what these cameras do now. `open` gets the number of one that is chosen.
 export function showWall(cameras, open) {
   opens = open;
   document.body.classList.add("all");
   $("wall").hidden = false;
-  updateWall(cameras);
+  keepRows(tiles, cameras.map(({ source }) => source));
+  for (const camera of cameras) tell(tiles.get(camera.source) ?? add(camera.source), camera);
   fit();
 }
 
@@ -33,20 +30,10 @@ export function hideWall() {
   keepRows(tiles, []);
 }
 
-/// Shows what the cameras do now, and those that are new.
-export function updateWall(cameras) {
-  const before = [...tiles.keys()].join();
-  keepRows(tiles, cameras.map(({ source }) => source));
-  for (const camera of cameras) tell(tiles.get(camera.source) ?? add(camera.source), camera);
-  if ([...tiles.keys()].join() !== before) fit();
-}
-
-/// Says that nothing is known of the cameras.
 export function loseWall() {
   for (const camera of tiles.values()) say(camera, "no connection", false);
 }
 
-/// Gives the keyboard to the tile of this camera.
 export function focusTile(source) {
   tiles.get(source)?.press.focus();
 }
@@ -106,7 +93,7 @@ async function follow(camera) {
 
 async function show({ source, canvas }) {
   const rows = Math.min(MOST_ROWS, Math.ceil((canvas.clientHeight * devicePixelRatio) / STEP) * STEP);
-  const made = await createImageBitmap(await bytes(`/api/sources/${source}/picture.jpg?rows=${rows}`, AbortSignal.timeout?.(PATIENCE)));
+  const made = await pictureOf(`/api/sources/${source}/picture.jpg?rows=${rows}`, AbortSignal.timeout?.(PATIENCE));
   canvas.width = made.width;
   canvas.height = made.height;
   canvas.getContext("2d", { alpha: false }).drawImage(made, 0, 0);

@@ -2,28 +2,26 @@
 
 import { showFile, tell } from "/file.js";
 import {
-  $, ask, choose, chosen, element, GONE, keepRows, readLooks, say, setTitle, showFacts, tellSettings, tile, wordsOf,
+  $, ask, choose, chosen, element, GONE, keepRows, playFile, readLooks, say, setTitle, showFacts, tellSettings, tile, wordsOf,
 } from "/picture.js";
 import { T } from "/texts.js";
 
-/// Milliseconds between two looks at the queue: while something is made, else, and where the page is not seen.
-const OFTEN = 400, RARELY = 2000, UNSEEN = 5000;
-/// Milliseconds that what is said stays.
-const TOLD = 8000;
+/// Milliseconds between two looks at the queue: while something is made, else, and where the page is not seen; that words stay.
+const OFTEN = 400, RARELY = 2000, UNSEEN = 5000, TOLD = 8000;
 const KEPT = "histeq-video";
 
 let work = null, view = "folder", number = 0, entries = [], jobs = [];
-let later = null, silent = null, isPaused = false;
+let later = null, silent = null, isPaused = false, news = null;
 /// The numbers of files that are chosen; tiles by what they show; what there is of each job.
 const picked = new Set(), tiles = new Map(), cards = new Map();
 
-/// Says something, for a while.
 function told(text) {
   $("said").textContent = text;
   clearTimeout(silent);
   silent = setTimeout(() => { $("said").textContent = ""; }, TOLD);
 }
 const explain = (error) => told(wordsOf(error));
+const said = (...parts) => parts.filter(Boolean).join(", ");
 const hint = (text) => element("span", { className: "hint", textContent: text });
 const button = (name, onclick) => element("button", { type: "button", textContent: name, onclick });
 const link = (name, href, values) => element("a", { className: "button", textContent: name, href, ...values });
@@ -31,7 +29,6 @@ const goal = () => document.querySelector("#goals input:checked")?.value ?? "kee
 
 // ---- What is chosen ----------------------------------------------------------------------------------------------------------
 
-/// What is chosen for all that is made from here.
 const settings = () => ({ ...chosen(), goal: goal() });
 
 /// Keeps it for the other views of this window.
@@ -44,7 +41,6 @@ function kept() {
   try { return JSON.parse(sessionStorage.getItem(KEPT)) ?? {}; } catch { return {}; }
 }
 
-/// The folder that was seen last.
 const folder = () => kept().folder ?? "/";
 
 function showGoals() {
@@ -60,10 +56,10 @@ function showGoals() {
 
 // ---- A folder ----------------------------------------------------------------------------------------------------------------
 
-function show({ kind, number, name, bytes, made, isGiven }) {
+function show({ kind, number, name, bytes, modified, made, isGiven }) {
   if (kind === "folder") return tile("a", { href: `/folder/${number}` }, [element("i")], name, T.folder).row;
   const src = `/api/work/files/${number}/small.jpg`, image = element("img", { loading: "lazy", alt: "", src, onerror: () => image.remove() });
-  const facts = [T.bytes(bytes), made && T.madeHere, isGiven && T.given].filter(Boolean).join(", ");
+  const facts = said(T.bytes(bytes), T.date(modified), made && T.madeHere, isGiven && T.given);
   const { row } = tile("a", { href: `/file/${number}` }, [image], name, facts);
   if (work.read_only) return row;
   const onchange = ({ target }) => {
@@ -104,7 +100,10 @@ async function readFolder() {
   setTitle(folder.name || T.top);
   goUp(folder.up !== null && (folder.up ? `/folder/${folder.up}` : "/"));
   picked.forEach((number) => entries.some((entry) => entry.number === number) || picked.delete(number));
-  $("films-note").textContent = folder.left_out ? T.leftOut(folder.left_out) : entries.length ? "" : T.empty;
+  const unread = said(...Object.entries(folder.unread).map(([kind, count]) => `${count} × ${kind}`)), { left_out, film } = folder;
+  const notes = [left_out && T.leftOut(left_out), !entries.length && T.empty, unread && T.unread(unread), film && T.film(film)];
+  $("films-note").textContent = notes.filter(Boolean).join(" ");
+  $("goals").hidden = work.read_only || !entries.some(({ kind }) => kind === "film");
   showTiles();
 }
 
@@ -151,6 +150,7 @@ function listenForFiles() {
 
 /// Gives files to the program, one after the other.
 async function take(files) {
+  onbeforeunload = (event) => event.preventDefault();
   for (const file of files) {
     try {
       const { upload } = await ask("/api/work");
@@ -163,6 +163,7 @@ async function take(files) {
     await readFolder().catch(explain);
   }
   $("drop-files").value = "";
+  onbeforeunload = null;
 }
 
 const give = (file) => new Promise((done, failed) => {
@@ -181,27 +182,20 @@ const give = (file) => new Promise((done, failed) => {
 
 // ---- The queue ---------------------------------------------------------------------------------------------------------------
 
-/// Makes what is chosen: the file that is seen, or those of the folder.
+/// Makes what is chosen: the file that is seen, or those of the folder, as far as they may wait.
 async function make() {
-  try {
-    keep();
-    const files = view === "file" ? [number] : [...picked];
-    const made = await ask("/api/work/jobs", { files, chosen: settings() }, "POST");
-    told(T.queued(made.jobs.length));
-    if (view === "folder") {
-      picked.clear();
-      await readFolder();
-    }
-  } catch (error) {
-    explain(error);
-  }
-  readJobs();
+  keep();
+  const all = view === "file" ? [number] : [...picked], files = all.slice(0, Math.max(1, work.most - count("waiting")));
+  const made = await ask("/api/work/jobs", { files, chosen: settings() }, "POST"), left = all.length - files.length;
+  told(T.queued(made.jobs.length) + (left ? T.stillChosen(left) : ""));
+  files.forEach((number) => picked.delete(number));
+  if (view === "folder") await readFolder();
 }
 
+const count = (state) => jobs.filter((job) => job.state === state).length;
 const isMoving = (state) => ["waiting", "working"].includes(state);
 const change = (job, what) => ask(`/api/work/jobs/${job}`, what).catch(explain).then(readJobs);
 
-/// What can be done with a job in this state.
 function actions({ number, state, output, is_given }) {
   const order = (action) => button(T.actions[action], () => change(number, action)), all = [];
   if (state === "done") {
@@ -215,7 +209,6 @@ function actions({ number, state, output, is_given }) {
   return all;
 }
 
-/// What is said of a job.
 function describe(job) {
   const speed = job.fps > 0 && T.speed(job.fps < 10 ? job.fps.toFixed(1) : Math.round(job.fps));
   const place = job.is_given ? T.toDownload : job.place && T.liesIn(job.place);
@@ -233,7 +226,7 @@ const sizes = (job) => T.sizes(T.bytes(job.input_bytes ?? 0), T.bytes(job.bytes 
 
 function card(job) {
   const state = element("span", { className: "state" }), actions = element("div", { className: "row actions" });
-  const head = element("div", { className: "row head" }, element("span", { className: "name", textContent: job.output }), state);
+  const head = element("div", { className: "row head" }, element("b", job.output), state);
   const bar = element("progress", { max: 100, ariaLabel: T.progress(job.output) }), [about, warnings] = [hint(""), hint("")];
   const details = element("details", {}, element("summary", T.command), element("code", job.command));
   return { row: element("li", {}, head, bar, about, warnings, actions, details), state, bar, about, warnings, actions, shown: null };
@@ -254,10 +247,12 @@ function showJob(job) {
     if (!isMoving(job.state)) $("ended").prepend(parts.row);
     else if (parts.shown === null) $("queue").append(parts.row);
     if (had) parts.actions.firstElementChild?.focus();
-    if (isNews && job.state === "done") told(T.isDone(job.output));
-    if (isNews && job.state === "failed") told(T.isFailed(job.output));
-    // What was made may lie in this folder.
-    if (isNews && view === "folder") readFolder().catch(explain);
+    if (isNews) {
+      told({ done: T.isDone, failed: T.isFailed }[job.state]?.(job.output) ?? "");
+      if (job.state === "done") news = job;
+      // What was made may lie in this folder.
+      if (view === "folder") readFolder().catch(explain);
+    }
     parts.shown = job.state;
   }
   cards.set(job.number, parts);
@@ -266,16 +261,18 @@ function showJob(job) {
 async function readJobs() {
   clearTimeout(later);
   try {
-    const said = await ask("/api/work/jobs");
+    const queue = await ask("/api/work/jobs");
     if ($("said").textContent === GONE) told("");
-    [jobs, isPaused] = [said.jobs, said.paused];
+    [jobs, isPaused] = [queue.jobs, queue.paused];
     keepRows(cards, jobs.map(({ number }) => number));
     jobs.forEach(showJob);
-    const working = jobs.find(({ state }) => state === "working");
+    const working = jobs.find(({ state }) => state === "working"), waiting = count("waiting");
     $("jobs").hidden = !jobs.length;
-    $("pause").hidden = !isPaused && !jobs.some(({ state }) => state === "waiting");
+    $("pause").hidden = !isPaused && !waiting;
     $("pause").textContent = isPaused ? T.goOn : T.pause;
-    $("now").textContent = working ? T.now(working.output, Math.floor(working.percent ?? 0), leftOf(working)) : "";
+    const progress = working && T.now(working.output, Math.floor(working.percent ?? 0), leftOf(working), waiting && T.wait(waiting));
+    $("now").textContent = progress || (news && T.seeIt(news.output));
+    $("now").href = progress || !news ? "#jobs-name" : `/result/${news.number}`;
     later = setTimeout(readJobs, document.hidden ? UNSEEN : jobs.some(({ state }) => isMoving(state)) ? OFTEN : RARELY);
   } catch (error) {
     explain(error);
@@ -285,32 +282,31 @@ async function readJobs() {
 
 // ---- The whole ---------------------------------------------------------------------------------------------------------------
 
-/// A file under looks, to be made.
+/// A file under looks, to be made. What is chosen here is chosen for the folder, too.
 async function showOne() {
-  const described = await ask(`/api/work/files/${number}`), before = kept();
-  if (!location.hash && before.look) {
-    const words = new URLSearchParams({ look: before.look, ...(before.strength !== null && { strength: before.strength }) });
-    history.replaceState(null, "", `#${words}`);
-  }
-  goUp(folder());
+  const path = `/api/work/files/${number}`, described = await ask(path);
   $("goals").hidden ||= described.is_image;
-  await showFile(described, `/api/work/files/${number}`, goal);
+  await showFile(described, path, () => { keep(); return goal(); }, kept());
   $("go").textContent = T.make;
 }
 
 /// The original beside the result of a job.
 async function showResult() {
   await readJobs();
-  const job = jobs.find((job) => job.number === number);
+  const path = `/api/work/jobs/${number}`, described = await ask(path), job = jobs.find((job) => job.number === number);
   $("right-name").textContent = T.result;
   document.querySelector('[data-view="0"]').textContent = T.seeResult;
-  goUp(folder());
-  await showFile(await ask(`/api/work/jobs/${number}`), `/api/work/jobs/${number}`);
+  await showFile(described, path);
   if (!job) return;
   setTitle(job.output);
   $("line").textContent = job.output;
   showFacts([["file", job.output], ["size", sizes(job)], ["lies in", job.place], ["took", T.time(job.seconds)], ["found", job.found]]);
   $("facts").after(element("div", { className: "row actions" }, ...actions(job).slice(1)), link(T.other, `/file/${job.file}`));
+  const from = () => $("player").currentTime || $("seek").value / 1000, [original, result] = described.types;
+  const play = (name, ...film) => button(name, () => playFile(...film, from()));
+  $("plays").append(play(T.play.result, `${path}/play`, job.output, result),
+    play(T.play.original, `/api/work/files/${job.file}/play`, job.name, original));
+  $("film").hidden = described.is_image;
 }
 
 /// Shows the view of files that this address is.
@@ -322,20 +318,19 @@ export async function showWork(facts) {
   $("line").textContent = work.read_only ? T.readOnly : "";
   $("more").open = false;
   $("make").hidden = work.read_only || view === "result";
-  $("go").addEventListener("click", make);
+  $("go").addEventListener("click", () => make().catch(explain).then(readJobs));
   $("pause").addEventListener("click", () => ask("/api/work/jobs", { paused: !isPaused }).catch(explain).then(readJobs));
   $("now").addEventListener("click", (event) => {
+    if (!$("now").hash) return;
     event.preventDefault();
     $("jobs-name").focus();
   });
-  try {
-    if (view !== "result" && !work.read_only) showGoals();
-    await { folder: showFolder, file: showOne, result: showResult }[view]();
-  } catch (error) {
+  if (view !== "folder") goUp(folder());
+  if (view !== "result" && !work.read_only) showGoals();
+  await { folder: showFolder, file: showOne, result: showResult }[view]().catch((error) => {
     say(wordsOf(error));
     explain(error);
-    goUp(folder());
-  }
+  });
   readJobs();
   document.addEventListener("visibilitychange", () => document.hidden || readJobs());
 }
