@@ -167,6 +167,31 @@ fn scans_in_dpx_keep_of_their_headers_what_ffmpeg_keeps() {
 }
 
 #[test]
+fn pictures_beside_films_are_counted_and_those_that_are_named_are_made() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("holiday")).expect("a folder");
+    dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 2 -c:v ffv1 holiday/a.mkv");
+    for number in 1..=2 {
+        let source = "color=c=0x405a50:s=64x48,noise=alls=20";
+        dir.ffmpeg(&format!("-f lavfi -i {source} -frames:v 1 -q:v 2 holiday/IMG_000{number}.JPG"));
+    }
+    dir.write("holiday/a.thm", b"no picture");
+    let left = "; 2 pictures beside videos were left out (name them to have them, as in holiday/*.JPG)";
+    dir.succeeds("--backend cpu --output-dir out holiday").says(&["1 file with 2 frames", left]);
+    let dry = dir.succeeds("--backend cpu --dry-run --output-dir dry holiday");
+    assert!(String::from_utf8_lossy(&dry.stdout).contains(left));
+    let made = || dir.names().into_iter().filter(|name| name.starts_with("out/")).collect::<Vec<_>>();
+    assert_eq!(made(), ["out/a.mkv"]);
+    let photos = "holiday/IMG_0001.JPG holiday/IMG_0002.JPG";
+    let run = dir.succeeds(&format!("--backend cpu --output-dir out holiday {photos}"));
+    run.says(&["2 files with 2 frames"]).never_says("left out");
+    assert_eq!(made(), ["out/IMG_0001.JPG", "out/IMG_0002.JPG", "out/a.mkv"]);
+    // What takes the videos alone is not said to make the pictures.
+    let run = dir.run("holiday").exits_with(2);
+    run.says(&["--output-dir DIR holiday equalizes the videos in it"]).never_says("makes each of them");
+}
+
+#[test]
 fn photos_of_a_camera_are_made_one_by_one_and_frames_are_a_film() {
     let dir = Dir::new();
     for folder in ["photos", "gap", "frames"] {

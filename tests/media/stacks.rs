@@ -255,7 +255,6 @@ fn from_below<T: Copy>(samples: &[T]) -> Vec<T> {
 #[test]
 fn cubes_of_fits_are_stacks() {
     let dir = Dir::new();
-    let stored = |k: usize| from_below(&words(k)).into_iter().flat_map(|word| (word ^ 0x8000).to_be_bytes());
     let cube: Vec<u8> = (0..4).flat_map(stored).collect();
     dir.write("cube.fits", &fits(16, &[SIZE.0, SIZE.1, 4], &cube, &[("BZERO", "32768"), ("BSCALE", "1.0")]));
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 cube.fits out.mkv")).says(&["4 frames in"]);
@@ -279,6 +278,85 @@ fn cubes_of_fits_are_stacks() {
     let expected: Vec<u8> =
         (0..SIZE.0 * SIZE.1).flat_map(|at| (0..3).map(move |channel| ((at * 3 + channel) % 256) as u8)).collect();
     assert_eq!(dir.raw("rgb.png", "rgb24"), expected);
+}
+
+/// The cards of the header of a FITS file.
+fn cards(file: &[u8]) -> Vec<String> {
+    let cards = file.chunks(80).map(|card| String::from_utf8_lossy(card).trim_end().to_owned());
+    cards.take_while(|card| card != "END").collect()
+}
+
+/// The samples of picture `k` as FITS stores them, with a BZERO of 32768.
+fn stored(k: usize) -> Vec<u8> {
+    from_below(&words(k)).into_iter().flat_map(|word| (word ^ 0x8000).to_be_bytes()).collect()
+}
+
+#[test]
+fn a_pattern_for_fits_names_a_file_for_each_picture() {
+    let dir = Dir::new();
+    let cube = (0..4).flat_map(stored).collect::<Vec<u8>>();
+    dir.write("cube.fits", &fits(16, &[SIZE.0, SIZE.1, 4], &cube, &[("BZERO", "32768")]));
+    dir.succeeds(&format!("{AS_IT_IS} --strict cube.fits out%04d.fits"));
+    let names: Vec<String> = (1..=4).map(|number| format!("out{number:04}.fits")).collect();
+    assert_eq!(dir.names()[1..], names);
+    for (k, name) in names.iter().enumerate() {
+        let expected: Vec<u8> = words(k).into_iter().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(dir.raw(name, "gray16le"), expected, "{name}, as FFmpeg reads it");
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out%04d.fits out.mkv")).says(&["4 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
+    // Without a pattern, one file has all.
+    dir.succeeds(&format!("{AS_IT_IS} --strict out%04d.fits all.fits"));
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 all.fits out.mkv")).says(&["4 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
+}
+
+#[test]
+fn fits_keeps_the_cards_of_its_header() {
+    let dir = Dir::new();
+    let card = |key: &str, value: &str| format!("{key:<8}= {value:>20}");
+    let more = [("OBJECT", "'M 31'"), ("EXPTIME", "120.5"), ("DATE-OBS", "'2026-10-25'"), ("FILTER", "'Ha'")];
+    let layout = [("BZERO", "32768"), ("DATAMAX", "7"), ("CHECKSUM", "'0000000000000000'")];
+    let all = [&more[..], &layout].concat();
+    let cube = (0..4).flat_map(stored).collect::<Vec<u8>>();
+    dir.write("in.fits", &fits(16, &[SIZE.0, SIZE.1, 4], &cube, &all));
+    dir.succeeds(&format!("{AS_IT_IS} --strict in.fits out.fits"));
+    let made = dir.read("out.fits");
+    assert_eq!(made.len() % 2880, 0);
+    let header = cards(&made);
+    for (key, value) in more {
+        assert_eq!(header.iter().filter(|of| **of == card(key, value)).count(), 1, "{key}: {header:?}");
+    }
+    let count = |key: &str| header.iter().filter(|of| of.starts_with(key)).count();
+    assert_eq!(["SIMPLE", "BITPIX", "NAXIS ", "BZERO", "DATAMAX", "CHECKSUM"].map(count), [1, 1, 1, 1, 1, 0]);
+    assert!(header.contains(&card("DATAMAX", "65535")), "{header:?}");
+    assert!(header.iter().any(|of| of.starts_with("HISTORY histeq-video ")), "{header:?}");
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.fits out.mkv")).says(&["4 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
+    // Of numbered files, each keeps its own; and what does not keep them names them.
+    let times = [(1, "60"), (2, "90.5")];
+    for (number, time) in times {
+        let more = [("BZERO", "32768"), ("EXPTIME", time)];
+        dir.write(&format!("n{number}.fits"), &fits(16, &[SIZE.0, SIZE.1], &stored(number), &more));
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --strict n%d.fits m%d.fits"));
+    for (number, time) in times {
+        let header = cards(&dir.read(&format!("m{number}.fits")));
+        assert!(header.contains(&card("EXPTIME", time)), "{header:?}");
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --strict n%d.fits both.fits"));
+    let both = dir.read("both.fits");
+    let of_second = both.windows(8).position(|bytes| bytes == b"XTENSION").expect("an extension");
+    assert!(cards(&both[of_second..]).contains(&card("EXPTIME", "90.5")), "{:?}", cards(&both[of_second..]));
+    dir.succeeds(&format!("{AS_IT_IS} n%d.fits p%d.png")).says(&["does not say what", "texts (1: EXPTIME)"]);
+    // What is in colours says so by itself.
+    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|at| (at * 5 % 256) as u8).collect();
+    dir.write("rgb.fits", &fits(8, &[SIZE.0, SIZE.1, 3], &colours, &[("CTYPE3", "'WAVE'"), ("OBJECT", "'M 1'")]));
+    dir.succeeds(&format!("{AS_IT_IS} --strict rgb.fits colours.fits"));
+    let header = cards(&dir.read("colours.fits"));
+    assert_eq!(header.iter().filter(|of| of.starts_with("CTYPE3")).count(), 1, "{header:?}");
+    dir.succeeds(&format!("{AS_IT_IS} rgb.fits rgb.png"));
+    assert_eq!(dir.raw("colours.fits", "rgb24"), dir.raw("rgb.png", "rgb24"));
 }
 
 /// A SER file of these frames, which come `apart` seconds from each other.

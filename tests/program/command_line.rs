@@ -65,6 +65,15 @@ fn the_short_help_fits_on_a_screen_and_a_half_and_says_where_the_rest_is() {
 }
 
 #[test]
+fn the_short_help_of_live_has_what_keeps_a_recorder_going() {
+    let dir = Dir::new();
+    let help = help(&dir, "live -h");
+    for option in ["--segment <T>", "--keep <T>", "--web-token <FILE>"] {
+        assert!(help.lines().any(|row| row.trim_start().starts_with(option)), "{option}:\n{help}");
+    }
+}
+
+#[test]
 fn the_long_help_begins_with_the_options_of_the_short_one() {
     let dir = Dir::new();
     let options = |help: &str| -> Vec<String> {

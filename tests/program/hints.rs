@@ -4,7 +4,7 @@ use crate::support::program::{Dir, Run, program, usage_error};
 use crate::support::reader::{encoder_is_here, filter_is_here};
 use crate::support::skip::skip;
 
-fn with_clip(name: &str) -> Dir {
+pub fn with_clip(name: &str) -> Dir {
     let dir = Dir::new();
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 {name}"));
     dir
@@ -12,7 +12,7 @@ fn with_clip(name: &str) -> Dir {
 
 /// Requires that the program says one line.
 #[track_caller]
-fn in_one_line(run: Run) -> Run {
+pub fn in_one_line(run: Run) -> Run {
     assert_eq!(run.stderr.lines().count(), 1, "`{}` said:\n{}", run.command, run.stderr);
     run.says(&["histeq-video: error: "])
 }

@@ -43,6 +43,8 @@ mod looks;
 mod mask;
 // Inputs that name other files, which are kept.
 mod named_inputs;
+// Words that mean something else here than users expect.
+mod mistaken;
 // Names whose bytes are no text.
 mod not_text;
 // `--output-depth`.

@@ -129,6 +129,8 @@ pub struct EqualizeStage {
     is_unchanged: bool,
     /// Whether every frame so far lacked nothing, with methods that look for it.
     lacks_nothing: bool,
+    /// Whether every frame so far is as it would be without what its look takes for granted.
+    is_as_measured: bool,
 }
 
 impl EqualizeStage {
@@ -158,6 +160,7 @@ impl EqualizeStage {
             stretched: (0.0, 0),
             is_unchanged: true,
             lacks_nothing: true,
+            is_as_measured: true,
         }
     }
 
@@ -436,6 +439,7 @@ impl EqualizeStage {
             let is_all = before.settings().denoise == Denoise::Off && self.gray.is_none();
             self.is_unchanged &= is_all && before.guide().found.is_none() && is_same(before.frame(), &frame);
             self.lacks_nothing &= self.gray.is_none() && before.guide().found.is_some_and(|found| found.is_nothing());
+            self.is_as_measured &= before.guide().is_as_measured;
             before.guide().found.iter().for_each(|found| self.found.add(found));
             if let (Stretch::Full { .. }, Some(Tone { range: (first, last), .. })) =
                 (before.settings().stretch, before.guide().tone)
@@ -512,6 +516,12 @@ impl EqualizeStage {
     /// Whether no frame lacked anything, with [`Method::Natural`](crate::spec::Method::Natural).
     pub fn found_nothing(&self) -> bool {
         self.collected > 0 && self.lacks_nothing
+    }
+
+    /// Whether what the look takes for granted ([`Assumed`](crate::spec::natural::Assumed)) made no difference to any
+    /// frame.
+    pub fn look_made_no_difference(&self) -> bool {
+        self.collected > 0 && self.is_as_measured
     }
 
     /// The name of the backend, for the summary.

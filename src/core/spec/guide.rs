@@ -34,6 +34,8 @@ pub struct Guide {
     pub mapping: Option<Mapping>,
     /// The deficiencies of its scene, with [`Method::Natural`].
     pub found: Option<Found>,
+    /// Whether its look takes something for granted, and it is corrected so without that, too.
+    pub is_as_measured: bool,
     /// How its noise is removed first, if it is.
     pub clean: Option<Cleaning>,
 }
@@ -265,7 +267,8 @@ impl Guides {
         let found = Some(Found { noise: 16 * share.of_256() as i32, ..correction.found });
         let mapping = |levels| correction.mapping(own_light, levels).with_strength(levels, settings.strength);
         let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
-        Guide { found, clean, ..Guide::of(mapping(levels)) }
+        let is_as_measured = self.details[at].correction.is_some_and(|own| own.is_as_measured);
+        Guide { found, is_as_measured, clean, ..Guide::of(mapping(levels)) }
     }
 
     /// The mean of the corrections of these frames, which are in order, and the light of frame `at` against that of its

@@ -44,6 +44,7 @@ pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
         // FFmpeg's error for a missing reply, or one of another protocol.
         Error::InvalidData if name.starts_with("rtsp://") => Some("no RTSP server answers there (is the camera on?)"),
         _ if format == Some(INPUT) => of_camera(&error),
+        Error::InvalidData if format.is_some() => Some("what comes in is not of the format that --format says it is"),
         _ => None,
     };
     match why.or_else(|| of_stream(&error)) {

@@ -207,6 +207,16 @@ impl Container {
         self.name() == "image2"
     }
 
+    /// Whether it is that of FITS, of which a file may hold many pictures.
+    pub fn is_fits(self) -> bool {
+        self.name() == "fits"
+    }
+
+    /// Whether a name of its files may be a pattern, that of a file of its own for each picture.
+    pub fn takes_pattern(self) -> bool {
+        self.is_images() || self.is_fits()
+    }
+
     /// Whether the caller must open the file or connection that it writes to.
     pub fn needs_file(self) -> bool {
         !self.flag(ffi::AVFMT_NOFILE)

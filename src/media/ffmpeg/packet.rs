@@ -29,6 +29,13 @@ impl Packet {
         packet
     }
 
+    /// The same with other bytes.
+    #[must_use]
+    pub fn with_bytes(&self, bytes: &[u8]) -> Self {
+        let times = [self.pts(), self.dts()].map(|time| time.unwrap_or(0));
+        Packet::of_bytes(bytes, times, self.duration(), self.is_key())
+    }
+
     /// A key frame of this many bytes, which are not written yet.
     fn of_size(size: i32, times: [i64; 2], duration: i64) -> Result<Self, Error> {
         let mut packet = Packet::new();

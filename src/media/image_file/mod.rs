@@ -5,6 +5,7 @@
 //! interpretation.
 
 mod exif;
+pub mod fits;
 mod packed;
 mod tiff_stack;
 
@@ -15,12 +16,14 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use exif::Exif;
 pub use exif::{ByteOrder, TYPE_BYTES};
+use fits::{CARD, FitsImage, key_of};
 use img_parts::jpeg::{Jpeg, JpegSegment, markers};
 use img_parts::png::{Png, PngChunk};
 use img_parts::riff::{RiffChunk, RiffContent};
 use img_parts::webp::WebP;
 use img_parts::{Bytes, ImageEXIF, ImageICC};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Its key in the metadata of a picture.
 pub const ABOUT: &str = "histeq.about";
@@ -62,6 +65,9 @@ pub struct About {
     resolution: Option<[f64; 2]>,
     /// Chunks of a PNG file.
     chunks: Vec<([u8; 4], Vec<u8>)>,
+    /// Cards of the header of a FITS file.
+    #[serde(with = "serde_bytes")]
+    cards: Vec<u8>,
     /// There was more than is carried.
     is_too_large: bool,
     /// What made the new file, and how.
@@ -113,6 +119,11 @@ impl About {
         };
         let about = if about.bytes() > MOST { About { is_too_large: true, ..About::default() } } else { about };
         (about != About::default()).then_some(about)
+    }
+
+    /// The metadata of an image of a FITS file: whole cards of its header, without those that describe its layout.
+    pub fn of_cards(cards: Vec<u8>) -> Self {
+        About { cards, ..About::default() }
     }
 
     fn of_jpeg(jpeg: &Jpeg, file: &[u8]) -> Self {
@@ -231,6 +242,13 @@ impl About {
         }
     }
 
+    /// The keys of its cards of FITS, each once.
+    pub fn card_keys(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        let keys = self.cards.chunks_exact(CARD).map(key_of);
+        keys.filter(|key| !key.is_empty() && seen.insert(*key)).collect()
+    }
+
     /// With what made the new file, and how, beside what the input says.
     pub fn made_by(self, provenance: Option<&str>) -> Self {
         About { provenance: provenance.map(str::to_owned), ..self }
@@ -283,6 +301,16 @@ impl About {
                 tags.put_into(file)
             }
             _ => None,
+        }
+    }
+
+    /// A FITS file that begins with this image and has the metadata; or, behind the `first` image of a file, the next
+    /// bytes of it, with the metadata that differs.
+    pub fn write_fits(&self, image: &FitsImage<'_>, first: Option<&About>) -> Vec<u8> {
+        match first {
+            None => image.as_file(&self.cards, self.provenance.as_deref()),
+            Some(first) if first.cards == self.cards => image.as_extension(&[]),
+            Some(_) => image.as_extension(&self.cards),
         }
     }
 

@@ -21,6 +21,9 @@ pub enum Stage {
 /// The message for a video that equalization does not change.
 pub const UNCHANGED: &str = "the method changes no sample";
 
+/// The message for a video to which a look that is sure of something makes no difference.
+const AS_MEASURED: &str = "the look changes nothing here: what it is sure of is found without it";
+
 /// The message for a video of which nothing is to be corrected.
 pub const NOT_CORRECTED: &str = "nothing was corrected (strength 0)";
 
@@ -47,6 +50,8 @@ pub struct Progress {
     unchanged: OnceLock<&'static str>,
     /// No frame lacked anything.
     found_nothing: OnceLock<()>,
+    /// What the look takes for granted made no difference.
+    as_measured: OnceLock<()>,
 }
 
 impl Progress {
@@ -100,7 +105,11 @@ impl Progress {
         let unchanged = self.unchanged.get().map(|&why| why.to_owned());
         let stretched = self.stretched.get().filter(|_| unchanged.is_none());
         let stretched = stretched.map(|gain| format!("levels stretched to the whole range ({gain:.1} times)"));
-        let words = [self.about.get().cloned(), self.found().map(|found| found.to_string()), stretched, unchanged];
+        let found = self.found();
+        let as_measured = self.as_measured.get().filter(|_| found.is_some_and(|found| !found.is_nothing()));
+        let as_measured = as_measured.map(|_| AS_MEASURED.to_owned());
+        let found = found.map(|found| found.to_string());
+        let words = [self.about.get().cloned(), found, as_measured, stretched, unchanged];
         let words: Vec<String> = words.into_iter().flatten().collect();
         (!words.is_empty()).then(|| words.join("; "))
     }
@@ -134,6 +143,9 @@ impl Progress {
         }
         if stage.found_nothing() {
             self.found_nothing.get_or_init(|| ());
+        }
+        if stage.look_made_no_difference() {
+            self.as_measured.get_or_init(|| ());
         }
     }
 

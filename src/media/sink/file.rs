@@ -4,6 +4,7 @@ use super::clock::{EncoderClock, KEY_DISTANCE, KeyFrames};
 use super::encoder_choice::{EncoderChoice, Pace, expected};
 use super::encoder_start::{EncoderStart, Started};
 use super::fit::{Fitter, PixelChoice};
+use super::fits_file::FitsFile;
 use super::keeps::{self, First};
 use super::metadata::{
     add_provenance, begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options,
@@ -86,6 +87,8 @@ pub struct FileSink {
     image: Option<Temporary>,
     /// For one file of many images.
     stack: Option<TiffStack>,
+    /// For FITS, whose headers are written here.
+    fits: Option<FitsFile>,
     /// For a file that grows.
     room: GrowingFile,
     rotate: AutoRotate,
@@ -178,6 +181,7 @@ struct Image {
 const MOST_BESIDE: usize = 256;
 
 /// What is written into an image beside what its encoder writes.
+#[derive(Default)]
 struct Beside {
     about: About,
     icc: Option<Vec<u8>>,
@@ -239,6 +243,7 @@ impl FileSink {
             Some(joined) => (joined, Some(TiffStack::default())),
             None => (container, None),
         };
+        let fits = FitsFile::of(container, &candidates);
         let rules = StreamRules { live: options.live, codec: options.sound, choice: options.streams };
         if !container.is_images() && stack.is_none() {
             streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
@@ -265,6 +270,7 @@ impl FileSink {
             muxer: None,
             image: None,
             stack,
+            fits,
             room: GrowingFile::default(),
             rotate,
             early: Vec::new(),
@@ -307,7 +313,7 @@ impl FileSink {
     fn muxed_as(&self) -> Container {
         let is_measured = matches!(self.size, Some(SizeRule::Measure(_)));
         let nowhere = Container::guess(Some("null"), "").filter(|_| is_measured && !self.container.needs_file());
-        nowhere.unwrap_or(self.container)
+        nowhere.or(self.fits.as_ref().map(|fits| fits.container)).unwrap_or(self.container)
     }
 
     fn start(&mut self, first: &Picture, about: Option<&About>) -> Result<()> {
@@ -412,7 +418,7 @@ impl FileSink {
         metadata.extend(service(media, self.container));
         add_provenance(&mut metadata, self.provenance.as_deref(), self.container, &self.notices);
         muxer.set_metadata(&metadata);
-        let (routes, video) = if self.container.is_images() || self.stack.is_some() {
+        let (routes, video) = if self.container.takes_pattern() || self.stack.is_some() {
             (Routes::default(), add(muxer, stream, &Vec::new())?)
         } else {
             let zero = zero_time(&self.input, self.container);
@@ -528,6 +534,7 @@ impl FileSink {
 
     /// Writes the next packet that the encoder has ready. Returns whether there was one.
     fn write_encoded(&mut self) -> Result<bool> {
+        let is_sequence = self.is_sequence();
         let Some(running) = &mut self.running else { return Ok(false) };
         let name = self.target.name();
         let received = running.encoder.receive().with_context(|| format!("{name}: cannot be encoded"))?;
@@ -535,17 +542,16 @@ impl FileSink {
         running.clock.set_duration(&mut packet);
         let whole = running.last_duration.filter(|_| running.is_draining && running.encoder.name() == "libwebp_anim");
         if let Some(bytes) = whole.and_then(|duration| with_last_duration(packet.data(), duration)) {
-            let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
-            packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+            packet = packet.with_bytes(&bytes);
         }
-        if let Some(Beside { about, icc }) = running.beside.pop_front()
-            && (icc.is_some() || about != About::default())
-        {
+        let Beside { about, icc } = running.beside.pop_front().unwrap_or_default();
+        if let Some(fits) = &mut self.fits {
+            packet = fits.image(&packet, &running.encoder, about, is_sequence || running.written == 0);
+        } else if icc.is_some() || about != About::default() {
             let (format, size) = running.encoder.picture();
             let has_alpha = RawFormat::from_name(&format).is_some_and(RawFormat::has_alpha);
             if let Some(bytes) = about.write(packet.data(), icc.as_deref(), size, has_alpha) {
-                let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
-                packet = Packet::of_bytes(&bytes, times, packet.duration(), packet.is_key());
+                packet = packet.with_bytes(&bytes);
             }
         }
         let (is_key, bytes) = (packet.is_key(), packet.len() as u64);
@@ -598,7 +604,7 @@ impl FileSink {
 
     /// Whether its name is a pattern, that of numbered images.
     fn is_numbered(&self) -> bool {
-        self.container.is_images() && is_sequence_name(self.target.name())
+        self.container.takes_pattern() && is_sequence_name(self.target.name())
     }
 
     /// The number of the next image of a sequence.
@@ -778,7 +784,7 @@ fn zero_time(input: &Input, container: Container) -> i64 {
 
 /// Whether this is the pattern of an image sequence (`%05d.png`).
 pub fn is_sequence_name(name: impl AsRef<OsStr>) -> bool {
-    number_pattern(&name).is_some() && Container::guess(None, name).is_none_or(Container::is_images)
+    number_pattern(&name).is_some() && Container::guess(None, name).is_none_or(Container::takes_pattern)
 }
 
 pub(super) fn container(name: &Name, format: Option<&str>) -> Result<Container> {

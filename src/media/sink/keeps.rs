@@ -136,7 +136,7 @@ const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
 
 /// Whether it is a container of images or of animations.
 pub(super) fn is_of_images(container: Container) -> bool {
-    container.is_images() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe")
+    container.takes_pattern() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe")
 }
 
 /// The first picture of an output, its metadata as an image, and what it is encoded as.
@@ -185,9 +185,8 @@ pub(super) fn check(
     }
     if media.is_images() && to_images {
         lost.extend(first.map(|first| lost_image_data(first.picture, first.about, encoder)).unwrap_or_default());
-        // The metadata in the header of a stack.
-        let of_file: Vec<&str> = media.metadata.iter().map(|(key, _)| key.as_str()).collect();
-        lost.extend((!of_file.is_empty()).then(|| format!("texts{}", listed(&of_file))));
+        let header = lost_header(media, first.and_then(|first| first.about), encoder);
+        lost.extend((!header.is_empty()).then(|| format!("texts{}", listed(&header))));
     }
     if lost.is_empty() {
         return Ok(());
@@ -307,6 +306,15 @@ fn listed(keys: &[&str]) -> String {
         0 => String::new(),
         count @ 1..=6 => format!(" ({count}: {})", keys.join(", ")),
         count => format!(" ({count}: {} and others)", keys[..6].join(", ")),
+    }
+}
+
+/// The keys in the header of a stack, or of one of numbered files, that images of this encoder do not keep.
+fn lost_header<'a>(media: &'a Media, about: Option<&'a About>, encoder: Option<Encoder>) -> Vec<&'a str> {
+    match about.map(About::card_keys).filter(|keys| !keys.is_empty()) {
+        Some(_) if encoder.is_some_and(|encoder| encoder.name() == "fits") => Vec::new(),
+        Some(keys) => keys,
+        None => media.metadata.iter().map(|(key, _)| key.as_str()).collect(),
     }
 }
 

@@ -45,7 +45,7 @@ impl OutputKind {
             OutputKind::VirtualCamera
         } else if name.to_str().is_some_and(|name| network_format(name).is_some()) {
             OutputKind::Server
-        } else if is(Container::is_images) {
+        } else if is(Container::is_images) || is(Container::is_fits) && is_sequence_name(name) {
             OutputKind::Images
         } else if is(Container::writes_segments) {
             OutputKind::Segments

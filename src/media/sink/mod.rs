@@ -22,6 +22,7 @@
 //! | `browser_stream.rs` | two pictures as a video that browsers play |
 //! | `picture.rs` | writes a single picture |
 //! | `webp.rs` | the last duration of an animated WebP |
+//! | `fits_file.rs` | headers of FITS |
 //! | `raw.rs` | raw frames and y4m |
 
 mod browser_stream;
@@ -32,6 +33,7 @@ mod encoder_table;
 mod file;
 mod file_names;
 mod fit;
+mod fits_file;
 mod joinable;
 mod joined;
 mod keeps;

@@ -5,7 +5,7 @@ use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterOptions, takes_commands};
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
-use super::many::{Jobs, ManyArgs, ManyJob, Unchanged, listed};
+use super::many::{Jobs, Listed, ManyArgs, ManyJob, Unchanged, listed};
 use super::option_args::{FILES, OUTPUT, OptionArgs};
 use super::output::{OutputArgs, OutputFile};
 use super::palette::PaletteOptions;
@@ -154,13 +154,13 @@ impl FileArgs {
         names.splice(0..0, [self.input.take(), self.output.take()].into_iter().flatten());
         let is_named = self.output_options.output_format.is_none();
         let extension = self.purpose.purpose.filter(|_| is_named).map(Purpose::extension);
-        let files = listed(&names, &into, extension)?;
+        let Listed { files, left_out } = listed(&names, &into, extension)?;
         let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.overwrite.yes);
         // The options are checked with the first file.
         if let Some((input, output)) = files.first() {
             (self.input, self.output) = (Some(input.clone()), Some(output.clone()));
         }
-        Ok(Some(ManyJob { files, jobs, overwrites, stderr: self.stderr.clone().into() }))
+        Ok(Some(ManyJob { files, left_out, jobs, overwrites, stderr: self.stderr.clone().into() }))
     }
 }
 

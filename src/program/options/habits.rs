@@ -1,6 +1,7 @@
 //! What people type who know ffmpeg, HandBrake, ImageMagick, yt-dlp, x264 or OBS: what has one meaning here is
 //! translated, all else is an error that names what does it.
 
+use super::elsewhere;
 use super::option_args::is_rare;
 use super::values::{seconds, usage};
 use super::web::web_address;
@@ -146,7 +147,6 @@ const WORDS: &[(&str, Here)] = &[
         "gui ui window show play page browser grid",
         Says("histeq-video web shows files on a page and makes them, and live --web cameras"),
     ),
-    ("port host bind listen", Says("--web=ADDRESS of live and preview says where a browser finds it")),
     ("difference", Says("ffmpeg -i A -i B -lavfi blend=all_mode=difference OUTPUT shows how far two videos are apart")),
     ("scan", Says("--dry-run says what a file is and becomes here, and histeq-lab --scan KERNEL chooses a kernel")),
     ("block-size pixels-per-thread", Says(KERNELS)),
@@ -230,13 +230,16 @@ const VALUES: &[(&str, &str, Here)] = &[
 const DEFAULTS: [&str; 4] = ["-hide_banner", "-nostdin", "-stats", "-nostats"];
 
 /// Options with a value that state a default of this program.
-const DEFAULTS_WITH_VALUE: [(&str, &str); 6] = [
+const DEFAULTS_WITH_VALUE: [(&str, &str); 9] = [
     ("-c:a", "copy"),
     ("-acodec", "copy"),
     ("-c:s", "copy"),
     ("-scodec", "copy"),
     ("-map", "0"),
     ("-map_metadata", "0"),
+    ("-strict", "experimental"),
+    ("-strict", "unofficial"),
+    ("-strict", "-2"),
 ];
 
 /// Levels that FFmpeg's `-v` takes, and options for them; `-v` alone is an option of this program.
@@ -271,7 +274,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         let answer = format!("bench {word}: bench alone measures this machine; histeq-lab {word} does that now");
         return Err(usage(ErrorKind::UnknownArgument, &answer));
     }
-    if ["web", "bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&first) {
+    if ["bench", "run", "join", "status", "devices", "completions", "man", "help"].contains(&first) {
         return Ok(words);
     }
     if UNDO.contains(&first) && !Path::new(first).exists() {
@@ -324,7 +327,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
                     _ => "-s".to_owned(),
                 }
             }
-            _ => meant(program, command, &typed, &word)
+            _ => meant(program, command, &typed, (&word, &given))
                 .map_err(|answer| usage(ErrorKind::UnknownArgument, &format!("{typed}: {answer}")))?,
         };
         match ours.as_str() {
@@ -371,7 +374,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         options.extend(rest.by_ref().take(values));
     }
     let is_folder = |word: &OsString| word.as_bytes().starts_with(b"--output-dir");
-    if inputs > 1 && !["compare", "preview", "live"].contains(&first) && !options.iter().any(is_folder) {
+    if inputs > 1 && !["compare", "preview", "live", "web"].contains(&first) && !options.iter().any(is_folder) {
         let answer = "-i: one input makes one output here; --output-dir DIR takes many";
         return Err(usage(ErrorKind::TooManyValues, answer));
     }
@@ -418,22 +421,33 @@ fn values_of(argument: &Arg) -> usize {
     argument.get_num_args().map_or(1, |count| count.max_values())
 }
 
-/// The option of `command` that `typed` is or means; `word` has its value, too.
+/// The option of `command` that `typed` is or means; `word` may have its value, too, which is `given`.
 ///
 /// # Errors
 /// Where there is none: what does it here.
-fn meant(program: &Command, command: &Command, typed: &str, word: &OsStr) -> Result<String, String> {
+fn meant(program: &Command, command: &Command, typed: &str, (word, given): (&OsStr, &str)) -> Result<String, String> {
     if find(command, typed).is_some() || NAMED.contains(&typed) {
         return Ok(typed.to_owned());
     }
     let bare = typed.trim_start_matches('-').replace('_', "-");
     let bare = if bare.len() > 1 { bare.to_lowercase() } else { bare };
-    match WORDS.iter().find(|(names, _)| names.split(' ').any(|name| name == typed || name == bare)) {
-        Some((_, Is(ours))) => return Ok((*ours).to_owned()),
+    let is_it = |names: &str| names.split(' ').any(|name| name == typed || name == bare);
+    if let Some(answer) = elsewhere::answer(command, is_it, given) {
+        return Err(answer);
+    }
+    let mut long = format!("--{bare}");
+    match WORDS.iter().find(|(names, _)| is_it(names)) {
+        Some((_, Is(ours))) => {
+            let name = ours.split('=').next().unwrap_or_default();
+            if NAMED.contains(&name) || find(command, name).is_some() {
+                return Ok((*ours).to_owned());
+            }
+            // Another command may have it.
+            long = name.to_owned();
+        }
         Some((_, Says(answer))) => return Err((*answer).to_owned()),
         None => {}
     }
-    let long = format!("--{bare}");
     if find(command, &long).is_some() {
         return Ok(long);
     }
@@ -619,6 +633,19 @@ mod tests {
                 }
             }
         }
+        let of_commands = elsewhere::OF_COMMANDS.iter().map(|(of, names, answer)| (Some(*of), *names, *answer));
+        let of_ffmpeg = elsewhere::OF_FFMPEG.iter().map(|(names, answer)| (None, *names, *answer));
+        for (of, names, answer) in of_commands.chain(of_ffmpeg) {
+            for name in names.split(' ') {
+                let has_it = |command: &Command| {
+                    of.is_none_or(|of| command.get_name() == of) && find(command, &format!("--{name}")).is_some()
+                };
+                let mut commands = [&program].into_iter().chain(program.get_subcommands());
+                assert!(!commands.any(has_it), "--{name} is an option");
+                assert!(of.is_some() || !known.contains(&name), "{name} stands twice");
+            }
+            named(answer).for_each(|name| assert!(any(&name), "{answer}: {name}"));
+        }
         for (options, _, here) in VALUES {
             options.split(' ').for_each(|option| assert!(any(&format!("--{option}")), "{option}"));
             if let Says(answer) = here {
@@ -644,6 +671,8 @@ mod tests {
             // Values that are options elsewhere.
             ("--streams -t --sample-range -1:2 a b", "--streams -t --sample-range -1:2 a b"),
             ("--one-of -an -ss --made-up", "--one-of -an -ss --made-up"),
+            ("-strict -2 -i a b", "a b"),
+            ("web --web 8125 --workers 2 -i a", "web --web 8125 --jobs 2 a"),
             ("live --web 8125 --wait 1m cam", "live --web=8125 --wait=1m cam"),
             ("preview --web 0.0.0.0:80 a.mov", "preview --web=0.0.0.0:80 a.mov"),
             ("live --web cam --audio default --output=-", "live --web cam --audio default --output=-"),

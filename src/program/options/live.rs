@@ -41,10 +41,10 @@ pub struct LiveArgs {
     /// leaves the others alone.
     pub camera: Vec<Name>,
 
-    /// Equalize the cameras that this file describes, in TOML: [camera.NAME] with source = "URL" and these options
+    /// Equalize the cameras that this file describes
     ///
-    /// The file is read again on SIGHUP: what has not changed goes on. A camera that fails begins again after a minute.
-    /// docs/live.md has an example.
+    /// It is TOML: [camera.NAME] with source = "URL" and these options. The file is read again on SIGHUP: what has not
+    /// changed goes on. A camera that fails begins again after a minute. docs/live.md has an example.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "camera")]
     pub config: Option<String>,
 
@@ -62,6 +62,7 @@ pub struct LiveArgs {
     ///
     /// Where a day has a whole number of them, they end by the clock: those of 1h on the hour. Each begins with a key
     /// frame, and no frame is lost or twice between them. When the disk is full or away, recording waits and goes on.
+    /// %d is the day of the month, and no counter: a name that is taken gets a number by itself.
     #[arg(long, value_name = "T", value_parser = span, requires = "record")]
     pub segment: Option<Duration>,
 
@@ -70,7 +71,6 @@ pub struct LiveArgs {
     /// Only recordings that this program has named by this pattern go, of earlier runs as well; one that is renamed
     /// stays. With it or --keep-size, the oldest one also goes when the disk is full.
     #[arg(long, value_name = "T", value_parser = span, requires = "segment")]
-    #[arg(help_heading = "Recording", hide_short_help = true)]
     pub keep: Option<Duration>,
 
     /// Remove the oldest files of --segment when all of them have more bytes than this (500M, 200G)
@@ -87,7 +87,7 @@ pub struct LiveArgs {
     #[arg(short = 'o', long, value_name = "URL")]
     pub output: Option<Name>,
 
-    /// Also feed a virtual camera (v4l2loopback) like /dev/video10, for other programs to read
+    /// Also feed a virtual camera (v4l2loopback) like /dev/video10
     #[arg(long, value_name = "DEV")]
     pub loopback: Option<Name>,
 
@@ -119,12 +119,12 @@ pub struct LiveArgs {
     #[arg(short = 'r', long, value_name = "R")]
     pub rate: Option<String>,
 
-    /// Microphone to record: default, or a name that `histeq-video devices` lists; none records no sound
+    /// Microphone to record: default, or one that `histeq-video devices` lists; none records no sound
     /// [default: the sound that comes with the pictures]
     #[arg(long, value_name = "DEV")]
     pub audio: Option<String>,
 
-    /// Wait for a camera or sender that is not there yet, for this many seconds [default: until it comes]
+    /// Wait this long for a source that is not there [default: until it comes]
     ///
     /// One that refuses name or password is an error at once.
     #[arg(long, value_name = "T", value_parser = seconds, num_args = 0..=1, require_equals = true)]
@@ -465,6 +465,15 @@ impl LiveJob {
     }
 }
 
+/// A day.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Whether the name has a day of the month (`cam-%d.mkv`, `cam-%03d.mkv`) and no other part of a time.
+fn has_day_alone(name: &Name) -> bool {
+    let file = name.path().file_name().unwrap_or_default().as_encoded_bytes();
+    number_pattern(name).is_some() && file.iter().filter(|byte| **byte == b'%').count() == 1
+}
+
 /// `NAME.2.EXT`, or with the first number from there on of which there is nothing yet.
 fn next_name(name: &Name) -> Name {
     next_names(name.path()).skip(1).find(|name| is_free(name)).unwrap_or_default().into()
@@ -476,6 +485,13 @@ fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::
     if OutputKind::of(name, None) != OutputKind::File {
         let message = format!("{name}: --segment writes files of video (as in cam-%Y%m%d-%H%M%S.mkv)");
         return Err(usage(ErrorKind::ArgumentConflict, &message));
+    }
+    if has_day_alone(name) && length < DAY {
+        let message = format!(
+            "{name}: %d is the day of the month, and no counter: all files of a day would have one name (as in \
+             cam-%Y%m%d-%H%M%S.mkv)"
+        );
+        return Err(usage(ErrorKind::ValueValidation, &message));
     }
     // A forgotten unit would remove nearly all.
     if let Some(keep) = args.keep.filter(|keep| *keep < length) {

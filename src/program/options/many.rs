@@ -101,9 +101,17 @@ pub fn is_video_name(name: &Path) -> bool {
     extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str()))
 }
 
+/// Inputs and outputs.
+pub struct Listed {
+    /// Each input and its output.
+    pub files: Vec<(Name, Name)>,
+    /// The pictures of folders that are no inputs, because videos are beside them.
+    pub left_out: Vec<PathBuf>,
+}
+
 /// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
 /// Outputs have this extension, or that of the input.
-pub fn listed(names: &[Name], into: &Path, extension: Option<&str>) -> Result<Vec<(Name, Name)>, clap::Error> {
+pub fn listed(names: &[Name], into: &Path, extension: Option<&str>) -> Result<Listed, clap::Error> {
     listed_but(names, into, extension, Handle::from_path(into).ok())
 }
 
@@ -113,25 +121,27 @@ pub fn listed_but(
     into: &Path,
     extension: Option<&str>,
     folder: Option<Handle>,
-) -> Result<Vec<(Name, Name)>, clap::Error> {
+) -> Result<Listed, clap::Error> {
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
     if into.exists() && !into.is_dir() {
         return Err(invalid(format!("--output-dir {}: a file, and no folder (name a folder)", Name::from(into))));
     }
-    let mut found: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let (mut found, mut left_out) = (Vec::<(PathBuf, PathBuf)>::new(), Vec::new());
     for name in names {
         let path = name.path();
         if path.is_dir() {
-            let mut below = Vec::new();
+            let mut below = Below::default();
             // Of a folder that has nothing else, those that this program has made.
             for takes_made in [false, true] {
-                if below.is_empty() {
-                    videos_below(path, folder.as_ref(), takes_made, &mut below)
+                if below.files.is_empty() {
+                    below
+                        .add(path, folder.as_ref(), takes_made)
                         .map_err(|error| invalid(format!("{name}: {error}")))?;
                 }
             }
-            below.sort();
-            found.extend(below.into_iter().map(|file| {
+            below.files.sort();
+            left_out.append(&mut below.left_out);
+            found.extend(below.files.into_iter().map(|file| {
                 let output = into.join(file.strip_prefix(path).unwrap_or(&file));
                 (file, output)
             }));
@@ -162,7 +172,17 @@ pub fn listed_but(
     if let Some(pair) = outputs.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(invalid(format!("two inputs would become {} (use two folders)", Name::from(pair[0]))));
     }
-    Ok(found.into_iter().map(|(input, output)| (input.into(), output.into())).collect())
+    let left_out = without_inputs(left_out, &found);
+    Ok(Listed { files: found.into_iter().map(|(input, output)| (input.into(), output.into())).collect(), left_out })
+}
+
+/// These pictures without those that are inputs, as they are named beside their folder; in the order of their names.
+fn without_inputs(mut pictures: Vec<PathBuf>, found: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
+    let mut inputs: Vec<&PathBuf> = found.iter().map(|(input, _)| input).collect();
+    inputs.sort();
+    pictures.retain(|picture| inputs.binary_search(&picture).is_err());
+    pictures.sort();
+    pictures
 }
 
 /// The name, without its extension, of a pattern for numbered images, without the number and its separator.
@@ -189,36 +209,47 @@ fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
     outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs))
 }
 
-/// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has
-/// none. Hidden ones, those that this program has made, unless it `takes_made`, and links to folders are left out.
-fn videos_below(
-    folder: &Path,
-    outputs: Option<&Handle>,
-    takes_made: bool,
-    found: &mut Vec<PathBuf>,
-) -> std::io::Result<()> {
-    if is_same(folder, outputs) {
-        return Ok(());
-    }
-    let before = found.len();
-    let mut folders = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
-            continue;
+/// The files of a folder.
+#[derive(Default)]
+struct Below {
+    /// Those that are inputs.
+    files: Vec<PathBuf>,
+    /// Pictures that are none, because videos are beside them.
+    left_out: Vec<PathBuf>,
+}
+
+impl Below {
+    /// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has
+    /// none. Hidden ones, those that this program has made, unless it `takes_made`, and links to folders are left out.
+    fn add(&mut self, folder: &Path, outputs: Option<&Handle>, takes_made: bool) -> std::io::Result<()> {
+        if is_same(folder, outputs) {
+            return Ok(());
         }
-        if entry.file_type()?.is_dir() {
-            folders.push(path);
-        } else if path.is_file() && is_video_name(&path) && (takes_made || is_made_here(&path) != Some(true)) {
-            found.push(path);
+        let before = self.files.len();
+        let (mut folders, mut pictures) = (Vec::new(), Vec::new());
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if path.is_file() && is_video_name(&path) && (takes_made || is_made_here(&path) != Some(true)) {
+                self.files.push(path);
+            } else if path.is_file() && is_image_name(&path) {
+                pictures.push(path);
+            }
         }
+        if self.files.len() == before {
+            let images = images_in(folder)?;
+            let sequences = images.sequences.into_iter().map(|(pattern, _)| pattern.path().to_owned());
+            self.files.extend(sequences.chain(images.others));
+        } else {
+            self.left_out.extend(pictures.into_iter().filter(|path| is_made_here(path) != Some(true)));
+        }
+        folders.iter().try_for_each(|folder| self.add(folder, outputs, takes_made))
     }
-    if found.len() == before {
-        let images = images_in(folder)?;
-        found.extend(images.sequences.into_iter().map(|(pattern, _)| pattern.path().to_owned()).chain(images.others));
-    }
-    folders.iter().try_for_each(|folder| videos_below(folder, outputs, takes_made, found))
 }
 
 /// The checked options of many files.
@@ -227,7 +258,23 @@ pub struct ManyJob {
     pub files: Vec<(Name, Name)>,
     /// How many are worked on at once.
     pub jobs: Jobs,
+    /// Pictures that are left out of folders, because videos are beside them.
+    pub left_out: Vec<PathBuf>,
     /// Whether files that are there are replaced.
     pub overwrites: bool,
     pub stderr: StderrOptions,
+}
+
+impl ManyJob {
+    /// How many pictures are left out, and what takes them, behind a semicolon; nothing, if there are none.
+    pub fn left_out_in_words(&self) -> String {
+        let Some(first) = self.left_out.first() else { return String::new() };
+        let were = match self.left_out.len() {
+            1 => "1 picture beside videos was".to_owned(),
+            count => format!("{count} pictures beside videos were"),
+        };
+        let folder = Name::from(folder_of(first)).quoted();
+        let end = first.extension().unwrap_or_default().to_string_lossy();
+        format!("; {were} left out (name them to have them, as in {folder}/*.{end})")
+    }
 }

@@ -6,6 +6,7 @@
 //! | `command` | the commands, and the job that each stands for |
 //! | `file`, `live`, `compare`, `preview`, `work` | the options of each command |
 //! | `habits` | one table of what people type who know other programs; what most people need |
+//! | `elsewhere` | the rest of it: what depends on the command, and options of ffmpeg that have no word here |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
@@ -31,6 +32,7 @@ mod cameras;
 mod command;
 mod compare;
 mod defaults;
+mod elsewhere;
 mod equalize;
 mod file;
 mod filter;

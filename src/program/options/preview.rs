@@ -310,7 +310,7 @@ impl PreviewJob {
 
 /// Each input of `names`, of which some are folders, and its sheet in the folder `into`.
 fn sheets_of(names: &[Name], into: &Path) -> Result<Vec<(Name, Name)>, clap::Error> {
-    let mut files = listed_but(names, into, None, None)?;
+    let mut files = listed_but(names, into, None, None)?.files;
     for (input, output) in &mut files {
         *output = output.path().parent().unwrap_or(into).join(default_output(input)).into();
     }

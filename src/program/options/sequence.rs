@@ -1,5 +1,6 @@
 //! Sequences of images that are named by their first image, or by their folder.
 
+use super::many::is_video_name;
 use super::values::usage;
 use clap::error::ErrorKind;
 use histeq_media::sink::{OutputKind, is_made_here, is_sequence_name};
@@ -48,6 +49,11 @@ pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
     let ImageFolder { mut sequences, others } = images_in(path).map_err(|error| invalid(format!("{name}: {error}")))?;
     if sequences.len() == 1 && others.is_empty() {
         return Ok(sequences.pop().map(|(pattern, _)| pattern));
+    }
+    // What takes folders takes the videos alone.
+    let mut beside = std::fs::read_dir(path).map_err(|error| invalid(format!("{name}: {error}")))?;
+    if beside.any(|entry| entry.is_ok_and(|entry| is_video_name(&entry.path()))) {
+        return Ok(None);
     }
     if sequences.is_empty() && others.len() > 1 {
         let (count, folder) = (others.len(), name.quoted());

@@ -23,7 +23,6 @@ pub struct WebTokenArg {
     ///
     /// A file that is not there is made, for its owner alone (mode 600). 127.0.0.1 asks for the token, too.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "web")]
-    #[arg(help_heading = "Browser", hide_short_help = true)]
     pub web_token: Option<Name>,
 }
 

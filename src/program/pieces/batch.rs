@@ -64,7 +64,8 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     let (good, frames, elapsed) = (runs.len() - done.failed.len(), done.frames, begin.elapsed());
     let (files, seconds) = (counted(good as u64, "file"), elapsed.as_secs_f64());
     let size = if done.bytes > 0 { format!(", {}", in_bytes(done.bytes)) } else { String::new() };
-    let line = format!("{files} with {frames} frames in {seconds:.2} s{size}{skipped}");
+    let left_out = job.left_out_in_words();
+    let line = format!("{files} with {frames} frames in {seconds:.2} s{size}{skipped}{left_out}");
     console.summary(jobs_summary(frames, done.damaged, None, elapsed, line));
     if done.failed.is_empty() {
         return Ok(Outcome::Complete);

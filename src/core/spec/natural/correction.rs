@@ -36,6 +36,8 @@ pub struct Correction {
     curve: ToneCurve,
     /// How much of each part there is.
     pub(crate) found: Found,
+    /// Whether a look takes a part for granted that makes no difference.
+    pub(crate) is_as_measured: bool,
     /// The transfer of the codes.
     transfer: Transfer,
     /// Of HDR, the peak of the scene behind the balance, and before it, in 4096ths of a level.
@@ -54,6 +56,7 @@ impl Correction {
             chroma: [[4096; REGIONS]; REGIONS],
             curve: ToneCurve::identity(),
             found: Found::NOTHING,
+            is_as_measured: false,
             transfer: Transfer::Sdr,
             peak: [0; 2],
             middle: 0,
@@ -195,6 +198,7 @@ impl Correction {
                 noise: 0,
                 log: looks_log,
             },
+            is_as_measured: false,
             transfer,
             peak: [balanced, peak],
             middle,
@@ -354,8 +358,12 @@ impl Correction {
         let Method::Natural { assumed, most, faithful } = settings.method else { return None };
         let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
         let is_hdr = points.transfer.is_hdr();
-        let takes_cast = settings.chroma != Chroma::Keep && (!is_hdr || assumed == Assumed::Cast);
-        let mut correction = Correction::of(points, assumed, takes_cast, faithful, most);
+        let takes_cast = |assumed: Assumed| settings.chroma != Chroma::Keep && (!is_hdr || assumed == Assumed::Cast);
+        let measured = (assumed != Assumed::Nothing)
+            .then(|| Correction::of(points.clone(), Assumed::Nothing, takes_cast(Assumed::Nothing), faithful, most));
+        let mut correction = Correction::of(points, assumed, takes_cast(assumed), faithful, most);
+        correction.is_as_measured =
+            measured.is_some_and(|measured| correction == Correction { found: correction.found, ..measured });
         if !settings.keeps_peak {
             correction.peak = [MOST_PEAK as i32; 2];
         }

@@ -16,7 +16,7 @@ use crate::source::failure::kind_of_cause;
 use crate::source::native::ToNative;
 use crate::source::options::{InputOptions, check_size};
 use crate::source::packets::Reading;
-use crate::source::stack::{Positioned, Stack};
+use crate::source::stack::{Positioned, Stack, Told};
 use crate::source::video_reader::VideoReader;
 use crate::sys::{Name, Reader, limit_of, numbered};
 use anyhow::{Result, anyhow};
@@ -66,6 +66,14 @@ fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow:
     }
 }
 
+/// The error of an input that is not of the format that is given for it.
+fn of_other_format(name: &str, format: &str, detail: &str) -> anyhow::Error {
+    FailureKind::Usage.error(format!(
+        "{name}: not {format}{detail}, which --format says that the input is (without it, that is found out; the name \
+         of the output decides its container, or --output-format)"
+    ))
+}
+
 fn not_read(name: &str, what: &str) -> anyhow::Error {
     FailureKind::Unsupported.error(format!("{name}: not read here: {what}"))
 }
@@ -90,7 +98,7 @@ impl FileSource {
         let mut said = file.map(Said::read).unwrap_or_default();
         let unread = said.unread;
         let of_kind = |error| about_kind(error, &name, unread);
-        let mut demuxer = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;
+        let (mut demuxer, told) = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;
         // FFmpeg takes a file with the name of an image for one.
         if demuxer.media.is_images() {
             unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
@@ -124,7 +132,7 @@ impl FileSource {
             (shown.sample_aspect_ratio, shown.container_aspect_ratio) = (Some(ratio), Some(ratio));
         }
         let mut media = demuxer.media.clone();
-        let mut packets = FilePackets::new(demuxer, video, name.clone(), notices.clone());
+        let mut packets = FilePackets::new((demuxer, told), video, name.clone(), notices.clone());
         if media.is_images() && media.streams[video].codec == "tiff" && sequence.is_none() {
             media.set_images(video, packets.read_pages());
         }
@@ -239,14 +247,15 @@ fn open_demuxer(
     size: Option<u64>,
     cancel: &Cancel,
     notices: &Notices,
-) -> Result<Demuxer> {
+) -> Result<(Demuxer, Option<Told>)> {
     if from.opened_again(&options.url, size).is_some_and(is_bomb) {
         return Err(FailureKind::Limit.error(format!(
             "{name}: its profile of colours or its texts unpack to more than {} MiB",
             MAX_UNPACKED >> 20
         )));
     }
-    let stack = Stack::open(&mut from, options, name, cancel, notices)?;
+    let mut stack = Stack::open(&mut from, options, name, cancel, notices)?;
+    let told = stack.as_mut().map(Stack::told);
     let metadata = stack.as_ref().map(|stack| stack.found.metadata.clone()).unwrap_or_default();
     let samples = stack.as_ref().and_then(|stack| stack.range);
     let rate = options.raw.rate.or(stack.as_ref().and_then(|stack| stack.found.rate));
@@ -287,6 +296,10 @@ fn open_demuxer(
             OpenError::Ffmpeg(error) => error,
             refused => return anyhow::Error::new(refused).context(name.to_owned()),
         };
+        let is_other = error == Error::InvalidData || CUT_OFF.contains(&error) && size.is_some();
+        if let Some(format) = options.format.as_deref().filter(|_| is_other && size != Some(0)) {
+            return of_other_format(name, format, &detail);
+        }
         match error {
             Error::InvalidData if size == Some(0) => damage(format!("{name}: the file is empty")),
             Error::InvalidData => damage(format!("{name}: not a video, or damaged beyond recognition{detail}")),
@@ -294,7 +307,8 @@ fn open_demuxer(
                 damage(format!("{name}: not a video, or damaged beyond recognition ({error})"))
             }
             Error::DemuxerNotFound => anyhow!(
-                "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them)",
+                "{name}: FFmpeg has no input format {} (`ffmpeg -demuxers` lists them; the name of the output decides \
+                 its container, or --output-format)",
                 options.format.as_deref().unwrap_or_default()
             ),
             // For example, a file name that is not allowed in a playlist; more streams than FFmpeg takes.
@@ -321,7 +335,7 @@ fn open_demuxer(
             // FFmpeg does not read these.
             demuxer.media.metadata.extend(metadata);
             demuxer.media.samples = samples;
-            Ok(demuxer)
+            Ok((demuxer, told))
         }
     }
 }

@@ -6,7 +6,9 @@ use super::pages::{self, Pages};
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
 use crate::image_file::{About, end_of_jpeg};
 use crate::pipeline::Notices;
+use crate::source::stack::Told;
 use crate::source::video_reader::{Damage, ReadPackets};
+use crossbeam_channel::Receiver;
 use std::collections::VecDeque;
 
 /// An input that is shorter than its duration by more than this, and by more than 1%, was cut off (microseconds).
@@ -42,6 +44,8 @@ pub struct FilePackets {
     pages: Option<Pages>,
     /// The metadata of the images that were read last, and when they are shown.
     about: VecDeque<(Option<i64>, About)>,
+    /// Where a stack says the same of its pictures.
+    told: Option<Told>,
 }
 
 impl ReadPackets for FilePackets {
@@ -71,13 +75,11 @@ impl ReadPackets for FilePackets {
         if packet.stream() == self.video {
             self.check.iter_mut().for_each(|check| check.add(&packet));
             let media = &self.demuxer.media;
-            if media.is_images()
-                && media.streams[self.video].codec != "rawvideo"
-                && let Some(about) = About::read(packet.data())
-            {
-                self.about.push_back((packet.time(), about));
-                self.about.drain(..self.about.len().saturating_sub(MOST_ABOUT));
-            }
+            let is_file = media.is_images() && media.streams[self.video].codec != "rawvideo";
+            let own = if is_file { About::read(packet.data()) } else { None };
+            self.about.extend(own.map(|about| (packet.time(), about)));
+            self.about.extend(self.told.iter().flat_map(Receiver::try_iter));
+            self.about.drain(..self.about.len().saturating_sub(MOST_ABOUT));
         }
         Ok(Some(packet))
     }
@@ -98,8 +100,8 @@ impl ReadPackets for FilePackets {
 }
 
 impl FilePackets {
-    /// Reads from `demuxer`; `video` is the index of the stream that is decoded.
-    pub fn new(demuxer: Demuxer, video: usize, name: String, notices: Notices) -> Self {
+    /// Reads from `demuxer`, and what a stack says of its pictures; `video` is the index of the stream that is decoded.
+    pub fn new((demuxer, told): (Demuxer, Option<Told>), video: usize, name: String, notices: Notices) -> Self {
         let continuity = demuxer.media.may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
         FilePackets {
@@ -115,6 +117,7 @@ impl FilePackets {
             first: None,
             pages: None,
             about: VecDeque::new(),
+            told,
         }
     }
 

@@ -8,12 +8,12 @@ use super::positioned::Positioned;
 use super::tiff::interleaved;
 use super::{Found, MOST, Page, Pages, Samples, check_room};
 use crate::ffmpeg::Metadata;
+use crate::image_file::fits::{CARD, is_of_storage, key_of};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
 
-/// Bytes of a block, and of a line of a header.
-const BLOCK: u64 = 2880;
-const LINE: usize = 80;
+/// Bytes of a block.
+const BLOCK: u64 = crate::image_file::fits::BLOCK as u64;
 
 /// The most keys that are kept.
 const MOST_KEYS: usize = 1000;
@@ -24,15 +24,11 @@ const MOST_BLOCKS: usize = 1000;
 /// The offset that makes unsigned samples of signed ones of 16 bits.
 const UNSIGNED: f64 = 32768.0;
 
-/// Keys about how samples are stored, or what follows in the file; also NAXIS1 and so on.
-const OF_STORAGE: [&str; 13] = [
-    "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK", "DATAMIN",
-    "DATAMAX", "CHECKSUM",
-];
-
 struct Fits {
     file: Positioned,
     pages: Vec<Plane>,
+    /// The cards of the header that do not describe its layout.
+    cards: Vec<u8>,
 }
 
 /// Where a picture lies, and what its samples are.
@@ -49,12 +45,18 @@ struct Plane {
     blank: Option<i64>,
 }
 
-/// The lines of a header that have values.
-struct Header(Vec<(String, String)>);
+/// A header.
+#[derive(Default)]
+struct Header {
+    /// The lines that have values.
+    lines: Vec<(String, String)>,
+    /// All that do not describe its layout, as they are.
+    cards: Vec<u8>,
+}
 
 impl Header {
     fn text(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
+        self.lines.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
     }
 
     fn whole(&self, key: &str) -> Option<i64> {
@@ -62,8 +64,19 @@ impl Header {
     }
 
     fn metadata(&self) -> Metadata {
-        let is_of_storage = |key: &str| OF_STORAGE.contains(&key.trim_end_matches(|c: char| c.is_ascii_digit()));
-        self.0.iter().filter(|(key, value)| !is_of_storage(key) && !value.is_empty()).take(MOST_KEYS).cloned().collect()
+        let said = self.lines.iter().filter(|(key, value)| !is_of_storage(key) && !value.is_empty());
+        said.take(MOST_KEYS).cloned().collect()
+    }
+
+    /// What an image with this header says of itself: also what holds for all of the `file`, unless it has its own.
+    fn within(&self, file: &Header) -> Self {
+        let is_other = |key: &str| self.text(key).is_none();
+        let lines = file.lines.iter().filter(|(key, _)| is_other(key)).cloned();
+        let cards = file.cards.chunks_exact(CARD).filter(|card| is_other(key_of(card))).flatten();
+        Header {
+            lines: self.lines.iter().cloned().chain(lines).collect(),
+            cards: self.cards.iter().chain(cards).copied().collect(),
+        }
     }
 
     fn number(&self, key: &str) -> Option<f64> {
@@ -74,22 +87,25 @@ impl Header {
 
 /// The header at this place, and where it ends.
 fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
-    let mut lines = Vec::new();
+    let mut header = Header::default();
     for block in 0..MOST_BLOCKS as u64 {
         let begin = at + block * BLOCK;
-        for line in file.bytes(begin, BLOCK as usize)?.chunks_exact(LINE) {
-            let line = String::from_utf8_lossy(line);
+        for card in file.bytes(begin, BLOCK as usize)?.chunks_exact(CARD) {
+            let line = String::from_utf8_lossy(card);
             let Some((key, rest)) = line.split_at_checked(8) else { continue };
             let key = key.trim_end().to_owned();
             if key == "END" {
-                return Ok((Header(lines), begin + BLOCK));
+                return Ok((header, begin + BLOCK));
+            }
+            if !is_of_storage(&key) && card.iter().any(|byte| *byte != b' ') {
+                header.cards.extend(card);
             }
             if let Some(value) = rest.strip_prefix("= ") {
                 let value = match value.trim_start().strip_prefix('\'') {
                     Some(text) => text.split('\'').next().unwrap_or_default().trim_end(),
                     None => value.split('/').next().unwrap_or_default().trim(),
                 };
-                lines.push((key, value.to_owned()));
+                header.lines.push((key, value.to_owned()));
             }
         }
     }
@@ -99,7 +115,7 @@ fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
 /// The images of the file that have the size of the first one.
 pub fn found(file: File) -> Result<Found> {
     let mut file = Positioned::new(file)?;
-    let (mut at, mut pages, mut metadata) = (0, Vec::<Plane>::new(), Metadata::new());
+    let (mut at, mut pages, mut said) = (0, Vec::<Plane>::new(), Header::default());
     while at < file.length && pages.len() < MOST {
         let (header, begin) = match header(&mut file, at) {
             Ok(found) => found,
@@ -107,9 +123,6 @@ pub fn found(file: File) -> Result<Found> {
             Err(_) if at > 0 => break,
             Err(error) => return Err(error),
         };
-        if at == 0 {
-            metadata = header.metadata();
-        }
         let axes = header.whole("NAXIS").context("no number of axes")?;
         ensure!((0..=999).contains(&axes), "{axes} axes");
         let lengths = (1..=axes).map(|axis| {
@@ -127,6 +140,9 @@ pub fn found(file: File) -> Result<Found> {
         let bytes = more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
         let bytes = bytes.context("a size that no file has")?;
         let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
+        if at == 0 || is_image && pages.is_empty() {
+            said = header.within(&said);
+        }
         if let Some(all) = all.filter(|all| is_image && *all > 0) {
             add(&mut pages, &header, begin, &lengths, (bits, each, all))?;
         }
@@ -134,9 +150,11 @@ pub fn found(file: File) -> Result<Found> {
         at = next.context("a size that no file has")?;
     }
     ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
-    let (count, pages) = (pages.len(), Box::new(Fits { file, pages }));
+    let (count, metadata) = (pages.len(), said.metadata());
+    let pages = Box::new(Fits { file, pages, cards: said.cards });
     Ok(Found { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
 }
+
 /// Adds the pictures of an image.
 fn add(
     pages: &mut Vec<Plane>,
@@ -196,6 +214,10 @@ impl Pages for Fits {
         };
         let samples = if channels > 1 { interleaved(samples, channels) } else { samples };
         Ok(Page { size, channels, samples: from_the_top(samples, size.0 * channels) })
+    }
+
+    fn cards(&self) -> &[u8] {
+        &self.cards
     }
 }
 

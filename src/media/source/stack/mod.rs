@@ -20,10 +20,12 @@ mod tiff;
 pub(super) use positioned::Positioned;
 
 use crate::ffmpeg::{Error, GivePackets, Metadata, OpenImage, Packet, Rational, Sequence, note_activity};
+use crate::image_file::About;
 use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::source::file::FileInput;
 use crate::source::options::{InputOptions, check_size};
 use anyhow::{Context, Result, ensure};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use histeq::frame::limits;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -61,6 +63,11 @@ pub trait Pages: Send {
     /// # Errors
     /// When it is damaged, or of a kind that is not read.
     fn page(&mut self, number: usize) -> Result<Page>;
+
+    /// The cards of the header of the page that was read last, as a FITS file has them, without those of its layout.
+    fn cards(&self) -> &[u8] {
+        &[]
+    }
 }
 
 /// The pages of a file, and their metadata.
@@ -96,6 +103,7 @@ fn pages_of(file: File, all: bool) -> Result<Option<Found>> {
 struct Files {
     of: Sequence,
     open: OpenImage,
+    cards: Vec<u8>,
 }
 
 impl Pages for Files {
@@ -103,9 +111,18 @@ impl Pages for Files {
         let file = (self.open)(self.of.shown(number as u64))?;
         let mut found = pages_of(file, true)?.context("not of the kind of the first image")?;
         ensure!(found.count == 1, "the image has several pages (name the file alone, without numbers, to get all)");
-        found.pages.page(0)
+        let page = found.pages.page(0)?;
+        self.cards = found.pages.cards().to_vec();
+        Ok(page)
+    }
+
+    fn cards(&self) -> &[u8] {
+        &self.cards
     }
 }
+
+/// What pictures say of themselves, and when they are shown.
+pub type Told = Receiver<(Option<i64>, About)>;
 
 /// A stack as raw frames.
 pub struct Stack {
@@ -117,6 +134,8 @@ pub struct Stack {
     is_wide: bool,
     /// The samples that become 0 and 65535.
     pub range: Option<(f64, f64)>,
+    /// Where it says what its pictures say of themselves.
+    tells: Option<Sender<(Option<i64>, About)>>,
 }
 
 impl Stack {
@@ -151,7 +170,7 @@ impl Stack {
             && let FileInput::Images(of, open) = std::mem::replace(from, FileInput::Url)
         {
             let count = usize::try_from(of.count()).unwrap_or(usize::MAX);
-            let (pages, metadata) = (Box::new(Files { of, open }), Metadata::new());
+            let (pages, metadata) = (Box::new(Files { of, open, cards: Vec::new() }), Metadata::new());
             found = found.map(|first| Found { pages, count, mosaic: None, rate: None, metadata, ..first });
         }
         let Some(mut found) = found else {
@@ -191,13 +210,25 @@ impl Stack {
             (_, _, true) => "rgba64le".to_owned(),
             (_, _, false) => "rgba".to_owned(),
         };
-        Ok(Some(Stack { found, format, size, channels, is_wide, range }))
+        Ok(Some(Stack { found, format, size, channels, is_wide, range, tells: None }))
+    }
+
+    /// What its pictures say of themselves, each before its packet is there.
+    pub fn told(&mut self) -> Told {
+        let (tells, told) = unbounded();
+        self.tells = Some(tells);
+        told
     }
 
     /// The raw frame of this number.
     fn frame(&mut self, number: u64) -> Result<Vec<u8>> {
         let page = self.found.pages.page(usize::try_from(number)?)?;
         ensure!((page.size, page.channels) == (self.size, self.channels), "of another size or kind than the first one");
+        let cards = self.found.pages.cards();
+        if let Some(tells) = self.tells.as_ref().filter(|_| !cards.is_empty()) {
+            // Who has ended does not listen.
+            let _ = tells.send((i64::try_from(number).ok(), About::of_cards(cards.to_vec())));
+        }
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
         Ok(match (page.samples, self.range) {
             (Samples::Bytes(bytes), None) if !self.is_wide => bytes,

@@ -38,12 +38,13 @@ use histeq_media::sink::{
     check_segment_names,
 };
 use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
-use histeq_media::sys::{host, print_without_waiting};
+use histeq_media::sys::{host, number_pattern, print_without_waiting};
 use std::sync::Arc;
 
 /// Equalizes cameras until they end, or the user ends them: one, or several at the same time.
 pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     let session = Session::new(jobs[0].stderr.clone(), jobs[0].limits, console);
+    check_number(&jobs, &session.notices)?;
     if jobs[0].dry_run {
         return dry_run::run(&jobs, &session);
     }
@@ -68,6 +69,21 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     console.summary(film(planned, &session, open, (&shared_settings, WarmUp::default().begin()), shown_by)?);
     // Ctrl-C is a normal end.
     Ok(Outcome::Complete)
+}
+
+/// Warns of a place for a number in the name of the only recording.
+///
+/// # Errors
+/// The warning, with `--strict`.
+fn check_number(jobs: &[LiveJob], notices: &Notices) -> Result<()> {
+    let [LiveJob { record: Some(name), segments: None, .. }] = jobs else { return Ok(()) };
+    if number_pattern(name).is_none() || OutputKind::of(name, None) != OutputKind::File {
+        return Ok(());
+    }
+    notices.warn(&format!(
+        "{name}: %d is no counter and stays in the name (it is the number of one of several sources; --segment 1h with \
+         cam-%Y%m%d-%H%M%S.mkv has the time in names)"
+    ))
 }
 
 /// Who is shown the pictures of a camera.

@@ -292,7 +292,8 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     }
     if !as_json {
         let (files, bytes) = (counted(many.files.len() as u64, "file"), in_bytes(bytes));
-        stdout::print(format!("{files}, about {bytes} in all. {NOTHING_WRITTEN}").as_bytes())?;
+        let left_out = many.left_out_in_words();
+        stdout::print(format!("{files}, about {bytes} in all{left_out}. {NOTHING_WRITTEN}").as_bytes())?;
     }
     if !failed.is_empty() {
         return Err(failure_of(&failed));
