@@ -1,7 +1,7 @@
 //! Images and image sequences go the way of video.
 
 use crate::support::program::{Dir, Run, program};
-use crate::support::reader::{encoder_is_here, seconds};
+use crate::support::reader::{encoder_is_here, filter_is_here, seconds};
 use crate::support::textbook::{Raw, assert_same_video};
 
 const SIZE: (usize, usize) = (64, 48);
@@ -567,6 +567,51 @@ fn floating_point_is_cut_off_with_a_word_or_refused() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 1 -pix_fmt gbrpf32le in.exr");
     dir.succeeds("in.exr out.png").says(&["warning", "below 0 or above 1 is cut off"]).never_says("-auto-level");
     dir.run("--strict in.exr no.png").fails().says(&["cut off"]);
+}
+
+#[test]
+fn the_light_of_exr_is_linear_and_that_of_others_is_not() {
+    if !filter_is_here("linear light", "zscale") {
+        return;
+    }
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i color=c83c28:size=64x48,format=gbrp -frames:v 1 in.png");
+    let line = "--backend cpu --levels 1 --strength 0 -y";
+    let [to_linear, from_linear] = ["zscale=tin=iec61966-2-1:t=linear", "zscale=tin=linear:t=iec61966-2-1"];
+    dir.succeeds(&format!("{line} in.png out.exr")).says(&["light of displays", to_linear]);
+    dir.run(&format!("{line} --strict in.png no.exr")).fails().says(&["light of displays"]);
+    dir.succeeds(&format!("{line} --strict --filter-after {to_linear} in.png linear.exr"));
+    // The value of 0xc8 as light.
+    dir.succeeds(&format!("{line} linear.exr dark.png")).says(&["linear light", from_linear]);
+    assert!(dir.raw("dark.png", "rgb24")[0].abs_diff(0x94) <= 1);
+    let run = dir.succeeds(&format!("{line} --filter {from_linear} linear.exr out.png"));
+    run.never_says("linear light");
+    let pixel = &dir.raw("out.png", "rgb24")[..3];
+    assert!(pixel.iter().zip([0xc8, 0x3c, 0x28]).all(|(found, meant)| found.abs_diff(meant) <= 1), "{pixel:?}");
+    dir.succeeds(&format!("{line} linear.exr back.exr")).never_says("light of displays");
+}
+
+#[test]
+fn photos_with_another_ending_stay_photos() {
+    let dir = Dir::new();
+    picture(&dir, "plain.jpg", "yuvj420p", "-q:v 2");
+    picture(&dir, "plain.bmp", "bgr24", "");
+    let endings = [("jfif", "jpg"), ("JPE", "jpg"), ("jif", "jpg"), ("dib", "bmp")];
+    for (ending, usual) in endings {
+        let begin = dir.read(&format!("plain.{usual}"))[..2].to_vec();
+        std::fs::copy(dir.path(format!("plain.{usual}")), dir.path(format!("a.{ending}"))).expect("a copy");
+        dir.succeeds(&format!("--backend cpu a.{ending}"));
+        assert_eq!(dir.read(&format!("a-equalized.{ending}"))[..2], begin, "{ending}");
+        dir.succeeds(&format!("--backend cpu plain.{usual} named.{ending}"));
+        assert_eq!(dir.read(&format!("named.{ending}"))[..2], begin, "{ending}");
+        std::fs::remove_file(dir.path(format!("named.{ending}"))).expect("a file");
+    }
+    std::fs::create_dir(dir.path("photos")).expect("a folder");
+    for (ending, _) in endings {
+        std::fs::rename(dir.path(format!("a.{ending}")), dir.path(format!("photos/a.{ending}"))).expect("a file");
+    }
+    dir.succeeds("--backend cpu --output-dir out photos");
+    assert!(endings.iter().all(|(ending, _)| dir.path(format!("out/a.{ending}")).is_file()), "{:?}", dir.names());
 }
 
 #[test]

@@ -108,7 +108,32 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         dir.write(file, &[&b"%PDF-1.4\n"[..], &[b'x'; 2000]].concat());
     }
     dir.write("scan.dcm", &[&[0; 128][..], b"DICM\x02\0\0\0UL\x04\0", &[0; 2000]].concat());
+    let others: [(&str, &[u8]); 9] = [
+        ("clip.mp4.zip", b"PK\x03\x04"),
+        ("clip.7z", b"7z\xbc\xaf\x27\x1c"),
+        ("saved.mp4", b"\n<!DOCTYPE html><html>"),
+        ("shot.raf", b"FUJIFILMCCD-RAW "),
+        ("shot.orf", b"IIRO\x08\0\0\0"),
+        ("clip.ari", b"ARRI\x12\x34\x56\x78"),
+        ("clip.r3d", b"\0\0\x02\0RED2"),
+        ("drawing.xcf", b"gimp xcf v011\0"),
+        ("page.ps", b"%!PS-Adobe-3.0\n"),
+    ];
+    for (file, begin) in others {
+        dir.write(file, &[begin, &[0; 2000]].concat());
+    }
+    dir.write("film.iso", &[&[0; 0x8001][..], b"CD001\x01\0", &[0; 2000]].concat());
     for (file, what, way_out) in [
+        ("clip.mp4.zip", "an archive", "unpacked"),
+        ("clip.7z", "an archive", "unpacked"),
+        ("saved.mp4", "a web page", "another one"),
+        ("shot.raf", "a raw photo", "DNG Converter"),
+        ("shot.orf", "a raw photo", "DNG Converter"),
+        ("clip.ari", "ARRIRAW", "Reference Tool"),
+        ("clip.r3d", "REDCODE RAW", "REDCINE-X"),
+        ("drawing.xcf", "GIMP", "TIFF"),
+        ("page.ps", "PostScript", "gs "),
+        ("film.iso", "the image of a disc", "VTS_01_1.VOB"),
         ("encrypted.mp4", "is encrypted", "-decryption_key"),
         ("prores-raw.mov", "ProRes RAW", "Compressor"),
         ("clip.braw", "Blackmagic RAW", "Resolve"),

@@ -327,6 +327,31 @@ fn dnxhr_stays_dnxhr() {
 }
 
 #[test]
+fn dnxhr_has_a_profile_for_every_size_and_format() {
+    if !encoder_is_here("DNxHR", "dnxhd") {
+        return;
+    }
+    let dir = Dir::new();
+    for (format, profile, made) in [
+        ("yuv420p", "DNXHR HQ", "yuv422p"),
+        ("yuv422p10le", "DNXHR HQX", "yuv422p10le"),
+        ("yuv444p", "DNXHR 444", "yuv444p10le"),
+        ("bgr0", "DNXHR 444", "gbrp10le"),
+    ] {
+        let source = format!("-f lavfi -i testsrc2=size=320x180:rate=25,format={format}");
+        dir.ffmpeg(&format!("{source} -frames:v 2 -c:v ffv1 -y in.mkv"));
+        dir.succeeds("--encoder dnxhd -y in.mkv out.mov");
+        let stream = &dir.streams("out.mov")[0];
+        assert_eq!((&stream["profile"], &stream["pix_fmt"]), (&profile.into(), &made.into()), "{format}");
+    }
+    dir.ffmpeg("-f lavfi -i testsrc2=size=1920x1080:rate=25,format=yuv422p -frames:v 2 -c:v ffv1 -y in.mkv");
+    dir.succeeds("--encoder dnxhd --bitrate 120M -y in.mkv out.mov");
+    assert_eq!(dir.streams("out.mov")[0]["profile"], "DNXHD");
+    let words = ["DNxHD has few sizes and bit rates", "--bitrate 120M"];
+    dir.run("--encoder dnxhd --bitrate 1M -y in.mkv out.mov").fails().says(&words);
+}
+
+#[test]
 fn a_second_input_is_never_taken_for_the_output() {
     let dir = with_clip("a.mkv");
     std::fs::copy(dir.path("a.mkv"), dir.path("b.mkv")).expect("a copy");

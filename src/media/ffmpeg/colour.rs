@@ -54,6 +54,13 @@ impl Colour {
         }
     }
 
+    /// Whether its codes are linear light, if its transfer characteristics are said.
+    pub fn is_linear(self) -> Option<bool> {
+        use ffi::AVColorTransferCharacteristic as Transfer;
+        let is_said = !matches!(self.transfer, Transfer::AVCOL_TRC_UNSPECIFIED | Transfer::AVCOL_TRC_RESERVED0);
+        is_said.then_some(self.transfer == Transfer::AVCOL_TRC_LINEAR)
+    }
+
     /// The logarithm that its transfer characteristics are, if they are one.
     pub fn log_transfer(self) -> Option<LogTransfer> {
         use ffi::AVColorTransferCharacteristic as Transfer;

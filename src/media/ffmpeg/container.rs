@@ -5,7 +5,7 @@ use super::{MediaType, Stream, TranscodeTo, c_string, text};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The codecs of containers for which FFmpeg has no list. Their muxers write other codecs as private data, which no
 /// player can read, or fail when they write the header.
@@ -57,7 +57,21 @@ const CODECS: &[(&[&str], &[Id])] = &[
     (&["ogg", "ogv"], &[Id::THEORA, Id::VP8, Id::VORBIS, Id::OPUS, Id::FLAC, Id::SPEEX]),
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
     (&["dv"], &[Id::DVVIDEO, Id::PCM_S16LE]),
+    // AAC in it has no header, so that it cannot be decoded.
+    (&["wtv"], &[Id::MPEG2VIDEO, Id::MPEG4, Id::H264, Id::MP2, Id::MP3, Id::AC3, Id::DTS, Id::PCM_S16LE]),
 ];
+
+/// Endings of names that FFmpeg does not know, and those that it knows of such files.
+const OTHER_ENDINGS: [(&str, &str); 5] =
+    [("dib", "bmp"), ("jfif", "jpg"), ("jif", "jpg"), ("jpe", "jpg"), ("qt", "mov")];
+
+/// The name of a file, with an ending that FFmpeg knows.
+fn known_name(file: &OsStr) -> PathBuf {
+    let path = Path::new(file);
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let known = OTHER_ENDINGS.iter().find(|(other, _)| ending == *other);
+    known.map_or_else(|| path.to_owned(), |(_, known)| path.with_extension(known))
+}
 
 /// What a container takes of sound of some codecs.
 struct SoundRow {
@@ -111,7 +125,7 @@ impl Container {
         let name = name.map(c_string);
         // FFmpeg would know by the name of the file, which it has only once it is whole.
         let extension = Path::new(&file).extension().unwrap_or_default().to_ascii_lowercase();
-        let file = c_string(file);
+        let file = c_string(known_name(file.as_ref()));
         // SAFETY: both are NUL-terminated, or null.
         let found = unsafe {
             match &name {
@@ -246,7 +260,7 @@ impl Container {
 
     /// FFmpeg's default video codec for it, given the name of the file.
     pub fn default_codec(self, file: impl AsRef<OsStr>) -> Option<Id> {
-        let file = c_string(file);
+        let file = c_string(known_name(file.as_ref()));
         let none = std::ptr::null();
         // SAFETY: a constant of the library and a NUL-terminated name.
         let id = unsafe {

@@ -30,11 +30,6 @@ impl Rotation {
         signs(matrix) == Some([1, 0, 0, 1])
     }
 
-    /// Whether the first row becomes the last one.
-    pub(super) fn is_upside_down(self) -> bool {
-        [VERTICAL_FLIP, HALF_TURN].contains(&self.0)
-    }
-
     /// The rotation of an Exif orientation, a number from 1 to 8.
     pub(super) fn of_exif(orientation: &str) -> Option<Self> {
         let filters = match orientation.trim() {

@@ -1,6 +1,7 @@
 //! Runs pictures through a chain of libavfilter's filters.
 #![allow(unsafe_code, reason = "FFI")]
 
+use super::fields::{Fields, hides_fields, is_scaler};
 use super::{Decoded, Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, rescale, text};
 use crate::sys::Name;
 use ffmpeg_next::filter::{self, Context, Graph};
@@ -51,6 +52,9 @@ const STILL: &str = "cube";
 /// The time of that picture: earlier than all others, so that none is without it.
 const BEFORE_ALL: i64 = -(1 << 40);
 
+/// How the middle of a picture is written.
+const MIDDLE: [&str; 4] = ["(in_h-out_h)/2", "(ih-oh)/2", "(out_h-in_h)/2", "(oh-ih)/2"];
+
 /// Adds the filters of a chain, which need not be text, between the filters `sources` and the filter `out`.
 fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Error> {
     let mut end = |next, name: &&str| {
@@ -75,12 +79,145 @@ fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Er
     }
 }
 
+/// A graph of `chain` between sources, of which there are names and arguments, and a sink for `formats`. With
+/// `by_fields`, interlaced pictures are scaled and converted by fields.
+fn configured(
+    chain: &Name,
+    sources: &[(&str, String)],
+    formats: &[RawFormat],
+    by_fields: bool,
+) -> Result<Graph, Error> {
+    let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
+    let mut graph = Graph::new();
+    // SAFETY: the graph is new; its number of threads is read when filters are added.
+    unsafe { (*graph.as_mut_ptr()).nb_threads = limits::given_threads().unwrap_or(0) as i32 };
+    for (name, arguments) in sources {
+        graph.add(&find("buffer")?, name, arguments)?;
+    }
+    let mut sink = graph.add(&find("buffersink")?, "sink", "")?;
+    let names: Vec<String> = formats.iter().map(|format| format.name()).collect();
+    match names.is_empty() {
+        true => graph.add(&find("null")?, "out", "")?,
+        false => graph.add(&find("format")?, "out", &format!("pix_fmts={}", names.join("|")))?,
+    }
+    .link(0, &mut sink, 0);
+    let names: Vec<&str> = sources.iter().map(|(name, _)| *name).collect();
+    add_chain(&mut graph, chain, &names)?;
+    if by_fields && !filters(&graph).any(|filter| hides_fields(&name_of(filter))) {
+        scale_by_fields(&mut graph)?;
+    }
+    graph.validate()?;
+    Ok(graph)
+}
+
+/// Makes filters that scale take each field of interlaced pictures by itself: those of the chain, unless they are told
+/// to do so with all pictures, and those that libavfilter will put between filters.
+fn scale_by_fields(graph: &mut Graph) -> Result<(), Error> {
+    // SAFETY: filters that scale have this option, a number, which is read when the graph is configured. The graph
+    // frees the text.
+    unsafe {
+        for filter in filters(graph).filter(|filter| is_scaler(&name_of(filter))) {
+            let (options, key, mut told) = (filter.priv_, c"interl".as_ptr(), 0);
+            check(ffi::av_opt_get_int(options, key, 0, &mut told))?;
+            if told == 0 {
+                check(ffi::av_opt_set_int(options, key, -1, 0))?;
+            }
+        }
+        let graph = graph.as_mut_ptr();
+        if (*graph).scale_sws_opts.is_null() {
+            (*graph).scale_sws_opts = ffi::av_strdup(c"interl=-1".as_ptr());
+        }
+    }
+    Ok(())
+}
+
+/// The filters of a graph, in the order in which they were added.
+fn filters(graph: &Graph) -> impl Iterator<Item = &ffi::AVFilterContext> {
+    // SAFETY: the graph has so many filters, and keeps them.
+    unsafe {
+        let graph = &*graph.as_ptr();
+        (0..graph.nb_filters as usize).map(move |index| &**graph.filters.add(index))
+    }
+}
+
+/// The name of what a filter is.
+fn name_of(filter: &ffi::AVFilterContext) -> String {
+    // SAFETY: a filter of a graph is one of libavfilter's, which have names.
+    unsafe { text((*filter.filter).name) }
+}
+
+/// The first link ahead of a filter of a configured graph, and the first one behind it.
+fn links(filter: &ffi::AVFilterContext) -> Option<[&ffi::AVFilterLink; 2]> {
+    // SAFETY: all of the links that a filter says it has are there in a configured graph.
+    unsafe {
+        let first = |links: *mut *mut ffi::AVFilterLink, count: u32| (count > 0).then(|| &**links);
+        Some([first(filter.inputs, filter.nb_inputs)?, first(filter.outputs, filter.nb_outputs)?])
+    }
+}
+
+/// Rows of luma that share one of chroma.
+fn rows_of_chroma(link: &ffi::AVFilterLink) -> usize {
+    // SAFETY: FFmpeg set the number, and it is a video's.
+    unsafe { RawFormat::from_number(link.format) }.chroma_step().1
+}
+
+/// Whether both fields have as many rows, also of chroma, wherever pictures are scaled.
+fn has_whole_fields(graph: &Graph) -> bool {
+    let scalers = filters(graph).filter(|filter| is_scaler(&name_of(filter)));
+    scalers.filter_map(links).flatten().all(|link| (link.h as usize).is_multiple_of(2 * rows_of_chroma(link)))
+}
+
+/// What becomes of fields in a configured graph.
+fn fields_behind(graph: &Graph, are_scaled_apart: bool) -> Fields {
+    let mut fields = Fields::default();
+    for filter in filters(graph) {
+        if let Some([ahead, behind]) = links(filter) {
+            let (name, rows) = (name_of(filter), [ahead.h, behind.h]);
+            fields.pass(&name, rows, rows_moved(filter, &name, [ahead, behind]), are_scaled_apart);
+        }
+    }
+    fields
+}
+
+/// How far a filter brings rows of luma, and of chroma, down or up, if it does and that is known.
+fn rows_moved(
+    filter: &ffi::AVFilterContext,
+    name: &str,
+    [ahead, behind]: [&ffi::AVFilterLink; 2],
+) -> Option<[usize; 2]> {
+    let step = rows_of_chroma(ahead);
+    let rows = ahead.h as usize;
+    match name {
+        "vflip" => Some([rows - 1, rows.div_ceil(step) - 1]),
+        "crop" | "pad" => {
+            let mut place = std::ptr::null_mut();
+            // SAFETY: both filters have this option, a text, of which there is a copy then.
+            let place = unsafe {
+                check(ffi::av_opt_get(filter.priv_, c"y".as_ptr(), 0, &mut place)).ok()?;
+                let owned = text(place.cast_const().cast());
+                ffi::av_free(place.cast());
+                owned
+            };
+            let row = match place.parse::<f64>() {
+                Ok(row) if row >= 0.0 => row as usize,
+                Err(_) if !MIDDLE.contains(&place.as_str()) => return None,
+                _ => ahead.h.abs_diff(behind.h) as usize / 2,
+            };
+            // Rows that share chroma stay together.
+            Some([row / step * step, row / step])
+        }
+        _ => None,
+    }
+}
+
 /// A chain of filters with one video input and one video output.
 pub struct FilterGraph {
     graph: Graph,
     /// The arguments of its source, which describe the pictures that it takes.
     source: String,
     from: GraphVideo,
+    /// What becomes of fields in it.
+    fields: Fields,
     /// End of the last picture that was sent.
     end: i64,
     /// Whether a filter has ended the video, as `trim` does. Later pictures are dropped.
@@ -109,26 +246,18 @@ impl FilterGraph {
         formats: &[RawFormat],
     ) -> Result<Self, Error> {
         super::init();
-        let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
-        let source = arguments(&from, like);
-        let mut graph = Graph::new();
-        // SAFETY: the graph is new; its number of threads is read when filters are added.
-        unsafe { (*graph.as_mut_ptr()).nb_threads = limits::given_threads().unwrap_or(0) as i32 };
-        graph.add(&find("buffer")?, "in", &source)?;
-        let mut sink = graph.add(&find("buffersink")?, "sink", "")?;
-        let names: Vec<String> = formats.iter().map(|format| format.name()).collect();
-        match names.is_empty() {
-            true => graph.add(&find("null")?, "out", "")?,
-            false => graph.add(&find("format")?, "out", &format!("pix_fmts={}", names.join("|")))?,
-        }
-        .link(0, &mut sink, 0);
+        let mut sources = vec![("in", arguments(&from, like))];
         if let Some(still) = &still {
             let (format, size) = (still.format(), still.size());
             let video = GraphVideo { format, size, sample_aspect_ratio: None, frame_rate: None, ..from };
-            graph.add(&find("buffer")?, STILL, &arguments(&video, Some(still)))?;
+            sources.push((STILL, arguments(&video, Some(still))));
         }
-        add_chain(&mut graph, chain, if still.is_some() { &["in", STILL] } else { &["in"] })?;
-        graph.validate()?;
+        let mut graph = configured(chain, &sources, formats, true)?;
+        let are_scaled_apart = has_whole_fields(&graph);
+        if !are_scaled_apart {
+            graph = configured(chain, &sources, formats, false)?;
+        }
+        let fields = fields_behind(&graph, are_scaled_apart);
         if let Some(mut still) = still {
             still.set_time(Some(BEFORE_ALL));
             let mut source = graph.get(STILL).ok_or(Error::FilterNotFound)?;
@@ -136,7 +265,8 @@ impl FilterGraph {
             check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), still.as_mut_ptr()) })?;
             source.source().close(BEFORE_ALL + 1)?;
         }
-        Ok(FilterGraph { graph, source, from, end: ffi::AV_NOPTS_VALUE, has_ended: false })
+        let source = sources.swap_remove(0).1;
+        Ok(FilterGraph { graph, source, from, fields, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 
     /// Whether it is for pictures like this one.
@@ -184,6 +314,7 @@ impl FilterGraph {
                 if picture.format().is_rgb() != self.from.format.is_rgb() {
                     picture.tag_converted();
                 }
+                self.fields.mark(&mut picture);
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
@@ -216,13 +347,16 @@ impl FilterGraph {
         }
     }
 
+    /// What interlaced pictures lose in the filters, if they lose anything.
+    pub fn loss_of_fields(&self) -> Option<String> {
+        self.fields.loss()
+    }
+
     /// The conversions between pixel formats that libavfilter has inserted.
     pub fn conversions(&mut self) -> Vec<Conversion> {
-        // SAFETY: a configured graph has `nb_filters` filters, with names and links; a conversion has one link on each
-        // side, both with a format of FFmpeg.
+        // SAFETY: the filters of a configured graph have names and links; a conversion has one link on each side, both
+        // with a format of FFmpeg.
         unsafe {
-            let graph = &*self.graph.as_ptr();
-            let filters = (0..graph.nb_filters as usize).map(|index| &**graph.filters.add(index));
             let conversion = |filter: &ffi::AVFilterContext| {
                 let (before, behind) = (&**filter.inputs, &**filter.outputs);
                 let is_last = text((*behind.dst).name) == "out";
@@ -234,7 +368,7 @@ impl FilterGraph {
                     is_requested: text((*(*beside).filter).name) == "format",
                 }
             };
-            filters.filter(|filter| text(filter.name).starts_with("auto_scale")).map(conversion).collect()
+            filters(&self.graph).filter(|filter| text(filter.name).starts_with("auto_scale")).map(conversion).collect()
         }
     }
 

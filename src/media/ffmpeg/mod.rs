@@ -15,7 +15,7 @@
 //! | `picture.rs`, `colour.rs`, `raw_format.rs` | a picture (AVFrame), its colour properties, its pixel format |
 //! | `wire.rs` | streams, packets and properties of pictures as they come from a decoding process |
 //! | `shared_planes.rs` | picture to frame and back, without a copy |
-//! | `converter.rs`, `filter_graph.rs` | converts pictures, runs them through libavfilter's filters |
+//! | `converter.rs`, `filter_graph.rs`, `fields.rs` | converts pictures, runs them through libavfilter's filters |
 //! | `rotation.rs`, `display_matrix.rs` | rotates pictures |
 //! | `encoder.rs`, `encoder_info.rs`, `encoded_video.rs` | encodes; the encoders of this FFmpeg; encoded video |
 //! | `still.rs` | a frame as the bytes of an image file |
@@ -83,6 +83,7 @@ mod display_matrix;
 mod encoded_video;
 mod encoder;
 mod encoder_info;
+mod fields;
 mod filter_graph;
 mod images;
 mod interrupt;

@@ -506,7 +506,10 @@ impl Picture {
 
     /// The display on which HDR was made, as FFmpeg stores it.
     pub fn mastering_display(&self) -> Option<Vec<u8>> {
-        self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)
+        let bytes = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)?;
+        // The last number of the structure: PNG has primaries in it, but no light.
+        let has_luminance = bytes.last_chunk().is_some_and(|says| i32::from_ne_bytes(*says) != 0);
+        has_luminance.then_some(bytes)
     }
 
     /// Whether all of it is opaque, with or without alpha. Unknown for samples that are not in main memory.

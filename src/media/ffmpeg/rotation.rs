@@ -62,20 +62,13 @@ impl AutoRotate {
                 FilterGraph::open(&rotation.0.into(), video, Some(&picture), None, &[])?
             }
         };
-        let time = picture.time();
+        let (time, was_interlaced) = (picture.time(), picture.interlaced().is_some());
         graph.send(Some(picture))?;
         let Decoded::Picture(mut rotated) = graph.receive()? else { return Err(Error::Bug) };
         self.graph = Some((rotation, graph));
         rotated.set_time(time);
-        if let Some(top_field_first) = rotated.interlaced() {
-            if is_quarter_turn {
-                // The rows of the fields are columns now.
-                rotated.set_interlaced(None);
-                self.turned_fields = self.turned_fields.or(Some(false));
-            } else if rotation.is_upside_down() && rotated.size().1.is_multiple_of(2) {
-                // The first row was the last one, of the other field.
-                rotated.set_interlaced(Some(!top_field_first));
-            }
+        if was_interlaced && rotated.interlaced().is_none() {
+            self.turned_fields = self.turned_fields.or(Some(false));
         }
         // SAFETY: a valid picture and a NUL-terminated key.
         unsafe {

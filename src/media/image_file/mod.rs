@@ -38,6 +38,14 @@ const MOST_OF_JPEG: usize = 65_527;
 const XMP_OF_JPEG: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 const XMP_OF_PNG: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 
+/// What Photoshop's segment of a JPEG file begins with, and each block in it; the number of the one that is IPTC.
+const PHOTOSHOP: &[u8] = b"Photoshop 3.0\0";
+const BLOCK: &[u8] = b"8BIM";
+const IPTC: [u8; 2] = [4, 4];
+
+/// What comments of JPEG files begin with that tell of the encoder.
+const OF_ENCODERS: [&[u8]; 3] = [b"histeq-video ", b"Lavc", b"CREATOR: "];
+
 /// Chunks of PNG files about colours, and those with texts. The first ones come ahead of the palette.
 const COLOURS: [[u8; 4]; 3] = [*b"gAMA", *b"cHRM", *b"sBIT"];
 const TEXTS: [[u8; 4]; 4] = [*b"tEXt", *b"zTXt", *b"iTXt", *b"tIME"];
@@ -61,6 +69,12 @@ pub struct About {
     exif: Vec<u8>,
     #[serde(with = "serde_bytes")]
     xmp: Vec<u8>,
+    /// Captions and keywords, of a JPEG file.
+    #[serde(with = "serde_bytes")]
+    iptc: Vec<u8>,
+    /// The comment of a JPEG file.
+    #[serde(with = "serde_bytes")]
+    comment: Vec<u8>,
     /// Dots per inch, across and down.
     resolution: Option<[f64; 2]>,
     /// Chunks of a PNG file.
@@ -90,6 +104,10 @@ pub enum ImageMetadata {
     Exif,
     /// EXIF and more, as XML.
     Xmp,
+    /// Captions, keywords, and who made it, as the press has them.
+    Iptc,
+    /// A comment of a JPEG file.
+    Comment,
     /// A profile of its colours.
     Icc,
     /// Dots per inch.
@@ -132,6 +150,11 @@ impl About {
         let xmp =
             jpeg.segments_by_marker(markers::APP1).find_map(|segment| segment.contents().strip_prefix(XMP_OF_JPEG));
         about.xmp = xmp.unwrap_or_default().to_vec();
+        let iptc = jpeg.segments_by_marker(markers::APP13).find_map(|segment| iptc_in(segment.contents()));
+        about.iptc = iptc.unwrap_or_default().to_vec();
+        let is_told = |text: &&[u8]| !text.is_empty() && !OF_ENCODERS.iter().any(|begin| text.starts_with(begin));
+        let comment = jpeg.segments_by_marker(markers::COM).map(|segment| &segment.contents()[..]).find(is_told);
+        about.comment = comment.unwrap_or_default().to_vec();
         about.note_behind(end_of_jpeg(file).and_then(|end| file.get(end..)).unwrap_or_default());
         let jfif = jpeg.segments_by_marker(markers::APP0).find_map(|of| of.contents().strip_prefix(b"JFIF\0"));
         if let Some(&[_, _, unit @ (1 | 2), a, b, c, d, ..]) = jfif {
@@ -215,7 +238,8 @@ impl About {
     }
 
     fn bytes(&self) -> usize {
-        self.exif.len() + self.xmp.len() + self.chunks.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
+        let of_jpeg = self.iptc.len() + self.comment.len();
+        of_jpeg + self.exif.len() + self.xmp.len() + self.chunks.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
     /// Marks the picture as rotated by its EXIF.
@@ -232,6 +256,8 @@ impl About {
         match what {
             ImageMetadata::Exif => !self.exif.is_empty() || self.is_too_large,
             ImageMetadata::Xmp => !self.xmp.is_empty(),
+            ImageMetadata::Iptc => !self.iptc.is_empty(),
+            ImageMetadata::Comment => !self.comment.is_empty(),
             ImageMetadata::Icc => false,
             ImageMetadata::Resolution => self.resolution.is_some(),
             ImageMetadata::Gamma => has(&[*b"gAMA", *b"cHRM"]),
@@ -339,10 +365,14 @@ impl About {
         if exif.is_some() {
             jpeg.set_exif(exif);
         }
-        if let Some(provenance) = &self.provenance {
-            let comment = JpegSegment::new_with_contents(markers::COM, provenance.clone().into());
-            let behind_others = jpeg.segments().len().min(1);
-            jpeg.segments_mut().insert(behind_others, comment);
+        let comments = [self.provenance.as_deref().unwrap_or_default().as_bytes(), &self.comment[..]];
+        let comments = comments.map(|text| (markers::COM, text.to_vec()));
+        let iptc = if self.iptc.is_empty() { Vec::new() } else { with_iptc(&self.iptc) };
+        for (marker, bytes) in comments.into_iter().chain([(markers::APP13, iptc)]) {
+            if !bytes.is_empty() {
+                let behind_others = jpeg.segments().len().min(1);
+                jpeg.segments_mut().insert(behind_others, JpegSegment::new_with_contents(marker, bytes.into()));
+            }
         }
         Some(jpeg.encoder().bytes().to_vec())
     }
@@ -411,6 +441,29 @@ impl About {
             _ => !self.is_too_large,
         }
     }
+}
+
+/// The IPTC in a segment of Photoshop's. Its blocks have a number, a name, a length and bytes; the name, with its
+/// length, and the bytes are filled to an even number.
+fn iptc_in(segment: &[u8]) -> Option<&[u8]> {
+    let mut rest = segment.strip_prefix(PHOTOSHOP)?;
+    while let Some(block) = rest.strip_prefix(BLOCK) {
+        let name = (usize::from(*block.get(2)?) + 2) / 2 * 2;
+        let block_of = block.get(2 + name..)?;
+        let length = u32::from_be_bytes(*block_of.first_chunk()?) as usize;
+        let bytes = block_of.get(4..)?.get(..length)?;
+        if block.starts_with(&IPTC) {
+            return Some(bytes);
+        }
+        rest = block_of.get(4 + length.next_multiple_of(2)..)?;
+    }
+    None
+}
+
+/// A segment of Photoshop's with this IPTC, without the rest: small pictures of the old one, for example.
+fn with_iptc(iptc: &[u8]) -> Vec<u8> {
+    let filled = if iptc.len() % 2 == 1 { &[0][..] } else { &[] };
+    [PHOTOSHOP, BLOCK, &IPTC, &[0, 0], &(iptc.len() as u32).to_be_bytes(), iptc, filled].concat()
 }
 
 /// Where a JPEG image ends, behind its end marker (ITU T.81, B.1.1); `None` if it has none.

@@ -5,8 +5,8 @@ use super::encoder_choice::{EncoderChoice, Pace, Quality, takes_size};
 use super::encoder_table::FOR_ALPHA;
 use super::fit::{Fitter, PixelChoice, format_for, holds_all, loses};
 use crate::ffmpeg::{
-    CodecId, Container, Encoder, Picture, Signalling, StreamSideData, VideoEncoder, VideoOptions, counts_timecode,
-    is_lossless, parse_number,
+    CodecId, Container, Encoder, Picture, RawFormat, Signalling, StreamSideData, VideoEncoder, VideoOptions,
+    counts_timecode, is_lossless, parse_number,
 };
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result, ensure};
@@ -95,7 +95,8 @@ impl EncoderStart<'_> {
             }
             let given = |key: &str| settings.options.iter().any(|(given, _)| given == key);
             let timecode = first.timecode().filter(|timecode| counts_timecode(timecode, clock.rate));
-            let kept = [("udu_sei", Some("1".to_owned())), ("gop_timecode", timecode)];
+            let profile = dnxhr_profile(candidate, format.format).filter(|_| !given("b"));
+            let kept = [("udu_sei", Some("1".to_owned())), ("gop_timecode", timecode), ("profile", profile)];
             let kept = kept.into_iter().filter(|(key, _)| candidate.has_option(key) && !given(key));
             let kept: Vec<_> = kept.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
             settings.options.extend(kept);
@@ -151,6 +152,12 @@ impl EncoderStart<'_> {
                          makes that)",
                     ));
                 }
+                Err(error) if candidate.codec() == CodecId::DNXHD => {
+                    return Err(error.context(
+                        "DNxHD has few sizes and bit rates (--bitrate 120M is one of 1920x1080), DNxHR no fields \
+                         (without --bitrate; --filter yadif makes frames of them)",
+                    ));
+                }
                 Err(error) if candidate.is_hardware() => return Err(FailureKind::Device.error(format!("{error:#}"))),
                 Err(error) => return Err(error),
             }
@@ -181,4 +188,14 @@ impl EncoderStart<'_> {
         ensure!(is_video, FailureKind::Usage.error(message()));
         Ok(())
     }
+}
+
+/// The profile of DNxHR for this pixel format. DNxHD takes no picture without one of its own bit rates.
+fn dnxhr_profile(encoder: Encoder, format: RawFormat) -> Option<String> {
+    let profile = match (format.chroma_resolution(), format.depth()) {
+        (16, _) => "dnxhr_444",
+        (_, 8) => "dnxhr_hq",
+        _ => "dnxhr_hqx",
+    };
+    (encoder.codec() == CodecId::DNXHD).then(|| profile.to_owned())
 }

@@ -7,7 +7,7 @@ use super::fit::{Fitter, PixelChoice};
 use super::fits_file::FitsFile;
 use super::keeps::{self, First};
 use super::metadata::{
-    add_provenance, begun_later, check_keys, file_options, kept, kept_of_turned, live_options, muxer_options,
+    add_provenance, begun_later, check_keys, file_options, kept, kept_in, kept_of_turned, live_options, muxer_options,
     network_options, protocol_options, service, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
@@ -408,7 +408,8 @@ impl FileSink {
             metadata.extend(begun_later(of_file, timecode_rate, skipped));
         }
         let turned = self.rotate.rotates();
-        let about_video = if turned { kept_of_turned(&stream.metadata) } else { kept(&stream.metadata) };
+        let about_video = kept_in(self.container, &stream.metadata);
+        let about_video = if turned { kept_of_turned(&about_video) } else { about_video };
         let mut about_video = begun_later(about_video, timecode_rate, skipped);
         // The track of the timecode is made again, of what is said about the video.
         let reel = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|track| track.tag("reel_name"));

@@ -1,7 +1,7 @@
 //! The metadata of files that each container keeps. The warning about what is lost, and the table in `docs/files.md`,
 //! come from this table.
 
-use super::metadata::{service, timecode};
+use super::metadata::{is_ours, service, timecode};
 use crate::ffmpeg::{
     Container, Encoder, Media, Picture, Programme, Rational, Signalling, Stream, Unshown, VideoFormat,
 };
@@ -90,6 +90,33 @@ impl FileMetadata {
     }
 }
 
+/// Texts about a film that are missed. Others tell of the file.
+const TEXTS: [&str; 20] = [
+    "title",
+    "artist",
+    "album_artist",
+    "composer",
+    "album",
+    "date",
+    "comment",
+    "genre",
+    "copyright",
+    "grouping",
+    "lyrics",
+    "description",
+    "synopsis",
+    "show",
+    "episode_id",
+    "keywords",
+    "track",
+    "make",
+    "model",
+    "creation_time",
+];
+
+/// Those for which containers with a few of them have a place.
+const OF_ALL: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
+
 /// Metadata of how a picture is stored, which does not apply to another file of it.
 const OF_STORAGE: [&str; 36] = [
     "Orientation",
@@ -136,7 +163,7 @@ const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
 
 /// Whether it is a container of images or of animations.
 pub(super) fn is_of_images(container: Container) -> bool {
-    container.takes_pattern() || matches!(container.name().as_str(), "gif" | "apng" | "webp" | "image2pipe")
+    container.takes_pattern() || matches!(container.name().as_str(), "gif" | "apng" | "avif" | "webp" | "image2pipe")
 }
 
 /// The first picture of an output, its metadata as an image, and what it is encoded as.
@@ -179,6 +206,7 @@ pub(super) fn check(
         lost.extend(media.unshown.iter().filter(|what| !to_images || **what == Unshown::Crop).map(ToString::to_string));
         if !to_images {
             lost.extend(lost_programmes(media, container));
+            lost.extend(lost_texts(media, container));
             lost.extend(broken_texts(media));
             lost.extend(picture.map(|picture| lost_frame_data(picture, input, encoder)).unwrap_or_default());
         }
@@ -227,6 +255,25 @@ fn lost_programmes(media: &Media, container: Container) -> Vec<String> {
     [several, named].into_iter().flatten().collect()
 }
 
+/// Texts about a film that this container has no place for.
+fn lost_texts(media: &Media, container: Container) -> Option<String> {
+    let name = container.name();
+    let has_place = |key: &str| match name.as_str() {
+        "mp4" | "mov" | "ipod" | "ismv" | "f4v" | "psp" | "matroska" | "webm" | "nut" | "flv" | "ogg" | "ogv"
+        | "wtv" => true,
+        "asf" => key != "creation_time",
+        "avi" => key != "creation_time" && OF_ALL.contains(&key),
+        "3gp" | "3g2" => OF_ALL.contains(&key),
+        "mxf" => key == "creation_time",
+        _ => false,
+    };
+    let said = media.metadata.iter().filter(|(_, text)| !text.is_empty() && !is_ours(text));
+    let said = said.map(|(key, _)| key.to_ascii_lowercase());
+    let keys: Vec<String> = said.filter(|key| TEXTS.contains(&key.as_str()) && !has_place(key)).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    (!keys.is_empty()).then(|| format!("texts{}", listed(&keys)))
+}
+
 /// The keys of texts that are not UTF-8: FFmpeg's are, and what is not is lost.
 fn broken_texts(media: &Media) -> Option<String> {
     let all = media.streams.iter().map(|stream| &stream.metadata).chain(media.chapters.iter().map(|of| &of.metadata));
@@ -253,6 +300,13 @@ fn lost_colours(first: First<'_>, video: &Stream, container: Container, encoder:
     let has_matrix = encoded.is_yuv() && !picture.format().is_gray();
     if has_matrix && !signalling.says_matrix(encoded.colour, encoded.size) {
         lost.push(format!("matrix coefficients ({})", encoded.colour.matrix_name()));
+    }
+    let (to_exr, said) = (name == "exr", picture.colour().is_linear());
+    let is_linear = said.unwrap_or(video.codec == "exr");
+    if is_linear && !to_exr && !(said.is_some() && signalling.colours) {
+        lost.push("linear light (--filter zscale=tin=linear:t=iec61966-2-1 makes that of displays)".to_owned());
+    } else if to_exr && !is_linear && !picture.format().is_gray() {
+        lost.push("light of displays (EXR is linear: --filter-after zscale=tin=iec61966-2-1:t=linear)".to_owned());
     }
     lost.extend((has_profile && !keeps_profile).then(|| "ICC profile".to_owned()));
     let shape = picture.sample_aspect_ratio().or(video.sample_aspect_ratio).unwrap_or(Rational::new(1, 1));
@@ -283,9 +337,11 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
 
 /// The metadata of images, its name in messages, and FFmpeg's encoders of the images that keep it: this program writes
 /// what they do not.
-pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 9] = [
+pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 11] = [
     (ImageMetadata::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
     (ImageMetadata::Xmp, "XMP", &["png", "mjpeg", "tiff", "libwebp"]),
+    (ImageMetadata::Iptc, "IPTC", &["mjpeg"]),
+    (ImageMetadata::Comment, "comment of JPEG", &["mjpeg"]),
     (ImageMetadata::Icc, "ICC profile", &["png", "mjpeg", "tiff", "libwebp", "libjxl", "apng"]),
     (ImageMetadata::Resolution, "resolution (dpi)", &["png", "mjpeg", "tiff", "libwebp"]),
     (ImageMetadata::Gamma, "gamma", &["png"]),
@@ -301,7 +357,7 @@ pub(super) fn writes_icc(encoder: &str) -> bool {
 }
 
 /// How many these are, and the first of them.
-fn listed(keys: &[&str]) -> String {
+pub(super) fn listed(keys: &[&str]) -> String {
     match keys.len() {
         0 => String::new(),
         count @ 1..=6 => format!(" ({count}: {})", keys.join(", ")),

@@ -68,6 +68,40 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
+/// Codes of languages for which FFmpeg's mov files have the other one of the two that ISO 639-2 has.
+const OF_MOV: [(&str, &str); 18] = [
+    ("bod", "tib"),
+    ("cym", "wel"),
+    ("cze", "ces"),
+    ("deu", "ger"),
+    ("ell", "gre"),
+    ("eus", "baq"),
+    ("fre", "fra"),
+    ("hye", "arm"),
+    ("isl", "ice"),
+    ("kat", "geo"),
+    ("mkd", "mac"),
+    ("msa", "may"),
+    ("mya", "bur"),
+    ("nld", "dut"),
+    ("rum", "ron"),
+    ("slo", "slk"),
+    ("sqi", "alb"),
+    ("zho", "chi"),
+];
+
+/// The metadata of a stream that holds for the new file, too, as this container can say it.
+pub fn kept_in(container: Container, metadata: &Metadata) -> Metadata {
+    let mut metadata = kept(metadata);
+    for (key, value) in metadata.iter_mut().filter(|_| container.name() == "mov") {
+        let other = OF_MOV.iter().find(|(code, _)| key.eq_ignore_ascii_case("language") && value.as_str() == *code);
+        if let Some((_, code)) = other {
+            (*code).clone_into(value);
+        }
+    }
+    metadata
+}
+
 /// The name of the service and its provider, for a container that keeps any key and has no programmes.
 pub fn service(media: &Media, container: Container) -> Metadata {
     match &media.programmes[..] {
@@ -81,16 +115,21 @@ pub fn service(media: &Media, container: Container) -> Metadata {
 /// What the texts of this program about its outputs begin with.
 const OURS: &str = "histeq-video ";
 
+/// Whether a comment is one of this program's.
+pub fn is_ours(comment: &str) -> bool {
+    comment.starts_with(OURS)
+}
+
 /// Adds what made the file, and how, as the comment; behind that of an earlier run. Another comment stays as it is: then
 /// Matroska alone has a place for it. Without a text, that of an earlier run holds no more.
 pub fn add_provenance(metadata: &mut Metadata, text: Option<&str>, container: Container, notices: &Notices) {
     let is_comment = |key: &str| key.eq_ignore_ascii_case("comment");
     let Some(text) = text else {
-        return metadata.retain(|(key, value)| !(is_comment(key) && value.starts_with(OURS)));
+        return metadata.retain(|(key, value)| !(is_comment(key) && is_ours(value)));
     };
     match metadata.iter_mut().find(|(key, _)| is_comment(key)) {
         None => metadata.push(("comment".to_owned(), text.to_owned())),
-        Some((_, earlier)) if earlier.starts_with(OURS) => *earlier += &format!("; {text}"),
+        Some((_, earlier)) if is_ours(earlier) => *earlier += &format!("; {text}"),
         Some(_) if matches!(container.name().as_str(), "matroska" | "webm") => {
             metadata.push(("ENCODER_SETTINGS".to_owned(), text.to_owned()));
         }

@@ -2,7 +2,8 @@
 //! converted or re-encoded, and the rest is left out; re-encoding and leaving out cause a warning.
 
 use super::clock::NOTICED;
-use super::metadata::kept;
+use super::keeps::listed;
+use super::metadata::kept_in;
 use super::stream_choice::StreamChoice;
 use crate::ffmpeg::{
     Container, MediaType, Muxer, OutputStream, Packet, Rational, Stream, TranscodeTo, last_message, microseconds,
@@ -81,9 +82,9 @@ impl Trial {
         let mut muxer = Muxer::open(container, &"/dev/null".into(), None, None)?;
         add_video(&mut muxer)?;
         for other in beside {
-            muxer.add_copy(other, &kept(&other.metadata))?;
+            muxer.add_copy(other, &kept_in(container, &other.metadata))?;
         }
-        let to = muxer.add_copy(stream, &kept(&stream.metadata))?;
+        let to = muxer.add_copy(stream, &kept_in(container, &stream.metadata))?;
         muxer.write_header(&[])?;
         Ok(Trial { muxer, to, stream: stream.clone() })
     }
@@ -175,7 +176,35 @@ pub fn check(
             _ => {}
         }
     }
-    Ok(())
+    check_tags(streams.iter().filter(|stream| is_kept(stream, streams, video, container, rules)), container, notices)
+}
+
+/// Whether a stream will be in the output, in whatever codec.
+fn is_kept(stream: &Stream, streams: &[Stream], video: usize, container: Container, rules: &StreamRules) -> bool {
+    let kept = treatment(stream, streams, container, rules);
+    stream.index == video || matches!(kept, Treatment::Copy | Treatment::Sound(_) | Treatment::Subtitles(_))
+}
+
+/// The containers in which sound has a language, and those in which streams have names, by FFmpeg's names.
+const WITH_LANGUAGES: &str = "matroska webm nut mp4 mov ipod 3gp 3g2 ismv f4v psp asf ogg ogv mpegts hls dash null";
+const WITH_NAMES: &str = "matroska webm nut mp4 mov avi ogg ogv null";
+
+/// Warns of the languages of sound, and the names of streams, that `container` has no place for.
+fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, notices: &Notices) -> Result<()> {
+    let has = |containers: &str| containers.split(' ').any(|name| name == container.name());
+    let (mut languages, mut names) = (Vec::new(), Vec::new());
+    for stream in kept {
+        let is_sound = stream.kind == MediaType::Audio && !has(WITH_LANGUAGES);
+        languages.extend(stream.tag("language").filter(|language| is_sound && *language != "und"));
+        names.extend(stream.tag("title").filter(|name| !has(WITH_NAMES) && !name.is_empty()));
+    }
+    let lost = [("languages of sound", languages), ("names of streams", names)];
+    let lost = lost.iter().filter(|(_, of)| !of.is_empty()).map(|(what, of)| format!("{what}{}", listed(of)));
+    let lost = lost.collect::<Vec<_>>().join(" and ");
+    match lost.is_empty() {
+        true => Ok(()),
+        false => notices.warn(&format!("{} has no place for {lost} (a .mkv file has)", container.name())),
+    }
 }
 
 fn leave_out(stream: &Stream, why: &str, notices: &Notices) -> Result<()> {
@@ -317,7 +346,7 @@ impl Routes {
                 routes.push(None);
                 continue;
             }
-            let metadata = kept(&stream.metadata);
+            let metadata = kept_in(container, &stream.metadata);
             let route = match treatment(stream, streams, container, rules) {
                 Treatment::Copy => {
                     let first = early.iter().find(|packet| packet.stream() == stream.index);

@@ -56,7 +56,8 @@ pub fn shrunk(
     (width, height): (usize, usize),
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let chain = Name::from(format!("scale={width}:{height}:flags=area"));
+    // From further away, fields are not seen.
+    let chain = Name::from(format!("setfield=prog,scale={width}:{height}:flags=area"));
     FilteredSource::open(source, input, "scaling", chain.into(), Scope::Whole, notices)
 }
 
@@ -179,6 +180,9 @@ struct FilteredSource {
     from: (Rational, Option<Rational>),
     /// The unit of time and the rate of the frames that come out.
     to: (Rational, Option<Rational>),
+    notices: Notices,
+    /// Whether it was told that fields are mixed.
+    told_fields: bool,
     /// The filters, built for frames of one format.
     graph: Option<FilterGraph>,
     /// Position of the frames in the graph, with [`Scope::Part`].
@@ -264,6 +268,8 @@ impl FilteredSource {
             scope,
             from,
             to,
+            notices: notices.clone(),
+            told_fields: false,
             graph: None,
             position: PartPosition::Within,
             closing: false,
@@ -351,6 +357,11 @@ impl FilteredSource {
             self.sent.pop_front();
         }
         self.sent.push_back(sent);
+        let is_new = picture.interlaced().is_some() && !self.told_fields;
+        if let Some(loss) = graph.loss_of_fields().filter(|_| is_new) {
+            self.told_fields = true;
+            self.notices.warn(&format!("{} {}: {loss}", self.option, self.chain))?;
+        }
         graph.send(Some(picture)).map_err(|error| self.failed(error))?;
         self.graph = Some(graph);
         Ok(())

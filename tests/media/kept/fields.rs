@@ -128,3 +128,86 @@ fn fields_that_are_turned_are_named() {
         assert!(interlaced_frames(&dir, "out.mp4").iter().all(|is_interlaced| *is_interlaced), "{angle}");
     }
 }
+
+/// What all filters here are run with.
+const AS_IT_IS: &str = "--backend cpu --levels 1 --strength 0 --encoder ffv1 -y";
+
+#[test]
+fn filters_that_scale_and_convert_keep_fields_apart() {
+    let dir = Dir::new();
+    let (luma, cb) = ([60, 180], [90, 210]);
+    interlaced(&dir, "420mpeg2", 48, luma, cb);
+    for (chain, format, columns, rows) in [
+        ("scale=32:24", "yuv420p", 32, 24),
+        ("scale=32:24:flags=lanczos", "yuv420p", 32, 24),
+        ("scale=64:96", "yuv420p", 64, 96),
+        ("format=yuv444p", "yuv444p", 64, 48),
+        ("format=yuv422p,scale=64:32", "yuv422p", 64, 32),
+        ("crop=64:40,hflip", "yuv420p", 64, 40),
+        ("crop=64:40:0:8", "yuv420p", 64, 40),
+    ] {
+        dir.succeeds(&format!("{AS_IT_IS} --strict --filter {chain} in.y4m out.mkv"));
+        assert_eq!(interlaced_frames(&dir, "out.mkv"), [true; 2], "{chain}");
+        let pixels = dir.raw("out.mkv", format);
+        alternate(&middle(&pixels, columns, rows), luma, chain);
+        let across = if format == "yuv444p" { columns } else { columns / 2 };
+        let down = if format == "yuv420p" { rows / 2 } else { rows };
+        alternate(&middle(&pixels[columns * rows..], across, down), cb, chain);
+    }
+    // Behind the equalizer, too; and in RGB, to which libavfilter itself converts.
+    for line in ["--filter-after scale=32:24", "--filter lutrgb,scale=32:24"] {
+        dir.succeeds(&format!("{AS_IT_IS} --strict {line} in.y4m out.mkv"));
+        let rows = middle(&dir.raw("out.mkv", "yuv420p"), 32, 24);
+        assert!(rows[0].abs_diff(rows[1]) > 60, "{line}: {rows:?}");
+        alternate(&rows, [rows[0], rows[1]], line);
+    }
+}
+
+#[test]
+fn filters_that_mix_fields_are_named() {
+    let dir = Dir::new();
+    interlaced(&dir, "420mpeg2", 48, [60, 180], [90, 210]);
+    let way_out = "(yadif ahead of it makes frames of them)";
+    for (chain, name, stays) in [
+        ("gblur", "gblur", true),
+        ("hflip,boxblur=2", "boxblur", true),
+        ("unsharp,bwdif=0", "unsharp", false),
+        ("transpose", "transpose", false),
+        ("rotate=1", "rotate", false),
+        // Of 25 rows, fields have no whole rows.
+        ("scale=32:25", "scale", false),
+        // The chroma of the other field.
+        ("crop=64:44", "crop by 2 rows", true),
+        ("pad=64:52:0:2", "pad by 2 rows", true),
+    ] {
+        let line = format!("--filter {chain} in.y4m out.mkv");
+        let mixes = format!("--filter {chain}: {name} mixes the fields of interlaced pictures");
+        let words = [mixes.as_str(), way_out];
+        dir.run(&format!("{AS_IT_IS} --strict {line}")).fails().says(&words);
+        let run = dir.succeeds(&format!("{AS_IT_IS} {line}")).says(&words);
+        assert_eq!(run.stderr.matches("mixes the fields").count(), 1, "{}", run.stderr);
+        assert_eq!(interlaced_frames(&dir, "out.mkv"), [stays; 2], "{chain}");
+        let after = format!("{AS_IT_IS} --filter-after {chain} in.y4m out.mkv");
+        dir.succeeds(&after).says(&[&format!("--filter-after {chain}: {name} mixes")]);
+        // Of frames, nothing is mixed, nor where the user has taken the fields apart.
+        for apart in [format!("yadif,{chain}"), format!("setfield=prog,{chain}")] {
+            dir.succeeds(&format!("{AS_IT_IS} --strict --filter {apart} in.y4m out.mkv")).never_says("mixes");
+            assert_eq!(interlaced_frames(&dir, "out.mkv"), [false; 2], "{apart}");
+        }
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --strict --filter separatefields,gblur,weave in.y4m out.mkv"));
+}
+
+#[test]
+fn an_upside_down_picture_begins_with_the_other_field() {
+    let dir = Dir::new();
+    interlaced(&dir, "420mpeg2", 48, [60, 180], [90, 210]);
+    for (chain, luma, is_top_first) in
+        [("vflip", [180, 60], 0), ("hflip,vflip", [180, 60], 0), ("vflip,vflip", [60, 180], 1)]
+    {
+        dir.succeeds(&format!("{AS_IT_IS} --strict --filter {chain} in.y4m out.mkv"));
+        assert_eq!(interlaced_frames(&dir, "out.mkv"), [true; 2], "{chain}");
+        assert_eq!(dir.frames("out.mkv")[0]["top_field_first"], is_top_first, "{chain}");
+        alternate(&middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48), luma, chain);
+    }
+}

@@ -352,6 +352,56 @@ fn a_png_keeps_gamma_resolution_and_texts() {
     assert!(has(&dir.read("back.png"), dots), "the resolution went through a TIFF");
 }
 
+#[test]
+fn iptc_and_comments_stay_in_jpeg_and_are_else_named() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt yuvj420p plain.jpg");
+    let caption = b"\x1c\x02\x78\0\x07caption";
+    // A block ahead of it, whose length is odd.
+    let blocks = [b"8BIM\x04\x0c\0\0\0\0\0\x03old\0".as_slice(), b"8BIM\x04\x04\0\0\0\0\0\x0c", caption].concat();
+    let mut bytes = dir.read("plain.jpg");
+    bytes
+        .splice(2..2, [segment(0xfe, b"by hand"), segment(0xed, &[b"Photoshop 3.0\0", &blocks[..]].concat())].concat());
+    dir.write("photo.jpg", &bytes);
+    for (input, output) in [("photo.jpg", "out.jpg"), ("out.jpg", "again.jpg")] {
+        dir.succeeds(&format!("--backend cpu --strict {input} {output}"));
+        let bytes = dir.read(output);
+        assert!(has(&bytes, b"by hand") && has(&bytes, caption), "{output}");
+        assert!(!has(&bytes, b"old\0"), "other blocks tell of the old picture");
+    }
+    let words = ["does not say what photo.jpg says", "IPTC", "comment of JPEG"];
+    dir.run("--backend cpu --strict photo.jpg out.png").fails().says(&words);
+    dir.succeeds("--backend cpu --strict plain.jpg out.png");
+}
+
+#[test]
+fn what_avif_does_not_keep_of_a_photo_is_named() {
+    if !encoder_is_here("AVIF", "libaom-av1") || Container::guess(Some("avif"), "").is_none() {
+        return;
+    }
+    let dir = Dir::new();
+    photo(&dir);
+    let run = dir.succeeds("--backend cpu photo.jpg out.avif");
+    run.says(&["does not say what photo.jpg says", "EXIF", "Make", "XMP", "resolution (dpi)"]);
+    dir.run("--backend cpu --strict photo.jpg no.avif").fails().says(&["does not say"]);
+    dir.succeeds("--backend cpu --strict plain.jpg plain.avif");
+}
+
+#[test]
+fn primaries_of_png_are_no_display_of_hdr() {
+    let dir = Dir::new();
+    dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
+    let numbers = [31_270_u32, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000].map(u32::to_be_bytes).concat();
+    let mut bytes = dir.read("plain.png");
+    // Behind the header. The checksum is that of a chunk with these numbers.
+    let chunk = [&32_u32.to_be_bytes()[..], b"cHRM", &numbers, &[0x9c, 0xba, 0x51, 0x3c]].concat();
+    bytes.splice(33..33, chunk);
+    dir.write("in.png", &bytes);
+    dir.succeeds("--backend cpu --encoder ffv1 in.png out.mkv").never_says("mastering");
+    let said = dir.probe("-show_streams -show_frames", "out.mkv").to_string();
+    assert!(!said.contains("Mastering"), "{said}");
+}
+
 const IMAGES_BEGIN: &str =
     "<!-- Images, generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::metadata -->\n";
 

@@ -622,6 +622,16 @@ fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
 }
 
 #[test]
+fn wtv_gets_sound_that_can_be_decoded() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg2video -q:v 3", "-c:a aac");
+    dir.succeeds("--backend cpu in.mkv out.wtv").says(&["stream #1 (audio, aac) is re-encoded"]);
+    dir.ffmpeg("-i out.wtv -map 0:a -f s16le -ac 1 -ar 48000 out.raw");
+    let seconds = dir.read("out.raw").len() as f64 / 96_000.0;
+    assert!((seconds - 2.0).abs() < 0.1, "{seconds} s of sound");
+}
+
+#[test]
 fn dv_gets_sound_in_stereo_without_compression() {
     let dir = Dir::new();
     dir.ffmpeg(

@@ -185,6 +185,100 @@ fn programmes_and_names_of_services_are_kept_in_transport_streams() {
     dir.succeeds("--backend cpu --strict -y none.ts out.mkv");
 }
 
+/// The checksum of a table of a transport stream.
+fn checksum(table: &[u8]) -> [u8; 4] {
+    let doubled = |sum: u32| if sum >> 31 == 0 { sum << 1 } else { (sum << 1) ^ 0x04c1_1db7 };
+    let add = |sum: u32, byte: &u8| (0..8).fold(sum ^ (u32::from(*byte) << 24), |sum, _| doubled(sum));
+    table.iter().fold(u32::MAX, add).to_be_bytes()
+}
+
+/// A transport stream as FFmpeg writes it, whose tables call the last stream one of ad markers.
+fn with_ad_markers(mut file: Vec<u8>) -> Vec<u8> {
+    for packet in file.chunks_exact_mut(188).filter(|packet| packet.starts_with(&[0x47, 0x50, 0])) {
+        // The table lies behind the head of the packet and a pointer. The last five bytes are of the last stream.
+        let end = 5 + 3 + usize::from(packet[7]) - 4;
+        let mut table = packet[5..end].to_vec();
+        let last = table.len() - 5;
+        table[last] = 0x86;
+        table.splice(12..12, *b"\x05\x04CUEI");
+        table[2] += 6;
+        table[11] += 6;
+        let table = [&table[..], &checksum(&table)].concat();
+        packet[5..].fill(0xff);
+        packet[5..5 + table.len()].copy_from_slice(&table);
+    }
+    file
+}
+
+#[test]
+fn ad_markers_are_left_out_by_name() {
+    let dir = Dir::new();
+    film(&dir, "film.ts", "-c:v mpeg2video -q:v 3", "-c:a mp2");
+    dir.write("data.bin", &[0; 1000]);
+    dir.ffmpeg("-i film.ts -f data -i data.bin -map 0 -map 1 -c copy data.ts");
+    dir.write("in.ts", &with_ad_markers(dir.read("data.ts")));
+    assert_eq!(dir.streams("in.ts")[2]["codec_name"], "scte_35");
+    for (output, why) in [("out.ts", "no player reads"), ("out.mp4", "mp4 cannot"), ("out.mkv", "cannot hold")] {
+        let words = ["stream #2 (data, scte_35) is left out", why];
+        dir.succeeds(&format!("--backend cpu -y in.ts {output}")).says(&words);
+        assert_eq!(dir.streams(output).len(), 2, "{output}");
+        dir.run(&format!("--backend cpu --strict -y in.ts {output}")).fails().says(&words);
+        dir.succeeds(&format!("--backend cpu --strict -y --streams -2 in.ts {output}")).never_says("scte_35");
+    }
+}
+
+/// A film whose sound has a language and a name.
+const NAMED: &str = "-c:a mp2 -metadata title=Night -metadata artist=Somebody -metadata encoded_by=nobody \
+                     -metadata creation_time=2024-05-06T07:08:09Z -metadata:s:a language=deu \
+                     -metadata:s:a title=Comment";
+
+#[test]
+fn texts_languages_and_names_that_a_container_has_no_place_for_are_named() {
+    let dir = Dir::new();
+    film(&dir, "in.mkv", "-c:v mpeg2video -q:v 3", NAMED);
+    let languages = "has no place for languages of sound (1: deu)";
+    for (output, tags, texts) in [
+        ("out.ts", "has no place for names of streams (1: Comment)", "texts (3: "),
+        ("out.mpg", "languages of sound (1: deu) and names of streams (1: Comment)", "texts (3: "),
+        ("out.avi", languages, "texts (1: creation_time)"),
+    ] {
+        dir.succeeds(&format!("--backend cpu -y in.mkv {output}")).says(&["warning", tags, texts]).never_says("nobody");
+        dir.run(&format!("--backend cpu --strict -y in.mkv {output}")).fails().says(&[tags]);
+        let lost = [texts, "does not say what"];
+        dir.run(&format!("--backend cpu --strict -y --streams -a in.mkv {output}")).fails().says(&lost);
+    }
+    for output in ["out.mkv", "out.mp4", "out.mov", "out.nut"] {
+        dir.succeeds(&format!("--backend cpu --strict -y in.mkv {output}"));
+        assert!(has(&dir.read(output), b"Comment"), "{output}");
+    }
+    // Of this file, nothing is lost.
+    film(&dir, "plain.mkv", "-c:v mpeg2video -q:v 3", "-c:a mp2 -metadata:s:a language=und");
+    dir.succeeds("--backend cpu --strict -y plain.mkv out.mpg");
+}
+
+#[test]
+fn languages_stay_in_mov_whose_codes_are_other_ones() {
+    let dir = Dir::new();
+    for (code, found) in [("deu", "ger"), ("nld", "dut"), ("fre", "fra"), ("eng", "eng")] {
+        film(&dir, "in.mkv", "-c:v mpeg4 -q:v 3", &format!("-c:a aac -metadata:s:a language={code}"));
+        dir.succeeds("--backend cpu --strict -y in.mkv out.mov");
+        assert_eq!(dir.streams("out.mov")[1]["tags"]["language"], found, "{code}");
+    }
+}
+
+#[test]
+fn names_of_tracks_of_mp4_are_kept() {
+    let dir = Dir::new();
+    film(&dir, "in.mp4", "-c:v mpeg4 -q:v 3", "-c:a aac -metadata:s:a title=Comment -metadata:s:v title=Picture");
+    for options in ["", "--sandbox off"] {
+        dir.succeeds(&format!("--backend cpu --strict -y {options} in.mp4 out.mkv"));
+        let names: Vec<_> = dir.streams("out.mkv").iter().map(|stream| stream["tags"]["title"].clone()).collect();
+        assert_eq!(names, ["Picture", "Comment"], "{options}");
+    }
+    dir.succeeds("--backend cpu --strict -y in.mp4 out.mp4");
+    assert!(has(&dir.read("out.mp4"), b"Comment"));
+}
+
 /// The H.264 stream with this message (SEI) of user data behind each access unit delimiter.
 fn with_message(stream: &[u8], kind: u8, payload: &[u8]) -> Vec<u8> {
     let message = [&[0, 0, 0, 1, 6, kind, payload.len() as u8][..], payload, &[0x80]].concat();

@@ -103,6 +103,7 @@ impl FileSource {
         if demuxer.media.is_images() {
             unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
         }
+        said.title(&mut demuxer.media.streams);
         options.raw.check_used(&demuxer, &name, &notices)?;
         let video = choose_video(&demuxer, &name, &options).map_err(of_kind)?;
         let track = said.track(&demuxer.media.streams, video).unwrap_or_default();

@@ -80,6 +80,8 @@ impl Track {
 pub struct Said {
     /// Its tracks of video, in order.
     videos: Vec<Track>,
+    /// The names of all tracks, in order.
+    names: Vec<Option<String>>,
     pub unshown: Vec<Unshown>,
     /// What it is that FFmpeg does not read, and what converts it.
     pub unread: Option<&'static str>,
@@ -98,7 +100,7 @@ impl Said {
             }
             _ => Said::default(),
         };
-        said.unread = unread(&begin, &said.videos);
+        said.unread = unread(&mut file, &begin, &said.videos);
         said
     }
 
@@ -112,6 +114,17 @@ impl Said {
         self.videos.get(place).filter(|_| are_alike).copied()
     }
 
+    /// Gives streams the names of their tracks, unless FFmpeg shows other ones.
+    pub fn title(&mut self, streams: &mut [Stream]) {
+        let is_track = |stream: &Stream| !stream.is_attached_picture() || stream.has_chapter_pictures();
+        if streams.iter().filter(|stream| is_track(stream)).count() == self.names.len() {
+            for (stream, name) in streams.iter_mut().filter(|stream| is_track(stream)).zip(self.names.drain(..)) {
+                let name = name.filter(|_| stream.tag("title").is_none());
+                stream.metadata.extend(name.map(|name| ("title".to_owned(), name)));
+            }
+        }
+    }
+
     /// Names this, once.
     pub fn name(&mut self, unshown: Unshown) {
         if self.unshown.len() < MAX_NAMED && !self.unshown.contains(&unshown) {
@@ -120,14 +133,48 @@ impl Said {
     }
 }
 
+/// What files are that FFmpeg does not read, by their first bytes, and what converts them.
+const KINDS: [(&[u8], &str); 15] = [
+    (b"%PDF-", "a PDF document (`pdftoppm -png IN OUT` of Poppler makes images)"),
+    (b"%!PS", "a PostScript document (`gs -sDEVICE=png16m -o OUT%d.png IN` makes images)"),
+    (b"gimp xcf", "an image of GIMP, which exports it as TIFF"),
+    (b"PK\x03\x04", ARCHIVE),
+    (b"7z\xbc\xaf", ARCHIVE),
+    (b"Rar!", ARCHIVE),
+    (b"\x1f\x8b", ARCHIVE),
+    (b"\xfd7zXZ", ARCHIVE),
+    (b"\x28\xb5\x2f\xfd", ARCHIVE),
+    (b"FUJIFILMCCD-RAW", RAW_PHOTO),
+    (b"IIRO", RAW_PHOTO),
+    (b"IIRS", RAW_PHOTO),
+    (b"IIU\0", RAW_PHOTO),
+    (b"FOVb", RAW_PHOTO),
+    (b"ARRI", "ARRIRAW (ARRI's Reference Tool makes ProRes of it)"),
+];
+
+const ARCHIVE: &str = "an archive (what it holds has to be unpacked)";
+const RAW_PHOTO: &str = "a raw photo (Adobe's DNG Converter makes a DNG of it)";
+
+/// Where a disc says what it is.
+const OF_DISC: u64 = 0x8001;
+
 /// What a file is that FFmpeg does not read, and what converts it.
-fn unread(begin: &[u8], videos: &[Track]) -> Option<&'static str> {
+fn unread(file: &mut Positioned, begin: &[u8], videos: &[Track]) -> Option<&'static str> {
     const HEIC: [&[u8]; 8] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"];
     let brands = if begin.get(4..8) == Some(&b"ftyp"[..]) { begin.get(8..12).unwrap_or_default() } else { &[] };
-    match begin {
-        [b'%', b'P', b'D', b'F', b'-', ..] => Some("a PDF document (`pdftoppm -png IN OUT` of Poppler makes images)"),
+    let text = String::from_utf8_lossy(begin).trim_start().to_ascii_lowercase();
+    let disc = file.bytes(OF_DISC, 5).unwrap_or_default();
+    match KINDS.iter().find(|(first, _)| begin.starts_with(first)) {
+        Some((_, what)) => Some(*what),
+        _ if begin.get(4..8) == Some(&b"RED2"[..]) => Some("REDCODE RAW (REDCINE-X PRO makes ProRes of it)"),
         _ if begin.get(128..132) == Some(&b"DICM"[..]) => {
             Some("a DICOM file (`dcmj2pnm +on2 +Fa IN OUT` of DCMTK makes images of its frames)")
+        }
+        _ if text.starts_with("<!doctype html") || text.starts_with("<html") => {
+            Some("a web page (the file that it leads to is another one)")
+        }
+        _ if matches!(&disc[..], b"CD001" | b"BEA01") => {
+            Some("the image of a disc (mounted, it has files like VTS_01_1.VOB or 00001.m2ts)")
         }
         _ if brands == b"crx " => Some("a raw photo of Canon, CR3 (Adobe's DNG Converter makes a DNG of it)"),
         _ if HEIC.contains(&brands) => Some("a HEIC image (`heif-convert IN OUT.png` of libheif makes a PNG of it)"),
@@ -269,7 +316,20 @@ fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Sa
     }
 }
 
+/// The most bytes of the name of a track.
+const MAX_NAME: u64 = 1024;
+
+/// The name of a track.
+fn name_of(file: &mut Positioned, track: Part) -> Option<String> {
+    let name = find(file, track, &[b"udta", b"name"])?;
+    let length = usize::try_from((name.end - name.begin).min(MAX_NAME)).ok()?;
+    let name = String::from_utf8(file.bytes(name.begin, length).ok()?).ok()?;
+    let name = name.trim_matches('\0');
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
 fn read_track(file: &mut Positioned, track: Part, said: &mut Said) {
+    said.names.push(name_of(file, track));
     let Some(media) = find(file, track, &[b"mdia"]) else { return };
     let is_video = find(file, media, &[b"hdlr"]).and_then(|part| handler(file, part)) == Some(*b"vide");
     let entry = find(file, media, &[b"minf", b"stbl", b"stsd"]).and_then(|list| part(file, list.begin + 8, list.end));
