@@ -587,7 +587,7 @@ fn the_light_of_exr_is_linear_and_that_of_others_is_not() {
     let run = dir.succeeds(&format!("{line} --filter {from_linear} linear.exr out.png"));
     run.never_says("linear light");
     let pixel = &dir.raw("out.png", "rgb24")[..3];
-    assert!(pixel.iter().zip([0xc8, 0x3c, 0x28]).all(|(found, meant)| found.abs_diff(meant) <= 1), "{pixel:?}");
+    assert!(pixel.iter().zip([0xc8, 0x3c, 0x28]).all(|(found, meant)| found.abs_diff(meant) <= 2), "{pixel:?}");
     dir.succeeds(&format!("{line} linear.exr back.exr")).never_says("light of displays");
 }
 
@@ -743,7 +743,7 @@ fn mosaic((width, height): (u16, u16)) -> Vec<u8> {
 fn the_mosaic_of_a_camera_keeps_its_16_bits() {
     let dir = Dir::new();
     dir.write("photo.dng", &mosaic((96, 48)));
-    dir.succeeds("--backend cpu --strict --strength 0 photo.dng out.png");
+    dir.succeeds("--backend cpu --strength 0 photo.dng out.png").says(&["linear light"]);
     assert_eq!(dir.streams("photo.dng")[0]["pix_fmt"], "bayer_rggb16le");
     assert_eq!(dir.streams("out.png")[0]["pix_fmt"], "rgb48be");
     // In eight bits, the low byte of a sample would be the high one, or follow from it.
