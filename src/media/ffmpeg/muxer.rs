@@ -178,9 +178,9 @@ impl Muxer {
         unsafe { set_entries(&mut (*self.ptr).metadata, metadata) };
     }
 
-    /// Adds this offset, in microseconds, to the times of all packets.
+    /// Adds this offset, in microseconds, to the times of all packets that are not yet written.
     pub fn set_time_offset(&mut self, offset: i64) {
-        // SAFETY: the context is valid, its header not yet written.
+        // SAFETY: the context is valid.
         unsafe { (*self.ptr).output_ts_offset = offset };
     }
 
@@ -453,10 +453,15 @@ impl Muxer {
         self.begin_grace();
         if self.is_network
             && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
-            && time < *self.first_dts.get_or_insert(time)
         {
-            // Late audio from before the first picture. The FLV muxer would refuse it, and all packets after it.
-            return Ok(0);
+            // A server of RTMP gets times from zero on at each connection.
+            if self.first_dts.is_none() && self.container.name() == "flv" {
+                self.set_time_offset(-time);
+            }
+            if time < *self.first_dts.get_or_insert(time) {
+                // Late audio from before the first picture. The FLV muxer would refuse it, and all packets after it.
+                return Ok(0);
+            }
         }
         packet.set_stream(stream.0);
         // SAFETY: the header is written, and the stream is this output's. FFmpeg takes the packet's references.

@@ -391,8 +391,7 @@ impl FileSink {
         }
         let stream = self.input.video_stream();
         let muxer = self.muxer.as_mut().context("the output is closed")?;
-        // So do those of each connection to a server of RTMP.
-        if self.from_zero || self.pace == Pace::Network && self.container.name() == "flv" {
+        if self.from_zero {
             muxer.set_time_offset(-begin);
         }
         let media = &self.input.media;
@@ -637,6 +636,10 @@ impl FileSink {
             self.early.push(packet);
             return Ok(());
         };
+        // A connection begins with the first picture, which is a key frame.
+        if self.pace == Pace::Network && running.written == 0 {
+            return Ok(());
+        }
         self.room.grow(packet.len())?;
         running
             .routes

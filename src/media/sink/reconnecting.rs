@@ -1,6 +1,6 @@
 //! A live stream to a server in the network. While the server is not reachable, frames are dropped. Each new connection
 //! starts with a new encoder, and so with a key frame. FFmpeg's `fifo` muxer, which connects again too, goes on in the
-//! middle of what the encoder made, or waits for its next key frame: `benches/results/live.md` has how long that takes.
+//! middle of what the encoder made, and takes no notice of a server that stalls: `benches/results/live.md` has more.
 
 use super::file::{FileSink, OutputOptions};
 use super::target::Target;
@@ -36,6 +36,9 @@ const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 /// A frame that waited longer than this for the connection is left out: it would delay the stream for viewers.
 const MOST_DELAY: Duration = Duration::from_millis(100);
 
+/// The longest pause between two attempts: viewers wait.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
 /// How often the wait for name resolution checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -59,7 +62,7 @@ pub struct Reconnecting {
     was_connected: bool,
     /// When the connection was lost.
     lost_at: Option<Instant>,
-    /// The pauses between attempts; a connection that is shorter than the longest pause does not reset them.
+    /// The pauses between attempts; a connection that is shorter than [`Pauses::LONGEST`] does not reset them.
     pauses: Pauses,
     /// When the next attempt is due.
     next: Instant,
@@ -166,7 +169,7 @@ impl Reconnecting {
         }
         let now = Instant::now();
         self.lost_at = self.lost_at.or(Some(now));
-        self.next = now + self.pauses.longer();
+        self.next = now + self.pauses.longer().min(LONGEST_PAUSE);
     }
 }
 

@@ -82,7 +82,8 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
             }
             let codec = if described.contains("\"codec_name\": \"hevc\"") { Encoder::find("libx265") } else { None };
             let warning = run.stderr.lines().filter(|line| line.contains("does not say what")).collect::<Vec<_>>();
-            let is_animation = matches!(name, "gif" | "apng" | "avif" | "webp" | "image2pipe" | "yuv4mpegpipe" | "rawvideo");
+            let is_animation =
+                matches!(name, "gif" | "apng" | "avif" | "webp" | "fits" | "image2pipe" | "yuv4mpegpipe" | "rawvideo");
             for (one, called, _) in KEPT.iter().filter(|(one, ..)| said.contains(one) && !is_animation) {
                 let is_kept = one.is_kept(container, codec);
                 let is_named = warning.len() == 1 && warning[0].contains(called);

@@ -166,6 +166,54 @@ fn a_server_that_comes_late_or_is_started_again_is_found_and_the_recording_has_e
 }
 
 #[test]
+fn a_connection_that_takes_long_begins_with_a_key_frame_and_loses_none_that_is_counted() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    let Some(place) = Place::find(Protocol::Rtmp) else { return };
+    let (dir, url, file) = (Dir::new(), place.url(), place.file(1));
+    dir.ffmpeg(
+        "-f lavfi -i testsrc2=s=320x180:r=25:d=6 -f lavfi -i sine=r=48000:d=6 -c:v libx264 -preset ultrafast -tune \
+         zerolatency -c:a aac in.mkv",
+    );
+    let server = place.serve(&dir, &file);
+    server.signal(Signal::STOP);
+    // The filter holds pictures for two seconds: sound is ahead of the first one that is sent.
+    let live = Beside::live(&dir, &format!("--filter deflicker=size=51 --output {url} in.mkv"));
+    // So long, the first picture of all has waited for an answer: it is left out.
+    live.until_more_frames(10);
+    server.signal(Signal::CONT);
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    wait_until_written(&dir, &file);
+    server.terminate();
+    // The server keeps the times that are sent, and no pictures from before a key frame.
+    let (frames, sound) = (dir.frames(&file), dir.packet_times("a:0", &file));
+    let begin = seconds(&frames[0]["best_effort_timestamp_time"]);
+    assert!(begin < 0.001 && sound.len() > 20, "from {begin} s, {} packets of sound: {said}", sound.len());
+    assert_eq!(frames.len(), frames_counted(&said, &url), "{said}");
+}
+
+#[test]
+fn a_server_that_is_away_for_long_is_tried_each_second() {
+    if !encoder_is_here("live streams", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("tcp://{}", listener.local_addr().expect("an address"));
+    let live = Beside::live(&dir, &format!("{CAMERA} --output {url}"));
+    // Each connection is closed at once.
+    let came = (0..6).map(|_| listener.accept().map(|_| Instant::now()).expect("an attempt to connect"));
+    let came: Vec<Instant> = came.collect();
+    live.interrupt();
+    let (code, said) = live.end();
+    assert_eq!(code, Some(0), "{said}");
+    let pauses: Vec<Duration> = came.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(pauses[4] < under_load(Duration::from_secs(3)), "{pauses:?}: {said}");
+}
+
+#[test]
 fn a_server_that_stalls_harms_no_recording_and_ctrl_c_does_not_wait_for_it() {
     if !encoder_is_here("live streams", "libx264") {
         return;

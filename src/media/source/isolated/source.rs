@@ -122,7 +122,10 @@ pub fn open_file(
     let (waits, is_file) = (matches!(from, WireFrom::Url | WireFrom::Pipe), matches!(from, WireFrom::File));
     let part = options.part;
     let may_fail = MayFail {
-        of_usage: options.video_stream.is_some() || part.start.is_some() || part.duration.is_some(),
+        of_usage: options.video_stream.is_some()
+            || options.format.is_some()
+            || part.start.is_some()
+            || part.duration.is_some(),
         of_access: matches!(from, WireFrom::Url | WireFrom::Images(_)),
         of_change: matches!(options.reading, Reading::Planned(_)),
     };
