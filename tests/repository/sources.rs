@@ -104,7 +104,7 @@ core: without_cuda
 core/cuda: arguments context denoise device_memory launch picture pinned slot surface transfer
 core/cuda/kernels: balance chroma equalization fused histogram luminance map merge motion pyramid scan surface
 core/cuda/kernels: tile_curves tile_histogram tile_map veil_curves
-core/equalize/cpu/simd: avx2 avx512 mod
+core/equalize/cpu/simd: avx2 avx512 mod neon
 core/frame: pool
 core/front: device
 frei0r: lib
