@@ -48,7 +48,11 @@ fn main() {
                 Some((settings, tiles)) => {
                     let tone = Tone::plain(frame.levels(), settings);
                     let counts = engine.tile_histograms(&frame, *tiles, None);
-                    engine.map_tiles(&frame, &TileCurves::equalizing(&counts, settings, &tone.of_tiles()), Chroma::Keep)
+                    engine.map_tiles(
+                        &frame,
+                        &TileCurves::equalizing(&counts, settings, &tone.tile_levels()),
+                        Chroma::Keep,
+                    )
                 }
             });
             println!("{}", start.elapsed().as_nanos());

@@ -23,7 +23,7 @@ pub fn equalized(gray: &[u8], width: usize, height: usize) -> Result<Vec<u8>> {
 fn main() -> Result<()> {
     // A flat picture: levels 96 to 127 of 256.
     let (width, height) = (64, 48);
-    let flat: Vec<u8> = (0..width * height).map(|at| 96 + (at % width / 2) as u8).collect();
+    let flat: Vec<u8> = (0..width * height).map(|index| 96 + (index % width / 2) as u8).collect();
     let contrasty = equalized(&flat, width, height)?;
     for (name, picture) in [("before", &flat), ("after", &contrasty)] {
         println!("{name}: levels {:?} to {:?}", picture.iter().min(), picture.iter().max());

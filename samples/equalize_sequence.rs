@@ -13,7 +13,7 @@ pub const RATE: f64 = 25.0;
 pub fn frame(number: usize) -> Vec<u8> {
     let (width, height) = SIZE;
     let level = if number < 50 { 20 + number / 4 } else { 150 };
-    (0..width * height).map(|at| (level + at % width / 8) as u8).collect()
+    (0..width * height).map(|index| (level + index % width / 8) as u8).collect()
 }
 
 /// Passes `count` frames through the equalizer; `consume` gets each, with its number.

@@ -44,10 +44,10 @@ fn stage(bytes: &[u8], (width, height): (usize, usize), threads: usize) {
     let frame = |bytes: &[u8]| {
         let mut rest = bytes;
         let plane = |(width, height): (usize, usize)| {
-            let (own, behind) = rest.split_at(width * height);
+            let (part, behind) = rest.split_at(width * height);
             rest = behind;
             let mut plane = pool.plane(width, height);
-            own.chunks_exact(width).enumerate().for_each(|(y, row)| plane.row_mut(y).copy_from_slice(row));
+            part.chunks_exact(width).enumerate().for_each(|(y, row)| plane.row_mut(y).copy_from_slice(row));
             plane.freeze()
         };
         let planes = [(width, height), (width / 2, height / 2), (width / 2, height / 2)].map(plane);
@@ -81,7 +81,7 @@ fn planes(frame: &[u8], (width, height): (usize, usize)) -> Vec<Sheet> {
     let plane = |bytes: &[u8], width: usize, height: usize| {
         let mut sheet = Sheet::new(width, height);
         for (y, row) in bytes.chunks_exact(width).enumerate() {
-            sheet.row_mut(y).iter_mut().zip(row).for_each(|(to, code)| *to = (i16::from(*code) << 4) - 2048);
+            sheet.row_mut(y).iter_mut().zip(row).for_each(|(target, code)| *target = (i16::from(*code) << 4) - 2048);
         }
         sheet.repeat_edges();
         sheet
@@ -131,17 +131,17 @@ impl<E: Engine> Engine for Timed<'_, E> {
         self.time(2, || self.engine.farther(between, step, way))
     }
 
-    fn count(&self, own: &E::Picture, other: &E::Picture, field: &E::Field) -> Result<Vec<Differences>, E::Error> {
-        self.time(3, || self.engine.count(own, other, field))
+    fn count(&self, current: &E::Picture, other: &E::Picture, field: &E::Field) -> Result<Vec<Differences>, E::Error> {
+        self.time(3, || self.engine.count(current, other, field))
     }
 
     fn merge(
         &self,
-        own: &E::Picture,
-        others: &[(&E::Picture, &E::Field)],
+        current: &E::Picture,
+        neighbours: &[(&E::Picture, &E::Field)],
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, E::Error> {
-        self.time(4, || self.engine.merge(own, others, noise))
+        self.time(4, || self.engine.merge(current, neighbours, noise))
     }
 }
 
@@ -155,14 +155,14 @@ where
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, (1, 1)).expect("a picture")).collect();
     let step = |pair: &[E::Picture]| Step::new(engine, &pair[1], &pair[0]).expect("a step");
     let steps: Vec<_> = pictures.windows(2).map(step).collect();
-    let of = |at: usize| {
-        let (first, end) = (at.saturating_sub(reach), (at + reach + 1).min(pictures.len()));
+    let value_of = |index: usize| {
+        let (first, end) = (index.saturating_sub(reach), (index + reach + 1).min(pictures.len()));
         let around: Vec<_> = pictures[first..end].iter().collect();
         let fields: Vec<_> = steps[first..end - 1].iter().map(|step| step.field()).collect();
-        let measured = Measured::from_steps(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[at].len());
-        Around { pictures: &around, at: at - first, steps: &fields }.clean(engine, &measured).expect("clean planes")
+        let measured = Measured::from_steps(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[index].len());
+        Around { pictures: &around, at: index - first, steps: &fields }.clean(engine, &measured).expect("clean planes")
     };
-    let cleaned: Vec<_> = (0..pictures.len()).map(of).collect();
+    let cleaned: Vec<_> = (0..pictures.len()).map(value_of).collect();
     eprintln!("{} frames in {:?}", pictures.len(), begin.elapsed());
     for (name, time) in ["pictures", "differences", "search", "count", "merge"].iter().zip(&engine.times) {
         eprintln!("{name} {:?} a frame", time.get() / pictures.len() as u32);

@@ -5,7 +5,7 @@ use histeq::{Equalizer, Error, Input, LazyEqualizer, Output, PixelFormat, PlaneI
 use std::ffi::CString;
 
 /// The most columns, and rows.
-const MOST: usize = 1 << 20;
+const MAX_SIDE: usize = 1 << 20;
 
 /// A handle of a caller.
 pub struct Handle {
@@ -55,8 +55,8 @@ impl Handle {
     pub fn new(format: &str, size: (usize, usize)) -> Result<Self, Failure> {
         let unknown = || Failure(Status::Argument, format!("there is no pixel format {format}"));
         let format = PixelFormat::from_name(format).ok_or_else(unknown)?;
-        if ![size.0, size.1].iter().all(|side| (1..=MOST).contains(side)) {
-            let text = format!("a picture has 1 to {MOST} columns and rows, not {}x{}", size.0, size.1);
+        if ![size.0, size.1].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
+            let text = format!("a picture has 1 to {MAX_SIDE} columns and rows, not {}x{}", size.0, size.1);
             return Err(Failure(Status::Argument, text));
         }
         Ok(Handle {

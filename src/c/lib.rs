@@ -183,7 +183,7 @@ unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Re
     check_count(count, shapes.len())?;
     // SAFETY: the caller promises it, and the count is that of the format.
     let planes = unsafe { values(planes, count, "planes") }?;
-    let of = |(index, (plane, (row_bytes, rows))): (usize, (&CPlane, (usize, usize)))| {
+    let value_of = |(index, (plane, (row_bytes, rows))): (usize, (&CPlane, (usize, usize)))| {
         let all = span(index, plane.stride, (row_bytes, rows))?;
         let below = if plane.stride < 0 { plane.stride * (rows as isize - 1) } else { 0 };
         if plane.data.is_null() {
@@ -194,7 +194,7 @@ unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Re
         let bytes = unsafe { values(plane.data.wrapping_offset(below), all, "a plane") }?;
         Ok(PlaneInput { bytes, stride: plane.stride })
     };
-    planes.iter().zip(shapes).enumerate().map(of).collect()
+    planes.iter().zip(shapes).enumerate().map(value_of).collect()
 }
 
 /// Copies a frame out.
@@ -213,11 +213,11 @@ unsafe fn copy(done: &Output, planes: *const CPlaneOut, count: usize) -> Result<
         }
     }
     done.frame().bring_down().map_err(histeq::Error::from)?;
-    for ((plane, (row_bytes, rows)), own) in planes.iter().zip(shapes).zip(done.frame().planes()) {
+    for ((plane, (row_bytes, rows)), made) in planes.iter().zip(shapes).zip(done.frame().planes()) {
         for y in 0..rows {
-            let to = plane.data.wrapping_offset(y as isize * plane.stride);
+            let target = plane.data.wrapping_offset(y as isize * plane.stride);
             // SAFETY: the caller has this row in memory of its own, which can be written to; `row` has as many bytes.
-            unsafe { std::ptr::copy_nonoverlapping(own.row(y)[..row_bytes].as_ptr(), to, row_bytes) };
+            unsafe { std::ptr::copy_nonoverlapping(made.row(y)[..row_bytes].as_ptr(), target, row_bytes) };
         }
     }
     Ok(())
@@ -226,13 +226,13 @@ unsafe fn copy(done: &Output, planes: *const CPlaneOut, count: usize) -> Result<
 /// Writes `value` for the caller.
 ///
 /// # Safety
-/// `to` is null, or a value can be written there.
-unsafe fn write<T>(to: *mut T, value: T) -> Result<Status, Failure> {
-    if to.is_null() || !to.is_aligned() {
+/// `target` is null, or a value can be written there.
+unsafe fn write<T>(target: *mut T, value: T) -> Result<Status, Failure> {
+    if target.is_null() || !target.is_aligned() {
         return failed(Status::Argument, "where the answer goes is null, or not aligned");
     }
     // SAFETY: it is not null, is aligned, and the caller promises the rest.
-    unsafe { to.write(value) };
+    unsafe { target.write(value) };
     Ok(Status::Ok)
 }
 
@@ -242,10 +242,10 @@ static FORMATS: LazyLock<Vec<(PixelFormat, CString)>> =
 
 fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i64>) -> CPicture {
     let shapes = shapes(format, size);
-    let name = FORMATS.iter().find(|(own, _)| *own == format).map_or(c"".as_ptr(), |(_, name)| name.as_ptr());
-    let each = |of: fn(&(usize, usize)) -> usize| {
+    let name = FORMATS.iter().find(|(known, _)| *known == format).map_or(c"".as_ptr(), |(_, name)| name.as_ptr());
+    let each = |part: fn(&(usize, usize)) -> usize| {
         let mut all = [0; 4];
-        all.iter_mut().zip(&shapes).for_each(|(one, shape)| *one = of(shape));
+        all.iter_mut().zip(&shapes).for_each(|(one, shape)| *one = part(shape));
         all
     };
     CPicture {
@@ -262,7 +262,7 @@ fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i
 }
 
 /// The input with its time.
-fn at(input: Input<'_>, pts: i64) -> Input<'_> {
+fn timed(input: Input<'_>, pts: i64) -> Input<'_> {
     if pts == NO_PTS { input } else { input.at(pts) }
 }
 
@@ -345,25 +345,25 @@ pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_input(handle: *mut Handle, to: *mut CPicture) -> Status {
+pub unsafe extern "C" fn histeq_input(handle: *mut Handle, target: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| {
         // SAFETY: as `histeq.h` requires.
-        unsafe { write(to, picture(handle.format, handle.size, 0, None)) }
+        unsafe { write(target, picture(handle.format, handle.size, 0, None)) }
     };
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_push(handle: *mut Handle, from: *const CPlane, count: usize, pts: i64) -> Status {
+pub unsafe extern "C" fn histeq_push(handle: *mut Handle, source: *const CPlane, count: usize, pts: i64) -> Status {
     // SAFETY: as `histeq.h` requires.
-    unsafe { with(handle, |handle| handle.push(at(Input::planes(&planes(handle, from, count)?), pts))) }
+    unsafe { with(handle, |handle| handle.push(timed(Input::planes(&planes(handle, source, count)?), pts))) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_push_bytes(handle: *mut Handle, bytes: *const u8, size: usize, pts: i64) -> Status {
     // SAFETY: as `histeq.h` requires.
-    unsafe { with(handle, |handle| handle.push(at(values(bytes, size, "bytes")?.into(), pts))) }
+    unsafe { with(handle, |handle| handle.push(timed(values(bytes, size, "bytes")?.into(), pts))) }
 }
 
 #[unsafe(no_mangle)]
@@ -373,11 +373,11 @@ pub unsafe extern "C" fn histeq_finish(handle: *mut Handle) -> Status {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_pull(handle: *mut Handle, to: *const CPlaneOut, count: usize) -> Status {
+pub unsafe extern "C" fn histeq_pull(handle: *mut Handle, target: *const CPlaneOut, count: usize) -> Status {
     let pull = |handle: &mut Handle| match handle.next()? {
         Ok(done) => {
             // SAFETY: as `histeq.h` requires.
-            unsafe { copy(done, to, count) }?;
+            unsafe { copy(done, target, count) }?;
             Ok(handle.pulled())
         }
         Err(status) => Ok(status),
@@ -397,10 +397,10 @@ pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, 
         if size != needed {
             return failed(Status::Picture, format!("the frame has {needed} bytes, not {size}"));
         }
-        let mut at = bytes;
+        let mut pointer = bytes;
         let planes = shapes(done.format(), done.size()).into_iter().map(|(row_bytes, rows)| {
-            let plane = CPlaneOut { data: at, stride: row_bytes as isize };
-            at = at.wrapping_add(row_bytes * rows);
+            let plane = CPlaneOut { data: pointer, stride: row_bytes as isize };
+            pointer = pointer.wrapping_add(row_bytes * rows);
             plane
         });
         let planes: Vec<CPlaneOut> = planes.collect();
@@ -413,10 +413,10 @@ pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_peek(handle: *mut Handle, to: *mut CPicture) -> Status {
+pub unsafe extern "C" fn histeq_peek(handle: *mut Handle, target: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| match handle.next()? {
         // SAFETY: as `histeq.h` requires.
-        Ok(done) => unsafe { write(to, picture(done.format(), done.size(), done.number(), done.pts())) },
+        Ok(done) => unsafe { write(target, picture(done.format(), done.size(), done.number(), done.pts())) },
         Err(status) => Ok(status),
     };
     // SAFETY: as `histeq.h` requires.
@@ -449,15 +449,15 @@ pub unsafe extern "C" fn histeq_restart(handle: *mut Handle, number: u64) -> Sta
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_warm_up(handle: *mut Handle, from: *const CPlane, count: usize) -> Status {
+pub unsafe extern "C" fn histeq_warm_up(handle: *mut Handle, source: *const CPlane, count: usize) -> Status {
     // SAFETY: as `histeq.h` requires.
-    unsafe { with(handle, |handle| handle.warm_up(&planes(handle, from, count)?)) }
+    unsafe { with(handle, |handle| handle.warm_up(&planes(handle, source, count)?)) }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_survey(handle: *mut Handle, from: *const CPlane, count: usize) -> Status {
+pub unsafe extern "C" fn histeq_survey(handle: *mut Handle, source: *const CPlane, count: usize) -> Status {
     // SAFETY: as `histeq.h` requires.
-    unsafe { with(handle, |handle| handle.survey(&planes(handle, from, count)?)) }
+    unsafe { with(handle, |handle| handle.survey(&planes(handle, source, count)?)) }
 }
 
 /// The table of options, for good.
@@ -471,10 +471,10 @@ unsafe impl Sync for Table {}
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table(options::table()));
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn histeq_option(index: usize, to: *mut COption) -> Status {
+pub unsafe extern "C" fn histeq_option(index: usize, target: *mut COption) -> Status {
     without_handle(|| match TABLE.0.get(index) {
         // SAFETY: as `histeq.h` requires.
-        Some(option) => unsafe { write(to, *option) },
+        Some(option) => unsafe { write(target, *option) },
         None => Ok(Status::End),
     })
 }

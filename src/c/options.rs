@@ -36,7 +36,7 @@ fn kept_all(texts: Vec<&str>) -> *const *const c_char {
 
 /// All options, for good.
 pub fn table() -> Vec<COption> {
-    let of = |option: &OptionInfo| {
+    let value_of = |option: &OptionInfo| {
         let (least, most) = option.bounds().unwrap_or_default();
         let (names, abouts) = option.choices().into_iter().unzip();
         COption {
@@ -52,5 +52,5 @@ pub fn table() -> Vec<COption> {
             is_flag: matches!(option.kind, ValueKind::Flag).into(),
         }
     };
-    OPTIONS.iter().map(of).collect()
+    OPTIONS.iter().map(value_of).collect()
 }

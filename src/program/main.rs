@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     answer_shell();
-    let job = Job::of(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
+    let job = Job::parse(std::env::args_os()).unwrap_or_else(|error| refuse(&error));
     if job.is_child() {
         signals::terminate_with_parent();
     }

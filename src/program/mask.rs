@@ -27,7 +27,7 @@ impl NamedMask {
             open_regular(name).with_context(|| format!("--mask {name}"))?;
         }
         let frame = first_picture(name, &Cancel::default()).context("--mask")?;
-        let mask = Mask::of_frame(&frame)
+        let mask = Mask::from_frame(&frame)
             .with_context(|| format!("--mask {name}: the picture is black, so that nothing counts (white counts)"))?;
         Ok(NamedMask { mask: mask.into(), name: name.clone() })
     }

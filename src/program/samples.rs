@@ -19,7 +19,7 @@ pub struct SampleScale {
 impl SampleScale {
     /// That of the pictures of `input`: the unit of a TIFF, FITS or SER whose samples became codes along a line, else
     /// the codes themselves.
-    pub fn of(input: &Input) -> Self {
+    pub fn for_input(input: &Input) -> Self {
         let samples = input.media.samples.filter(|(least, most)| least < most);
         SampleScale { samples, depth: input.picture.map(|(format, _)| format.depth()) }
     }
@@ -52,7 +52,7 @@ impl FixedRange {
 impl MappingSource for FixedRange {
     fn mapping(&mut self, _number: u64, frame: &Frame, _settings: &Settings) -> Result<Given, CallerError> {
         let levels = frame.levels();
-        let mapping = match self.last.take().filter(|(of, _)| *of == levels) {
+        let mapping = match self.last.take().filter(|(known, _)| *known == levels) {
             Some((_, mapping)) => mapping,
             None => Mapping::Curve {
                 curve: line(levels, self.scale.ends(frame), self.range).into(),
@@ -77,8 +77,8 @@ fn line(levels: Levels, ends: (f64, f64), range: (f64, f64)) -> Curve {
     };
     let (low, high) = (code(range.0), code(range.1));
     let span = (high - low).max(1);
-    let mapped = |at: usize| {
-        let above = (at as i128 * PARTS as i128 - low).clamp(0, span);
+    let mapped = |index: usize| {
+        let above = (index as i128 * PARTS as i128 - low).clamp(0, span);
         (lo + (above * steps + span / 2) / span) as u16
     };
     Curve::from_codes(levels, (0..levels.codes()).map(mapped).collect()).unwrap_or_else(|| Curve::identity(levels))

@@ -108,17 +108,18 @@ impl Moment {
         let mut source = look.source((held, self.input.clone()))?;
         let (settings, output) = (look.settings, OutputDepth::AsInput);
         let mut study = Study::new(settings, false, output, false, limits::threads());
-        let (mut frames, mut at) = (Vec::new(), 0);
+        let (mut frames, mut index) = (Vec::new(), 0);
         while let Some(delivery) = source.next()? {
             let Some(frame) = delivery.frame else { continue };
-            at += usize::from(delivery.position == PartPosition::Before);
+            index += usize::from(delivery.position == PartPosition::Before);
             study.push(frame.clone())?;
             frames.push(frame);
         }
         study.finish()?;
-        let decided = std::iter::from_fn(|| study.decided().transpose()).nth(at).context("the CPU lost a frame")??;
+        let decided =
+            std::iter::from_fn(|| study.decided().transpose()).nth(index).context("the CPU lost a frame")??;
         let (before, behind) = decided.around();
-        let frames: Vec<Frame> = frames.drain(at - before..=at + behind).collect();
+        let frames: Vec<Frame> = frames.drain(index - before..=index + behind).collect();
         let noisy = Mapper::new(settings, false, output).apply(&decided.keeping_noise(), &frames[before..=before])?;
         Ok(Judged { settings, decided, frames, noisy })
     }
@@ -192,10 +193,10 @@ impl Judged {
         let [(top, height), (above, rows)] = span(point.1, size.1, turned[0].height());
         let wide = |frame: &Frame| cut(frame, (first, above), (columns, rows));
         let frames = turned.iter().map(wide).collect::<Result<Vec<_>>>()?;
-        let at = self.decided.around().0;
+        let index = self.decided.around().0;
         // A copy: what is measured of the noise of a part is not that of the frame.
         let (mut mapper, decided) = (self.mapper(), self.decided.clone());
-        let noisy = mapper.apply(&decided.keeping_noise(), &frames[at..=at])?;
+        let noisy = mapper.apply(&decided.keeping_noise(), &frames[index..=index])?;
         let clean = mapper.apply(&decided, &frames)?;
         Ok([cut(&noisy, (left, top), (width, height))?, cut(&clean, (left, top), (width, height))?])
     }
@@ -292,7 +293,7 @@ impl ShownLook {
     /// # Errors
     /// When it does not go with such a video.
     pub fn new(row: &LookRow, input: &Input) -> Result<Self> {
-        let mut options = EqualizeOptions::of_look(row.look);
+        let mut options = EqualizeOptions::for_look(row.look);
         options.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
         let mut settings = options.resolve(input, &Notices::silent())?;
         let held = (MEMORY / options.video(input).frame_bytes().unwrap_or(MEMORY).max(1)).max(1) as u32;

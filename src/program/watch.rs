@@ -40,7 +40,7 @@ pub struct ProcessMemory {
 
 impl ProcessMemory {
     /// Has the process keep to `limits` from now on. Call it before there is a wall around the process.
-    pub fn of(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits) -> Self {
         // Without `--max-memory`, a run may take nearly all available memory.
         let at_least = limits.apply().map_or(0, |available| available - available / 16);
         ProcessMemory {

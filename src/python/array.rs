@@ -70,12 +70,12 @@ unsafe impl DlpackStream for DefaultStream {
 
 impl Array {
     /// The array behind `object`.
-    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Array::taking(object, false)
     }
 
     /// The array behind `object`, whose samples may be truth values.
-    pub fn of_mask(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn from_mask(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Array::taking(object, true)
     }
 
@@ -84,7 +84,7 @@ impl Array {
         object.py().check_signals()?;
         let about = describe(object)?;
         if let Some(buffer) = unless_interrupted(object.py(), PyUntypedBuffer::get(object))? {
-            return Array::of_buffer(buffer, about, takes_bools);
+            return Array::from_buffer(buffer, about, takes_bools);
         }
         if !object.hasattr("__dlpack__")? {
             let text = format!("{about}: an array of uint8 or uint16 is needed (NumPy, PyTorch, CuPy, bytes, DLPack)");
@@ -93,10 +93,10 @@ impl Array {
         let request = ImportRequest::new(object.as_borrowed())?;
         // An array without a device has no streams.
         let stream: Option<&dyn DlpackStream> = request.device().is_ok().then_some(&DefaultStream);
-        Array::of_tensor(request.import(stream, None)?, about, takes_bools)
+        Array::from_tensor(request.import(stream, None)?, about, takes_bools)
     }
 
-    fn of_buffer(buffer: PyUntypedBuffer, about: String, takes_bools: bool) -> PyResult<Self> {
+    fn from_buffer(buffer: PyUntypedBuffer, about: String, takes_bools: bool) -> PyResult<Self> {
         let is_bool = takes_bools && matches!(buffer.format().to_bytes(), b"?" | b"@?" | b"=?" | b"<?" | b">?" | b"!?");
         let item = match buffer.format().to_bytes() {
             _ if is_bool => Item { bytes: 1, is_big_endian: false },
@@ -119,7 +119,7 @@ impl Array {
         Ok(Array { samples, place: Place::Host, is_writable, is_bool, about, _owner: Owner::Buffer(buffer) })
     }
 
-    fn of_tensor(imported: ImportedDlpack, about: String, takes_bools: bool) -> PyResult<Self> {
+    fn from_tensor(imported: ImportedDlpack, about: String, takes_bools: bool) -> PyResult<Self> {
         let wrong = |text: String| PyValueError::new_err(format!("{about}: {text}"));
         let tensor = imported.validate().map_err(|error| wrong(error.to_string()))?;
         let (dtype, device) = (tensor.dtype(), tensor.device());
@@ -155,7 +155,7 @@ impl Array {
 
 fn address(tensor: &TensorRef<'_>) -> Result<usize, String> {
     // SAFETY: the producer promises that the first sample lies in its memory.
-    unsafe { tensor.offset_bytes_ptr() }.map(|at| at as usize).map_err(|error| error.to_string())
+    unsafe { tensor.offset_bytes_ptr() }.map(|index| index as usize).map_err(|error| error.to_string())
 }
 
 fn strides(tensor: &TensorRef<'_>) -> Result<Vec<i64>, String> {
@@ -163,10 +163,10 @@ fn strides(tensor: &TensorRef<'_>) -> Result<Vec<i64>, String> {
 }
 
 /// The way out for pictures of floats.
-pub const OF_FLOATS: &str = " (floats from 0 to 1: times 255, rounded)";
+pub const FLOATS_HINT: &str = " (floats from 0 to 1: times 255, rounded)";
 
 fn wrong_type(about: &str) -> PyErr {
-    let hint = if about.contains(" of float") { OF_FLOATS } else { "" };
+    let hint = if about.contains(" of float") { FLOATS_HINT } else { "" };
     PyTypeError::new_err(format!("{about}: samples are uint8 or uint16{hint}"))
 }
 
@@ -272,17 +272,17 @@ impl Samples {
     pub unsafe fn copy(&self, packed: *mut u8, is_written: bool) {
         let runs = self.runs();
         let (last, outer) = runs.split_last().map_or((1, &[][..]), |((bytes, _), outer)| (*bytes, outer));
-        let mut at = packed;
-        let mut each = |from: *mut u8| {
+        let mut place = packed;
+        let mut each = |source: *mut u8| {
             // SAFETY: by the caller's promise: each run is as long as `last` on both sides, and there are no more of
             // them.
             unsafe {
-                let (from, to) = if is_written { (at, from) } else { (from, at) };
+                let (source, target) = if is_written { (place, source) } else { (source, place) };
                 match last {
-                    1 => to.write(from.read()),
-                    _ => std::ptr::copy_nonoverlapping(from, to, last),
+                    1 => target.write(source.read()),
+                    _ => std::ptr::copy_nonoverlapping(source, target, last),
                 }
-                at = at.add(last);
+                place = place.add(last);
             }
         };
         walk(self.address as *mut u8, outer, &mut each);
@@ -290,12 +290,12 @@ impl Samples {
 }
 
 /// Calls `each` with the address of every run.
-fn walk(at: *mut u8, outer: &[(usize, isize)], each: &mut impl FnMut(*mut u8)) {
+fn walk(address: *mut u8, outer: &[(usize, isize)], each: &mut impl FnMut(*mut u8)) {
     match outer {
-        [] => each(at),
+        [] => each(address),
         [(count, step), inner @ ..] => {
             for index in 0..*count {
-                walk(at.wrapping_offset(index as isize * step), inner, each);
+                walk(address.wrapping_offset(index as isize * step), inner, each);
             }
         }
     }

@@ -19,7 +19,7 @@ const DESCRIBED: [(&str, &str); 6] = [
 ];
 
 /// The most names that are proposed for an unknown one.
-const MOST_NEAR: usize = 3;
+const MAX_NEAR: usize = 3;
 
 /// The options of a call.
 #[derive(Clone, Default, PartialEq)]
@@ -63,7 +63,7 @@ impl Asked {
             "height" => self.height = Some(number(1, 1 << 20, "a number of rows")?),
             "backend" => self.backend = Backend::from_name(&text).ok_or_else(|| wrong("auto, cpu or cuda"))?,
             "gpu" => self.gpu = Some(number(0, 1024, "the index of a GPU, from 0")?),
-            _ => match DESCRIBED.into_iter().find(|(own, _)| *own == name) {
+            _ => match DESCRIBED.into_iter().find(|(known, _)| *known == name) {
                 Some((name, values)) => {
                     let tried = Equalizer::builder(PixelFormat::Gray, 1, 1).described(name, &text);
                     tried.ok_or_else(|| wrong(values))?;
@@ -154,7 +154,7 @@ fn near(text: &str, names: impl Iterator<Item = String>) -> String {
     // Names that begin so are meant before those that look alike.
     let begins = near.first().is_some_and(|(is_other, ..)| !is_other);
     near.retain(|(is_other, ..)| begins != *is_other);
-    near.truncate(MOST_NEAR);
+    near.truncate(MAX_NEAR);
     let names: Vec<String> = near.into_iter().map(|(.., name)| name).collect();
     if text.is_empty() || names.is_empty() { String::new() } else { format!(" ({}?)", names.join(", ")) }
 }

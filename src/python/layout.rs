@@ -46,7 +46,7 @@ const YUV: [(&str, u8, u8); 6] =
 impl Layout {
     /// The layout of a picture in these arrays; `format` and `size` override what is deduced from shapes. `is_tuple`:
     /// each plane has an array.
-    pub fn of(
+    pub fn new(
         arrays: &[(&Samples, &str)],
         is_tuple: bool,
         format: Option<PixelFormat>,
@@ -69,8 +69,8 @@ impl Layout {
         }
         let shapes: Vec<&[usize]> = arrays.iter().map(|(samples, _)| &samples.shape[..]).collect();
         let layout = match is_tuple {
-            true => Layout::of_planes(&shapes, first.item, format),
-            false => Layout::of_array(shapes[0], first.item, format, size),
+            true => Layout::for_planes(&shapes, first.item, format),
+            false => Layout::for_array(shapes[0], first.item, format, size),
         };
         let layout = layout.map_err(|text| format!("{about}: {text}"))?;
         if let Some(size) = size.filter(|size| *size != layout.size) {
@@ -81,7 +81,7 @@ impl Layout {
     }
 
     /// Planes in a tuple.
-    fn of_planes(shapes: &[&[usize]], item: Item, format: Option<PixelFormat>) -> Result<Self, String> {
+    fn for_planes(shapes: &[&[usize]], item: Item, format: Option<PixelFormat>) -> Result<Self, String> {
         let luma = shapes[0];
         let [height, width] = *luma else {
             return Err("the first plane of a tuple has rows and columns, (height, width)".to_owned());
@@ -110,13 +110,13 @@ impl Layout {
     }
 
     /// One array.
-    fn of_array(
+    fn for_array(
         shape: &[usize],
         item: Item,
         format: Option<PixelFormat>,
         size: Option<(usize, usize)>,
     ) -> Result<Self, String> {
-        let of = |format, size, parts| Layout { format, size, item, shapes: vec![shape.to_vec()], parts };
+        let layout = |format, size, parts| Layout { format, size, item, shapes: vec![shape.to_vec()], parts };
         let Some(format) = format else {
             let deep = depth_suffix(item);
             // Packed formats count the bits of a pixel.
@@ -138,14 +138,14 @@ impl Layout {
                 }
             };
             let format = PixelFormat::from_name(&name).ok_or_else(|| format!("there is no pixel format {name}"))?;
-            return Ok(of(format, size, parts));
+            return Ok(layout(format, size, parts));
         };
         let descriptor = format.descriptor();
         let planes = descriptor.planes();
         let items: usize = shape.iter().product();
         // A size that is named, with as many bytes.
         if let Some(size) = size.filter(|size| packed_bytes(format, *size) == items * item.bytes) {
-            return Ok(of(format, size, Parts::Whole));
+            return Ok(layout(format, size, Parts::Whole));
         }
         let fits = |size: (usize, usize)| size.0 > 0 && size.1 > 0 && packed_bytes(format, size) == items * item.bytes;
         let by_shape = match (planes.len(), shape) {
@@ -168,7 +168,7 @@ impl Layout {
             _ => None,
         };
         match by_shape.filter(|(size, _)| fits(*size)) {
-            Some((size, parts)) => Ok(of(format, size, parts)),
+            Some((size, parts)) => Ok(layout(format, size, parts)),
             None => match size {
                 Some(size) => {
                     let (needed, found) = (packed_bytes(format, size), items * item.bytes);
@@ -196,7 +196,7 @@ impl Layout {
     }
 
     /// The layout of a result of this format.
-    pub fn of_result(&self, format: PixelFormat) -> Layout {
+    pub fn result_layout(&self, format: PixelFormat) -> Layout {
         if format == self.format {
             return self.clone();
         }
@@ -208,21 +208,21 @@ impl Layout {
         let bytes = if keeps_bytes { 1 } else { sample_bytes };
         let item = Item { bytes, is_big_endian: bytes == 2 && descriptor.sample.endian == Endian::Big };
         let count = descriptor.planes().len();
-        let of = |shapes, parts| Layout { format, size: self.size, item, shapes, parts };
+        let layout = |shapes, parts| Layout { format, size: self.size, item, shapes, parts };
         if is_flat {
-            return of(vec![vec![packed_bytes(format, self.size) / bytes]], Parts::Whole);
+            return layout(vec![vec![packed_bytes(format, self.size) / bytes]], Parts::Whole);
         }
         if count == 1 && descriptor.model == Model::Gray && descriptor.planes()[0].samples == 1 {
-            return of(vec![vec![height, width]], Parts::Whole);
+            return layout(vec![vec![height, width]], Parts::Whole);
         }
         if let Some(places) = self.channels(format) {
-            return of(vec![vec![height, width, count]], Parts::Last(places));
+            return layout(vec![vec![height, width, count]], Parts::Last(places));
         }
         // Deeper samples in the same planes.
         if count == self.format.descriptor().planes().len() {
-            return of(self.shapes.clone(), self.parts.clone());
+            return layout(self.shapes.clone(), self.parts.clone());
         }
-        of(vec![vec![packed_bytes(format, self.size) / bytes]], Parts::Whole)
+        layout(vec![vec![packed_bytes(format, self.size) / bytes]], Parts::Whole)
     }
 
     /// Where pixels of arrays like these have the planes of `format`, red, green, blue and alpha in their order.
@@ -231,19 +231,20 @@ impl Layout {
             Luminance::FromRgb { r, g, b } => Some([r, g, b]),
             Luminance::Stored(_) => None,
         };
-        let (own, result) = (rgb(self.format)?, rgb(format)?);
+        let (original, result) = (rgb(self.format)?, rgb(format)?);
         let is_packed = self.format.descriptor().planes().len() == 1 && self.shapes[0].len() == 3;
         let count = format.descriptor().planes().len();
-        if !is_packed || self.parts != Parts::Whole || count < own.len() {
+        if !is_packed || self.parts != Parts::Whole || count < original.len() {
             return None;
         }
         // Alpha is where no colour is, and so is what stands for it without a meaning, which does not come out.
-        let alpha = (0..own[0].step).find(|offset| own.iter().all(|colour| colour.offset != *offset));
+        let alpha = (0..original[0].step).find(|offset| original.iter().all(|colour| colour.offset != *offset));
         let alpha = alpha.filter(|_| format.has_alpha());
-        let place =
-            |offset: usize| own.iter().map(|colour| colour.offset).chain(alpha).filter(|other| *other < offset).count();
+        let place = |offset: usize| {
+            original.iter().map(|colour| colour.offset).chain(alpha).filter(|other| *other < offset).count()
+        };
         let mut places = vec![0; count];
-        own.iter().zip(&result).for_each(|(from, to)| places[to.plane] = place(from.offset));
+        original.iter().zip(&result).for_each(|(source, target)| places[target.plane] = place(source.offset));
         if let Some(offset) = alpha {
             *places.last_mut()? = place(offset);
         }

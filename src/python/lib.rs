@@ -63,7 +63,7 @@ fn raised(error: Error) -> PyErr {
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
 /// As many kinds of pictures have an equalizer that waits.
-const MOST_IDLE: usize = 4;
+const MAX_IDLE: usize = 4;
 
 struct Idle {
     /// The process whose threads it has.
@@ -80,8 +80,8 @@ fn video_for(asked: &Asked, layout: Layout, place: Place) -> Result<Video, Wrong
         // Threads are not forked, and whoever waited for their end would wait for ever.
         idle.extract_if(.., |idle| idle.process != process).for_each(std::mem::forget);
         let fits = |idle: &Idle| (&idle.asked, &idle.video.layout, idle.video.place) == (asked, &layout, place);
-        if let Some(at) = idle.iter().position(fits) {
-            return Ok(idle.remove(at).video);
+        if let Some(index) = idle.iter().position(fits) {
+            return Ok(idle.remove(index).video);
         }
     }
     Video::open(asked, layout, place, &Default::default(), None)
@@ -112,7 +112,7 @@ fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> 
     let result = video.result.clone();
     if let Ok(mut idle) = IDLE.try_lock() {
         idle.push(Idle { process: std::process::id(), asked: asked.clone(), video });
-        if idle.len() > MOST_IDLE {
+        if idle.len() > MAX_IDLE {
             idle.remove(0);
         }
     }
@@ -135,15 +135,15 @@ fn _equalize<'py>(
     }
     // One thread works on a picture: others would only be started.
     asked.described.entry("threads").or_insert_with(|| "1".to_owned());
-    let arrays = Arrays::of(array)?;
+    let arrays = Arrays::from_object(array)?;
     if let Some(out) = out {
         let layout = arrays.layout(asked.format, asked.size()).map_err(Wrong::from)?;
         let format = asked.builder(layout.format, layout.size).and_then(|builder| builder.output_format());
-        target(out, &layout.of_result(format.map_err(raised)?))?;
+        target(out, &layout.result_layout(format.map_err(raised)?))?;
     }
     let done = match detached(py, || equalized(&asked, &arrays)) {
         Err(Wrong::Gaps) => {
-            let arrays = Arrays::of(&without_gaps(array)?)?;
+            let arrays = Arrays::from_object(&without_gaps(array)?)?;
             detached(py, || equalized(&asked, &arrays))
         }
         other => other,

@@ -2,7 +2,7 @@
 //! library that the caller uses.
 #![allow(unsafe_code, reason = "rows in memory of other libraries")]
 
-use crate::array::{Array, Item, OF_FLOATS, Place, Samples, describe};
+use crate::array::{Array, FLOATS_HINT, Item, Place, Samples, describe};
 use crate::layout::{Block, Layout};
 use crate::sequence::Wrong;
 use histeq::frame::{DevicePlanes, DeviceRows, limits};
@@ -29,16 +29,16 @@ pub enum Maker {
 
 impl Arrays {
     /// The array of a mask.
-    pub fn of_mask(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Arrays { arrays: vec![Array::of_mask(object)?], is_tuple: false })
+    pub fn from_mask(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Arrays { arrays: vec![Array::from_mask(object)?], is_tuple: false })
     }
 
     /// One array, or a tuple of planes.
-    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let is_tuple = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
         let arrays = match is_tuple {
-            true => object.try_iter()?.map(|plane| Array::of(&plane?)).collect::<PyResult<Vec<_>>>()?,
-            false => vec![Array::of(object)?],
+            true => object.try_iter()?.map(|plane| Array::from_object(&plane?)).collect::<PyResult<Vec<_>>>()?,
+            false => vec![Array::from_object(object)?],
         };
         if let [first, rest @ ..] = &arrays[..]
             && let Some(other) = rest.iter().find(|other| other.place != first.place)
@@ -65,7 +65,7 @@ impl Arrays {
 
     /// Their layout; `format` and `size` override what is deduced from shapes.
     pub fn layout(&self, format: Option<histeq::PixelFormat>, size: Option<(usize, usize)>) -> Result<Layout, String> {
-        Layout::of(&self.named(), self.is_tuple, format, size)
+        Layout::new(&self.named(), self.is_tuple, format, size)
     }
 
     /// Checks that they are like those before.
@@ -235,7 +235,7 @@ fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DeviceP
             planes.push(DeviceRows { address: address as u64, pitch: usize::try_from(stride).ok()?, row_bytes, rows });
         }
     }
-    // The stream that `Array::of` has named to the library of the arrays.
+    // The stream that `Array::from_object` has named to the library of the arrays.
     Some(DevicePlanes { context, stream: 0, planes })
 }
 
@@ -250,7 +250,7 @@ pub fn push_device(equalizer: &mut Equalizer, arrays: &Arrays, layout: &Layout) 
 
 /// The arrays of `out`, if a result of this layout can be written there.
 pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
-    let arrays = Arrays::of(out).map_err(|error| of_argument("out", out.py(), error))?;
+    let arrays = Arrays::from_object(out).map_err(|error| argument_error("out", out.py(), error))?;
     arrays.check(layout).map_err(|text| PyValueError::new_err(format!("out: {text}")))?;
     if !arrays.arrays.iter().all(|array| array.is_writable) {
         return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(out)?)));
@@ -262,12 +262,12 @@ pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
 }
 
 /// An error of an argument that is not the picture begins with its name.
-pub fn of_argument(name: &str, py: Python<'_>, error: PyErr) -> PyErr {
+pub fn argument_error(name: &str, py: Python<'_>, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
         return error;
     }
     match error.value(py).str().and_then(|text| text.extract::<String>()) {
-        Ok(text) => PyErr::from_type(error.get_type(py), format!("{name}: {}", text.trim_end_matches(OF_FLOATS))),
+        Ok(text) => PyErr::from_type(error.get_type(py), format!("{name}: {}", text.trim_end_matches(FLOATS_HINT))),
         Err(interruption) => interruption,
     }
 }
@@ -304,14 +304,18 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Wrong>
     }
     output.frame().bring_down().map_err(Error::from)?;
     for block in layout.blocks(&arrays.samples()) {
-        let own = &output.frame().planes()[block.planes.clone()];
+        let sources = &output.frame().planes()[block.planes.clone()];
         let fill = |planes: Vec<Rows>| {
-            for (to, own) in planes.iter().zip(own) {
-                for y in 0..to.rows {
+            for (target, sources) in planes.iter().zip(sources) {
+                for y in 0..target.rows {
                     // SAFETY: `Block::rows` and `packed` have found that there is memory for this row; callers let
                     // nothing else use it before the call returns.
                     unsafe {
-                        std::ptr::copy_nonoverlapping(own.row(y)[..to.row_bytes].as_ptr(), to.row(y), to.row_bytes)
+                        std::ptr::copy_nonoverlapping(
+                            sources.row(y)[..target.row_bytes].as_ptr(),
+                            target.row(y),
+                            target.row_bytes,
+                        )
                     };
                 }
             }

@@ -4,7 +4,7 @@ use crate::array::Place;
 use crate::asked::Asked;
 use crate::layout::Layout;
 use crate::picture::{
-    Arrays, Maker, NoMemory, delivered, maker, of_argument, push_device, target, with_input, without_gaps,
+    Arrays, Maker, NoMemory, argument_error, delivered, maker, push_device, target, with_input, without_gaps,
 };
 use crate::{detached, raised};
 use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
@@ -74,7 +74,7 @@ impl Video {
         scenes: Option<&Scenes>,
     ) -> Result<Self, Wrong> {
         let mut builder = Video::builder(asked, &layout, place)?;
-        let result = layout.of_result(builder.output_format()?);
+        let result = layout.result_layout(builder.output_format()?);
         if let Some(scenes) = scenes {
             builder = builder.scenes(scenes);
         }
@@ -182,8 +182,8 @@ impl Sequence {
                 work(state.video(arrays, &self.notes)?, arrays)
             })
         };
-        match done(&Arrays::of(object)?) {
-            Err(Wrong::Gaps) => Ok(done(&Arrays::of(&without_gaps(object)?)?)?),
+        match done(&Arrays::from_object(object)?) {
+            Err(Wrong::Gaps) => Ok(done(&Arrays::from_object(&without_gaps(object)?)?)?),
             other => Ok(other?),
         }
     }
@@ -309,7 +309,7 @@ impl Sequence {
     /// The first pass for smooth="scene": all frames, before the first push.
     fn survey(&self, frames: &Bound<'_, PyAny>) -> PyResult<()> {
         for frame in frames.try_iter()? {
-            let arrays = Arrays::of(&frame?)?;
+            let arrays = Arrays::from_object(&frame?)?;
             self.alone(frames.py(), |state| {
                 if state.video.is_some() {
                     return Err(Wrong::Order("a survey comes before the first frame"));
@@ -429,8 +429,8 @@ impl Frames {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (sequence, out) = (self.sequence.get(), self.out.as_ref().map(|out| out.bind(py)));
-        if let Some(own) = self.iterated {
-            sequence.alone(py, |state| match state.iterated == own {
+        if let Some(iteration) = self.iterated {
+            sequence.alone(py, |state| match state.iterated == iteration {
                 true => Ok(()),
                 false => Err(Wrong::Order("another iteration of this Equalizer has begun")),
             })?;
@@ -463,8 +463,8 @@ pub fn asked(options: Option<&Bound<'_, PyDict>>) -> PyResult<Asked> {
         match &*name {
             "mask" if value.is_none() => {}
             "mask" => {
-                let weights = Arrays::of_mask(&value).and_then(|arrays| Ok(arrays.into_mask()?));
-                asked.mask = Some(weights.map_err(|error| of_argument("mask", value.py(), error))?);
+                let weights = Arrays::from_mask(&value).and_then(|arrays| Ok(arrays.into_mask()?));
+                asked.mask = Some(weights.map_err(|error| argument_error("mask", value.py(), error))?);
             }
             _ => asked.set(&name, &value)?,
         }

@@ -125,9 +125,9 @@ fn list() -> String {
 
 /// The options in a signature.
 fn parameters() -> String {
-    let others = OTHERS.iter().map(|(name, _, default, _)| format!("{name}={default}"));
+    let rest = OTHERS.iter().map(|(name, _, default, _)| format!("{name}={default}"));
     let options = OPTIONS.iter().map(|option| format!("{}={}", python_name(option.name), default(option)));
-    others.chain(options).collect::<Vec<_>>().join(", ")
+    rest.chain(options).collect::<Vec<_>>().join(", ")
 }
 
 /// The help of the module.
@@ -137,8 +137,8 @@ pub fn module_doc() -> String {
 
 /// The names of all options.
 pub fn names() -> impl Iterator<Item = String> {
-    let others = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
-    others.chain(OPTIONS.iter().map(|option| python_name(option.name)))
+    let rest = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
+    rest.chain(OPTIONS.iter().map(|option| python_name(option.name)))
 }
 
 /// `equalize` in Python; `_equalize` does the work. Its signature and that of `_Equalizer` name every option.

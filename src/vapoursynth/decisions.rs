@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes that are kept of all segments but the newest; those that were not asked for for the longest time go
 /// first.
-const MOST_BYTES: usize = 512 << 20;
+const MAX_BYTES: usize = 512 << 20;
 
 /// The most bytes of one segment, if it has more frames than one.
-const MOST_OF_SEGMENT: usize = 32 << 20;
+const MAX_SEGMENT: usize = 32 << 20;
 
 /// The most frames of a segment: with those around it that are read, too, a frame far from all others comes soon.
-const MOST_FRAMES: usize = 128;
+const MAX_FRAMES: usize = 128;
 
 /// What is decided of the frames of a clip.
 pub struct Decisions {
@@ -53,7 +53,7 @@ impl std::ops::Deref for OfFrame {
 impl Decisions {
     /// For frames of which each takes this many bytes; `whole` frames are one segment, if that is given.
     pub fn new(bytes_of_frame: usize, whole: Option<usize>) -> Self {
-        let length = (MOST_OF_SEGMENT / bytes_of_frame.max(1)).clamp(1, MOST_FRAMES);
+        let length = (MAX_SEGMENT / bytes_of_frame.max(1)).clamp(1, MAX_FRAMES);
         Decisions { length: whole.unwrap_or(length).max(1), known: Mutex::default() }
     }
 
@@ -63,7 +63,7 @@ impl Decisions {
     }
 
     /// What is decided of a frame, if that is known.
-    pub fn of(&self, frame: usize) -> Option<OfFrame> {
+    pub fn frame(&self, frame: usize) -> Option<OfFrame> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.asked += 1;
         let asked = known.asked;
@@ -76,7 +76,7 @@ impl Decisions {
     pub fn keep(&self, segment: usize, decided: Vec<Decided>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = decided.iter().map(Decided::bytes).sum();
-        while known.bytes + bytes > MOST_BYTES {
+        while known.bytes + bytes > MAX_BYTES {
             let oldest = known.segments.iter().min_by_key(|(_, segment)| segment.asked).map(|(index, _)| *index);
             let Some(gone) = oldest.and_then(|oldest| known.segments.remove(&oldest)) else { break };
             known.bytes -= gone.bytes;

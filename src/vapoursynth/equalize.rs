@@ -9,8 +9,8 @@ use histeq::{Builder, Equalizer, Input, Mapper, Note, PixelFormat, Reach, Study}
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes of frames that a segment asks for at once, if these are more than one, and the most frames.
-const MOST_AHEAD: usize = 128 << 20;
-const MOST_FRAMES_AHEAD: usize = 16;
+const MAX_AHEAD: usize = 128 << 20;
+const MAX_FRAMES_AHEAD: usize = 16;
 
 /// `Equalize(clip, ...)`.
 pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
@@ -38,7 +38,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
         kind,
         frames,
         decisions: decisions.clone(),
-        at_once: (MOST_AHEAD / frame_bytes.max(1)).clamp(1, MOST_FRAMES_AHEAD),
+        at_once: (MAX_AHEAD / frame_bytes.max(1)).clamp(1, MAX_FRAMES_AHEAD),
         reading: Mutex::new(Reading { study, next: None, last: 0, decided: 0 }),
     };
     let study = host.node("EqualizeStudy", &token, reader, Order::OneByOne, &[&source])?;
@@ -90,8 +90,8 @@ struct Kind {
 }
 
 impl Kind {
-    fn frame(self, of: &Arc<HostFrame>) -> Result<Frame, String> {
-        picture::frame(of, self.format, self.size)
+    fn frame(self, host: &Arc<HostFrame>) -> Result<Frame, String> {
+        picture::frame(host, self.format, self.size)
     }
 }
 
@@ -220,7 +220,7 @@ impl Filter for Equalize {
         if reason == Reason::Error {
             return Ok(None);
         }
-        let decided = self.decisions.of(number);
+        let decided = self.decisions.frame(number);
         let Some(decided) = decided.filter(|_| reason == Reason::AllFramesReady) else {
             // What was decided may be gone again, where there is much of it.
             request.ask(&self.study, number / self.decisions.length);
@@ -234,14 +234,14 @@ impl Filter for Equalize {
             around.for_each(|number| request.ask(&self.source, number));
             return Ok(None);
         }
-        let own = request.take(&self.source, number)?;
-        let take = |other: usize| if other == number { Ok(own.clone()) } else { request.take(&self.source, other) };
+        let host = request.take(&self.source, number)?;
+        let take = |other: usize| if other == number { Ok(host.clone()) } else { request.take(&self.source, other) };
         let frames: Vec<Frame> = around.map(|number| self.kind.frame(&take(number)?)).collect::<Result<_, String>>()?;
         let inputs: Vec<Input<'_>> = frames.iter().map(Input::frame).collect();
         let mut mapper = self.mapper()?;
         let done = mapper.apply(&decided, &inputs).map_err(|error| error.to_string())?;
         self.mappers.lock().unwrap_or_else(PoisonError::into_inner).push(mapper);
-        self.made(&done, &frames[before], &own, request).map(Some)
+        self.made(&done, &frames[before], &host, request).map(Some)
     }
 }
 
@@ -253,7 +253,7 @@ impl Equalize {
     }
 
     /// The frame for the host. Planes that are those of `before` are shared with it.
-    fn made(&self, done: &Frame, before: &Frame, own: &HostFrame, request: &Request<'_>) -> Result<NewFrame, String> {
+    fn made(&self, done: &Frame, before: &Frame, input: &HostFrame, request: &Request<'_>) -> Result<NewFrame, String> {
         let order = picture::planes(done.format());
         let mut shared = [false; 3];
         if done.format() == before.format() {
@@ -261,7 +261,7 @@ impl Equalize {
                 shared[*host] = Arc::ptr_eq(plane.memory(), was.memory());
             }
         }
-        let mut made = request.host.new_frame(self.output, self.kind.size, Some(own), &shared)?;
+        let mut made = request.host.new_frame(self.output, self.kind.size, Some(input), &shared)?;
         for (plane, host) in done.planes().iter().zip(order).filter(|(_, host)| !shared[**host]) {
             made.write(*host, (0..plane.rows()).map(|y| plane.row(y)))?;
         }

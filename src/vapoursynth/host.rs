@@ -254,7 +254,7 @@ impl Results<'_> {
 }
 
 impl Format {
-    fn of(format: &VSVideoFormat) -> Self {
+    fn new(format: &VSVideoFormat) -> Self {
         Format {
             family: format.color_family as i32,
             is_float: format.sample_type as i32 == VSSampleType::Float as i32,
@@ -347,18 +347,18 @@ impl Host {
         Ok(Node { host: self, node })
     }
 
-    /// A frame with the properties of `from`, if it is made of one. Its planes are to be written, but for those that
+    /// A frame with the properties of `source`, if it is made of one. Its planes are to be written, but for those that
     /// are `shared` with planes of that frame.
     pub fn new_frame(
         self,
         format: Format,
         size: (usize, usize),
-        from: Option<&HostFrame>,
+        source: Option<&HostFrame>,
         shared: &[bool],
     ) -> Result<NewFrame, String> {
         let described = self.described(format)?;
         let (width, height) = (size.0 as c_int, size.1 as c_int);
-        let properties = from.map_or(null(), |from| from.frame);
+        let properties = source.map_or(null(), |source| source.frame);
         let sources: [*const VSFrame; 3] =
             std::array::from_fn(|plane| if shared.get(plane).copied().unwrap_or(false) { properties } else { null() });
         let planes: [c_int; 3] = [0, 1, 2];
@@ -394,7 +394,7 @@ impl Node {
         // SAFETY: the node is there, and its description lives as long.
         let info = unsafe { &*(self.host.api.getVideoInfo)(self.node) };
         Clip {
-            format: Format::of(&info.format),
+            format: Format::new(&info.format),
             rate: (info.fps_num, info.fps_den),
             size: (info.width, info.height),
             frames: info.num_frames,
@@ -454,7 +454,7 @@ impl NewFrame {
     pub fn write<'r>(&mut self, plane: usize, rows: impl Iterator<Item = &'r [u8]>) -> Result<(), String> {
         let (api, plane) = (self.host.api, plane as c_int);
         // SAFETY: the frame is there, has this plane, and nothing else has it.
-        let (to, stride, height) = unsafe {
+        let (target, stride, height) = unsafe {
             let size = ((api.getStride)(self.frame, plane) as usize, (api.getFrameHeight)(self.frame, plane) as usize);
             ((api.getWritePtr)(self.frame, plane), size.0, size.1)
         };
@@ -463,7 +463,7 @@ impl NewFrame {
                 return Err("a frame has another size than its clip".to_owned());
             }
             // SAFETY: the host has `height` rows of `stride` bytes there, and the row is none of them.
-            unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), to.add(y * stride), row.len()) };
+            unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), target.add(y * stride), row.len()) };
         }
         Ok(())
     }

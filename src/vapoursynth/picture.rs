@@ -69,9 +69,9 @@ pub fn planes(format: PixelFormat) -> &'static [usize] {
 
 /// The frame of the host as one of ours, which shares its memory. Without a property, the range is limited, of RGB
 /// full.
-pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> Result<Frame, String> {
+pub fn frame(source: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> Result<Frame, String> {
     let is_rgb = format.descriptor().model == Model::Rgb;
-    let range = match (of.integer("_Range"), of.integer("_ColorRange")) {
+    let range = match (source.integer("_Range"), source.integer("_ColorRange")) {
         (Some(1), _) | (None, Some(0)) => Range::Full,
         (None, None) if is_rgb => Range::Full,
         _ => Range::Limited,
@@ -79,7 +79,7 @@ pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> 
     if is_rgb && range == Range::Limited {
         return Err("RGB of limited range is not supported: make it full with resize (range=1)".to_owned());
     }
-    let matrix = match of.integer("_Matrix") {
+    let matrix = match source.integer("_Matrix") {
         Some(1) => Matrix::Bt709,
         Some(9 | 10) => Matrix::Bt2020,
         // Unspecified.
@@ -88,19 +88,19 @@ pub fn frame(of: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> 
     };
     let plane = |(index, host): (usize, &usize)| {
         let (row_bytes, rows) = (format.row_bytes(index, size.0), format.rows(index, size.1));
-        let memory = HostFrame::plane(of, *host);
+        let memory = HostFrame::plane(source, *host);
         let stride = isize::try_from(memory.stride()).ok()?;
         Plane::new(Arc::new(memory), 0, stride, row_bytes, rows)
     };
     let planes: Option<Vec<Plane>> = planes(format).iter().enumerate().map(plane).collect();
     let planes = planes.ok_or_else(|| "a frame has another size than its clip".to_owned())?;
     let mut frame = Frame::new(format, size, range, matrix, planes).map_err(|error| error.to_string())?;
-    frame.transfer = match of.integer("_Transfer") {
+    frame.transfer = match source.integer("_Transfer") {
         Some(16) => Transfer::Pq,
         Some(18) => Transfer::Hlg,
         _ => Transfer::Sdr,
     };
-    frame.is_interlaced = of.integer("_FieldBased").is_some_and(|fields| fields > 0);
+    frame.is_interlaced = source.integer("_FieldBased").is_some_and(|fields| fields > 0);
     Ok(frame)
 }
 

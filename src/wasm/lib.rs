@@ -16,7 +16,7 @@ use histeq::{Error, LazyEqualizer, Output, PixelFormat};
 use wasm_bindgen::prelude::*;
 
 /// The most pixels of a picture: with 8 bytes each, the library's copies fit into the 4 GiB that a module can have.
-const MOST_PIXELS: u64 = 1 << 26;
+const MAX_PIXELS: u64 = 1 << 26;
 
 type Result<T> = std::result::Result<T, JsError>;
 
@@ -35,8 +35,8 @@ impl Equalizer {
     pub fn new(format: &str, width: u32, height: u32) -> Result<Equalizer> {
         let known = PixelFormat::from_name(format);
         let format = known.ok_or_else(|| JsError::new(&format!("there is no pixel format {format}")))?;
-        if !(1..=MOST_PIXELS).contains(&(u64::from(width) * u64::from(height))) {
-            return Err(JsError::new(&format!("a picture has 1 to {MOST_PIXELS} pixels, not {width}x{height}")));
+        if !(1..=MAX_PIXELS).contains(&(u64::from(width) * u64::from(height))) {
+            return Err(JsError::new(&format!("a picture has 1 to {MAX_PIXELS} pixels, not {width}x{height}")));
         }
         let builder = histeq::Equalizer::builder(format, width as usize, height as usize);
         Ok(Equalizer { lazy: LazyEqualizer::new(builder) })

@@ -41,7 +41,7 @@ fn naive_weights(matrix: Matrix) -> (i128, i128) {
     }
 }
 
-fn at(frame: &Frame, component: Component, x: usize, y: usize) -> i128 {
+fn code_at(frame: &Frame, component: Component, x: usize, y: usize) -> i128 {
     let row = frame.planes()[component.plane].row(y);
     frame.format().descriptor().sample.read(row, component.offset + x * component.step).into()
 }
@@ -58,9 +58,9 @@ fn check_chroma(before: &Frame, after: &Frame, gain: u32, picture: &Picture) {
     for y in 0..before.height().div_ceil(rows) {
         for x in 0..before.width().div_ceil(columns) {
             for component in [places.cb, places.cr] {
-                let code = at(before, component, x, y);
+                let code = code_at(before, component, x, y);
                 let expected = (middle + times(code - middle, gain)).clamp(code.min(lowest), code.max(highest));
-                assert_eq!(at(after, component, x, y), expected, "chroma ({x}, {y}) with {gain} of {picture:?}");
+                assert_eq!(code_at(after, component, x, y), expected, "chroma ({x}, {y}) with {gain} of {picture:?}");
             }
         }
     }
@@ -76,15 +76,15 @@ fn check_luminance(before: &Frame, after: &Frame, curve: &Curve, gain: u32, pict
         for x in 0..before.width() {
             match descriptor.luminance {
                 Luminance::Stored(luma) => {
-                    let expected = mapped(at(before, luma, x, y));
-                    assert_eq!(at(after, luma, x, y), expected, "luma ({x}, {y}) of {picture:?}");
+                    let expected = mapped(code_at(before, luma, x, y));
+                    assert_eq!(code_at(after, luma, x, y), expected, "luma ({x}, {y}) of {picture:?}");
                 }
                 Luminance::FromRgb { r, g, b } => {
-                    let rgb = [r, g, b].map(|component| at(before, component, x, y));
-                    let from = (kr * rgb[0] + (65536 - kr - kb) * rgb[1] + kb * rgb[2] + 32768) >> 16;
+                    let rgb = [r, g, b].map(|component| code_at(before, component, x, y));
+                    let luma_before = (kr * rgb[0] + (65536 - kr - kb) * rgb[1] + kb * rgb[2] + 32768) >> 16;
                     for (component, code) in [r, g, b].into_iter().zip(rgb) {
-                        let expected = (mapped(from) + times(code - from, gain)).clamp(0, max);
-                        assert_eq!(at(after, component, x, y), expected, "({x}, {y}) with {gain} of {picture:?}");
+                        let expected = (mapped(luma_before) + times(code - luma_before, gain)).clamp(0, max);
+                        assert_eq!(code_at(after, component, x, y), expected, "({x}, {y}) with {gain} of {picture:?}");
                     }
                 }
             }
@@ -127,7 +127,7 @@ fn luma_and_alpha_are_what_they_are_with_chroma_kept() {
         });
         let Luminance::Stored(luma) = format.descriptor().luminance else { panic!("{format}") };
         for y in 0..9 {
-            assert!((0..35).all(|x| at(&kept, luma, x, y) == at(&followed, luma, x, y)), "{format}");
+            assert!((0..35).all(|x| code_at(&kept, luma, x, y) == code_at(&followed, luma, x, y)), "{format}");
         }
         for (plane, (kept, followed)) in kept.planes().iter().zip(followed.planes()).enumerate() {
             if format.descriptor().model == Model::Gray || plane == 3 {
@@ -215,10 +215,10 @@ fn every_format_follows_like_the_reference() {
 
 #[test]
 fn sizes_strides_and_contents_that_break_kernels_follow_like_the_reference() {
-    let others = [PixelFormat::Yuv410p, PixelFormat::Yuv411p, PixelFormat::Yuv440p, PixelFormat::Yuv444p16le];
-    let others = others.into_iter().chain([PixelFormat::Nv21, PixelFormat::Yvyu422, PixelFormat::Yuva420p16be]);
+    let rest = [PixelFormat::Yuv410p, PixelFormat::Yuv411p, PixelFormat::Yuv440p, PixelFormat::Yuv444p16le];
+    let rest = rest.into_iter().chain([PixelFormat::Nv21, PixelFormat::Yvyu422, PixelFormat::Yuva420p16be]);
     let mut pictures = Vec::new();
-    for format in LAYOUTS.iter().copied().chain(others) {
+    for format in LAYOUTS.iter().copied().chain(rest) {
         for size in [(1, 1), (2, 1), (15, 1), (1, 301), (33, 18), (130, 7), (1919, 3)] {
             for content in Content::ALL {
                 let (placement, range) = placement_and_range(pictures.len());

@@ -59,7 +59,7 @@ impl Naive {
         let fits = width % columns == 0 && height % rows == 0;
         let pad = |size: i128, tiles: i128| if fits { 0 } else { tiles - size % tiles };
         let tile = ((width + pad(width, columns)) / columns, (height + pad(height, rows)) / rows);
-        let gain = i128::from(settings.max_gain.of_256().unwrap_or(0));
+        let gain = i128::from(settings.max_gain.to_256ths().unwrap_or(0));
         Naive { codes, lo, hi, bins: settings.bins, tiles: (columns, rows), tile, gain }
     }
 
@@ -118,8 +118,8 @@ impl Naive {
             .map(|(column, row)| self.curve(column, row, depth))
             .collect();
         let (tw, th) = self.tile;
-        let k = i128::from(strength.of_256());
-        let at = |(x, y): (i128, i128), code: i128| {
+        let k = i128::from(strength.to_256ths());
+        let pixel = |(x, y): (i128, i128), code: i128| {
             // x / tw - 1/2 in halves of a tile width, and y likewise.
             let (left, above) = ((2 * x - tw).div_euclid(2 * tw), (2 * y - th).div_euclid(2 * th));
             let (right_share, below_share) = ((2 * x - tw).rem_euclid(2 * tw), (2 * y - th).rem_euclid(2 * th));
@@ -132,7 +132,7 @@ impl Naive {
             (code * (256 - k) + nearest(sum, 4 * tw * th) * k + 128) / 256
         };
         let row = |(y, row): (usize, &Vec<i128>)| {
-            row.iter().enumerate().map(|(x, &code)| at((x as i128, y as i128), code)).collect()
+            row.iter().enumerate().map(|(x, &code)| pixel((x as i128, y as i128), code)).collect()
         };
         self.codes.iter().enumerate().map(row).collect()
     }
@@ -195,7 +195,7 @@ fn a_grid_is_padded_in_both_directions_or_in_none() {
             assert_eq!(mirrored(p, length) as i128, reflected(p as i128, length as i128), "{p} of {length}");
         }
     }
-    let neighbours: Vec<_> = [0, 1, 2, 3, 5, 6, 7].iter().map(|&at| Neighbours::of(at, 4, 2)).collect();
+    let neighbours: Vec<_> = [0, 1, 2, 3, 5, 6, 7].iter().map(|&index| Neighbours::new(index, 4, 2)).collect();
     let expected = [([0, 0], 4), ([0, 0], 6), ([0, 1], 0), ([0, 1], 2), ([0, 1], 6), ([1, 1], 0), ([1, 1], 2)];
     assert_eq!(neighbours, expected.map(|(tiles, weight)| Neighbours { tiles, weight }));
 }
@@ -448,8 +448,8 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         ..Settings::default()
     });
     let blind = contrast(Settings { method: tiled, max_gain, ..Settings::default() });
-    let better = |tiles: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
-        tiles.iter().zip(&one_curve).filter(|(tile, one)| of(tile) >= of(one)).count()
+    let better = |tiles: &[(f64, f64)], part: fn(&(f64, f64)) -> f64| {
+        tiles.iter().zip(&one_curve).filter(|(tile, one)| part(tile) >= part(one)).count()
     };
     assert_eq!(better(&full, |tile| tile.0), 64, "tiles with larger steps between neighbours");
     // A tile that lies half on the wall has the deviation of two flat parts with one curve already.

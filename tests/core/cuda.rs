@@ -92,7 +92,7 @@ fn a_batch_becomes_what_its_frames_become_one_by_one() {
         let frames: Vec<Frame> = pictures.iter().map(|picture| picture.make()).collect();
         let expected: Vec<Vec<u8>> =
             frames.iter().map(|frame| samples(&by_reference(Settings::default()).equalize(frame))).collect();
-        let layout = BufferLayout::of(&frames[0], false).unwrap();
+        let layout = BufferLayout::new(&frames[0], false).unwrap();
         let mut on_device = DevicePicture::several(gpu, &layout, count).unwrap();
         let mut history = History::on(on_device[0].stream()).unwrap();
         // Twice: what a batch leaves behind must not matter to the next one.
@@ -142,7 +142,7 @@ fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
         [Content::Noise, Content::Ramp].map(|content| Picture { content, ..Picture::new(format, (3841, 2161)) }.make());
     let expected = frames.each_ref().map(|frame| samples(&by_reference(settings).equalize(frame)));
     let task = task(&frames[0]).with(settings).unwrap();
-    let layout = BufferLayout::of(&frames[0], false).unwrap();
+    let layout = BufferLayout::new(&frames[0], false).unwrap();
     let frames = frames.each_ref().map(samples);
     let mut pictures = DevicePicture::several(gpu, &layout, 8).unwrap();
     let mut history = History::on(pictures[0].stream()).unwrap();
@@ -206,7 +206,7 @@ fn a_task_for_another_kind_of_picture_never_reaches_the_kernels() {
         let mut ring = Ring::new(gpu, 1).unwrap();
         let submitted = catch_unwind(AssertUnwindSafe(|| ring.submit(frame.clone(), task(of_another))));
         assert!(submitted.is_err());
-        let mut pictures = DevicePicture::several(gpu, &BufferLayout::of(frame, false).unwrap(), 1).unwrap();
+        let mut pictures = DevicePicture::several(gpu, &BufferLayout::new(frame, false).unwrap(), 1).unwrap();
         let mut history = History::on(pictures[0].stream()).unwrap();
         let equalized = catch_unwind(AssertUnwindSafe(|| pictures[0].equalize(&mut history, &task(of_another))));
         assert!(equalized.is_err());
@@ -343,8 +343,8 @@ fn a_frame_goes_up_while_its_neighbours_are_worked_on_and_come_down() {
     // Other tests are on the GPU, too, and may be in between.
     for staged in [false, true, true, true, true] {
         let timelines = run(gpu, staged);
-        let of = if staged { "the device and the bus alone" } else { "with the copy on the host" };
-        println!("3840x2160 gray, ring of 4, {of}; ms since the start");
+        let limit = if staged { "the device and the bus alone" } else { "with the copy on the host" };
+        println!("3840x2160 gray, ring of 4, {limit}; ms since the start");
         println!("frame  upload           kernels          download");
         for (index, Timeline { upload, kernels, download }) in timelines.iter().enumerate().skip(20).take(12) {
             println!(

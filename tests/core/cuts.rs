@@ -32,7 +32,7 @@ fn noisy(picture: &[u16], random: &mut Random) -> Picture {
 fn measured(picture: &[u16], levels: Levels) -> Measure {
     let factor = (levels.count() as u32 - 1) / 255;
     let luma = picture.iter().map(|&level| (u32::from(level) * factor) as u16).collect();
-    Measure::of(&Lattice { size: points(), luma, ..Lattice::default() }, levels, SIZE)
+    Measure::new(&Lattice { size: points(), luma, ..Lattice::default() }, levels, SIZE)
 }
 
 fn settings(ahead: u32) -> Settings {
@@ -55,7 +55,7 @@ fn changes(video: &[Picture], settings: &Settings, levels: Levels) -> Vec<Change
 }
 
 /// The frames with this change.
-fn at(found: &[Change], change: Change) -> Vec<usize> {
+fn places(found: &[Change], change: Change) -> Vec<usize> {
     (0..found.len()).filter(|&number| found[number] == change).collect()
 }
 
@@ -82,7 +82,7 @@ fn every_cut_is_found_on_its_frame_whatever_the_depth() {
         for levels in [Levels::full(8), Levels::limited(10), Levels::full(16)] {
             let found = changes(&video, &settings(ahead), levels);
             assert_eq!(found.len(), video.len());
-            assert_eq!(at(&found, Change::Cut), expected, "{ahead} ahead, {levels:?}, seed {SEED}");
+            assert_eq!(places(&found, Change::Cut), expected, "{ahead} ahead, {levels:?}, seed {SEED}");
         }
     }
 }
@@ -97,15 +97,15 @@ fn a_known_flash_is_in_no_window_and_one_that_was_taken_for_a_scene_gives_the_ol
             *frame = frame.iter().map(|level| (level * 2 / 3 + 120).min(255)).collect();
         }
         let found = changes(&video, &settings(25), Levels::full(8));
-        assert_eq!(at(&found, Change::Cut), [0usize; 0], "a flash of {length}");
-        assert_eq!(at(&found, Change::Flash), (15..15 + length).collect::<Vec<_>>());
+        assert_eq!(places(&found, Change::Cut), [0usize; 0], "a flash of {length}");
+        assert_eq!(places(&found, Change::Flash), (15..15 + length).collect::<Vec<_>>());
 
         let other = shot(&mut random);
         let mut video: Vec<Picture> = (0..40).map(|_| noisy(&picture, &mut random)).collect();
         video[15..15 + length].fill(other);
         let found = changes(&video, &settings(0), Levels::full(8));
-        assert_eq!(at(&found, Change::Cut), [15], "another picture of {length}, without look-ahead");
-        assert_eq!(at(&found, Change::AfterFlash), [15 + length]);
+        assert_eq!(places(&found, Change::Cut), [15], "another picture of {length}, without look-ahead");
+        assert_eq!(places(&found, Change::AfterFlash), [15 + length]);
     }
 }
 
@@ -146,7 +146,7 @@ fn what_crosses_the_picture_fades_or_pans_is_no_cut() {
     for (name, video) in [("crossing", crossing), ("fading", fading), ("panning", panning)] {
         for ahead in [0, 25] {
             let found = changes(&video, &settings(ahead), Levels::full(8));
-            assert_eq!(at(&found, Change::None).len(), 60, "{name}, {ahead} ahead: {found:?}, seed {SEED}");
+            assert_eq!(places(&found, Change::None).len(), 60, "{name}, {ahead} ahead: {found:?}, seed {SEED}");
         }
     }
 }
@@ -162,9 +162,9 @@ fn a_fade_through_black_is_no_cut_and_a_cut_from_black_is_one() {
     for levels in [Levels::full(8), Levels::limited(10), Levels::full(16)] {
         for ahead in [0, 25] {
             let found = changes(&fading, &settings(ahead), levels);
-            assert!(at(&found, Change::Cut).is_empty(), "{ahead} ahead, {levels:?}: {found:?}, seed {SEED}");
+            assert!(places(&found, Change::Cut).is_empty(), "{ahead} ahead, {levels:?}: {found:?}, seed {SEED}");
             let found = changes(&cutting, &settings(ahead), levels);
-            assert_eq!(at(&found, Change::Cut), [30], "{ahead} ahead, {levels:?}, seed {SEED}");
+            assert_eq!(places(&found, Change::Cut), [30], "{ahead} ahead, {levels:?}, seed {SEED}");
         }
     }
 }
@@ -180,7 +180,7 @@ fn light_that_comes_on_and_stays_begins_a_scene_with_a_look_ahead() {
         })
         .collect();
     let found = changes(&video, &settings(25), Levels::full(8));
-    assert_eq!(at(&found, Change::Cut), [30]);
+    assert_eq!(places(&found, Change::Cut), [30]);
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn black_bars_do_not_hide_a_cut() {
     };
     let frames = [a, b].map(|picture| barred(&picture));
     assert!(
-        Distance::of(&measured(&frames[0], Levels::full(8)), &measured(&frames[1], Levels::full(8))).picture > 1024
+        Distance::new(&measured(&frames[0], Levels::full(8)), &measured(&frames[1], Levels::full(8))).picture > 1024
     );
     let video: Vec<Picture> = (0..40).map(|number| frames[number / 20].clone()).collect();
-    assert_eq!(at(&changes(&video, &settings(20), Levels::full(8)), Change::Cut), [20]);
+    assert_eq!(places(&changes(&video, &settings(20), Levels::full(8)), Change::Cut), [20]);
 }

@@ -24,7 +24,7 @@ fn truth(scene: usize, number: usize, x: usize, y: usize) -> i32 {
         // All levels, from left to right, with as much light above the middle as below.
         return 16 * (16 + (219 * x / SIZE.0) as i32);
     }
-    let wave = |at: usize, long: f64| ((at as f64 / long).sin() * 70.0) as i32;
+    let wave = |index: usize, long: f64| ((index as f64 / long).sin() * 70.0) as i32;
     let (x, y) = (x + 37 * scene, y);
     let in_square = (left..left + 40).contains(&(x - 37 * scene)) && (top..top + 32).contains(&y);
     if in_square {
@@ -46,8 +46,9 @@ fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, b
     let pool = HostPool::default();
     let descriptor = format.descriptor();
     let shapes = descriptor.planes();
-    let mut planes: Vec<_> =
-        (0..shapes.len()).map(|at| pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1))).collect();
+    let mut planes: Vec<_> = (0..shapes.len())
+        .map(|index| pool.plane(format.row_bytes(index, SIZE.0), format.rows(index, SIZE.1)))
+        .collect();
     let sample = descriptor.sample;
     let code = |of_16: i32| -> u16 {
         let code = if sample.depth >= 12 {
@@ -65,10 +66,10 @@ fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, b
     }
     if let Some(chroma) = descriptor.chroma {
         let (width, height) = (SIZE.0.div_ceil(1 << chroma.log2_width), SIZE.1.div_ceil(1 << chroma.log2_height));
-        for at in [chroma.cb, chroma.cr] {
+        for index in [chroma.cb, chroma.cr] {
             for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
                 let of_16 = 2048 + noise(&mut random, deviation);
-                sample.write(planes[at.plane].row_mut(y), at.offset + x * at.step, code((of_16 + 8) & !15));
+                sample.write(planes[index.plane].row_mut(y), index.offset + x * index.step, code((of_16 + 8) & !15));
             }
         }
     }
@@ -99,14 +100,14 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
 
 /// The same with this effort.
 fn with_effort(settings: Settings, effort: Effort) -> Settings {
-    let of = |cleaner: Cleaner| {
+    let value_of = |cleaner: Cleaner| {
         let (_, behind) = cleaner.around;
         Cleaner { around: (effort.reach(), if behind > 0 { effort.reach() } else { 0 }), ..cleaner }
     };
     let denoise = match settings.denoise {
         Denoise::Off => Denoise::Off,
-        Denoise::AsShown(cleaner) => Denoise::AsShown(of(cleaner)),
-        Denoise::Always(cleaner) => Denoise::Always(of(cleaner)),
+        Denoise::AsShown(cleaner) => Denoise::AsShown(value_of(cleaner)),
+        Denoise::Always(cleaner) => Denoise::Always(value_of(cleaner)),
     };
     Settings { denoise, ..settings }
 }
@@ -187,14 +188,14 @@ fn noise_goes_and_what_moves_stays() {
     let clean = run(&noisy, 0, settings(1.0, true, false), 2);
     let causal = run(&noisy, 0, settings(1.0, false, false), 2);
     for number in 2..7 {
-        let at = (0, number);
+        let index = (0, number);
         let whole = |_: usize, _: usize| true;
         let moving = |x: usize, y: usize| in_square(number, x, y);
-        let (before, after) = (wrong(&noisy[number], at, whole), wrong(&clean[number], at, whole));
+        let (before, after) = (wrong(&noisy[number], index, whole), wrong(&clean[number], index, whole));
         assert!(before > 5.0 * after, "frame {number}: {before} and {after}");
-        let (before, after) = (wrong(&noisy[number], at, moving), wrong(&clean[number], at, moving));
+        let (before, after) = (wrong(&noisy[number], index, moving), wrong(&clean[number], index, moving));
         assert!(before > 3.0 * after, "frame {number}, what moves: {before} and {after}");
-        let after = wrong(&causal[number], at, whole);
+        let after = wrong(&causal[number], index, whole);
         assert!(before > 3.0 * after, "frame {number}, with those before it alone: {before} and {after}");
     }
 }
@@ -213,13 +214,14 @@ fn noise_goes_from_rgb_too() {
             let sample = format.descriptor().sample;
             let shapes = format.descriptor().planes().len();
             let pool = HostPool::default();
-            let mut planes: Vec<_> =
-                (0..shapes).map(|at| pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1))).collect();
+            let mut planes: Vec<_> = (0..shapes)
+                .map(|place| pool.plane(format.row_bytes(place, SIZE.0), format.rows(place, SIZE.1)))
+                .collect();
             for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
-                for (index, at) in components(format).into_iter().enumerate() {
+                for (index, place) in components(format).into_iter().enumerate() {
                     let of_16 = ((lit(index, number, x, y) + noise(&mut random, 64) + 8) & !15).max(0);
                     let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 << (sample.depth - 12) };
-                    sample.write(planes[at.plane].row_mut(y), at.offset + x * at.step, code as u16);
+                    sample.write(planes[place.plane].row_mut(y), place.offset + x * place.step, code as u16);
                 }
             }
             let planes = planes.into_iter().map(|plane| plane.freeze()).collect();
@@ -228,9 +230,9 @@ fn noise_goes_from_rgb_too() {
         let noisy: Vec<Frame> = (0..6).map(noisy).collect();
         let clean = run(&noisy, 0, settings(1.0, true, false), 2);
         let wrong = |frame: &Frame, index: usize| {
-            let (sample, at) = (frame.format().descriptor().sample, components(frame.format())[index]);
+            let (sample, place) = (frame.format().descriptor().sample, components(frame.format())[index]);
             let square = |(y, x): (usize, usize)| {
-                let code = i32::from(sample.read(frame.planes()[at.plane].row(y), at.offset + x * at.step));
+                let code = i32::from(sample.read(frame.planes()[place.plane].row(y), place.offset + x * place.step));
                 let of_16 = if sample.depth > 12 { code >> (sample.depth - 12) } else { code << (12 - sample.depth) };
                 f64::from(of_16 - lit(index, 3, x, y)).powi(2)
             };
@@ -250,8 +252,8 @@ fn full_range_that_is_lifted_is_as_bright_without_its_noise_as_with_it() {
         let dark = |number: usize| {
             let mut random = Random::new(2 * number as u64 + 7);
             let pool = HostPool::default();
-            let plane = |at: usize| {
-                let mut plane = pool.plane(format.row_bytes(at, SIZE.0), format.rows(at, SIZE.1));
+            let plane = |index: usize| {
+                let mut plane = pool.plane(format.row_bytes(index, SIZE.0), format.rows(index, SIZE.1));
                 for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
                     let of_16 = (truth(0, number, x, y) / 4 + noise(&mut random, 24)).max(0);
                     let code = if sample.depth == 8 { of_16 >> 4 } else { of_16 } as u16;
@@ -282,8 +284,8 @@ fn fields_are_made_clean_as_pictures_of_their_own() {
     let plane_of = |frames: &[&Frame], index: usize, rows: usize, pick: &dyn Fn(usize) -> (usize, usize)| {
         let mut plane = HostPool::default().plane(format.row_bytes(index, SIZE.0), rows);
         for y in 0..rows {
-            let (from, row) = pick(y);
-            plane.row_mut(y).copy_from_slice(frames[from].planes()[index].row(row));
+            let (source, row) = pick(y);
+            plane.row_mut(y).copy_from_slice(frames[source].planes()[index].row(row));
         }
         plane.freeze()
     };
@@ -401,8 +403,8 @@ fn the_same_pictures_give_the_same_samples_in_every_layout_and_depth() {
         let descriptor = frame.format().descriptor();
         let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("no luma") };
         let chroma = descriptor.chroma.expect("chroma");
-        let at = [luma, chroma.cb, chroma.cr][component];
-        let code = descriptor.sample.read(frame.planes()[at.plane].row(y), at.offset + x * at.step);
+        let index = [luma, chroma.cb, chroma.cr][component];
+        let code = descriptor.sample.read(frame.planes()[index.plane].row(y), index.offset + x * index.step);
         i32::from(code) << (16 - descriptor.sample.depth)
     };
     for format in [Nv12, Nv21, P010le, Yuv420p10be, Yuv420p12le, Yuv420p16le] {

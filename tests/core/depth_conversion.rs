@@ -17,8 +17,8 @@ fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {
 /// Formats of 8 bits that become deeper, without those that have a sample without meaning.
 fn lifted() -> impl Iterator<Item = PixelFormat> {
     use PixelFormat::{Bgr0, Rgb0, Yuv410p, Yuv411p, Zbgr, Zrgb};
-    let others = [Yuv410p, Yuv411p, Bgr0, Rgb0, Zbgr, Zrgb];
-    PixelFormat::ALL.iter().copied().filter(move |format| format.depth() == 8 && !others.contains(format))
+    let rest = [Yuv410p, Yuv411p, Bgr0, Rgb0, Zbgr, Zrgb];
+    PixelFormat::ALL.iter().copied().filter(move |format| format.depth() == 8 && !rest.contains(format))
 }
 
 #[test]

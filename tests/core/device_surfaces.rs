@@ -60,7 +60,7 @@ impl Place {
         Place { stream: stream.clone(), buffers, _filled: filled, planes }
     }
 
-    fn of(gpu: &Gpu, stream: &Arc<CudaStream>, frame: &Frame, padding: usize) -> Self {
+    fn for_frame(gpu: &Gpu, stream: &Arc<CudaStream>, frame: &Frame, padding: usize) -> Self {
         Place::new(gpu, stream, (frame.format(), (frame.width(), frame.height())), padding, Some(frame))
     }
 
@@ -183,7 +183,7 @@ fn pictures_on_the_gpu_stay_there_and_become_what_they_become_on_the_cpu() {
                 let on_gpu: Vec<Frame> = frames
                     .iter()
                     .map(|frame| {
-                        let mut place = Place::of(gpu, &stream, frame, padding);
+                        let mut place = Place::for_frame(gpu, &stream, frame, padding);
                         let imported = imported(gpu, &place, frame).unwrap();
                         // The caller's memory is free when the call returns.
                         place.clear();
@@ -216,7 +216,7 @@ fn planes_that_are_not_rewritten_are_passed_on_where_they_lie() {
     let Some(gpu) = gpu() else { return };
     let stream = gpu.context.new_stream().unwrap();
     let frame = Picture::new(PixelFormat::Yuva420p, (320, 200)).make();
-    let on_gpu = imported(gpu, &Place::of(gpu, &stream, &frame, 0), &frame).unwrap();
+    let on_gpu = imported(gpu, &Place::for_frame(gpu, &stream, &frame, 0), &frame).unwrap();
     for (chroma, rewritten) in [(Chroma::Keep, 0..1), (Chroma::Follow, 0..3)] {
         let settings = Settings { chroma, ..Settings::default() };
         let backend = Box::new(Cuda::on(gpu, 1).unwrap());
@@ -249,14 +249,15 @@ fn what_is_told_of_a_frame_comes_down_without_it() {
             works.map(|(index, work)| if index < 2 { work.warming_up() } else { work }).collect::<Vec<_>>()
         };
         let results = |backend: &mut dyn Executor, works: Vec<Work>| {
-            let of = |work| {
+            let value_of = |work| {
                 backend.submit(work).unwrap();
                 backend.collect().unwrap().unwrap()
             };
-            works.into_iter().map(of).collect::<Vec<_>>()
+            works.into_iter().map(value_of).collect::<Vec<_>>()
         };
         let expected = results(&mut Reference::default(), works(&frames));
-        let on_gpu = frames.iter().map(|frame| imported(gpu, &Place::of(gpu, &stream, frame, 1), frame).unwrap());
+        let on_gpu =
+            frames.iter().map(|frame| imported(gpu, &Place::for_frame(gpu, &stream, frame, 1), frame).unwrap());
         let found = results(&mut Cuda::on(gpu, 2).unwrap(), works(&on_gpu.collect::<Vec<_>>()));
         for (expected, found) in expected.iter().zip(&found) {
             assert!(found.frame.planes().iter().all(|plane| !plane.memory().is_on_host()), "{settings:?}");
@@ -273,14 +274,14 @@ fn copies_wait_for_the_work_on_the_callers_stream() {
     let Some(gpu) = gpu() else { return };
     let frame = Picture::new(PixelFormat::Nv12, (640, 360)).make();
     for stream in [gpu.context.new_stream().unwrap(), gpu.context.default_stream()] {
-        let source = Place::of(gpu, &stream, &frame, 16);
+        let source = Place::for_frame(gpu, &stream, &frame, 16);
         let mut place = Place::new(gpu, &stream, (frame.format(), (640, 360)), 16, None);
         let mut large = stream.alloc_zeros::<u8>(256 << 20).unwrap();
         stream.synchronize().unwrap();
         // Some milliseconds of work, and then the picture.
         (0..50).for_each(|_| stream.memset_zeros(&mut large).unwrap());
-        for (from, to) in source.buffers.iter().zip(&mut place.buffers) {
-            stream.memcpy_dtod(from, to).unwrap();
+        for (origin, destination) in source.buffers.iter().zip(&mut place.buffers) {
+            stream.memcpy_dtod(origin, destination).unwrap();
         }
         let found = imported(gpu, &place, &frame).unwrap();
         assert_eq!(difference(&frame, &found), None);
@@ -313,7 +314,7 @@ fn frames_on_the_host_are_exported_however_their_rows_lie() {
     // Pinned memory, and a frame of which a part is on the GPU.
     let settings = Settings::default();
     let frame = Picture::new(PixelFormat::Yuv444p, (321, 90)).make();
-    let on_gpu = imported(gpu, &Place::of(gpu, &stream, &frame, 0), &frame).unwrap();
+    let on_gpu = imported(gpu, &Place::for_frame(gpu, &stream, &frame, 0), &frame).unwrap();
     let mut stage = EqualizeStage::new(Box::new(Cuda::on(gpu, 1).unwrap()), settings);
     let found = through(&mut stage, [on_gpu]).pop().unwrap();
     assert!(found.planes()[0].memory().is_pinned() && found.planes()[1].on_device().is_some());
@@ -344,7 +345,8 @@ fn what_needs_the_host_brings_frames_down() {
                 continue;
             }
             let expected = through(&mut prepare(EqualizeStage::new(Box::new(Cpu::new(1)), *settings)), frames.clone());
-            let on_gpu = frames.iter().map(|frame| imported(gpu, &Place::of(gpu, &stream, frame, 5), frame).unwrap());
+            let on_gpu =
+                frames.iter().map(|frame| imported(gpu, &Place::for_frame(gpu, &stream, frame, 5), frame).unwrap());
             let stage = EqualizeStage::new(Box::new(Cuda::on(gpu, 2).unwrap()), *settings).staying_on_device(true);
             let found = through(&mut prepare(stage), on_gpu.collect::<Vec<_>>());
             assert_eq!(found.len(), expected.len());
@@ -360,7 +362,7 @@ fn planes_of_another_context_or_shape_are_refused_with_the_way_out() {
     let Some(gpu) = gpu() else { return };
     let stream = gpu.context.new_stream().unwrap();
     let frame = Picture::new(PixelFormat::Yuv420p, (64, 48)).make();
-    let mut place = Place::of(gpu, &stream, &frame, 0);
+    let mut place = Place::for_frame(gpu, &stream, &frame, 0);
     place.planes.context += 8;
     let errors = [imported(gpu, &place, &frame).map(drop), export(gpu, &frame, &place)].map(|done| done.unwrap_err());
     for error in errors {
@@ -384,7 +386,7 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     let stream = gpu.context.new_stream().unwrap();
     gpu.allow_for_pictures(1 << 20).unwrap();
     let frame = Picture::new(PixelFormat::Gray, (512, 512)).make();
-    let place = Place::of(&gpu, &stream, &frame, 0);
+    let place = Place::for_frame(&gpu, &stream, &frame, 0);
     let mut held: Vec<Frame> = (0..4).map(|_| imported(&gpu, &place, &frame).unwrap()).collect();
     let error = imported(&gpu, &place, &frame).unwrap_err();
     assert!(matches!(error, Error::PicturesFull { needed: 1, in_use: 1, most: 1 }), "{error}");
@@ -394,7 +396,7 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     drop(held);
     // Idle memory of another size makes room.
     let large = Picture::new(PixelFormat::Gray, (1024, 1024)).make();
-    let found = imported(&gpu, &Place::of(&gpu, &stream, &large, 0), &large).unwrap();
+    let found = imported(&gpu, &Place::for_frame(&gpu, &stream, &large, 0), &large).unwrap();
     assert_eq!(difference(&large, &found), None);
     drop(found);
     // A ring has as many frames under way as leave room for what the caller holds.
@@ -433,7 +435,7 @@ fn frames_are_on_the_host_once_the_cpu_goes_on() {
     let frames: Vec<Frame> =
         (1..9).map(|seed| Picture { seed, ..Picture::new(PixelFormat::Yuv420p, (64, 48)) }.make()).collect();
     let on_gpu: Vec<Frame> =
-        frames.iter().map(|frame| imported(gpu, &Place::of(gpu, &stream, frame, 0), frame).unwrap()).collect();
+        frames.iter().map(|frame| imported(gpu, &Place::for_frame(gpu, &stream, frame, 0), frame).unwrap()).collect();
     let (mut stage, said) = failing_stage(gpu);
     let found = through(&mut stage, on_gpu);
     assert_eq!(found.len(), frames.len());
@@ -479,8 +481,8 @@ fn a_setting_that_the_gpu_does_not_know_is_left_to_the_cpu_with_a_note() {
 #[test]
 fn planes_on_a_gpu_are_checked_against_format_and_size() {
     let rows = |pitch, row_bytes, rows| DeviceRows { address: 4096, pitch, row_bytes, rows };
-    let of = |planes: Vec<DeviceRows>| DevicePlanes { context: 8, stream: 0, planes };
-    let nv12 = of(vec![rows(64, 33, 17), rows(64, 34, 9)]);
+    let planes_of = |planes: Vec<DeviceRows>| DevicePlanes { context: 8, stream: 0, planes };
+    let nv12 = planes_of(vec![rows(64, 33, 17), rows(64, 34, 9)]);
     let (format, size) = (PixelFormat::Nv12, (33, 17));
     assert_eq!(nv12.check(format, size), Ok(()));
     assert_eq!(nv12.check(format, (33, 0)), Err(FrameError::Empty { width: 33, height: 0 }));
@@ -491,12 +493,12 @@ fn planes_on_a_gpu_are_checked_against_format_and_size() {
         matches!(wider, Err(FrameError::PlaneSize { plane: 0, expected: (35, 17), found: (33, 17), .. })),
         "{wider:?}"
     );
-    let overlapping = of(vec![rows(64, 33, 17), rows(33, 34, 9)]).check(format, size);
+    let overlapping = planes_of(vec![rows(64, 33, 17), rows(33, 34, 9)]).check(format, size);
     assert!(matches!(overlapping, Err(FrameError::PlanePlace { plane: 1, pitch: 33, .. })), "{overlapping:?}");
-    let nowhere = of(vec![DeviceRows { address: 0, ..rows(64, 33, 17) }, rows(64, 34, 9)]).check(format, size);
+    let nowhere = planes_of(vec![DeviceRows { address: 0, ..rows(64, 33, 17) }, rows(64, 34, 9)]).check(format, size);
     assert!(matches!(nowhere, Err(FrameError::PlanePlace { plane: 0, .. })), "{nowhere:?}");
     // The pitch of a single row has no meaning.
-    assert_eq!(of(vec![rows(0, 2, 1), rows(0, 2, 1)]).check(format, (2, 1)), Ok(()));
+    assert_eq!(planes_of(vec![rows(0, 2, 1), rows(0, 2, 1)]).check(format, (2, 1)), Ok(()));
 }
 
 /// Memory of a GPU, as far as planes know, that may not be brought down.
@@ -552,7 +554,7 @@ fn measuring_on_the_gpu_takes_some_rows_whatever_the_format() {
     for &format in PixelFormat::ALL {
         for size in [(1, 1), (2, 2), (33, 17), (130, 61), (320, 144)] {
             let frame = Picture { range: Range::Full, ..Picture::new(format, size) }.make();
-            let found = imported(gpu, &Place::of(gpu, &stream, &frame, 9), &frame).unwrap();
+            let found = imported(gpu, &Place::for_frame(gpu, &stream, &frame, 9), &frame).unwrap();
             let measures = [&frame, &found].map(|frame| measure(frame, frame.whole(), None).unwrap());
             assert_eq!(measures[0], measures[1], "{format} {size:?}");
             assert!(found.planes().iter().all(|plane| !plane.memory().is_on_host()), "{format} {size:?}");
@@ -568,7 +570,7 @@ fn a_frame_on_the_gpu_outlives_its_gpu_and_can_be_read_anywhere() {
     let gpu = Gpu::open(0).unwrap();
     let stream = gpu.context.new_stream().unwrap();
     let frame = Picture::new(PixelFormat::Yuv420p10le, (320, 200)).make();
-    let on_gpu = imported(&gpu, &Place::of(&gpu, &stream, &frame, 0), &frame).unwrap();
+    let on_gpu = imported(&gpu, &Place::for_frame(&gpu, &stream, &frame, 0), &frame).unwrap();
     let backend = Box::new(Cuda::on(&gpu, 2).unwrap());
     let mut stage = EqualizeStage::new(backend, Settings::default()).staying_on_device(true);
     let found = through(&mut stage, [on_gpu]).pop().unwrap();
@@ -611,7 +613,7 @@ fn the_front_takes_pictures_on_the_gpu_and_leaves_results_there() {
         let mut equalizer = build(Backend::Cuda);
         let mut found = Vec::new();
         for frame in &frames {
-            let mut place = Place::of(gpu, &stream, frame, 31);
+            let mut place = Place::for_frame(gpu, &stream, frame, 31);
             // SAFETY: the place has these planes until it is dropped, and nothing but its own stream writes them.
             found.extend(unsafe { equalizer.push_device(&place.planes) }.unwrap());
             place.clear();

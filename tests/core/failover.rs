@@ -302,15 +302,15 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
     for settings in [Settings::default(), window_with_limits(), natural()] {
         let frames = frames(PixelFormat::Gray);
         for backend in with_threadless() {
-            for at in [0, 1, 9] {
+            for index in [0, 1, 9] {
                 // Those that were under way on the CPU come first.
-                let second = Failing::at(backend.open(3), Call::Collect(at));
+                let second = Failing::at(backend.open(3), Call::Collect(index));
                 let (mut relay, said) = until(Due::new(4, move || Ok(Box::new(second))), settings);
                 assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
                 // One that holds a single frame may fail as it takes over: the CPU still has the frames, and goes on.
                 let name = if relay.name().starts_with("cpu") { relay.name() } else { "reference".to_owned() };
                 assert_eq!(*said.lock().unwrap(), [format!("failing failed, going on with {name}: out of order")]);
-                assert!(name == "reference" || backend.open(3).capacity() == 1, "{} at {at}", backend.name);
+                assert!(name == "reference" || backend.open(3).capacity() == 1, "{} at {index}", backend.name);
             }
         }
     }
@@ -374,12 +374,12 @@ fn what_is_told_of_scenes_and_curves_goes_on_after_a_failure() {
         for backend in with_threadless() {
             let undisturbed = tell(backend.make(settings, 3).telling_everything());
             assert!(undisturbed == expected, "{} {settings:?}", backend.name);
-            for at in [1, 14] {
-                let (failing, _) = guarded(Box::new(Failing::at(backend.open(3), Call::Collect(at))), settings);
+            for index in [1, 14] {
+                let (failing, _) = guarded(Box::new(Failing::at(backend.open(3), Call::Collect(index))), settings);
                 let found = tell(failing.telling_everything());
-                assert_eq!(found.len(), expected.len(), "{} at {at} {settings:?}", backend.name);
+                assert_eq!(found.len(), expected.len(), "{} at {index} {settings:?}", backend.name);
                 let different = (0..frames.len()).find(|&frame| found[frame] != expected[frame]);
-                assert_eq!(different, None, "{} at {at} {settings:?}", backend.name);
+                assert_eq!(different, None, "{} at {index} {settings:?}", backend.name);
             }
         }
     }
@@ -428,11 +428,11 @@ fn a_gpu_whose_driver_refuses_a_launch_at_any_frame_leaves_the_bytes_as_they_wer
     for format in [PixelFormat::Yuv420p, PixelFormat::Yuv420p10le, PixelFormat::Gray16le, PixelFormat::Rgb24] {
         let frames = frames(format);
         let expected = expected(natural(), &frames);
-        for at in [0, 1, 2, 5, 9, 12, 17, 20, 23, frames.len() - 1] {
-            let refusing = Box::new(Refusing(Cuda::on(gpu, 4).unwrap(), at));
+        for index in [0, 1, 2, 5, 9, 12, 17, 20, 23, frames.len() - 1] {
+            let refusing = Box::new(Refusing(Cuda::on(gpu, 4).unwrap(), index));
             let (mut guarded, said) = guarded(refusing, natural());
-            assert_same(&expected, &through(&mut guarded, &frames), &format!("{format} at {at}"));
-            assert_eq!(said.lock().unwrap().len(), 1, "{format} at {at}: {said:?}");
+            assert_same(&expected, &through(&mut guarded, &frames), &format!("{format} at {index}"));
+            assert_eq!(said.lock().unwrap().len(), 1, "{format} at {index}: {said:?}");
         }
     }
 }
@@ -450,8 +450,8 @@ fn a_failure_of_the_second_backend_is_final() {
 fn a_backend_that_fails_while_it_warms_up_is_replaced() {
     let settings = Settings { smoothing: Smoothing::new(4, 1), ..Settings::default() };
     let frames = frames(PixelFormat::Gray);
-    for at in 0..3 {
-        let (mut equalizer, _) = guarded(Box::new(Failing::at(the_reference(), Call::WarmUp(at))), settings);
+    for index in 0..3 {
+        let (mut equalizer, _) = guarded(Box::new(Failing::at(the_reference(), Call::WarmUp(index))), settings);
         frames[..3].iter().for_each(|frame| equalizer.warm_up(frame.clone()).unwrap());
         let found = equalizer.equalize(&frames[3]);
         assert_eq!(difference(&expected(settings, &frames[..4])[3], &found), None);
@@ -533,7 +533,7 @@ fn the_memory_of_the_second_backend_is_lent_once_it_is_there() {
 }
 
 #[test]
-fn of_the_memory_that_was_lent_before_nothing_is_kept() {
+fn nothing_is_kept_of_the_memory_that_was_lent_before() {
     let late = LatePool::default();
     let (first, second) = (late.buffer(100).unwrap(), late.buffer(100).unwrap());
     let (address, shared) = (first.as_ptr(), second.freeze());

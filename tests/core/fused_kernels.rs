@@ -14,7 +14,7 @@ use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
 use histeq::spec::detail::Detail;
 use histeq::spec::natural::{InLight, ToneCurve, Toned, light};
-use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
+use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
 use histeq::spec::{
     Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
     Settings, Smoothing, Strength, Tone,
@@ -91,7 +91,7 @@ fn emulated(overlap: bool) -> Option<Program> {
     files.push(("main.cpp", include_str!("fused/kernels.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let overlap = format!("-DOVERLAP={overlap}");
-    Program::of(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
+    Program::new(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
 }
 
 /// Both, compiled once for all tests.
@@ -122,7 +122,7 @@ fn mapped_samples(frame: &Frame, curves: &TileCurves, numbers: &mut Numbers) -> 
         sample.endian = Endian::Big;
     }
     let given: Vec<u16> = (0..width * frame.height()).map(|_| numbers.below(codes as u32) as u16).collect();
-    let becomes = |(at, &code)| stored(sample, curves.value(at % width, at / width, code));
+    let becomes = |(index, &code)| stored(sample, curves.value(index % width, index / width, code));
     let samples = given.iter().map(|&code| stored(sample, code)).collect();
     (sample, samples, given.iter().enumerate().map(becomes).collect())
 }
@@ -190,7 +190,7 @@ fn planes_of_a_batch_become_what_the_specification_says() {
         let (levels, strength) = range(8, &mut numbers);
         let sample = Sample { bytes: 1, depth: 8, shift: 0, endian: Endian::Little };
         let planes: Vec<_> = (0..count).map(|_| plane(sample, levels, strength, pixels, &mut numbers)).collect();
-        let (lo, hi, strength) = (levels.lo(), levels.hi(), strength.of_256());
+        let (lo, hi, strength) = (levels.lo(), levels.hi(), strength.to_256ths());
         let samples: Vec<String> = planes.iter().map(|(before, _)| text(before)).collect();
         let question = format!(
             "b {threads} {team} {teams} {share} {kept} {lo} {hi} {strength} {count} {pixels} {}",
@@ -225,7 +225,7 @@ fn planes_of_any_depth_become_what_the_specification_says() {
             let pixels = (vectors * each).saturating_sub(numbers.below(2) * numbers.below(each)).max(1);
             let (levels, strength) = range(depth, &mut numbers);
             let (before, after) = plane(sample, levels, strength, pixels, &mut numbers);
-            let (lo, hi, strength) = (levels.lo(), levels.hi(), strength.of_256());
+            let (lo, hi, strength) = (levels.lo(), levels.hi(), strength.to_256ths());
             let swapped = u32::from(endian == Endian::Big);
             let question = format!(
                 "p {depth} {kind} {blocks} {threads} {share} {kept} {shift} {swapped} {lo} {hi} {strength} {pixels} {}",
@@ -261,10 +261,10 @@ fn every_sample_of_a_plane_is_counted_once_however_many_copies_counters_have() {
     compare(asked);
 }
 
-/// Where `at` lies in `length` pixels that are mirrored without repeating the edge.
-fn mirrored(at: u32, length: u32) -> u32 {
+/// Where `index` lies in `length` pixels that are mirrored without repeating the edge.
+fn mirrored(index: u32, length: u32) -> u32 {
     let way: Vec<u32> = (0..length).chain((1..length.saturating_sub(1)).rev()).collect();
-    way[at as usize % way.len()]
+    way[index as usize % way.len()]
 }
 
 #[test]
@@ -387,7 +387,7 @@ fn order(task: &Task, levels: Levels, guide: &Guide, windows: &mut Windows) -> S
     let update = windows.equalization.next_uncounted(levels, windows.size, guide);
     let words = words_of_modified(task, &update, windows.number, &mut windows.caps);
     windows.number += 1;
-    format!("{} {} {} {}", levels.lo(), levels.hi(), strength.of_256(), text(&words))
+    format!("{} {} {} {}", levels.lo(), levels.hi(), strength.to_256ths(), text(&words))
 }
 
 /// How the kernels are told to bring out detail, if they are, as text.
@@ -556,7 +556,7 @@ fn counts_of_tiles_of_videos_become_their_curves() {
                 let counts = counts.into_iter().map(u64::from).collect();
                 let step = equalization.next_tiles(&TileHistograms::from_counts(tiles, bins, counts), &guide);
                 let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));
-                let curves = TileCurves::equalizing(&step.window, &settings, &tone.of_tiles());
+                let curves = TileCurves::equalizing(&step.window, &settings, &tone.tile_levels());
                 expected.extend(curves.luts().iter().copied().map(u32::from));
             }
             asked.push((question, expected));
@@ -596,7 +596,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
                 (0..tiles.count()).flat_map(|_| counts_of(bins.count(), of_tile, &mut numbers)).collect();
             let of_tiles = TileHistograms::from_counts(tiles, bins, counts.iter().map(|&count| count.into()).collect());
             let tone = guide.tone.unwrap_or(Tone::plain(levels, &settings));
-            let curves = TileCurves::equalizing(&of_tiles, &settings, &tone.of_tiles());
+            let curves = TileCurves::equalizing(&of_tiles, &settings, &tone.tile_levels());
             let (sample, samples, expected) = mapped_samples(&frame, &curves, &mut numbers);
             let pixels = samples.len();
             let words = text(&words_of_tiles(&frame, &task, numbers.below(4) != 0));
@@ -622,9 +622,10 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
 fn veil_of(levels: Levels, numbers: &mut Numbers) -> Veil {
     let white = 16 * (levels.count() as u32 - 1);
     let most_taken = [white / 2, 0, 2 * white, u32::MAX][numbers.below(4) as usize];
-    let most_gain = [3 * UNIT_GAIN, 5 * UNIT_GAIN, MOST_GAIN, u32::MAX][numbers.below(4) as usize];
-    let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most.saturating_add(1))));
-    let (taken, gains, chroma) = (of(most_taken), of(most_gain), of(UNIT_GAIN));
+    let most_gain = [3 * UNIT_GAIN, 5 * UNIT_GAIN, MAX_GAIN, u32::MAX][numbers.below(4) as usize];
+    let mut value_of =
+        |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most.saturating_add(1))));
+    let (taken, gains, chroma) = (value_of(most_taken), value_of(most_gain), value_of(UNIT_GAIN));
     let (kind, by, turn) = (numbers.below(4), numbers.below(4080) as i32, numbers.below(2) as usize);
     let curve = match kind {
         0 => ToneCurve::through(|level| level + level * (4080 - level) / 8000 - 60),
@@ -632,7 +633,7 @@ fn veil_of(levels: Levels, numbers: &mut Numbers) -> Veil {
         2 => ToneCurve::made_of(|index| (index as i32 * 7919 * by) % 8000 - 2000),
         _ => ToneCurve::made_of(|index| ToneCurve::FURTHEST * [1, -1][(index + turn) % 2]),
     };
-    let share = [light::FULL, 1, 1 + numbers.below(1 << 17), light::MOST][numbers.below(4) as usize];
+    let share = [light::FULL, 1, 1 + numbers.below(1 << 17), light::MAX][numbers.below(4) as usize];
     let then = Some(Toned { curve, light: share }).filter(|_| numbers.below(4) != 0);
     let in_light = InLight { transfer: frame::Transfer::Sdr, peak: [0; 2] };
     let in_light = Some(in_light).filter(|_| numbers.below(4) == 0);
@@ -727,8 +728,8 @@ fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
         }
         1 => {
             let white = 16 * levels.count() as u32;
-            let mut of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most)));
-            let (taken, gains, chroma) = (of(white / 2), of(5 * UNIT_GAIN), of(5 * UNIT_GAIN));
+            let mut value_of = |most: u32| std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(most)));
+            let (taken, gains, chroma) = (value_of(white / 2), value_of(5 * UNIT_GAIN), value_of(5 * UNIT_GAIN));
             let curve = ToneCurve::through(|level| level + level * (4080 - level) / 8000 - 60);
             let then = Some(Toned { curve, light: 1 + numbers.below(1 << 17) });
             Mapping::Veil(Veil { taken, gains, chroma, then, in_light: None, ceiling: white }.into())
@@ -749,8 +750,9 @@ fn luminances(frame: &Frame, mapping: &Mapping) -> [Vec<u8>; 2] {
     let tiles = Veil::tiles((frame.width(), frame.height()));
     let curves = if let Mapping::Veil(veil) = mapping { Some(veil.curves(frame.levels(), tiles)) } else { None };
     for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
-        let read =
-            |of: frame::Component| descriptor.sample.read(frame.planes()[of.plane].row(y), of.offset + x * of.step);
+        let read = |component: frame::Component| {
+            descriptor.sample.read(frame.planes()[component.plane].row(y), component.offset + x * component.step)
+        };
         let before = frame.weights().luminance([read(r), read(g), read(b)]);
         let after = match (mapping, &curves) {
             (Mapping::Curve { curve, .. }, _) => curve.apply(before),
@@ -782,7 +784,7 @@ fn a_balance_of_fields_has_a_launch_for_the_rows_of_each() {
         frame.is_interlaced = true;
         let mapping = mapping_of(frame.levels(), 2, &mut numbers);
         let task = Task::new(&frame, Settings::default(), frame.whole()).unwrap();
-        let launches = ColourArguments::of_fields(&frame, &task, &mapping);
+        let launches = ColourArguments::for_fields(&frame, &task, &mapping);
         let chroma_rows = frame.planes()[1].rows();
         assert_eq!(launches.len(), 2 + chroma_rows % 2, "{format}, {height} rows");
         let balanced = mapped(&frame, Chroma::Follow, &mapping);
@@ -798,8 +800,8 @@ fn a_balance_of_fields_has_a_launch_for_the_rows_of_each() {
                 let rows = frame.planes()[plane].rows();
                 spans.extend([*start as u32, (rows * frame.planes()[plane].row_bytes()) as u32]);
                 for y in 0..rows {
-                    let of = if is_written(plane, y) { &balanced } else { &frame };
-                    expected.extend(of.planes()[plane].row(y).iter().copied().map(u32::from));
+                    let source = if is_written(plane, y) { &balanced } else { &frame };
+                    expected.extend(source.planes()[plane].row(y).iter().copied().map(u32::from));
                 }
             }
             asked.push((

@@ -8,8 +8,8 @@ use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq::equalize::reference::{Reference, balanced};
 use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Transfer};
-use histeq::spec::natural::{Assumed, InLight, MOST_PEAK, ToneCurve, Toned, light};
-use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
+use histeq::spec::natural::{Assumed, InLight, MAX_PEAK, ToneCurve, Toned, light};
+use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
 use histeq::spec::{
     Change, Chroma, Curve, Gain, Guide, Guides, Levels, Mapping, Method, Plateau, Region, Remembered, Settings,
     Smoothing, Strength, Stretch,
@@ -217,7 +217,7 @@ fn rows_of_interlaced_frames_are_treated_with_the_chroma_of_their_own_field() {
 /// A plane with these rows of `plane`, in this order.
 fn rows_of(plane: &Plane, rows: impl ExactSizeIterator<Item = usize>) -> Plane {
     let mut copy = HostPool::default().plane(plane.row_bytes(), rows.len());
-    rows.enumerate().for_each(|(y, from)| copy.row_mut(y).copy_from_slice(plane.row(from)));
+    rows.enumerate().for_each(|(y, row)| copy.row_mut(y).copy_from_slice(plane.row(row)));
     copy.freeze()
 }
 
@@ -229,13 +229,17 @@ fn a_field_is_balanced_as_a_picture_of_its_own() {
             let planes = frame.planes().iter().map(|plane| rows_of(plane, (first..plane.rows()).step_by(2))).collect();
             Frame::new(format, (37, 12), frame.range(), frame.matrix(), planes).expect("a field")
         };
-        let of = |frame: &Frame| balanced(frame, &BALANCE, &HostPool::default());
-        let progressive = of(&frame);
+        let value_of = |frame: &Frame| balanced(frame, &BALANCE, &HostPool::default());
+        let progressive = value_of(&frame);
         frame.is_interlaced = true;
-        let interlaced = of(&frame);
+        let interlaced = value_of(&frame);
         assert!(difference(&progressive, &interlaced).is_some(), "{format}");
         for first in [0, 1] {
-            assert_eq!(difference(&of(&field(&frame, first)), &field(&interlaced, first)), None, "{format} {first}");
+            assert_eq!(
+                difference(&value_of(&field(&frame, first)), &field(&interlaced, first)),
+                None,
+                "{format} {first}"
+            );
         }
     }
 }
@@ -324,15 +328,15 @@ fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
 /// A mapping of numbers at their limits.
 fn extreme(levels: Levels, turn: usize) -> Mapping {
     let furthest = Balance::furthest_offset(levels) as i32;
-    let [low, high] = [[0, MOST_GAIN], [MOST_GAIN; 2]][turn % 2];
+    let [low, high] = [[0, MAX_GAIN], [MAX_GAIN; 2]][turn % 2];
     let balance = Balance { gains: [high, low, high], offsets: [furthest, -furthest, [furthest, 0][turn % 2]] };
     let points = ToneCurve::made_of(|index| ToneCurve::FURTHEST * [1, -1][(index + turn) % 2]);
-    let then = Some(Toned { curve: points, light: [0, 1, light::FULL, light::MOST][turn % 4] });
+    let then = Some(Toned { curve: points, light: [0, 1, light::FULL, light::MAX][turn % 4] });
     let taken = [[[0, 700, u32::MAX][turn % 3]; 8]; 8];
     let ceiling = [0, levels.count() as u32 - 1][turn % 2];
     let gains = [[low, high, high, low, 1, high, low, high]; 8];
     let transfer = [Transfer::Pq, Transfer::Hlg, Transfer::Sdr][turn % 3];
-    let peak = [[0; 2], [MOST_PEAK; 2], [MOST_PEAK, 0], [1, MOST_PEAK]][turn % 4];
+    let peak = [[0; 2], [MAX_PEAK; 2], [MAX_PEAK, 0], [1, MAX_PEAK]][turn % 4];
     let in_light = (turn % 7 < 4).then_some(InLight { transfer, peak });
     let veil = Veil { taken, gains, chroma: gains, then: then.filter(|_| !turn.is_multiple_of(5)), in_light, ceiling };
     match turn % 3 {
@@ -349,7 +353,7 @@ fn numbers_at_their_limits_overflow_nowhere() {
         let works = video(format, (37, 22), Settings { chroma: Chroma::Follow, ..Settings::default() }, &CHANGES[..6]);
         let given = works.into_iter().enumerate().map(|(index, work)| {
             let levels = work.frame().levels();
-            let strength = Strength::of_share_256([256, 100, 1, 255][(index / 3 + turn) % 4]);
+            let strength = Strength::from_256ths([256, 100, 1, 255][(index / 3 + turn) % 4]);
             work.applying(extreme(levels, index + turn).with_strength(levels, strength))
         });
         check(&backends, &given.collect::<Vec<Work>>(), &format.to_string());
@@ -431,24 +435,24 @@ fn a_backend_goes_on_where_another_one_was() {
             for smoothing in windows() {
                 let works = video(PixelFormat::Nv12, (50, 40), Settings { smoothing, ..settings }, &CHANGES);
                 let expected = results(&mut Reference::default(), &works);
-                for from in [1, 3, 7, 12] {
+                for first in [1, 3, 7, 12] {
                     let mut next = backend.open(2);
-                    for (work, before) in works[..from].iter().zip(&expected) {
+                    for (work, before) in works[..first].iter().zip(&expected) {
                         let (settings, guide) = (*work.settings(), work.guide().clone());
                         let counts = before.applied.counts.clone().expect("the reference tells them");
                         next.remember(&Remembered { counts, settings, guide, scene: before.applied.scene }).unwrap();
                     }
-                    let found = results(next.as_mut(), &works[from..]);
+                    let found = results(next.as_mut(), &works[first..]);
                     compare(
-                        &format!("{}, {settings:?}, {smoothing:?}, from {from}", backend.name),
-                        &expected[from..],
+                        &format!("{}, {settings:?}, {smoothing:?}, from {first}", backend.name),
+                        &expected[first..],
                         &found,
                     );
                     let scenes = |all: &[Equalized]| all.iter().map(|one| one.applied.scene).collect::<Vec<_>>();
                     assert_eq!(
-                        scenes(&expected[from..]),
+                        scenes(&expected[first..]),
                         scenes(&found),
-                        "{}, {settings:?}, from {from}",
+                        "{}, {settings:?}, from {first}",
                         backend.name
                     );
                 }

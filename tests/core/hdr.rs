@@ -77,8 +77,8 @@ fn frame(format: PixelFormat, range: Range, transfer: Transfer, scene: Scene) ->
     let count = format.descriptor().planes().len();
     let mut planes: Vec<_> =
         (0..count).map(|plane| pool.plane(format.row_bytes(plane, width), format.rows(plane, height))).collect();
-    let mut put = |of: Component, (x, y): (usize, usize), code: u16| {
-        sample.write(planes[of.plane].row_mut(y), of.offset + x * of.step, code);
+    let mut put = |component: Component, (x, y): (usize, usize), code: u16| {
+        sample.write(planes[component.plane].row_mut(y), component.offset + x * component.step, code);
     };
     let pixels = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
     let code = |(x, y): (usize, usize)| {
@@ -87,19 +87,22 @@ fn frame(format: PixelFormat, range: Range, transfer: Transfer, scene: Scene) ->
     };
     match luminance {
         Luminance::FromRgb { r, g, b } => {
-            for at in pixels() {
-                let code = code(at);
-                [r, g, b].into_iter().zip([code, code, code - code / 16]).for_each(|(of, code)| put(of, at, code));
+            for index in pixels() {
+                let code = code(index);
+                [r, g, b]
+                    .into_iter()
+                    .zip([code, code, code - code / 16])
+                    .for_each(|(component, code)| put(component, index, code));
             }
         }
-        Luminance::Stored(of) => pixels().for_each(|at| put(of, at, code(at))),
+        Luminance::Stored(component) => pixels().for_each(|index| put(component, index, code(index))),
     }
     if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = chroma {
         let middle = 1_u16 << (levels.depth() - 1);
         for (x, y) in pixels().filter(|(x, y)| x % (1 << log2_width) == 0 && y % (1 << log2_height) == 0) {
-            let at = (x >> log2_width, y >> log2_height);
-            put(cb, at, middle - middle / 40);
-            put(cr, at, middle + middle / 50);
+            let index = (x >> log2_width, y >> log2_height);
+            put(cb, index, middle - middle / 40);
+            put(cr, index, middle + middle / 50);
         }
     }
     let planes = planes.into_iter().map(PlaneMut::freeze).collect();
@@ -133,14 +136,15 @@ fn corrected(frame: &Frame, settings: &Settings) -> Frame {
 fn signals(frame: &Frame) -> Vec<f64> {
     let sample = frame.format().descriptor().sample;
     let (levels, weights) = (frame.levels(), frame.weights());
-    let read =
-        |of: Component, x: usize, y: usize| sample.read(frame.planes()[of.plane].row(y), of.offset + x * of.step);
+    let read = |component: Component, x: usize, y: usize| {
+        sample.read(frame.planes()[component.plane].row(y), component.offset + x * component.step)
+    };
     let pixels = (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (x, y)));
     let code = |(x, y)| match frame.format().descriptor().luminance {
-        Luminance::Stored(of) => read(of, x, y),
-        Luminance::FromRgb { r, g, b } => weights.luminance([r, g, b].map(|of| read(of, x, y))),
+        Luminance::Stored(component) => read(component, x, y),
+        Luminance::FromRgb { r, g, b } => weights.luminance([r, g, b].map(|component| read(component, x, y))),
     };
-    pixels.map(|at| (f64::from(code(at)) - f64::from(levels.lo())) / (levels.count() - 1) as f64).collect()
+    pixels.map(|index| (f64::from(code(index)) - f64::from(levels.lo())) / (levels.count() - 1) as f64).collect()
 }
 
 /// The mean light of a frame.
@@ -171,7 +175,7 @@ fn frames(scene: Scene) -> impl Iterator<Item = Frame> {
         (PixelFormat::Gbrp10le, Range::Full),
         (PixelFormat::Rgb48le, Range::Full),
     ];
-    let all = formats.into_iter().flat_map(|of| BOTH.map(|transfer| (of, transfer)));
+    let all = formats.into_iter().flat_map(|layout| BOTH.map(|transfer| (layout, transfer)));
     all.map(move |((format, range), transfer)| frame(format, range, transfer, scene))
 }
 
@@ -221,7 +225,7 @@ fn haze_comes_off_in_light() {
 fn curves(mapping: &Mapping, levels: Levels) -> Vec<Vec<u16>> {
     match mapping {
         Mapping::Curve { curve, .. } => vec![curve.codes().to_vec()],
-        Mapping::Veil(veil) => (0..8).map(|at| veil.curve_of((at, 7 - at), levels).codes().to_vec()).collect(),
+        Mapping::Veil(veil) => (0..8).map(|index| veil.curve_of((index, 7 - index), levels).codes().to_vec()).collect(),
         Mapping::Balanced { then, .. } => curves(then, levels),
         other => panic!("{other:?}"),
     }
@@ -236,9 +240,9 @@ fn levels_keep_their_order_and_what_is_brighter_than_white_is_not_cut_off() {
                 assert!(curve.is_sorted(), "{frame:?}");
                 let range = usize::from(levels.lo())..=usize::from(levels.hi());
                 assert_eq!(curve[*range.end()], levels.hi(), "{frame:?}");
-                let at = |signal: f64| usize::from(levels.lo()) + (signal * (levels.count() - 1) as f64) as usize;
+                let value_at = |signal: f64| usize::from(levels.lo()) + (signal * (levels.count() - 1) as f64) as usize;
                 let held = peak(&frame).max(signal(frame.transfer, 203.0) + 0.002);
-                let above = &curve[at(held) + 1..=*range.end()];
+                let above = &curve[value_at(held) + 1..=*range.end()];
                 let brighter: Vec<u16> =
                     above.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
                 assert!(10 * brighter.len() >= 9 * above.len(), "{frame:?}: {} of {}", brighter.len(), above.len());
@@ -251,7 +255,7 @@ fn levels_keep_their_order_and_what_is_brighter_than_white_is_not_cut_off() {
 fn no_strength_is_the_input_and_half_of_it_is_between() {
     for frame in frames(dark).chain(frames(hazy)) {
         let with = |k: u32| {
-            let strength = Strength::of_share_256(k);
+            let strength = Strength::from_256ths(k);
             corrected(&frame, &Settings { strength, ..settings(Assumed::Nothing) })
         };
         assert_eq!(difference(&frame, &with(0)), None, "{frame:?}");
@@ -307,9 +311,9 @@ fn light_of_fade(frame: &Frame, whole: &Frame, curve: &[u16], more: f64) -> f64 
         .collect();
     let becomes = |code: usize| {
         let lit = light_of_level(level(light(transfer, code as f64 / most)) / e);
-        let at = (signal(transfer, lit) * most).min(most - 1.0);
-        let (from, to) = (codes[at as usize], codes[at as usize + 1]);
-        light_of_level(e * level(light(transfer, from + (to - from) * at.fract())))
+        let index = (signal(transfer, lit) * most).min(most - 1.0);
+        let (low, high) = (codes[index as usize], codes[index as usize + 1]);
+        light_of_level(e * level(light(transfer, low + (high - low) * index.fract())))
     };
     let lights: Vec<f64> = (0..levels.count()).map(becomes).collect();
     let signals = signals(frame);

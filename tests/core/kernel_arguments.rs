@@ -15,14 +15,15 @@ fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {
         let name = structure.name;
         program += &format!("static_assert(sizeof({name}) == {}, \"{name}\");\n", structure.bytes);
         for field in structure.fields {
-            let (at, offset, bytes) = (format!("{name}, {}", field.name), field.offset, field.bytes);
-            program += &format!("static_assert(offsetof({at}) == {offset}, \"where {at} lies\");\n");
-            program += &format!("static_assert(sizeof({name}::{}) == {bytes}, \"the bytes of {at}\");\n", field.name);
+            let (place, offset, bytes) = (format!("{name}, {}", field.name), field.offset, field.bytes);
+            program += &format!("static_assert(offsetof({place}) == {offset}, \"where {place} lies\");\n");
+            program +=
+                &format!("static_assert(sizeof({name}::{}) == {bytes}, \"the bytes of {place}\");\n", field.name);
         }
         // The fields are all there is: what another one of the kernels' would lie in is none of these bytes.
         assert_eq!(structure.bytes, structure.fields.iter().map(|field| field.bytes).sum::<usize>(), "{name}");
     }
-    Program::of(&[("arguments.cuh", ARGUMENTS), ("main.cpp", &program)], &[]);
+    Program::new(&[("arguments.cuh", ARGUMENTS), ("main.cpp", &program)], &[]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const PROGRAM: &str = include_str!("kernel_arithmetic.cpp");
 /// The program's answers; `None`, and said so, where there is no C++ compiler.
 fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
     let program =
-        Program::of(&[("arguments.cuh", ARGUMENTS), ("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
+        Program::new(&[("arguments.cuh", ARGUMENTS), ("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
     Some(program.answers(questions))
 }
 
@@ -29,12 +29,12 @@ pub fn range(levels: Levels, numbers: &mut Numbers) -> (u32, u32) {
 /// A line of one to eight pieces, some of which are steep or flat.
 pub fn line(levels: Levels, numbers: &mut Numbers) -> Line {
     let white = 16 * (levels.count() as u32 - 1);
-    let (mut from, mut to) = (numbers.below(white / 3), numbers.below(white / 2));
-    let mut points = vec![(from, to)];
+    let (mut before, mut after) = (numbers.below(white / 3), numbers.below(white / 2));
+    let mut points = vec![(before, after)];
     for _ in 0..1 + numbers.below(8) {
-        from += 1 + numbers.below(white / 4);
-        to += [0, numbers.below(20), numbers.below(white / 2)][numbers.below(3) as usize];
-        points.push((from, to));
+        before += 1 + numbers.below(white / 4);
+        after += [0, numbers.below(20), numbers.below(white / 2)][numbers.below(3) as usize];
+        points.push((before, after));
     }
     Line::through(&points)
 }
@@ -42,14 +42,16 @@ pub fn line(levels: Levels, numbers: &mut Numbers) -> Line {
 /// A line as the programs read it: how many knots are used, and all eight.
 pub fn text_of(line: &Line) -> String {
     let knot = |index: usize| line.knots().get(index).copied().unwrap_or_default();
-    let knots = (0..KNOTS).map(knot).map(|Knot { from, to, slope }| format!(" {from} {to} {slope}"));
+    let knots = (0..KNOTS)
+        .map(knot)
+        .map(|Knot { level: source, becomes: target, slope }| format!(" {source} {target} {slope}"));
     line.knots().len().to_string() + &knots.collect::<String>()
 }
 
 /// Counts of `codes` codes that are hard in some way; their sum stays below 2^32.
 fn hard_counts(codes: usize, levels: Levels, numbers: &mut Numbers) -> Vec<Vec<u32>> {
     let (lo, hi) = (usize::from(levels.lo()), usize::from(levels.hi()));
-    let at = |places: &[(usize, u32)]| {
+    let value_at = |places: &[(usize, u32)]| {
         let mut counts = vec![0; codes];
         for &(code, count) in places {
             counts[code] += count;
@@ -57,14 +59,14 @@ fn hard_counts(codes: usize, levels: Levels, numbers: &mut Numbers) -> Vec<Vec<u
         counts
     };
     let mut all = vec![
-        at(&[(0, 9)]),
-        at(&[(codes - 1, u32::MAX)]),
-        at(&[(lo, 1), (hi, 1)]),
-        at(&[(lo, u32::MAX - 1), (hi, 1)]),
-        at(&[(lo, 1), (hi, u32::MAX - 1)]),
-        at(&[(codes / 2, 1), (codes / 2 + 1, 2)]),
-        at(&[(0, 5), (codes / 3, 7), (codes - 1, 11)]),
-        at(&[(hi - 1, 3), (codes - 1, 4)]),
+        value_at(&[(0, 9)]),
+        value_at(&[(codes - 1, u32::MAX)]),
+        value_at(&[(lo, 1), (hi, 1)]),
+        value_at(&[(lo, u32::MAX - 1), (hi, 1)]),
+        value_at(&[(lo, 1), (hi, u32::MAX - 1)]),
+        value_at(&[(codes / 2, 1), (codes / 2 + 1, 2)]),
+        value_at(&[(0, 5), (codes / 3, 7), (codes - 1, 11)]),
+        value_at(&[(hi - 1, 3), (codes - 1, 4)]),
         vec![1; codes],
         vec![u32::MAX / codes as u32; codes],
     ];
@@ -93,7 +95,7 @@ fn curves_are_those_of_the_specification() {
                 expected.push(curve.codes().to_vec());
                 let counts = counts.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
                 let (lo, hi, codes) = (levels.lo(), levels.hi(), levels.codes());
-                questions.push(format!("c {lo} {hi} {} {codes} {counts}", strength.of_256()));
+                questions.push(format!("c {lo} {hi} {} {codes} {counts}", strength.to_256ths()));
             }
         }
     }
@@ -136,9 +138,9 @@ fn curves_of_modified_histograms_are_those_of_the_specification() {
                     "e {} {} {} {} {bins} {} {} {} {} {} {counts}",
                     levels.lo(),
                     levels.hi(),
-                    strength.of_256(),
+                    strength.to_256ths(),
                     levels.codes(),
-                    gain.of_256().unwrap_or(0),
+                    gain.to_256ths().unwrap_or(0),
                     ceiling,
                     range.0,
                     range.1 - range.0 + 1,
@@ -167,13 +169,13 @@ fn luminance_moves_and_samples_are_those_of_the_specification() {
             _ => numbers.below(max + 1),
         };
         let rgb = [code(), code(), code()];
-        let [component, from, to] = [code(), code(), code()];
+        let [component, source, target] = [code(), code(), code()];
         let weights = [Weights::BT601, Weights::BT709, Weights::BT2020][round % 3];
         let Weights { r, g, b } = weights;
         questions.push(format!("l {r} {} {g} {} {b} {}", rgb[0], rgb[1], rgb[2]));
         expected.push(vec![u32::from(weights.luminance(rgb.map(|code| code as u16)))]);
-        questions.push(format!("m {component} {from} {to} {max}"));
-        expected.push(vec![u32::from(moved(component as u16, from as u16, to as u16, max as u16))]);
+        questions.push(format!("m {component} {source} {target} {max}"));
+        expected.push(vec![u32::from(moved(component as u16, source as u16, target as u16, max as u16))]);
 
         let depth = depth.max(9) as u8;
         let shift = if round % 2 == 0 { 0 } else { 16 - depth };
@@ -205,13 +207,13 @@ fn gains_of_colour_and_balances_are_those_of_the_specification() {
             1 => max,
             _ => numbers.below(max + 1),
         } as u16;
-        let ([chroma, cb, cr], [from, to]) = ([code(), code(), code()], [code(), code()]);
+        let ([chroma, cb, cr], [source, target]) = ([code(), code(), code()], [code(), code()]);
         let gain = [4096, 0, u32::MAX, numbers.below(40_000), numbers.below(4_000_000)][numbers.below(5) as usize];
         let Colours { centre, reach, .. } = colours;
         questions.push(format!("f {chroma} {gain} {centre} {reach}"));
         expected.push(vec![i64::from(colours.followed(chroma, gain))]);
-        questions.push(format!("g {chroma} {from} {to} {gain} {max}"));
-        expected.push(vec![i64::from(moved_with_gain([chroma; 3], from, to, gain, max as u16)[0])]);
+        questions.push(format!("g {chroma} {source} {target} {gain} {max}"));
+        expected.push(vec![i64::from(moved_with_gain([chroma; 3], source, target, gain, max as u16)[0])]);
 
         let mut offset = || numbers.below(64 * max) as i32 - 32 * max as i32;
         let offsets = [offset(), offset(), offset()];
@@ -222,15 +224,16 @@ fn gains_of_colour_and_balances_are_those_of_the_specification() {
             expected.push(vec![i64::from(becomes)]);
         }
         let sums = BalanceOfYuv::new(&balance, &colours, weights);
-        let before = [levels.level_of(from) as i32, i32::from(cb) - centre, i32::from(cr) - centre];
+        let before = [levels.level_of(source) as i32, i32::from(cb) - centre, i32::from(cr) - centre];
         let factors: Vec<String> = sums.rows.iter().flatten().map(i64::to_string).collect();
         questions.push(format!("y {} {} {} {}", factors.join(" "), before[0], before[1], before[2]));
         expected.push((0..3).map(|row| i64::from(sums.sum(row, before))).collect());
     }
     for _ in 0..300 {
         let size = (1 + numbers.below(3000) as usize, 1 + numbers.below(2000) as usize);
-        let mut of = || std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(60_000)));
-        let veil = Veil { taken: of(), gains: of(), chroma: of(), then: None, in_light: None, ceiling: 255 };
+        let mut value_of = || std::array::from_fn(|_| std::array::from_fn(|_| numbers.below(60_000)));
+        let veil =
+            Veil { taken: value_of(), gains: value_of(), chroma: value_of(), then: None, in_light: None, ceiling: 255 };
         let tiles = Veil::tiles(size);
         let gains: Vec<String> = veil.chroma.as_flattened().iter().map(u32::to_string).collect();
         let places = (0..30).map(|_| (numbers.below(size.0 as u32) as usize, numbers.below(size.1 as u32) as usize));

@@ -270,10 +270,10 @@ fn settings_that_change_on_the_way_reach_every_backend() {
 }
 
 /// A gray picture of full range with these samples.
-pub fn gray((width, height): (usize, usize), at: impl Fn(usize, usize) -> u8) -> Frame {
+pub fn gray((width, height): (usize, usize), place: impl Fn(usize, usize) -> u8) -> Frame {
     let mut plane = HostPool::default().plane(width, height);
     for y in 0..height {
-        (0..width).for_each(|x| plane.row_mut(y)[x] = at(x, y));
+        (0..width).for_each(|x| plane.row_mut(y)[x] = place(x, y));
     }
     Frame::new(PixelFormat::Gray, (width, height), Range::Full, Matrix::Bt601, vec![plane.freeze()]).unwrap()
 }

@@ -5,7 +5,7 @@ use crate::host_program::Program;
 use crate::random::Random;
 use histeq::cuda::words_of_noise;
 use histeq::denoise::dct::SAMPLES;
-use histeq::denoise::merge::MOST_OTHERS;
+use histeq::denoise::merge::MAX_OTHERS;
 use histeq::denoise::noise::{CLASSES, Differences, Noise, SIZES};
 use histeq::denoise::search::{BLOCK, REACH, Way, calm_at};
 use histeq::denoise::sheet::Sheet;
@@ -39,7 +39,7 @@ fn emulated() -> Option<Program> {
     files.push(("emulator.hpp", include_str!("fused/emulator.hpp").to_owned()));
     files.push(("main.cpp", include_str!("fused/noise.cpp").to_owned()));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    Program::of(
+    Program::new(
         &files,
         &[
             "-O2",
@@ -80,7 +80,7 @@ fn text(values: &[u32]) -> String {
 }
 
 impl Padded {
-    fn of(sheet: &Sheet) -> Self {
+    fn new(sheet: &Sheet) -> Self {
         let samples = sheet.samples().iter().map(|sample| u32::from(*sample as u16)).collect();
         Padded { size: (sheet.width(), sheet.height()), samples }
     }
@@ -112,10 +112,10 @@ impl Emulated {
         self.0.answers(&[question]).remove(0)
     }
 
-    fn smoothed(&self, from: &Padded, halves: bool) -> Padded {
-        let (width, height) = from.size;
-        let size = if halves { (width.div_ceil(2), height.div_ceil(2)) } else { from.size };
-        Padded { size, samples: self.answer(format!("s {} {}", u32::from(halves), from.text())) }
+    fn smoothed(&self, padded: &Padded, halves: bool) -> Padded {
+        let (width, height) = padded.size;
+        let size = if halves { (width.div_ceil(2), height.div_ceil(2)) } else { padded.size };
+        Padded { size, samples: self.answer(format!("s {} {}", u32::from(halves), padded.text())) }
     }
 }
 
@@ -125,7 +125,7 @@ impl Engine for Emulated {
     type Error = Infallible;
 
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<OnEmulator, Infallible> {
-        let planes: Vec<Padded> = planes.iter().map(Padded::of).collect();
+        let planes: Vec<Padded> = planes.iter().map(Padded::new).collect();
         let mut pyramid = vec![self.smoothed(&planes[0], false)];
         while pyramid.len() < pyramid::levels(planes[0].size.0, planes[0].size.1) {
             pyramid.push(self.smoothed(&pyramid[pyramid.len() - 1], true));
@@ -167,34 +167,35 @@ impl Engine for Emulated {
         Ok(Motion { blocks: step.blocks, words })
     }
 
-    fn count(&self, own: &OnEmulator, other: &OnEmulator, field: &Motion) -> Result<Vec<Differences>, Infallible> {
+    fn count(&self, current: &OnEmulator, other: &OnEmulator, field: &Motion) -> Result<Vec<Differences>, Infallible> {
         let count = |index: usize| {
-            let question = format!("c {} {} {}", own.plane(index), text(&other.planes[index].samples), field.text());
+            let question =
+                format!("c {} {} {}", current.plane(index), text(&other.planes[index].samples), field.text());
             let counts = self.answer(question);
             assert_eq!(counts.len(), 1 + (SAMPLES + CLASSES) * SIZES);
-            Differences::of_counts(&counts[1..])
+            Differences::from_counts(&counts[1..])
         };
-        Ok((0..own.planes.len()).map(count).collect())
+        Ok((0..current.planes.len()).map(count).collect())
     }
 
     fn merge(
         &self,
-        own: &OnEmulator,
-        others: &[(&OnEmulator, &Motion)],
+        current: &OnEmulator,
+        neighbours: &[(&OnEmulator, &Motion)],
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Infallible> {
-        assert!(others.len() <= MOST_OTHERS);
+        assert!(neighbours.len() <= MAX_OTHERS);
         let merge = |(index, noise): (usize, &Noise)| {
             let moved = |(other, field): &(&OnEmulator, &Motion)| {
                 format!("{} {}", text(&other.planes[index].samples), field.text())
             };
-            let moved: Vec<String> = others.iter().map(moved).collect();
+            let moved: Vec<String> = neighbours.iter().map(moved).collect();
             let noise = text(&words_of_noise(noise));
-            let question = format!("t {} {} {} {noise}", own.plane(index), others.len(), moved.join(" "));
-            let (width, height) = own.planes[index].size;
+            let question = format!("t {} {} {} {noise}", current.plane(index), neighbours.len(), moved.join(" "));
+            let (width, height) = current.planes[index].size;
             let mut sheet = Sheet::new(width, height);
             for (y, row) in self.answer(question).chunks(width).enumerate() {
-                sheet.row_mut(y).iter_mut().zip(row).for_each(|(to, sample)| *to = *sample as u16 as i16);
+                sheet.row_mut(y).iter_mut().zip(row).for_each(|(target, sample)| *target = *sample as u16 as i16);
             }
             sheet
         };
@@ -227,7 +228,7 @@ pub fn noisy_planes(
 }
 
 /// The samples of the planes that an engine makes of some of these frames.
-pub fn made_clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>], log2: (u8, u8), of: &[usize]) -> Vec<Vec<i16>>
+pub fn made_clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>], log2: (u8, u8), indices: &[usize]) -> Vec<Vec<i16>>
 where
     E::Error: std::fmt::Debug,
 {
@@ -237,11 +238,11 @@ where
     let (steps, pictures) = (steps.iter().collect::<Vec<_>>(), pictures.iter().collect::<Vec<_>>());
     let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
-    let clean = |at: usize| {
-        let measured = Measured::from_steps(&steps, frames[at].len());
-        Around { pictures: &pictures, at, steps: &fields }.clean(engine, &measured).expect("a clean picture")
+    let clean = |index: usize| {
+        let measured = Measured::from_steps(&steps, frames[index].len());
+        Around { pictures: &pictures, at: index, steps: &fields }.clean(engine, &measured).expect("a clean picture")
     };
-    let planes = of.iter().flat_map(|&at| clean(at));
+    let planes = indices.iter().flat_map(|&index| clean(index));
     planes.map(|sheet| samples(&sheet)).collect()
 }
 
@@ -250,7 +251,7 @@ fn noise_is_removed_as_on_a_cpu() {
     let Some(program) = emulated() else { return };
     let emulated = Emulated(program);
     let mut random = Random::new(8);
-    for (size, log2, count, of) in [
+    for (size, log2, count, indices) in [
         ((61, 44), (1u8, 1u8), 5, &[0, 2, 4][..]),
         ((37, 21), (0, 0), 5, &[1]),
         ((9, 3), (1, 0), 5, &[0]),
@@ -258,9 +259,9 @@ fn noise_is_removed_as_on_a_cpu() {
         ((45, 38), (1, 1), 9, &[4, 7]),
     ] {
         let frames: Vec<_> = (0..count).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
-        let expected = made_clean(&Steps::PLAIN, &frames, log2, of);
-        assert!(made_clean(&emulated, &frames, log2, of) == expected, "{size:?}");
-        let before = (0..size.1).flat_map(|y| frames[of[0]][0].row(y));
+        let expected = made_clean(&Steps::PLAIN, &frames, log2, indices);
+        assert!(made_clean(&emulated, &frames, log2, indices) == expected, "{size:?}");
+        let before = (0..size.1).flat_map(|y| frames[indices[0]][0].row(y));
         let changed = expected[0].iter().zip(before).filter(|(a, b)| a != b).count();
         assert!(size.1 < 8 || changed > size.0 * size.1 / 2, "{size:?}: {changed} samples change");
     }

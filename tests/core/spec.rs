@@ -133,7 +133,13 @@ fn one_occupied_level_leaves_every_code_as_it_is() {
             }
             assert_eq!(Curve::equalizing(&Histogram::new(levels)), Curve::identity(levels), "no sample at all");
         }
-        assert!(Curve::identity(Levels::full(depth)).codes().iter().enumerate().all(|(code, &to)| code as u16 == to));
+        assert!(
+            Curve::identity(Levels::full(depth))
+                .codes()
+                .iter()
+                .enumerate()
+                .all(|(code, &target)| code as u16 == target)
+        );
     }
 }
 
@@ -163,7 +169,7 @@ fn strength_blends_every_code_and_rounds_halves_up() {
     let full = Curve::equalizing(&histogram);
     for k in [0, 1, 77, 128, 255, 256u64] {
         let strength = Strength::from_share(k as f64 / 256.0).unwrap();
-        assert_eq!(u64::from(strength.of_256()), k);
+        assert_eq!(u64::from(strength.to_256ths()), k);
         let blended = full.clone().blended(Levels::limited(10), &Line::IDENTITY, strength);
         for code in 0..1024u64 {
             let exact = 2 * (code * (256 - k) + u64::from(full.apply(code as u16)) * k);
@@ -174,7 +180,7 @@ fn strength_blends_every_code_and_rounds_halves_up() {
         full.clone().blended(Levels::limited(10), &Line::IDENTITY, Strength::from_share(0.0).unwrap()),
         Curve::identity(Levels::limited(10))
     );
-    assert_eq!(Strength::from_share(0.004).unwrap().of_256(), 1);
+    assert_eq!(Strength::from_share(0.004).unwrap().to_256ths(), 1);
     for share in [-0.1, 1.1, f64::NAN] {
         assert_eq!(Strength::from_share(share), None);
     }

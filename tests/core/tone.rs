@@ -52,7 +52,7 @@ fn a_line_rises_goes_through_its_points_and_stays_in_range() {
 
 #[test]
 fn strength_is_a_share_of_what_a_mapping_does() {
-    let strength = Strength::of_share_256;
+    let strength = Strength::from_256ths;
     for levels in LEVELS {
         let most = levels.count() as i64 - 1;
         let balance = Balance { gains: [8192, 2048, 4096], offsets: [-160, 320, 0] };
@@ -90,8 +90,8 @@ fn the_identity_leaves_codes_alone_that_are_no_levels_too() {
 #[test]
 fn a_scene_that_uses_its_range_is_left_as_it_is() {
     for levels in LEVELS {
-        let tone = Tone::of([ends(levels, 4, 245)].iter(), levels, &unused(8.0));
-        assert!(tone.line.is_identity() && tone.strength.of_256() == 0 && tone.chroma_gain == UNIT_GAIN, "{tone:?}");
+        let tone = Tone::new([ends(levels, 4, 245)].iter(), levels, &unused(8.0));
+        assert!(tone.line.is_identity() && tone.strength.to_256ths() == 0 && tone.chroma_gain == UNIT_GAIN, "{tone:?}");
     }
 }
 
@@ -99,12 +99,12 @@ fn a_scene_that_uses_its_range_is_left_as_it_is() {
 fn a_flat_scene_is_stretched_to_black_and_white_with_its_colour() {
     for levels in LEVELS {
         let most = levels.count() as u32 - 1;
-        let tone = Tone::of([ends(levels, 90, 170)].iter(), levels, &unused(8.0));
+        let tone = Tone::new([ends(levels, 90, 170)].iter(), levels, &unused(8.0));
         let [black, white] = [90, 170].map(|of_255| tone.line.level(most * of_255 / 255, most) * 255 / most);
         assert!(black <= 1 && white >= 253, "{black} {white} {levels:?}");
         // 255 / 80 is 3.19.
         assert!(tone.chroma_gain.abs_diff(4096 * 255 / 80) < 60, "{}", tone.chroma_gain);
-        let held = Tone::of([ends(levels, 90, 170)].iter(), levels, &unused(2.0));
+        let held = Tone::new([ends(levels, 90, 170)].iter(), levels, &unused(2.0));
         assert!(held.chroma_gain <= 2 * 4096 && held.chroma_gain > 2 * 4096 - 16);
     }
 }

@@ -263,7 +263,7 @@ fn live_frames_come_out_at_once_and_options_change_while_they_do() {
     let mut bytes = vec![0; frames[0].len()];
     for (number, frame) in frames.iter().enumerate() {
         if number == 30 {
-            let mut options = Options::of_look(Look::Natural);
+            let mut options = Options::for_look(Look::Natural);
             options.set("strength", "0").expect("a share");
             options.set("levels", "1").expect("a stretch");
             equalizer.change(&options).expect("options that go together");
@@ -286,18 +286,18 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
 
     // Before the first frame.
     let mut equalizer = build();
-    equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
+    equalizer.change(&Options::for_look(Look::Exact)).expect("options that go together");
     assert_same(&through_all(&mut equalizer), &exact, "changed before the first frame");
     // Between two videos.
     let mut equalizer = build();
     through_all(&mut equalizer);
-    equalizer.change(&Options::of_look(Look::Exact)).expect("options that go together");
+    equalizer.change(&Options::for_look(Look::Exact)).expect("options that go together");
     equalizer.restart(0).expect("a backend");
     assert_eq!((equalizer.look(), equalizer.reach()), (Look::Exact, Default::default()));
     assert_same(&through_all(&mut equalizer), &exact, "changed between two videos");
 
     // The format that was built stays.
-    let mut options = Options::of_look(Look::Haze);
+    let mut options = Options::for_look(Look::Haze);
     options.set("strength", "0.5").expect("a share");
     options.gray = true;
     equalizer.change(&options).expect("options that go together");
@@ -305,7 +305,7 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     equalizer.restart(0).expect("a backend");
     assert_eq!(through_all(&mut equalizer).len(), frames.concat().len());
     // What does not go together changes nothing.
-    let mut scene = Options::of_look(Look::Natural);
+    let mut scene = Options::for_look(Look::Natural);
     scene.set("smooth", "scene").expect("a word");
     assert!(matches!(equalizer.change(&scene), Err(Error::NoScenes)));
     assert_eq!(equalizer.look(), Look::Haze);
@@ -324,7 +324,7 @@ fn what_is_set_by_name_opens_nothing_and_some_of_it_is_fixed_from_the_first_fram
         assert!(matches!(error, Error::Option(_)));
     }
     assert!(lazy.opened().is_none());
-    let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).map(|at| (at % 97) as u8).collect();
+    let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).map(|index| (index % 97) as u8).collect();
     let equalizer = lazy.open().expect("a backend");
     assert!(equalizer.backend_name().ends_with("2 threads)"), "{}", equalizer.backend_name());
     equalizer.push(&frame).expect("a frame");
@@ -346,7 +346,7 @@ fn a_mask_counts_as_that_of_the_program() {
     let dir = Dir::new();
     let frames = clip(&dir, "in.mkv", "yuv420p");
     let (width, height) = SIZE;
-    let weights: Vec<u8> = (0..width * height).map(|at| if at % width < 50 { 255 } else { 0 }).collect();
+    let weights: Vec<u8> = (0..width * height).map(|index| if index % width < 50 { 255 } else { 0 }).collect();
     let mut picture = format!("P5 {width} {height} 255\n").into_bytes();
     picture.extend_from_slice(&weights);
     dir.write("mask.pgm", &picture);

@@ -49,21 +49,21 @@ fn kind(option: &OptionInfo) -> String {
 
 /// One of these names; those that are numbers may be given as such.
 fn literal<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let of =
+    let value_of =
         |name: &str| if name.parse::<u32>().is_ok() { format!("\"{name}\", {name}") } else { format!("\"{name}\"") };
-    format!("Literal[{}]", names.map(of).collect::<Vec<_>>().join(", "))
+    format!("Literal[{}]", names.map(value_of).collect::<Vec<_>>().join(", "))
 }
 
 /// `histeq.pyi`: types and help for editors and type checkers.
 fn stub() -> String {
-    let (mut options, mut others) = (String::new(), String::new());
+    let (mut options, mut rest) = (String::new(), String::new());
     for (name, kind, _, about) in OTHERS {
         let _ = write!(options, "    {name}: {kind} | None\n{}", docstring(about, "    "));
     }
     for option in OPTIONS {
         let changes_type = matches!(option.name, "gray" | "output-depth");
         let _ = write!(
-            if changes_type { &mut others } else { &mut options },
+            if changes_type { &mut rest } else { &mut options },
             "    {}: {} | None\n{}",
             python_name(option.name),
             kind(option),
@@ -72,7 +72,7 @@ fn stub() -> String {
     }
     STUB.replace("ABOUT", docstring(ABOUT, "").trim_end())
         .replace("    OPTIONS\n", &options)
-        .replace("    OTHERS\n", &others)
+        .replace("    OTHERS\n", &rest)
         .replace("NAMES", &literal(Look::ALL.iter().map(|look| look.name())))
         .replace("    EQUALIZER\n", &docstring(EQUALIZER, "    "))
         .replace("    EQUALIZE\n", &docstring(EQUALIZE, "    "))

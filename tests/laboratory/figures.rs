@@ -65,16 +65,16 @@ fn the_scans_tables_follow_from_each_other() {
     let number = |table: &PublishedTable, row: &str, column: &str| -> f64 {
         stated(table, row, column).and_then(|stated| stated.parse().ok()).unwrap_or_else(|| panic!("{row}, {column}"))
     };
-    let of = |place| table("cuda-three-scans", place);
+    let value_of = |place| table("cuda-three-scans", place);
     for (times, quotients, language) in [("table 1", "table 2", "C++"), ("table 3", "table 4", "Python")] {
-        let (times, quotients) = (of(times), of(quotients));
+        let (times, quotients) = (value_of(times), value_of(quotients));
         for row in quotients.rows.iter().map(|row| &row.name) {
             for column in quotients.columns.iter().map(|column| &column.name) {
                 let quotient = number(times, row, "sequential") / number(times, row, column);
                 let there = number(quotients, row, column);
                 assert!((quotient / there - 1.0).abs() < 2e-3, "{row}, {column}: {there}, not {quotient}");
             }
-            assert_eq!(stated(of("table 5"), row, language), stated(times, row, "kogge-stone 512"), "{row}");
+            assert_eq!(stated(value_of("table 5"), row, language), stated(times, row, "kogge-stone 512"), "{row}");
         }
     }
 }

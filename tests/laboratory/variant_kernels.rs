@@ -57,7 +57,7 @@ fn emulated() -> Option<&'static Program> {
         files.push(("emulator.hpp", include_str!("variants/emulator.hpp").to_owned()));
         files.push(("main.cpp", include_str!("variants/kernels.cpp").to_owned()));
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        Program::of(&files, &["-O2", "-Wno-unknown-pragmas"])
+        Program::new(&files, &["-O2", "-Wno-unknown-pragmas"])
     };
     PROGRAM.get_or_init(compiled).as_ref()
 }
@@ -119,8 +119,8 @@ impl Area {
     }
 
     fn codes(&self, samples: &[u32], bytes: u32) -> Vec<u32> {
-        let at = |index: u32| self.first + index / self.size.0 * self.pitch + index % self.size.0 * self.step;
-        let stored = |index| match samples[at(index) as usize] {
+        let value_at = |index: u32| self.first + index / self.size.0 * self.pitch + index % self.size.0 * self.step;
+        let stored = |index| match samples[value_at(index) as usize] {
             sample if self.swapped && bytes == 2 => u32::from((sample as u16).swap_bytes()),
             sample => sample,
         };
@@ -340,7 +340,7 @@ fn our_scan_makes_the_curve_of_the_specification() {
                 let mut expected: Vec<u32> = curve.codes().iter().copied().map(u32::from).collect();
                 expected.push(0);
                 let (codes, threads) = (levels.codes(), levels.codes().min(1024) / 4);
-                let question = format!("t {threads} {lo} {hi} {} {codes} {}", strength.of_256(), joined(&counts));
+                let question = format!("t {threads} {lo} {hi} {} {codes} {}", strength.to_256ths(), joined(&counts));
                 asked.push((question, expected));
             }
         }
@@ -356,9 +356,9 @@ fn the_first_occupied_bin_is_found_either_way() {
         for counts in hard_counts(bins, &mut numbers) {
             let cdf = prefix_sums(&counts);
             let least = cdf.iter().copied().find(|&sum| sum > 0).unwrap();
-            for (threads, from) in [(64, 0), (256, 0), (1024, 1)] {
-                let found = if from == 0 { least } else { Formula::WrongMin.cdf_min(&cdf) };
-                asked.push((format!("l {threads} {from} {bins} {}", joined(&cdf)), vec![least, found]));
+            for (threads, first) in [(64, 0), (256, 0), (1024, 1)] {
+                let found = if first == 0 { least } else { Formula::WrongMin.cdf_min(&cdf) };
+                asked.push((format!("l {threads} {first} {bins} {}", joined(&cdf)), vec![least, found]));
             }
         }
     }
@@ -460,7 +460,7 @@ fn every_block_of_a_map_finds_the_first_occupied_bin() {
             let mut counts = vec![0; codes as usize];
             elements().for_each(|element| counts[element] += 1);
             let cdf = prefix_sums(&counts);
-            for (search, from, formula) in [
+            for (search, first, formula) in [
                 ('r', 0, None),
                 ('f', 0, None),
                 ('R', 0, Some(Formula::FloatRound)),
@@ -474,7 +474,8 @@ fn every_block_of_a_map_finds_the_first_occupied_bin() {
                     let area = Area::tight(size, codes - 1).text();
                     let sums = format!("{} {}", samples.len(), joined(&cdf));
                     let picture = format!("{} {}", samples.len(), joined(&samples));
-                    asked.push((format!("g {search} {bytes} {grid} {area} {from} {sums} {picture}"), expected.clone()));
+                    asked
+                        .push((format!("g {search} {bytes} {grid} {area} {first} {sums} {picture}"), expected.clone()));
                 }
             }
         }

@@ -6,10 +6,10 @@ use crate::support::reader::{encoder_is_here, filter_is_here};
 
 /// The types of the boxes of an mp4 or mov file, in order.
 fn boxes(bytes: &[u8]) -> Vec<String> {
-    let (mut types, mut at) = (Vec::new(), 0);
-    while let Some([a, b, c, d, kind @ ..]) = bytes.get(at..at + 8) {
+    let (mut types, mut offset) = (Vec::new(), 0);
+    while let Some([a, b, c, d, kind @ ..]) = bytes.get(offset..offset + 8) {
         types.push(String::from_utf8_lossy(kind).into_owned());
-        at += u32::from_be_bytes([*a, *b, *c, *d]).max(8) as usize;
+        offset += u32::from_be_bytes([*a, *b, *c, *d]).max(8) as usize;
     }
     types
 }

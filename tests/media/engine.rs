@@ -36,8 +36,8 @@ enum Fault {
 impl Fault {
     fn strike(self, frame: i64, who: &str) -> Result<()> {
         match self {
-            Fault::Error(at) if at == frame => bail!("{who} failed at frame {frame}"),
-            Fault::Panic(at) if at == frame => panic!("{who} panicked at frame {frame}"),
+            Fault::Error(index) if index == frame => bail!("{who} failed at frame {frame}"),
+            Fault::Panic(index) if index == frame => panic!("{who} panicked at frame {frame}"),
             _ => Ok(()),
         }
     }
@@ -83,8 +83,8 @@ impl Sink for Collected {
         if self.slow {
             std::thread::sleep(Duration::from_millis(3));
         }
-        if let Some((at, cancel)) = &self.cancel_at
-            && *at == number
+        if let Some((index, cancel)) = &self.cancel_at
+            && *index == number
         {
             cancel.cancel();
         }
@@ -129,7 +129,7 @@ impl Run {
             }
             Call::Collect(_) | Call::WarmUp(_) | Call::Remember(_) => Ok(()),
         });
-        let cancel_at = self.cancel_at.map(|at| (at, cancel.clone()));
+        let cancel_at = self.cancel_at.map(|index| (index, cancel.clone()));
         let sink = Collected { fault: self.sink, slow: self.slow, cancel_at, watch: watch.clone() };
         let progress = Progress::default();
         let stage = EqualizeStage::new(Box::new(equalizer), Settings::default());

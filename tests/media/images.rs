@@ -92,7 +92,7 @@ fn a_jpeg_becomes_a_jpeg_that_looks_equalized() {
     let found = dir.raw("out.jpg", raw.format);
     assert_eq!(found.len(), expected.len());
     let pixels = SIZE.0 * SIZE.1;
-    let apart: u64 = (0..pixels).map(|at| u64::from(found[at].abs_diff(expected[at]))).sum();
+    let apart: u64 = (0..pixels).map(|index| u64::from(found[index].abs_diff(expected[index]))).sum();
     assert!(apart / (pixels as u64) < 6, "{apart} levels apart over {pixels} pixels");
 }
 
@@ -161,7 +161,7 @@ fn a_folder_of_images_is_read_and_never_written_into() {
     dir.run("--backend cpu stack").exits_with(10).says(&["stack-equalized/f001.png exists"]);
     dir.succeeds("--backend cpu -y stack/");
     // By a name that says nothing, too.
-    Run::of(dir.command("--backend cpu -y .").current_dir(dir.path("stack")), ".").exits_with(0);
+    Run::from_command(dir.command("--backend cpu -y .").current_dir(dir.path("stack")), ".").exits_with(0);
     dir.succeeds("--backend cpu --for archive stack").says(&["-> stack-equalized.mkv"]);
     assert_eq!(names("stack"), images("stack"));
     assert_eq!(names("stack-equalized"), images("stack-equalized"));
@@ -243,7 +243,7 @@ fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     dir.write("out2.png", b"an old image");
     let mut small = dir.other_command("sh", "-c");
     small.arg(format!("ulimit -f 1; exec {} --backend cpu -y in%d.png out%d.png", program().display()));
-    Run::of(&mut small, "with small files").fails().says(&["out%d.png: cannot be written: File too large"]);
+    Run::from_command(&mut small, "with small files").fails().says(&["out%d.png: cannot be written: File too large"]);
     assert_eq!(dir.read("out2.png"), b"an old image");
     dir.succeeds("-y in%d.png out%d.png");
     assert_eq!(dir.names(), ["in1.png", "in2.png", "in3.png", "out1.png", "out2.png", "out3.png"]);
@@ -265,8 +265,8 @@ fn folders_may_have_per_cent_signs_in_their_names() {
         std::fs::create_dir(dir.path(folder)).expect("a folder");
         dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 in%d.png");
         for number in 1..=3 {
-            let (from, to) = (format!("in{number}.png"), format!("{folder}/in{number}.png"));
-            std::fs::copy(dir.path(from), dir.path(to)).expect("a copy");
+            let (source, target) = (format!("in{number}.png"), format!("{folder}/in{number}.png"));
+            std::fs::copy(dir.path(source), dir.path(target)).expect("a copy");
         }
         dir.succeeds(&format!("{folder}/in%d.png {folder}/out%d.png"));
         dir.succeeds(&format!("{folder}/in1.png {folder}/single.png"));
@@ -373,12 +373,12 @@ fn the_pages_of_a_tiff_are_frames() {
     }
     assert!(dir.read("thumb.pgm") == dir.read("secon.pgm"));
     // Without lengths, and with a value outside of the file that says nothing of the picture.
-    for (tag, at) in [(279u16, 0), (277, 8)] {
+    for (tag, index) in [(279u16, 0), (277, 8)] {
         thumb = tiff(&[0, 0], false);
         for tag in
             (0..thumb.len() - 12).filter(|place| thumb[*place..place + 4] == [tag as u8, 1, 4, 0]).collect::<Vec<_>>()
         {
-            match at {
+            match index {
                 0 => thumb[tag..tag + 2].copy_from_slice(&60_000u16.to_le_bytes()),
                 _ => thumb[tag..tag + 12].copy_from_slice(&[0x32, 1, 2, 0, 99, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]),
             }
@@ -409,7 +409,7 @@ fn a_tiff_that_claims_its_bytes_many_times_takes_no_memory_for_them() {
     let program = crate::support::program::program();
     let line =
         format!("-v 900000; exec {} --backend cpu --max-memory 100M --threads 1 bomb.tif bomb.mkv", program.display());
-    let run = Run::of(
+    let run = Run::from_command(
         std::process::Command::new("sh").arg("-c").arg(format!("ulimit {line}")).current_dir(dir.path(".")),
         &line,
     );
@@ -469,8 +469,8 @@ fn pages_in_colour_behind_a_gray_one_are_narrowed_with_a_word() {
 
 /// A file with the pages of these, which have one each: all their offsets grow by what comes before.
 fn joined(files: &[Vec<u8>]) -> Vec<u8> {
-    let u32_at = |file: &[u8], at: usize| u32::from_le_bytes(file[at..at + 4].try_into().expect("4 bytes"));
-    let u16_at = |file: &[u8], at: usize| u16::from_le_bytes(file[at..at + 2].try_into().expect("2 bytes"));
+    let u32_at = |file: &[u8], index: usize| u32::from_le_bytes(file[index..index + 4].try_into().expect("4 bytes"));
+    let u16_at = |file: &[u8], index: usize| u16::from_le_bytes(file[index..index + 2].try_into().expect("2 bytes"));
     let mut all = Vec::new();
     let mut link = 4;
     for file in files {
@@ -513,8 +513,9 @@ fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
     let whole = tiff(&[0, 0], false);
     let patched = |tag: u16, page: usize, change: &dyn Fn(&mut [u8])| {
         let mut file = whole.clone();
-        let tags: Vec<usize> =
-            (0..file.len() - 12).filter(|at| file[*at..at + 4] == [tag as u8, (tag >> 8) as u8, 4, 0]).collect();
+        let tags: Vec<usize> = (0..file.len() - 12)
+            .filter(|index| file[*index..index + 4] == [tag as u8, (tag >> 8) as u8, 4, 0])
+            .collect();
         change(&mut file[tags[page]..tags[page] + 12]);
         file
     };
@@ -637,8 +638,10 @@ fn the_last_picture_of_an_animation_is_shown_as_long_as_it_was() {
         if encoder_is_here("animated WebP", "libwebp_anim") {
             dir.succeeds(&format!("-y {input} out.webp"));
             let bytes = dir.read("out.webp");
-            let images = bytes.windows(4).enumerate().filter(|(_, name)| name == b"ANMF").map(|(at, _)| at);
-            let time = |at: usize| i64::from(u32::from_le_bytes([bytes[at + 20], bytes[at + 21], bytes[at + 22], 0]));
+            let images = bytes.windows(4).enumerate().filter(|(_, name)| name == b"ANMF").map(|(index, _)| index);
+            let time = |index: usize| {
+                i64::from(u32::from_le_bytes([bytes[index + 20], bytes[index + 21], bytes[index + 22], 0]))
+            };
             assert_eq!(images.map(time).collect::<Vec<_>>(), before, "{input} to out.webp");
         }
     }

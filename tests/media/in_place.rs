@@ -176,13 +176,13 @@ fn the_decoder_writes_where_the_upload_starts() {
             let ledger = Ledger { with_chroma, ..Ledger::default() };
             let mut number = 0;
             each_frame(open(&dir.path(file), Some(Arc::new(ledger.clone()))), |frame| {
-                let (first, others) = frame.planes().split_at(frame.rewritten_planes(with_chroma).end);
+                let (first, rest) = frame.planes().split_at(frame.rewritten_planes(with_chroma).end);
                 assert!(ledger.lent_from(&first[0]), "{file}: frame {number} has been copied");
                 for plane in first {
                     assert!(plane.memory().is_pinned(), "{file}");
                     assert_eq!(plane.memory().bytes().as_ptr().addr(), address(&first[0]), "{file}: one buffer");
                 }
-                assert!(others.iter().all(|plane| !plane.memory().is_pinned()), "{file}: pinned without need");
+                assert!(rest.iter().all(|plane| !plane.memory().is_pinned()), "{file}: pinned without need");
                 assert_eq!(difference(&expected[number], &frame), None, "{file}: frame {number}");
                 number += 1;
             });

@@ -58,8 +58,8 @@ fn films(dir: &Dir) -> Option<Vec<String>> {
     }
     READY_MADE.iter().for_each(|(file, bytes)| dir.write(file, bytes));
     dir.ffmpeg("-i h264.mp4 -c copy -bsf:v h264_metadata=crop_left=64:crop_right=32:crop_top=16 cropped.mp4");
-    let others = ["full-range.mp4", "cropped.mp4"].into_iter().chain(READY_MADE.map(|(file, _)| file));
-    let all = ["h264.mp4"].into_iter().chain(others.filter(|file| is_here(&dir.path(file))));
+    let rest = ["full-range.mp4", "cropped.mp4"].into_iter().chain(READY_MADE.map(|(file, _)| file));
+    let all = ["h264.mp4"].into_iter().chain(rest.filter(|file| is_here(&dir.path(file))));
     is_here(&dir.path("h264.mp4")).then(|| all.map(str::to_owned).collect())
 }
 

@@ -238,10 +238,10 @@ fn damage_is_the_same_and_is_said_the_same() {
         let key = (200..packets.len()).find(is_key).expect("a key frame");
         // The first packet, one within a piece, a key frame, the next one (which is shown before an open one), and the last.
         for number in [0, 30, 130, key, key + 1, packets.len() - 1] {
-            let at: usize =
-                packets[number]["pos"].as_str().and_then(|at| at.parse().ok()).expect("a place in the file");
+            let index: usize =
+                packets[number]["pos"].as_str().and_then(|index| index.parse().ok()).expect("a place in the file");
             let mut damaged = dir.read(file);
-            damaged[at..at + 4].fill(0x7f);
+            damaged[index..index + 4].fill(0x7f);
             dir.write("damaged.mp4", &damaged);
             assert!(!same_in_pieces(&dir, "damaged.mp4", WHOLE)[1], "{file}, packet {number}");
         }

@@ -9,12 +9,12 @@ fn images(dir: &Dir, folder: &str, pattern: &str, numbers: &[u32]) {
         "-y -f lavfi -i color=size=32x24:rate=25,format=gray,geq=lum=20+7*N -frames:v {} all%d.png",
         numbers.len()
     ));
-    for (at, number) in numbers.iter().enumerate() {
-        let width = pattern.find("%0").map_or(0, |at| usize::from(pattern.as_bytes()[at + 2] - b'0'));
+    for (index, number) in numbers.iter().enumerate() {
+        let width = pattern.find("%0").map_or(0, |index| usize::from(pattern.as_bytes()[index + 2] - b'0'));
         let number = format!("{number:0width$}");
         let place = if width > 0 { format!("%0{width}d") } else { "%d".to_owned() };
         let name = format!("{folder}/{}", pattern.replace(&place, &number));
-        std::fs::rename(dir.path(format!("all{}.png", at + 1)), dir.path(name)).expect("an image");
+        std::fs::rename(dir.path(format!("all{}.png", index + 1)), dir.path(name)).expect("an image");
     }
 }
 
@@ -150,8 +150,8 @@ fn scans_in_dpx_keep_of_their_headers_what_ffmpeg_keeps() {
         let name = format!("scan{number:02}.dpx");
         let mut scan = std::fs::read(dir.path(&name)).expect("a scan");
         // The name of the file, of the creator, of the project, and of the device.
-        for (at, text) in [(36, "reel_7.dpx"), (160, "scanner 3"), (260, "archive"), (1556, "ARRISCAN")] {
-            scan[at..][..text.len()].copy_from_slice(text.as_bytes());
+        for (index, text) in [(36, "reel_7.dpx"), (160, "scanner 3"), (260, "archive"), (1556, "ARRISCAN")] {
+            scan[index..][..text.len()].copy_from_slice(text.as_bytes());
         }
         dir.write(&name, &scan);
     }

@@ -11,7 +11,7 @@ const AS_IT_IS: &str = "--backend cpu --strength 0 -y";
 
 /// Picture `k` of 16 bits.
 fn words(k: usize) -> Vec<u16> {
-    (0..SIZE.0 * SIZE.1).map(|at| ((k * 1000 + at * 7) % 65_536) as u16).collect()
+    (0..SIZE.0 * SIZE.1).map(|index| ((k * 1000 + index * 7) % 65_536) as u16).collect()
 }
 
 fn bytes(pictures: usize) -> Vec<u8> {
@@ -20,12 +20,12 @@ fn bytes(pictures: usize) -> Vec<u8> {
 
 /// Picture `k` of floating point: temperatures.
 fn floats(k: usize) -> Vec<f32> {
-    (0..SIZE.0 * SIZE.1).map(|at| -20.0 + 10.0 * k as f32 + 0.25 * at as f32).collect()
+    (0..SIZE.0 * SIZE.1).map(|index| -20.0 + 10.0 * k as f32 + 0.25 * index as f32).collect()
 }
 
 /// The codes of samples along the line from `least` to `most`.
 fn codes(samples: impl Iterator<Item = f64>, least: f64, most: f64) -> Vec<u8> {
-    let code = |of: f64| (((of - least) / (most - least)).clamp(0.0, 1.0) * 65535.0).round() as u16;
+    let code = |value: f64| (((value - least) / (most - least)).clamp(0.0, 1.0) * 65535.0).round() as u16;
     samples.map(code).flat_map(u16::to_le_bytes).collect()
 }
 
@@ -62,9 +62,13 @@ fn tiff(kind: Kind, pages: &[Vec<u8>]) -> Vec<u8> {
             true => (0..height.div_ceil(16) * width.div_ceil(16))
                 .map(|tile| {
                     let (left, top) = (tile % width.div_ceil(16) * 16, tile / width.div_ceil(16) * 16);
-                    let at = |x: usize, y: usize| (y < height && x < width).then(|| (y * width + x) * pixel);
-                    let pixels = (0..256).map(|of| at(left + of % 16, top + of / 16));
-                    pixels.flat_map(|at| at.map_or(vec![0; pixel], |at| page[at..at + pixel].to_vec())).collect()
+                    let sample = |x: usize, y: usize| (y < height && x < width).then(|| (y * width + x) * pixel);
+                    let pixels = (0..256).map(|pixel_number| sample(left + pixel_number % 16, top + pixel_number / 16));
+                    pixels
+                        .flat_map(|sample| {
+                            sample.map_or(vec![0; pixel], |sample| page[sample..sample + pixel].to_vec())
+                        })
+                        .collect()
                 })
                 .collect(),
         };
@@ -75,10 +79,14 @@ fn tiff(kind: Kind, pages: &[Vec<u8>]) -> Vec<u8> {
         }
         file.resize(file.len().next_multiple_of(2), 0);
         let short = |numbers: &[usize]| {
-            (3_u16, numbers.len(), numbers.iter().flat_map(|of| (*of as u16).to_le_bytes()).collect())
+            (
+                3_u16,
+                numbers.len(),
+                numbers.iter().flat_map(|pixel_number| (*pixel_number as u16).to_le_bytes()).collect(),
+            )
         };
         let long = |numbers: &[usize]| {
-            let bytes: Vec<u8> = numbers.iter().flat_map(|of| offset(*of)).collect();
+            let bytes: Vec<u8> = numbers.iter().flat_map(|pixel_number| offset(*pixel_number)).collect();
             (if is_big { 16_u16 } else { 4 }, numbers.len(), bytes)
         };
         let lengths: Vec<usize> = chunks.iter().map(Vec::len).collect();
@@ -125,12 +133,12 @@ fn tiff(kind: Kind, pages: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-fn of_words(kind: Kind, count: usize) -> Vec<u8> {
+fn word_stack(kind: Kind, count: usize) -> Vec<u8> {
     let pages: Vec<Vec<u8>> = (0..count).map(|k| words(k).into_iter().flat_map(u16::to_le_bytes).collect()).collect();
     tiff(Kind { format: 1, each: 2, channels: 1, ..kind }, &pages)
 }
 
-fn of_floats(kind: Kind, count: usize) -> Vec<u8> {
+fn float_stack(kind: Kind, count: usize) -> Vec<u8> {
     let pages: Vec<Vec<u8>> = (0..count).map(|k| floats(k).into_iter().flat_map(f32::to_le_bytes).collect()).collect();
     tiff(Kind { format: 3, each: 4, channels: 1, ..kind }, &pages)
 }
@@ -141,7 +149,7 @@ fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
     let (big, tiles) = (Kind { is_big: true, ..Kind::default() }, Kind { has_tiles: true, ..Kind::default() });
     let both = Kind { is_big: true, ..tiles };
     for (name, kind) in [("plain", Kind::default()), ("big", big), ("tiles", tiles), ("both", both)] {
-        dir.write("in.tif", &of_words(kind, 3));
+        dir.write("in.tif", &word_stack(kind, 3));
         dir.succeeds(&format!("{AS_IT_IS} --strict in.tif out.tif")).says(&["3 frames in"]);
         // What comes out is a TIFF of three pages, which is read like any other, and by FFmpeg its first page.
         assert_eq!(dir.raw("out.tif", "gray16le"), bytes(1), "{name}");
@@ -154,7 +162,7 @@ fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
         dir.succeeds(&format!("{AS_IT_IS} {options} --encoder ffv1 in.tif out.mkv"));
         assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3), "{options}");
     }
-    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|at| (at * 5 % 256) as u8).collect();
+    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|index| (index * 5 % 256) as u8).collect();
     let kind = Kind { format: 1, each: 1, channels: 3, ..both };
     dir.write("rgb.tif", &tiff(kind, std::slice::from_ref(&colours)));
     dir.succeeds(&format!("{AS_IT_IS} --strict rgb.tif rgb.png"));
@@ -170,7 +178,7 @@ fn float_samples() -> impl Iterator<Item = f64> {
 fn floating_point_becomes_codes_along_one_line_for_all_pages() {
     let dir = Dir::new();
     for kind in [Kind::default(), Kind { is_big: true, has_tiles: true, ..Kind::default() }] {
-        dir.write("in.tif", &of_floats(kind, 3));
+        dir.write("in.tif", &float_stack(kind, 3));
         let run = dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 in.tif out.mkv"));
         run.says(&["in.tif: samples from -20 to 140 become 0 to 65535", "--sample-range"]);
         assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -20.0, 140.0));
@@ -180,11 +188,11 @@ fn floating_point_becomes_codes_along_one_line_for_all_pages() {
 #[test]
 fn the_line_of_samples_can_be_given() {
     let dir = Dir::new();
-    dir.write("in.tif", &of_floats(Kind::default(), 3));
+    dir.write("in.tif", &float_stack(Kind::default(), 3));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range -40:100 --encoder ffv1 in.tif out.mkv"));
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -40.0, 100.0));
     // Of unsigned samples, too.
-    dir.write("words.tif", &of_words(Kind::default(), 2));
+    dir.write("words.tif", &word_stack(Kind::default(), 2));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range 100:2000 --encoder ffv1 words.tif out.mkv"));
     let samples = (0..2).flat_map(words).map(f64::from);
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(samples, 100.0, 2000.0));
@@ -205,10 +213,10 @@ fn numbered_images_of_floating_point_share_one_line() {
 #[test]
 fn signed_samples_become_codes_from_their_lowest_on() {
     let dir = Dir::new();
-    let page: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as i16 - 300).to_le_bytes()).collect();
+    let page: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|index| (index as i16 - 300).to_le_bytes()).collect();
     dir.write("signed.tif", &tiff(Kind { format: 2, each: 2, channels: 1, ..Kind::default() }, &[page]));
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 signed.tif out.mkv")).says(&["samples from -300 to 260"]);
-    let samples = (0..SIZE.0 * SIZE.1).map(|at| f64::from(at as i16 - 300));
+    let samples = (0..SIZE.0 * SIZE.1).map(|index| f64::from(index as i16 - 300));
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(samples, -300.0, 260.0));
 }
 
@@ -217,7 +225,7 @@ fn what_is_no_number_is_black_and_infinity_white() {
     let dir = Dir::new();
     let mut odd = floats(0);
     (odd[0], odd[1], odd[2]) = (f32::NAN, f32::INFINITY, f32::NEG_INFINITY);
-    let page: Vec<u8> = odd.iter().flat_map(|of| of.to_le_bytes()).collect();
+    let page: Vec<u8> = odd.iter().flat_map(|number| number.to_le_bytes()).collect();
     dir.write("odd.tif", &tiff(Kind { format: 3, each: 4, channels: 1, ..Kind::default() }, &[page]));
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 odd.tif out.mkv")).says(&["samples from -19.25 to 120"]);
     assert_eq!(dir.raw("out.mkv", "gray16le")[..8], [0, 0, 255, 255, 0, 0, 0, 0]);
@@ -226,7 +234,7 @@ fn what_is_no_number_is_black_and_infinity_white() {
 #[test]
 fn a_line_that_makes_no_sense_or_has_no_use_is_told() {
     let dir = Dir::new();
-    dir.write("in.tif", &of_floats(Kind::default(), 1));
+    dir.write("in.tif", &float_stack(Kind::default(), 1));
     dir.run("--sample-range 3:1 in.tif out.mkv").exits_with(2).says(&["two numbers like -20:150"]);
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 in.png");
     dir.run("--strict --sample-range 1:3 in.png out.png").fails().says(&["--sample-range is ignored"]);
@@ -236,8 +244,8 @@ fn a_line_that_makes_no_sense_or_has_no_use_is_told() {
 fn fits(bits: i32, axes: &[usize], data: &[u8], more: &[(&str, &str)]) -> Vec<u8> {
     let card = |key: &str, value: &str| format!("{:<80}", format!("{key:<8}= {value:>20}"));
     let mut header = card("SIMPLE", "T") + &card("BITPIX", &bits.to_string()) + &card("NAXIS", &axes.len().to_string());
-    for (at, axis) in axes.iter().enumerate() {
-        header += &card(&format!("NAXIS{}", at + 1), &axis.to_string());
+    for (index, axis) in axes.iter().enumerate() {
+        header += &card(&format!("NAXIS{}", index + 1), &axis.to_string());
     }
     more.iter().for_each(|(key, value)| header += &card(key, value));
     header += &format!("{:<80}", "END");
@@ -267,16 +275,16 @@ fn cubes_of_fits_are_stacks() {
     dir.write("float.fits", &fits(-32, &[SIZE.0, SIZE.1], &data, &[]));
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 float.fits out.mkv")).says(&["samples from -20 to 120"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(floats(0).into_iter().map(f64::from), -20.0, 120.0));
-    let data: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as i16 - 300).to_be_bytes()).collect();
+    let data: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|index| (index as i16 - 300).to_be_bytes()).collect();
     dir.write("signed.fits", &fits(16, &[SIZE.0, SIZE.1], &data, &[("BZERO", "10"), ("BSCALE", "0.5D0")]));
     dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 signed.fits out.mkv")).says(&["samples from -140 to 140"]);
     let plane =
-        |channel: usize| (0..SIZE.0 * SIZE.1).map(move |at| ((at * 3 + channel) % 256) as u8).collect::<Vec<_>>();
+        |channel: usize| (0..SIZE.0 * SIZE.1).map(move |index| ((index * 3 + channel) % 256) as u8).collect::<Vec<_>>();
     let data: Vec<u8> = (0..3).flat_map(|channel| from_below(&plane(channel))).collect();
     dir.write("rgb.fits", &fits(8, &[SIZE.0, SIZE.1, 3], &data, &[]));
     dir.succeeds(&format!("{AS_IT_IS} rgb.fits rgb.png"));
     let expected: Vec<u8> =
-        (0..SIZE.0 * SIZE.1).flat_map(|at| (0..3).map(move |channel| ((at * 3 + channel) % 256) as u8)).collect();
+        (0..SIZE.0 * SIZE.1).flat_map(|index| (0..3).map(move |channel| ((index * 3 + channel) % 256) as u8)).collect();
     assert_eq!(dir.raw("rgb.png", "rgb24"), expected);
 }
 
@@ -325,12 +333,12 @@ fn fits_keeps_the_cards_of_its_header() {
     assert_eq!(made.len() % 2880, 0);
     let header = cards(&made);
     for (key, value) in more {
-        assert_eq!(header.iter().filter(|of| **of == card(key, value)).count(), 1, "{key}: {header:?}");
+        assert_eq!(header.iter().filter(|line| **line == card(key, value)).count(), 1, "{key}: {header:?}");
     }
-    let count = |key: &str| header.iter().filter(|of| of.starts_with(key)).count();
+    let count = |key: &str| header.iter().filter(|line| line.starts_with(key)).count();
     assert_eq!(["SIMPLE", "BITPIX", "NAXIS ", "BZERO", "DATAMAX", "CHECKSUM"].map(count), [1, 1, 1, 1, 1, 0]);
     assert!(header.contains(&card("DATAMAX", "65535")), "{header:?}");
-    assert!(header.iter().any(|of| of.starts_with("HISTORY histeq-video ")), "{header:?}");
+    assert!(header.iter().any(|line| line.starts_with("HISTORY histeq-video ")), "{header:?}");
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
     // Of numbered files, each keeps its own; and what does not keep them names them.
@@ -350,11 +358,11 @@ fn fits_keeps_the_cards_of_its_header() {
     assert!(cards(&both[of_second..]).contains(&card("EXPTIME", "90.5")), "{:?}", cards(&both[of_second..]));
     dir.succeeds(&format!("{AS_IT_IS} n%d.fits p%d.png")).says(&["does not say what", "texts (1: EXPTIME)"]);
     // What is in colours says so by itself.
-    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|at| (at * 5 % 256) as u8).collect();
+    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|index| (index * 5 % 256) as u8).collect();
     dir.write("rgb.fits", &fits(8, &[SIZE.0, SIZE.1, 3], &colours, &[("CTYPE3", "'WAVE'"), ("OBJECT", "'M 1'")]));
     dir.succeeds(&format!("{AS_IT_IS} --strict rgb.fits colours.fits"));
     let header = cards(&dir.read("colours.fits"));
-    assert_eq!(header.iter().filter(|of| of.starts_with("CTYPE3")).count(), 1, "{header:?}");
+    assert_eq!(header.iter().filter(|line| line.starts_with("CTYPE3")).count(), 1, "{header:?}");
     dir.succeeds(&format!("{AS_IT_IS} rgb.fits rgb.png"));
     assert_eq!(dir.raw("colours.fits", "rgb24"), dir.raw("rgb.png", "rgb24"));
 }
@@ -366,7 +374,7 @@ fn ser(colours: i32, depth: i32, frames: &[Vec<u8>], apart: f64) -> Vec<u8> {
     file.extend(numbers.into_iter().flat_map(i32::to_le_bytes));
     file.resize(178, 0);
     file.extend(frames.concat());
-    file.extend((0..frames.len()).flat_map(|at| ((at as f64 * apart * 1e7) as u64).to_le_bytes()));
+    file.extend((0..frames.len()).flat_map(|index| ((index as f64 * apart * 1e7) as u64).to_le_bytes()));
     file
 }
 
@@ -379,8 +387,8 @@ fn ser_is_read_in_gray_and_in_colours() {
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3));
     let frames = dir.frames("out.mkv");
     assert_eq!((seconds(&frames[1]["pts_time"]) * 1000.0).round(), 100.0, "ten frames a second, as it says");
-    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|at| (at * 5 % 256) as u8).collect();
-    let turned: Vec<u8> = colours.chunks(3).flat_map(|of| [of[2], of[1], of[0]]).collect();
+    let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|index| (index * 5 % 256) as u8).collect();
+    let turned: Vec<u8> = colours.chunks(3).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect();
     for (kind, stored) in [(100, &colours), (101, &turned)] {
         dir.write("colours.ser", &ser(kind, 8, std::slice::from_ref(stored), 0.0));
         dir.succeeds(&format!("{AS_IT_IS} --strict colours.ser out.png"));
@@ -388,23 +396,23 @@ fn ser_is_read_in_gray_and_in_colours() {
     }
     // A mosaic whose red pixels are bright is a red picture.
     let mosaic: Vec<u8> =
-        (0..SIZE.0 * SIZE.1).map(|at| if at % SIZE.0 % 2 + at / SIZE.0 % 2 == 0 { 200 } else { 0 }).collect();
+        (0..SIZE.0 * SIZE.1).map(|index| if index % SIZE.0 % 2 + index / SIZE.0 % 2 == 0 { 200 } else { 0 }).collect();
     dir.write("mosaic.ser", &ser(8, 8, &[mosaic], 0.0));
     dir.succeeds(&format!("{AS_IT_IS} mosaic.ser out.png"));
     let middle = dir.raw("out.png", "rgb24")[(8 * SIZE.0 + 16) * 3..][..3].to_vec();
     assert!(middle[0] > 150 && middle[1] < 50 && middle[2] < 50, "{middle:?}");
     // 12 bits of 16 fill them.
-    let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|at| (at as u16 * 7 % 4096).to_le_bytes()).collect();
+    let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|index| (index as u16 * 7 % 4096).to_le_bytes()).collect();
     dir.write("deep.ser", &ser(0, 12, &[frame], 0.0));
     dir.succeeds(&format!("{AS_IT_IS} deep.ser out.png"));
     let found = dir.raw("out.png", "gray16le");
-    let expected = (0..SIZE.0 * SIZE.1).map(|at| (at as u32 * 7 % 4096 * 65535 + 2047) / 4095);
-    assert!(found.chunks(2).map(|of| u32::from(of[0]) | u32::from(of[1]) << 8).eq(expected));
+    let expected = (0..SIZE.0 * SIZE.1).map(|index| (index as u32 * 7 % 4096 * 65535 + 2047) / 4095);
+    assert!(found.chunks(2).map(|pixel| u32::from(pixel[0]) | u32::from(pixel[1]) << 8).eq(expected));
 }
 
 /// A stack of each kind, by its name, and where it may be cut off.
 fn stacks() -> [(&'static str, Vec<u8>, usize); 3] {
-    let big = of_floats(Kind { is_big: true, ..Kind::default() }, 3);
+    let big = float_stack(Kind { is_big: true, ..Kind::default() }, 3);
     let cube = fits(-32, &[SIZE.0, SIZE.1, 3 + 1], &vec![0; SIZE.0 * SIZE.1 * 16], &[]);
     let frames: Vec<Vec<u8>> = (0..3).map(|k| words(k).into_iter().flat_map(u16::to_le_bytes).collect()).collect();
     [("a.tif", big, 5000), ("b.fits", cube, 7000), ("c.ser", ser(0, 16, &frames, 0.1), 2000)]
@@ -427,12 +435,12 @@ fn damaged_stacks_lose_no_picture_without_a_word() {
 fn no_byte_of_the_head_of_a_stack_is_a_crash() {
     let dir = Dir::new();
     for (name, file, _) in stacks() {
-        for at in (0..file.len().min(400)).step_by(3) {
+        for index in (0..file.len().min(400)).step_by(3) {
             let mut changed = file.clone();
-            changed[at] = 0xff;
+            changed[index] = 0xff;
             dir.write(name, &changed);
             let run = dir.run(&format!("{AS_IT_IS} --sandbox off --max-memory 256M --encoder ffv1 {name} out.mkv"));
-            assert!(matches!(run.code, Some(0 | 1 | 7 | 8)), "{name}, byte {at}: {:?} {}", run.code, run.stderr);
+            assert!(matches!(run.code, Some(0 | 1 | 7 | 8)), "{name}, byte {index}: {:?} {}", run.code, run.stderr);
         }
     }
 }

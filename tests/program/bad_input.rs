@@ -149,7 +149,7 @@ fn an_output_folder_that_takes_no_files_is_named() {
         return;
     }
     for what in ["in.mkv sealed/new.mkv", "-y in.mkv sealed/out.mkv", "in.mkv sealed/%03d.png"] {
-        let run = Run::of(&mut if root { unprivileged(what) } else { dir.command(what) }, what);
+        let run = Run::from_command(&mut if root { unprivileged(what) } else { dir.command(what) }, what);
         let run = run.fails().says(&["sealed", "Permission denied (name an output elsewhere"]);
         assert_one_error(&run);
     }
@@ -178,7 +178,7 @@ fn stdout_that_leads_to_the_input_is_refused() {
     let before = dir.read("in.mkv");
     let run = |words: &str| {
         let line = format!("-c '{} --backend cpu {words}'", program().display());
-        Run::of(&mut dir.other_command("sh", &line), &line)
+        Run::from_command(&mut dir.other_command("sh", &line), &line)
     };
     for words in [
         "in.mkv - --output-format matroska >>in.mkv",
@@ -533,11 +533,11 @@ fn a_stream_that_never_decodes_is_an_error() {
     dir.ffmpeg(&format!("{CLIP} -c:v mpeg4 whole.avi"));
     let mut bytes = dir.read("whole.avi");
     // Everything between header and index becomes noise, but for the chunk headers, 8 bytes each.
-    let mut at = bytes.windows(4).position(|word| word == b"movi").expect("frames") + 4;
-    while bytes[at..at + 4] == *b"00dc" {
-        let size = u32::from_le_bytes(bytes[at + 4..at + 8].try_into().expect("four bytes")) as usize;
-        bytes[at + 8..at + 8 + size].fill(0x55);
-        at += 8 + size.next_multiple_of(2);
+    let mut offset = bytes.windows(4).position(|word| word == b"movi").expect("frames") + 4;
+    while bytes[offset..offset + 4] == *b"00dc" {
+        let size = u32::from_le_bytes(bytes[offset + 4..offset + 8].try_into().expect("four bytes")) as usize;
+        bytes[offset + 8..offset + 8 + size].fill(0x55);
+        offset += 8 + size.next_multiple_of(2);
     }
     dir.write("broken.avi", &bytes);
     let before = dir.names();

@@ -32,7 +32,7 @@ const HELP: [(&str, &str); 15] = [
 ];
 
 fn help(dir: &Dir, line: &str) -> String {
-    text(&Run::of(dir.command(line).env("COLUMNS", "100"), line).exits_with(0))
+    text(&Run::from_command(dir.command(line).env("COLUMNS", "100"), line).exits_with(0))
 }
 
 /// `HISTEQ_REGENERATE=1` writes the help that this test compares with.
@@ -227,9 +227,9 @@ fn the_man_page_has_exit_codes_variables_bugs_and_other_pages() {
         assert!(!names.contains(hidden), "HISTEQ_{hidden} is no variable of users");
     }
 
-    let (bugs, others) = (section(&page, "BUGS"), section(&page, "SEE ALSO"));
+    let (bugs, remaining) = (section(&page, "BUGS"), section(&page, "SEE ALSO"));
     assert!(bugs.contains("docs/limits.md") && bugs.contains("--version --json"), "{bugs}");
-    assert!(["histeq-video-live(1)", "ffmpeg(1)"].iter().all(|other| others.contains(other)), "{others}");
+    assert!(["histeq-video-live(1)", "ffmpeg(1)"].iter().all(|other| remaining.contains(other)), "{remaining}");
     assert_eq!(section(&man_page(&dir, "man live"), "SEE ALSO").lines().next(), Some("histeq-video(1)"));
 }
 
@@ -391,7 +391,7 @@ fn file_names_with_spaces_colons_and_dashes_are_file_names() {
     for name in ["a b.mkv", "12:30.mkv", "ünïcödé.mkv", "50% off.mkv", "-dash.mkv"] {
         std::fs::copy(dir.path("in.mkv"), dir.path(name)).expect("a copy");
         let mut command = dir.command("-y --");
-        let run = Run::of(command.arg(name).arg(format!("./out {name}")), name);
+        let run = Run::from_command(command.arg(name).arg(format!("./out {name}")), name);
         run.exits_with(0);
         let out = dir.read(&format!("out {name}"));
         assert!(out.len() > 1000, "{name}");
@@ -508,7 +508,7 @@ fn devices_lists_the_encoders_that_people_use_and_all_when_asked() {
     };
     let (short, all) = (encoders("devices"), encoders("devices --all"));
     assert!(short.len() < 22 && all.len() > short.len(), "{short:?}");
-    let others = all.len() - (short.len() - 1);
-    assert_eq!(short.last().map(|line| line.trim()), Some(format!("and {others} others (--all lists them)").as_str()));
+    let rest = all.len() - (short.len() - 1);
+    assert_eq!(short.last().map(|line| line.trim()), Some(format!("and {rest} others (--all lists them)").as_str()));
     assert!(short[..short.len() - 1].iter().all(|line| all.contains(line)));
 }

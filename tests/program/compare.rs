@@ -18,8 +18,8 @@ fn size(dir: &Dir, file: &str) -> (u64, u64) {
 /// The pixel of a file's first frame at a place.
 fn pixel(dir: &Dir, file: &str, (x, y): (usize, usize)) -> [u8; 3] {
     let (width, bytes) = (size(dir, file).0 as usize, dir.raw(file, "rgb24"));
-    let at = 3 * (y * width + x);
-    [bytes[at], bytes[at + 1], bytes[at + 2]]
+    let index = 3 * (y * width + x);
+    [bytes[index], bytes[index + 1], bytes[index + 2]]
 }
 
 #[track_caller]

@@ -89,7 +89,8 @@ fn lacking(dir: &Dir, what: &str, format: &str) {
         _ => format!("{component}={haze}+{component}(X\\,Y)*{share}/10+48-Y-N/9"),
     };
     let numbers = if what == "fog" { [[120, 4], [130, 4], [140, 4]] } else { [[30, 2], [70, 3], [90, 3]] };
-    let [r, g, b] = [('r', numbers[0]), ('g', numbers[1]), ('b', numbers[2])].map(|(of, numbers)| becomes(of, numbers));
+    let [r, g, b] =
+        [('r', numbers[0]), ('g', numbers[1]), ('b', numbers[2])].map(|(channel, numbers)| becomes(channel, numbers));
     dir.ffmpeg(&format!(
         "-f lavfi -i testsrc2=size=64x48:rate=25 -vf geq={r}:{g}:{b},format={format} -frames:v 40 -c:v ffv1 {what}.mkv"
     ));
@@ -350,5 +351,5 @@ for frame in range(4):
     assert all(a <= b for a, b in zip(back, before[part])), frame
 ";
     dir.write("check.py", format!("{lines}{check}").as_bytes());
-    Run::of(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
+    Run::from_command(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
 }

@@ -9,7 +9,7 @@ fn run(dir: &Dir, config: &str, variables: &[(&str, &str)], line: &str) -> Run {
     dir.write("home/histeq-video/config.toml", config.as_bytes());
     let mut command = dir.command(line);
     command.env_remove("HISTEQ_CONFIG").env("XDG_CONFIG_HOME", dir.path("home")).envs(variables.iter().copied());
-    Run::of(&mut command, line)
+    Run::from_command(&mut command, line)
 }
 
 /// The settings that held in such a run, which succeeds.
@@ -51,7 +51,7 @@ fn the_file_lies_below_the_folder_for_it_or_the_home() {
         let mut command = dir.command("--dry-run --json in.mkv out.mkv");
         command.env_remove("HISTEQ_CONFIG").env_remove("XDG_CONFIG_HOME").env("HOME", dir.path("person"));
         command.envs(folder.map(|folder| ("XDG_CONFIG_HOME", folder)));
-        let run = Run::of(&mut command, "dry run").exits_with(0);
+        let run = Run::from_command(&mut command, "dry run").exits_with(0);
         let said = serde_json::from_slice::<Value>(&run.stdout).expect("JSON").to_string();
         assert!(said.contains(&format!("\"look\":\"{look}\"")), "{folder:?}: {said}");
     }
@@ -60,26 +60,26 @@ fn the_file_lies_below_the_folder_for_it_or_the_home() {
 #[test]
 fn what_is_nearer_to_the_command_line_takes_precedence() {
     let dir = with_clip();
-    let of = |config, variables: &[_], options| {
+    let value_of = |config, variables: &[_], options| {
         let settings = settings(&dir, config, variables, options);
         let text = |name: &str| settings[name].to_string();
         [text("look"), text("smooth"), text("gray")].join(" ").replace('"', "")
     };
-    assert_eq!(of("", &[], ""), "natural 4.0 false");
-    assert_eq!(of(CONFIG, &[], ""), "haze 1.0 false");
+    assert_eq!(value_of("", &[], ""), "natural 4.0 false");
+    assert_eq!(value_of(CONFIG, &[], ""), "haze 1.0 false");
     let look = ("HISTEQ_LOOK", "underwater");
-    assert_eq!(of(CONFIG, &[look], ""), "underwater 1.0 false");
-    assert_eq!(of(CONFIG, &[look, ("HISTEQ_GRAY", "true")], "--look natural"), "natural 1.0 true");
-    assert_eq!(of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 1.0 true");
-    assert_eq!(of(CONFIG, &[look], "--use mine --look natural"), "natural 1.0 true");
-    assert_eq!(of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 1.0 false");
+    assert_eq!(value_of(CONFIG, &[look], ""), "underwater 1.0 false");
+    assert_eq!(value_of(CONFIG, &[look, ("HISTEQ_GRAY", "true")], "--look natural"), "natural 1.0 true");
+    assert_eq!(value_of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 1.0 true");
+    assert_eq!(value_of(CONFIG, &[look], "--use mine --look natural"), "natural 1.0 true");
+    assert_eq!(value_of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 1.0 false");
     // What asks for a text alone is no default.
-    assert_eq!(of("", &[("HISTEQ_HELP", "true"), ("HISTEQ_VERSION", "1.0")], ""), "natural 4.0 false");
+    assert_eq!(value_of("", &[("HISTEQ_HELP", "true"), ("HISTEQ_VERSION", "1.0")], ""), "natural 4.0 false");
     // A default that does not go with an option gives way.
-    assert_eq!(of(CONFIG, &[], "--exact"), "exact 0.0 false");
-    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 4.0 false");
+    assert_eq!(value_of(CONFIG, &[], "--exact"), "exact 0.0 false");
+    assert_eq!(value_of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 4.0 false");
     dir.write("other.toml", b"[defaults]\nlook = 'night'");
-    assert_eq!(of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 4.0 false");
+    assert_eq!(value_of(CONFIG, &[("HISTEQ_CONFIG", "other.toml")], ""), "night 4.0 false");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn colours_go_when_they_are_not_wanted() {
     let help = |variables: &[(&str, &str)]| {
         let mut command = dir.command("--help");
         command.env_remove("NO_COLOR").envs(variables.iter().copied());
-        Run::of(&mut command, "--help").exits_with(0).stdout
+        Run::from_command(&mut command, "--help").exits_with(0).stdout
     };
     assert!(help(&[("CLICOLOR_FORCE", "1")]).contains(&0x1b));
     assert!(!help(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains(&0x1b));

@@ -97,9 +97,9 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
     ));
     let plain = dir.read("plain.mov");
     // The code of the video, behind a version, a count, and a length.
-    let at = plain.windows(4).rposition(|four| four == b"stsd").expect("a description") + 16;
+    let offset = plain.windows(4).rposition(|four| four == b"stsd").expect("a description") + 16;
     for (file, codec) in [("prores-raw.mov", b"aprn"), ("clip.braw", b"brxq")] {
-        dir.write(file, &[&plain[..at], codec, &plain[at + 4..]].concat());
+        dir.write(file, &[&plain[..offset], codec, &plain[offset + 4..]].concat());
     }
     let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic\0\0\0\x0cmeta\0\0\0\0";
     dir.write("photo.heic", heic);
@@ -108,7 +108,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         dir.write(file, &[&b"%PDF-1.4\n"[..], &[b'x'; 2000]].concat());
     }
     dir.write("scan.dcm", &[&[0; 128][..], b"DICM\x02\0\0\0UL\x04\0", &[0; 2000]].concat());
-    let others: [(&str, &[u8]); 9] = [
+    let rest: [(&str, &[u8]); 9] = [
         ("clip.mp4.zip", b"PK\x03\x04"),
         ("clip.7z", b"7z\xbc\xaf\x27\x1c"),
         ("saved.mp4", b"\n<!DOCTYPE html><html>"),
@@ -119,7 +119,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         ("drawing.xcf", b"gimp xcf v011\0"),
         ("page.ps", b"%!PS-Adobe-3.0\n"),
     ];
-    for (file, begin) in others {
+    for (file, begin) in rest {
         dir.write(file, &[begin, &[0; 2000]].concat());
     }
     dir.write("film.iso", &[&[0; 0x8001][..], b"CD001\x01\0", &[0; 2000]].concat());
@@ -329,7 +329,7 @@ fn what_libraries_print_is_kept_from_those_who_read_stderr() {
         let line = format!("{options}--backend cpu --frames 3 --encoder mpeg4 -y in.mkv out.mkv");
         let mut command = dir.command(&line);
         command.env("LD_PRELOAD", dir.path("decoder.so")).env("ENCODER_SAYS", "a library speaks");
-        Run::of(&mut command, &line).exits_with(0)
+        Run::from_command(&mut command, &line).exits_with(0)
     };
     // So that the rest of this test can fail.
     run("").says(&["a library speaks"]);
@@ -343,7 +343,8 @@ fn what_libraries_print_is_kept_from_those_who_read_stderr() {
 fn a_word_that_is_no_text_is_told_unless_it_is_a_name() {
     let dir = with_clip();
     let line = "--look <word> in.mkv out.mkv";
-    let refused = Run::of(dir.command("--look").arg(OsStr::from_bytes(b"\xe9")).args(["in.mkv", "out.mkv"]), line);
+    let refused =
+        Run::from_command(dir.command("--look").arg(OsStr::from_bytes(b"\xe9")).args(["in.mkv", "out.mkv"]), line);
     let refused = refused.exits_with(2).says(&["\\xe9 is not UTF-8, as all have to be that are no names of files"]);
     assert_eq!(refused.stderr.lines().count(), 1);
 }

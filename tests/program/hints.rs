@@ -192,7 +192,7 @@ fn a_command_that_is_misspelt_is_proposed() {
 }
 
 #[test]
-fn of_two_sources_none_is_replaced() {
+fn none_of_two_sources_is_replaced() {
     let dir = with_clip("a.mkv");
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v 10 -c:v ffv1 b.mkv");
     let before = dir.files();
@@ -555,7 +555,7 @@ fn what_is_live_is_answered_with_the_command_for_it() {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
         command.env_remove(name);
     }
-    Run::of(&mut command, "live in.mkv").fails().says(&["no display", "--web", "--record out.mkv"]);
+    Run::from_command(&mut command, "live in.mkv").fails().says(&["no display", "--web", "--record out.mkv"]);
     dir.succeeds("live --backend cpu --web 0 --duration 1 in.mkv").says(&["in a browser: http://127.0.0.1:"]);
     assert_eq!(dir.names(), ["in.mkv"]);
 }
@@ -597,7 +597,7 @@ fn a_folder_in_place_of_a_file_is_answered_with_the_option_for_folders() {
     let (_, proposal) = said.split_once(" is a folder (").expect("a proposal");
     let options = proposal.split(" equalizes").next().expect("a command line");
     let line = format!("{} -q --backend cpu {options}", program().display());
-    Run::of(dir.other_command("bash", "-c").arg(&line), &line).exits_with(0);
+    Run::from_command(dir.other_command("bash", "-c").arg(&line), &line).exits_with(0);
     std::fs::rename(dir.path("DIR/it's one.mkv"), dir.path("one.mkv")).expect("a file");
     assert_eq!(dir.frames("one.mkv").len(), 10);
 }
@@ -622,7 +622,7 @@ fn no_message_has_the_code_of_a_systems_error() {
         );
     }
     let mut command = dir.command("in.mkv");
-    Run::of(command.env("HISTEQ_CONFIG", "missing.toml"), "in.mkv")
+    Run::from_command(command.env("HISTEQ_CONFIG", "missing.toml"), "in.mkv")
         .exits_with(2)
         .says(&["missing.toml: No such file or directory (HISTEQ_CONFIG= reads none)"]);
 }

@@ -32,11 +32,11 @@ fn film_of(dir: &Dir, size: &str, name: &str, seconds: u32, options: &str) {
 
 /// Everything about the packets of a file that does not depend on how the video was encoded.
 fn times(dir: &Dir, file: &str) -> Vec<(String, i64, i64)> {
-    let of = |value: &Value, key: &str| value[key].as_i64().unwrap_or(i64::MIN);
+    let value_of = |value: &Value, key: &str| value[key].as_i64().unwrap_or(i64::MIN);
     let kind = |packet: &Value| packet["codec_type"].as_str().unwrap_or_default().to_owned();
     let packets = dir.probe("-show_packets", file)["packets"].as_array().cloned().unwrap_or_default();
     let mut times: Vec<_> =
-        packets.iter().map(|packet| (kind(packet), of(packet, "pts"), of(packet, "duration"))).collect();
+        packets.iter().map(|packet| (kind(packet), value_of(packet, "pts"), value_of(packet, "duration"))).collect();
     times.sort();
     times
 }
@@ -288,10 +288,10 @@ fn pieces_that_are_damaged_are_made_again() {
         dir.succeeds("run plan.json");
         let piece = format!(".joined.mkv.pieces/00000{damaged}.piece");
         let mut bytes = dir.read(&piece);
-        let at = (bytes.len() as f64 * part) as usize;
-        match bytes.get_mut(at) {
+        let offset = (bytes.len() as f64 * part) as usize;
+        match bytes.get_mut(offset) {
             Some(byte) => *byte ^= 1,
-            None => bytes.truncate(at - 100),
+            None => bytes.truncate(offset - 100),
         }
         dir.write(&piece, &bytes);
         let run = dir.succeeds(&format!("-y {line} --jobs 2"));
@@ -340,13 +340,13 @@ fn what_a_process_warns_of_is_a_warning_and_how_far_it_is_is_shown() {
         assert!(!warnings.is_empty() && warnings.iter().all(is_named) && said.contains("past the edge"), "{said}");
         let events = String::from_utf8(dir.read("events.jsonl")).expect("text");
         let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        let of = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
+        let value_of = |name: &str| events.iter().filter(|event| event["event"] == name).cloned().collect::<Vec<_>>();
         assert!(
-            of("warning")
+            value_of("warning")
                 .iter()
                 .any(|event| event["message"].as_str().is_some_and(|said| said.starts_with("film.mkv: --roi")))
         );
-        let last = of("progress").pop().expect("progress");
+        let last = value_of("progress").pop().expect("progress");
         // 20 seconds of video in less than 20 seconds times 100 frames.
         assert_eq!(last["frame"], 100, "{last}");
         let (speed, fps) = (last["speed"].as_f64().expect("a number"), last["fps"].as_f64().expect("a number"));
@@ -487,8 +487,8 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
     let whole = dir.read("film.mkv");
     // One byte of the same length: every piece that decodes it says so.
     let mut changed = whole.clone();
-    let at = whole.len() * 5 / 8;
-    changed[at] ^= 0x10;
+    let index = whole.len() * 5 / 8;
+    changed[index] ^= 0x10;
     dir.write("film.mkv", &changed);
     let codes: Vec<Option<i32>> = (0..4).map(|piece| dir.run(&format!("run plan.json --piece {piece}")).code).collect();
     assert!(codes.contains(&Some(65)) && codes.contains(&Some(0)), "{codes:?}");
@@ -555,7 +555,7 @@ fn a_full_disk_asks_for_another_attempt() {
     dir.write("plan.json", &plan);
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'ulimit -f 30; exec {program} run plan.json --piece 0'");
-    Run::of(&mut dir.other_command("bash", &line), &line).exits_with(75).says(&["cannot be written"]);
+    Run::from_command(&mut dir.other_command("bash", &line), &line).exits_with(75).says(&["cannot be written"]);
     assert!(!dir.path(".joined.mkv.pieces/000000.piece").exists());
     dir.succeeds("run plan.json");
     dir.succeeds("join plan.json");
@@ -567,7 +567,7 @@ fn a_plan_that_is_none_is_refused_in_a_line() {
     film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
     let plan =
         String::from_utf8(dir.succeeds("plan film.mkv joined.mkv --encoder ffv1 --piece 3").stdout).expect("text");
-    for (from, to) in [
+    for (old, new) in [
         ("\"histeq_plan\":1", "\"histeq_plan\":2"),
         ("histeq-video 0", "histeq-video 9"),
         ("libavcodec ", "libavcodec 9"),
@@ -577,11 +577,11 @@ fn a_plan_that_is_none_is_refused_in_a_line() {
         ("\"packets\":12", "\"packets\":0"),
         ("{\"histeq_plan\"", "[\"histeq_plan\""),
     ] {
-        assert!(plan.contains(from), "{from}");
-        dir.write("plan.json", plan.replacen(from, to, 1).as_bytes());
+        assert!(plan.contains(old), "{old}");
+        dir.write("plan.json", plan.replacen(old, new, 1).as_bytes());
         for command in ["run plan.json --piece 0", "join plan.json", "status plan.json"] {
             let run = dir.run(command).fails();
-            assert_eq!(run.stderr.lines().count(), 1, "{from}: {}", run.stderr);
+            assert_eq!(run.stderr.lines().count(), 1, "{old}: {}", run.stderr);
         }
     }
     dir.write("plan.json", plan.as_bytes());
@@ -653,15 +653,18 @@ fn every_line_of_many_files_names_its_file() {
         "{}",
         run.stderr
     );
-    let of = |name: &str| {
+    let value_of = |name: &str| {
         let files = events.iter().filter(|event| event["event"] == "file" && event["input"] == name);
         let files: Vec<&Value> = files.collect();
         assert_eq!(files.len(), 1, "{name}: {}", run.stderr);
         files[0]
     };
-    assert_eq!((&of("a.mkv")["exit_code"], &of("b.mkv")["exit_code"]), (&3.into(), &0.into()));
-    assert_eq!((&of("b.mkv")["output"], &of("b.mkv")["frames"]), (&"out/b.mkv".into(), &30.into()));
-    assert_eq!((&of("broken.mkv")["exit_code"], &of("broken.mkv")["error"]["kind"]), (&7.into(), &"damage".into()));
+    assert_eq!((&value_of("a.mkv")["exit_code"], &value_of("b.mkv")["exit_code"]), (&3.into(), &0.into()));
+    assert_eq!((&value_of("b.mkv")["output"], &value_of("b.mkv")["frames"]), (&"out/b.mkv".into(), &30.into()));
+    assert_eq!(
+        (&value_of("broken.mkv")["exit_code"], &value_of("broken.mkv")["error"]["kind"]),
+        (&7.into(), &"damage".into())
+    );
     dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 500 -pix_fmt yuv444p12le -c:v ffv1 long.mkv");
     let run = dir.succeeds("--jobs 2 --encoder prores_ks --backend cpu long.mkv c.mkv");
     run.says(&["warning: long.mkv: encoder prores_ks does not take", "by 2 jobs"]);

@@ -208,7 +208,7 @@ fn two_signals_end_a_run_whose_messages_nobody_reads() {
 }
 
 #[test]
-fn of_many_files_an_interrupted_one_leaves_what_was_encoded_too() {
+fn an_interrupted_one_of_many_files_leaves_what_was_encoded_too() {
     if !encoder_is_here("interrupting", "libx264") {
         return;
     }
@@ -218,8 +218,8 @@ fn of_many_files_an_interrupted_one_leaves_what_was_encoded_too() {
     assert_eq!(dir.names(), ["long.mkv", "out/long.partial.mkv"]);
     let frames = dir.frames("out/long.partial.mkv").len();
     let told: Vec<serde_json::Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let of = |kind: &str| told.iter().find(|event| event["event"] == kind).expect("an event");
-    let (file, result) = (of("file"), of("result"));
+    let value_of = |kind: &str| told.iter().find(|event| event["event"] == kind).expect("an event");
+    let (file, result) = (value_of("file"), value_of("result"));
     assert_eq!((&file["exit_code"], &file["partial"]), (&130.into(), &"out/long.partial.mkv".into()), "{file}");
     assert_eq!(file["frames"].as_u64(), Some(frames as u64), "{file}");
     assert_eq!(result["outputs"][0]["name"], "out/long.partial.mkv", "{result}");

@@ -9,8 +9,8 @@ fn sky(dir: &Dir, background: u32) {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 24) % 32
     };
-    let samples = (0..96 * 160_u32).flat_map(|at| {
-        let (x, y) = (at % 160, at / 160);
+    let samples = (0..96 * 160_u32).flat_map(|index| {
+        let (x, y) = (index % 160, index / 160);
         let nebula = if x.abs_diff(110) + y.abs_diff(50) < 25 { background / 2 } else { 0 };
         let star = if x % 53 == 20 && y % 41 == 20 { 65_535 } else { 0 };
         ((background + nebula + noise() + star).min(65_535) as u16).to_le_bytes()

@@ -43,12 +43,12 @@ fn a_burnt_in_box_that_changes_its_brightness_does_not_move_the_rest() {
         "--roi 10,3,80,50",
         "--set look-ahead=0",
     ] {
-        let of = |file: &str, mask: &str| {
+        let value_of = |file: &str, mask: &str| {
             dir.succeeds(&format!("--denoise 0 {options} {mask} --verify --encoder ffv1 -y {file} out.mkv"));
             rest(&dir.raw("out.mkv", "yuv444p"))
         };
-        let expected = of("still.mkv", "--mask mask.png");
-        assert!(expected == of("blinking.mkv", "--mask mask.png"), "'{options}'");
+        let expected = value_of("still.mkv", "--mask mask.png");
+        assert!(expected == value_of("blinking.mkv", "--mask mask.png"), "'{options}'");
         assert!(expected != rest(&dir.raw("still.mkv", "yuv444p")), "'{options}' should change something");
     }
     let without = |file: &str| {

@@ -14,7 +14,7 @@ fn latin(text: &str) -> OsString {
 /// Runs a command line in Latin-1.
 fn run(dir: &Dir, line: &str) -> Run {
     let mut command = dir.command("");
-    Run::of(command.args(line.split(' ').map(latin)), line)
+    Run::from_command(command.args(line.split(' ').map(latin)), line)
 }
 
 /// The bytes of all files by their names.
@@ -112,8 +112,8 @@ fn folders_numbered_images_and_the_names_of_many() {
     }
     plain.ffmpeg("-i Q.nut -frames:v 4 bQ%03d.png");
     for number in 1..=4 {
-        let (from, to) = (format!("bQ{number:03}.png"), format!("bildQr/50%_{number:03}Q.png"));
-        std::fs::copy(plain.path(&from), plain.path(to)).expect("a file");
+        let (source, target) = (format!("bQ{number:03}.png"), format!("bildQr/50%_{number:03}Q.png"));
+        std::fs::copy(plain.path(&source), plain.path(target)).expect("a file");
     }
     for name in ["kartQ/Q.nut", "kartQ/tQg/gut.nut"] {
         std::fs::copy(plain.path("Q.nut"), plain.path(name)).expect("a file");

@@ -174,12 +174,12 @@ fn the_bar_has_all_colours_and_stands_beside_the_picture() {
     dir.succeeds("--range 20000:20260 --palette viridis --colour-bar in.png wider.png");
     dir.succeeds("--look thermal --levels 1 --strength 1 --palette viridis --color-bar in.png equalized.png");
     let (plain, bar) = (dir.raw("plain.png", "rgb24"), dir.raw("bar.png", "rgb24"));
-    let at = |x: usize, y: usize| -> [u8; 3] { std::array::from_fn(|c| bar[3 * (256 * y + x) + c]) };
+    let pixel = |x: usize, y: usize| -> [u8; 3] { std::array::from_fn(|c| bar[3 * (256 * y + x) + c]) };
     // 54 columns at the right, 120 rows in the middle: five letters of 6 pixels, the bar of 12, margins of 4.
     assert!((0..160).all(|y| plain[3 * 256 * y..][..3 * 202] == bar[3 * 256 * y..][..3 * 202]));
-    assert_eq!((at(202, 20), at(255, 139), at(202, 19) == [0; 3]), ([0; 3], [0; 3], false));
+    assert_eq!((pixel(202, 20), pixel(255, 139), pixel(202, 19) == [0; 3]), ([0; 3], [0; 3], false));
     // From the top of the bar to its end: the first and the last colour.
-    assert_eq!((at(245, 29), at(245, 130)), ([253, 231, 37], [68, 1, 84]));
+    assert_eq!((pixel(245, 29), pixel(245, 130)), ([253, 231, 37], [68, 1, 84]));
     for middle in [29, 130, 79] {
         assert!(has_letters(&bar[3 * 256 * (middle - 5)..][..3 * 256 * 10], 256, 206..236), "{middle}");
     }

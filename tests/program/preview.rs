@@ -31,7 +31,7 @@ struct Rgb {
 
 impl Rgb {
     /// The first frame of a file.
-    fn of(dir: &Dir, file: &str) -> Self {
+    fn open(dir: &Dir, file: &str) -> Self {
         let width = dir.streams(file)[0]["width"].as_u64().expect("a width") as usize;
         Rgb { width, bytes: dir.raw(file, "rgb24") }
     }
@@ -76,7 +76,7 @@ fn a_video_has_a_column_for_each_of_four_frames_and_a_row_for_each_look() {
     let run = dir.succeeds("preview in.mkv").says(&["4 frames under 7 looks", " -> in-looks.png"]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     assert_eq!(dir.names(), ["in-looks.png", "in.mkv"]);
-    let (sheet, cell) = (Rgb::of(&dir, "in-looks.png"), (320, 180));
+    let (sheet, cell) = (Rgb::open(&dir, "in-looks.png"), (320, 180));
     assert_eq!(sheet.size(), (LEFT + 4 * 328, 36 + 8 * 188));
     // Without a denoiser, the whole temporal window is there.
     for (row, look) in [(0, "the original"), (1, "natural"), (3, "haze"), (6, "thermal"), (7, "exact")] {
@@ -97,7 +97,7 @@ fn an_image_is_shown_as_each_look_makes_it() {
     let dir = Dir::new();
     photo(&dir);
     dir.succeeds("preview in.png").says(&["1 frame under 7 looks"]);
-    let (sheet, cell) = (Rgb::of(&dir, "in-looks.png"), (480, 270));
+    let (sheet, cell) = (Rgb::open(&dir, "in-looks.png"), (480, 270));
     assert_eq!(sheet.size(), (LEFT + 488, GAP + 8 * 278));
     let original = sheet.cell(0, 0, cell);
     assert!(apart(&original, &scaled(&dir, "in.png", 0, cell)) < 1.0);
@@ -116,7 +116,7 @@ fn columns_are_of_the_part_that_is_asked_for() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
     dir.succeeds("preview --start 0.8 --duration 0.2 --frames 1 in.mkv part.png");
-    let part = Rgb::of(&dir, "part.png");
+    let part = Rgb::open(&dir, "part.png");
     assert_eq!(part.size(), (LEFT + 488, 36 + 8 * 278));
     assert!(apart(&part.cell(0, 0, (480, 270)), &scaled(&dir, "in.mkv", 22, (480, 270))) < 1.0);
     dir.run("preview --start 100 in.mkv").exits_with(2).says(&["no frame at or after --start"]);
@@ -128,7 +128,7 @@ fn frames_are_counted_where_the_length_is_not_known() {
     let dir = Dir::new();
     clip(&dir, "in.y4m");
     dir.succeeds("preview --frames 2 in.y4m");
-    let (sheet, cell) = (Rgb::of(&dir, "in-looks.png"), (320, 180));
+    let (sheet, cell) = (Rgb::open(&dir, "in-looks.png"), (320, 180));
     assert_eq!(sheet.size().0, LEFT + 2 * 328);
     for (column, frame) in [10, 30].into_iter().enumerate() {
         assert!(apart(&sheet.cell(column, 0, cell), &scaled(&dir, "in.y4m", frame, cell)) < 1.0);
@@ -140,10 +140,10 @@ fn short_videos_have_a_column_for_each_frame_and_keep_their_shape() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -vf setsar=2 -frames:v 2 -c:v ffv1 wide.mkv");
     dir.succeeds("preview wide.mkv");
-    assert_eq!(Rgb::of(&dir, "wide-looks.png").size(), (LEFT + 2 * 328, 36 + 8 * 128));
+    assert_eq!(Rgb::open(&dir, "wide-looks.png").size(), (LEFT + 2 * 328, 36 + 8 * 128));
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 frame%03d.png");
     dir.succeeds("preview frame%03d.png");
-    assert_eq!(Rgb::of(&dir, "frame-looks.png").size(), (LEFT + 3 * 328, 36 + 8 * 248));
+    assert_eq!(Rgb::open(&dir, "frame-looks.png").size(), (LEFT + 3 * 328, 36 + 8 * 248));
 }
 
 #[test]
@@ -187,13 +187,13 @@ fn the_default_is_marked_and_so_are_rows_that_look_like_another() {
     let cell = (480, 270);
     photo(&dir);
     dir.succeeds("preview in.png").never_says("like ");
-    let sheet = Rgb::of(&dir, "in-looks.png");
+    let sheet = Rgb::open(&dir, "in-looks.png");
     let marked: Vec<usize> = (0..8).filter(|&row| has_a_second_line(&sheet, row, cell)).collect();
     assert_eq!(marked, [1], "natural is the default");
     // Clean footage, of which the default and faithful make what it was.
     dir.ffmpeg("-f lavfi -i testsrc2=size=160x90:rate=25 -frames:v 5 -c:v ffv1 clean.mkv");
     let said = dir.succeeds("preview --frames 1 clean.mkv").stderr;
-    let sheet = Rgb::of(&dir, "clean-looks.png");
+    let sheet = Rgb::open(&dir, "clean-looks.png");
     let rows: Vec<Vec<u8>> = (0..8).map(|row| sheet.cell(0, row, cell)).collect();
     let like = said.split("; ").find_map(|part| part.split_once(": like original")).expect("rows like the original").0;
     let like: Vec<&str> = like.split(", ").collect();
@@ -216,7 +216,7 @@ fn clips_that_stand_are_as_large_as_those_that_lie() {
         dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 3 -c:v ffv1 {file}"));
         dir.succeeds(&format!("preview --looks thermal {file}"));
     }
-    let (lies, stands) = (Rgb::of(&dir, "lies-looks.png"), Rgb::of(&dir, "stands-looks.png"));
+    let (lies, stands) = (Rgb::open(&dir, "lies-looks.png"), Rgb::open(&dir, "stands-looks.png"));
     let left = 10 * "--look thermal".len() + 4 * GAP;
     assert_eq!(lies.size(), (left + 3 * 328, 36 + 2 * 188));
     assert_eq!(stands.size(), (left + 3 * 188, 36 + 2 * 328));
@@ -237,7 +237,7 @@ fn what_cannot_be_read_several_times_is_refused() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
     refused(&dir, dir.fed("preview -", &dir.read("in.mkv")), &["stdin: ", "save it to a file first"]);
-    Run::of(&mut dir.other_command("mkfifo", "fifo"), "fifo").exits_with(0);
+    Run::from_command(&mut dir.other_command("mkfifo", "fifo"), "fifo").exits_with(0);
     let run = dir.run("preview fifo");
     std::fs::remove_file(dir.path("fifo")).expect("it was there");
     refused(&dir, run, &["fifo: ", "save it to a file first"]);
@@ -294,7 +294,7 @@ fn looks_and_strengths_are_rows() {
     let dir = Dir::new();
     photo(&dir);
     dir.succeeds("preview --looks night,exact --strength 0.5,1 in.png").says(&["1 frame under 2 looks"]);
-    let (sheet, cell) = (Rgb::of(&dir, "in-looks.png"), (480, 270));
+    let (sheet, cell) = (Rgb::open(&dir, "in-looks.png"), (480, 270));
     let (left, height) = (10 * "exact, strength 0.5".len() + 4 * GAP, GAP + 5 * 278);
     assert_eq!(sheet.size(), (left + 488, height));
     for (row, options) in (1..).zip([
@@ -309,7 +309,7 @@ fn looks_and_strengths_are_rows() {
         assert!(difference < 1.0, "{options} is {difference} levels apart");
     }
     dir.succeeds("preview -y --look haze in.png one.png").says(&["1 frame under 1 look "]);
-    assert_eq!(Rgb::of(&dir, "one.png").size().1, GAP + 2 * 278);
+    assert_eq!(Rgb::open(&dir, "one.png").size().1, GAP + 2 * 278);
     dir.run("preview --looks nihgt in.png").exits_with(2).says(&["night"]);
     dir.run("preview --strength 2 in.png").exits_with(2).says(&["a number from 0 to 1"]);
 }
@@ -321,7 +321,7 @@ fn large_pictures_are_shown_as_they_become() {
     let picture = "format=yuv420p,geq=lum=16+mod(X/6+Y/4.5\\,64):cb=118:cr=132,noise=alls=4";
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=1280x720 -vf {picture} -frames:v 1 -c:v ffv1 large.mkv"));
     dir.succeeds("preview --frames 1 large.mkv");
-    let (sheet, cell) = (Rgb::of(&dir, "large-looks.png"), (480, 270));
+    let (sheet, cell) = (Rgb::open(&dir, "large-looks.png"), (480, 270));
     for (row, look) in (1..).zip(LOOKS) {
         dir.succeeds(&format!("-q -y --look {look} --encoder ffv1 large.mkv out.mkv"));
         let difference = apart(&sheet.cell(0, row, cell), &scaled(&dir, "out.mkv", 0, cell));

@@ -186,12 +186,12 @@ fn a_system_that_has_no_files_without_names_has_hidden_ones() {
         ("--backend cpu -y --frames 3 in.mkv out.mkv", 3),
         ("live --backend cpu --no-preview -y --frames 4 --record out.mkv -f lavfi testsrc2=s=64x48:r=25", 4),
     ] {
-        Run::of(&mut without_proc(line), line).exits_with(0);
+        Run::from_command(&mut without_proc(line), line).exits_with(0);
         assert_eq!(dir.frames("out.mkv").len(), frames, "{line}");
     }
     let before = dir.files();
     for (line, code) in [("--backend cpu -y in.mkv out.png", 1), ("--backend cpu -n in.mkv out.mkv", 3)] {
-        Run::of(&mut without_proc(line), line).ends_as(code);
+        Run::from_command(&mut without_proc(line), line).ends_as(code);
     }
     assert!(dir.files() == before, "{:?}", dir.names());
     assert_eq!(dir.names(), ["c.jsonl", "in.mkv", "out.mkv", "s.csv"]);
@@ -281,7 +281,7 @@ fn a_video_under_a_name_like_that_of_images_replaces_no_file() {
 }
 
 #[test]
-fn of_two_runs_that_may_not_overwrite_one_has_the_name() {
+fn one_of_two_runs_that_may_not_overwrite_has_the_name() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
     let runs = [waiting(&dir, "-n - out.mkv"), waiting(&dir, "-n - out.mkv")];
@@ -336,8 +336,10 @@ fn stdout_by_the_name_of_a_file_is_appended_to_as_the_shell_says() {
     ] {
         dir.write("log", b"precious\n");
         let line = format!("exec {} -q {line} >> log", program().display());
-        let run =
-            Run::of(&mut shell(&dir, &line.replace("-q compare", "compare -q").replace("-q live", "live -q")), &line);
+        let run = Run::from_command(
+            &mut shell(&dir, &line.replace("-q compare", "compare -q").replace("-q live", "live -q")),
+            &line,
+        );
         run.exits_with(0);
         assert!(dir.read("log").starts_with(b"precious\nYUV4MPEG2 "), "{line}");
         assert_eq!(dir.names(), ["in.mkv", "log"]);
@@ -418,8 +420,10 @@ fn a_file_that_is_replaced_keeps_its_mode_and_owner() {
         set_mode(&dir, name, mode);
     }
     let unprivileged = format!("--reuid 65532 --regid 65532 --clear-groups {}", program().display());
-    let run =
-        Run::of(&mut dir.other_command("setpriv", &format!("{unprivileged} -y in.mkv out.mkv")), "as another user");
+    let run = Run::from_command(
+        &mut dir.other_command("setpriv", &format!("{unprivileged} -y in.mkv out.mkv")),
+        "as another user",
+    );
     run.exits_with(0);
     assert_eq!(mode(&dir, "out.mkv"), 0o644);
 }
@@ -430,7 +434,7 @@ fn a_new_file_has_the_mode_that_new_files_have() {
     clip(&dir, "in.mkv");
     for (umask, expected) in [("027", 0o640), ("002", 0o664), ("077", 0o600)] {
         let line = format!("umask {umask}; exec PROGRAM -q --stats {umask}.csv in.mkv {umask}.mkv");
-        Run::of(&mut shell(&dir, &line), &line).exits_with(0);
+        Run::from_command(&mut shell(&dir, &line), &line).exits_with(0);
         for name in [format!("{umask}.mkv"), format!("{umask}.csv")] {
             assert_eq!(mode(&dir, &name), expected, "{name}");
         }
@@ -446,7 +450,8 @@ fn no_other_user_can_read_the_new_file_before_it_has_the_mode_of_the_old_one() {
     let mut running = waiting(&dir, "-y - out.mkv");
     let open = std::fs::read_dir(format!("/proc/{}/fd", running.child().id())).expect("open files");
     let open = open.map(|entry| entry.expect("an entry").path());
-    let ours = |path: &std::path::PathBuf| std::fs::read_link(path).is_ok_and(|to| to.starts_with(dir.path("")));
+    let ours =
+        |path: &std::path::PathBuf| std::fs::read_link(path).is_ok_and(|target| target.starts_with(dir.path("")));
     let modes: Vec<u32> = open.filter(ours).map(|path| std::fs::metadata(path).expect("open").mode() & 0o777).collect();
     assert_eq!(modes, [0o600]);
     assert_eq!(fed(running, &dir.read("in.mkv")).0, Some(0));
@@ -469,7 +474,7 @@ fn success_is_said_only_of_what_is_on_the_disk() {
         for output in ["out.mkv", "out.y4m"] {
             let line = format!("--backend cpu -y in.mkv {output}");
             let mut command = dir.command(&line);
-            let run = Run::of(command.env("LD_PRELOAD", dir.path("fsync.so")).env("FAILS", fails), &line);
+            let run = Run::from_command(command.env("LD_PRELOAD", dir.path("fsync.so")).env("FAILS", fails), &line);
             let run = run.ends_as(code);
             if code == 1 {
                 run.says(&[output, "Input/output error"]);
@@ -488,7 +493,7 @@ fn a_file_that_outgrows_its_limit_is_an_error() {
     clip(&dir, "in.mkv");
     for output in ["out.mkv", "out.y4m", "out.mp4"] {
         let line = format!("ulimit -f 2; exec PROGRAM -q in.mkv {output}");
-        let run = Run::of(&mut shell(&dir, &line), &line).fails().says(&["File too large"]);
+        let run = Run::from_command(&mut shell(&dir, &line), &line).fails().says(&["File too large"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert_eq!(dir.names(), ["in.mkv"]);
     }
@@ -527,10 +532,10 @@ fn a_stdout_that_is_closed_is_an_error() {
         "man",
     ] {
         let line = format!("exec {} {line} >&-", program().display());
-        let run = Run::of(&mut shell(&dir, &line), &line).fails().says(&["stdout is closed"]);
+        let run = Run::from_command(&mut shell(&dir, &line), &line).fails().says(&["stdout is closed"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         // What needs no stdout does not miss it.
-        Run::of(&mut shell(&dir, "exec PROGRAM -q -y in.mkv out.mkv >&-"), "no stdout").exits_with(0);
+        Run::from_command(&mut shell(&dir, "exec PROGRAM -q -y in.mkv out.mkv >&-"), "no stdout").exits_with(0);
     }
 }
 

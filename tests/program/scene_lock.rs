@@ -71,13 +71,13 @@ fn a_scene_is_what_a_window_is_that_holds_all_of_it() {
         ("yuv420p", "--filter hflip --max-gain 3 --strength 0.7"),
     ] {
         film(&dir, format);
-        let of = |window: &str| {
+        let value_of = |window: &str| {
             dir.succeeds(&format!("{options} {window} --encoder ffv1 -y in.mkv out.mkv"));
             dir.raw("out.mkv", format)
         };
-        let whole = of("--smooth scene");
-        assert!(whole == of("--smooth 4 --set look-ahead=4"), "{format} {options}");
-        assert!(whole != of("--smooth 0.2"), "{format} {options}");
+        let whole = value_of("--smooth scene");
+        assert!(whole == value_of("--smooth 4 --set look-ahead=4"), "{format} {options}");
+        assert!(whole != value_of("--smooth 0.2"), "{format} {options}");
     }
 }
 
@@ -101,13 +101,13 @@ fn a_mask_statistics_and_pictures_of_two_sizes_go_with_whole_scenes() {
     let dir = Dir::new();
     film(&dir, "yuv420p");
     dir.ffmpeg("-f lavfi -i color=white:size=96x64 -frames:v 1 -vf format=gray,drawbox=20:0:32:64:black:fill mask.png");
-    let of = |options: &str| {
+    let value_of = |options: &str| {
         dir.succeeds(&format!("{options} --method global --encoder ffv1 -y in.mkv out.mkv"));
         dir.raw("out.mkv", "yuv420p")
     };
-    let masked = of("--smooth scene --mask mask.png");
-    assert!(masked == of("--smooth 4 --set look-ahead=4 --mask mask.png"));
-    assert!(masked != of("--smooth scene"));
+    let masked = value_of("--smooth scene --mask mask.png");
+    assert!(masked == value_of("--smooth 4 --set look-ahead=4 --mask mask.png"));
+    assert!(masked != value_of("--smooth scene"));
     for look in ["haze", "underwater"] {
         dir.succeeds(&format!("--look {look} --smooth scene --stats s.jsonl --encoder ffv1 -y in.mkv out.mkv"));
         assert_eq!(lines(&dir, "s.jsonl").len(), 60);

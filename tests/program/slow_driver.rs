@@ -55,8 +55,8 @@ fn driver(dir: &Dir) -> bool {
 /// The program beside a driver of this version.
 fn command(dir: &Dir, version: u32, line: &str) -> Command {
     let mut command = dir.command(line);
-    let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let paths = std::iter::once(dir.path("")).chain(std::env::split_paths(&others));
+    let rest = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let paths = std::iter::once(dir.path("")).chain(std::env::split_paths(&rest));
     let paths = std::env::join_paths(paths).expect("paths without colons");
     command.env("LD_LIBRARY_PATH", paths).env("DRIVER_VERSION", version.to_string());
     command
@@ -64,7 +64,7 @@ fn command(dir: &Dir, version: u32, line: &str) -> Command {
 
 /// Runs it.
 fn run(dir: &Dir, version: u32, line: &str) -> Run {
-    Run::of(&mut command(dir, version, line), line)
+    Run::from_command(&mut command(dir, version, line), line)
 }
 
 /// A folder with a driver, and with videos: a short one, a longer one, and one that is worth opening a GPU for.
@@ -134,7 +134,7 @@ fn only_a_job_that_is_worth_it_starts_the_driver() {
         let started = dir.path("started");
         let _ = std::fs::remove_file(&started);
         let line = format!("-y --output-format null {line} {input} -");
-        let run = Run::of(command(&dir, 12_040, &line).env("DRIVER_STARTED", &started), &line);
+        let run = Run::from_command(command(&dir, 12_040, &line).env("DRIVER_STARTED", &started), &line);
         (run.code, started.exists())
     };
     assert_eq!(starts("", "short.mkv"), (Some(0), false));

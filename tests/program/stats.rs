@@ -325,9 +325,9 @@ fn levels_that_are_stretched_are_told_with_their_gain() {
     dir.succeeds("--look haze --stats s.csv --encoder ffv1 -y in.mkv out.mkv");
     let table = String::from_utf8(dir.read("s.csv")).unwrap();
     let columns: Vec<&str> = table.lines().next().unwrap().split(',').collect();
-    let at = columns.iter().position(|name| *name == "gain").expect("a column");
+    let index = columns.iter().position(|name| *name == "gain").expect("a column");
     assert!(
-        table.lines().skip(1).all(|line| line.split(',').nth(at).unwrap().parse::<f64>().unwrap() > 1.0),
+        table.lines().skip(1).all(|line| line.split(',').nth(index).unwrap().parse::<f64>().unwrap() > 1.0),
         "{table}"
     );
 }
@@ -347,8 +347,8 @@ fn what_a_frame_lacks_is_in_its_record_by_name() {
         let key = format!("found_{name}");
         let mean = records.iter().map(|record| number(record, &key)).sum::<f64>() / records.len() as f64;
         assert!((mean - of_all.as_f64().expect("a number")).abs() < 0.006, "{name}: {mean}, not {of_all}");
-        let at = columns.iter().position(|column| *column == key).unwrap_or_else(|| panic!("{key} in {columns:?}"));
-        let first = table.lines().nth(1).and_then(|line| line.split(',').nth(at)).expect("a value");
+        let index = columns.iter().position(|column| *column == key).unwrap_or_else(|| panic!("{key} in {columns:?}"));
+        let first = table.lines().nth(1).and_then(|line| line.split(',').nth(index)).expect("a value");
         assert_eq!(first.parse::<f64>().ok(), records[0][&key].as_f64(), "{name}");
     }
     assert!(found["exposure"].as_f64() > Some(1.5) && found["noise"].as_f64() > Some(0.9), "{found:?}");
@@ -407,7 +407,7 @@ for name, key in ('in.mkv', 'mean_before'), ('out.mkv', 'mean_after'):
         assert abs(mean - record[key]) < 0.001, (name, mean, record)
 ";
     dir.write("check.py", format!("{lines}{check}").as_bytes());
-    Run::of(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
+    Run::from_command(&mut dir.other_command("python3", "check.py"), "check.py").exits_with(0);
 }
 
 #[test]

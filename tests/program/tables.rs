@@ -43,9 +43,9 @@ fn through(dir: &Dir, table: &str, samples: &[u16]) -> Vec<u16> {
     let entries: Vec<[f32; 3]> = text.lines().filter(is_entry).map(entry).collect();
     assert_eq!(entries.len(), size.pow(3), "{table}");
     let mut made = samples.to_vec();
-    for at in (0..samples.len()).filter(|at| at % (3 * PIXELS) < PIXELS) {
+    for position in (0..samples.len()).filter(|position| position % (3 * PIXELS) < PIXELS) {
         // The planes are green, blue and red.
-        let places = [at + 2 * PIXELS, at, at + PIXELS];
+        let places = [position + 2 * PIXELS, position, position + PIXELS];
         let levels = places.map(|place| f32::from(samples[place]) / 65_535.0 * (size - 1) as f32);
         let mut corner = levels.map(|level| (level as usize).min(size - 2));
         let mut order = [0, 1, 2].map(|channel| (levels[channel] - corner[channel] as f32, channel));
@@ -83,12 +83,15 @@ fn a_table_gives_a_grading_program_our_picture() {
         ));
         let ours = rgb(&dir, "out.mkv", "");
         let theirs = rgb(&dir, "in.mkv", ",lut3d=look.cube:interp=tetrahedral");
-        let (wrong, of) = apart(&theirs, &ours);
-        assert!(wrong * 1000 <= of, "{look}: {wrong} of {of} are more than half a level off");
+        let (wrong, total) = apart(&theirs, &ours);
+        assert!(wrong * 1000 <= total, "{look}: {wrong} of {total} are more than half a level off");
         let (changed, _) = apart(&original, &ours);
-        assert!(changed * 2 > of, "{look} changes only {changed} of {of}");
-        let own = through(&dir, "look.cube", &original);
-        assert!(theirs.iter().zip(own).all(|(theirs, own)| theirs.abs_diff(own) <= 1), "{look}: not what FFmpeg makes");
+        assert!(changed * 2 > total, "{look} changes only {changed} of {total}");
+        let applied = through(&dir, "look.cube", &original);
+        assert!(
+            theirs.iter().zip(applied).all(|(theirs, applied)| theirs.abs_diff(applied) <= 1),
+            "{look}: not what FFmpeg makes"
+        );
     }
 }
 
@@ -104,11 +107,14 @@ fn the_table_of_log_takes_log() {
             "-y --log s-log3 {look} --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
         ));
         let ours = rgb(&dir, "out.mkv", "");
-        let (wrong, of) = apart(&through(&dir, "look.cube", &original), &ours);
-        assert!(wrong * 1000 <= of, "{look}: {wrong} of {of} are more than half a level off");
+        let (wrong, total) = apart(&through(&dir, "look.cube", &original), &ours);
+        assert!(wrong * 1000 <= total, "{look}: {wrong} of {total} are more than half a level off");
         for (before, what) in [(&original, "log"), (&shown, "what is shown of it")] {
             let (changed, _) = apart(before, &ours);
-            assert!(changed * 2 > of || look == "--strength 0", "{look} changes only {changed} of {of} of {what}");
+            assert!(
+                changed * 2 > total || look == "--strength 0",
+                "{look} changes only {changed} of {total} of {what}"
+            );
         }
     }
 }
@@ -136,10 +142,10 @@ fn the_table_of_each_scene_gives_its_picture() {
         let ours = scenes(&rgb(&dir, "out.mkv", ""));
         for (scene, table) in ["look.cube", "look-2.cube"].into_iter().enumerate() {
             let theirs = scenes(&through(&dir, table, &original));
-            let (wrong, of) = apart(&theirs[scene], &ours[scene]);
-            assert!(wrong * 1000 <= of, "{look} {table}: {wrong} of {of} are more than half a level off");
+            let (wrong, total) = apart(&theirs[scene], &ours[scene]);
+            assert!(wrong * 1000 <= total, "{look} {table}: {wrong} of {total} are more than half a level off");
             let (changed, _) = apart(&scenes(&original)[scene], &ours[scene]);
-            assert!(changed * 2 > of, "{look} changes only {changed} of {of}");
+            assert!(changed * 2 > total, "{look} changes only {changed} of {total}");
         }
     }
 }
@@ -150,8 +156,8 @@ fn gray_video_gets_a_curve() {
     dir.ffmpeg("-i in.mkv -pix_fmt gray16le -c:v ffv1 gray.mkv");
     dir.succeeds("--method global --strength 1 --smooth scene --save-curves look.cube --encoder ffv1 gray.mkv out.mkv");
     assert!(String::from_utf8_lossy(&dir.read("look.cube")).contains("LUT_1D_SIZE 65536\n"));
-    let (wrong, of) = apart(&rgb(&dir, "gray.mkv", ",lut1d=look.cube"), &rgb(&dir, "out.mkv", ""));
-    assert!(wrong * 1000 <= of, "{wrong} of {of} are more than half a level off");
+    let (wrong, total) = apart(&rgb(&dir, "gray.mkv", ",lut1d=look.cube"), &rgb(&dir, "out.mkv", ""));
+    assert!(wrong * 1000 <= total, "{wrong} of {total} are more than half a level off");
 }
 
 #[test]
@@ -181,7 +187,7 @@ fn what_a_table_leaves_out_is_said() {
     let dir = folder();
     let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");
     let line = "--look haze --frames 10 --save-curves look.cube --encoder ffv1";
-    let run = Run::of(dir.command(line).arg(clip).arg("out.mkv"), line).exits_with(0);
+    let run = Run::from_command(dir.command(line).arg(clip).arg("out.mkv"), line).exits_with(0);
     run.says(&["warning: look.cube: what is done by region is left out, and its mean is in the table"]);
     for (line, why) in [
         ("--save-curves a.cube - -", "goes with files, not with pipes and live"),
@@ -203,18 +209,20 @@ fn a_table_is_applied_before_all_else() {
     dir.write("it's 1D.cube", b"LUT_1D_SIZE 2\n1 1 1\n0 0 0\n");
     let original = rgb(&dir, "in.mkv", "");
     for name in ["inverse.cube", "it's 1D.cube"] {
-        let output =
-            Run::of(dir.command("-y --strength 0 --encoder ffv1").args(["--lut", name, "in.mkv", "out.mkv"]), name);
+        let output = Run::from_command(
+            dir.command("-y --strength 0 --encoder ffv1").args(["--lut", name, "in.mkv", "out.mkv"]),
+            name,
+        );
         output.exits_with(0);
         let inverse: Vec<u16> = rgb(&dir, "out.mkv", "").into_iter().map(|sample| 65_535 - sample).collect();
-        let (wrong, of) = apart(&original, &inverse);
-        assert!(wrong * 1000 <= of, "{name}: {wrong} of {of} differ");
+        let (wrong, total) = apart(&original, &inverse);
+        assert!(wrong * 1000 <= total, "{name}: {wrong} of {total} differ");
     }
     // The table of a look, applied, is that look.
     dir.succeeds("-y --method global --strength 1 --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv");
     dir.succeeds("--lut look.cube --strength 0 --encoder ffv1 in.mkv again.mkv");
-    let (wrong, of) = apart(&rgb(&dir, "out.mkv", ""), &rgb(&dir, "again.mkv", ""));
-    assert!(wrong * 1000 <= of, "{wrong} of {of} differ");
+    let (wrong, total) = apart(&rgb(&dir, "out.mkv", ""), &rgb(&dir, "again.mkv", ""));
+    assert!(wrong * 1000 <= total, "{wrong} of {total} differ");
 }
 
 #[test]

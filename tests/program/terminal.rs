@@ -93,7 +93,7 @@ fn a_log_has_whole_lines() {
     dark_clip(&dir, "in.mkv");
     let output = format!("{}.mkv", "a name that goes on and on ".repeat(4));
     let line = format!("--backend cpu --encoder ffv1 --strength 0.7 in.mkv '{output}'");
-    let run = Run::of(dir.command(&line).env("COLUMNS", "40").env("TERM", "xterm"), &line).exits_with(0);
+    let run = Run::from_command(dir.command(&line).env("COLUMNS", "40").env("TERM", "xterm"), &line).exits_with(0);
     let lines: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(
@@ -151,9 +151,9 @@ fn many_files_have_a_share_a_time_and_the_name_of_the_file() {
     let share = |bar: &&str| bar.split_once('%').and_then(|(share, _)| share.trim().parse::<u32>().ok());
     let shares: Vec<u32> = drawn.iter().map(|bar| share(bar).unwrap_or_else(|| panic!("no share: {bar}"))).collect();
     assert!(shares.is_sorted() && shares.last() >= Some(&80), "{drawn:?}");
-    let of = |place: &str| drawn.iter().copied().filter(|bar| bar.contains(place)).collect::<Vec<_>>();
+    let value_of = |place: &str| drawn.iter().copied().filter(|bar| bar.contains(place)).collect::<Vec<_>>();
     // The first file has about a third of the frames, and of the bytes.
-    let (first, second) = (of(" 0/2 files: deep one.mkv, "), of(" 1/2 files: reef.mkv, "));
+    let (first, second) = (value_of(" 0/2 files: deep one.mkv, "), value_of(" 1/2 files: reef.mkv, "));
     assert!(first.iter().any(|bar| share(bar) > Some(10)), "{drawn:?}");
     assert!(
         first.iter().all(|bar| share(bar) < Some(50)) && second.iter().all(|bar| share(bar) > Some(20)),
@@ -193,8 +193,8 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
             text.push_str(&String::from_utf8_lossy(&bytes[..length]));
         }
         // The first one may have been under way.
-        let at = text[begin..].find("\r\u{1b}[J").expect("a drawing") + begin;
-        let drawings = drawings(&text[at..]);
+        let index = text[begin..].find("\r\u{1b}[J").expect("a drawing") + begin;
+        let drawings = drawings(&text[index..]);
         let widths: Vec<usize> = drawings[1..].iter().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|width| *width < columns.into()), "{columns} columns: {drawings:?}");
         assert!(drawings.last().is_some_and(|line| line.contains("% ")), "{drawings:?}");

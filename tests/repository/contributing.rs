@@ -60,8 +60,8 @@ fn texts() -> BTreeMap<String, String> {
 /// Whether `text` has `word`, and not within a longer one.
 fn has(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word).any(|(at, _)| {
-        let (before, behind) = (text[..at].chars().next_back(), text[at + word.len()..].chars().next());
+    text.match_indices(word).any(|(index, _)| {
+        let (before, behind) = (text[..index].chars().next_back(), text[index + word.len()..].chars().next());
         !before.is_some_and(is_part) && !behind.is_some_and(is_part)
     })
 }

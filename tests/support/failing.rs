@@ -40,9 +40,9 @@ impl Failing {
     }
 
     /// Fails at this call.
-    pub fn at(inner: Box<dyn Executor>, at: Call) -> Self {
+    pub fn at(inner: Box<dyn Executor>, which: Call) -> Self {
         Failing::new(inner, move |call| {
-            if call == at {
+            if call == which {
                 return Err(Error::Worker("out of order".to_owned()));
             }
             Ok(())

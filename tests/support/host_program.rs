@@ -14,7 +14,7 @@ pub struct Program {
 
 impl Program {
     /// Compiles `main.cpp`, which has to be among the files, if it has not been compiled before. `None`, and said so, where there is no C++ compiler.
-    pub fn of(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
+    pub fn new(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
         let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
         let version = match Command::new(&compiler).arg("--version").output() {
             Ok(version) => version.stdout,

@@ -38,7 +38,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of the format of this name.
-    pub fn of(format: &str) -> Self {
+    pub fn new(format: &str) -> Self {
         let big_endian = format.ends_with("be");
         let name = format.strip_suffix("be").or(format.strip_suffix("le")).unwrap_or(format);
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());

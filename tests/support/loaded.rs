@@ -78,9 +78,9 @@ fn start(command: &Command, library: &OsStr) -> (Child, OwnedFd) {
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("sockets");
     let (program, mut environment) = (command.get_program(), environment(command));
     let mut preloaded = library.to_owned();
-    if let Some(others) = environment.get(OsStr::new("LD_PRELOAD")) {
+    if let Some(rest) = environment.get(OsStr::new("LD_PRELOAD")) {
         preloaded.push(" ");
-        preloaded.push(others);
+        preloaded.push(rest);
     }
     environment.extend([("LD_PRELOAD".into(), preloaded), ("HISTEQ_LOADED".into(), "1".into())]);
     let child = Command::new(program).env_clear().envs(environment).stdin(other).spawn();

@@ -145,8 +145,10 @@ pub fn difference(expected: &Frame, found: &Frame) -> Option<String> {
     let bytes = usize::from(expected.format().descriptor().sample.bytes);
     for (plane, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
         for y in 0..expected.rows() {
-            if let Some(at) = expected.row(y).iter().zip(found.row(y)).position(|(expected, found)| expected != found) {
-                let x = at / bytes;
+            if let Some(index) =
+                expected.row(y).iter().zip(found.row(y)).position(|(expected, found)| expected != found)
+            {
+                let x = index / bytes;
                 let sample = x * bytes..(x + 1) * bytes;
                 let (expected, found) = (&expected.row(y)[sample.clone()], &found.row(y)[sample]);
                 return Some(format!("plane {plane}, sample x = {x}, y = {y}: {found:?} instead of {expected:?}"));

@@ -79,7 +79,7 @@ impl Dir {
     pub fn tool(&self, tool: &str, line: &str, clips: Option<Vec<Clip>>) -> Run {
         let Some(clips) = clips else { return self.try_tool(tool, line).exits_with(0) };
         static VERSION: LazyLock<Vec<u8>> =
-            LazyLock::new(|| Run::of(Command::new("ffmpeg").arg("-version"), "-version").stdout);
+            LazyLock::new(|| Run::from_command(Command::new("ffmpeg").arg("-version"), "-version").stdout);
         let folder = kept("clip", &(&*VERSION, tool, line, &clips), |folder| {
             let inside = |clip: &Clip| folder.join(&clip.name);
             for clip in &clips {
@@ -123,13 +123,13 @@ impl Dir {
     fn clips_of(&self, line: &str) -> Option<Vec<Clip>> {
         let words = words(line);
         let output = words.last().filter(|file| !file.contains('/') && !line.contains("movie="))?;
-        let inputs = (0..words.len() - 1).filter(|&at| words[at] == "-i");
-        let files = inputs.clone().filter(|&at| at < 2 || words[at - 2..at] != ["-f", "lavfi"]);
-        let mut clips: Vec<_> = files.map(|at| self.clip(&words[at + 1])).collect::<Option<_>>()?;
+        let inputs = (0..words.len() - 1).filter(|&index| words[index] == "-i");
+        let files = inputs.clone().filter(|&index| index < 2 || words[index - 2..index] != ["-f", "lavfi"]);
+        let mut clips: Vec<_> = files.map(|index| self.clip(&words[index + 1])).collect::<Option<_>>()?;
         clips.dedup();
         // Other files, as those that are attached.
-        let others = words.iter().filter(|word| *word != output && self.path(word).is_file());
-        let all_known = others.into_iter().all(|other| clips.iter().any(|clip| clip.name == *other));
+        let rest = words.iter().filter(|word| *word != output && self.path(word).is_file());
+        let all_known = rest.into_iter().all(|other| clips.iter().any(|clip| clip.name == *other));
         (inputs.count() > 0 && all_known).then_some(clips)
     }
 
@@ -177,12 +177,12 @@ impl Run {
         match (loaded::output(command, input), input) {
             (Some(output), _) => Run::new(line, output),
             (None, Some(input)) => Run::fed(command, line, input),
-            (None, None) => Run::of(command, line),
+            (None, None) => Run::from_command(command, line),
         }
     }
 
     /// Runs `command` to its end; `line` is how failures name it.
-    pub fn of(command: &mut Command, line: &str) -> Self {
+    pub fn from_command(command: &mut Command, line: &str) -> Self {
         let program = command.get_program().to_owned();
         let output = command.output().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
         Run::new(line, output)
@@ -288,7 +288,7 @@ fn uses_ffmpeg(name: &OsStr) -> bool {
 /// libraries, in their order: with these first, a start takes 95 ms of processor time instead of 140. The loader itself tells
 /// which they are; this is asked once for each build of the libraries.
 fn looked_up_first() -> &'static str {
-    const MOST: usize = 40;
+    const MAX_LIBRARIES: usize = 40;
     static PATHS: LazyLock<String> = LazyLock::new(|| {
         let list = Command::new("ldd").arg(program()).output().map(|output| output.stdout).unwrap_or_default();
         let list = String::from_utf8_lossy(&list).into_owned();
@@ -304,7 +304,7 @@ fn looked_up_first() -> &'static str {
             let mut order: Vec<&str> =
                 libraries.iter().copied().filter(|library| counts.contains_key(library)).collect();
             order.sort_by_key(|library| std::cmp::Reverse(counts[library]));
-            order.truncate(MOST);
+            order.truncate(MAX_LIBRARIES);
             std::fs::write(folder.join("order"), order.join(" ")).expect("a file that can be written");
         });
         std::fs::read_to_string(folder.join("order")).expect("a file that can be read")

@@ -94,7 +94,7 @@ impl Dir {
         let mut bytes = Vec::new();
         let mut converter: Option<Converter> = None;
         self.decode(file, |frame, _| {
-            if converter.as_ref().is_none_or(|converter| converter.from != Converter::kind(frame)) {
+            if converter.as_ref().is_none_or(|converter| converter.kind != Converter::kind(frame)) {
                 converter = Some(Converter::new(frame, format));
             }
             bytes.extend(converter.as_mut().expect("it was just made").bytes(frame));
@@ -151,7 +151,7 @@ impl Dir {
 
 /// A filter that converts frames of one kind to a format, and what joins their planes.
 struct Converter {
-    from: Kind,
+    kind: Kind,
     graph: ffmpeg::filter::Graph,
     joiner: ffmpeg::encoder::video::Encoder,
 }
@@ -189,7 +189,7 @@ impl Converter {
         joiner.set_height(height);
         joiner.set_format(format.parse().expect("the name of a format"));
         joiner.set_time_base((1, 25));
-        Converter { from: Converter::kind(frame), graph, joiner: joiner.open().expect("an open encoder") }
+        Converter { kind: Converter::kind(frame), graph, joiner: joiner.open().expect("an open encoder") }
     }
 
     fn bytes(&mut self, frame: &Video) -> Vec<u8> {

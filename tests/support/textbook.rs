@@ -16,7 +16,7 @@ pub struct Raw {
 impl Raw {
     /// How its samples lie.
     pub fn layout(&self) -> Layout {
-        Layout::of(self.format)
+        Layout::new(self.format)
     }
 
     /// Bytes of a frame as `ffmpeg -f rawvideo` writes it.
@@ -86,9 +86,9 @@ impl Raw {
 pub fn assert_same_video(what: &str, raw: Raw, found: &[u8], expected: &[u8]) {
     let frame = raw.frame_bytes();
     assert_eq!(found.len() / frame, expected.len() / frame, "{what}: frames");
-    if let Some(at) = found.iter().zip(expected).position(|(found, expected)| found != expected) {
-        let (f, e) = (found[at], expected[at]);
-        panic!("{what}: frame {}, byte {} is {f}, should be {e} ({raw:?})", at / frame, at % frame);
+    if let Some(index) = found.iter().zip(expected).position(|(found, expected)| found != expected) {
+        let (f, e) = (found[index], expected[index]);
+        panic!("{what}: frame {}, byte {} is {f}, should be {e} ({raw:?})", index / frame, index % frame);
     }
     assert_eq!(found.len(), expected.len(), "{what}: bytes");
 }

@@ -8,11 +8,11 @@ pub struct TinyDisk(PathBuf);
 
 impl TinyDisk {
     /// One of this size (`64k`) in a new folder; `None` where none can be mounted.
-    pub fn mount(at: PathBuf, size: &str) -> Option<Self> {
-        std::fs::create_dir(&at).expect("Is a directory");
+    pub fn mount(folder: PathBuf, size: &str) -> Option<Self> {
+        std::fs::create_dir(&folder).expect("Is a directory");
         let mount =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&at).output();
-        mount.is_ok_and(|output| output.status.success()).then_some(TinyDisk(at))
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&folder).output();
+        mount.is_ok_and(|output| output.status.success()).then_some(TinyDisk(folder))
     }
 }
 

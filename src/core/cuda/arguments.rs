@@ -5,7 +5,7 @@ use super::launch::KernelValue;
 use super::layout::{Arrangement, BufferLayout, ChromaLayout};
 use super::task::{Parameters, Task};
 use super::tuning;
-use crate::denoise::merge::MOST_OTHERS;
+use crate::denoise::merge::MAX_OTHERS;
 use crate::denoise::noise::Noise;
 use crate::frame::FieldRows;
 use crate::spec;
@@ -75,11 +75,11 @@ include!(concat!(env!("OUT_DIR"), "/structures.rs"));
 
 // Lengths that the specification has, too.
 const _: () = assert!(KNOTS == tone::KNOTS && REGIONS == measure::REGIONS);
-const _: () = assert!(PIECES == natural::PIECES && MOST_REFERENCES == MOST_OTHERS);
+const _: () = assert!(PIECES == natural::PIECES && MOST_REFERENCES == MAX_OTHERS);
 
 impl Samples {
     /// The samples of the uploaded planes.
-    pub fn of(layout: &BufferLayout) -> Self {
+    pub fn new(layout: &BufferLayout) -> Self {
         let sample = layout.sample();
         let offset = match layout.arrangement() {
             Arrangement::Pairs { offset } => offset as u32,
@@ -96,19 +96,19 @@ impl Samples {
     }
 
     /// The luminance computed from RGB on the GPU: plain codes in the GPU's byte order.
-    pub fn of_luminance(layout: &BufferLayout) -> Self {
-        Samples { offset: 0, shift: 0, swapped: 0, ..Samples::of(layout) }
+    pub fn for_luminance(layout: &BufferLayout) -> Self {
+        Samples { offset: 0, shift: 0, swapped: 0, ..Samples::new(layout) }
     }
 }
 
 impl Levels {
     pub fn new(levels: spec::Levels, strength: spec::Strength) -> Self {
-        Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.of_256() }
+        Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.to_256ths() }
     }
 
     /// One level for each of `bins` bins.
-    pub fn of_bins(bins: u32) -> Self {
-        Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.of_256() }
+    pub fn for_bins(bins: u32) -> Self {
+        Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.to_256ths() }
     }
 }
 
@@ -148,7 +148,7 @@ impl Inverse {
 
     /// The inverse of the sum of a pixel's four tile weights, which blend curves of `codes` codes. The kernel keeps the
     /// horizontal weights in 16 bits.
-    fn of_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
+    fn for_blend(tiles: &spec::clahe::Tiles, codes: usize) -> Self {
         let (across, down) = (2 * tiles.width as u64, 2 * tiles.height as u64);
         let whole = across.saturating_mul(down);
         if across > u16::MAX.into() || whole.saturating_mul(codes as u64) > 1 << 31 {
@@ -160,7 +160,7 @@ impl Inverse {
 
     /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that
     /// they have 32.
-    fn of_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
+    fn for_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
         let whole = 4 * tiles.width as u64 * tiles.height as u64;
         let bits = (whole - 1).ilog2() + 1;
         Inverse { multiplier: ((1u64 << (31 + bits)) / whole) as u32, shift: bits.min(16) - 1 }
@@ -188,7 +188,7 @@ impl CurvePlace {
     }
 
     /// Where curves of this many bins are; `has_room` if a block's shared memory holds the steps of four tiles.
-    pub fn of(
+    pub fn new(
         (tiles, bins): (&spec::clahe::Tiles, usize),
         levels: spec::Levels,
         parameters: &Parameters,
@@ -218,7 +218,7 @@ impl CurvePlace {
 
     /// How the blend of curves of `codes` codes divides.
     pub fn inverse(self, tiles: &spec::clahe::Tiles, codes: usize) -> Inverse {
-        if self.has_steps() { Inverse::of_deep_blend(tiles) } else { Inverse::of_blend(tiles, codes) }
+        if self.has_steps() { Inverse::for_deep_blend(tiles) } else { Inverse::for_blend(tiles, codes) }
     }
 
     /// Whether the arithmetic of steps suits curves whose steps add up to at most `total`, in tiles with this many bins
@@ -304,7 +304,7 @@ impl Modifiers {
         let tone = task.tone();
         let (first, last) = match parameters.method {
             Method::Clahe { .. } | Method::Detail { .. } => {
-                let (first, last) = TileBins::new(task.levels, parameters.bins).of_range(tone.range);
+                let (first, last) = TileBins::new(task.levels, parameters.bins).bin_range(tone.range);
                 (first as u32, last as u32)
             }
             _ => tone.range,
@@ -316,7 +316,7 @@ impl Modifiers {
             varies: (parameters.region == spec::Region::Auto).into(),
             cap: Modifiers::cap(task),
             bins: if bins == task.levels.count() { 0 } else { bins as u32 },
-            gain: tone.max_gain.of_256().unwrap_or(0),
+            gain: tone.max_gain.to_256ths().unwrap_or(0),
             first,
             width,
             ceiling: tone.ceiling,
@@ -329,12 +329,12 @@ impl Modifiers {
 impl PiecewiseLine {
     pub fn new(line: &spec::Line) -> Self {
         let knots = line.knots();
-        let of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
+        let value_of = |part: fn(&Knot) -> u32| std::array::from_fn(|index| knots.get(index).map_or(0, part));
         PiecewiseLine {
             used: knots.len() as u32,
-            from: of(|knot| knot.from),
-            to: of(|knot| knot.to),
-            slope: of(|knot| knot.slope),
+            from: value_of(|knot| knot.level),
+            to: value_of(|knot| knot.becomes),
+            slope: value_of(|knot| knot.slope),
         }
     }
 }
@@ -367,9 +367,9 @@ impl ChromaPlaces {
     }
 
     /// Those of each field of a picture, no two of which share a sample; of a progressive picture, those of all of it.
-    pub(super) fn of_fields(places: ChromaLayout, size: (usize, usize), is_interlaced: bool) -> Vec<Self> {
+    pub(super) fn for_fields(places: ChromaLayout, size: (usize, usize), is_interlaced: bool) -> Vec<Self> {
         let whole = ChromaPlaces::new(places, size);
-        let of = |FieldRows { luma, chroma, step, rows }: FieldRows| {
+        let place_of = |FieldRows { luma, chroma, step, rows }: FieldRows| {
             let above = chroma as u64 * u64::from(whole.pitch);
             ChromaPlaces {
                 cb: whole.cb + above,
@@ -381,7 +381,7 @@ impl ChromaPlaces {
                 ..whole
             }
         };
-        FieldRows::of(is_interlaced, places.log2_height, size.1).into_iter().map(of).collect()
+        FieldRows::for_frame(is_interlaced, places.log2_height, size.1).into_iter().map(place_of).collect()
     }
 
     /// The number of pairs of chroma samples.
@@ -404,21 +404,21 @@ impl Gains {
     }
 
     /// Those of a veil.
-    pub fn of_veil(veil: &tone::Veil, layout: &BufferLayout) -> Self {
+    pub fn for_veil(veil: &tone::Veil, layout: &BufferLayout) -> Self {
         let tiles = tone::Veil::tiles(layout.size);
-        let mut of = [0; REGIONS * REGIONS];
-        of.copy_from_slice(veil.chroma.as_flattened());
+        let mut gains = [0; REGIONS * REGIONS];
+        gains.copy_from_slice(veil.chroma.as_flattened());
         let (width, height) = (tiles.width as u32, tiles.height as u32);
-        Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of }
+        Gains { regions: REGIONS as u32, width, height, pitch: layout.row_pixels(), of: gains }
     }
 }
 
 impl Veil {
     /// That of a veil that is not of light.
     pub fn new(veil: &tone::Veil) -> Self {
-        let of = |regions: &[[u32; REGIONS]; REGIONS]| std::array::from_fn(|at| regions.as_flattened()[at]);
+        let value_of = |regions: &[[u32; REGIONS]; REGIONS]| std::array::from_fn(|index| regions.as_flattened()[index]);
         let bends = veil.then.is_some().into();
-        Veil { taken: of(&veil.taken), gains: of(&veil.gains), ceiling: veil.ceiling, bends }
+        Veil { taken: value_of(&veil.taken), gains: value_of(&veil.gains), ceiling: veil.ceiling, bends }
     }
 }
 
@@ -426,8 +426,8 @@ impl ToneCurve {
     /// That of a frame; zeros, which no kernel reads, where there is none.
     pub fn new(curve: Option<&FrameCurve>) -> Self {
         let mut pieces = ToneCurve::zeroed();
-        for (at, [from, becomes, slope]) in curve.into_iter().flat_map(FrameCurve::pieces).enumerate() {
-            (pieces.from[at], pieces.becomes[at], pieces.slopes[at]) = (from, becomes, slope);
+        for (index, [start, becomes, slope]) in curve.into_iter().flat_map(FrameCurve::pieces).enumerate() {
+            (pieces.from[index], pieces.becomes[index], pieces.slopes[index]) = (start, becomes, slope);
         }
         pieces
     }
@@ -458,9 +458,9 @@ impl NoiseFactors {
 /// steps of four tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
-    let layout = BufferLayout::of(frame, false).expect("a frame that is not too large");
+    let layout = BufferLayout::new(frame, false).expect("a frame that is not too large");
     let (tiles, bins) = task.tiles(&layout).unwrap_or((tone::Veil::tiles(layout.size), 1));
-    let place = CurvePlace::of((&tiles, bins), task.levels, &task.parameters, has_room);
+    let place = CurvePlace::new((&tiles, bins), task.levels, &task.parameters, has_room);
     let (tiles, inverse) = (Tiles::new(&tiles, bins, task.levels, &layout), place.inverse(&tiles, layout.codes()));
     [words_of(&tiles), &[place as u32], words_of(&inverse)].concat()
 }
@@ -513,11 +513,11 @@ impl ColourArguments {
     ///
     /// # Panics
     /// When the frame is too large.
-    pub fn of_fields(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Vec<Self> {
-        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+    pub fn for_fields(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Vec<Self> {
+        let layout = BufferLayout::new(frame, true).expect("a frame that is not too large");
         let Some(places) = layout.chroma else { return vec![ColourArguments::new(frame, task, mapping)] };
-        let fields = ChromaPlaces::of_fields(places, layout.size, task.is_interlaced);
-        fields.into_iter().map(|field| ColourArguments::of_places(frame, task, mapping, field)).collect()
+        let fields = ChromaPlaces::for_fields(places, layout.size, task.is_interlaced);
+        fields.into_iter().map(|field| ColourArguments::for_places(frame, task, mapping, field)).collect()
     }
 
     /// The arguments for a frame to which `mapping` is applied in one launch.
@@ -525,22 +525,22 @@ impl ColourArguments {
     /// # Panics
     /// When the frame is too large.
     pub fn new(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping) -> Self {
-        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+        let layout = BufferLayout::new(frame, true).expect("a frame that is not too large");
         let places = layout.chroma.map_or(ChromaPlaces::zeroed(), |places| ChromaPlaces::new(places, layout.size));
-        ColourArguments::of_places(frame, task, mapping, places)
+        ColourArguments::for_places(frame, task, mapping, places)
     }
 
-    fn of_places(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping, places: ChromaPlaces) -> Self {
-        let layout = BufferLayout::of(frame, true).expect("a frame that is not too large");
+    fn for_places(frame: &crate::frame::Frame, task: &Task, mapping: &spec::Mapping, places: ChromaPlaces) -> Self {
+        let layout = BufferLayout::new(frame, true).expect("a frame that is not too large");
         let (gains, balance) = match mapping {
             spec::Mapping::Curve { chroma_gain, .. } => (Gains::one(*chroma_gain), tone::Balance::IDENTITY),
-            spec::Mapping::Veil(veil) => (Gains::of_veil(veil, &layout), tone::Balance::IDENTITY),
+            spec::Mapping::Veil(veil) => (Gains::for_veil(veil, &layout), tone::Balance::IDENTITY),
             spec::Mapping::Balance(balance) | spec::Mapping::Balanced { balance, .. } => (Gains::zeroed(), *balance),
             spec::Mapping::Tiles { .. } => (Gains::zeroed(), tone::Balance::IDENTITY),
         };
         ColourArguments {
             words: [
-                words_of(&Samples::of(&layout)),
+                words_of(&Samples::new(&layout)),
                 words_of(&Levels::new(task.levels, spec::Strength::FULL)),
                 words_of(&places),
                 words_of(&Colours::new(task)),

@@ -318,14 +318,14 @@ mod tests {
             for part in file.parts() {
                 let Code::Cubin((major, minor)) = part.code else { continue };
                 let code = part.decompressed();
-                let at = format!("{} for {major}.{minor}", file.name);
-                assert!(code.starts_with(b"\x7fELF"), "{at}");
-                assert_eq!(u16::from_le_bytes([code[18], code[19]]), EM_CUDA, "{at}");
+                let place = format!("{} for {major}.{minor}", file.name);
+                assert!(code.starts_with(b"\x7fELF"), "{place}");
+                assert_eq!(u16::from_le_bytes([code[18], code[19]]), EM_CUDA, "{place}");
                 // The lowest byte of `e_flags`.
-                assert_eq!(i32::from(code[48]), major * 10 + minor, "{at}");
+                assert_eq!(i32::from(code[48]), major * 10 + minor, "{place}");
                 for kernel in &kernels {
                     let section = format!("\0.text.{kernel}\0").into_bytes();
-                    assert!(code.windows(section.len()).any(|window| window == section), "{at}: {kernel}");
+                    assert!(code.windows(section.len()).any(|window| window == section), "{place}: {kernel}");
                 }
             }
         }

@@ -152,7 +152,7 @@ pub struct DecoderStream(Arc<CudaStream>);
 impl DecoderStream {
     /// A stream of the GPU with this index; `None` where it cannot be made, or `context` (`CUcontext`) is not the
     /// GPU's primary context.
-    pub fn of(gpu: usize, context: usize) -> Option<Self> {
+    pub fn open(gpu: usize, context: usize) -> Option<Self> {
         let primary = CudaContext::new(gpu).ok()?;
         (primary.cu_ctx() as usize == context).then(|| primary.new_stream().ok().map(DecoderStream)).flatten()
     }

@@ -10,7 +10,7 @@ use super::kernels::{MergeLauncher, MotionSearch, Parents, get_or_load};
 use super::pinned::PinnedPool;
 use crate::denoise::Engine;
 use crate::denoise::dct::SAMPLES;
-use crate::denoise::merge::MOST_OTHERS;
+use crate::denoise::merge::MAX_OTHERS;
 use crate::denoise::noise::{CLASSES, Differences, Noise, SIZES};
 use crate::denoise::pyramid::{self, DIFFERENCES};
 use crate::denoise::search::{BLOCK, REACH, Way, calm_at};
@@ -177,12 +177,12 @@ impl Engine for Gpu {
         let mut rest = &mut *pinned;
         let mut copied = Ok(());
         for (plane, sheet) in planes.iter().zip(&above) {
-            let (own, behind) = rest.split_at_mut(bytes(plane));
+            let (part, behind) = rest.split_at_mut(bytes(plane));
             rest = behind;
-            own.copy_from_slice(bytemuck::cast_slice(plane.samples()));
+            part.copy_from_slice(bytemuck::cast_slice(plane.samples()));
             // SAFETY: both sides have these bytes. The host's is waited for below, whatever the result, and is not used
             // before; `sheet` has bound the context.
-            let copy = unsafe { result::memcpy_htod_async(sheet.address(), own, room.stream.cu_stream()) };
+            let copy = unsafe { result::memcpy_htod_async(sheet.address(), part, room.stream.cu_stream()) };
             copied = copied.and(copy);
         }
         // What kernels write stays until they are done.
@@ -228,7 +228,7 @@ impl Engine for Gpu {
         // Fields that kernels read stay until these are done.
         let mut fields: Vec<DeviceField> = Vec::new();
         let found = (0..=coarsest).rev().try_for_each(|level| {
-            let to = room.field((one.pyramid[level].width, one.pyramid[level].height))?;
+            let target = room.field((one.pyramid[level].width, one.pyramid[level].height))?;
             let search = MotionSearch {
                 one: &one.pyramid[level],
                 other: &other.pyramid[level],
@@ -241,8 +241,8 @@ impl Engine for Gpu {
                 reach: if level == coarsest && guess.is_none() { REACH as u32 } else { 0 },
                 is_finest: level == 0,
             };
-            kernels.search(&room.stream, &search, &to)?;
-            fields.push(to);
+            kernels.search(&room.stream, &search, &target)?;
+            fields.push(target);
             Ok(())
         });
         room.wait()?;
@@ -253,45 +253,50 @@ impl Engine for Gpu {
     fn farther(&self, between: Option<&DeviceField>, step: &DeviceField, way: Way) -> Result<DeviceField, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.motion()?);
         let memory = room.take::<u32>(step.blocks())?;
-        let to = DeviceField { memory, columns: step.columns, rows: step.rows };
-        let launched = kernels.farther(&room.stream, between, (step, way == Way::Forth), &to);
+        let target = DeviceField { memory, columns: step.columns, rows: step.rows };
+        let launched = kernels.farther(&room.stream, between, (step, way == Way::Forth), &target);
         room.wait()?;
-        launched.map(|()| to)
+        launched.map(|()| target)
     }
 
-    fn count(&self, own: &NoisyPicture, other: &NoisyPicture, field: &DeviceField) -> Result<Vec<Differences>, Error> {
+    fn count(
+        &self,
+        current: &NoisyPicture,
+        other: &NoisyPicture,
+        field: &DeviceField,
+    ) -> Result<Vec<Differences>, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.merge()?);
         const COUNTS: usize = (SAMPLES + CLASSES) * SIZES;
         let each = COUNTS + 1;
-        let counts = room.counts(each * own.planes.len())?;
-        let counted = (0..own.planes.len()).try_for_each(|index| {
+        let counts = room.counts(each * current.planes.len())?;
+        let counted = (0..current.planes.len()).try_for_each(|index| {
             let place = (&counts, index * each);
-            kernels.count(&room.stream, &own.plane(index), &other.moved(index, field), place, self.multiprocessors)
+            kernels.count(&room.stream, &current.plane(index), &other.moved(index, field), place, self.multiprocessors)
         });
         let found = room.counted(&counts);
         counted?;
-        Ok(found?.chunks(each).map(|counts| Differences::of_counts(&counts[1..])).collect())
+        Ok(found?.chunks(each).map(|counts| Differences::from_counts(&counts[1..])).collect())
     }
 
     fn merge(
         &self,
-        own: &NoisyPicture,
-        others: &[(&NoisyPicture, &DeviceField)],
+        current: &NoisyPicture,
+        neighbours: &[(&NoisyPicture, &DeviceField)],
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Error> {
-        assert!(others.len() <= MOST_OTHERS);
+        assert!(neighbours.len() <= MAX_OTHERS);
         let (room, kernels) = (self.noise()?, self.kernels.merge()?);
         let samples = |plane: &DeviceSheet| plane.width * plane.height;
-        let all: usize = own.planes.iter().map(samples).sum();
+        let all: usize = current.planes.iter().map(samples).sum();
         let out = room.take::<i16>(all)?;
         let mut pinned = room.downloads.take(out.size())?;
         let mut tiles = Vec::new();
         let mut begin = 0;
         let merged = noise.iter().enumerate().try_for_each(|(index, noise)| {
-            let plane = own.plane(index);
-            let mut moved = ReferencePlanes { count: others.len() as u32, ..ReferencePlanes::zeroed() };
-            for (to, (other, field)) in moved.of.iter_mut().zip(others) {
-                *to = other.moved(index, field);
+            let plane = current.plane(index);
+            let mut moved = ReferencePlanes { count: neighbours.len() as u32, ..ReferencePlanes::zeroed() };
+            for (target, (other, field)) in moved.of.iter_mut().zip(neighbours) {
+                *target = other.moved(index, field);
             }
             let noise = NoiseFactors::new(noise);
             // What kernels write stays until they are done.
@@ -299,7 +304,7 @@ impl Engine for Gpu {
             let of_plane = &tiles[tiles.len() - 1];
             kernels.tiles(&room.stream, (&plane, &moved, &noise), of_plane)?;
             kernels.lay(&room.stream, &plane, of_plane, (&out, begin))?;
-            begin += samples(&own.planes[index]);
+            begin += samples(&current.planes[index]);
             Ok(())
         });
         // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound
@@ -311,12 +316,12 @@ impl Engine for Gpu {
         done?;
         let mut rows = bytemuck::cast_slice::<u8, i16>(&pinned);
         let sheet = |plane: &DeviceSheet| {
-            let (own, behind) = rows.split_at(samples(plane));
+            let (current, behind) = rows.split_at(samples(plane));
             rows = behind;
             let mut sheet = Sheet::new(plane.width, plane.height);
-            own.chunks(plane.width).enumerate().for_each(|(y, row)| sheet.row_mut(y).copy_from_slice(row));
+            current.chunks(plane.width).enumerate().for_each(|(y, row)| sheet.row_mut(y).copy_from_slice(row));
             sheet
         };
-        Ok(own.planes.iter().map(sheet).collect())
+        Ok(current.planes.iter().map(sheet).collect())
     }
 }

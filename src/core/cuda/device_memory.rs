@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The most bytes of GPU memory for waiting pictures, unless more is asked for: 258 frames of 8-bit luma at 1080p, 64
 /// at 4K.
-pub(super) const MOST_ON_DEVICE: usize = 512 << 20;
+pub(super) const MAX_ON_DEVICE: usize = 512 << 20;
 
 /// The number of recent lengths that are noted: idle buffers of a length that is not among them are for pictures of
 /// another size. A picture takes up to four, and one for its result.
@@ -167,11 +167,13 @@ impl DeviceMemory {
         Ok(host)
     }
 
-    /// Copies rows of `row_bytes` bytes that begin at these bytes into `to`, which has their bytes.
-    fn copy_rows_down(&self, starts: &[usize], row_bytes: usize, to: &mut [u8]) -> Result<(), Error> {
+    /// Copies rows of `row_bytes` bytes that begin at these bytes into `target`, which has their bytes.
+    fn copy_rows_down(&self, starts: &[usize], row_bytes: usize, target: &mut [u8]) -> Result<(), Error> {
         let doing = "bringing rows of a picture down";
-        assert!(starts.iter().all(|start| start + row_bytes <= self.size()) && to.len() == starts.len() * row_bytes);
-        if to.is_empty() {
+        assert!(
+            starts.iter().all(|start| start + row_bytes <= self.size()) && target.len() == starts.len() * row_bytes
+        );
+        if target.is_empty() {
             return Ok(());
         }
         self.pool.context.bind_to_thread().doing(doing)?;
@@ -183,11 +185,11 @@ impl DeviceMemory {
         let mut copied = Ok(());
         for (group, start) in starts[..groups].iter().enumerate() {
             let above = (RowsAddress::Device(self.address() + *start as u64), pitch);
-            let below = (RowsAddress::Host(to[group * row_bytes..].as_mut_ptr()), groups * row_bytes);
+            let below = (RowsAddress::Host(target[group * row_bytes..].as_mut_ptr()), groups * row_bytes);
             let copy = copy_of_rows(above, below, row_bytes, rows);
             // SAFETY: all rows lie in this memory, as was asserted; they were written before it was shared and are only
-            // read since. On the host, row `k` of group `g` is number `k * groups + g` of the rows that `to` has room
-            // for; it is waited for below. The driver reads `copy` before it returns, and the context is bound.
+            // read since. On the host, row `k` of group `g` is number `k * groups + g` of the rows that `target` has
+            // room for; it is waited for below. The driver reads `copy` before it returns, and the context is bound.
             copied = copied.and(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result());
         }
         let done = stream.synchronize();

@@ -12,13 +12,13 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
 /// Bytes of `GridState` in kernels/curve.cuh.
-const GRID_BYTES: usize = WORDS * MOST_BLOCKS * 8 + 8;
+const GRID_BYTES: usize = WORDS * MAX_BLOCKS * 8 + 8;
 
 /// The words that a block publishes for the others.
 const WORDS: usize = 9;
 
 /// The most blocks of `kernels/equalization.cu`.
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 
 /// The history of one video. Its buffers belong to one stream, on which kernels use them in the order of the frames.
 pub struct History {
@@ -102,7 +102,7 @@ impl Totals {
     }
 
     /// `entries` entries that the stream sets to zero.
-    pub fn of_batch(&mut self, stream: &Arc<CudaStream>, entries: usize) -> Result<&mut CudaSlice<u32>, Error> {
+    pub fn zeroed_batch(&mut self, stream: &Arc<CudaStream>, entries: usize) -> Result<&mut CudaSlice<u32>, Error> {
         resize(stream, &mut self.batch, entries)?;
         stream.memset_zeros(&mut self.batch).doing(CLEARING)?;
         Ok(&mut self.batch)

@@ -14,7 +14,7 @@ const ALIGNMENT: usize = 256;
 const SLACK: usize = 64;
 
 /// The most pixels of a picture: the kernels add a stride to pixel numbers of 32 bits.
-const MOST_PIXELS: usize = 1 << 31;
+const MAX_PIXELS: usize = 1 << 31;
 
 /// One plane in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl BufferLayout {
     ///
     /// # Errors
     /// When it has more than 2^31 pixels.
-    pub fn of(frame: &Frame, with_chroma: bool) -> Result<Self, Error> {
+    pub fn new(frame: &Frame, with_chroma: bool) -> Result<Self, Error> {
         let descriptor = frame.format().descriptor();
         let planes = frame.rewritten_planes(with_chroma);
         let arrangement = arrangement(frame.format());
@@ -119,7 +119,7 @@ impl BufferLayout {
             };
         let row = spans[0].row_bytes / pixel_bytes;
         let pixels = row * frame.height();
-        if pixels > MOST_PIXELS {
+        if pixels > MAX_PIXELS {
             return Err(Error::TooLarge { width: frame.width(), height: frame.height() });
         }
         // Pixels that share their chroma come in pairs: with an odd width, the last pixel of each row is padding.
@@ -132,7 +132,7 @@ impl BufferLayout {
     }
 
     /// The layout of a picture without samples, for counts of another backend. `depth` is in bits per sample.
-    pub(super) fn of_counts(size: (usize, usize), depth: u8) -> Self {
+    pub(super) fn for_counts(size: (usize, usize), depth: u8) -> Self {
         let bytes = if depth > 8 { 2 } else { 1 };
         BufferLayout {
             planes: 0..1,
@@ -263,7 +263,7 @@ mod tests {
             .map(|plane| pool.plane(format.row_bytes(plane, width), format.rows(plane, height)).freeze())
             .collect();
         let frame = Frame::new(format, (width, height), frame::Range::Full, Matrix::Bt601, planes).unwrap();
-        BufferLayout::of(&frame, with_chroma).unwrap()
+        BufferLayout::new(&frame, with_chroma).unwrap()
     }
 
     #[test]

@@ -204,7 +204,7 @@ impl DevicePicture {
             return Ok(Applied::Given(given));
         }
         let everything = task.readback == Readback::Everything;
-        let readback = ReadbackLayout::of(&self.layout, task);
+        let readback = ReadbackLayout::new(&self.layout, task);
         let windowed = History::slots_for(&task.parameters) > 0;
         let chroma_gain = task.tone().chroma_gain;
         let gpu = self.gpu.clone();
@@ -306,13 +306,13 @@ impl DevicePicture {
                 let place = self.gpu.kernels.tile_map()?.place((&tiles, 1), task);
                 self.prepare_local(tiles, 1, place)?;
                 self.make_veil_curves(task, veil)?;
-                self.apply_locally(task, Strength::FULL, Some(&Gains::of_veil(veil, &self.layout)))
+                self.apply_locally(task, Strength::FULL, Some(&Gains::for_veil(veil, &self.layout)))
             }
             Mapping::Balance(balance) => {
                 if self.gpu.clone().kernels.balance()?.launch(self, task, balance)? {
                     return Ok(());
                 }
-                self.supply_curve(&Arc::new(Curve::of_balanced_gray(balance, task.levels)), task)?;
+                self.supply_curve(&Arc::new(Curve::for_balanced_gray(balance, task.levels)), task)?;
                 self.map(task)
             }
             Mapping::Balanced { balance, then } => {
@@ -417,7 +417,7 @@ impl DevicePicture {
         let gpu = self.gpu.clone();
         let place = gpu.kernels.tile_map()?.place((&tiles, bins), task);
         self.prepare_local(tiles, bins, place)?;
-        let readback = ReadbackLayout::of(&self.layout, task);
+        let readback = ReadbackLayout::new(&self.layout, task);
         if !readback.counts.is_empty() {
             // No kernel of tiles uses these counts, and clears them.
             self.count(task)?;
@@ -439,15 +439,15 @@ impl DevicePicture {
         }
         let row = history.latest_row;
         let codes = self.layout.codes();
-        let from = history.slots.device_ptr(&self.stream).0;
+        let source = history.slots.device_ptr(&self.stream).0;
         assert!((row + 1) * codes <= history.slots.len());
-        self.copy_to_readback(from + (4 * row * codes) as u64, readback.counts.clone())
+        self.copy_to_readback(source + (4 * row * codes) as u64, readback.counts.clone())
     }
 
     /// Enqueues a copy of the counts of codes to the readback, before the next launch uses them.
     fn copy_counts(&mut self, readback: &ReadbackLayout) -> Result<(), Error> {
-        let from = self.counts.device_ptr(&self.stream).0;
-        self.copy_to_readback(from, readback.counts.clone())
+        let source = self.counts.device_ptr(&self.stream).0;
+        self.copy_to_readback(source, readback.counts.clone())
     }
 
     /// Enqueues a copy of the counts of tiles to the readback, before the next launch uses them.
@@ -455,8 +455,8 @@ impl DevicePicture {
         let stream = self.stream.clone();
         let Some(local) = &self.local else { return Ok(()) };
         assert_eq!(4 * local.counts.len(), readback.tile_counts.len());
-        let from = local.counts.device_ptr(&stream).0;
-        self.copy_to_readback(from, readback.tile_counts.clone())
+        let source = local.counts.device_ptr(&stream).0;
+        self.copy_to_readback(source, readback.tile_counts.clone())
     }
 
     /// Enqueues a copy of the curves to the readback, if they are read back.
@@ -467,26 +467,27 @@ impl DevicePicture {
         if self.local.as_ref().is_some_and(|local| local.place.has_steps()) {
             return self.gpu.clone().kernels.tile_curves()?.launch_tables(self, task, readback.curves.clone());
         }
-        let (from, entries) = match &self.local {
+        let (source, entries) = match &self.local {
             Some(local) => (local.curves.device_ptr(&self.stream).0, local.curves.len()),
             None => (self.curve_address(), self.curve.len()),
         };
         assert_eq!(2 * entries, readback.curves.len());
-        self.copy_to_readback(from, readback.curves.clone())
+        self.copy_to_readback(source, readback.curves.clone())
     }
 
-    /// Enqueues a copy of device memory from `from` on into these bytes of the buffer.
-    fn copy_to_readback(&mut self, from: u64, bytes: Range<usize>) -> Result<(), Error> {
+    /// Enqueues a copy of device memory from `source` on into these bytes of the buffer.
+    fn copy_to_readback(&mut self, source: u64, bytes: Range<usize>) -> Result<(), Error> {
         let stream = self.stream.clone();
         let mut target = self.pixels.slice_mut(bytes.clone());
-        let (to, _order) = target.device_ptr_mut(&stream);
-        // SAFETY: the callers have checked that `bytes.len()` bytes lie behind `from`. Source and target belong to this
-        // stream, and live until the copy is done.
-        unsafe { result::memcpy_dtod_async(to, from, bytes.len(), stream.cu_stream()) }.doing("copying on the device")
+        let (destination, _order) = target.device_ptr_mut(&stream);
+        // SAFETY: the callers have checked that `bytes.len()` bytes lie behind `source`. Source and target belong to
+        // this stream, and live until the copy is done.
+        unsafe { result::memcpy_dtod_async(destination, source, bytes.len(), stream.cu_stream()) }
+            .doing("copying on the device")
     }
 
     /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window.
-    /// The picture has the layout [`BufferLayout::of_counts`].
+    /// The picture has the layout [`BufferLayout::for_counts`].
     pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
         let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
         task.assert_suits(&self.layout);
@@ -658,13 +659,13 @@ fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
 /// The most bytes that a copy from pageable memory takes away at once; with more it may wait for the stream.
 const AT_ONCE: usize = 64 << 10;
 
-/// Enqueues the copy of curves to the start of `to`.
-fn upload(stream: &Arc<CudaStream>, curves: &[u16], to: &mut CudaSlice<u16>) -> Result<(), Error> {
+/// Enqueues the copy of curves to the start of `target`.
+fn upload(stream: &Arc<CudaStream>, curves: &[u16], target: &mut CudaSlice<u16>) -> Result<(), Error> {
     let entries = AT_ONCE / size_of::<u16>();
     for (index, part) in curves.chunks(entries).enumerate() {
         let first = index * entries;
-        let mut to = to.slice_mut(first..first + part.len());
-        stream.memcpy_htod(part, &mut to).doing("copying to the device")?;
+        let mut target = target.slice_mut(first..first + part.len());
+        stream.memcpy_htod(part, &mut target).doing("copying to the device")?;
     }
     Ok(())
 }
@@ -673,14 +674,14 @@ fn upload(stream: &Arc<CudaStream>, curves: &[u16], to: &mut CudaSlice<u16>) -> 
 mod tests {
     use super::*;
     use crate::spec::Transfer;
-    use crate::spec::natural::{InLight, MOST_PEAK, ToneCurve, Toned};
+    use crate::spec::natural::{InLight, MAX_PEAK, ToneCurve, Toned};
 
     #[test]
     fn curves_that_several_threads_make_are_those_of_the_veil() {
-        let of = |by: u32| std::array::from_fn(|y| std::array::from_fn(|x| (y * 90 + x * 7) as u32 * by));
+        let value_of = |by: u32| std::array::from_fn(|y| std::array::from_fn(|x| (y * 90 + x * 7) as u32 * by));
         let then = Some(Toned { curve: ToneCurve::through(|level| level + level / 9 - 30), light: 70_000 });
-        let in_light = Some(InLight { transfer: Transfer::Pq, peak: [MOST_PEAK, MOST_PEAK / 3] });
-        let veil = Veil { taken: of(1), gains: of(20), chroma: of(6), then, in_light, ceiling: 1023 };
+        let in_light = Some(InLight { transfer: Transfer::Pq, peak: [MAX_PEAK, MAX_PEAK / 3] });
+        let veil = Veil { taken: value_of(1), gains: value_of(20), chroma: value_of(6), then, in_light, ceiling: 1023 };
         let levels = Levels::limited(10);
         assert!(veil.is_of_light());
         let curves = veil.curves(levels, Veil::tiles((320, 240)));

@@ -26,7 +26,7 @@ pub(super) struct ReadbackLayout {
 
 impl ReadbackLayout {
     /// The readback of `task` for a picture of this layout.
-    pub fn of(layout: &BufferLayout, task: &Task) -> Self {
+    pub fn new(layout: &BufferLayout, task: &Task) -> Self {
         let everything = task.parameters.method.counts() && task.readback == Readback::Everything;
         let is_windowed = task.parameters.method.counts() && History::slots_for(&task.parameters) > 0;
         let counted = everything || is_windowed && task.readback == Readback::Window;

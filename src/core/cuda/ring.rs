@@ -137,7 +137,7 @@ impl Ring {
         }
         if task.parameters.method.counts() && History::slots_for(&task.parameters) > 0 {
             self.gpu.context.bind_to_thread().doing("binding the context")?;
-            let layout = BufferLayout::of_counts(seen.counts.size(), levels.depth());
+            let layout = BufferLayout::for_counts(seen.counts.size(), levels.depth());
             let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
                 Some(picture) => picture,
                 None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
@@ -181,9 +181,9 @@ impl Ring {
 
     fn start(&mut self, frame: Frame, task: Task, operation: Operation) -> Result<(), Error> {
         assert!(self.under_way.len() < self.asked, "the ring is full");
-        let layout = BufferLayout::of(&frame, task.rewrites_chroma())?;
+        let layout = BufferLayout::new(&frame, task.rewrites_chroma())?;
         task.assert_suits(&layout);
-        let buffer_bytes = ReadbackLayout::of(&layout, &task).buffer_bytes();
+        let buffer_bytes = ReadbackLayout::new(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
         if task.stays_on_device {
             // The frames under way and their results may take half of the memory for pictures, and the caller's the

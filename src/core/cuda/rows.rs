@@ -21,16 +21,16 @@ impl RowsAddress {
     }
 }
 
-/// The copy of `rows` rows of `row_bytes` bytes, with a pitch on each side. If `to` is on the host, its memory must be
-/// writable.
+/// The copy of `rows` rows of `row_bytes` bytes, with a pitch on each side. If `target` is on the host, its memory must
+/// be writable.
 pub(super) fn copy_of_rows(
-    (from, from_pitch): (RowsAddress, usize),
-    (to, to_pitch): (RowsAddress, usize),
+    (source, from_pitch): (RowsAddress, usize),
+    (target, to_pitch): (RowsAddress, usize),
     row_bytes: usize,
     rows: usize,
 ) -> CUDA_MEMCPY2D {
-    let (from_type, from_host, from_device) = from.parts();
-    let (to_type, to_host, to_device) = to.parts();
+    let (from_type, from_host, from_device) = source.parts();
+    let (to_type, to_host, to_device) = target.parts();
     CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,

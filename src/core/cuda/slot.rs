@@ -161,7 +161,7 @@ impl Slot {
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
         let bytes = self.picture.layout().bytes();
-        let readback = ReadbackLayout::of(self.picture.layout(), &task);
+        let readback = ReadbackLayout::new(self.picture.layout(), &task);
         let warms_up = matches!(operation, Operation::WarmUp);
         // From here on the device may access the buffers, also after an error: `drop` waits.
         let under_way = UnderWay {
@@ -287,10 +287,10 @@ impl Slot {
                 // frame under way keeps it until `finish` or `drop` has waited; the device buffer is idle.
                 Some(bytes) => unsafe { result::memcpy_htod_async(device, bytes, stream.cu_stream()) },
                 None => {
-                    let from = address.map_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()), RowsAddress::Device);
+                    let source = address.map_or_else(|| RowsAddress::Host(plane.row(0).as_ptr()), RowsAddress::Device);
                     let (row_bytes, rows) = (plane.row_bytes(), plane.rows());
                     let pitch = pitch_of(plane, self.gpu.most_pitch).expect("a plane within reach");
-                    let copy = copy_of_rows((from, pitch), (RowsAddress::Device(device), row_bytes), row_bytes, rows);
+                    let copy = copy_of_rows((source, pitch), (RowsAddress::Device(device), row_bytes), row_bytes, rows);
                     // SAFETY: `Plane` has checked that every row lies in its memory, and the span has as many rows of
                     // as many bytes; all else as above. Memory on the GPU was written before the plane was made. The
                     // driver reads `copy` before it returns, and `begin` has bound the context to this thread.
@@ -359,10 +359,10 @@ impl Slot {
         let stream = &self.streams.download;
         let bytes = samples.len();
         let pixels = self.picture.pixels.slice(samples);
-        let (from, _order) = pixels.device_ptr(stream);
+        let (source, _order) = pixels.device_ptr(stream);
         // SAFETY: both sides have these bytes. `staying` is new, and is not shared before `finish` has waited, or
         // dropped before `drop` has; the stream has waited for the kernels that write the device buffer (`computed`).
-        unsafe { result::memcpy_dtod_async(staying.address(), from, bytes, stream.cu_stream()) }
+        unsafe { result::memcpy_dtod_async(staying.address(), source, bytes, stream.cu_stream()) }
             .doing("copying on the device")
     }
 

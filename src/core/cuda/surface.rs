@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "copies between addresses that a decoder gives")]
 
 use super::context::Gpu;
-use super::device_memory::{DevicePool, MOST_ON_DEVICE};
+use super::device_memory::{DevicePool, MAX_ON_DEVICE};
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::RowsAddress;
@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 /// The most bytes that are pinned for uploads to a GPU, of all rings: pinned memory is never swapped out, so other
 /// programs lack it. A decoder on 16 threads may hold 40 frames, which are 83 MB of 8-bit luma at 1080p and 332 MB at
 /// 4K.
-const MOST_FOR_INPUT: usize = 512 << 20;
+const MAX_FOR_INPUT: usize = 512 << 20;
 
 /// Copies pictures from a decoder.
 struct SurfaceImporter {
@@ -33,7 +33,7 @@ impl SurfaceImporter {
     /// # Errors
     /// When a stream cannot be made.
     fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
-        let pool = DevicePool::new(&gpu.context, MOST_ON_DEVICE)?;
+        let pool = DevicePool::new(&gpu.context, MAX_ON_DEVICE)?;
         Ok(SurfaceImporter { gpu: gpu.clone(), pool, pairs: PinnedPool::new(&gpu.context) })
     }
 
@@ -65,15 +65,15 @@ impl SurfaceImporter {
         let stream = self.pool.copies();
         // SAFETY: by the caller's promise.
         unsafe { wait_for(stream, surface.stream) }?;
-        let to = DeviceRows { address: luma, pitch: surface.stride, ..surface.luma };
+        let target = DeviceRows { address: luma, pitch: surface.stride, ..surface.luma };
         let device = |rows: &DeviceRows| (RowsAddress::Device(rows.address), rows.pitch);
         if surface.shift > 0 {
             // SAFETY: by the caller's promise. Rows of both begin at whole vectors, or the launcher refuses; both
             // pitches leave room for whole vectors behind each row.
-            unsafe { self.gpu.kernels.surface()?.launch(stream, &surface.luma, &to, surface.shift)? };
+            unsafe { self.gpu.kernels.surface()?.launch(stream, &surface.luma, &target, surface.shift)? };
         } else {
             // SAFETY: by the caller's promise, both sides have these rows. `wait_for` has bound the context.
-            unsafe { enqueue_copy(stream, device(&surface.luma), device(&to), (to.row_bytes, to.rows)) }?;
+            unsafe { enqueue_copy(stream, device(&surface.luma), device(&target), (target.row_bytes, target.rows)) }?;
         }
         let DeviceRows { row_bytes, rows, .. } = surface.pairs;
         let below = (RowsAddress::Host(pairs.as_mut_ptr()), row_bytes);
@@ -113,7 +113,7 @@ impl InputPool {
 
 impl Pool for InputPool {
     fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError> {
-        if let Some(pinned) = self.pinned.take_within(MOST_FOR_INPUT, len)? {
+        if let Some(pinned) = self.pinned.take_within(MAX_FOR_INPUT, len)? {
             return Ok(Box::new(pinned));
         }
         self.beyond.buffer(len)
@@ -127,7 +127,7 @@ impl Pool for InputPool {
         let free = self.gpu.context.mem_get_info().map_or(0, |(free, _)| free / 4);
         match self.surfaces().filter(|_| !self.with_chroma) {
             // Two thirds of a picture of 4:2:0 are luma, which waits on the GPU.
-            Some(surfaces) if free > MOST_ON_DEVICE => {
+            Some(surfaces) if free > MAX_ON_DEVICE => {
                 surfaces.pool.set_most_bytes(surfaces.pool.most_bytes().max(free));
                 (free / 2 * 3).min(host_room().saturating_mul(3))
             }

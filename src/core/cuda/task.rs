@@ -221,7 +221,7 @@ impl Task {
     /// The tone of a frame that is counted.
     pub(super) fn tone(&self) -> Tone {
         let Parameters { method, strength, max_gain, .. } = self.parameters;
-        let plain = Tone::of_method(self.levels, method, strength, max_gain);
+        let plain = Tone::for_method(self.levels, method, strength, max_gain);
         if self.parameters.method.counts() { self.guide.tone.unwrap_or(plain) } else { plain }
     }
 

@@ -51,9 +51,9 @@ impl Marks {
 
     /// The timeline, after all stages have run.
     pub fn timeline(&self) -> Result<Timeline, Error> {
-        let at = |event: &CudaEvent| self.origin.elapsed_ms(event).doing("reading an event's time");
-        let of = |stage: &StageEvents| Ok(at(&stage.begin)?..at(&stage.end)?);
-        Ok(Timeline { upload: of(&self.upload)?, kernels: of(&self.kernels)?, download: of(&self.download)? })
+        let time = |event: &CudaEvent| self.origin.elapsed_ms(event).doing("reading an event's time");
+        let span = |stage: &StageEvents| Ok(time(&stage.begin)?..time(&stage.end)?);
+        Ok(Timeline { upload: span(&self.upload)?, kernels: span(&self.kernels)?, download: span(&self.download)? })
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "copies between addresses that a caller gives")]
 
 use super::context::Gpu;
-use super::device_memory::{DevicePool, MOST_ON_DEVICE};
+use super::device_memory::{DevicePool, MAX_ON_DEVICE};
 use super::error::{Doing, Error};
 use super::kernels::get_or_load;
 use super::rows::{RowsAddress, copy_of_rows, pitch_of};
@@ -44,9 +44,10 @@ impl Gpu {
         let pool = self.pictures()?;
         let take = |rows: &DeviceRows| pool.take(PlaneMut::stride_for(rows.row_bytes) * rows.rows);
         let memories = picture.planes.iter().map(take).collect::<Result<Vec<_>, _>>()?;
-        let copies = picture.planes.iter().zip(&memories).map(|(from, memory)| {
-            let to = DeviceRows { address: memory.address(), pitch: PlaneMut::stride_for(from.row_bytes), ..*from };
-            ((RowsAddress::Device(from.address), from.pitch), to)
+        let copies = picture.planes.iter().zip(&memories).map(|(source, memory)| {
+            let target =
+                DeviceRows { address: memory.address(), pitch: PlaneMut::stride_for(source.row_bytes), ..*source };
+            ((RowsAddress::Device(source.address), source.pitch), target)
         });
         // SAFETY: the sources are valid by the caller's promise. Each target is new memory with room for these rows,
         // which nothing else touches; `run` has waited for the copies before it goes back to the pool or is shared.
@@ -58,26 +59,26 @@ impl Gpu {
         Ok(planes.collect())
     }
 
-    /// Copies the planes of `frame` to the places of `to` on the GPU: within the GPU those that lie there, and all
-    /// others from host memory. The copies begin when the work is done that was enqueued on the stream of `to` before
-    /// the call. They are done when this returns, so work on any stream may use them then.
+    /// Copies the planes of `frame` to the places of `target` on the GPU: within the GPU those that lie there, and all
+    /// others from host memory. The copies begin when the work is done that was enqueued on the stream of `target`
+    /// before the call. They are done when this returns, so work on any stream may use them then.
     ///
     /// # Errors
     /// When the places are not those of the frame's format and size, belong to another context, or a call fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `to` names until the call returns. After the work that is enqueued
-    /// on its stream, nothing else accesses them before that. The stream belongs to the context.
-    pub unsafe fn export(&self, frame: &Frame, to: &DevicePlanes) -> Result<(), Error> {
-        to.check(frame.format(), (frame.width(), frame.height())).map_err(Error::Planes)?;
-        self.check_context(to)?;
+    /// The rows are valid memory of the context that `target` names until the call returns. After the work that is
+    /// enqueued on its stream, nothing else accesses them before that. The stream belongs to the context.
+    pub unsafe fn export(&self, frame: &Frame, target: &DevicePlanes) -> Result<(), Error> {
+        target.check(frame.format(), (frame.width(), frame.height())).map_err(Error::Planes)?;
+        self.check_context(target)?;
         let stream = self.pictures()?.copies();
         let mut gathered = Vec::new();
         for plane in frame.planes() {
             gathered.push(self.gathered(plane)?);
         }
-        let copies = frame.planes().iter().zip(&gathered).zip(&to.planes).map(|((plane, gathered), to)| {
-            let from = match (gathered, plane.on_device().filter(|place| place.context == self.handle())) {
+        let copies = frame.planes().iter().zip(&gathered).zip(&target.planes).map(|((plane, gathered), target)| {
+            let source = match (gathered, plane.on_device().filter(|place| place.context == self.handle())) {
                 (Some(rows), _) => (RowsAddress::Host(rows.as_ptr()), plane.row_bytes()),
                 (None, place) => {
                     let start = place.map(|place| RowsAddress::Device(place.address));
@@ -85,12 +86,12 @@ impl Gpu {
                     (start, pitch_of(plane, self.most_pitch).unwrap_or(plane.row_bytes()))
                 }
             };
-            (from, *to)
+            (source, *target)
         });
         // SAFETY: the targets are valid by the caller's promise. `Plane` has checked that every row lies in its memory,
         // a pitch is what `gathered` has found to be one, and gathered rows have no padding. `frame` and `gathered`
         // stay until `run` has waited for the copies. Memory on the GPU was written before the plane was made.
-        unsafe { run(stream, to.stream, copies) }
+        unsafe { run(stream, target.stream, copies) }
     }
 
     /// Sets how many bytes of GPU memory the copies of pictures and results that stay may take.
@@ -120,7 +121,7 @@ impl Gpu {
     pub(super) fn pictures(&self) -> Result<&Arc<DevicePool>, Error> {
         get_or_load(&self.pictures, || {
             let free = self.context.mem_get_info().map_or(0, |(free, _)| free / 4);
-            DevicePool::new(&self.context, MOST_ON_DEVICE.max(free))
+            DevicePool::new(&self.context, MAX_ON_DEVICE.max(free))
         })
     }
 }
@@ -141,10 +142,15 @@ unsafe fn run(
 ) -> Result<(), Error> {
     // SAFETY: by the caller's promise.
     let mut copied = unsafe { wait_for(stream, behind) };
-    for (from, to) in copies {
+    for (source, target) in copies {
         // SAFETY: by the caller's promise; `wait_for` has bound the context, or nothing is enqueued.
         copied = copied.and_then(|()| unsafe {
-            enqueue_copy(stream, from, (RowsAddress::Device(to.address), to.pitch), (to.row_bytes, to.rows))
+            enqueue_copy(
+                stream,
+                source,
+                (RowsAddress::Device(target.address), target.pitch),
+                (target.row_bytes, target.rows),
+            )
         });
     }
     // Also after an error: copies that were enqueued before it still use the memory.
@@ -170,16 +176,16 @@ pub(super) unsafe fn wait_for(stream: &Arc<CudaStream>, behind: usize) -> Result
 ///
 /// # Safety
 /// Both sides have these rows (bytes a row, rows), in memory of the context of `stream` or on the host. Until the
-/// stream has been waited for, nothing writes `from`, and nothing else touches `to`. The context is bound.
+/// stream has been waited for, nothing writes `source`, and nothing else touches `target`. The context is bound.
 pub(super) unsafe fn enqueue_copy(
     stream: &Arc<CudaStream>,
-    from: (RowsAddress, usize),
-    to: (RowsAddress, usize),
+    source: (RowsAddress, usize),
+    target: (RowsAddress, usize),
     (row_bytes, rows): (usize, usize),
 ) -> Result<(), Error> {
     // The pitch of a single row has no meaning.
     let pitch = |(start, pitch)| (start, if rows == 1 { row_bytes } else { pitch });
-    let copy = copy_of_rows(pitch(from), pitch(to), row_bytes, rows);
+    let copy = copy_of_rows(pitch(source), pitch(target), row_bytes, rows);
     // SAFETY: by the caller's promise; the driver reads `copy` before it returns.
     unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.cu_stream()) }.result().doing(COPYING)
 }

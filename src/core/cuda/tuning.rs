@@ -193,7 +193,7 @@ const EQUALIZATION_ALONE: usize = 1024;
 const SPREAD_THREADS: u32 = 256;
 
 /// The most blocks of `equalization`.
-const MOST_EQUALIZATION_BLOCKS: u32 = 64;
+const MAX_EQUALIZATION_BLOCKS: u32 = 64;
 
 /// The launch of `equalization`.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +212,7 @@ pub(super) fn equalization(codes: usize, multiprocessors: u32) -> EqualizationTu
         return EqualizationTuning { blocks: 1, threads: codes as u32 / CODES_PER_THREAD, spread: false };
     }
     let pairs = codes as u32 / 2;
-    let blocks = (pairs / SPREAD_THREADS).min(MOST_EQUALIZATION_BLOCKS);
+    let blocks = (pairs / SPREAD_THREADS).min(MAX_EQUALIZATION_BLOCKS);
     // Where blocks share a multiprocessor, they may not all have room.
     if blocks <= multiprocessors {
         return EqualizationTuning { blocks, threads: pairs / blocks, spread: true };
@@ -251,10 +251,10 @@ pub(super) fn tile_histogram_blocks(tiles: u32, multiprocessors: u32) -> (u32, u
 }
 
 /// The most counters of one copy in shared memory: one for each code up to 12 bits, else one for each bin.
-pub(super) const MOST_TILE_COUNTERS: usize = 4096;
+pub(super) const MAX_TILE_COUNTERS: usize = 4096;
 
 /// The most rounds of blocks into which work is divided.
-pub(super) const MOST_ROUNDS: u32 = 4;
+pub(super) const MAX_ROUNDS: u32 = 4;
 
 /// The most rounds of `tile_map` for samples of two bytes, of which each block first fetches the curves of four tiles.
 /// All of detail in 192 tiles, at 16 bits: 1080p 55.8 µs and 4K 102 in two rounds, 59.0 and 109 in three.
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn parts_keep_most_blocks_busy() {
-        let parts = |count, blocks| parts(count, blocks, MOST_ROUNDS);
+        let parts = |count, blocks| parts(count, blocks, MAX_ROUNDS);
         assert_eq!((parts(64, 132), parts(64, 264)), (2, 4));
         // One part each would leave a quarter of the blocks without work.
         assert_eq!(parts(100, 132), 5);

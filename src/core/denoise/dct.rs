@@ -90,8 +90,8 @@ fn weighed(sample: i16, weight: i16) -> i16 {
 
 /// A row, from cell after cell to the first samples of all cells, then the second ones, and so on.
 #[inline(always)]
-pub fn by_sample(row: &[i16], to: &mut [i16]) {
-    let [a, b, c, d] = parted_mut(to);
+pub fn by_sample(row: &[i16], target: &mut [i16]) {
+    let [a, b, c, d] = parted_mut(target);
     let cells = row.as_chunks::<STEP>().0;
     for ((((cell, a), b), c), d) in cells.iter().zip(a).zip(b).zip(c).zip(d) {
         [*a, *b, *c, *d] = *cell;
@@ -100,8 +100,8 @@ pub fn by_sample(row: &[i16], to: &mut [i16]) {
 
 /// The inverse of [`by_sample`], from the second cell on.
 #[inline(always)]
-pub fn by_place(from: &[i16], row: &mut [i16]) {
-    let [a, b, c, d] = parted(from).map(|part| &part[1..]);
+pub fn by_place(source: &[i16], row: &mut [i16]) {
+    let [a, b, c, d] = parted(source).map(|part| &part[1..]);
     let cells = row.as_chunks_mut::<STEP>().0;
     for ((((cell, a), b), c), d) in cells.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         *cell = [*a, *b, *c, *d];
@@ -112,7 +112,7 @@ pub fn by_place(from: &[i16], row: &mut [i16]) {
 #[inline(always)]
 fn parted<const N: usize>(all: &[i16]) -> [&[i16]; N] {
     let each = all.len() / N;
-    std::array::from_fn(|at| &all[at * each..(at + 1) * each])
+    std::array::from_fn(|index| &all[index * each..(index + 1) * each])
 }
 
 /// Parts of equal length, for writing.
@@ -124,17 +124,17 @@ fn parted_mut<const N: usize>(mut rest: &mut [i16]) -> [&mut [i16]; N] {
 
 /// The coefficients of all columns of two bands of four rows.
 #[inline(always)]
-pub fn forward_columns(bands: &[Vec<i16>; 2], to: &mut [i16]) {
+pub fn forward_columns(bands: &[Vec<i16>; 2], target: &mut [i16]) {
     let ([a, b, c, d], [e, f, g, h]) = (parted(&bands[0]), parted(&bands[1]));
-    let [p, q, r, s, t, u, v, w] = parted_mut(to);
+    let [p, q, r, s, t, u, v, w] = parted_mut(target);
     let count = a.len();
     let (b, c, d, e) = (&b[..count], &c[..count], &d[..count], &e[..count]);
     let (f, g, h) = (&f[..count], &g[..count], &h[..count]);
     let (p, q, r, s) = (&mut p[..count], &mut q[..count], &mut r[..count], &mut s[..count]);
     let (t, u, v, w) = (&mut t[..count], &mut u[..count], &mut v[..count], &mut w[..count]);
-    for at in 0..count {
-        let line = [a[at], b[at], c[at], d[at], e[at], f[at], g[at], h[at]];
-        [p[at], q[at], r[at], s[at], t[at], u[at], v[at], w[at]] = forward_line(line);
+    for index in 0..count {
+        let line = [a[index], b[index], c[index], d[index], e[index], f[index], g[index], h[index]];
+        [p[index], q[index], r[index], s[index], t[index], u[index], v[index], w[index]] = forward_line(line);
     }
 }
 
@@ -142,13 +142,13 @@ pub fn forward_columns(bands: &[Vec<i16>; 2], to: &mut [i16]) {
 /// next there are `pitch`.
 #[inline(always)]
 pub fn forward_rows(columns: &[i16], pitch: usize, first: usize, batch: &mut Batch) {
-    for (row, to) in columns.chunks_exact(STEP * pitch).zip(batch.as_chunks_mut::<{ 8 * TILES }>().0) {
+    for (row, target) in columns.chunks_exact(STEP * pitch).zip(batch.as_chunks_mut::<{ 8 * TILES }>().0) {
         let x: [&[i16; TILES]; 8] =
             std::array::from_fn(|x| row[(x % STEP) * pitch + first + x / STEP..].first_chunk().unwrap_or(&[0; TILES]));
-        for at in 0..TILES {
-            let out = forward_line(x.map(|x| x[at]));
+        for index in 0..TILES {
+            let out = forward_line(x.map(|x| x[index]));
             for (number, out) in out.into_iter().enumerate() {
-                to[number * TILES + at] = out;
+                target[number * TILES + index] = out;
             }
         }
     }
@@ -157,18 +157,18 @@ pub fn forward_rows(columns: &[i16], pitch: usize, first: usize, batch: &mut Bat
 /// Adds the tiles of these coefficients, weighted across, to the coefficients of columns.
 #[inline(always)]
 pub fn backward_rows(batch: &Batch, columns: &mut [i16], pitch: usize, first: usize) {
-    for (row, from) in columns.chunks_exact_mut(STEP * pitch).zip(batch.as_chunks::<{ 8 * TILES }>().0) {
+    for (row, source) in columns.chunks_exact_mut(STEP * pitch).zip(batch.as_chunks::<{ 8 * TILES }>().0) {
         let mut lines = [[0; TILES]; 8];
-        for at in 0..TILES {
-            let line = backward_line(std::array::from_fn(|number| from[number * TILES + at]));
+        for index in 0..TILES {
+            let line = backward_line(std::array::from_fn(|number| source[number * TILES + index]));
             for x in 0..8 {
-                lines[x][at] = weighed(line[x], COSINE[x]);
+                lines[x][index] = weighed(line[x], COSINE[x]);
             }
         }
         for (x, line) in lines.iter().enumerate() {
-            let to = &mut row[(x % STEP) * pitch + first + x / STEP..][..TILES];
-            for at in 0..TILES {
-                to[at] = to[at].wrapping_add(line[at]);
+            let target = &mut row[(x % STEP) * pitch + first + x / STEP..][..TILES];
+            for index in 0..TILES {
+                target[index] = target[index].wrapping_add(line[index]);
             }
         }
     }
@@ -183,14 +183,14 @@ pub fn backward_columns(columns: &mut [i16], before: &[i16]) {
     let (b, c, d, e) = (&mut b[..count], &mut c[..count], &mut d[..count], &mut e[..count]);
     let (f, g, h) = (&mut f[..count], &mut g[..count], &mut h[..count]);
     let (p, q, r, s) = (&p[..count], &q[..count], &r[..count], &s[..count]);
-    for at in 0..count {
-        let line = backward_line([a[at], b[at], c[at], d[at], e[at], f[at], g[at], h[at]]);
+    for index in 0..count {
+        let line = backward_line([a[index], b[index], c[index], d[index], e[index], f[index], g[index], h[index]]);
         let line: [i16; 8] = std::array::from_fn(|y| weighed(line[y], COSINE[y]));
         // Half of what the two are rounded down by.
         let sum = |one: i16, other: i16| one.wrapping_add(other).wrapping_add(1);
-        [a[at], b[at], c[at], d[at]] =
-            [sum(line[0], p[at]), sum(line[1], q[at]), sum(line[2], r[at]), sum(line[3], s[at])];
-        [e[at], f[at], g[at], h[at]] = [line[4], line[5], line[6], line[7]];
+        [a[index], b[index], c[index], d[index]] =
+            [sum(line[0], p[index]), sum(line[1], q[index]), sum(line[2], r[index]), sum(line[3], s[index])];
+        [e[index], f[index], g[index], h[index]] = [line[4], line[5], line[6], line[7]];
     }
 }
 
@@ -208,8 +208,8 @@ mod tests {
         const PITCH: usize = 2 * TILES;
         let mut bands: [Vec<i16>; 3] = std::array::from_fn(|_| (0..STEP * STEP * PITCH).map(|_| next()).collect());
         // A black tile and a white one.
-        for (at, sample) in bands.iter_mut().flatten().enumerate() {
-            *sample = match at % PITCH {
+        for (index, sample) in bands.iter_mut().flatten().enumerate() {
+            *sample = match index % PITCH {
                 0 | 1 => -2048,
                 3 | 4 => 2047,
                 _ => *sample,
@@ -228,8 +228,8 @@ mod tests {
         }
         // The middle band is complete but for the outer cells.
         let (mut wrong, mut worst, mut count) = (0, 0, 0);
-        for (at, (after, sample)) in sums.iter().zip(&bands[1]).enumerate() {
-            if (1..TILES).contains(&(at % PITCH)) {
+        for (index, (after, sample)) in sums.iter().zip(&bands[1]).enumerate() {
+            if (1..TILES).contains(&(index % PITCH)) {
                 wrong += i32::from(*after) - i32::from(*sample);
                 worst = worst.max(after.abs_diff(*sample));
                 count += 1;

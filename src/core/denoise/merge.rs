@@ -7,7 +7,7 @@ use super::search::Field;
 use super::sheet::Sheet;
 
 /// The most frames besides the one that is denoised.
-pub const MOST_OTHERS: usize = 8;
+pub const MAX_OTHERS: usize = 8;
 
 /// Samples from a tile to the next.
 const STEP: usize = 4;
@@ -69,11 +69,11 @@ impl Plane<'_> {
 
     /// The band of the frame itself, or where its motion leads in another one, from the cell before the first one on.
     #[inline(always)]
-    fn band(&self, from: Option<(&Sheet, &Field)>, band: isize, cells: usize, rows: &mut Rows) {
-        let Some(other) = from else {
+    fn band(&self, source: Option<(&Sheet, &Field)>, band: isize, cells: usize, rows: &mut Rows) {
+        let Some(other) = source else {
             for (y, row) in rows.iter_mut().enumerate() {
-                let from = self.own.at(-(STEP as isize), STEP as isize * band + y as isize);
-                row[..STEP * cells].copy_from_slice(&from[..STEP * cells]);
+                let source = self.own.at(-(STEP as isize), STEP as isize * band + y as isize);
+                row[..STEP * cells].copy_from_slice(&source[..STEP * cells]);
             }
             return;
         };
@@ -85,12 +85,12 @@ impl Plane<'_> {
             while end < cells && self.moved(other, end as isize - 1, band) == place.right(STEP * (end - first)) {
                 end += 1;
             }
-            let (from, count) = (STEP * first, STEP * (end - first));
+            let (source, count) = (STEP * first, STEP * (end - first));
             if count <= LANES / 2 {
-                self.read::<{ LANES / 2 }>(other.0, place, from, rows);
+                self.read::<{ LANES / 2 }>(other.0, place, source, rows);
             } else {
-                for at in (0..count).step_by(LANES) {
-                    self.read::<LANES>(other.0, place.right(at), from + at, rows);
+                for index in (0..count).step_by(LANES) {
+                    self.read::<LANES>(other.0, place.right(index), source + index, rows);
                 }
             }
             first = end;
@@ -99,7 +99,7 @@ impl Plane<'_> {
 
     /// Reads `N` samples of four rows, of which those beyond a cell are overwritten by the next ones.
     #[inline(always)]
-    fn read<const N: usize>(&self, other: &Sheet, place: Place, to: usize, rows: &mut Rows) {
+    fn read<const N: usize>(&self, other: &Sheet, place: Place, start: usize, rows: &mut Rows) {
         let mut piece = [[0; N]; STEP];
         match (place.behind, self.is_chroma) {
             ((0, 0), _) => (0..STEP).for_each(|y| piece[y] = *line(other, place.x, place.y + y as isize)),
@@ -107,7 +107,7 @@ impl Plane<'_> {
             (_, false) => cubic(other, place, &mut piece),
         }
         for (row, piece) in rows.iter_mut().zip(&piece) {
-            row[to..to + N].copy_from_slice(piece);
+            row[start..start + N].copy_from_slice(piece);
         }
     }
 }
@@ -132,8 +132,8 @@ impl Place {
 type Rows = [Vec<i16>; STEP];
 
 #[inline(always)]
-fn line<const N: usize>(from: &Sheet, x: isize, y: isize) -> &[i16; N] {
-    from.at(x, y).first_chunk().unwrap_or(&[0; N])
+fn line<const N: usize>(sheet: &Sheet, x: isize, y: isize) -> &[i16; N] {
+    sheet.at(x, y).first_chunk().unwrap_or(&[0; N])
 }
 
 /// The weights of four samples for each quarter between the middle two, in 16384ths.
@@ -143,36 +143,36 @@ const CUBIC: [[i16; 4]; 4] =
 /// Between four samples.
 #[inline(always)]
 fn cubic_between<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4], out: &mut [i16; N]) {
-    for at in 0..N {
-        out[at] = part(a[at] << 2, weights[0])
-            + part(b[at] << 2, weights[1])
-            + part(c[at] << 2, weights[2])
-            + part(d[at] << 2, weights[3])
+    for index in 0..N {
+        out[index] = part(a[index] << 2, weights[0])
+            + part(b[index] << 2, weights[1])
+            + part(c[index] << 2, weights[2])
+            + part(d[index] << 2, weights[3])
             + 2;
     }
 }
 
 /// Four rows between samples, by four of them in each direction.
 #[inline(always)]
-fn cubic<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
+fn cubic<const N: usize>(sheet: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
     const ROWS: usize = STEP + 3;
     let mut rows = [[0; N]; ROWS];
     let (first, count) = if down == 0 { (0, STEP) } else { (-1, ROWS) };
-    for (at, row) in rows[..count].iter_mut().enumerate() {
-        let y = y + first + at as isize;
+    for (index, row) in rows[..count].iter_mut().enumerate() {
+        let y = y + first + index as isize;
         if across == 0 {
-            *row = *line(from, x, y);
+            *row = *line(sheet, x, y);
         } else {
-            let of = [line(from, x - 1, y), line(from, x, y), line(from, x + 1, y), line(from, x + 2, y)];
-            cubic_between(of, CUBIC[across as usize & 3], row);
+            let lines = [line(sheet, x - 1, y), line(sheet, x, y), line(sheet, x + 1, y), line(sheet, x + 2, y)];
+            cubic_between(lines, CUBIC[across as usize & 3], row);
         }
     }
-    for at in 0..STEP {
+    for index in 0..STEP {
         if down == 0 {
-            out[at] = rows[at];
+            out[index] = rows[index];
         } else {
-            let of = [&rows[at], &rows[at + 1], &rows[at + 2], &rows[at + 3]];
-            cubic_between(of, CUBIC[down as usize & 3], &mut out[at]);
+            let lines = [&rows[index], &rows[index + 1], &rows[index + 2], &rows[index + 3]];
+            cubic_between(lines, CUBIC[down as usize & 3], &mut out[index]);
         }
     }
 }
@@ -180,21 +180,21 @@ fn cubic<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: P
 /// Between two samples, in eighths.
 #[inline(always)]
 fn linear_between<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out: &mut [i16; N]) {
-    for at in 0..N {
-        out[at] = (a[at] * (8 - eighths) + b[at] * eighths + 4) >> 3;
+    for index in 0..N {
+        out[index] = (a[index] * (8 - eighths) + b[index] * eighths + 4) >> 3;
     }
 }
 
 /// Four rows between samples, by two of them in each direction, in eighths.
 #[inline(always)]
-fn linear<const N: usize>(from: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
+fn linear<const N: usize>(sheet: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
     let mut rows = [[0; N]; STEP + 1];
-    for (at, row) in rows.iter_mut().enumerate() {
-        let y = y + at as isize;
-        linear_between(line(from, x, y), line(from, x + 1, y), across, row);
+    for (index, row) in rows.iter_mut().enumerate() {
+        let y = y + index as isize;
+        linear_between(line(sheet, x, y), line(sheet, x + 1, y), across, row);
     }
-    for at in 0..STEP {
-        linear_between(&rows[at], &rows[at + 1], down, &mut out[at]);
+    for index in 0..STEP {
+        linear_between(&rows[index], &rows[index + 1], down, &mut out[index]);
     }
 }
 
@@ -228,11 +228,11 @@ impl Columns {
 
     /// Takes the next band.
     #[inline(always)]
-    fn next(&mut self, plane: &Plane<'_>, from: Option<(&Sheet, &Field)>, band: isize) {
+    fn next(&mut self, plane: &Plane<'_>, source: Option<(&Sheet, &Field)>, band: isize) {
         self.bands.swap(0, 1);
-        plane.band(from, band, self.cells, &mut self.rows);
-        for (row, to) in self.rows.iter().zip(self.bands[1].chunks_exact_mut(STEP * self.pitch)) {
-            dct::by_sample(&row[..STEP * self.pitch], to);
+        plane.band(source, band, self.cells, &mut self.rows);
+        for (row, target) in self.rows.iter().zip(self.bands[1].chunks_exact_mut(STEP * self.pitch)) {
+            dct::by_sample(&row[..STEP * self.pitch], target);
         }
     }
 
@@ -252,8 +252,8 @@ impl Columns {
 /// noise. All of them count, if these are few. The tiles do not overlap, and every other row of them is enough.
 fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<bool> {
     let (columns, rows) = (plane.own.width() / SIZE, (plane.own.height() / SIZE).div_ceil(2));
-    let is_steady = |at: usize| {
-        let (x, y) = plane.middle(2 * (at % columns) + 1, 4 * (at / columns) + 1);
+    let is_steady = |index: usize| {
+        let (x, y) = plane.middle(2 * (index % columns) + 1, 4 * (index / columns) + 1);
         field.is_steady(x, y)
     };
     let steady: Vec<bool> = (0..columns * rows).map(is_steady).collect();
@@ -269,22 +269,22 @@ pub fn count(plane: &Plane<'_>) -> Differences {
     let columns = plane.own.width() / SIZE;
     let steady = steady_tiles(plane, other.1);
     let (tiles, _) = plane.tiles();
-    let mut both = [None, Some(other)].map(|from| (from, Columns::new(tiles)));
-    let (mut own, mut moved, mut sizes) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES], [0; SAMPLES * TILES]);
+    let mut both = [None, Some(other)].map(|source| (source, Columns::new(tiles)));
+    let (mut here, mut moved, mut sizes) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES], [0; SAMPLES * TILES]);
     for (row, steady) in steady.chunks(columns.max(1)).enumerate() {
-        for (from, columns) in &mut both {
-            columns.next(plane, *from, 4 * row as isize);
-            columns.next(plane, *from, 4 * row as isize + 1);
+        for (source, columns) in &mut both {
+            columns.next(plane, *source, 4 * row as isize);
+            columns.next(plane, *source, 4 * row as isize + 1);
             columns.transform();
         }
         for first in (0..tiles).step_by(TILES) {
-            both[0].1.tiles(first, &mut own);
+            both[0].1.tiles(first, &mut here);
             both[1].1.tiles(first, &mut moved);
-            noise::sizes(&own, &moved, &mut sizes);
-            let odd = (1..TILES).step_by(2).map(|at| (at, (first + at) / 2));
-            for (at, column) in odd.filter(|(_, column)| steady.get(*column) == Some(&true)) {
+            noise::sizes(&here, &moved, &mut sizes);
+            let odd = (1..TILES).step_by(2).map(|index| (index, (first + index) / 2));
+            for (index, column) in odd.filter(|(_, column)| steady.get(*column) == Some(&true)) {
                 let (x, y) = plane.middle(2 * column + 1, 4 * row + 1);
-                differences.add(&sizes, at, noise::brightness(plane.quarter, x, y));
+                differences.add(&sizes, index, noise::brightness(plane.quarter, x, y));
             }
         }
     }
@@ -297,15 +297,15 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
     let mut out = Sheet::new(plane.own.width(), plane.own.height());
     let (tiles, rows) = plane.tiles();
     let sources = std::iter::once(None).chain(plane.others.iter().map(|other| Some(*other)));
-    let mut sources: Vec<_> = sources.map(|from| (from, Columns::new(tiles))).collect();
-    for (from, columns) in &mut sources {
-        columns.next(plane, *from, -1);
+    let mut sources: Vec<_> = sources.map(|source| (source, Columns::new(tiles))).collect();
+    for (source, columns) in &mut sources {
+        columns.next(plane, *source, -1);
     }
     let (brightness_factors, mut room) = (noise.brightness_factors(), Room::default());
     let mut laid = Laid::new(tiles);
     for row in 0..rows {
-        for (from, columns) in &mut sources {
-            columns.next(plane, *from, row as isize);
+        for (source, columns) in &mut sources {
+            columns.next(plane, *source, row as isize);
             columns.transform();
         }
         laid.sums.fill(1);
@@ -355,13 +355,13 @@ impl Laid {
 /// Scratch memory for a batch of tiles.
 struct Room {
     own: Batch,
-    others: [Batch; MOST_OTHERS],
+    others: [Batch; MAX_OTHERS],
     brightness: [u16; TILES],
     factors: Factors,
     squares: Factors,
     smooth: Factors,
     /// The weight of each coefficient of each of the others, in 256ths of that of the frame itself.
-    weights: [Factors; MOST_OTHERS],
+    weights: [Factors; MAX_OTHERS],
     /// The remaining share of the variance of noise, in 16384ths.
     left: Factors,
 }
@@ -371,12 +371,12 @@ impl Default for Room {
         let (signed, unsigned) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES]);
         Room {
             own: signed,
-            others: [signed; MOST_OTHERS],
+            others: [signed; MAX_OTHERS],
             brightness: [0; TILES],
             factors: unsigned,
             squares: unsigned,
             smooth: unsigned,
-            weights: [unsigned; MOST_OTHERS],
+            weights: [unsigned; MAX_OTHERS],
             left: unsigned,
         }
     }
@@ -399,24 +399,25 @@ fn halfway(a: u16, b: u16) -> u16 {
 
 /// Each coefficient's mean with its neighbours, weighted 1 2 1 in both directions.
 #[inline(always)]
-fn smooth(from: &Factors, to: &mut Factors) {
+fn smooth(source: &Factors, target: &mut Factors) {
     const ROW: usize = SIZE * TILES;
     let mut across = [0; SAMPLES * TILES];
     for row in 0..SIZE {
-        let (from, to) = (&from[row * ROW..][..ROW], &mut across[row * ROW..][..ROW]);
+        let (source, target) = (&source[row * ROW..][..ROW], &mut across[row * ROW..][..ROW]);
         for x in 0..SIZE {
             let (left, right) = (x.saturating_sub(1) * TILES, (x + 1).min(SIZE - 1) * TILES);
-            for at in 0..TILES {
-                to[x * TILES + at] = halfway(halfway(from[left + at], from[right + at]), from[x * TILES + at]);
+            for index in 0..TILES {
+                target[x * TILES + index] =
+                    halfway(halfway(source[left + index], source[right + index]), source[x * TILES + index]);
             }
         }
     }
     for row in 0..SIZE {
-        let of = |row: usize| &across[row * ROW..][..ROW];
-        let (above, own, below) = (of(row.saturating_sub(1)), of(row), of((row + 1).min(SIZE - 1)));
-        let to = &mut to[row * ROW..][..ROW];
-        for at in 0..ROW {
-            to[at] = halfway(halfway(above[at], below[at]), own[at]);
+        let line = |row: usize| &across[row * ROW..][..ROW];
+        let (above, middle, below) = (line(row.saturating_sub(1)), line(row), line((row + 1).min(SIZE - 1)));
+        let target = &mut target[row * ROW..][..ROW];
+        for index in 0..ROW {
+            target[index] = halfway(halfway(above[index], below[index]), middle[index]);
         }
     }
 }
@@ -424,8 +425,8 @@ fn smooth(from: &Factors, to: &mut Factors) {
 impl Room {
     #[inline(always)]
     fn load<F>(&mut self, plane: &Plane<'_>, row: usize, first: usize, sources: &[(F, Columns)]) {
-        for (at, brightness) in self.brightness.iter_mut().enumerate() {
-            let (x, y) = plane.middle(first + at, row);
+        for (index, brightness) in self.brightness.iter_mut().enumerate() {
+            let (x, y) = plane.middle(first + index, row);
             *brightness = noise::brightness(plane.quarter, x, y);
         }
         for ((_, columns), batch) in sources.iter().zip(std::iter::once(&mut self.own).chain(&mut self.others)) {
@@ -438,69 +439,70 @@ impl Room {
     fn weigh(&mut self, other: usize) {
         let batch = &self.others[other];
         let both = self.own.iter().zip(batch).zip(&self.factors);
-        for (square_of, ((own, other), factor)) in self.squares.iter_mut().zip(both) {
-            *square_of = square(own.saturating_sub(*other), *factor);
+        for (square_of, ((here, other), factor)) in self.squares.iter_mut().zip(both) {
+            *square_of = square(here.saturating_sub(*other), *factor);
         }
         let (mut half_mean, mut guard) = ([0; TILES], [0; TILES]);
         let squares = self.squares.as_chunks::<TILES>().0;
-        for at in 0..TILES {
+        for index in 0..TILES {
             // Half of what is rounded down.
             let mut sum = 32;
             for squares in squares {
-                sum += squares[at] >> 7;
+                sum += squares[index] >> 7;
             }
-            half_mean[at] = sum;
+            half_mean[index] = sum;
             let mut low = 0;
             for coefficient in [0, 1, 2, SIZE, SIZE + 1, SIZE + 2, 2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 2] {
-                low += squares[coefficient][at] >> 4;
+                low += squares[coefficient][index] >> 4;
             }
             // 0.7 of a ninth of what was 16 times as much.
-            guard[at] = low + high(low, 16_021);
+            guard[index] = low + high(low, 16_021);
         }
         smooth(&self.squares, &mut self.smooth);
         let (smooth, weights) = (self.smooth.as_chunks::<TILES>().0, self.weights[other].as_chunks_mut::<TILES>().0);
         for (smooth, weights) in smooth.iter().zip(weights) {
-            for at in 0..TILES {
-                let apart = ((smooth[at] >> 1) + half_mean[at]).max(guard[at]).min(NOT_ONE);
-                weights[at] = high(NOT_ONE - apart, ((256 * 65_536) / (NOT_ONE - FULLY) as u32) as u16).min(255);
+            for index in 0..TILES {
+                let apart = ((smooth[index] >> 1) + half_mean[index]).max(guard[index]).min(NOT_ONE);
+                weights[index] = high(NOT_ONE - apart, ((256 * 65_536) / (NOT_ONE - FULLY) as u32) as u16).min(255);
             }
         }
     }
 
-    /// `own` becomes the weighted mean.
+    /// `here` becomes the weighted mean.
     #[inline(always)]
-    fn merge(&mut self, others: usize) {
-        for other in 0..others {
+    fn merge(&mut self, count: usize) {
+        for other in 0..count {
             self.weigh(other);
         }
         const CHUNK: usize = 4 * TILES;
-        for from in (0..SAMPLES * TILES).step_by(CHUNK) {
-            let shares = &mut self.squares[from..][..CHUNK];
-            let own = &mut self.own[from..][..CHUNK];
-            let left = &mut self.left[from..][..CHUNK];
+        for first in (0..SAMPLES * TILES).step_by(CHUNK) {
+            let shares = &mut self.squares[first..][..CHUNK];
+            let here = &mut self.own[first..][..CHUNK];
+            let left = &mut self.left[first..][..CHUNK];
             left.fill(256);
-            for weights in &self.weights[..others] {
-                let weights = &weights[from..][..CHUNK];
-                for at in 0..CHUNK {
-                    left[at] += weights[at];
+            for weights in &self.weights[..count] {
+                let weights = &weights[first..][..CHUNK];
+                for index in 0..CHUNK {
+                    left[index] += weights[index];
                 }
             }
-            for at in 0..CHUNK {
+            for index in 0..CHUNK {
                 // 1 in 32768ths, for a weight of 256.
-                shares[at] = rounded(8_388_608.0 * inverse(left[at]));
-                left[at] = high(shares[at], shares[at]);
+                shares[index] = rounded(8_388_608.0 * inverse(left[index]));
+                left[index] = high(shares[index], shares[index]);
             }
             let mut moves = [0i16; CHUNK];
-            for (weights, batch) in self.weights[..others].iter().zip(&self.others) {
-                let (weights, batch) = (&weights[from..][..CHUNK], &batch[from..][..CHUNK]);
-                for at in 0..CHUNK {
-                    let share = high(weights[at] << 8, shares[at]);
-                    moves[at] = moves[at].wrapping_add(part(batch[at].saturating_sub(own[at]), (share << 1) as i16));
-                    left[at] += high(share, share);
+            for (weights, batch) in self.weights[..count].iter().zip(&self.others) {
+                let (weights, batch) = (&weights[first..][..CHUNK], &batch[first..][..CHUNK]);
+                for index in 0..CHUNK {
+                    let share = high(weights[index] << 8, shares[index]);
+                    moves[index] =
+                        moves[index].wrapping_add(part(batch[index].saturating_sub(here[index]), (share << 1) as i16));
+                    left[index] += high(share, share);
                 }
             }
-            for at in 0..CHUNK {
-                own[at] = own[at].saturating_add(moves[at]).saturating_add((others / 2) as i16);
+            for index in 0..CHUNK {
+                here[index] = here[index].saturating_add(moves[index]).saturating_add((count / 2) as i16);
             }
         }
     }
@@ -508,18 +510,18 @@ impl Room {
     /// Shrinks `own` by `by` 8ths of the noise that is left.
     #[inline(always)]
     fn shrink(&mut self, by: i32) {
-        for at in 0..SAMPLES * TILES {
-            self.squares[at] = square(self.own[at], self.factors[at]);
+        for index in 0..SAMPLES * TILES {
+            self.squares[index] = square(self.own[index], self.factors[index]);
         }
         // The mean level is no noise, nor are the slowest changes beside it.
         self.squares[..TILES].fill(255 * 255);
         smooth(&self.squares, &mut self.smooth);
-        for at in TILES..SAMPLES * TILES {
-            let left = self.left[at] + self.left[at] / 5 + 491;
+        for index in TILES..SAMPLES * TILES {
+            let left = self.left[index] + self.left[index] / 5 + 491;
             // What is less than 128 loses all.
-            let lost = rounded((left as i32 * by) as f32 * inverse(self.smooth[at].max(128))).min(257);
+            let lost = rounded((left as i32 * by) as f32 * inverse(self.smooth[index].max(128))).min(257);
             let lost = lost.saturating_sub(2);
-            self.own[at] = self.own[at].wrapping_sub(part(self.own[at], (lost << 7) as i16) << 1);
+            self.own[index] = self.own[index].wrapping_sub(part(self.own[index], (lost << 7) as i16) << 1);
         }
     }
 }

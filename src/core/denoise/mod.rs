@@ -77,19 +77,19 @@ pub trait Engine {
     /// As above.
     fn count(
         &self,
-        own: &Self::Picture,
+        current: &Self::Picture,
         other: &Self::Picture,
         field: &Self::Field,
     ) -> Result<Vec<Differences>, Self::Error>;
 
-    /// [`merge::merge`], of each plane, with at most [`merge::MOST_OTHERS`] others.
+    /// [`merge::merge`], of each plane, with at most [`merge::MAX_OTHERS`] others.
     ///
     /// # Errors
     /// As above.
     fn merge(
         &self,
-        own: &Self::Picture,
-        others: &[(&Self::Picture, &Self::Field)],
+        current: &Self::Picture,
+        neighbours: &[(&Self::Picture, &Self::Field)],
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Self::Error>;
 }
@@ -131,10 +131,10 @@ pub struct Picture {
 }
 
 impl Picture {
-    fn plane<'a>(&'a self, index: usize, others: &'a [(&'a Sheet, &'a Field)]) -> Plane<'a> {
+    fn plane<'a>(&'a self, index: usize, neighbours: &'a [(&'a Sheet, &'a Field)]) -> Plane<'a> {
         let is_chroma = index > 0;
         let log2 = if is_chroma { self.log2 } else { (0, 0) };
-        Plane { own: &self.planes[index], others, log2, is_chroma, quarter: &self.pyramid[2] }
+        Plane { own: &self.planes[index], others: neighbours, log2, is_chroma, quarter: &self.pyramid[2] }
     }
 }
 
@@ -169,15 +169,20 @@ impl Engine for Steps {
         Ok(Field::farther(between, step, way))
     }
 
-    fn count(&self, own: &Picture, other: &Picture, field: &Field) -> Result<Vec<Differences>, Infallible> {
-        let count = |index: usize| (self.count)(&own.plane(index, &[(&other.planes[index], field)]));
-        Ok((0..own.planes.len()).map(count).collect())
+    fn count(&self, current: &Picture, other: &Picture, field: &Field) -> Result<Vec<Differences>, Infallible> {
+        let count = |index: usize| (self.count)(&current.plane(index, &[(&other.planes[index], field)]));
+        Ok((0..current.planes.len()).map(count).collect())
     }
 
-    fn merge(&self, own: &Picture, others: &[(&Picture, &Field)], noise: &[Noise]) -> Result<Vec<Sheet>, Infallible> {
+    fn merge(
+        &self,
+        current: &Picture,
+        neighbours: &[(&Picture, &Field)],
+        noise: &[Noise],
+    ) -> Result<Vec<Sheet>, Infallible> {
         let merge = |(index, noise): (usize, &Noise)| {
-            let others: Vec<_> = others.iter().map(|(other, field)| (&other.planes[index], *field)).collect();
-            (self.merge)(&own.plane(index, &others), noise)
+            let neighbours: Vec<_> = neighbours.iter().map(|(other, field)| (&other.planes[index], *field)).collect();
+            (self.merge)(&current.plane(index, &neighbours), noise)
         };
         Ok(noise.iter().enumerate().map(merge).collect())
     }
@@ -203,13 +208,13 @@ impl<F> Motion<F> {
         &self.field
     }
 
-    /// Searches for the motion from `own` to `before`.
+    /// Searches for the motion from `current` to `before`.
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn new<E: Engine<Field = F>>(engine: &E, own: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
-        let calm = (pyramid::calm_difference(&engine.differences(own, before)?) * 268 / 256).max(LEAST_CALM);
-        Ok(Motion { field: Arc::new(engine.search(own, before, calm, None)?), calm })
+    pub fn new<E: Engine<Field = F>>(engine: &E, current: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
+        let calm = (pyramid::calm_difference(&engine.differences(current, before)?) * 268 / 256).max(MIN_CALM);
+        Ok(Motion { field: Arc::new(engine.search(current, before, calm, None)?), calm })
     }
 }
 
@@ -227,31 +232,31 @@ impl<F> Step<F> {
         self.motion.field()
     }
 
-    /// Measures the step from `own` to `before`.
+    /// Measures the step from `current` to `before`.
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn new<E: Engine<Field = F>>(engine: &E, own: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
-        Step::measure(engine, own, before, Motion::new(engine, own, before)?)
+    pub fn new<E: Engine<Field = F>>(engine: &E, current: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
+        Step::measure(engine, current, before, Motion::new(engine, current, before)?)
     }
 
-    /// Measures this step from `own` to `before`, whose motion is known.
+    /// Measures this step from `current` to `before`, whose motion is known.
     ///
     /// # Errors
     /// When a GPU fails.
     pub fn measure<E: Engine<Field = F>>(
         engine: &E,
-        own: &E::Picture,
+        current: &E::Picture,
         before: &E::Picture,
         motion: Motion<F>,
     ) -> Result<Self, E::Error> {
-        let differences = engine.count(own, before, motion.field())?;
+        let differences = engine.count(current, before, motion.field())?;
         Ok(Step { motion, differences })
     }
 }
 
 /// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
-const LEAST_CALM: u32 = 19;
+const MIN_CALM: u32 = 19;
 
 /// The noise measured along the motion of a picture and those around it: a few numbers, with which it can be denoised
 /// again without the steps between the others.
@@ -267,7 +272,7 @@ impl Measured {
     /// Measures consecutive pictures with this number of planes each. `steps` are the steps from each picture to the
     /// one before it.
     pub fn from_steps<F>(steps: &[&Step<F>], planes: usize) -> Self {
-        let calm = steps.iter().map(|step| step.motion.calm).min().unwrap_or(LEAST_CALM);
+        let calm = steps.iter().map(|step| step.motion.calm).min().unwrap_or(MIN_CALM);
         let mut frozen = 256;
         let noise = |index: usize| {
             let mut differences = Differences::default();
@@ -275,7 +280,7 @@ impl Measured {
             if index == 0 {
                 frozen = differences.frozen();
             }
-            Noise::of(&differences, index > 0, frozen)
+            Noise::new(&differences, index > 0, frozen)
         };
         let noise = (0..planes).map(noise).collect();
         Measured { calm, noise }
@@ -298,26 +303,26 @@ impl<E: Engine> Around<'_, E> {
     /// # Errors
     /// When a GPU fails.
     pub fn clean(&self, engine: &E, measured: &Measured) -> Result<Vec<Sheet>, E::Error> {
-        let (own, at) = (self.pictures[self.at], self.at);
-        let before = (0..at).rev().map(|other| (other, self.steps[other], Way::Back));
-        let behind = (at + 1..self.pictures.len()).map(|other| (other, self.steps[other - 1], Way::Forth));
+        let (picture, index) = (self.pictures[self.at], self.at);
+        let before = (0..index).rev().map(|other| (other, self.steps[other], Way::Back));
+        let behind = (index + 1..self.pictures.len()).map(|other| (other, self.steps[other - 1], Way::Forth));
         let mut fields: Vec<(usize, Option<E::Field>)> = Vec::new();
         for (other, step, way) in before.chain(behind) {
-            let between = fields.last().filter(|_| other.abs_diff(at) > 1);
+            let between = fields.last().filter(|_| other.abs_diff(index) > 1);
             let between = between.map(|(nearer, field)| field.as_ref().unwrap_or(self.steps[*nearer]));
-            let field = if other + 1 == at {
+            let field = if other + 1 == index {
                 None
             } else {
                 let guess = engine.farther(between, step, way)?;
-                Some(engine.search(own, self.pictures[other], measured.calm, Some(&guess))?)
+                Some(engine.search(picture, self.pictures[other], measured.calm, Some(&guess))?)
             };
             fields.push((other, field));
         }
         let own_step = |other: &usize| self.steps[*other];
-        let others: Vec<_> = fields
+        let neighbours: Vec<_> = fields
             .iter()
             .map(|(other, field)| (self.pictures[*other], field.as_ref().unwrap_or_else(|| own_step(other))))
             .collect();
-        engine.merge(own, &others, &measured.noise)
+        engine.merge(picture, &neighbours, &measured.noise)
     }
 }

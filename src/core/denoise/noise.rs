@@ -21,7 +21,7 @@ const LEVELS: usize = 1024;
 pub const CLASSES: usize = 12;
 
 /// The fewest tiles by which a class is known.
-const FEWEST: u64 = 60;
+const MIN_TILES: u64 = 60;
 
 /// Factors that normalize: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of
 /// two frames.
@@ -48,32 +48,33 @@ impl Differences {
     pub fn add(&mut self, sizes: &[u8; SAMPLES * TILES], tile: usize, brightness: u16) {
         let class = &mut self.by_class[class_of(brightness) * SIZES..][..SIZES];
         let counts = self.by_coefficient.as_chunks_mut::<SIZES>().0;
-        for (at, (counts, sizes)) in counts.iter_mut().zip(sizes.as_chunks::<TILES>().0).enumerate() {
+        for (index, (counts, sizes)) in counts.iter_mut().zip(sizes.as_chunks::<TILES>().0).enumerate() {
             let size = usize::from(sizes[tile & (TILES - 1)]).min(SIZES - 1);
             counts[size] += 1;
-            class[size] += u32::from(at % 8 > 0 && at >= 8);
+            class[size] += u32::from(index % 8 > 0 && index >= 8);
         }
     }
 
     /// Takes over counts: of each coefficient, and behind them of each class of brightness, [`SIZES`]
     /// counts.
-    pub fn of_counts(counts: &[u32]) -> Self {
+    pub fn from_counts(counts: &[u32]) -> Self {
         let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
         Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }
     }
 
-    /// Adds the counts of `others`.
-    pub fn join(&mut self, others: &Differences) {
-        let add = |own: &mut [u32], others: &[u32]| own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
-        add(&mut self.by_coefficient, &others.by_coefficient);
-        add(&mut self.by_class, &others.by_class);
+    /// Adds the counts of `more`.
+    pub fn join(&mut self, more: &Differences) {
+        let add =
+            |counts: &mut [u32], more: &[u32]| counts.iter_mut().zip(more).for_each(|(counts, other)| *counts += other);
+        add(&mut self.by_coefficient, &more.by_coefficient);
+        add(&mut self.by_class, &more.by_class);
     }
 
     /// By how much more than it seems the variance is to count, in 256ths: 256 to 512.
     pub fn frozen(&self) -> u32 {
         let variance = |share: u64| {
-            let of = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, share));
-            of.map(|size| size * size).sum::<u64>()
+            let sizes = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, share));
+            sizes.map(|size| size * size).sum::<u64>()
         };
         // 2.07 and 0.455 are those of a normal law.
         let (most, middle) = (variance(850) * 455, variance(500) * 2070);
@@ -85,22 +86,22 @@ impl Differences {
 /// The class of a brightness.
 #[inline(always)]
 fn class_of(brightness: u16) -> usize {
-    (0..CLASSES - 1).filter(|at| 2 * brightness >= BRIGHTNESS[*at] + BRIGHTNESS[at + 1]).count()
+    (0..CLASSES - 1).filter(|index| 2 * brightness >= BRIGHTNESS[*index] + BRIGHTNESS[index + 1]).count()
 }
 
 /// The number under which the difference of each two coefficients is counted.
 #[inline(always)]
 pub fn sizes(one: &Batch, other: &Batch, sizes: &mut [u8; SAMPLES * TILES]) {
-    for at in 0..SAMPLES * TILES {
-        let difference = one[at].abs_diff(other[at]).min(0x7fff);
+    for index in 0..SAMPLES * TILES {
+        let difference = one[index].abs_diff(other[index]).min(0x7fff);
         // From 16 on, four bits behind the first one tell the size within an octave: those of a float.
         let of_float = (f32::from(difference).to_bits() >> 19) as u16;
-        sizes[at] = if difference < 16 { difference } else { of_float.wrapping_sub(2080) } as u8;
+        sizes[index] = if difference < 16 { difference } else { of_float.wrapping_sub(2080) } as u8;
     }
 }
 
 /// The smallest difference of a size, and by how much the next is larger.
-fn of_size(size: usize) -> (u64, u64) {
+fn size_range(size: usize) -> (u64, u64) {
     let octave = (size / 16).max(1) - 1;
     (((size - 16 * octave) << octave) as u64, 1 << octave)
 }
@@ -112,9 +113,9 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
     for (size, count) in counts.iter().enumerate() {
         let count = 1000 * u64::from(*count);
         if count > 0 && below + count >= wanted {
-            let (from, width) = of_size(size);
+            let (least, width) = size_range(size);
             // Size 0 is that of differences up to half a step.
-            return (16 * from + 16 * width * (wanted - below) / count).saturating_sub(8);
+            return (16 * least + 16 * width * (wanted - below) / count).saturating_sub(8);
         }
         below += count;
     }
@@ -138,14 +139,14 @@ fn root(of_65536: u64) -> u64 {
 
 impl Noise {
     /// The noise by these differences, of chroma or not, with `frozen` as by luma.
-    pub fn of(differences: &Differences, is_chroma: bool, frozen: u32) -> Self {
+    pub fn new(differences: &Differences, is_chroma: bool, frozen: u32) -> Self {
         // 524288 / 16ths of a step, and 1.4388 for the root of 2.07.
         let more = root(u64::from(frozen) << 8);
         let by_size = |size: u64| (12_069_280 * 256 / more / size.max(1)).min(u16::MAX.into()) as u16;
         // The least deviations are those of a variance of 1.2 and 2 levels.
         let most = if is_chroma { 16_384 * 256 / u64::from(frozen) } else { 21_149 * 256 / more } as u16;
         let factors =
-            std::array::from_fn(|at| by_size(quantile(&differences.by_coefficient[at * SIZES..][..SIZES], 850)));
+            std::array::from_fn(|index| by_size(quantile(&differences.by_coefficient[index * SIZES..][..SIZES], 850)));
         let mut all = vec![0; SIZES];
         for counts in differences.by_class.as_chunks::<SIZES>().0 {
             all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
@@ -154,18 +155,20 @@ impl Noise {
         let known = |class: usize| {
             let counts = &differences.by_class[class * SIZES..][..SIZES];
             let tiles = counts.iter().map(|count| u64::from(*count)).sum::<u64>() / 49;
-            (tiles >= FEWEST).then(|| (of_all * 16_384 / quantile(counts, 850).max(1)).clamp(2048, 65_535))
+            (tiles >= MIN_TILES).then(|| (of_all * 16_384 / quantile(counts, 850).max(1)).clamp(2048, 65_535))
         };
         let known: [Option<u64>; CLASSES] = std::array::from_fn(known);
         let filled: [u64; CLASSES] = std::array::from_fn(|class| {
-            let (before, after) =
-                ((0..=class).rev().find(|at| known[*at].is_some()), (class..CLASSES).find(|at| known[*at].is_some()));
-            let of = |at: usize| known[at].unwrap_or(16_384);
+            let (before, after) = (
+                (0..=class).rev().find(|index| known[*index].is_some()),
+                (class..CLASSES).find(|index| known[*index].is_some()),
+            );
+            let value_of = |index: usize| known[index].unwrap_or(16_384);
             match (before, after) {
                 (Some(a), Some(b)) if a < b => {
-                    (of(a) * (b - class) as u64 + of(b) * (class - a) as u64) / (b - a) as u64
+                    (value_of(a) * (b - class) as u64 + value_of(b) * (class - a) as u64) / (b - a) as u64
                 }
-                (Some(at), _) | (None, Some(at)) => of(at),
+                (Some(index), _) | (None, Some(index)) => value_of(index),
                 (None, None) => 16_384,
             }
         });
@@ -180,9 +183,9 @@ impl Noise {
         let of_tiles = brightness.map(|brightness| brightness_factors[usize::from(brightness).min(LEVELS - 1)]);
         for (out, factor) in out.as_chunks_mut::<TILES>().0.iter_mut().zip(self.factors) {
             let factor = [factor; TILES];
-            for at in 0..TILES {
-                let factor = ((u32::from(factor[at]) * u32::from(of_tiles[at])) >> 16) as u16;
-                out[at] = factor.min(self.most >> 2) << 2;
+            for index in 0..TILES {
+                let factor = ((u32::from(factor[index]) * u32::from(of_tiles[index])) >> 16) as u16;
+                out[index] = factor.min(self.most >> 2) << 2;
             }
         }
     }
@@ -193,13 +196,13 @@ impl Noise {
     }
 
     fn brightness_factor(&self, brightness: u16) -> u16 {
-        let at = (0..CLASSES - 1).filter(|at| brightness >= BRIGHTNESS[*at]).count();
-        if at == 0 || brightness >= BRIGHTNESS[CLASSES - 1] {
-            return self.of_class[if at == 0 { 0 } else { CLASSES - 1 }];
+        let index = (0..CLASSES - 1).filter(|index| brightness >= BRIGHTNESS[*index]).count();
+        if index == 0 || brightness >= BRIGHTNESS[CLASSES - 1] {
+            return self.of_class[if index == 0 { 0 } else { CLASSES - 1 }];
         }
-        let (from, to) = (BRIGHTNESS[at - 1], BRIGHTNESS[at]);
-        let share = u32::from(brightness - from) * 256 / u32::from(to - from);
-        ((u32::from(self.of_class[at - 1]) * (256 - share) + u32::from(self.of_class[at]) * share) >> 8) as u16
+        let (low, high) = (BRIGHTNESS[index - 1], BRIGHTNESS[index]);
+        let share = u32::from(brightness - low) * 256 / u32::from(high - low);
+        ((u32::from(self.of_class[index - 1]) * (256 - share) + u32::from(self.of_class[index]) * share) >> 8) as u16
     }
 }
 
@@ -220,7 +223,7 @@ mod tests {
             (first..).zip(&mut one).for_each(|(difference, one)| *one = difference as i16);
             sizes(&one, &[0; SAMPLES * TILES], &mut found);
             for (difference, size) in (first as u64..).zip(found) {
-                let (least, width) = of_size(size.into());
+                let (least, width) = size_range(size.into());
                 assert!((least..least + width).contains(&difference), "{difference}: {size}");
                 assert!(difference >= 16 || u64::from(size) == difference, "{difference}: {size}");
             }

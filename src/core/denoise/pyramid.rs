@@ -6,16 +6,16 @@ use super::sheet::{PAD, Sheet};
 const COARSEST: usize = 34;
 
 /// The most pictures.
-const MOST: usize = 6;
+const MAX_PICTURES: usize = 6;
 
 /// The number of pictures for frames of this size.
 pub fn levels(width: usize, height: usize) -> usize {
-    (1..MOST).take_while(|level| width.min(height) >> level >= COARSEST).count().max(2) + 1
+    (1..MAX_PICTURES).take_while(|level| width.min(height) >> level >= COARSEST).count().max(2) + 1
 }
 
 /// Luma, smoothed with 1 4 6 4 1 in both directions.
 #[inline(always)]
-pub fn smooth(luma: &Sheet, to: &mut Sheet) {
+pub fn smooth(luma: &Sheet, target: &mut Sheet) {
     let stride = luma.stride();
     let mut line = vec![0u16; stride];
     for y in 0..luma.height() {
@@ -25,18 +25,19 @@ pub fn smooth(luma: &Sheet, to: &mut Sheet) {
             let [a, b, c, d, e] = [a[x], b[x], c[x], d[x], e[x]].map(|code| (code + 2048) as u16);
             line[x] = (a + e + 4 * (b + d) + 6 * c) >> 4;
         }
-        across(&line, to.row_mut(y), 6);
+        across(&line, target.row_mut(y), 6);
     }
-    to.repeat_edges();
+    target.repeat_edges();
 }
 
 /// The next coarser picture: smoothed in the same way, every other sample in both directions.
 #[inline(always)]
-pub fn halve(from: &Sheet, to: &mut Sheet) {
-    let stride = from.stride();
-    let (mut line, mut whole) = (vec![0u16; stride], vec![0i16; from.width()]);
-    for y in 0..to.height() {
-        let rows: [&[i16]; 5] = std::array::from_fn(|row| &from.from_row(2 * y as isize + row as isize - 2)[..stride]);
+pub fn halve(source: &Sheet, target: &mut Sheet) {
+    let stride = source.stride();
+    let (mut line, mut whole) = (vec![0u16; stride], vec![0i16; source.width()]);
+    for y in 0..target.height() {
+        let rows: [&[i16]; 5] =
+            std::array::from_fn(|row| &source.from_row(2 * y as isize + row as isize - 2)[..stride]);
         let [a, b, c, d, e] = rows;
         for x in 0..stride {
             let [a, b, c, d, e] = [a[x], b[x], c[x], d[x], e[x]].map(|code| code as u16);
@@ -46,23 +47,23 @@ pub fn halve(from: &Sheet, to: &mut Sheet) {
             *sample = (*sample + 2) >> 2;
         }
         across(&line, &mut whole, 6);
-        for (to, pair) in to.row_mut(y).iter_mut().zip(whole.chunks(2)) {
-            *to = pair[0];
+        for (target, pair) in target.row_mut(y).iter_mut().zip(whole.chunks(2)) {
+            *target = pair[0];
         }
     }
-    to.repeat_edges();
+    target.repeat_edges();
 }
 
 /// A row smoothed and divided by two to this power; `line` begins `PAD` samples before it.
 #[inline(always)]
-fn across(line: &[u16], to: &mut [i16], shift: u32) {
-    let width = to.len();
-    let of = |offset: usize| &line[PAD + offset - 2..][..width];
-    let (a, b, c, d, e) = (of(0), of(1), of(2), of(3), of(4));
+fn across(line: &[u16], target: &mut [i16], shift: u32) {
+    let width = target.len();
+    let value_of = |offset: usize| &line[PAD + offset - 2..][..width];
+    let (a, b, c, d, e) = (value_of(0), value_of(1), value_of(2), value_of(3), value_of(4));
     let half = 1 << (shift - 1);
     for x in 0..width {
         let sum = u32::from(a[x]) + u32::from(e[x]) + 4 * (u32::from(b[x]) + u32::from(d[x])) + 6 * u32::from(c[x]);
-        to[x] = ((sum + half) >> shift) as i16;
+        target[x] = ((sum + half) >> shift) as i16;
     }
 }
 
@@ -83,12 +84,12 @@ pub fn differences(one: &Sheet, other: &Sheet) -> Vec<u32> {
 /// The difference in the middle of these [`differences`], in 64ths of a level of 8 bits.
 pub fn calm_difference(counts: &[u32]) -> u32 {
     let half = counts.iter().sum::<u32>() / 2;
-    let (mut below, mut at) = (0, 0);
-    while below + counts[at] <= half && at < counts.len() - 1 {
-        below += counts[at];
-        at += 1;
+    let (mut below, mut index) = (0, 0);
+    while below + counts[index] <= half && index < counts.len() - 1 {
+        below += counts[index];
+        index += 1;
     }
     // Between two codes of 10 bits; a difference of nothing reaches half a code.
-    let share = 16 * (half - below) / counts[at].max(1);
-    if at == 0 { share / 2 } else { 16 * at as u32 + share - 8 }
+    let share = 16 * (half - below) / counts[index].max(1);
+    if index == 0 { share / 2 } else { 16 * index as u32 + share - 8 }
 }

@@ -64,10 +64,10 @@ impl Field {
     /// Whether the vectors around the block at a point of luma are alike.
     pub fn is_steady(&self, x: usize, y: usize) -> bool {
         let (column, row) = ((x / BLOCK) as isize, (y / BLOCK) as isize);
-        let own = self.at(column, row);
-        (0..9).all(|at| {
-            let near = self.at(column + at % 3 - 1, row + at / 3 - 1);
-            near.x.abs_diff(own.x) + near.y.abs_diff(own.y) <= 2
+        let vector = self.at(column, row);
+        (0..9).all(|index| {
+            let near = self.at(column + index % 3 - 1, row + index / 3 - 1);
+            near.x.abs_diff(vector.x) + near.y.abs_diff(vector.y) <= 2
         })
     }
 
@@ -75,9 +75,9 @@ impl Field {
     #[inline(always)]
     fn median(&self, column: usize, row: usize) -> Vector {
         let (mut across, mut down) = ([0; 9], [0; 9]);
-        for at in 0..9 {
-            let near = self.at((column + at % 3) as isize - 1, (row + at / 3) as isize - 1);
-            (across[at], down[at]) = (near.x, near.y);
+        for index in 0..9 {
+            let near = self.at((column + index % 3) as isize - 1, (row + index / 3) as isize - 1);
+            (across[index], down[index]) = (near.x, near.y);
         }
         Vector { x: median(across), y: median(down) }
     }
@@ -96,8 +96,8 @@ impl Field {
     /// The vector of the block that a vector leads to from the middle of another one.
     #[inline(always)]
     fn beyond(&self, column: usize, row: usize, vector: Vector) -> Vector {
-        let at = |block: usize, by: i16| ((8 * block + 4) as isize + (by >> 2) as isize) >> 3;
-        self.at(at(column, vector.x), at(row, vector.y))
+        let value_at = |block: usize, by: i16| ((8 * block + 4) as isize + (by >> 2) as isize) >> 3;
+        self.at(value_at(column, vector.x), value_at(row, vector.y))
     }
 
     /// The motion to a frame, by that to the frame between, if there is one, and the step from there.
@@ -112,7 +112,7 @@ impl Field {
                 Way::Forth => step.beyond(column, row, near.plus(-by.x, -by.y)).times(-1),
             };
             // Whole samples.
-            let whole = |of: i16| (of + 2) >> 2 << 2;
+            let whole = |number: i16| (number + 2) >> 2 << 2;
             out.vectors.push(Vector { x: whole(near.x + by.x), y: whole(near.y + by.y) });
         }
         out
@@ -194,32 +194,32 @@ impl Block<'_> {
     #[inline(always)]
     fn find(&self, column: usize, row: usize, reach: i16, is_finest: bool) -> Vector {
         let (x, y) = (column as isize, row as isize);
-        let own = self.parent.at(x, y);
+        let parent = self.parent.at(x, y);
         let median = self.parent.median(column, row);
-        let mut best = Best { vector: own, cost: u32::MAX };
+        let mut best = Best { vector: parent, cost: u32::MAX };
         let near = |right: isize, down: isize| self.parent.at(x + right, y + down);
-        let known = [own, median, Vector::default(), near(-1, 0), near(1, 0), near(0, -1), near(0, 1)];
+        let known = [parent, median, Vector::default(), near(-1, 0), near(1, 0), near(0, -1), near(0, 1)];
         let known = &known[..if self.is_guess { 3 } else { known.len() }];
         let side = 2 * reach + 1;
         // What those around the best one cost, in the order of `AROUND`.
         let mut around = [u32::MAX; 4];
-        let mut from = best.vector;
+        let mut start = best.vector;
         // Vectors that are known, all within reach, and thrice those around the best one. All are tried at one place of
         // the program: what is tried there is large.
         for turn in 0..2 + MAX_MOVES {
             // As far apart as noise alone would be.
-            if turn == 1 && !is_finest && best.cost < self.enough || turn > 2 && best.vector == from {
+            if turn == 1 && !is_finest && best.cost < self.enough || turn > 2 && best.vector == start {
                 break;
             }
-            from = best.vector;
+            start = best.vector;
             let count = [known.len(), (side * side) as usize, AROUND.len()][turn.min(2)];
             for index in 0..count {
                 let candidate = match turn {
                     0 if known[..index].contains(&known[index]) => continue,
                     0 => known[index],
                     1 if reach == 0 => continue,
-                    1 => from.plus(4 * (index as i16 % side - reach), 4 * (index as i16 / side - reach)),
-                    _ => from.plus(4 * AROUND[index].0, 4 * AROUND[index].1),
+                    1 => start.plus(4 * (index as i16 % side - reach), 4 * (index as i16 / side - reach)),
+                    _ => start.plus(4 * AROUND[index].0, 4 * AROUND[index].1),
                 };
                 let cost = self.cost(column, row, median, candidate, if turn > 1 { u32::MAX } else { best.cost });
                 if turn > 1 {
@@ -230,7 +230,7 @@ impl Block<'_> {
                 }
             }
         }
-        if !is_finest || best.vector != from {
+        if !is_finest || best.vector != start {
             return best.vector;
         }
         let [right, left, below, above] = around;
@@ -251,10 +251,10 @@ impl Block<'_> {
     /// The sum of differences of a window, or any number from `enough` on.
     #[inline(always)]
     fn differences(&self, column: usize, row: usize, vector: Vector, enough: u32) -> u32 {
-        let start = |block: usize, of: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, of);
+        let start = |block: usize, length: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, length);
         let (x, y) = (start(column, self.a.width()), start(row, self.a.height()));
-        let to = |from: isize, by: i16, of: usize| Sheet::within(from + (by >> 2) as isize, WINDOW, of);
-        let (right, down) = (to(x, vector.x, self.b.width()), to(y, vector.y, self.b.height()));
+        let moved = |first: isize, by: i16, length: usize| Sheet::within(first + (by >> 2) as isize, WINDOW, length);
+        let (right, down) = (moved(x, vector.x, self.b.width()), moved(y, vector.y, self.b.height()));
         let (a, b) = (self.a.at(x, y), self.b.at(right, down));
         let (of_a, of_b) = (2 * self.a.stride(), self.b.stride());
         let mut sum = 0;
@@ -262,13 +262,13 @@ impl Block<'_> {
             let mut sums = [0u16; WINDOW];
             for line in 4 * half..4 * half + 4 {
                 let (a, b) = (window(&a[line * of_a..]), window(&b[2 * line * of_b..]));
-                for at in 0..WINDOW {
-                    let difference = (a[at] - b[at]).abs().min(self.bound);
-                    sums[at] += difference as u16;
+                for index in 0..WINDOW {
+                    let difference = (a[index] - b[index]).abs().min(self.bound);
+                    sums[index] += difference as u16;
                 }
             }
-            for at in sums {
-                sum += u32::from(at);
+            for index in sums {
+                sum += u32::from(index);
             }
             if sum >= enough {
                 break;
@@ -280,7 +280,7 @@ impl Block<'_> {
 
 /// The middle one of nine numbers.
 #[inline(always)]
-fn median(mut of: [i16; 9]) -> i16 {
+fn median(mut values: [i16; 9]) -> i16 {
     const SWAPS: [(usize, usize); 19] = [
         (1, 2),
         (4, 5),
@@ -303,9 +303,9 @@ fn median(mut of: [i16; 9]) -> i16 {
         (4, 2),
     ];
     for (low, high) in SWAPS {
-        (of[low], of[high]) = (of[low].min(of[high]), of[low].max(of[high]));
+        (values[low], values[high]) = (values[low].min(values[high]), values[low].max(values[high]));
     }
-    of[4]
+    values[4]
 }
 
 #[inline(always)]
@@ -316,8 +316,8 @@ fn window(samples: &[i16]) -> &[i16; WINDOW] {
 /// Where the parabola through the costs of three neighbours is least, in quarters of a sample from the middle one,
 /// which costs no more than the others.
 #[inline(always)]
-fn least(before: u32, own: u32, after: u32) -> i16 {
-    let (bend, slope) = (before + after - 2 * own, 4 * before.abs_diff(after));
+fn least(before: u32, middle: u32, after: u32) -> i16 {
+    let (bend, slope) = (before + after - 2 * middle, 4 * before.abs_diff(after));
     let quarters = i16::from(slope > bend) + i16::from(slope > 3 * bend);
     if before < after { -quarters } else { quarters }
 }

@@ -60,8 +60,8 @@ impl Sheet {
     /// The samples from row `y` and column `x` on, for writing.
     #[inline(always)]
     pub fn at_mut(&mut self, x: isize, y: isize) -> &mut [i16] {
-        let at = (y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize;
-        &mut self.samples[at..]
+        let index = (y + PAD as isize) as usize * self.stride() + (x + PAD as isize) as usize;
+        &mut self.samples[index..]
     }
 
     /// The samples of row `y`, without what is around.
@@ -98,10 +98,10 @@ impl Sheet {
         }
     }
 
-    /// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around
-    /// it. Farther out, all samples repeat the edge.
+    /// Where a piece of `size` samples may begin in a dimension of `length`, so that it can be read with two samples
+    /// around it. Farther out, all samples repeat the edge.
     #[inline(always)]
-    pub fn within(at: isize, size: usize, of: usize) -> isize {
-        at.clamp(2 - PAD as isize, (of + PAD - 2) as isize - size as isize)
+    pub fn within(place: isize, size: usize, length: usize) -> isize {
+        place.clamp(2 - PAD as isize, (length + PAD - 2) as isize - size as isize)
     }
 }

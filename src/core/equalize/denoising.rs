@@ -60,7 +60,7 @@ struct Rows {
 
 impl Rows {
     /// The pictures of a frame: its two fields, if it has them, because they are of different times.
-    fn of(frame: &Frame) -> Vec<Rows> {
+    fn for_frame(frame: &Frame) -> Vec<Rows> {
         let rows = parts(frame.format()).into_iter().map(|part| frame.height().div_ceil(1 << part.log2_height));
         let step = if frame.is_interlaced && rows.min() >= Some(2) { 2 } else { 1 };
         (0..step).map(|first| Rows { first, step }).collect()
@@ -176,7 +176,7 @@ impl Denoising {
         self.was_flash = change == Change::Flash;
         let picture =
             |rows| SeenPicture { rows, planes: OnceLock::new(), on_cpu: Known::default(), on_gpu: Known::default() };
-        let pictures = Rows::of(&frame).into_iter().map(picture).collect();
+        let pictures = Rows::for_frame(&frame).into_iter().map(picture).collect();
         let seen = Seen { frame, begins, pictures };
         self.waiting.push_back((work, Arc::new(seen)));
         self.begin_until(denoise.behind() as usize)
@@ -197,16 +197,16 @@ impl Denoising {
         while self.waiting.len() > most
             && let Some((work, seen)) = self.waiting.pop_front()
         {
-            let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.of_256() > 0);
+            let share = work.guide().clean.as_ref().map(|clean| clean.share).filter(|share| share.to_256ths() > 0);
             let denoise = work.settings().denoise;
             // A frame that is not counted has no effect on later ones.
             let is_wanted = !matches!(work.role(), Role::WarmUp) && !work.is_behind();
             let is_used = is_wanted || work.settings().method.counts();
             let (mut work, mut receiver) = (work, None);
             if let Some(share) = share.filter(|_| cleans(work.frame(), denoise)) {
-                let (frames, at) = self.around(&seen, denoise);
-                work = work.clean_with((at, frames.len() - 1 - at));
-                receiver = if is_used { Some(self.begin(frames, at, share)?) } else { None };
+                let (frames, index) = self.around(&seen, denoise);
+                work = work.clean_with((index, frames.len() - 1 - index));
+                receiver = if is_used { Some(self.begin(frames, index, share)?) } else { None };
             }
             self.begun.push_back((work, receiver));
             self.before.push_back(seen);
@@ -226,19 +226,19 @@ impl Denoising {
             }
             frames.push_front(earlier.clone());
         }
-        let at = frames.len() - 1;
+        let index = frames.len() - 1;
         let behind = self.waiting.iter().map(|(_, later)| later).take(denoise.behind() as usize);
         frames.extend(behind.take_while(|later| !later.begins).cloned());
-        (frames, at)
+        (frames, index)
     }
 
-    fn begin(&self, frames: VecDeque<Arc<Seen>>, at: usize, share: Strength) -> Result<Receiver<Result<Frame>>> {
+    fn begin(&self, frames: VecDeque<Arc<Seen>>, index: usize, share: Strength) -> Result<Receiver<Result<Frame>>> {
         for frame in &frames {
             frame.frame.bring_down()?;
         }
         let (done, cleaned) = bounded(1);
         let (pool, steps, gpu) = (self.pool.clone(), self.steps, self.gpu.clone());
-        let job = Job { frames: frames.into(), at, share, pool, steps, gpu, done };
+        let job = Job { frames: frames.into(), at: index, share, pool, steps, gpu, done };
         match &self.jobs {
             // If the threads have ended, the job is dropped, and the wait for it fails.
             Some(jobs) => drop(jobs.send(job)),
@@ -338,7 +338,7 @@ impl Job {
         // The newest first: what no other job has begun. Else all jobs would wait for the first one.
         let picture = |seen: &Arc<Seen>| seen.picture(index, engine, known);
         let pictures = frames.iter().rev().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
-        let step = |at: usize| frames[at].step(&frames[at - 1], index, engine, known);
+        let step = |place: usize| frames[place].step(&frames[place - 1], index, engine, known);
         let steps = (1..frames.len()).rev().map(step).collect::<std::result::Result<Vec<_>, _>>()?;
         let pictures: Vec<_> = pictures.iter().rev().map(|picture| &**picture).collect();
         let steps: Vec<_> = steps.iter().rev().map(|step| &**step).collect();
@@ -367,12 +367,12 @@ impl Default for Alone {
 }
 
 impl Alone {
-    /// Denoises frame `at` of these, which are of one scene and one kind, by this share.
+    /// Denoises frame `index` of these, which are of one scene and one kind, by this share.
     ///
     /// # Errors
     /// When planes do not make a frame.
-    pub fn clean(&self, frames: &[Frame], at: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
-        let (engine, log2) = (&self.steps, log2_of_chroma(&frames[at]));
+    pub fn clean(&self, frames: &[Frame], index: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
+        let (engine, log2) = (&self.steps, log2_of_chroma(&frames[index]));
         let made = |rows: Rows| -> Vec<WithPlanes> {
             let make = |frame: &Frame| {
                 let planes = Arc::new(sheets(frame, rows));
@@ -381,7 +381,7 @@ impl Alone {
             };
             frames.iter().map(make).collect()
         };
-        let made: Vec<_> = Rows::of(&frames[at]).into_iter().map(made).collect();
+        let made: Vec<_> = Rows::for_frame(&frames[index]).into_iter().map(made).collect();
         let motion = |made: &Vec<WithPlanes>| -> Vec<_> {
             let motion = |pair: &[WithPlanes]| {
                 let Ok(motion) = Motion::new(engine, &pair[1].1, &pair[0].1);
@@ -397,18 +397,18 @@ impl Alone {
                     step
                 };
                 let steps: Vec<_> = made.windows(2).zip(motion).map(step).collect();
-                Measured::from_steps(&steps.iter().collect::<Vec<_>>(), made[at].0.len())
+                Measured::from_steps(&steps.iter().collect::<Vec<_>>(), made[index].0.len())
             };
             made.iter().zip(&motion).map(measure).collect()
         });
         let clean = |((made, motion), measured): ((&Vec<WithPlanes>, &Vec<Motion<_>>), &Measured)| {
             let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
             let fields: Vec<_> = motion.iter().map(Motion::field).collect();
-            let Ok(clean) = (Around { pictures: &pictures, at, steps: &fields }).clean(engine, measured);
-            (made[at].0.clone(), clean)
+            let Ok(clean) = (Around { pictures: &pictures, at: index, steps: &fields }).clean(engine, measured);
+            (made[index].0.clone(), clean)
         };
         let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).map(clean).collect();
-        cleaned(&frames[at], &pictures, share, &self.pool)
+        cleaned(&frames[index], &pictures, share, &self.pool)
     }
 }
 
@@ -469,13 +469,13 @@ fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
     sheets
 }
 
-/// The change of part `index` of RGB (or of YUV), where the planes of the sheets change by `of`.
-fn change(is_rgb: bool, index: usize, of: impl Fn(usize) -> i32) -> i32 {
+/// The change of part `index` of RGB (or of YUV), where the planes of the sheets change by `channel`.
+fn change(is_rgb: bool, index: usize, channel: impl Fn(usize) -> i32) -> i32 {
     match (is_rgb, index) {
-        (false, index) => of(index),
-        (true, 0) => of(0) - of(1) + of(2),
-        (true, 1) => of(0) + of(1),
-        (true, _) => of(0) - of(1) - of(2),
+        (false, index) => channel(index),
+        (true, 0) => channel(0) - channel(1) + channel(2),
+        (true, 1) => channel(0) + channel(1),
+        (true, _) => channel(0) - channel(1) - channel(2),
     }
 }
 
@@ -488,16 +488,16 @@ fn cleaned(
     pool: &HostPool,
 ) -> Result<Frame> {
     let format = frame.format();
-    let from = format.descriptor().sample;
-    let to_format = if from.depth == 8 { sibling(format, 10).unwrap_or(format) } else { format };
-    let to = to_format.descriptor().sample;
+    let source = format.descriptor().sample;
+    let to_format = if source.depth == 8 { sibling(format, 10).unwrap_or(format) } else { format };
+    let target = to_format.descriptor().sample;
     let mut planes = planes(pool, frame, to_format);
     if to_format == format {
         for (out, plane) in planes.iter_mut().zip(frame.planes()) {
             (0..plane.rows()).for_each(|y| out.row_mut(y).copy_from_slice(plane.row(y)));
         }
     }
-    let (share, is_rgb) = (share.of_256() as i32, format.descriptor().model == Model::Rgb);
+    let (share, is_rgb) = (share.to_256ths() as i32, format.descriptor().model == Model::Rgb);
     let both = parts(format).into_iter().zip(parts(to_format));
     for (index, (part, into)) in both.enumerate() {
         let width = frame.width().div_ceil(1 << part.log2_width);
@@ -507,8 +507,8 @@ fn cleaned(
             if part.kind == Kind::Alpha {
                 if to_format != format {
                     for x in 0..width {
-                        let code = from.read(row, part.at.offset + x * part.at.step);
-                        to.write(out, into.at.offset + x * into.at.step, 4 * code + (code >> 6));
+                        let code = source.read(row, part.at.offset + x * part.at.step);
+                        target.write(out, into.at.offset + x * into.at.step, 4 * code + (code >> 6));
                     }
                 }
                 continue;
@@ -518,40 +518,40 @@ fn cleaned(
             let planes = if is_rgb { 0..3 } else { index..index + 1 };
             let rows: Vec<_> = planes
                 .clone()
-                .map(|plane| [&before[plane], &after[plane]].map(|of| of.row(y / pictures.len())))
+                .map(|plane| [&before[plane], &after[plane]].map(|sheet| sheet.row(y / pictures.len())))
                 .collect();
-            let of = |plane: usize, x: usize| {
+            let sheet = |plane: usize, x: usize| {
                 let [noisy, clean] = rows[plane - planes.start];
                 i32::from(clean[x]) - i32::from(noisy[x])
             };
-            let moved = |x: usize| (change(is_rgb, index, |plane| of(plane, x)) * share + 128) >> 8;
+            let moved = |x: usize| (change(is_rgb, index, |plane| sheet(plane, x)) * share + 128) >> 8;
             // White of 8 bits becomes white of 10, as where frames are lifted ([`Lift`](super::depth)).
-            let is_full = from.depth == 8 && part.kind == Kind::Light && frame.range() == Range::Full;
+            let is_full = source.depth == 8 && part.kind == Kind::Light && frame.range() == Range::Full;
             let to_white = |code: i32| code + if is_full { code >> 8 } else { 0 };
             // Of up to 12 bits, the sheet has all.
-            if from.depth <= DEPTH && !is_rgb && into.at.step == 1 && to.bytes == 2 {
-                let ([noisy, clean], down, max) = (rows[0], DEPTH - to.depth, i32::from(to.max()));
-                in_byte_order!(to.endian, |_, write| {
+            if source.depth <= DEPTH && !is_rgb && into.at.step == 1 && target.bytes == 2 {
+                let ([noisy, clean], down, max) = (rows[0], DEPTH - target.depth, i32::from(target.max()));
+                in_byte_order!(target.endian, |_, write| {
                     for ((out, noisy), clean) in out.as_chunks_mut::<2>().0.iter_mut().zip(noisy).zip(clean) {
                         let moved = ((i32::from(*clean) - i32::from(*noisy)) * share + 128) >> 8;
                         let code = to_white((i32::from(*noisy) + 2048 + moved + (1 << down >> 1)) >> down);
-                        *out = write((code.clamp(0, max) as u16) << to.shift);
+                        *out = write((code.clamp(0, max) as u16) << target.shift);
                     }
                 });
                 continue;
             }
             for x in 0..width {
-                let code = i32::from(from.read(row, part.at.offset + x * part.at.step));
+                let code = i32::from(source.read(row, part.at.offset + x * part.at.step));
                 let moved = moved(x);
-                let code = match from.depth {
-                    DEPTH.. => code + (moved << (from.depth - DEPTH)),
+                let code = match source.depth {
+                    DEPTH.. => code + (moved << (source.depth - DEPTH)),
                     // As many bits as the result has: 10 of 8.
                     depth => {
                         let of_12 = (code << (DEPTH - depth)) + moved;
-                        to_white((of_12 + (1 << (DEPTH - to.depth - 1))) >> (DEPTH - to.depth))
+                        to_white((of_12 + (1 << (DEPTH - target.depth - 1))) >> (DEPTH - target.depth))
                     }
                 };
-                to.write(out, into.at.offset + x * into.at.step, code.clamp(0, i32::from(to.max())) as u16);
+                target.write(out, into.at.offset + x * into.at.step, code.clamp(0, i32::from(target.max())) as u16);
             }
         }
     }
@@ -575,7 +575,7 @@ mod tests {
                     (0..4).for_each(|y| codes(plane.row_mut(y)));
                 }
                 let frame = like(&film(format, range), format, planes).expect("a frame");
-                let before = Rows::of(&frame).into_iter().map(|rows| Arc::new(sheets(&frame, rows)));
+                let before = Rows::for_frame(&frame).into_iter().map(|rows| Arc::new(sheets(&frame, rows)));
                 let pictures: Vec<_> = before.map(|before| (before.clone(), before.to_vec())).collect();
                 let cleaned = cleaned(&frame, &pictures, Strength::FULL, &pool).expect("a frame");
                 let back = Depth::new(OutputDepth::default()).dithered(&cleaned, format).expect("a frame");
@@ -588,7 +588,7 @@ mod tests {
 
     fn film(format: PixelFormat, range: Range) -> Frame {
         let pool = HostPool::default();
-        let plane = |at| pool.plane(format.row_bytes(at, 256), format.rows(at, 4)).freeze();
+        let plane = |index| pool.plane(format.row_bytes(index, 256), format.rows(index, 4)).freeze();
         let planes = (0..format.descriptor().planes().len()).map(plane).collect();
         Frame::new(format, (256, 4), range, Matrix::Bt709, planes).expect("a frame")
     }

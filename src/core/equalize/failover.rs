@@ -235,7 +235,7 @@ impl Failover {
 impl Executor for Failover {
     fn submit(&mut self, work: Work) -> Result<()> {
         if let Some((opening, _)) = &self.opening {
-            let is_cleaned = work.guide().clean.as_ref().is_some_and(|clean| clean.share.of_256() > 0);
+            let is_cleaned = work.guide().clean.as_ref().is_some_and(|clean| clean.share.to_256ths() > 0);
             let times = if is_cleaned { WITH_DENOISING } else { 1 };
             self.work = self.work.saturating_add(times * work.frame().bytes());
             opening.has_come(self.work);

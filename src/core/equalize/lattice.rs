@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// When the GPU that the frame is on fails.
 pub fn measure(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Measure> {
     let lattice = lattice(frame, counted, mask)?;
-    Ok(Measure::of(&lattice, frame.levels(), (frame.width(), frame.height())))
+    Ok(Measure::new(&lattice, frame.levels(), (frame.width(), frame.height())))
 }
 
 /// The samples at the points of the lattice over the part `counted` of a frame.
@@ -24,7 +24,7 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
     let (levels, sample) = (frame.levels(), descriptor.sample);
     let xs: Vec<usize> =
         (0..columns).map(|column| counted.x + Lattice::pixel(column, columns, counted.width)).collect();
-    let read = |row: &[u8], of: Component, x: usize| sample.read(row, of.offset + x * of.step);
+    let read = |row: &[u8], component: Component, x: usize| sample.read(row, component.offset + x * component.step);
     let mut luma = Vec::with_capacity(columns * rows);
     let mut rgb = Vec::new();
     let ys: Vec<usize> = (0..rows).map(|row| counted.y + Lattice::pixel(row, rows, counted.height)).collect();

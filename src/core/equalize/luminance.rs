@@ -10,7 +10,7 @@ pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
     assert!(codes.len() <= frame.width());
     let descriptor = frame.format().descriptor();
     let row = |component: Component| frame.planes()[component.plane].row(y);
-    let read = |row: &[u8], of: Component, x: usize| descriptor.sample.read(row, of.offset + x * of.step);
+    let read = |row: &[u8], part: Component, x: usize| descriptor.sample.read(row, part.offset + x * part.step);
     match descriptor.luminance {
         Luminance::Stored(Component { plane, offset: 0, step: 1 }) if descriptor.sample.bytes == 1 => {
             for (code, &byte) in codes.iter_mut().zip(frame.planes()[plane].row(y)) {
@@ -21,8 +21,8 @@ pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
             let sample = descriptor.sample;
             let words = frame.planes()[plane].row(y).as_chunks::<2>().0.iter();
             in_byte_order!(sample.endian, |read, _| {
-                for (to, &word) in codes.iter_mut().zip(words) {
-                    *to = (read(word) >> sample.shift).min(sample.max());
+                for (target, &word) in codes.iter_mut().zip(words) {
+                    *target = (read(word) >> sample.shift).min(sample.max());
                 }
             });
         }

@@ -41,7 +41,7 @@ impl Mask {
     }
 
     /// The luminance of `frame` as weights: black is 0, white is 255. `None` when all of it is black.
-    pub fn of_frame(frame: &Frame) -> Option<Self> {
+    pub fn from_frame(frame: &Frame) -> Option<Self> {
         let (levels, mut rows) = (frame.levels(), Rows::default());
         let white = levels.count() - 1;
         let mut weights = Vec::with_capacity(frame.width() * frame.height());

@@ -116,8 +116,8 @@ impl Measuring {
 }
 
 /// Waits for what a thread sends.
-fn received<T>(from: &Receiver<Result<T>>) -> Result<T> {
-    from.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?
+fn received<T>(source: &Receiver<Result<T>>) -> Result<T> {
+    source.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?
 }
 
 impl Case {

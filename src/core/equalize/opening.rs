@@ -241,11 +241,11 @@ impl SharedBackend {
 const DEPTH_OF_SEVERAL: usize = 3;
 
 /// Most threads of the CPU backend: eight equalize faster than decoders decode, more only hold frames in memory.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// The CPU backend of one of the sources.
 fn cpu(choice: &BackendChoice, pool: &HostPool) -> Box<dyn Executor> {
-    let threads = choice.threads.unwrap_or_else(|| choice.threads_for_each().min(MOST_THREADS));
+    let threads = choice.threads.unwrap_or_else(|| choice.threads_for_each().min(MAX_THREADS));
     Box::new(Cpu::in_pool(threads, pool.clone()))
 }
 

@@ -93,12 +93,12 @@ fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool)
         Mapping::Curve { curve, chroma_gain } => {
             applied.curves = Some(curve.codes().into());
             applied.chroma_gain = Some(*chroma_gain);
-            map(frame, Colour::of(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
+            map(frame, Colour::new(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
         }
         Mapping::Tiles { window, tone } => {
-            let curves = TileCurves::equalizing(window, settings, &tone.of_tiles());
+            let curves = TileCurves::equalizing(window, settings, &tone.tile_levels());
             applied.curves = Some(curves.luts().into());
-            map(frame, Colour::of(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
+            map(frame, Colour::new(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
         }
         Mapping::Veil(veil) => without_veil(frame, veil, chroma, pool),
         Mapping::Balance(balance) => balanced(frame, balance, pool),
@@ -110,7 +110,7 @@ fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool)
 impl From<Chroma> for Colour<'_> {
     /// Where it follows, its gain is 1.
     fn from(chroma: Chroma) -> Self {
-        Colour::of(chroma, UNIT_GAIN)
+        Colour::new(chroma, UNIT_GAIN)
     }
 }
 
@@ -189,7 +189,7 @@ pub enum Colour<'a> {
 
 impl Colour<'_> {
     /// The treatment by `chroma`, with this gain if it follows.
-    pub fn of(chroma: Chroma, gain: u32) -> Self {
+    pub fn new(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Keep => Colour::Keep,
             Chroma::Follow if gain == UNIT_GAIN => Colour::Keep,
@@ -268,15 +268,17 @@ pub fn map<'a>(
     let sample = frame.format().descriptor().sample;
     for y in 0..frame.height() {
         for x in 0..frame.width() {
-            let from = luminance(frame, x, y);
-            let to = value(x, y, from);
+            let luminance_before = luminance(frame, x, y);
+            let luminance_after = value(x, y, luminance_before);
             match frame.format().descriptor().luminance {
-                Luminance::Stored(luma) => write(frame, &mut planes, luma, x, y, to),
+                Luminance::Stored(luma) => write(frame, &mut planes, luma, x, y, luminance_after),
                 Luminance::FromRgb { r, g, b } => {
                     let before = [r, g, b].map(|component| read(frame, component, x, y));
                     let after = match colour {
-                        Colour::Keep => before.map(|code| moved(code, from, to, sample.max())),
-                        Colour::Gain(gain) => moved_with_gain(before, from, to, gain(x, y), sample.max()),
+                        Colour::Keep => before.map(|code| moved(code, luminance_before, luminance_after, sample.max())),
+                        Colour::Gain(gain) => {
+                            moved_with_gain(before, luminance_before, luminance_after, gain(x, y), sample.max())
+                        }
                     };
                     for (component, code) in [r, g, b].into_iter().zip(after) {
                         write(frame, &mut planes, component, x, y, code);

@@ -499,7 +499,7 @@ impl EqualizeStage {
             Method::Natural { .. } => self.found().is_none(),
             _ => matches!(stretch, Stretch::Full { .. }) && self.is_unchanged,
         };
-        self.collected > 0 && strength.of_256() == 0 && stays
+        self.collected > 0 && strength.to_256ths() == 0 && stays
     }
 
     /// The share of the correction that is applied to the frames that are submitted from now on.

@@ -51,7 +51,7 @@ impl Decided {
         size_of::<Self>() + self.mapping.bytes() + clean.map_or(0, Mapping::bytes)
     }
 
-    fn of_scene(mapping: Mapping) -> Self {
+    fn for_scene(mapping: Mapping) -> Self {
         Decided { mapping, clean: None, around: (0, 0), noise: MeasuredNoise::default() }
     }
 }
@@ -113,7 +113,7 @@ impl Study {
             Pass::Scenes(survey) => {
                 let scenes = survey.take().ok_or(Error::Finished)?.finish();
                 let mappings = (0..scenes.frames()).filter_map(|number| scenes.at(number));
-                self.decided.extend(mappings.map(|(mapping, _)| Decided::of_scene(mapping.clone())));
+                self.decided.extend(mappings.map(|(mapping, _)| Decided::for_scene(mapping.clone())));
             }
         }
         self.take();
@@ -180,7 +180,7 @@ impl Executor for Recorder {
         let counts = self.engine.counts(&work);
         let ready = self.temporal.next(work.settings(), work.guide(), &counts, ());
         let mut record = lock(&self.record);
-        let clean = work.guide().clean.clone().filter(|clean| clean.share.of_256() > 0);
+        let clean = work.guide().clean.clone().filter(|clean| clean.share.to_256ths() > 0);
         record.clean.push_back((clean, work.clean_with));
         record.mappings.extend(ready.map(|((), Decision { mapping, .. })| mapping));
         self.done.push_back(Equalized { frame: work.into_frame(), applied: Applied::default() });
@@ -233,11 +233,11 @@ impl Mapper {
     /// # Errors
     /// When there are more or fewer frames, or one cannot be brought to the depth that is asked for.
     pub fn apply(&mut self, decided: &Decided, frames: &[Frame]) -> Result<Frame> {
-        let (at, behind) = decided.around;
-        if frames.len() != at + 1 + behind {
-            return Err(Error::FrameCount { needed: at + 1 + behind, found: frames.len() });
+        let (index, behind) = decided.around;
+        if frames.len() != index + 1 + behind {
+            return Err(Error::FrameCount { needed: index + 1 + behind, found: frames.len() });
         }
-        let applied = self.applied(decided, frames, at);
+        let applied = self.applied(decided, frames, index);
         if applied.is_err() {
             // Frames may have been lifted that did not come down.
             self.depth = Depth::new(self.output);
@@ -245,7 +245,7 @@ impl Mapper {
         applied
     }
 
-    fn applied(&mut self, decided: &Decided, frames: &[Frame], at: usize) -> Result<Frame> {
+    fn applied(&mut self, decided: &Decided, frames: &[Frame], index: usize) -> Result<Frame> {
         let mut settings = self.settings;
         let mut ready = Vec::with_capacity(frames.len());
         for frame in frames {
@@ -259,13 +259,13 @@ impl Mapper {
             let lifted = self.depth.lift(frame, settings)?;
             ready.push(lifted);
         }
-        (0..at).for_each(|_| self.depth.drop_lifted());
-        let (frame, settings) = ready[at].clone();
+        (0..index).for_each(|_| self.depth.drop_lifted());
+        let (frame, settings) = ready[index].clone();
         let guide = Guide { mapping: Some(decided.mapping.clone()), clean: decided.clean.clone(), ..Guide::default() };
         let mut work = Work::new(frame, settings).guided(guide);
         if let Some(Cleaning { share, .. }) = &decided.clean {
             let frames: Vec<Frame> = ready.into_iter().map(|(frame, _)| frame).collect();
-            work = work.cleaned(self.alone.clean(&frames, at, *share, &decided.noise)?);
+            work = work.cleaned(self.alone.clean(&frames, index, *share, &decided.noise)?);
         }
         let mapping = work.guide().mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
         if !mapping.suits(work.frame().levels()) {
@@ -273,7 +273,7 @@ impl Mapper {
         }
         let equalized = self.engine.apply(&work, work.frame(), &mapping).frame;
         let frame = self.depth.lower(equalized)?;
-        (at + 1..frames.len()).for_each(|_| self.depth.drop_lifted());
+        (index + 1..frames.len()).for_each(|_| self.depth.drop_lifted());
         match work.original() {
             Some(original) => self.depth.dithered(&frame, original.frame.format()),
             None => Ok(frame),

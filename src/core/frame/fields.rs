@@ -18,7 +18,7 @@ pub(crate) struct FieldRows {
 
 impl FieldRows {
     /// Those of a frame of `height` rows, of which `2^log2_height` share a row of chroma.
-    pub fn of(is_interlaced: bool, log2_height: u8, height: usize) -> Vec<FieldRows> {
+    pub fn for_frame(is_interlaced: bool, log2_height: u8, height: usize) -> Vec<FieldRows> {
         if !is_interlaced || log2_height == 0 {
             return vec![FieldRows { luma: 0, chroma: 0, step: 1, rows: height }];
         }
@@ -28,7 +28,7 @@ impl FieldRows {
         let field =
             |first| FieldRows { luma: first, chroma: first, step: 2, rows: woven.saturating_sub(first).div_ceil(2) };
         let rest = FieldRows { luma: woven, chroma: woven >> log2_height, step: 1, rows: height - woven };
-        [field(0), field(1), rest].into_iter().filter(|of| of.rows > 0).collect()
+        [field(0), field(1), rest].into_iter().filter(|one| one.rows > 0).collect()
     }
 }
 
@@ -46,7 +46,7 @@ impl Frame {
     /// Its fields, with the rows of chroma that belong to them; the whole of a progressive frame.
     pub(crate) fn fields(&self) -> Vec<FieldRows> {
         let log2_height = self.format.descriptor().chroma.map_or(0, |chroma| chroma.log2_height);
-        FieldRows::of(self.is_interlaced, log2_height, self.height)
+        FieldRows::for_frame(self.is_interlaced, log2_height, self.height)
     }
 }
 
@@ -57,7 +57,7 @@ mod tests {
 
     fn frame(format: PixelFormat, height: usize) -> Frame {
         let pool = HostPool::default();
-        let plane = |at| pool.plane(format.row_bytes(at, 2), format.rows(at, height)).freeze();
+        let plane = |index| pool.plane(format.row_bytes(index, 2), format.rows(index, height)).freeze();
         let planes = (0..format.descriptor().planes().len()).map(plane).collect();
         Frame::new(format, (2, height), Range::Full, Matrix::Bt601, planes).expect("a frame")
     }
@@ -69,14 +69,14 @@ mod tests {
 
     #[test]
     fn a_row_of_luma_has_the_chroma_of_its_own_field() {
-        let mut of = frame(PixelFormat::Yuv420p, 10);
-        assert_eq!(chroma_rows(&of), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
-        of.is_interlaced = true;
-        assert_eq!(chroma_rows(&of), [0, 1, 0, 1, 2, 3, 2, 3, 4, 4]);
+        let mut picture = frame(PixelFormat::Yuv420p, 10);
+        assert_eq!(chroma_rows(&picture), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+        picture.is_interlaced = true;
+        assert_eq!(chroma_rows(&picture), [0, 1, 0, 1, 2, 3, 2, 3, 4, 4]);
         for format in [PixelFormat::Yuv422p, PixelFormat::Yuv444p, PixelFormat::Gray] {
-            let mut of = frame(format, 5);
-            of.is_interlaced = true;
-            assert_eq!(chroma_rows(&of), [0, 1, 2, 3, 4], "{format}");
+            let mut picture = frame(format, 5);
+            picture.is_interlaced = true;
+            assert_eq!(chroma_rows(&picture), [0, 1, 2, 3, 4], "{format}");
         }
     }
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The most pixels of a frame by default, which is also the most that FFmpeg decodes: 16384x16384.
-pub const MOST_PIXELS: u64 = 1 << 28;
+pub const MAX_PIXELS: u64 = 1 << 28;
 
 /// The most bytes of frames that are on their way from the source to the sink, if [`memory`] allows for more.
-const MOST_UNDER_WAY: usize = 2 << 30;
+const MAX_UNDER_WAY: usize = 2 << 30;
 
-static PIXELS: AtomicU64 = AtomicU64::new(MOST_PIXELS);
+static PIXELS: AtomicU64 = AtomicU64::new(MAX_PIXELS);
 static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static LOOK_AHEAD: AtomicUsize = AtomicUsize::new(0);
@@ -108,7 +108,7 @@ pub fn memory() -> usize {
 
 /// The most bytes of frames that are on their way from the source to the sink, those of a look-ahead not counted.
 pub fn under_way() -> usize {
-    (memory() / 4).min(MOST_UNDER_WAY)
+    (memory() / 4).min(MAX_UNDER_WAY)
 }
 
 /// The most bytes that a pool keeps without use.

@@ -41,12 +41,12 @@ pub trait Pool: Send + Sync {
 }
 
 /// The most bytes of host memory for frames that are decoded ahead by several decoders.
-const MOST_AHEAD: u64 = 4 << 30;
+const MAX_AHEAD: u64 = 4 << 30;
 
 /// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what
 /// is free, or 1 GiB where the system does not report it.
 pub fn host_room() -> usize {
-    let most = usize::try_from(MOST_AHEAD).unwrap_or(usize::MAX);
+    let most = usize::try_from(MAX_AHEAD).unwrap_or(usize::MAX);
     limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits::memory() / 2)
 }
 

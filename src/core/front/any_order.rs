@@ -13,7 +13,7 @@ use crate::spec::{OutputDepth, Settings};
 pub use crate::equalize::Decided;
 
 /// The most threads on which frames are measured.
-const MOST_THREADS: usize = 6;
+const MAX_THREADS: usize = 6;
 
 /// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows
 /// with the number of scenes and frames.
@@ -72,7 +72,7 @@ impl Builder {
         let options = &self.options;
         // One thread is that of the caller.
         let threads =
-            Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MOST_THREADS));
+            Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MAX_THREADS));
         equalize::Study::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
     }
 }

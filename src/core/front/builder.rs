@@ -28,7 +28,7 @@ pub struct Builder {
 }
 
 /// The most threads that are set by name.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// Makes a backend of the caller's.
 type MakeExecutor = dyn Fn() -> Box<dyn Executor> + Send + Sync;
@@ -58,13 +58,13 @@ impl Picture {
             frame.pts = input.pts();
             return Ok(frame);
         }
-        let mut frame = self.of_planes(input.copied(self.kind(), &self.host, pool)?)?;
+        let mut frame = self.frame_from_planes(input.copied(self.kind(), &self.host, pool)?)?;
         frame.pts = input.pts();
         Ok(frame)
     }
 
     /// A frame of these planes.
-    pub fn of_planes(&self, planes: Vec<Plane>) -> Result<Frame> {
+    pub fn frame_from_planes(&self, planes: Vec<Plane>) -> Result<Frame> {
         let usual = Matrix::usual(self.format.descriptor().model, self.size);
         let mut frame = Frame::new(self.format, self.size, self.range, self.matrix.unwrap_or(usual), planes)?;
         frame.transfer = self.transfer;
@@ -140,7 +140,7 @@ impl Builder {
             "backend" => Backend::from_name(value).map(|backend| self.backend(backend)),
             "gpu" => value.parse().ok().map(|gpu| self.gpu(gpu)),
             "threads" => {
-                let threads = value.parse().ok().filter(|threads| (1..=MOST_THREADS).contains(threads));
+                let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
                 threads.map(|threads| self.threads(threads))
             }
             _ => None,

@@ -28,7 +28,7 @@ impl Equalizer {
         let (format, size) = self.builder.picture.kind();
         // SAFETY: by the caller's promise.
         let planes = unsafe { gpu.import(format, size, picture) }?;
-        let frame: Frame = self.builder.picture.of_planes(planes)?;
+        let frame: Frame = self.builder.picture.frame_from_planes(planes)?;
         self.submit(frame)
     }
 }
@@ -39,20 +39,20 @@ impl Output {
         self.gpu.as_ref().map(|gpu| gpu.handle())
     }
 
-    /// Copies its planes to the places of `to`, in memory of the GPU that the equalizer is on: within the GPU those
+    /// Copies its planes to the places of `target`, in memory of the GPU that the equalizer is on: within the GPU those
     /// that stayed there, and all others from the host. The copies begin after the work that is enqueued on the stream
-    /// of `to`, and are done when this returns.
+    /// of `target`, and are done when this returns.
     ///
     /// # Errors
     /// When the CPU equalizes, the places are not those of the frame's format and size, belong to another context, or a
     /// copy fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `to` names until this returns. After the work that is enqueued on
-    /// its stream, nothing else accesses them before that. The stream belongs to the context.
-    pub unsafe fn copy_to_device(&self, to: &DevicePlanes) -> Result<()> {
+    /// The rows are valid memory of the context that `target` names until this returns. After the work that is enqueued
+    /// on its stream, nothing else accesses them before that. The stream belongs to the context.
+    pub unsafe fn copy_to_device(&self, target: &DevicePlanes) -> Result<()> {
         let gpu = self.gpu.as_ref().ok_or(Error::NotOnGpu)?;
         // SAFETY: by the caller's promise.
-        Ok(unsafe { gpu.export(self.frame(), to) }?)
+        Ok(unsafe { gpu.export(self.frame(), target) }?)
     }
 }

@@ -72,12 +72,12 @@ impl<'a> Input<'a> {
                 found: (bytes.len(), stride),
             })?;
             let pool = pool.filter(|pool| pool.planes(format).contains(&index)).unwrap_or(host);
-            let to = PlaneMut::stride_for(row_bytes);
-            let mut buffer = pool.buffer(to * rows)?;
+            let target = PlaneMut::stride_for(row_bytes);
+            let mut buffer = pool.buffer(target * rows)?;
             for (y, row) in rows_in.enumerate() {
-                buffer[y * to..][..row_bytes].copy_from_slice(row);
+                buffer[y * target..][..row_bytes].copy_from_slice(row);
             }
-            let plane = Plane::new(buffer.freeze(), 0, to as isize, row_bytes, rows);
+            let plane = Plane::new(buffer.freeze(), 0, target as isize, row_bytes, rows);
             plane.ok_or_else(|| Error::Worker("a pool's buffer is too short".to_owned()))
         };
         match self.source {
@@ -125,8 +125,8 @@ impl<'a> Rows<'a> {
     fn new(bytes: &'a [u8], stride: isize, (row_bytes, rows): (usize, usize)) -> Option<Self> {
         let last = stride.unsigned_abs().checked_mul(rows.checked_sub(1)?)?;
         let fits = last.checked_add(row_bytes)? <= bytes.len() && (rows == 1 || stride.unsigned_abs() >= row_bytes);
-        let at = if stride < 0 { isize::try_from(last).ok()? } else { 0 };
-        fits.then_some(Rows { bytes, row_bytes, stride, at, left: rows })
+        let start = if stride < 0 { isize::try_from(last).ok()? } else { 0 };
+        fits.then_some(Rows { bytes, row_bytes, stride, at: start, left: rows })
     }
 }
 

@@ -82,21 +82,22 @@ impl Output {
     /// # Errors
     /// When there are more or fewer planes, one has not enough bytes, or the GPU that the frame is on fails.
     pub fn copy_into_planes(&self, planes: &mut [PlaneOutput<'_>]) -> Result<()> {
-        let own = self.frame().planes();
-        if planes.len() != own.len() {
-            return Err(Error::PlaneCount { format: self.format(), needed: own.len(), found: planes.len() });
+        let made = self.frame().planes();
+        if planes.len() != made.len() {
+            return Err(Error::PlaneCount { format: self.format(), needed: made.len(), found: planes.len() });
         }
         self.frame().bring_down()?;
-        for (index, (from, to)) in own.iter().zip(planes).enumerate() {
-            let (row_bytes, rows) = (from.row_bytes(), from.rows());
-            let needed = (rows - 1).checked_mul(to.stride).and_then(|last| last.checked_add(row_bytes));
-            let fits = needed.is_some_and(|needed| needed <= to.bytes.len()) && (rows == 1 || to.stride >= row_bytes);
+        for (index, (source, target)) in made.iter().zip(planes).enumerate() {
+            let (row_bytes, rows) = (source.row_bytes(), source.rows());
+            let needed = (rows - 1).checked_mul(target.stride).and_then(|last| last.checked_add(row_bytes));
+            let fits =
+                needed.is_some_and(|needed| needed <= target.bytes.len()) && (rows == 1 || target.stride >= row_bytes);
             if !fits {
-                let found = (to.bytes.len(), to.stride as isize);
+                let found = (target.bytes.len(), target.stride as isize);
                 return Err(Error::PlaneBytes { plane: index, needed: (row_bytes, rows), found });
             }
             for y in 0..rows {
-                to.bytes[y * to.stride..][..row_bytes].copy_from_slice(from.row(y));
+                target.bytes[y * target.stride..][..row_bytes].copy_from_slice(source.row(y));
             }
         }
         Ok(())

@@ -91,10 +91,10 @@ impl Options {
         if scene && self.look_ahead.is_some() {
             return conflict("{look-ahead} does not go with {smooth} scene, which looks at all of a scene");
         }
-        if scene && self.denoise.is_some_and(|share| share.of_256() > 0) {
+        if scene && self.denoise.is_some_and(|share| share.to_256ths() > 0) {
             return conflict("{denoise} does not go with {smooth} scene");
         }
-        if self.denoise_effort.is_some() && (scene || self.denoise.is_some_and(|share| share.of_256() == 0)) {
+        if self.denoise_effort.is_some() && (scene || self.denoise.is_some_and(|share| share.to_256ths() == 0)) {
             return conflict("{denoise-effort} has no effect where noise stays ({denoise} 0, {smooth} scene)");
         }
         if self.max_gain == Some(MaxGain::Auto) {

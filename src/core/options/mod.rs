@@ -93,7 +93,7 @@ pub enum Smooth {
 
 impl Options {
     /// A look without further options.
-    pub fn of_look(look: Look) -> Self {
+    pub fn for_look(look: Look) -> Self {
         Options { look, ..Options::default() }
     }
 

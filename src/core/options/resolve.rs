@@ -131,11 +131,12 @@ impl Options {
         if (is_clahe || is_detail) && self.look != Look::Exact {
             let fixed = self.max_gain.and_then(MaxGain::fixed);
             let given = [("--max-gain", max_gain, fixed.is_some()), ("--strength", strength, self.strength.is_some())];
-            let own = given.iter().filter(|(.., given)| !given).map(|(option, value, _)| format!("{option} {value}"));
-            let own: Vec<String> = own.collect();
-            if !own.is_empty() {
-                let own = own.join(" and ");
-                notes.push(Note::Note(format!("--method {method} has its own {own}, not those of the look")));
+            let defaults =
+                given.iter().filter(|(.., given)| !given).map(|(option, value, _)| format!("{option} {value}"));
+            let defaults: Vec<String> = defaults.collect();
+            if !defaults.is_empty() {
+                let defaults = defaults.join(" and ");
+                notes.push(Note::Note(format!("--method {method} has its own {defaults}, not those of the look")));
             }
         }
         let levels_there = video.depth.map(|depth| 1_u32 << depth.min(16));
@@ -158,13 +159,13 @@ impl Options {
             None => (gain(look.levels), look.fills_range),
         };
         // Without the stretch that the look blends it with, equalization has all of its strength.
-        let own = if look.fills_range && !fills_range { 1.0 } else { strength };
-        let own = Strength::from_share(own).unwrap_or_default();
+        let defaults = if look.fills_range && !fills_range { 1.0 } else { strength };
+        let defaults = Strength::from_share(defaults).unwrap_or_default();
         let (strength, share) = match self.strength {
             Some(strength) if method == MethodName::Global && fills_range && self.levels.is_none() => {
-                parts(strength, own)
+                parts(strength, defaults)
             }
-            strength => (strength.unwrap_or(own), Strength::FULL),
+            strength => (strength.unwrap_or(defaults), Strength::FULL),
         };
         let (columns, rows) = self.tiles.unwrap_or(if is_detail { (16, 12) } else { (8, 8) });
         let settings = Settings {
@@ -221,7 +222,7 @@ impl Options {
         };
         let cleaner = |share| Cleaner { share, around: (reach, behind) };
         match self.denoise {
-            Some(share) if share.of_256() == 0 => Denoise::Off,
+            Some(share) if share.to_256ths() == 0 => Denoise::Off,
             Some(share) if is_natural => Denoise::AsShown(cleaner(share)),
             Some(share) => Denoise::Always(cleaner(share)),
             None if is_natural && (video.is_stored || video.may_overlap) => Denoise::AsShown(cleaner(Strength::FULL)),
@@ -256,11 +257,11 @@ impl Options {
         let seconds = match smooth {
             Smooth::Seconds(seconds) => seconds,
             // The window is found in the first pass. How long a flash may be depends on the rate alone.
-            Smooth::Scene => return Smoothing::of_seconds(1.0, rate),
+            Smooth::Scene => return Smoothing::from_seconds(1.0, rate),
         };
-        let smoothing = Smoothing::of_seconds(seconds, rate);
+        let smoothing = Smoothing::from_seconds(seconds, rate);
         smoothing.looking_ahead(match self.look_ahead {
-            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MOST)) as u32,
+            Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MAX)) as u32,
             None if video.is_stored => {
                 // Frames wait in the depth that they are equalized in: those of 8 bits take twice the memory.
                 let is_lifted = self.output_depth != OutputDepth::AsInput && video.depth == Some(8);
@@ -276,13 +277,13 @@ impl Options {
 }
 
 /// The strength of equalization and the share of the stretch with which a picture is a blend of the input and of what
-/// its look makes of it. `share` is the part of the look, whose equalization has the strength `own` and whose rest is
-/// stretched levels.
-fn parts(share: Strength, own: Strength) -> (Strength, Strength) {
-    let (share, own) = (share.of_256(), own.of_256());
-    let equalized = share * own / 256;
-    let stretched = share * (256 - own) / (256 - equalized).max(1);
-    (Strength::of_share_256(equalized), Strength::of_share_256(stretched))
+/// its look makes of it. `share` is the part of the look, whose equalization has the strength `strength` and whose rest
+/// is stretched levels.
+fn parts(share: Strength, strength: Strength) -> (Strength, Strength) {
+    let (share, strength) = (share.to_256ths(), strength.to_256ths());
+    let equalized = share * strength / 256;
+    let stretched = share * (256 - strength) / (256 - equalized).max(1);
+    (Strength::from_256ths(equalized), Strength::from_256ths(stretched))
 }
 
 #[cfg(test)]
@@ -292,15 +293,15 @@ mod tests {
 
     #[test]
     fn all_of_a_blend_is_the_blend_and_none_of_it_is_the_input() {
-        let own = Strength::of_share_256(192);
-        let of = |share| parts(Strength::of_share_256(share), own);
-        assert_eq!(of(256), (own, Strength::FULL));
-        assert_eq!(of(0), (Strength::of_share_256(0), Strength::of_share_256(0)));
+        let strength = Strength::from_256ths(192);
+        let value_of = |share| parts(Strength::from_256ths(share), strength);
+        assert_eq!(value_of(256), (strength, Strength::FULL));
+        assert_eq!(value_of(0), (Strength::from_256ths(0), Strength::from_256ths(0)));
         // Half of it: 3 eighths are equalized, an eighth is stretched, half is the input.
-        let (equalized, stretched) = of(128);
-        assert_eq!(equalized.of_256(), 96);
-        let rest = 256 - equalized.of_256();
-        assert_eq!(rest * stretched.of_256() / 256, 32 - 1);
+        let (equalized, stretched) = value_of(128);
+        assert_eq!(equalized.to_256ths(), 96);
+        let rest = 256 - equalized.to_256ths();
+        assert_eq!(rest * stretched.to_256ths() / 256, 32 - 1);
     }
 
     #[test]
@@ -310,10 +311,10 @@ mod tests {
         for given in
             [&[][..], &[("strength", "0")], &[("strength", "0.5")], &[("strength", "1")], &[("levels", "full")]]
         {
-            let mut options = Options::of_look(Look::Thermal);
+            let mut options = Options::for_look(Look::Thermal);
             given.iter().for_each(|(name, value)| options.set(name, value).expect("a value"));
             let wanted = settings(&options);
-            let mut again = Options::of_look(Look::Thermal);
+            let mut again = Options::for_look(Look::Thermal);
             for option in OPTIONS.iter().filter(|option| ["strength", "levels"].contains(&option.name)) {
                 match option.report(&options, &wanted) {
                     Some(OptionValue::Number(number)) => again.set(option.name, &number.to_string()),

@@ -83,7 +83,7 @@ fn count(value: impl Into<u64>) -> Option<OptionValue> {
 }
 
 fn slope(gain: Gain) -> Option<OptionValue> {
-    Some(OptionValue::Number(gain.of_256().map_or(0.0, |slope| f64::from(slope) / 256.0)))
+    Some(OptionValue::Number(gain.to_256ths().map_or(0.0, |slope| f64::from(slope) / 256.0)))
 }
 
 fn choices<T: Named>() -> Vec<(&'static str, &'static str)> {
@@ -161,7 +161,7 @@ pub static OPTIONS: &[OptionInfo] = &[
                 Stretch::Full { share } if share != Strength::FULL => options.strength.unwrap_or(settings.strength),
                 _ => settings.strength,
             };
-            Some(OptionValue::Number(f64::from(strength.of_256()) / 256.0))
+            Some(OptionValue::Number(f64::from(strength.to_256ths()) / 256.0))
         },
     },
     OptionInfo {
@@ -189,7 +189,7 @@ pub static OPTIONS: &[OptionInfo] = &[
                   range, however few they are. With --method natural, neither contrast nor light has a larger gain.",
         parse: |options, text| parse::levels(text).map(|levels| options.levels = Some(levels)),
         report: |_, settings| match (settings.method, settings.stretch) {
-            (Method::Natural { most, .. }, _) => most.of_256().and(slope(most)),
+            (Method::Natural { most, .. }, _) => most.to_256ths().and(slope(most)),
             (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
             (_, Stretch::Unused { most, .. }) => slope(most),
             // Of the look thermal as a whole, a share of the stretch goes with a share of its strength.
@@ -251,7 +251,7 @@ pub static OPTIONS: &[OptionInfo] = &[
         details: "The difference is that of brightness in most parts of the picture. A cut restarts the temporal \
                   window. Lower values find more cuts, at each of which brightness may jump; 1 finds none.",
         parse: |options, text| parse::threshold(text).map(|threshold| options.scene_threshold = Some(threshold)),
-        report: |_, settings| Some(OptionValue::Number(f64::from(settings.scene_threshold.of_1000()) / 1e3)),
+        report: |_, settings| Some(OptionValue::Number(f64::from(settings.scene_threshold.to_1000ths()) / 1e3)),
     },
     OptionInfo {
         name: "plateau",
@@ -285,7 +285,7 @@ pub static OPTIONS: &[OptionInfo] = &[
                   the two before it and, of files, the two behind it, never across a cut. Not with --smooth scene and \
                   --load-curves.",
         parse: |options, text| parse::strength(text).map(|share| options.denoise = Some(share)),
-        report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().of_256()) / 256.0)),
+        report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().to_256ths()) / 256.0)),
     },
     OptionInfo {
         name: "denoise-effort",

@@ -94,16 +94,16 @@ pub fn scaled(offset: i32, gain: u32) -> i32 {
     if offset < 0 { -magnitude } else { magnitude }
 }
 
-/// The components of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour; `max` is
-/// the highest code.
-pub fn moved_with_gain(rgb: [u16; 3], from: u16, to: u16, gain: u32, max: u16) -> [u16; 3] {
-    rgb.map(|code| component_with_gain(code, from, to, gain, max))
+/// The components of an RGB pixel after its luminance has moved from `before` to `after`, with this gain of colour;
+/// `max` is the highest code.
+pub fn moved_with_gain(rgb: [u16; 3], before: u16, after: u16, gain: u32, max: u16) -> [u16; 3] {
+    rgb.map(|code| component_with_gain(code, before, after, gain, max))
 }
 
-/// A component of an RGB pixel after its luminance has moved from `from` to `to`, with this gain of colour.
+/// A component of an RGB pixel after its luminance has moved from `before` to `after`, with this gain of colour.
 #[inline(always)]
-pub fn component_with_gain(code: u16, from: u16, to: u16, gain: u32, max: u16) -> u16 {
-    let offset = scaled(i32::from(code) - i32::from(from), gain);
+pub fn component_with_gain(code: u16, before: u16, after: u16, gain: u32, max: u16) -> u16 {
+    let offset = scaled(i32::from(code) - i32::from(before), gain);
     // As `clamp`, which would look whether its bounds are in order.
-    (i32::from(to) + offset).max(0).min(i32::from(max)) as u16
+    (i32::from(after) + offset).max(0).min(i32::from(max)) as u16
 }

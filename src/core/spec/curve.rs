@@ -58,7 +58,7 @@ impl Curve {
     }
 
     /// The curve of gray where R, G and B are balanced: that of green.
-    pub fn of_balanced_gray(balance: &Balance, levels: Levels) -> Self {
+    pub fn for_balanced_gray(balance: &Balance, levels: Levels) -> Self {
         let gray = |code: u16| balance.rgb([levels.level_of(code) as u16; 3], (levels.count() - 1) as u16)[1];
         Curve { lut: (0..levels.codes()).map(|code| levels.lo() + gray(code as u16)).collect() }
     }
@@ -66,7 +66,7 @@ impl Curve {
     /// The curve between `line` and this one: `(line(v) * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.
     #[must_use]
     pub fn blended(mut self, levels: Levels, line: &Line, strength: Strength) -> Self {
-        let k = strength.of_256();
+        let k = strength.to_256ths();
         for (code, out) in self.lut.iter_mut().enumerate() {
             let straight = u32::from(line.code(code as u16, levels));
             *out = ((straight * (256 - k) + u32::from(*out) * k + 128) >> 8) as u16;
@@ -98,9 +98,9 @@ impl Curve {
 }
 
 /// `(part * of + whole / 2) / whole`, computed in 64 bits where they are enough, else in 128.
-fn rounded_share(part: u64, of: u64, whole: u64) -> u64 {
-    match part.checked_mul(of).and_then(|product| product.checked_add(whole / 2)) {
+fn rounded_share(part: u64, amount: u64, whole: u64) -> u64 {
+    match part.checked_mul(amount).and_then(|product| product.checked_add(whole / 2)) {
         Some(sum) => sum / whole,
-        None => ((u128::from(part) * u128::from(of) + u128::from(whole / 2)) / u128::from(whole)) as u64,
+        None => ((u128::from(part) * u128::from(amount) + u128::from(whole / 2)) / u128::from(whole)) as u64,
     }
 }

@@ -35,11 +35,11 @@
 use super::Threshold;
 use super::deflicker::LightChange;
 use super::film::Changes;
-use super::measure::{BLOCKS, LEAST_SPREAD, Measure};
+use super::measure::{BLOCKS, MIN_SPREAD, Measure};
 use std::collections::VecDeque;
 
 /// A cut to another picture changes the brightness of blocks by more than the range divided by this.
-const LEAST_STEP: u32 = 85;
+const MIN_STEP: u32 = 85;
 
 /// How a frame continues the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Distance {
 
 impl Distance {
     /// The distance of two frames of the same size and levels.
-    pub fn of(a: &Measure, b: &Measure) -> Self {
+    pub fn new(a: &Measure, b: &Measure) -> Self {
         let (spread_a, spread_b) = (i64::from(a.spread), i64::from(b.spread));
         let larger = a.spread.max(b.spread);
         let mut found = [[0u32; BLOCKS]; 3];
@@ -142,15 +142,15 @@ pub struct Known {
 }
 
 impl<'a> Neighbourhood<'a> {
-    /// Frame `at` among the first `end` of `frames`; `ends` is whether the video begins with the first and ends with
+    /// Frame `place` among the first `end` of `frames`; `ends` is whether the video begins with the first and ends with
     /// the last of them.
     pub fn new(
         frames: &'a VecDeque<Known>,
-        (at, end): (usize, usize),
+        (place, end): (usize, usize),
         ends: (bool, bool),
         threshold: Threshold,
     ) -> Self {
-        Neighbourhood { frames, at, last: end - 1, ends, threshold: threshold.of_1000() * 4096 / 1000 }
+        Neighbourhood { frames, at: place, last: end - 1, ends, threshold: threshold.to_1000ths() * 4096 / 1000 }
     }
 
     /// How the frame continues the one before it; with `light_cuts`, a change of the light alone can begin a scene.
@@ -169,7 +169,7 @@ impl<'a> Neighbourhood<'a> {
     }
 
     fn between(&self, a: usize, b: usize) -> Distance {
-        if a + 1 == b { self.step(b) } else { Distance::of(&self.frames[a].measure, &self.frames[b].measure) }
+        if a + 1 == b { self.step(b) } else { Distance::new(&self.frames[a].measure, &self.frames[b].measure) }
     }
 
     fn change_seen_ahead(&self, flash: usize, light_cuts: bool) -> Change {
@@ -198,11 +198,11 @@ impl<'a> Neighbourhood<'a> {
             found
         };
         let (brightness, pictures) = (sorted(&|step| step.levels), sorted(&|step| step.picture));
-        let at = |sorted: &[u32], index: usize| sorted.get(index).copied().unwrap_or(0);
-        let stands_out = levels > 16 * (self.frames[t].measure.levels.count() as u32 - 1) / LEAST_STEP
-            && levels > 3 * at(&brightness, near.len() / 2)
-            && levels >= at(&brightness, near.len().saturating_sub(1))
-            && picture > 2 * at(&pictures, near.len().min(2).saturating_sub(1));
+        let value_at = |sorted: &[u32], index: usize| sorted.get(index).copied().unwrap_or(0);
+        let stands_out = levels > 16 * (self.frames[t].measure.levels.count() as u32 - 1) / MIN_STEP
+            && levels > 3 * value_at(&brightness, near.len() / 2)
+            && levels >= value_at(&brightness, near.len().saturating_sub(1))
+            && picture > 2 * value_at(&pictures, near.len().min(2).saturating_sub(1));
         let threshold = self.threshold;
         if picture > threshold
             && from_start >= 3
@@ -213,8 +213,8 @@ impl<'a> Neighbourhood<'a> {
         }
         let known_around = (from_start > flash) && (!self.ends.1 || t + flash <= last);
         let around = t.saturating_sub(flash)..=(t + flash).min(last);
-        let mut others = around.filter(|&index| index != t && !is_first(index));
-        let mut alone = || others.all(|index| levels > 3 * self.step(index).levels);
+        let mut rest = around.filter(|&index| index != t && !is_first(index));
+        let mut alone = || rest.all(|index| levels > 3 * self.step(index).levels);
         light_cuts
             && light > 2 * threshold
             && known_around
@@ -237,11 +237,11 @@ impl<'a> Neighbourhood<'a> {
         };
         let before: Vec<(usize, u32)> = (first..t).map(|a| (a, light(a, t))).collect();
         let after: Vec<(usize, u32)> = (t + 1..=end).map(|b| (b, light(t, b))).collect();
-        let lies_between = before.iter().filter(|(_, d)| *d > unlike).any(|&(a, from)| {
+        let lies_between = before.iter().filter(|(_, d)| *d > unlike).any(|&(a, distance)| {
             after
                 .iter()
-                .filter(|&&(b, to)| to > unlike && b - a <= flash + 1)
-                .any(|&(b, to)| 2 * self.between(a, b).light < from.min(to))
+                .filter(|&&(b, target)| target > unlike && b - a <= flash + 1)
+                .any(|&(b, target)| 2 * self.between(a, b).light < distance.min(target))
         });
         let alike = before.iter().chain(&after).filter(|(_, d)| *d <= self.threshold).count();
         lies_between && 2 * alike < before.len() + after.len()
@@ -268,6 +268,6 @@ impl<'a> Neighbourhood<'a> {
         let [before, after] = [self.at - 1, self.at].map(|index| &self.frames[index].measure);
         let (less, more) = (before.spread.min(after.spread), before.spread.max(after.spread));
         let range = after.levels.count() as u32 - 1;
-        less <= LEAST_SPREAD.max(more / 4) && self.step(self.at).levels <= range
+        less <= MIN_SPREAD.max(more / 4) && self.step(self.at).levels <= range
     }
 }

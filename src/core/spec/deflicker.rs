@@ -49,10 +49,10 @@ impl LightChange {
         if half(false).count() < 8 || half(true).count() < 8 {
             return even;
         }
-        let at = |is_light| -> (i64, i64) {
+        let value_at = |is_light| -> (i64, i64) {
             (median(half(is_light).map(|(x, _)| *x).collect()), median(half(is_light).map(|(_, rise)| *rise).collect()))
         };
-        let ((x0, rise0), (x1, rise1)) = (at(false), at(true));
+        let ((x0, rise0), (x1, rise1)) = (value_at(false), value_at(true));
         // 1.5 % of difference is noise; halves less than half an octave apart give no exponent.
         let apart = rise1 - rise0;
         let apart = if apart > 0 { (apart - 1418).max(0) } else { (apart + 1418).min(0) };
@@ -75,7 +75,7 @@ impl LightChange {
         if points.len() < 16 {
             return LightChange::default();
         }
-        let beside = |(from, rise): &(i64, i64)| rise - ((slope * (from + rise / 2)) >> 16);
+        let beside = |(level, rise): &(i64, i64)| rise - ((slope * (level + rise / 2)) >> 16);
         let gain = median(points.iter().map(beside).collect());
         // (b - 1) / ((b + 1) / 2) is the slope halfway.
         let exponent = ((2 * ONE + slope) * ONE / (2 * ONE - slope).max(1)).clamp(45_875, 91_750);
@@ -128,23 +128,24 @@ pub struct Correction([i64; 2]);
 type Point = (i64, [i64; 2]);
 
 impl Correction {
-    /// The correction of frame `at` of a window, whose changes from frame to frame these are: `changes[j]` leads to
+    /// The correction of frame `place` of a window, whose changes from frame to frame these are: `changes[j]` leads to
     /// frame j; that to the first is not looked at.
-    pub fn of(changes: &[LightChange], at: usize) -> Self {
+    pub fn new(changes: &[LightChange], place: usize) -> Self {
         if changes.len() < 3 {
             return Correction::default();
         }
-        let point = |index: usize, change: LightChange| (index as i64 - at as i64, [change.at(DARK), change.at(LIGHT)]);
+        let point =
+            |index: usize, change: LightChange| (index as i64 - place as i64, [change.at(DARK), change.at(LIGHT)]);
         let mut points = Vec::with_capacity(changes.len());
         let mut chain = LightChange::default();
-        for index in (1..=at).rev() {
+        for index in (1..=place).rev() {
             chain = chain.without(changes[index]);
             points.push(point(index - 1, chain));
         }
         points.reverse();
-        points.push(point(at, LightChange::default()));
+        points.push(point(place, LightChange::default()));
         let mut chain = LightChange::default();
-        for (index, change) in changes.iter().enumerate().skip(at + 1) {
+        for (index, change) in changes.iter().enumerate().skip(place + 1) {
             chain = change.after(chain);
             points.push(point(index, chain));
         }
@@ -179,7 +180,7 @@ impl Correction {
     pub fn mapping(self, measure: &Measure, remainder: &Remainder) -> Mapping {
         let (curve, chroma_gain) = self.curve(measure);
         let toned = (self != Correction::default()).then(|| {
-            let knots = Knots::of(self, measure.levels);
+            let knots = Knots::new(self, measure.levels);
             let white = 16 * (measure.levels.count() as u64 - 1);
             let of_points = WHITE as u64;
             film::toned(|level| (knots.at(level as u64 * white / of_points) * of_points / white) as i32)
@@ -193,7 +194,7 @@ impl Correction {
         if self == Correction::default() {
             return (Curve::identity(levels), UNIT_GAIN);
         }
-        let knots = Knots::of(self, levels);
+        let knots = Knots::new(self, levels);
         let level = |code: usize| knots.at(16 * levels.level_of(code as u16) as u64);
         let most = levels.count() as u64 - 1;
         let codes = (0..levels.codes()).map(|code| levels.lo() + ((level(code) + 8) / 16).min(most) as u16).collect();
@@ -210,20 +211,20 @@ impl Correction {
 
 /// A curve at levels that lie closer near black, and straight between them; all in sixteenths of a level.
 struct Knots {
-    from: Vec<u64>,
-    to: Vec<u64>,
+    before: Vec<u64>,
+    after: Vec<u64>,
 }
 
 impl Knots {
     /// Pieces of a curve.
     const PIECES: u64 = 64;
 
-    fn of(Correction([dark, light]): Correction, levels: Levels) -> Self {
+    fn new(Correction([dark, light]): Correction, levels: Levels) -> Self {
         let most = 16 * (levels.count() as u64 - 1);
         let white = log2(most);
-        let mut from: Vec<u64> =
+        let mut before: Vec<u64> =
             (0..=Knots::PIECES).map(|piece| most * piece * piece / (Knots::PIECES * Knots::PIECES)).collect();
-        from.dedup();
+        before.dedup();
         let corrected = |&level: &u64| {
             if level == 0 {
                 return level;
@@ -234,16 +235,17 @@ impl Knots {
             exp2(log + change.clamp(-2 * ONE, 2 * ONE)).min(most)
         };
         let mut highest = 0;
-        let to = from.iter().map(corrected).map(|level| {
+        let after = before.iter().map(corrected).map(|level| {
             highest = level.max(highest);
             highest
         });
-        Knots { to: to.collect(), from }
+        Knots { after: after.collect(), before }
     }
 
     fn at(&self, level: u64) -> u64 {
-        let behind = self.from.partition_point(|&from| from <= level).clamp(1, self.from.len() - 1);
-        let (x0, x1, y0, y1) = (self.from[behind - 1], self.from[behind], self.to[behind - 1], self.to[behind]);
+        let behind = self.before.partition_point(|&knot| knot <= level).clamp(1, self.before.len() - 1);
+        let (x0, x1, y0, y1) =
+            (self.before[behind - 1], self.before[behind], self.after[behind - 1], self.after[behind]);
         y0 + (level.min(x1) - x0) * (y1 - y0) / (x1 - x0)
     }
 }

@@ -59,10 +59,10 @@ const ONE: u64 = 1 << 16;
 const STEEPEST: u64 = 32;
 
 /// The most that a deviation of noise becomes, of white.
-const OF_NOISE: u64 = 64;
+const NOISE_PART: u64 = 64;
 
 /// The most that detail becomes, of white.
-const OF_WHITE: u32 = 8;
+const WHITE_PART: u32 = 8;
 
 /// Between which ranges, in sixteenths of a level, the line of the base comes.
 const PRESENT: [u32; 2] = [4 * 16, 40 * 16];
@@ -74,7 +74,7 @@ pub struct Quantiles(pub [u32; QUANTILES]);
 
 impl Quantiles {
     /// Those of the samples of a frame; 0 without any.
-    pub fn of(samples: &Samples) -> Self {
+    pub fn new(samples: &Samples) -> Self {
         let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
         levels.sort_unstable();
         let last = levels.len().saturating_sub(1);
@@ -109,7 +109,7 @@ impl Detail {
     pub fn plain(levels: Levels, gain: Gain) -> Self {
         let white = white_of(levels);
         let steep = gain.times(ONE as u32);
-        Detail { radius: white / 8, noise: 0, slope: ONE as u32, steep, most: white / OF_WHITE }
+        Detail { radius: white / 8, noise: 0, slope: ONE as u32, steep, most: white / WHITE_PART }
     }
 
     /// The tone of a frame whose window has these quantiles and this noise, in 256ths of a level, where levels have
@@ -117,27 +117,28 @@ impl Detail {
     pub fn toned(tone: Tone, quantiles: &Quantiles, noise: Option<u32>, levels: Levels, settings: &Settings) -> Tone {
         let Settings { stretch, max_gain: gain, .. } = *settings;
         let white = white_of(levels);
-        let of = quantiles.0;
+        let points = quantiles.0;
         let (first, last) = quantiles.ends(white);
         let least = (16 * levels.count() / TileBins::new(levels, settings.bins).count()) as u32;
         let noise = noise.unwrap_or(0).max(least);
         // The slope that makes a deviation of noise that share of white.
-        let held = u64::from(white) * ONE * 16 / (OF_NOISE * u64::from(noise.max(1)));
+        let held = u64::from(white) * ONE * 16 / (NOISE_PART * u64::from(noise.max(1)));
         let line = match stretch {
             Stretch::Full { .. } => base(quantiles, held, levels),
             _ => tone.line,
         };
-        let slope_between = |from: u32, to: u32| {
-            let rise = line.sixteenths(to).min(white).saturating_sub(line.sixteenths(from).min(white));
-            (to > from).then(|| u64::from(rise) * ONE / u64::from(to - from))
+        let slope_between = |before: u32, after: u32| {
+            let rise = line.sixteenths(after).min(white).saturating_sub(line.sixteenths(before).min(white));
+            (after > before).then(|| u64::from(rise) * ONE / u64::from(after - before))
         };
-        let own = slope_between(of[3], of[5]).or(slope_between(first, last)).unwrap_or(ONE);
-        let steep = (own * u64::from(gain.of_256().unwrap_or(256)) / 256).clamp(own, held.max(own));
+        let middle_slope = slope_between(points[3], points[5]).or(slope_between(first, last)).unwrap_or(ONE);
+        let steep = (middle_slope * u64::from(gain.to_256ths().unwrap_or(256)) / 256)
+            .clamp(middle_slope, held.max(middle_slope));
         let to_u32 = |slope: u64| slope.min(u32::MAX.into()) as u32;
         let noise = noise / 16;
-        let radius = ((of[7] - of[1]) / 8 * 3).max((last - first) / 32).max(8 * noise);
-        let (slope, steep) = (to_u32(own), to_u32(steep));
-        Tone { line, detail: Some(Detail { radius, noise, slope, steep, most: white / OF_WHITE }), ..tone }
+        let radius = ((points[7] - points[1]) / 8 * 3).max((last - first) / 32).max(8 * noise);
+        let (slope, steep) = (to_u32(middle_slope), to_u32(steep));
+        Tone { line, detail: Some(Detail { radius, noise, slope, steep, most: white / WHITE_PART }), ..tone }
     }
 
     /// The radius in bins, from 2 to the number of bins.
@@ -185,16 +186,17 @@ impl Detail {
 /// The line of the base through the quantiles, with no slope above `held`.
 fn base(quantiles: &Quantiles, held: u64, levels: Levels) -> Line {
     let white = white_of(levels);
-    let mut from = quantiles.0;
-    let present = ratio((from[QUANTILES - 1] - from[0]).saturating_sub(PRESENT[0]), PRESENT[1] - PRESENT[0]).min(4096);
+    let mut source = quantiles.0;
+    let present =
+        ratio((source[QUANTILES - 1] - source[0]).saturating_sub(PRESENT[0]), PRESENT[1] - PRESENT[0]).min(4096);
     let (first, last) = quantiles.ends(white);
-    (from[0], from[QUANTILES - 1]) = (first, last);
+    (source[0], source[QUANTILES - 1]) = (first, last);
     if present == 0 {
         return Line::IDENTITY;
     }
     // Shares of white, and of the range, in 65536ths.
     let range = u64::from(last - first);
-    let widths: [u64; QUANTILES - 1] = std::array::from_fn(|piece| u64::from(from[piece + 1] - from[piece]));
+    let widths: [u64; QUANTILES - 1] = std::array::from_fn(|piece| u64::from(source[piece + 1] - source[piece]));
     let straight = widths.map(|width| width * ONE / range);
     let limited: [u64; QUANTILES - 1] = std::array::from_fn(|piece| {
         let limit = (STEEPEST * straight[piece]).min(widths[piece] * held / u64::from(white));
@@ -206,8 +208,8 @@ fn base(quantiles: &Quantiles, held: u64, levels: Levels) -> Line {
         if let Some(piece) = point.checked_sub(1) {
             reached += limited[piece] + rest * straight[piece] / ONE;
         }
-        let to = if point == QUANTILES - 1 { white } else { (u64::from(white) * reached / ONE) as u32 };
-        (from[point], from[point] - share(from[point], present) + share(to, present))
+        let target = if point == QUANTILES - 1 { white } else { (u64::from(white) * reached / ONE) as u32 };
+        (source[point], source[point] - share(source[point], present) + share(target, present))
     });
     Line::through(&points)
 }
@@ -238,9 +240,9 @@ impl DoubleSums {
         within + beyond as u64 * self.total
     }
 
-    /// The sum of the numbers around `at`, each with the weight `max(0, radius - distance)`.
-    fn around(&self, at: usize, radius: usize) -> u64 {
-        self.up_to(at + radius) + self.up_to(at.saturating_sub(radius)) - 2 * self.up_to(at)
+    /// The sum of the numbers around `index`, each with the weight `max(0, radius - distance)`.
+    fn around(&self, index: usize, radius: usize) -> u64 {
+        self.up_to(index + radius) + self.up_to(index.saturating_sub(radius)) - 2 * self.up_to(index)
     }
 }
 
@@ -256,7 +258,7 @@ mod tests {
 
     /// The tone of a thermal picture of these levels.
     fn toned(levels: Levels, luma: Vec<u16>, noise: Option<u32>) -> (Tone, Detail) {
-        let quantiles = Quantiles::of(&Samples { size: (luma.len(), 1), luma: luma.into() });
+        let quantiles = Quantiles::new(&Samples { size: (luma.len(), 1), luma: luma.into() });
         let settings = settings(Stretch::Full { share: Strength::FULL }, 4.0);
         let tone = Detail::toned(Tone::plain(levels, &settings), &quantiles, noise, levels, &settings);
         (tone, tone.detail.expect("a method for detail"))
@@ -264,17 +266,22 @@ mod tests {
 
     /// A wall at 20000, a tenth of the picture at 30000.
     fn wall_and_motor() -> Vec<u16> {
-        (0..1000).map(|at| if at % 10 == 0 { 30_000 + at } else { 20_000 + at % 97 }).collect()
+        (0..1000).map(|index| if index % 10 == 0 { 30_000 + index } else { 20_000 + index % 97 }).collect()
     }
 
     #[test]
     fn weighted_sums_are_those_of_their_definition() {
-        let numbers: Vec<u64> = (0..40).map(|at| at * 7919 % 23).collect();
+        let numbers: Vec<u64> = (0..40).map(|index| index * 7919 % 23).collect();
         let sums = DoubleSums::new(numbers.iter().copied());
         for radius in [1_usize, 2, 5, 40, 90] {
-            for at in 0..numbers.len() {
-                let weighted = |(bin, number): (usize, &u64)| number * radius.saturating_sub(bin.abs_diff(at)) as u64;
-                assert_eq!(sums.around(at, radius), numbers.iter().enumerate().map(weighted).sum(), "{at} {radius}");
+            for index in 0..numbers.len() {
+                let weighted =
+                    |(bin, number): (usize, &u64)| number * radius.saturating_sub(bin.abs_diff(index)) as u64;
+                assert_eq!(
+                    sums.around(index, radius),
+                    numbers.iter().enumerate().map(weighted).sum(),
+                    "{index} {radius}"
+                );
             }
         }
     }
@@ -286,7 +293,7 @@ mod tests {
         let bins = TileBins::new(levels, None);
         // A tile on the edge: on either side two levels, a bin apart.
         let sides = [20_000_u32, 30_000];
-        let bin = |level: u32| bins.of_code(level as u16);
+        let bin = |level: u32| bins.bin(level as u16);
         let mut counts = vec![0; bins.count()];
         for side in sides {
             counts[bin(side)] = 500;
@@ -349,8 +356,8 @@ mod tests {
     fn where_levels_stay_the_base_stays_and_strength_is_that_of_the_settings() {
         let levels = Levels::limited(8);
         let wanted = settings(Stretch::Off, 2.0);
-        let luma: Vec<u16> = (0..900).map(|at| 20 + at % 180).collect();
-        let quantiles = Quantiles::of(&Samples { size: (900, 1), luma: luma.into() });
+        let luma: Vec<u16> = (0..900).map(|index| 20 + index % 180).collect();
+        let quantiles = Quantiles::new(&Samples { size: (900, 1), luma: luma.into() });
         let tone = Detail::toned(Tone::plain(levels, &wanted), &quantiles, None, levels, &wanted);
         let detail = tone.detail.expect("a method for detail");
         assert!(tone.line.is_identity() && tone.strength == Strength::FULL);

@@ -28,7 +28,7 @@ const AIM: u64 = ONE / 4;
 const BELOW: u64 = 4251;
 
 /// The most chroma is scaled by, in units of [`UNIT_GAIN`].
-const MOST_CHROMA: u64 = 4;
+const MAX_CHROMA: u64 = 4;
 
 /// Which function brings the background up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct Background {
 
 impl Background {
     /// Of the samples of a frame; those at either end of the range, which are clipped, do not count. 0 of none.
-    pub fn of(samples: &Samples) -> Self {
+    pub fn new(samples: &Samples) -> Self {
         let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
         let Some(median) = middle(&mut levels) else { return Background::default() };
         let mut distances: Vec<u16> = levels.iter().map(|level| level.abs_diff(median)).collect();
@@ -93,7 +93,7 @@ impl Background {
         let codes = (0..levels.codes()).map(|code| levels.lo() + level(code) as u16).collect();
         let half = (0..most).find(|level| stretched(share(16 * level)) >= ONE / 2).unwrap_or(most).max(1);
         let unit = u64::from(UNIT_GAIN);
-        let gain = (unit * most / 2 / half).clamp(unit, MOST_CHROMA * unit);
+        let gain = (unit * most / 2 / half).clamp(unit, MAX_CHROMA * unit);
         Some((Curve::from_codes(levels, codes)?, gain as u32))
     }
 }
@@ -203,6 +203,6 @@ mod tests {
     #[test]
     fn clipped_samples_have_no_part_in_the_background() {
         let luma = [0, 0, 0, 90, 100, 104, 0].into();
-        assert_eq!(Background::of(&Samples { size: (7, 1), luma }), Background { median: 1600, deviation: 64 });
+        assert_eq!(Background::new(&Samples { size: (7, 1), luma }), Background { median: 1600, deviation: 64 });
     }
 }

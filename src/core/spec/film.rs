@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 type Regions = [[i64; REGIONS]; REGIONS];
 
 /// The points that a region needs.
-const FEWEST: usize = 24;
+const MIN_POINTS: usize = 24;
 
 /// An error of what is not known.
 const UNKNOWN: i64 = 4 * ONE;
@@ -41,10 +41,10 @@ const APART: i64 = ONE / 8;
 const ALONE: i64 = ONE / 5;
 
 /// Corrections that are all smaller than this, half a percent, are none.
-const LEAST: i64 = 470;
+const MIN_CORRECTION: i64 = 470;
 
 /// The most that a region is corrected by, half an octave.
-const MOST: i64 = ONE / 2;
+const MAX_CORRECTION: i64 = ONE / 2;
 
 /// As far as a chain goes: there is room for no more.
 const FURTHEST: i64 = 16 * ONE;
@@ -83,23 +83,24 @@ fn log(level: i32) -> i64 {
 }
 
 /// The logarithm halfway between two levels of a point, which are neither black nor white, and the way.
-fn risen(from: i32, to: i32) -> Option<(i64, i64)> {
-    let twice = from + to;
-    let is_usable = twice > WHITE / 21 && twice < WHITE / 8 * 15 && from.max(to) < WHITE && from.min(to) > 0;
-    is_usable.then(|| ((log(from) + log(to)) / 2, log(to) - log(from)))
+fn risen(before: i32, after: i32) -> Option<(i64, i64)> {
+    let twice = before + after;
+    let is_usable = twice > WHITE / 21 && twice < WHITE / 8 * 15 && before.max(after) < WHITE && before.min(after) > 0;
+    is_usable.then(|| ((log(before) + log(after)) / 2, log(after) - log(before)))
 }
 
 /// How rises depend on logarithms within regions, by the median: what brightens the upper half of a frame changes no
 /// exponent, though the sky is bright. `None` where few regions have dark and light points.
 fn slope_in_regions(points: &[Vec<(i64, i64)>]) -> Option<i64> {
     let slope = |points: &Vec<(i64, i64)>| {
-        let at = (points.len() >= 2 * FEWEST).then(|| median(points.iter().map(|(middle, _)| *middle).collect()))?;
+        let split =
+            (points.len() >= 2 * MIN_POINTS).then(|| median(points.iter().map(|(middle, _)| *middle).collect()))?;
         let half = |is_light: bool| {
-            let of = |number: &dyn Fn(&(i64, i64)) -> i64| {
-                let half: Vec<i64> = points.iter().filter(|point| (point.0 >= at) == is_light).map(number).collect();
-                (half.len() >= FEWEST / 2).then(|| median(half))
+            let value_of = |number: &dyn Fn(&(i64, i64)) -> i64| {
+                let half: Vec<i64> = points.iter().filter(|point| (point.0 >= split) == is_light).map(number).collect();
+                (half.len() >= MIN_POINTS / 2).then(|| median(half))
             };
-            of(&|point| point.0).zip(of(&|point| point.1))
+            value_of(&|point| point.0).zip(value_of(&|point| point.1))
         };
         let ((x0, rise0), (x1, rise1)) = half(false).zip(half(true))?;
         (x1 - x0 >= ONE / 3).then(|| (rise1 - rise0) * ONE / (x1 - x0))
@@ -121,7 +122,7 @@ fn nearer_to_none(one: i64, other: i64) -> i64 {
 /// The mean of the middle half of values, which whole levels do not round as they do a median, and how far values are
 /// from it, by the median; `None` of few.
 fn middle_and_spread(mut values: Vec<i64>) -> Option<(i64, i64)> {
-    if values.len() < FEWEST {
+    if values.len() < MIN_POINTS {
         return None;
     }
     let cut = values.len() / 4;
@@ -139,7 +140,7 @@ fn error_of_median(spread: i64, count: usize) -> i64 {
 }
 
 /// The mean of the middle half of values, and its error by how far they disagree.
-fn of_middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
+fn middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
     if values.len() < REGIONS / 2 {
         return None;
     }
@@ -172,33 +173,33 @@ impl Changes {
                 }
             }
         }
-        let [from, to] = measures;
-        let light = LightChange::between(from, to);
-        let own = light.slope();
-        let light = match slope_in_regions(&points).map(|slope| nearer_to_none(own, slope)) {
-            Some(slope) if slope != own => LightChange::with_slope(from, to, slope),
+        let [source, target] = measures;
+        let light = LightChange::between(source, target);
+        let light_slope = light.slope();
+        let light = match slope_in_regions(&points).map(|slope| nearer_to_none(light_slope, slope)) {
+            Some(slope) if slope != light_slope => LightChange::with_slope(source, target, slope),
             _ => light,
         };
         let beside = |(middle, rise): (i64, i64)| rise - light.halfway(middle);
         let rises = points.into_iter().map(|points| points.into_iter().map(beside).collect()).collect();
-        changes.colours = of_channels.map(|points| Changes::of_channel(&points));
+        changes.colours = of_channels.map(|points| Changes::channel_rises(&points));
         changes.find_bands(rises);
         (light, changes)
     }
 
     /// How much more than luma a channel rises at two levels; these are its points.
-    fn of_channel(points: &[(i64, i64)]) -> [Rise; 2] {
+    fn channel_rises(points: &[(i64, i64)]) -> [Rise; 2] {
         let none = [Rise::default(); 2];
         let Some((middle, spread)) = middle_and_spread(points.iter().map(|(_, rise)| *rise).collect()) else {
             return none;
         };
         let error = error_of_median(spread, points.len() / 16);
         let even = [Rise { value: middle, error, breaks: false }; 2];
-        let at = median(points.iter().map(|(from, _)| *from).collect());
+        let split = median(points.iter().map(|(place, _)| *place).collect());
         let half = |is_light: bool| {
-            let points: Vec<_> = points.iter().filter(|(from, _)| (*from >= at) == is_light).collect();
+            let points: Vec<_> = points.iter().filter(|(place, _)| (*place >= split) == is_light).collect();
             let rise = middle_and_spread(points.iter().map(|(_, rise)| *rise).collect())?.0;
-            Some((median(points.iter().map(|(from, _)| *from).collect()), rise))
+            Some((median(points.iter().map(|(place, _)| *place).collect()), rise))
         };
         let Some(((x0, rise0), (x1, rise1))) = half(false).zip(half(true)) else { return even };
         if x1 - x0 < ONE / 2 {
@@ -227,16 +228,16 @@ impl Changes {
         for across in [true, false] {
             let bands = if across { &mut self.rows } else { &mut self.columns };
             for (band, rise) in bands.iter_mut().enumerate() {
-                let region = |at: usize| if across { band * REGIONS + at } else { at * REGIONS + band };
+                let region = |index: usize| if across { band * REGIONS + index } else { index * REGIONS + band };
                 let known: Vec<usize> = (0..REGIONS).map(region).filter(|&region| !differs(region)).collect();
-                let Some((value, apart)) = of_middle_half(known.iter().map(|&region| left[region]).collect()) else {
+                let Some((value, apart)) = middle_half(known.iter().map(|&region| left[region]).collect()) else {
                     *rise = BROKEN;
                     continue;
                 };
                 let mean = known.iter().map(|&region| error(region)).sum::<i64>() / known.len() as i64;
                 let error = apart.max(mean * 32 / ((1024 * known.len() as u64).isqrt() as i64).max(1));
                 *rise = Rise { value, error, breaks: value.abs() > 2 * ALONE };
-                (0..REGIONS).for_each(|at| left[region(at)] -= value);
+                (0..REGIONS).for_each(|index| left[region(index)] -= value);
             }
         }
         for (region, rise) in self.regions.as_flattened_mut().iter_mut().enumerate() {
@@ -253,7 +254,7 @@ impl Changes {
             })
         });
         let patch = |y: usize, x: usize| {
-            let own = self.regions[y][x];
+            let centre = self.regions[y][x];
             let near = around((y, x)).filter(|&(row, column)| !self.regions[row][column].breaks);
             let near: Vec<(usize, usize)> = near.collect();
             if near.len() < 4 {
@@ -269,7 +270,7 @@ impl Changes {
                 errors += error;
             }
             let (value, error) = (sum / whole.max(1), errors / near.len() as i64 / 2);
-            Rise { value, error, breaks: own.breaks || (left[y][x] - middle).abs() > ALONE }
+            Rise { value, error, breaks: centre.breaks || (left[y][x] - middle).abs() > ALONE }
         };
         std::array::from_fn(|y| std::array::from_fn(|x| patch(y, x)))
     }
@@ -277,7 +278,7 @@ impl Changes {
 
 /// The regions around one, and itself.
 fn around((y, x): (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
-    let near = |at: usize| at.saturating_sub(1)..=(at + 1).min(REGIONS - 1);
+    let near = |index: usize| index.saturating_sub(1)..=(index + 1).min(REGIONS - 1);
     near(y).flat_map(move |row| near(x).map(move |column| (row, column)))
 }
 
@@ -285,7 +286,7 @@ fn around((y, x): (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
 /// than a region, and what is alone is something that moves.
 fn with_company(corrections: &Regions) -> Regions {
     let within = |y: usize, x: usize| {
-        let near = around((y, x)).filter(|at| *at != (y, x));
+        let near = around((y, x)).filter(|index| *index != (y, x));
         let mut near: Vec<i64> = near.map(|(row, column)| corrections[row][column]).collect();
         near.sort_unstable();
         let (low, high) = (near[1], near[near.len() - 2]);
@@ -319,11 +320,11 @@ const PATCH: Rule = Rule { free: 1500, wavers: 3, bends: 0 };
 const COLOUR: Rule = Rule { free: ONE / 3, wavers: 3, bends: 0 };
 
 impl Rule {
-    /// What brings frame `at` to where the frames around it are; `rises[j]` leads to frame j.
-    fn even(&self, rises: &[Rise], at: usize) -> Even {
-        let first = (1..=at).rev().find(|&index| rises[index].breaks).unwrap_or(0);
-        let end = (at + 1..rises.len()).find(|&index| rises[index].breaks).unwrap_or(rises.len());
-        let (rises, at) = (&rises[first..end], at - first);
+    /// What brings frame `place` to where the frames around it are; `rises[j]` leads to frame j.
+    fn even(&self, rises: &[Rise], place: usize) -> Even {
+        let first = (1..=place).rev().find(|&index| rises[index].breaks).unwrap_or(0);
+        let end = (place + 1..rises.len()).find(|&index| rises[index].breaks).unwrap_or(rises.len());
+        let (rises, place) = (&rises[first..end], place - first);
         if rises.len() < 5 {
             return Even::default();
         }
@@ -331,10 +332,10 @@ impl Rule {
         let mut points: Vec<(i64, i64)> = Vec::with_capacity(rises.len());
         for (index, rise) in rises.iter().enumerate() {
             chain = (chain + if index > 0 { rise.value } else { 0 }).clamp(-FURTHEST, FURTHEST);
-            points.push((index as i64 - at as i64, chain));
+            points.push((index as i64 - place as i64, chain));
         }
-        let own = points[at].1;
-        points.iter_mut().for_each(|(_, y)| *y -= own);
+        let there = points[place].1;
+        points.iter_mut().for_each(|(_, y)| *y -= there);
         let line = line_through(&points);
         let strays: Vec<i64> = points.iter().map(|(x, y)| y - line.at(*x)).collect();
         let middle = median(strays.clone());
@@ -351,7 +352,7 @@ impl Rule {
         let steps: Vec<(i64, i64)> = kept
             .windows(2)
             .filter(|pair| pair[1].0 - pair[0].0 == 1)
-            .map(|pair| (pair[1].1 - pair[0].1, rises[(pair[1].0 + at as i64) as usize].error))
+            .map(|pair| (pair[1].1 - pair[0].1, rises[(pair[1].0 + place as i64) as usize].error))
             .collect();
         let energy: i64 = steps.iter().map(|(rise, _)| rise * rise / 16).sum();
         // Eight times their squares: changes of neighbouring points are not independent.
@@ -379,11 +380,11 @@ pub struct Remainder {
 }
 
 impl Remainder {
-    /// Of frame `at` of a window with these changes from frame to frame: `changes[j]` leads to frame j.
+    /// Of frame `index` of a window with these changes from frame to frame: `changes[j]` leads to frame j.
     /// With `colour`, colour too.
-    pub fn of(changes: &[&Changes], at: usize, colour: bool) -> Self {
-        let even = |rule: Rule, of: &dyn Fn(&Changes) -> Rise| {
-            rule.even(&changes.iter().map(|changes| of(changes)).collect::<Vec<_>>(), at)
+    pub fn new(changes: &[&Changes], index: usize, colour: bool) -> Self {
+        let even = |rule: Rule, rise: &dyn Fn(&Changes) -> Rise| {
+            rule.even(&changes.iter().map(|changes| rise(changes)).collect::<Vec<_>>(), index)
         };
         let mut colours = [[0; 2]; 3];
         if colour {
@@ -396,11 +397,13 @@ impl Remainder {
         let patches: Vec<[[Rise; REGIONS]; REGIONS]> =
             changes.iter().map(|changes| changes.patches(&rows, &columns)).collect();
         let patch = |y: usize, x: usize| {
-            PATCH.even(&patches.iter().map(|patches| patches[y][x]).collect::<Vec<_>>(), at).correction
+            PATCH.even(&patches.iter().map(|patches| patches[y][x]).collect::<Vec<_>>(), index).correction
         };
         let patches = with_company(&std::array::from_fn(|y| std::array::from_fn(|x| patch(y, x))));
         let regions = std::array::from_fn(|y| {
-            std::array::from_fn(|x| (rows[y].correction + columns[x].correction + patches[y][x]).clamp(-MOST, MOST))
+            std::array::from_fn(|x| {
+                (rows[y].correction + columns[x].correction + patches[y][x]).clamp(-MAX_CORRECTION, MAX_CORRECTION)
+            })
         });
         Remainder { colours, regions }
     }
@@ -418,7 +421,7 @@ impl Remainder {
     }
 
     fn veil(&self, then: Option<Toned>, chroma_gain: u32, levels: Levels) -> Option<Veil> {
-        if self.regions.as_flattened().iter().all(|change| change.abs() < LEAST) {
+        if self.regions.as_flattened().iter().all(|change| change.abs() < MIN_CORRECTION) {
             return None;
         }
         let gains = self.regions.map(|row| row.map(|change| exp2(log2(UNIT_GAIN.into()) + change) as u32));
@@ -429,13 +432,13 @@ impl Remainder {
 
     fn balance(&self, levels: Levels) -> Balance {
         let mut balance = Balance::IDENTITY;
-        if self.colours.as_flattened().iter().all(|change| change.abs() < LEAST) {
+        if self.colours.as_flattened().iter().all(|change| change.abs() < MIN_CORRECTION) {
             return balance;
         }
         let white = log2(16 * (levels.count() as u64 - 1));
         let ends = [DARK, LIGHT].map(|level| exp2(white + level) as i64);
         for (channel, changes) in self.colours.iter().enumerate() {
-            let changes = changes.map(|change| change.clamp(-MOST, MOST));
+            let changes = changes.map(|change| change.clamp(-MAX_CORRECTION, MAX_CORRECTION));
             let becomes = [0, 1].map(|end| exp2(log2(ends[end] as u64) + changes[end]) as i64);
             let gain = (becomes[1] - becomes[0]).max(0) * i64::from(UNIT_GAIN) / (ends[1] - ends[0]).max(1);
             balance.gains[channel] = gain as u32;
@@ -467,7 +470,7 @@ mod tests {
         let levels = Levels::full(16);
         let settings = Settings {
             method: Method::Deflicker,
-            smoothing: Smoothing::of_seconds(1.0, 25.0).looking_ahead(12),
+            smoothing: Smoothing::from_seconds(1.0, 25.0).looking_ahead(12),
             scene_threshold: Threshold::from_share(0.25).expect("a share"),
             chroma: Chroma::Follow,
             ..Settings::default()
@@ -480,7 +483,7 @@ mod tests {
             let rgb: Vec<[u16; 3]> = (0..SIZE.0 * SIZE.1).map(point).collect();
             let luma = rgb.iter().map(|&[r, g, b]| (u32::from(r) + 2 * u32::from(g) + u32::from(b)) / 4);
             let luma = luma.map(|level| level as u16).collect();
-            Measure::of(&Lattice { size: SIZE, luma, rgb, ..Lattice::default() }, levels, SIZE)
+            Measure::new(&Lattice { size: SIZE, luma, rgb, ..Lattice::default() }, levels, SIZE)
         };
         let mut found: Vec<_> = (0..60).flat_map(|frame| guides.push(measure(frame), &settings)).collect();
         found.extend(guides.finish());
@@ -495,11 +498,11 @@ mod tests {
     }
 
     /// The gain of code 30,000 in the region at row and column.
-    fn gain(mapping: &Mapping, at: (usize, usize)) -> f64 {
+    fn gain(mapping: &Mapping, place: (usize, usize)) -> f64 {
         let becomes = match mapping {
-            Mapping::Veil(veil) => veil.curve_of(at, Levels::full(16)).apply(30_000),
+            Mapping::Veil(veil) => veil.curve_of(place, Levels::full(16)).apply(30_000),
             Mapping::Curve { curve, .. } => curve.apply(30_000),
-            Mapping::Balanced { then, .. } => return gain(then, at),
+            Mapping::Balanced { then, .. } => return gain(then, place),
             Mapping::Balance(_) | Mapping::Tiles { .. } => 30_000,
         };
         f64::from(becomes) / 30_000.0
@@ -511,11 +514,12 @@ mod tests {
     }
 
     /// By how much of what it was what flickers in regions of the left column is less, at the row where most is left.
-    fn left(of: impl Fn(usize, f64, f64) -> f64) -> f64 {
-        let mappings = mappings(|frame, x, y| [scene(x, y) * of(frame, x as f64 / 128.0, y as f64 / 72.0); 3]);
+    fn left(shape: impl Fn(usize, f64, f64) -> f64) -> f64 {
+        let mappings = mappings(|frame, x, y| [scene(x, y) * shape(frame, x as f64 / 128.0, y as f64 / 72.0); 3]);
         let rows = (0..REGIONS).map(|y| {
-            let before: Vec<f64> = (0..60).map(|frame| of(frame, 1.0 / 16.0, (y as f64 + 0.5) / 8.0)).collect();
-            let after: Vec<f64> = before.iter().zip(&mappings).map(|(light, of)| light * gain(of, (y, 0))).collect();
+            let before: Vec<f64> = (0..60).map(|frame| shape(frame, 1.0 / 16.0, (y as f64 + 0.5) / 8.0)).collect();
+            let after: Vec<f64> =
+                before.iter().zip(&mappings).map(|(light, shape)| light * gain(shape, (y, 0))).collect();
             steps(&after) / steps(&before)
         });
         rows.fold(0.0, f64::max)
@@ -523,7 +527,7 @@ mod tests {
 
     #[test]
     fn a_band_that_rolls_goes() {
-        let rolls = |phase: f64, at: f64| 1.0 + 0.1 * (std::f64::consts::TAU * (at - phase)).sin();
+        let rolls = |phase: f64, height: f64| 1.0 + 0.1 * (std::f64::consts::TAU * (height - phase)).sin();
         let evenly = left(|frame, _, y| rolls(frame as f64 / 9.0, y));
         assert!(evenly < 0.3, "{evenly} of a horizontal band is left");
         let irregularly = left(|frame, _, y| rolls(frame as f64 / 7.0 + 0.1 * wavers(frame), y));

@@ -99,7 +99,7 @@ impl Guides {
         if self.frames.is_empty() {
             self.begins = true;
         }
-        let step = self.frames.back().map_or_else(Distance::default, |known| Distance::of(&known.measure, &measure));
+        let step = self.frames.back().map_or_else(Distance::default, |known| Distance::new(&known.measure, &measure));
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
         let mut measure = measure;
         let (light, beside) = match settings.method {
@@ -115,14 +115,15 @@ impl Guides {
             _ => ([false; BLOCKS], light::FULL),
         };
         let correction = natural(&mut measure, &foreign, settings);
-        let before = before.filter(|_| settings.hides_noise || correction.is_some_and(|own| own.shows_noise()));
+        let before =
+            before.filter(|_| settings.hides_noise || correction.is_some_and(|measured| measured.shows_noise()));
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
         let background = match settings.method {
-            Method::Faint(_) => Background::of(&measure.samples),
+            Method::Faint(_) => Background::new(&measure.samples),
             _ => Background::default(),
         };
         let (quantiles, grain) = match settings.method {
-            Method::Detail { .. } => (Quantiles::of(&measure.samples), noise::within(&measure.samples)),
+            Method::Detail { .. } => (Quantiles::new(&measure.samples), noise::within(&measure.samples)),
             _ => Default::default(),
         };
         self.frames.push_back(Known { measure, step, noise, light, beside: beside.into() });
@@ -151,9 +152,9 @@ impl Guides {
 
     /// Decides on the next frame; `ended` is set when no more frames will come.
     fn decide(&mut self, ended: bool) -> Guide {
-        let at = self.decided;
+        let index = self.decided;
         self.decided += 1;
-        let settings = self.details[at].settings;
+        let settings = self.details[index].settings;
         let smoothing = settings.smoothing;
         let change = if smoothing.frames() == 1 {
             Change::None
@@ -161,12 +162,12 @@ impl Guides {
             let rule =
                 if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Causal(smoothing.flash()) };
             // Those behind the ones that are looked at have no part in it.
-            let end = (at + settings.guide_look_ahead() as usize + 1).min(self.frames.len());
-            Neighbourhood::new(&self.frames, (at, end), (self.begins, ended), settings.scene_threshold)
+            let end = (index + settings.guide_look_ahead() as usize + 1).min(self.frames.len());
+            Neighbourhood::new(&self.frames, (index, end), (self.begins, ended), settings.scene_threshold)
                 .change(rule, settings.method != Method::Deflicker)
         };
-        let change = self.place(at, change, smoothing.flash());
-        let guide = self.toned(at, &settings);
+        let change = self.place(index, change, smoothing.flash());
+        let guide = self.toned(index, &settings);
         let clean = match settings.denoise {
             Denoise::Always(Cleaner { share, .. }) => Some(Cleaning { share, mapping: None }),
             Denoise::AsShown(_) | Denoise::Off => guide.clean,
@@ -174,8 +175,9 @@ impl Guides {
         Guide { change, clean, ..guide }
     }
 
-    /// Finds the scene of frame `at`. Returns the change that took place: a flash can only have ended if one was found.
-    fn place(&mut self, at: usize, change: Change, flash: u32) -> Change {
+    /// Finds the scene of frame `index`. Returns the change that took place: a flash can only have ended if one was
+    /// found.
+    fn place(&mut self, index: usize, change: Change, flash: u32) -> Change {
         if let Some((_, frames)) = &mut self.other {
             *frames += 1;
         }
@@ -195,47 +197,49 @@ impl Guides {
                 None => Change::None,
             },
             // A flash in the first frame is all that there is.
-            Change::Flash if at == 0 => Change::None,
+            Change::Flash if index == 0 => Change::None,
             other => other,
         };
-        (self.details[at].scene, self.details[at].counts) = (self.scene, change != Change::Flash);
+        (self.details[index].scene, self.details[index].counts) = (self.scene, change != Change::Flash);
         change
     }
 
-    /// Levels and colour of frame `at`.
-    fn toned(&mut self, at: usize, settings: &Settings) -> Guide {
+    /// Levels and colour of frame `place`.
+    fn toned(&mut self, place: usize, settings: &Settings) -> Guide {
         if let Method::Natural { .. } = settings.method {
-            return self.corrected(at, settings);
+            return self.corrected(place, settings);
         }
         let window = settings.smoothing.frames() as usize;
-        let first = (at + 1).saturating_sub(window);
+        let first = (place + 1).saturating_sub(window);
         let members = || {
-            (first..=at).filter(|&index| {
+            (first..=place).filter(|&index| {
                 let Details { scene, counts, .. } = self.details[index];
-                scene == self.scene && (counts || index == at)
+                scene == self.scene && (counts || index == place)
             })
         };
         if settings.method == Method::Deflicker {
-            let measure = &self.frames[at].measure;
-            let (correction, remainder) = self.correction(at, settings);
-            return Guide::of(correction.mapping(measure, &remainder).with_strength(measure.levels, settings.strength));
+            let measure = &self.frames[place].measure;
+            let (correction, remainder) = self.correction(place, settings);
+            return Guide::new(
+                correction.mapping(measure, &remainder).with_strength(measure.levels, settings.strength),
+            );
         }
         if let Method::Faint(function) = settings.method {
-            let levels = self.frames[at].measure.levels;
+            let levels = self.frames[place].measure.levels;
             let background = Background::mean(members().map(|index| self.details[index].background));
             return match background.curve(function, levels) {
                 Some((curve, chroma_gain)) => {
                     let mapping = Mapping::Curve { curve: curve.into(), chroma_gain };
-                    Guide::of(mapping.with_strength(levels, settings.strength))
+                    Guide::new(mapping.with_strength(levels, settings.strength))
                 }
                 None => Guide::unchanged(levels),
             };
         }
         let measures = || members().map(|index| &self.frames[index].measure);
-        let Measure { levels, transfer, .. } = self.frames[at].measure;
+        let Measure { levels, transfer, .. } = self.frames[place].measure;
         let is_detail = matches!(settings.method, Method::Detail { .. });
-        let grain = || noise::of_window(members().filter_map(|index| self.details[index].grain));
-        let noise = self.noise(at, settings).or_else(|| is_detail.then(grain).flatten());
+        let grain = || noise::window_noise(members().filter_map(|index| self.details[index].grain));
+        let noise = self.noise(place, settings).or_else(|| is_detail.then(grain).flatten());
         let guide = Members { ends: measures().map(|measure| &measure.ends), noise, levels, transfer }.guide(settings);
         if !is_detail {
             return guide;
@@ -245,41 +249,42 @@ impl Guides {
         Guide { tone: Some(Detail::toned(tone, &quantiles, noise, levels, settings)), ..guide }
     }
 
-    /// The guide of frame `at` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
+    /// The guide of frame `place` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
     /// around it that are lit as the scene is.
-    fn corrected(&mut self, at: usize, settings: &Settings) -> Guide {
-        let levels = self.frames[at].measure.levels;
-        if settings.strength.of_256() == 0 {
+    fn corrected(&mut self, place: usize, settings: &Settings) -> Guide {
+        let levels = self.frames[place].measure.levels;
+        if settings.strength.to_256ths() == 0 {
             return Guide::unchanged(levels);
         }
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
-        let first = (at + 1 + ahead).saturating_sub(window);
+        let first = (place + 1 + ahead).saturating_sub(window);
         let counts = |index: &usize| self.details[*index].counts && self.details[*index].scene == self.scene;
-        let before = (first..at).filter(counts);
-        let members: Vec<usize> = before.chain([at]).chain(self.behind(at, ahead, settings)).collect();
-        let (mean, own_light) = self.mean_correction(&members, at, settings);
+        let before = (first..place).filter(counts);
+        let members: Vec<usize> = before.chain([place]).chain(self.behind(place, ahead, settings)).collect();
+        let (mean, own_light) = self.mean_correction(&members, place, settings);
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let correction = correction.noticeable();
-        let noise = self.noise(at, settings);
+        let noise = self.noise(place, settings);
         let share = correction.noise_shown(noise, levels, settings.denoise.share());
-        let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.of_256()))) >> 16) as u32;
+        let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.to_256ths()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
-        let found = Some(Found { noise: 16 * share.of_256() as i32, ..correction.found });
+        let found = Some(Found { noise: 16 * share.to_256ths() as i32, ..correction.found });
         let mapping = |levels| correction.mapping(own_light, levels).with_strength(levels, settings.strength);
-        let clean = (share.of_256() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
-        let is_as_measured = self.details[at].correction.is_some_and(|own| own.is_as_measured);
-        Guide { found, is_as_measured, clean, ..Guide::of(mapping(levels)) }
+        let clean =
+            (share.to_256ths() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
+        let is_as_measured = self.details[place].correction.is_some_and(|measured| measured.is_as_measured);
+        Guide { found, is_as_measured, clean, ..Guide::new(mapping(levels)) }
     }
 
-    /// The mean of the corrections of these frames, which are in order, and the light of frame `at` against that of its
-    /// scene. Frames that are darker than the scene count less. Both are averages over the quantiles that
+    /// The mean of the corrections of these frames, which are in order, and the light of frame `place` against that of
+    /// its scene. Frames that are darker than the scene count less. Both are averages over the quantiles that
     /// [`Lights`] takes for the light of the scene.
-    fn mean_correction(&self, members: &[usize], at: usize, settings: &Settings) -> (MeanCorrection, u32) {
-        let white = 16 * (self.frames[at].measure.levels.count() as u32 - 1);
+    fn mean_correction(&self, members: &[usize], place: usize, settings: &Settings) -> (MeanCorrection, u32) {
+        let white = 16 * (self.frames[place].measure.levels.count() as u32 - 1);
         // Without frames ahead, what comes out of the dark comes slowly.
         let is_black =
             |index: usize| settings.smoothing.ahead() == 0 && self.frames[index].measure.mean_light() < white / 64;
-        let own = members.partition_point(|&index| index < at);
+        let place_in_scene = members.partition_point(|&index| index < place);
         let lights = self.lights_of(members, white);
         let mut weights = vec![0; members.len()];
         let mut own_light = 0;
@@ -292,7 +297,7 @@ impl Guides {
             let each: Vec<u64> = members.iter().zip(&lights).map(weight).collect();
             let all = each.iter().sum::<u64>().max(1);
             weights.iter_mut().zip(each).for_each(|(sum, weight)| *sum += (weight << 20) / all);
-            own_light += lights[own];
+            own_light += lights[place_in_scene];
         }
         let mut mean = MeanCorrection::default();
         for (&index, weight) in members.iter().zip(weights) {
@@ -312,12 +317,12 @@ impl Guides {
     /// The lights of these frames, which are in order. Frames between them, those of a flash, have a part in the steps
     /// alone.
     fn lights_of(&self, members: &[usize], white: u32) -> Lights {
-        let mut from = members.first().map_or(0, |first| first + 1);
+        let mut begin = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
-            let steps = self.details.range(from.min(index + 1)..=index);
+            let steps = self.details.range(begin.min(index + 1)..=index);
             let step = steps.fold(u64::from(light::FULL), |light, step| (light * u64::from(step.light)) >> 16);
-            from = index + 1;
-            (step.min(light::MOST.into()) as u32, self.frames[index].measure.mean_light())
+            begin = index + 1;
+            (step.min(light::MAX.into()) as u32, self.frames[index].measure.mean_light())
         });
         Lights::new(each, white)
     }
@@ -335,46 +340,50 @@ impl Guides {
         light::foreign(&before, measure.light_of_blocks(), white)
     }
 
-    /// The correction of the light of frame `at`, and of what else flickers, from the frames of its scene in its window.
-    fn correction(&self, at: usize, settings: &Settings) -> (deflicker::Correction, Remainder) {
+    /// The correction of the light of frame `place`, and of what else flickers, from the frames of its scene in its
+    /// window.
+    fn correction(&self, place: usize, settings: &Settings) -> (deflicker::Correction, Remainder) {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let earlier = window - 1 - ahead;
         let is_before = |index: &usize| self.details[*index].scene == self.scene;
-        let first = (at.saturating_sub(earlier)..at).rev().take_while(is_before).last().unwrap_or(at);
-        let end = self.until_cut(at, ahead, settings);
+        let first = (place.saturating_sub(earlier)..place).rev().take_while(is_before).last().unwrap_or(place);
+        let end = self.until_cut(place, ahead, settings);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         let beside: Vec<&Changes> = (first..=end).map(|index| &*self.frames[index].beside).collect();
-        (deflicker::Correction::of(&changes, at - first), Remainder::of(&beside, at - first, settings.chroma.changes()))
+        (
+            deflicker::Correction::new(&changes, place - first),
+            Remainder::new(&beside, place - first, settings.chroma.changes()),
+        )
     }
 
-    /// The frames behind frame `at` that are measured and seem to be of its scene, `ahead` at most: they are not
+    /// The frames behind frame `place` that are measured and seem to be of its scene, `ahead` at most: they are not
     /// decided yet, so that a step as large as a cut ends them.
-    fn behind(&self, at: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
+    fn behind(&self, place: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let settings = *settings;
         let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
-        (at + 1..(at + ahead + 1).min(self.frames.len())).take_while(goes_on)
+        (place + 1..(place + ahead + 1).min(self.frames.len())).take_while(goes_on)
     }
 
-    /// The last frame behind frame `at`, `ahead` at most, before one that seems to begin a scene or is black. Light that
-    /// flickers by parts of the frame changes the picture as much as a cut does, but not for long.
-    fn until_cut(&self, at: usize, ahead: usize, settings: &Settings) -> usize {
-        let known = (at + ahead + 1).min(self.frames.len());
+    /// The last frame behind frame `place`, `ahead` at most, before one that seems to begin a scene or is black. Light
+    /// that flickers by parts of the frame changes the picture as much as a cut does, but not for long.
+    fn until_cut(&self, place: usize, ahead: usize, settings: &Settings) -> usize {
+        let known = (place + ahead + 1).min(self.frames.len());
         let cuts = |index: usize| {
             !goes_on(self.frames[index].step, settings)
                 && (self.frames[index].light == LightChange::default()
                     || Neighbourhood::new(&self.frames, (index, known), (self.begins, false), settings.scene_threshold)
                         .begins_scene(settings.smoothing.flash() as usize, false))
         };
-        (at + 1..known).find(|&index| cuts(index)).unwrap_or(known) - 1
+        (place + 1..known).find(|&index| cuts(index)).unwrap_or(known) - 1
     }
 
-    /// The noise of frame `at`, by what changed from frame to frame of its scene in its window and behind it.
-    fn noise(&self, at: usize, settings: &Settings) -> Option<u32> {
-        let first = (at + 1).saturating_sub(settings.smoothing.frames() as usize);
+    /// The noise of frame `place`, by what changed from frame to frame of its scene in its window and behind it.
+    fn noise(&self, place: usize, settings: &Settings) -> Option<u32> {
+        let first = (place + 1).saturating_sub(settings.smoothing.frames() as usize);
         let counts = |index: usize| self.details[index].counts && self.details[index].scene == self.scene;
-        let before = (first + 1..=at).filter(|&index| counts(index - 1) && counts(index));
-        let known = before.chain(self.behind(at, settings.guide_look_ahead() as usize, settings));
-        noise::of_window(known.filter_map(|index| self.frames[index].noise))
+        let before = (first + 1..=place).filter(|&index| counts(index - 1) && counts(index));
+        let known = before.chain(self.behind(place, settings.guide_look_ahead() as usize, settings));
+        noise::window_noise(known.filter_map(|index| self.frames[index].noise))
     }
 
     /// Forgets the frames that no later guide depends on.
@@ -393,7 +402,7 @@ impl Guides {
 /// Whether frames this step apart may be of one scene, by the step alone. Its light counts with
 /// [`Method::Natural`] only.
 fn goes_on(step: Distance, settings: &Settings) -> bool {
-    let cut = settings.scene_threshold.of_1000() * 4096 / 1000;
+    let cut = settings.scene_threshold.to_1000ths() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
@@ -441,11 +450,11 @@ impl<'a, E: Iterator<Item = &'a Ends> + Clone> Members<E> {
 impl Guide {
     /// The guide of a frame that stays as it is.
     fn unchanged(levels: Levels) -> Self {
-        Guide::of(Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN })
+        Guide::new(Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN })
     }
 
     /// The guide of a frame to which this is applied.
-    fn of(mapping: Mapping) -> Self {
+    fn new(mapping: Mapping) -> Self {
         Guide { mapping: Some(mapping), ..Guide::default() }
     }
 }

@@ -26,9 +26,9 @@ impl Weights {
     }
 }
 
-/// A component of an RGB pixel after its luminance has moved from `from` to `to`: it moves by the same difference and
-/// is clamped to `0..=max`. Equalizing luma in Y'CbCr, with chroma kept, moves R, G and B in the same way.
+/// A component of an RGB pixel after its luminance has moved from `before` to `after`: it moves by the same difference
+/// and is clamped to `0..=max`. Equalizing luma in Y'CbCr, with chroma kept, moves R, G and B in the same way.
 #[inline]
-pub fn moved(component: u16, from: u16, to: u16, max: u16) -> u16 {
-    (i32::from(component) + i32::from(to) - i32::from(from)).clamp(0, i32::from(max)) as u16
+pub fn moved(component: u16, before: u16, after: u16, max: u16) -> u16 {
+    (i32::from(component) + i32::from(after) - i32::from(before)).clamp(0, i32::from(max)) as u16
 }

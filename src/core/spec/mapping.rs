@@ -53,7 +53,7 @@ impl Mapping {
     pub fn with_strength(&self, levels: Levels, strength: Strength) -> Self {
         match self {
             _ if strength == Strength::FULL || self.has_tiles() => self.clone(),
-            _ if strength.of_256() == 0 => {
+            _ if strength.to_256ths() == 0 => {
                 Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN }
             }
             Mapping::Curve { curve, chroma_gain } => Mapping::Curve {

@@ -30,7 +30,7 @@ pub const BLOCKS: usize = BLOCK_COLUMNS * BLOCK_ROWS;
 pub const REGIONS: usize = 8;
 
 /// The least spread of a frame, one level, in sixteenths: a flat picture has it.
-pub const LEAST_SPREAD: u32 = 16;
+pub const MIN_SPREAD: u32 = 16;
 
 /// The samples of a frame at the points of the lattice, row by row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Samples {
     pub const OUT: u16 = 0;
 
     /// The samples of a lattice, where `white` is the highest level.
-    fn of(lattice: &Lattice, white: u16) -> Self {
+    fn new(lattice: &Lattice, white: u16) -> Self {
         let level = |(point, &level)| if lattice.counts(point) && level < white { level } else { Samples::OUT };
         Samples { size: lattice.size, luma: lattice.luma.iter().enumerate().map(level).collect() }
     }
@@ -147,7 +147,7 @@ pub struct Measure {
     pub lit_blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
     pub mean: u32,
-    /// The mean distance of luminance from its mean, in sixteenths of a level; at least [`LEAST_SPREAD`].
+    /// The mean distance of luminance from its mean, in sixteenths of a level; at least [`MIN_SPREAD`].
     pub spread: u32,
     /// The ends of the levels in use.
     pub ends: Ends,
@@ -192,7 +192,7 @@ impl Measure {
     }
 
     /// Measures the points of a frame with these levels and this size (columns, rows).
-    pub fn of(lattice: &Lattice, levels: Levels, size: (usize, usize)) -> Self {
+    pub fn new(lattice: &Lattice, levels: Levels, size: (usize, usize)) -> Self {
         let blocks = (0..BLOCKS).map(|block| {
             let cell = lattice.cell((block % BLOCK_COLUMNS, block / BLOCK_COLUMNS), (BLOCK_COLUMNS, BLOCK_ROWS));
             let (sum, count) =
@@ -207,7 +207,7 @@ impl Measure {
         let sum: u64 = counted.luma.iter().map(|&level| u64::from(level)).sum();
         let mean = (16 * sum / points) as u32;
         let strays: u64 = counted.luma.iter().map(|&level| u64::from((16 * u32::from(level)).abs_diff(mean))).sum();
-        let spread = ((strays / points) as u32).max(LEAST_SPREAD);
+        let spread = ((strays / points) as u32).max(MIN_SPREAD);
         Measure {
             levels,
             size,
@@ -217,8 +217,8 @@ impl Measure {
             mean,
             spread,
             ends: Ends::from_lattice(&counted, (levels.count() - 1) as u16),
-            samples: Samples::of(lattice, (levels.count() - 1) as u16).into(),
-            points: Points::of(lattice, (levels.count() - 1) as u16),
+            samples: Samples::new(lattice, (levels.count() - 1) as u16).into(),
+            points: Points::new(lattice, (levels.count() - 1) as u16),
             correction: None,
         }
     }
@@ -276,7 +276,7 @@ struct Occurrences {
 }
 
 impl Occurrences {
-    fn of(levels: impl Iterator<Item = u16>, white: u16) -> Self {
+    fn new(levels: impl Iterator<Item = u16>, white: u16) -> Self {
         let mut of_level = vec![0; usize::from(white) + 1];
         let counted = levels.map(|level| of_level[usize::from(level.min(white))] += 1);
         let points = counted.count();
@@ -310,13 +310,13 @@ impl Occurrences {
 
 impl Ends {
     fn from_lattice(lattice: &Lattice, white: u16) -> Self {
-        let darkest = Occurrences::of(lattice.darkest().into_iter(), white);
+        let darkest = Occurrences::new(lattice.darkest().into_iter(), white);
         let dark = darkest.at_share(500);
         let (brightest, luma) = match lattice.rgb.is_empty() {
             true => (darkest, None),
             false => (
-                Occurrences::of(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
-                Some(Occurrences::of(lattice.luma.iter().copied(), white)),
+                Occurrences::new(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
+                Some(Occurrences::new(lattice.luma.iter().copied(), white)),
             ),
         };
         let peak = luma.as_ref().unwrap_or(&brightest).share_from_top(2000);
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn counted_levels_have_the_shares_of_sorted_ones() {
         for (levels, white) in levels() {
-            let occurrences = Occurrences::of(levels.iter().copied(), white);
+            let occurrences = Occurrences::new(levels.iter().copied(), white);
             let mut mirrored: Vec<u16> = levels.iter().map(|level| white - level).collect();
             for share in [0, 500, 1000, 2000, 10_000, 100_000, 500_000] {
                 assert_eq!(occurrences.at_share(share), at_share(&mut levels.clone(), share), "{share}");
@@ -371,6 +371,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(Occurrences::of(std::iter::empty(), 255).at_share(500), 0);
+        assert_eq!(Occurrences::new(std::iter::empty(), 255).at_share(500), 0);
     }
 }

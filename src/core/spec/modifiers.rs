@@ -47,7 +47,7 @@ pub fn in_bins(histogram: &Histogram, requested: Option<u32>) -> Histogram {
 /// samples as levels, since a sample counts as 256 units.
 #[must_use]
 pub fn limited(histogram: &Histogram, max_gain: Gain, (first, last): (u32, u32)) -> Histogram {
-    let Some(g) = max_gain.of_256() else { return histogram.clone() };
+    let Some(g) = max_gain.to_256ths() else { return histogram.clone() };
     let levels = histogram.levels();
     let (first, width) = (u64::from(first), u64::from(last - first) + 1);
     let most = u64::from(g - 256) * histogram.total() / width;

@@ -21,10 +21,10 @@ pub trait Named: Copy + PartialEq + 'static {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {
-    ($(#[$of:meta])* pub enum $type:ident {
+    ($(#[$attribute:meta])* pub enum $type:ident {
         $($(#[$value_of:meta])* $value:ident = $name:literal $(| $other:literal)?, $about:literal;)*
     }) => {
-        $(#[$of])*
+        $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $type {
             $(#[doc = $about] #[doc = "."] $(#[$value_of])* $value,)*

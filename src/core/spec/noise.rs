@@ -32,7 +32,7 @@ use super::{Gain, Levels};
 const VISIBLE: u64 = 5;
 
 /// The fewest neighbouring points of a region by which it counts.
-const FEWEST: usize = 8;
+const MIN_POINTS: usize = 8;
 
 /// The standard deviation of noise by what has changed from a frame to the next, in 256ths of a level. `None` if
 /// nothing has, too few points count, or the frames have other points.
@@ -40,31 +40,31 @@ pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
     if before.size != after.size || before.luma == after.luma {
         return None;
     }
-    let change = |at: usize| {
-        let [from, to] = [before.luma[at], after.luma[at]];
-        (from != Samples::OUT && to != Samples::OUT).then(|| i32::from(to) - i32::from(from))
+    let change = |index: usize| {
+        let [start, end] = [before.luma[index], after.luma[index]];
+        (start != Samples::OUT && end != Samples::OUT).then(|| i32::from(end) - i32::from(start))
     };
-    let step = |at: usize| Some(change(at)?.abs_diff(change(at - 1)?));
+    let step = |index: usize| Some(change(index)?.abs_diff(change(index - 1)?));
     // 16 / (2 * 0.6745), and 6 % that the lower quartile of medians of some 140 points is below their middle.
-    Some(of_quiet_region(after.size, 1, step)? * 201 / 16)
+    Some(quiet_noise(after.size, 1, step)? * 201 / 16)
 }
 
 /// The standard deviation of noise by how the levels of three neighbouring points of a row bend, in 256ths of a level:
 /// `|a - 2 b + c|` has the square root of 6 times that of noise. What texture there is everywhere adds to it. `None` if
 /// too few points count.
 pub fn within(samples: &Samples) -> Option<u32> {
-    let level = |at: usize| {
-        let level = samples.luma[at];
+    let level = |index: usize| {
+        let level = samples.luma[index];
         (level != Samples::OUT).then(|| i32::from(level))
     };
-    let bend = |at: usize| Some((level(at - 2)? + level(at)?).abs_diff(2 * level(at - 1)?));
+    let bend = |index: usize| Some((level(index - 2)? + level(index)?).abs_diff(2 * level(index - 1)?));
     // 16 / (2.449 * 0.6745)
-    Some(of_quiet_region(samples.size, 2, bend)? * 155 / 16)
+    Some(quiet_noise(samples.size, 2, bend)? * 155 / 16)
 }
 
 /// The lower quartile of the medians of `value` in the regions, in sixteenths. `value` is of a point by its index; the
 /// columns before `first_column` have none.
-fn of_quiet_region(
+fn quiet_noise(
     (columns, rows): (usize, usize),
     first_column: usize,
     value: impl Fn(usize) -> Option<u32>,
@@ -79,7 +79,7 @@ fn of_quiet_region(
             region.extend(values.map(|value| value.min(u16::MAX.into()) as u16));
         }
     }
-    let counting = regions.iter_mut().filter(|values| values.len() >= FEWEST);
+    let counting = regions.iter_mut().filter(|values| values.len() >= MIN_POINTS);
     let mut medians: Vec<u32> = counting.map(|values| at_share(values, 500_000)).collect();
     let quarter = medians.len() / 4;
     (!medians.is_empty()).then(|| *medians.select_nth_unstable(quarter).1)
@@ -89,18 +89,18 @@ fn of_quiet_region(
 const STILL: usize = 3;
 
 /// A frame that repeats another one has less than this part of the noise of others.
-const OF_REPEATED: u32 = 8;
+const REPEATED_PART: u32 = 8;
 
 /// The noise of a window whose frames, in order, have this noise, in 256ths of a level; `None` without any.
-pub fn of_window(frames: impl Iterator<Item = u32>) -> Option<u32> {
+pub fn window_noise(frames: impl Iterator<Item = u32>) -> Option<u32> {
     let all: Vec<u32> = frames.collect();
     let in_a_row = all.windows(all.len().clamp(1, STILL));
     let most: Vec<u32> = in_a_row.map(|some| some.iter().copied().fold(0, u32::max)).collect();
-    let is_repeated = |at: usize| {
-        let around = &most[at.saturating_sub(STILL - 1)..=at.min(most.len() - 1)];
-        around.iter().all(|most| all[at] < most / OF_REPEATED)
+    let is_repeated = |index: usize| {
+        let around = &most[index.saturating_sub(STILL - 1)..=index.min(most.len() - 1)];
+        around.iter().all(|most| all[index] < most / REPEATED_PART)
     };
-    let mut frames: Vec<u32> = (0..all.len()).filter(|&at| !is_repeated(at)).map(|at| all[at]).collect();
+    let mut frames: Vec<u32> = (0..all.len()).filter(|&index| !is_repeated(index)).map(|index| all[index]).collect();
     frames.sort_unstable();
     let lower = &frames[..frames.len().div_ceil(2)];
     let sum: u64 = lower.iter().map(|&noise| u64::from(noise)).sum();
@@ -125,9 +125,9 @@ mod tests {
             (state >> 33) as f64 / (1_u64 << 31) as f64
         };
         let size = (128, 72);
-        let luma = (0..size.0 * size.1).map(|at| {
+        let luma = (0..size.0 * size.1).map(|index| {
             let noise = (0..12).map(|_| even()).sum::<f64>() - 6.0;
-            (level(at % size.0, at / size.0) + deviation * noise).round() as u16
+            (level(index % size.0, index / size.0) + deviation * noise).round() as u16
         });
         Samples { size, luma: luma.collect() }
     }
@@ -161,7 +161,7 @@ mod tests {
         };
         let noise = |shown: &mut dyn Iterator<Item = usize>| {
             let frames: Vec<Samples> = shown.enumerate().map(frame).collect();
-            of_window(frames.windows(2).filter_map(|pair| between(&pair[0], &pair[1])))
+            window_noise(frames.windows(2).filter_map(|pair| between(&pair[0], &pair[1])))
         };
         let once = noise(&mut (0..24)).expect("noise");
         assert!((5 * 256..7 * 256).contains(&once), "{once}");

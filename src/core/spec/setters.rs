@@ -3,10 +3,10 @@
 /// Declares methods that take `self` and an argument, if there is one, set a field, and return `self`.
 macro_rules! setters {
     ($(
-        $(#[$of:meta])* $seen:vis fn $name:ident($($argument:ident: $type:ty)?) => $($field:ident).+ = $value:expr;
+        $(#[$attribute:meta])* $seen:vis fn $name:ident($($argument:ident: $type:ty)?) => $($field:ident).+ = $value:expr;
     )*) => {
         $(
-            $(#[$of])*
+            $(#[$attribute])*
             #[must_use]
             $seen fn $name(mut self $(, $argument: $type)?) -> Self {
                 self.$($field).+ = $value;

@@ -148,7 +148,7 @@ impl Denoise {
 
     /// The share of noise that goes at most.
     pub fn share(self) -> Strength {
-        self.cleaner().map_or(Strength::of_share_256(0), |cleaner| cleaner.share)
+        self.cleaner().map_or(Strength::from_256ths(0), |cleaner| cleaner.share)
     }
 
     /// The most frames before a frame that it is made clean with.
@@ -301,21 +301,21 @@ impl Smoothing {
     pub const OFF: Smoothing = Smoothing { frames: 1, flash: 0, ahead: 0 };
 
     /// The longest window, in frames: the sums of longer ones would not fit 64 bits everywhere.
-    pub const MOST: u32 = 512;
+    pub const MAX: u32 = 512;
 
     /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1
-    /// to [`MOST`](Smoothing::MOST), `flash` to 0 to that.
+    /// to [`MAX`](Smoothing::MAX), `flash` to 0 to that.
     pub fn new(frames: u32, flash: u32) -> Self {
-        Smoothing { frames: frames.clamp(1, Smoothing::MOST), flash: flash.min(Smoothing::MOST), ahead: 0 }
+        Smoothing { frames: frames.clamp(1, Smoothing::MAX), flash: flash.min(Smoothing::MAX), ahead: 0 }
     }
 
     /// A window of `seconds` seconds at `rate` frames a second: `max(1, round(seconds * rate))` frames. Flashes may
     /// last a quarter of a second, at least one frame. [`Smoothing::OFF`] for 0 seconds or less.
-    pub fn of_seconds(seconds: f64, rate: f64) -> Self {
+    pub fn from_seconds(seconds: f64, rate: f64) -> Self {
         if seconds <= 0.0 {
             return Smoothing::OFF;
         }
-        let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MOST)) as u32;
+        let frames = |seconds: f64| (seconds * rate).round().clamp(1.0, f64::from(Smoothing::MAX)) as u32;
         Smoothing::new(frames(seconds), frames(0.25))
     }
 
@@ -375,7 +375,7 @@ impl Threshold {
     }
 
     /// In thousandths.
-    pub const fn of_1000(self) -> u32 {
+    pub const fn to_1000ths(self) -> u32 {
         self.0 as u32
     }
 }
@@ -426,19 +426,20 @@ impl Gain {
     }
 
     /// The slope in 256ths; `None` without a limit.
-    pub fn of_256(self) -> Option<u32> {
+    pub fn to_256ths(self) -> Option<u32> {
         (self.0 != 0).then_some(self.0)
     }
 
     /// The lower one of this limit and one of `of_256` 256ths, which may be less than 1 for tiles.
     #[must_use]
     pub(super) fn at_most(self, of_256: u32) -> Self {
-        Gain(self.of_256().map_or(of_256, |own| own.min(of_256)))
+        Gain(self.to_256ths().map_or(of_256, |slope| slope.min(of_256)))
     }
 
     /// `value` times the slope, rounded down; the largest number without a limit.
     pub fn times(self, value: u32) -> u32 {
-        self.of_256().map_or(u32::MAX, |slope| (u64::from(value) * u64::from(slope) / 256).min(u32::MAX.into()) as u32)
+        self.to_256ths()
+            .map_or(u32::MAX, |slope| (u64::from(value) * u64::from(slope) / 256).min(u32::MAX.into()) as u32)
     }
 }
 

@@ -14,17 +14,17 @@ impl Strength {
     }
 
     /// This share, in 256ths, at most 256.
-    pub const fn of_share_256(share: u32) -> Self {
+    pub const fn from_256ths(share: u32) -> Self {
         Strength(if share > 256 { 256 } else { share as u16 })
     }
 
-    /// The value that lies this share of the way from `from` to `to`, rounded to the nearest.
-    pub const fn between(self, from: i64, to: i64) -> i64 {
-        from + (((to - from) * self.0 as i64 + 128) >> 8)
+    /// The value that lies this share of the way from `before` to `after`, rounded to the nearest.
+    pub const fn between(self, before: i64, after: i64) -> i64 {
+        before + (((after - before) * self.0 as i64 + 128) >> 8)
     }
 
     /// The share, in 256ths.
-    pub const fn of_256(self) -> u32 {
+    pub const fn to_256ths(self) -> u32 {
         self.0 as u32
     }
 }

@@ -110,7 +110,7 @@ impl<F> Temporal<F> {
     pub fn next(&mut self, settings: &Settings, guide: &Guide, counts: &Counts, frame: F) -> Option<(F, Decision)> {
         let Decision { scene, mapping } = self.decide(settings, guide, counts);
         let ready = self.look_ahead.push(settings.backend_look_ahead(), scene.number, (frame, scene), mapping);
-        ready.map(Decision::of_ready)
+        ready.map(Decision::ready)
     }
 
     /// How many frames wait for later ones.
@@ -120,7 +120,7 @@ impl<F> Temporal<F> {
 
     /// The oldest frame that waits: for the end of the video, when no frame follows.
     pub fn pop_waiting(&mut self) -> Option<(F, Decision)> {
-        self.look_ahead.pop().map(Decision::of_ready)
+        self.look_ahead.pop().map(Decision::ready)
     }
 
     /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is
@@ -156,7 +156,7 @@ impl<F> Temporal<F> {
 }
 
 impl Decision {
-    fn of_ready<F>(((frame, scene), mapping): ((F, Scene), Mapping)) -> (F, Decision) {
+    fn ready<F>(((frame, scene), mapping): ((F, Scene), Mapping)) -> (F, Decision) {
         (frame, Decision { scene, mapping })
     }
 }

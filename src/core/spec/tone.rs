@@ -27,7 +27,7 @@ use bytemuck::{Pod, Zeroable};
 
 /// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes
 /// are far below it.
-pub const MOST_GAIN: u32 = 256 * UNIT_GAIN;
+pub const MAX_GAIN: u32 = 256 * UNIT_GAIN;
 
 /// Most knots of a line.
 pub const KNOTS: usize = 8;
@@ -37,9 +37,9 @@ pub const KNOTS: usize = 8;
 #[repr(C)]
 pub struct Knot {
     /// Where it is, in sixteenths of a level.
-    pub from: u32,
+    pub level: u32,
     /// Its output, in sixteenths of a level.
-    pub to: u32,
+    pub becomes: u32,
     /// The rise behind it, in 65536ths.
     pub slope: u32,
 }
@@ -53,25 +53,25 @@ pub struct Line {
 
 impl Line {
     /// The line that changes nothing.
-    pub const IDENTITY: Line = Line { knots: [Knot { from: 0, to: 0, slope: 1 << 16 }; KNOTS], used: 0 };
+    pub const IDENTITY: Line = Line { knots: [Knot { level: 0, becomes: 0, slope: 1 << 16 }; KNOTS], used: 0 };
 
     /// The line through these points, in sixteenths of a level, from left to right; points that are not right of the
     /// one before are left out. There are at most [`KNOTS`] + 1.
     pub fn through(points: &[(u32, u32)]) -> Self {
         let mut line = Line { used: 0, ..Line::IDENTITY };
         let mut last: Option<(u32, u32)> = None;
-        for &(from, to) in points {
+        for &(before, after) in points {
             let Some((x, y)) = last else {
-                last = Some((from, to));
+                last = Some((before, after));
                 continue;
             };
-            if from <= x || line.used as usize == KNOTS {
+            if before <= x || line.used as usize == KNOTS {
                 continue;
             }
-            let slope = ((u64::from(to.saturating_sub(y)) << 16) / u64::from(from - x)) as u32;
-            line.knots[line.used as usize] = Knot { from: x, to: y, slope };
+            let slope = ((u64::from(after.saturating_sub(y)) << 16) / u64::from(before - x)) as u32;
+            line.knots[line.used as usize] = Knot { level: x, becomes: y, slope };
             line.used += 1;
-            last = Some((from, to));
+            last = Some((before, after));
         }
         line
     }
@@ -92,12 +92,12 @@ impl Line {
     }
 
     /// The output for a level, both in sixteenths of a level.
-    pub fn sixteenths(&self, at: u32) -> u32 {
-        let Some(knot) = self.knots().iter().rev().find(|knot| knot.from <= at).or(self.knots().first()) else {
-            return at;
+    pub fn sixteenths(&self, level: u32) -> u32 {
+        let Some(knot) = self.knots().iter().rev().find(|knot| knot.level <= level).or(self.knots().first()) else {
+            return level;
         };
-        let rise = (u64::from(at.saturating_sub(knot.from)) * u64::from(knot.slope) + (1 << 15)) >> 16;
-        (u64::from(knot.to) + rise).min(u64::from(u32::MAX - 8)) as u32
+        let rise = (u64::from(level.saturating_sub(knot.level)) * u64::from(knot.slope) + (1 << 15)) >> 16;
+        (u64::from(knot.becomes) + rise).min(u64::from(u32::MAX - 8)) as u32
     }
 
     /// The output for a code. The identity leaves codes outside of the levels alone; other lines take them for black
@@ -135,11 +135,11 @@ pub struct Tone {
 impl Tone {
     /// The method of `settings` alone, with their strength and their contrast limit.
     pub fn plain(levels: Levels, settings: &Settings) -> Self {
-        Tone::of_method(levels, settings.method, settings.strength, settings.max_gain)
+        Tone::for_method(levels, settings.method, settings.strength, settings.max_gain)
     }
 
     /// A method alone, with this strength and this contrast limit.
-    pub fn of_method(levels: Levels, method: Method, strength: Strength, max_gain: Gain) -> Self {
+    pub fn for_method(levels: Levels, method: Method, strength: Strength, max_gain: Gain) -> Self {
         let white = levels.count() as u32 - 1;
         let (line, chroma_gain) = (Line::IDENTITY, UNIT_GAIN);
         let detail = matches!(method, Method::Detail { .. }).then(|| Detail::plain(levels, max_gain));
@@ -148,11 +148,11 @@ impl Tone {
 
     /// The tone of a scene whose frames have these ends: the mean of what `settings` ask for each frame, with at most
     /// their strength of equalization.
-    pub fn of<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
+    pub fn new<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
         Tone::held(frames, levels, settings, Gain::OFF)
     }
 
-    /// As [`of`](Tone::of), with no slope above `most`, neither of the line nor of equalization: the range is widened
+    /// As [`new`](Tone::new), with no slope above `most`, neither of the line nor of equalization: the range is widened
     /// and the contrast limit lowered as far as that needs. In tiles the slope exceeds the limit by up to 1, since what
     /// is cut off is spread over levels that are at the limit too.
     pub fn held<'a>(
@@ -174,7 +174,7 @@ impl Tone {
             None => Tone::plain(levels, settings),
         };
         let is_tiled = settings.method.grid().is_some();
-        let max_gain = most.of_256().map_or(settings.max_gain, |most| {
+        let max_gain = most.to_256ths().map_or(settings.max_gain, |most| {
             let width = u64::from(tone.range.1 - tone.range.0) + 1;
             let slope = (u64::from(most) * width / levels.count() as u64) as u32;
             settings.max_gain.at_most(if is_tiled { slope.saturating_sub(256).max(1) } else { slope.max(256) })
@@ -184,7 +184,7 @@ impl Tone {
     }
 
     /// The parameters for the curves of tiles.
-    pub fn of_tiles(&self) -> TileLevels {
+    pub fn tile_levels(&self) -> TileLevels {
         let Tone { line, range, ceiling, keeps_black, max_gain, detail, .. } = *self;
         TileLevels { line, range, ceiling, keeps_black, max_gain, detail }
     }
@@ -225,7 +225,7 @@ impl Span {
         let (used, new_used) = (high.saturating_sub(low), new_high.saturating_sub(new_low));
         let (more, wanted) = (most.times(used).saturating_sub(used), new_used.saturating_sub(used));
         let part = if more < wanted { ratio(more, wanted) } else { 4096 };
-        let moved = |from: u32, to: u32| from - share(from, part) + share(to, part);
+        let moved = |before: u32, after: u32| before - share(before, part) + share(after, part);
         Span { low, high, new_low: moved(low, new_low), new_high: moved(high, new_high), need }
     }
 
@@ -234,7 +234,7 @@ impl Span {
         let white = white_of(levels);
         let Span { low, high, new_low, new_high, need } = self;
         let fades = matches!(stretch, Stretch::Unused { fades: true, .. });
-        let strength = if fades { Strength::of_share_256(share(strength.of_256(), need)) } else { strength };
+        let strength = if fades { Strength::from_256ths(share(strength.to_256ths(), need)) } else { strength };
         if (low, high) == (new_low, new_high) || high <= low {
             return Tone { strength, ..Tone::plain(levels, settings) };
         }
@@ -249,7 +249,7 @@ impl Span {
             4096
         } else {
             // One curve spreads it over the levels in use, or as many more as bring its slope below `most`.
-            let needed = most.of_256().map_or(0, |most| (u64::from(white) * 256 / u64::from(most)) as u32);
+            let needed = most.to_256ths().map_or(0, |most| (u64::from(white) * 256 / u64::from(most)) as u32);
             ratio(needed.saturating_sub(used), darker.saturating_add(brighter)).min(4096)
         };
         let (first, last) = (low - share(darker, part), high.saturating_add(share(brighter, part)));
@@ -266,7 +266,7 @@ impl Span {
 /// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none`
 /// of 255, all at `all`.
 fn presence(used: u32, levels: Levels, [none, all]: [u32; 2]) -> u32 {
-    ratio(used.saturating_sub(of_255(levels, none)), of_255(levels, all) - of_255(levels, none)).min(4096)
+    ratio(used.saturating_sub(from_255(levels, none)), from_255(levels, all) - from_255(levels, none)).min(4096)
 }
 
 /// The largest gain, drawn towards 1 where there is little of a picture; of a range.
@@ -295,7 +295,7 @@ pub(super) fn white_of(levels: Levels) -> u32 {
 }
 
 /// `of_255` of 255 of the range, in sixteenths of a level.
-fn of_255(levels: Levels, of_255: u32) -> u32 {
+fn from_255(levels: Levels, of_255: u32) -> u32 {
     (u64::from(white_of(levels)) * u64::from(of_255) / 255) as u32
 }
 
@@ -306,7 +306,7 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let there = presence(used, levels, PRESENT);
     // (u - 0.08) / 0.2
     let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(there);
-    let lifted_black = ratio(p, of_255(levels, 16)).clamp(1638, 4096);
+    let lifted_black = ratio(p, from_255(levels, 16)).clamp(1638, 4096);
     let new_low = p - share(p, k);
     let new_high = q + share(white.saturating_sub(q), share(k, lifted_black));
     let new_high = new_high.min(new_low.saturating_add(most_gain(most, used, there)));
@@ -320,7 +320,7 @@ fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> 
     // equalizes them, however few; one level is a level wide.
     let [none, all] = if method.grid().is_some() { PRESENT } else { [1, 2] }.map(|levels| 16 * levels);
     let there = ratio((q - p).saturating_sub(none), all - none).min(4096);
-    let there = there * share_of_way.of_256() / 256;
+    let there = there * share_of_way.to_256ths() / 256;
     let (new_low, new_high) = (p - share(p, there), q + share(white.saturating_sub(q), there));
     Span { low: p, high: q, new_low, new_high, need: 4096 }
 }
@@ -358,7 +358,8 @@ impl Veil {
     /// This share of it: of the gains, and of what is added to levels that have them.
     #[must_use]
     pub fn with_strength(&self, strength: Strength) -> Self {
-        let gains = |of: &[[u32; REGIONS]; REGIONS]| of.map(|row| row.map(|gain| part_of_gain(gain, strength)));
+        let gains =
+            |regions: &[[u32; REGIONS]; REGIONS]| regions.map(|row| row.map(|gain| part_of_gain(gain, strength)));
         let mut veil = Veil { gains: gains(&self.gains), chroma: gains(&self.chroma), ..self.clone() };
         for ((taken, gain), before) in
             veil.taken.as_flattened_mut().iter_mut().zip(veil.gains.as_flattened()).zip(self.gains.as_flattened())
@@ -384,7 +385,7 @@ impl Balance {
     /// The balance that changes nothing.
     pub const IDENTITY: Balance = Balance { gains: [UNIT_GAIN; 3], offsets: [0; 3] };
 
-    /// The furthest from 0 that an offset may be on frames with these levels, as of [`MOST_GAIN`].
+    /// The furthest from 0 that an offset may be on frames with these levels, as of [`MAX_GAIN`].
     pub fn furthest_offset(levels: Levels) -> u32 {
         16 * white_of(levels)
     }
@@ -501,7 +502,7 @@ impl Veil {
     /// The curve that follows, for these levels.
     pub fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
         let white = if self.in_light.is_some() { WHITE as u64 } else { 16 * (levels.count() as u64 - 1) };
-        self.then.map(|then| then.of_frame(white))
+        self.then.map(|then| then.frame_curve(white))
     }
 
     /// The outputs for all codes in a region with this offset and gain.

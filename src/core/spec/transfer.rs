@@ -90,8 +90,8 @@ impl Scale {
     pub fn level(&self, place: i64) -> i64 {
         let place = place.clamp(0, LAST_PLACE);
         let index = ((place >> 16) as usize).min(PIECES - 1);
-        let [from, to] = [self.levels[index], self.levels[index + 1]];
-        from + (((to - from) * (place - ((index as i64) << 16))) >> 16)
+        let [low, high] = [self.levels[index], self.levels[index + 1]];
+        low + (((high - low) * (place - ((index as i64) << 16))) >> 16)
     }
 
     /// The place of a level: black or the last one where it lies outside.
@@ -107,12 +107,12 @@ impl Scale {
 
 /// Where a value lies in a rising list, in 65536ths of its pieces.
 fn place_in(list: &[i64], value: i64) -> i64 {
-    place_behind(list, value, list.partition_point(|from| *from <= value))
+    place_behind(list, value, list.partition_point(|level| *level <= value))
 }
 
 /// As [`place_in`], searched from where the last value lay: `behind` is the number of entries that are not above it.
 fn place_near(list: &[i64], value: i64, behind: &mut usize) -> i64 {
-    while list.get(*behind).is_some_and(|from| *from <= value) {
+    while list.get(*behind).is_some_and(|level| *level <= value) {
         *behind += 1;
     }
     while behind.checked_sub(1).is_some_and(|last| list[last] > value) {
@@ -125,7 +125,7 @@ fn place_behind(list: &[i64], value: i64, behind: usize) -> i64 {
     let Some(index) = behind.checked_sub(1) else { return 0 };
     match list.get(behind) {
         None => (index as i64) << 16,
-        Some(to) => ((index as i64) << 16) + (((value - list[index]) << 16) / (to - list[index])),
+        Some(level) => ((index as i64) << 16) + (((value - list[index]) << 16) / (level - list[index])),
     }
 }
 
@@ -148,13 +148,13 @@ impl LightOfLevels {
     }
 
     /// The light of a level; that of the highest one above it.
-    pub fn of(&self, level: i64) -> i64 {
+    pub fn light(&self, level: i64) -> i64 {
         const STEP: i64 = FINE_WHITE / 256;
         let level = level.clamp(0, HIGHEST as i64 * FINE_WHITE - 1);
         let index = (level / STEP) as usize;
-        let [from, to] = [self.0[index], self.0[index + 1]];
+        let [low, high] = [self.0[index], self.0[index + 1]];
         // Light is below 2^42, and a step below 2^16.
-        from + (to - from) * (level % STEP) / STEP
+        low + (high - low) * (level % STEP) / STEP
     }
 
     /// The level of a light, sought from where the last one lay; `near` begins with 0.
@@ -291,8 +291,8 @@ mod tests {
             }
         }
         // Diffuse white is at 58 % of PQ and 75 % of HLG.
-        for (transfer, at) in [(Transfer::Pq, 0.580_69), (Transfer::Hlg, 0.75)] {
-            let level = transfer.scale().unwrap().level((LAST_PLACE as f64 * at) as i64);
+        for (transfer, place) in [(Transfer::Pq, 0.580_69), (Transfer::Hlg, 0.75)] {
+            let level = transfer.scale().unwrap().level((LAST_PLACE as f64 * place) as i64);
             assert!((level as f64 / FINE_WHITE as f64 - 1.0).abs() < 0.001, "{transfer:?}: {level}");
         }
         assert!(Transfer::Sdr.scale().is_none() && Transfer::Sdr.lit(77, 100) == 77);
@@ -302,8 +302,8 @@ mod tests {
     fn a_level_has_its_place_and_its_light_and_back() {
         for transfer in [Transfer::Pq, Transfer::Hlg] {
             let scale = transfer.scale().unwrap();
-            for at in (0..=LAST_PLACE).step_by(9_973).filter(|at| *at > 8 << 16) {
-                assert!((scale.place(scale.level(at)) - at).abs() < 1 << 13, "{transfer:?} {at}");
+            for place in (0..=LAST_PLACE).step_by(9_973).filter(|place| *place > 8 << 16) {
+                assert!((scale.place(scale.level(place)) - place).abs() < 1 << 13, "{transfer:?} {place}");
             }
             assert_eq!([scale.place(-1), scale.place(0), scale.place(i64::MAX / 4)], [0, 0, LAST_PLACE]);
         }
@@ -311,9 +311,9 @@ mod tests {
         for level in (0..6 * FINE_WHITE).step_by(100_003) {
             let as_code = level as f64 / FINE_WHITE as f64;
             let expected = if as_code <= 0.040_45 { as_code / 12.92 } else { ((as_code + 0.055) / 1.055).powf(2.4) };
-            let found = light.of(level) as f64 / (1_u64 << 32) as f64;
+            let found = light.light(level) as f64 / (1_u64 << 32) as f64;
             assert!((found - expected).abs() <= 2e-3 * expected + 1e-8, "{level}: {found}, not {expected}");
-            assert!((light.level_near(light.of(level), &mut 0) - level).abs() <= 2, "{level}");
+            assert!((light.level_near(light.light(level), &mut 0) - level).abs() <= 2, "{level}");
         }
     }
 }

@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// The most frames whose ends are kept of a scene.
-const MOST_ENDS: usize = 1 << 16;
+const MAX_ENDS: usize = 1 << 16;
 
 /// Finds the scenes of a video, and the mapping of each.
 #[derive(Debug, Default)]
@@ -144,7 +144,7 @@ impl OpenScene {
             self.counts.iter_mut().zip(counts.iter()).for_each(|(sum, count)| *sum += count);
         }
         if self.frames.is_multiple_of(self.step) {
-            if self.ends.len() == MOST_ENDS {
+            if self.ends.len() == MAX_ENDS {
                 let mut index = 0;
                 self.ends.retain(|_| {
                     index += 1;
@@ -162,7 +162,7 @@ impl OpenScene {
 
     fn close(self, settings: &Settings) -> MappedScene {
         let (levels, _) = self.shape;
-        let noise = noise::of_window(self.ends.iter().filter_map(|(_, noise)| *noise));
+        let noise = noise::window_noise(self.ends.iter().filter_map(|(_, noise)| *noise));
         if let Some(correction) = self.corrections.get() {
             let correction = correction.noticeable().calmed(noise, levels);
             let mapping = correction.mapping(light::FULL, levels).with_strength(levels, settings.strength);
@@ -175,7 +175,7 @@ impl OpenScene {
             if self.counts.is_empty() {
                 return Mapping::Balance(Balance::IDENTITY);
             }
-            let divisor = frames.div_ceil(Smoothing::MOST.into());
+            let divisor = frames.div_ceil(Smoothing::MAX.into());
             let reduced = |count: u64| (count + divisor / 2) / divisor;
             let window = Histogram::from_counts(levels, self.counts.iter().map(|&count| reduced(count)).collect());
             let tone = guide.tone.unwrap_or(Tone::plain(levels, settings));

@@ -31,11 +31,11 @@ impl Arithmetic {
         }
     }
 
-    /// The formula of a publication's kernels; `own` is the publication's.
-    pub fn of(self, own: Option<Formula>) -> Option<Formula> {
+    /// The formula of a publication's kernels; `publication` is the publication's.
+    pub fn formula(self, publication: Option<Formula>) -> Option<Formula> {
         match self {
             Arithmetic::Specification => None,
-            Arithmetic::Own => own,
+            Arithmetic::Own => publication,
             Arithmetic::One(formula) => Some(formula),
         }
     }

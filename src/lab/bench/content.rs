@@ -36,12 +36,12 @@ struct Light {
 
 impl Light {
     fn new(content: Content, (width, height): (usize, usize)) -> Self {
-        let of = |count: usize, wave: fn(f64) -> [f64; 2]| (0..count).map(|at| wave(at as f64)).collect();
+        let waves = |count: usize, wave: fn(f64) -> [f64; 2]| (0..count).map(|index| wave(index as f64)).collect();
         Light {
             content,
-            across: of(width, |x| [(x / 310.0).sin(), (x / 97.0).sin()]),
-            down: of(height, |y| [(y / 170.0).cos(), (y / 61.0).sin()]),
-            aslant: (0..width + 2 * height).map(|at| (at as f64 / 47.0).sin()).collect(),
+            across: waves(width, |x| [(x / 310.0).sin(), (x / 97.0).sin()]),
+            down: waves(height, |y| [(y / 170.0).cos(), (y / 61.0).sin()]),
+            aslant: (0..width + 2 * height).map(|index| (index as f64 / 47.0).sin()).collect(),
         }
     }
 

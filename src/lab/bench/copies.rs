@@ -20,7 +20,7 @@ pub fn memcpy(frames: &[Frame], threads: usize, rounds: usize, repeats: Repeats)
     let sources: Vec<Vec<u8>> = frames.iter().map(super::content::first_plane).collect();
     // Two per thread, so that a target is not in a near cache when it is written again.
     let mut targets: Vec<[Vec<u8>; 2]> = (0..threads).map(|_| [(); 2].map(|()| vec![0; sources[0].len()])).collect();
-    let Ok(value) = repeats.of(|| Ok::<f64, std::convert::Infallible>(copied_once(&sources, &mut targets, rounds)));
+    let Ok(value) = repeats.value(|| Ok::<f64, std::convert::Infallible>(copied_once(&sources, &mut targets, rounds)));
     value.times(1.0 / (threads * rounds) as f64)
 }
 
@@ -81,8 +81,8 @@ pub fn on_device(stream: &Arc<CudaStream>, work: impl FnOnce() -> Result<()>) ->
 /// When the device has no memory left or a copy fails.
 pub fn within_device(stream: &Arc<CudaStream>, bytes: usize, repeats: Repeats) -> Result<DeviceCopies> {
     // SAFETY: only copies read these buffers, and any bytes are valid for them.
-    let (from, to) = unsafe { (stream.alloc::<u8>(bytes)?, stream.alloc::<u8>(bytes)?) };
-    let mut copies = DeviceCopies { stream: stream.clone(), from, to, repeats, bandwidth: Value::derived(1.0) };
+    let (source, target) = unsafe { (stream.alloc::<u8>(bytes)?, stream.alloc::<u8>(bytes)?) };
+    let mut copies = DeviceCopies { stream: stream.clone(), source, target, repeats, bandwidth: Value::derived(1.0) };
     let time = copies.time_of(bytes)?;
     copies.bandwidth = time.into_rate(2.0 * bytes as f64 / 1e3);
     Ok(copies)
@@ -91,8 +91,8 @@ pub fn within_device(stream: &Arc<CudaStream>, bytes: usize, repeats: Repeats) -
 /// Copies within the device.
 pub struct DeviceCopies {
     stream: Arc<CudaStream>,
-    from: cudarc::driver::CudaSlice<u8>,
-    to: cudarc::driver::CudaSlice<u8>,
+    source: cudarc::driver::CudaSlice<u8>,
+    target: cudarc::driver::CudaSlice<u8>,
     repeats: Repeats,
     /// GB/s of one large copy, read and written.
     pub bandwidth: Value,
@@ -104,13 +104,13 @@ impl DeviceCopies {
     /// # Errors
     /// When a copy fails.
     pub fn time_of(&mut self, bytes: usize) -> Result<Value> {
-        let DeviceCopies { stream, from, to, repeats, .. } = self;
-        let copies = (from.len() / bytes).max(1);
-        let value = repeats.of(|| {
+        let DeviceCopies { stream, source, target, repeats, .. } = self;
+        let copies = (source.len() / bytes).max(1);
+        let value = repeats.value(|| {
             on_device(stream, || {
                 for copy in 0..copies {
                     let part = copy * bytes..(copy + 1) * bytes;
-                    stream.memcpy_dtod(&from.slice(part.clone()), &mut to.slice_mut(part))?;
+                    stream.memcpy_dtod(&source.slice(part.clone()), &mut target.slice_mut(part))?;
                 }
                 Ok(())
             })
@@ -133,22 +133,22 @@ pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeat
     let pinned = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, CU_MEMHOSTALLOC_PORTABLE) };
     // Several in turn, so that none is in a cache.
     let several = || (0..BUFFERS).map(|_| pinned()).collect::<Result<Vec<_>, _>>();
-    let (from, mut to) = (several()?, several()?);
+    let (source, mut target) = (several()?, several()?);
     let (mut above, below) = (up.alloc_zeros::<u8>(bytes)?, down.alloc_zeros::<u8>(bytes)?);
     // The bindings would record an event behind each copy, which stops the bus.
-    let from = from.iter().map(PinnedHostSlice::as_slice).collect::<Result<Vec<_>, _>>()?;
-    let mut to = to.iter_mut().map(PinnedHostSlice::as_mut_slice).collect::<Result<Vec<_>, _>>()?;
+    let source = source.iter().map(PinnedHostSlice::as_slice).collect::<Result<Vec<_>, _>>()?;
+    let mut target = target.iter_mut().map(PinnedHostSlice::as_mut_slice).collect::<Result<Vec<_>, _>>()?;
     let (above, _written) = above.device_ptr_mut(&up);
     let (below, _read) = below.device_ptr(&down);
-    let value = repeats.of(|| {
+    let value = repeats.value(|| {
         context.synchronize()?;
         let begin = Instant::now();
         for round in 0..rounds {
             let buffer = round % BUFFERS;
             // SAFETY: both sides have these bytes, and live until the context has been waited for.
             unsafe {
-                result::memcpy_htod_async(above, from[buffer], up.cu_stream())?;
-                result::memcpy_dtoh_async(to[buffer], below, down.cu_stream())?;
+                result::memcpy_htod_async(above, source[buffer], up.cu_stream())?;
+                result::memcpy_dtoh_async(target[buffer], below, down.cu_stream())?;
             }
         }
         context.synchronize()?;

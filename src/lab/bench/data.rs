@@ -46,7 +46,7 @@ fn key_of(table: &Table, row: &Row, key: &str) -> String {
 /// # Errors
 /// Never, in practice: text and finite numbers can all be written.
 pub fn json(report: &SuiteReport) -> Result<String> {
-    let tables: Vec<Json> = report.tables.iter().map(of_table).collect();
+    let tables: Vec<Json> = report.tables.iter().map(table_json).collect();
     let whole = json!({
         "suite": report.suite.name(),
         "version": env!("CARGO_PKG_VERSION"),
@@ -59,12 +59,12 @@ pub fn json(report: &SuiteReport) -> Result<String> {
     Ok(serde_json::to_string_pretty(&whole)? + "\n")
 }
 
-fn of_table(table: &Table) -> Json {
-    let rows: Vec<Json> = table.rows().iter().map(|row| of_row(table, row)).collect();
+fn table_json(table: &Table) -> Json {
+    let rows: Vec<Json> = table.rows().iter().map(|row| row_json(table, row)).collect();
     json!({ "name": table.name, "title": table.title, "notes": table.notes, "rows": rows })
 }
 
-fn of_row(table: &Table, row: &Row) -> Json {
+fn row_json(table: &Table, row: &Row) -> Json {
     let keys: serde_json::Map<String, Json> =
         table.keys.iter().zip(&row.keys).map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
     let figures = table.measures.iter().filter_map(|measure| {

@@ -30,7 +30,7 @@ enum ExpectedMapping {
 
 impl<'a> Expected<'a> {
     /// Before the first frame.
-    pub fn of(frame: &'a Frame, settings: Settings) -> Self {
+    pub fn new(frame: &'a Frame, settings: Settings) -> Self {
         let bins = TileBins::new(frame.levels(), settings.bins);
         Expected {
             frame,
@@ -80,7 +80,7 @@ impl<'a> Expected<'a> {
             Some(tiles) => {
                 let step = self.equalization.next_tiles(tiles, &Guide::default());
                 let tone = Tone::plain(tiles.bins().levels(), &self.settings);
-                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings, &tone.of_tiles()))
+                ExpectedMapping::Tiles(TileCurves::equalizing(&step.window, &self.settings, &tone.tile_levels()))
             }
         }
     }
@@ -117,14 +117,14 @@ pub fn check_values<T: PartialEq + std::fmt::Display>(what: &str, expected: &[T]
     }
     match expected.iter().zip(found).position(|(expected, found)| expected != found) {
         None => Ok(()),
-        Some(at) => bail!("{what}: value {at} is {}, and {} by the reference", found[at], expected[at]),
+        Some(index) => bail!("{what}: value {index} is {}, and {} by the reference", found[index], expected[index]),
     }
 }
 
 /// Settings with a window of a second at 25 frames per second, scene cuts, plateau and contrast limit.
 pub fn modified() -> Settings {
     Settings {
-        smoothing: Smoothing::of_seconds(1.0, 25.0),
+        smoothing: Smoothing::from_seconds(1.0, 25.0),
         scene_threshold: Threshold::from_share(0.2).expect("a share"),
         plateau: Plateau::Millionths(50_000),
         max_gain: Gain::from_slope(3.0).expect("a slope"),

@@ -17,10 +17,10 @@ pub fn read(file: &Path, format: PixelFormat, cancel: &Cancel) -> Result<Frame> 
     let frame = first_picture(&file.into(), cancel);
     ensure!(!cancel.is_cancelled(), "interrupted");
     let frame = frame?;
-    let from = VideoFormat::of(&Picture::from_frame(&frame)?);
+    let source = VideoFormat::from_picture(&Picture::from_frame(&frame)?);
     let format = RawFormat::from(format);
-    let colour = from.colour.converted(from.format, format, from.size).full_range();
-    Converter::default().frame(&frame, VideoFormat { format, colour, ..from })
+    let colour = source.colour.converted(source.format, format, source.size).full_range();
+    Converter::default().frame(&frame, VideoFormat { format, colour, ..source })
 }
 
 /// Writes a picture; the name's end says the format of the file, which is replaced.

@@ -23,11 +23,11 @@ pub fn markdown(report: &SuiteReport) -> String {
     if report.table(PYTHON).is_some_and(|table| table.rows().is_empty()) {
         parts.push("Without figures in Python: they need python3 in PATH, and arithmetic that it has.".to_owned());
     }
-    parts.extend(report.tables.iter().filter(|table| !table.rows().is_empty()).map(of_table));
+    parts.extend(report.tables.iter().filter(|table| !table.rows().is_empty()).map(table_markdown));
     parts.join("\n\n") + "\n"
 }
 
-fn of_table(table: &Table) -> String {
+fn table_markdown(table: &Table) -> String {
     let mut parts = vec![format!("## {}", table.title)];
     parts.extend(table.notes.iter().cloned());
     let measures: Vec<_> = table.measured().collect();

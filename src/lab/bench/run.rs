@@ -63,7 +63,7 @@ mod tests {
     fn unreliable_figures_cause_a_warning() {
         let table = |samples: &[f64]| {
             let mut table = Table::new("t", "T", &["size"]).measures(["time"], Unit::Microseconds);
-            table.push(Row::new(["1x1"]).with("time", Value::of(samples)));
+            table.push(Row::new(["1x1"]).with("time", Value::from_samples(samples)));
             [table]
         };
         assert_eq!(unsteady(&table(&[10.0, 10.1, 10.2])), None);

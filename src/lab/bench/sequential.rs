@@ -12,9 +12,9 @@ pub fn histogram(elements: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// Writes `from`, full-range 8-bit gray, equalized by the specification to `to`.
-pub fn equalize(from: &[u8], to: &mut [u8]) {
-    let mut cumulative = histogram(from);
+/// Writes `source`, full-range 8-bit gray, equalized by the specification to `target`.
+pub fn equalize(source: &[u8], target: &mut [u8]) {
+    let mut cumulative = histogram(source);
     let (mut sum, mut first) = (0, 0);
     for entry in &mut cumulative {
         sum += *entry;
@@ -25,11 +25,11 @@ pub fn equalize(from: &[u8], to: &mut [u8]) {
     }
     let spread = u64::from(sum - first);
     if spread == 0 {
-        return to.copy_from_slice(from);
+        return target.copy_from_slice(source);
     }
     let lut = cumulative.map(|count| (u64::from(count.saturating_sub(first)) * 255 + spread / 2) / spread);
-    for (to, &from) in to.iter_mut().zip(from) {
-        *to = lut[usize::from(from)] as u8;
+    for (target, &source) in target.iter_mut().zip(source) {
+        *target = lut[usize::from(source)] as u8;
     }
 }
 
@@ -74,12 +74,12 @@ mod tests {
     fn the_program_for_one_thread_is_the_specification() {
         let pictures: [Vec<u8>; 3] =
             [(0..5000u32).map(|x| (x * x / 7 % 90 + 40) as u8).collect(), vec![7; 64], vec![3, 3, 9]];
-        for from in pictures {
-            let curve = Curve::equalizing(&Histogram::from_codes(Levels::full(8), &histogram(&from)));
-            let mut to = vec![0; from.len()];
-            equalize(&from, &mut to);
-            let expected: Vec<u8> = from.iter().map(|&code| curve.apply(code.into()) as u8).collect();
-            assert_eq!(to, expected);
+        for source in pictures {
+            let curve = Curve::equalizing(&Histogram::from_codes(Levels::full(8), &histogram(&source)));
+            let mut target = vec![0; source.len()];
+            equalize(&source, &mut target);
+            let expected: Vec<u8> = source.iter().map(|&code| curve.apply(code.into()) as u8).collect();
+            assert_eq!(target, expected);
         }
     }
 

@@ -25,7 +25,7 @@ impl Repeats {
     ///
     /// # Errors
     /// The first error of `run`.
-    pub fn of<E>(self, mut run: impl FnMut() -> Result<f64, E>) -> Result<Value, E> {
+    pub fn value<E>(self, mut run: impl FnMut() -> Result<f64, E>) -> Result<Value, E> {
         let mut samples = Vec::with_capacity(self.counted);
         for number in 0..self.warm_up + self.counted.max(1) {
             let sample = run()?;
@@ -33,7 +33,7 @@ impl Repeats {
                 samples.push(sample);
             }
         }
-        Ok(Value::of(&samples))
+        Ok(Value::from_samples(&samples))
     }
 
     /// The time of `work` in microseconds.
@@ -43,7 +43,7 @@ impl Repeats {
             work();
             Ok::<f64, std::convert::Infallible>(microseconds(begin))
         };
-        let Ok(value) = self.of(run);
+        let Ok(value) = self.value(run);
         value
     }
 }
@@ -71,7 +71,7 @@ impl Value {
     ///
     /// # Panics
     /// When there are none.
-    pub fn of(samples: &[f64]) -> Self {
+    pub fn from_samples(samples: &[f64]) -> Self {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
         let [low, median, high] = [0.25, 0.5, 0.75].map(|share| quantile(&sorted, share));
@@ -114,10 +114,10 @@ mod tests {
 
     #[test]
     fn median_and_quartiles_are_those_of_the_sorted_runs() {
-        let value = Value::of(&[5.0, 1.0, 2.0, 4.0, 3.0]);
+        let value = Value::from_samples(&[5.0, 1.0, 2.0, 4.0, 3.0]);
         assert_eq!((value.low, value.median, value.high, value.runs), (2.0, 3.0, 4.0, 5));
-        assert_eq!(Value::of(&[1.0, 2.0]).median, 1.5);
-        assert_eq!(Value::of(&[7.0]), Value::derived(7.0));
+        assert_eq!(Value::from_samples(&[1.0, 2.0]).median, 1.5);
+        assert_eq!(Value::from_samples(&[7.0]), Value::derived(7.0));
         assert_eq!(value.into_rate(12.0), Value { median: 4.0, low: 3.0, high: 6.0, runs: 5 });
     }
 
@@ -125,7 +125,7 @@ mod tests {
     fn runs_that_warm_up_do_not_count() {
         let mut run = 0.0;
         let repeats = Repeats { counted: 3, warm_up: 2 };
-        let value = repeats.of(|| {
+        let value = repeats.value(|| {
             run += 1.0;
             Ok::<f64, ()>(run)
         });

@@ -29,7 +29,7 @@ impl Area {
 
     /// The counted region of a picture: of its stored luma, or with `is_made` of the luminance computed from RGB.
     pub fn counted(layout: &BufferLayout, counted: Rect, is_made: bool) -> Self {
-        let samples = if is_made { Samples::of_luminance(layout) } else { Samples::of(layout) };
+        let samples = if is_made { Samples::for_luminance(layout) } else { Samples::new(layout) };
         let step = if is_made { 1 } else { layout.arrangement().luma_step() };
         let pitch = layout.row_pixels() * step;
         let Rect { x, y, width, height } = counted;

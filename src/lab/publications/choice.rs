@@ -91,7 +91,7 @@ impl Variants {
     pub const BLOCK_SIZES: [u32; 5] = [64, 128, 256, 512, 1024];
 
     /// The most elements per thread.
-    pub const MOST_PIXELS_PER_THREAD: u32 = 256;
+    pub const MAX_PIXELS_PER_THREAD: u32 = 256;
 
     /// Whether nothing was chosen.
     pub fn is_default(&self) -> bool {

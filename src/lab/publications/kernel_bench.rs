@@ -25,7 +25,7 @@ pub struct KernelBench {
 }
 
 /// The most elements of a plane.
-const MOST_ELEMENTS: usize = 1 << 31;
+const MAX_ELEMENTS: usize = 1 << 31;
 
 const ALLOCATING: &str = "allocating memory on the device";
 const UPLOADING: &str = "copying to the device";
@@ -97,7 +97,7 @@ impl KernelBench {
             ElementKind::Pixels(order) => order.bytes(),
         };
         let elements = width.saturating_mul(height);
-        if !(1..=MOST_ELEMENTS).contains(&elements) {
+        if !(1..=MAX_ELEMENTS).contains(&elements) {
             return Err(refused(format!("a picture of {width}x{height} pixels: there are 1 to 2^31")));
         }
         assert_eq!(bytes.len(), elements * unit);
@@ -341,7 +341,7 @@ impl KernelBench {
         let (copy, area) = (plane.copy(launch), plane.area());
         match plane.kind {
             ElementKind::Elements(element_bytes) => {
-                let (levels, codes) = (Levels::of_bins(plane.bins), plane.bins);
+                let (levels, codes) = (Levels::for_bins(plane.bins), plane.bins);
                 let counted = CountedArea { plane: copy, element_bytes, area, levels, counts, codes };
                 kernels::histogram(&self.loaded, &self.stream, &counted, variants, shape)
             }
@@ -369,7 +369,7 @@ impl KernelBench {
         curve: &CudaSlice<u16>,
     ) -> Result<(), Error> {
         let (cdf, least, total) = sums;
-        let levels = Levels::of_bins(cdf.len() as u32);
+        let levels = Levels::for_bins(cdf.len() as u32);
         let Experiment { variants, formula, .. } = experiment;
         // The wrong search is a kernel of its own.
         let in_curve = variants.cdf_min == Some(CdfMin::InCurve) && *formula != Some(Formula::WrongMin);

@@ -40,7 +40,7 @@ impl Default for LaunchShape {
 const TILE_COLUMNS: u32 = 32;
 
 /// The most blocks in y and z.
-const MOST_BLOCKS: u32 = 65535;
+const MAX_BLOCKS: u32 = 65535;
 
 /// A launch over elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) struct DefaultShape {
 
 impl DefaultShape {
     /// The shape for a histogram on a GPU with `multiprocessors` multiprocessors.
-    pub fn of_histogram(variant: HistogramVariant, multiprocessors: u32) -> Self {
+    pub fn for_histogram(variant: HistogramVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
             HistogramVariant::Global | HistogramVariant::Privatized => (1024, 1),
             HistogramVariant::Coarsened => (1024, 128),
@@ -74,7 +74,7 @@ impl DefaultShape {
     }
 
     /// The shape for a map on a GPU with `multiprocessors` multiprocessors.
-    pub fn of_map(variant: MapVariant, multiprocessors: u32) -> Self {
+    pub fn for_map(variant: MapVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
             MapVariant::Computed | MapVariant::GroupMin | MapVariant::Bytes => (1024, 1),
             MapVariant::Factored | MapVariant::Coarsened => (1024, 32),
@@ -91,7 +91,7 @@ pub(super) fn check(variants: &Variants) -> Result<(), Error> {
     if let Some(threads) = variants.block_size.filter(|threads| !Variants::BLOCK_SIZES.contains(threads)) {
         return Err(refused(format!("blocks have 64, 128, 256, 512 or 1024 threads, not {threads}")));
     }
-    let most = Variants::MOST_PIXELS_PER_THREAD;
+    let most = Variants::MAX_PIXELS_PER_THREAD;
     if let Some(pixels) = variants.pixels_per_thread.filter(|pixels| !(1..=most).contains(pixels)) {
         return Err(refused(format!("a thread gets 1 to {most} elements, not {pixels}")));
     }
@@ -148,8 +148,8 @@ fn tiles(
     }
     let rows = threads / TILE_COLUMNS;
     let grid = (width.div_ceil(TILE_COLUMNS), height.div_ceil(rows), 1);
-    if grid.1 > MOST_BLOCKS {
-        return Err(refused(format!("{height} rows are more than {MOST_BLOCKS} blocks of {rows}")));
+    if grid.1 > MAX_BLOCKS {
+        return Err(refused(format!("{height} rows are more than {MAX_BLOCKS} blocks of {rows}")));
     }
     Ok(LaunchDimensions { grid, block: (TILE_COLUMNS, rows, 1), run: 0 })
 }

@@ -38,7 +38,7 @@ fn frame_like(plane: &DevicePlane) -> Result<Frame, Error> {
 
 /// A picture for each copy of the plane, with its samples.
 fn pictures(gpu: &Arc<Gpu>, plane: &DevicePlane, frame: &Frame, task: &Task) -> Result<Vec<DevicePicture>, Error> {
-    let mut pictures = DevicePicture::several(gpu, &BufferLayout::of(frame, false)?, plane.copies.len())?;
+    let mut pictures = DevicePicture::several(gpu, &BufferLayout::new(frame, false)?, plane.copies.len())?;
     refill(&mut pictures, plane, task)?;
     Ok(pictures)
 }

@@ -17,14 +17,14 @@ impl Microphone {
     /// The microphone called `name`: a device of PulseAudio or PipeWire if there is one of this name (or `default`),
     /// else of ALSA. `pulse:NAME` and `alsa:NAME` select one of them.
     pub fn find(name: &str) -> Self {
-        let of =
+        let value_of =
             |input: &str, url: &str| Microphone { name: name.to_owned(), input: input.to_owned(), url: url.to_owned() };
         match name.split_once(':') {
-            Some((input @ ("pulse" | "alsa"), url)) => of(input, url),
+            Some((input @ ("pulse" | "alsa"), url)) => value_of(input, url),
             _ => {
                 let pulse = input_devices("pulse");
                 let is_pulse = pulse.iter().any(|device| device.url == name) || name == "default" && !pulse.is_empty();
-                of(if is_pulse { "pulse" } else { "alsa" }, name)
+                value_of(if is_pulse { "pulse" } else { "alsa" }, name)
             }
         }
     }

@@ -43,18 +43,18 @@ pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
     let why = match error {
         // FFmpeg's error for a missing reply, or one of another protocol.
         Error::InvalidData if name.starts_with("rtsp://") => Some("no RTSP server answers there (is the camera on?)"),
-        _ if format == Some(INPUT) => of_camera(&error),
+        _ if format == Some(INPUT) => camera_cause(&error),
         Error::InvalidData if format.is_some() => Some("what comes in is not of the format that --format says it is"),
         _ => None,
     };
-    match why.or_else(|| of_stream(&error)) {
+    match why.or_else(|| stream_cause(&error)) {
         Some(why) => format!("{name}: {why}"),
-        None => of_anything(name, format, error),
+        None => whole_message(name, format, error),
     }
 }
 
 /// The cause of an error of a camera of this machine.
-fn of_camera(error: &Error) -> Option<&'static str> {
+fn camera_cause(error: &Error) -> Option<&'static str> {
     let Error::Other { errno } = error else { return None };
     Some(match *errno {
         libc::ENOENT | libc::ENODEV | libc::ENXIO => {
@@ -71,7 +71,7 @@ fn of_camera(error: &Error) -> Option<&'static str> {
 }
 
 /// The cause of an error of a network stream.
-fn of_stream(error: &Error) -> Option<&'static str> {
+fn stream_cause(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Other { errno: libc::ECONNREFUSED } => "the connection is refused (is the camera on?)",
         Error::Other { errno: libc::EHOSTUNREACH | libc::ENETUNREACH } => "no way there (is the address right?)",
@@ -85,7 +85,7 @@ fn of_stream(error: &Error) -> Option<&'static str> {
     })
 }
 
-fn of_anything(name: &str, format: Option<&str>, error: Error) -> String {
+fn whole_message(name: &str, format: Option<&str>, error: Error) -> String {
     match (error, last_message()) {
         (Error::DemuxerNotFound, _) => {
             let format = format.unwrap_or_default();

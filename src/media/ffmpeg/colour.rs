@@ -76,29 +76,30 @@ impl Colour {
     pub fn differences(self, later: Colour) -> Vec<(&'static str, String, String)> {
         use ffi::AVColorPrimaries as P;
         use ffi::AVColorTransferCharacteristic as T;
-        let curve = |of: T| match of {
+        let curve = |transfer: T| match transfer {
             T::AVCOL_TRC_SMPTE170M | T::AVCOL_TRC_BT2020_10 | T::AVCOL_TRC_BT2020_12 => T::AVCOL_TRC_BT709,
             other => other,
         };
-        let gamut = |of: P| if of == P::AVCOL_PRI_SMPTE240M { P::AVCOL_PRI_SMPTE170M } else { of };
+        let gamut = |transfer: P| if transfer == P::AVCOL_PRI_SMPTE240M { P::AVCOL_PRI_SMPTE170M } else { transfer };
         // An unspecified curve counts as SDR.
-        let is_open = |of: T| of == T::AVCOL_TRC_UNSPECIFIED;
+        let is_open = |transfer: T| transfer == T::AVCOL_TRC_UNSPECIFIED;
         let is_hdr = later.transfer() != Transfer::Sdr;
         let same_curve = curve(self.transfer) == curve(later.transfer)
             || is_open(later.transfer)
             || is_open(self.transfer) && !is_hdr;
-        let is_given = |of: P| of != P::AVCOL_PRI_UNSPECIFIED;
+        let is_given = |transfer: P| transfer != P::AVCOL_PRI_UNSPECIFIED;
         let same_gamut = gamut(self.primaries) == gamut(later.primaries)
             || !is_given(later.primaries)
             || !is_given(self.primaries) && later.primaries != P::AVCOL_PRI_BT2020;
         let unlike = self.unlike_matrix(later).filter(|both| !both.contains(&ffi::AVColorSpace::AVCOL_SPC_RGB));
         let names = [
             (!same_curve).then(|| {
-                let name = |of| color::TransferCharacteristic::from(of).name().unwrap_or("unknown").to_owned();
+                let name =
+                    |transfer| color::TransferCharacteristic::from(transfer).name().unwrap_or("unknown").to_owned();
                 ("transfer characteristics", name(self.transfer), name(later.transfer))
             }),
             (!same_gamut).then(|| {
-                let name = |of| color::Primaries::from(of).name().unwrap_or("unknown").to_owned();
+                let name = |transfer| color::Primaries::from(transfer).name().unwrap_or("unknown").to_owned();
                 ("primaries", name(self.primaries), name(later.primaries))
             }),
             unlike
@@ -111,9 +112,9 @@ impl Colour {
     /// The matrices of both, if they are given and differ.
     fn unlike_matrix(self, later: Colour) -> Option<[ffi::AVColorSpace; 2]> {
         use ffi::AVColorSpace as S;
-        let matrix = |of: S| if of == S::AVCOL_SPC_BT470BG { S::AVCOL_SPC_SMPTE170M } else { of };
+        let matrix = |space: S| if space == S::AVCOL_SPC_BT470BG { S::AVCOL_SPC_SMPTE170M } else { space };
         let [was, is] = [self.space, later.space];
-        let is_given = [was, is].iter().all(|of| *of != S::AVCOL_SPC_UNSPECIFIED);
+        let is_given = [was, is].iter().all(|space| *space != S::AVCOL_SPC_UNSPECIFIED);
         (is_given && matrix(was) != matrix(is)).then_some([was, is])
     }
 
@@ -160,9 +161,10 @@ impl Colour {
         }
     }
 
-    /// The names of its matrix and of that of `to`, if they differ and pictures are converted between them.
-    pub fn other_matrix(self, to: Colour) -> Option<(String, String)> {
-        let [is, was] = self.unlike_matrix(to).filter(|_| self.known_matrix().and(to.known_matrix()).is_some())?;
+    /// The names of its matrix and of that of `target`, if they differ and pictures are converted between them.
+    pub fn other_matrix(self, target: Colour) -> Option<(String, String)> {
+        let [is, was] =
+            self.unlike_matrix(target).filter(|_| self.known_matrix().and(target.known_matrix()).is_some())?;
         Some((space_name(is), space_name(was)))
     }
 
@@ -200,14 +202,14 @@ impl Colour {
     /// The properties after a conversion between pixel formats, of pictures of this size. RGB that becomes YUV gets the
     /// matrix of its primaries, or the usual one.
     #[must_use]
-    pub fn converted(mut self, from: RawFormat, to: RawFormat, size: (usize, usize)) -> Self {
+    pub fn converted(mut self, source: RawFormat, target: RawFormat, size: (usize, usize)) -> Self {
         use ffi::{AVColorRange as Range, AVColorSpace as Space};
-        match (from.is_rgb(), to.is_rgb()) {
+        match (source.is_rgb(), target.is_rgb()) {
             (false, true) => {
                 self.space = Space::AVCOL_SPC_RGB;
                 self.range = Range::AVCOL_RANGE_JPEG;
             }
-            (true, false) if !to.is_gray() => {
+            (true, false) if !target.is_gray() => {
                 if self.known_matrix().is_none() {
                     self.space = Space::AVCOL_SPC_RGB;
                 }
@@ -216,7 +218,7 @@ impl Colour {
             }
             _ => {}
         }
-        if to.is_full_range_yuv() {
+        if target.is_full_range_yuv() {
             self.range = Range::AVCOL_RANGE_JPEG;
         }
         self

@@ -23,7 +23,7 @@ pub struct VideoFormat {
 
 impl VideoFormat {
     /// The format of `picture`.
-    pub fn of(picture: &Picture) -> Self {
+    pub fn from_picture(picture: &Picture) -> Self {
         VideoFormat { format: picture.format(), size: picture.size(), colour: picture.colour() }
     }
 
@@ -89,14 +89,14 @@ impl Converter {
         unsafe { ffi::sws_isSupportedOutput(format.0) != 0 }
     }
 
-    /// Converts `frame` to the format `to`.
+    /// Converts `frame` to the format `target`.
     ///
     /// # Errors
     /// When swscale cannot convert it, or the pixel format is not native.
-    pub fn frame(&mut self, frame: &Frame, to: VideoFormat) -> anyhow::Result<Frame> {
-        let (from, format) = (frame.format(), to.format);
-        let picture = self.picture(&Picture::from_frame(frame)?, to);
-        let picture = picture.with_context(|| format!("cannot convert pixel format {from} to {format}"))?;
+    pub fn frame(&mut self, frame: &Frame, target: VideoFormat) -> anyhow::Result<Frame> {
+        let (source, format) = (frame.format(), target.format);
+        let picture = self.picture(&Picture::from_frame(frame)?, target);
+        let picture = picture.with_context(|| format!("cannot convert pixel format {source} to {format}"))?;
         picture.to_frame()?.with_context(|| format!("{format} is not native"))
     }
 
@@ -105,78 +105,82 @@ impl Converter {
     /// # Errors
     /// When swscale cannot convert it.
     pub fn rgb(&mut self, frame: &Frame, size: (usize, usize)) -> anyhow::Result<Frame> {
-        let (from, format) = (VideoFormat::of(&Picture::from_frame(frame)?), RawFormat::from(PixelFormat::Bgr0));
-        self.frame(frame, VideoFormat { format, size, colour: from.colour.converted(from.format, format, from.size) })
+        let (source, format) =
+            (VideoFormat::from_picture(&Picture::from_frame(frame)?), RawFormat::from(PixelFormat::Bgr0));
+        self.frame(
+            frame,
+            VideoFormat { format, size, colour: source.colour.converted(source.format, format, source.size) },
+        )
     }
 
-    /// Converts `picture` to the format `to`. Its other properties (times, side data) stay.
+    /// Converts `picture` to the format `target`. Its other properties (times, side data) stay.
     ///
     /// # Errors
     /// When swscale cannot convert it.
-    pub fn picture(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
+    pub fn picture(&mut self, picture: &Picture, target: VideoFormat) -> Result<Picture, Error> {
         if let Some(planar) = planar(picture)? {
-            return self.picture(&planar, to);
+            return self.picture(&planar, target);
         }
-        let from = VideoFormat::of(picture);
-        match (to.same_luma_yuv(), from.same_luma_yuv()) {
-            (Some(yuv), _) => self.convert_to_gray(picture, yuv, to),
-            (None, Some(yuv)) => self.convert_from_gray(picture, yuv, to),
-            (None, None) if from.is_yuv() && to.is_yuv() && from.colour.matrix() != to.colour.matrix() => {
-                self.convert_matrix(picture, to)
+        let source = VideoFormat::from_picture(picture);
+        match (target.same_luma_yuv(), source.same_luma_yuv()) {
+            (Some(yuv), _) => self.convert_to_gray(picture, yuv, target),
+            (None, Some(yuv)) => self.convert_from_gray(picture, yuv, target),
+            (None, None) if source.is_yuv() && target.is_yuv() && source.colour.matrix() != target.colour.matrix() => {
+                self.convert_matrix(picture, target)
             }
-            (None, None) => self.convert(picture, from, to),
+            (None, None) => self.convert(picture, source, target),
         }
     }
 
     /// Converts between two matrices through RGB of 16 bits. By itself, swscale goes through 8 bits, with less chroma.
-    fn convert_matrix(&mut self, picture: &Picture, to: VideoFormat) -> Result<Picture, Error> {
-        let from = VideoFormat::of(picture);
-        let name = if from.format.has_alpha() { "gbrap16le" } else { "gbrp16le" };
+    fn convert_matrix(&mut self, picture: &Picture, target: VideoFormat) -> Result<Picture, Error> {
+        let source = VideoFormat::from_picture(picture);
+        let name = if source.format.has_alpha() { "gbrap16le" } else { "gbrp16le" };
         let format = RawFormat::from_name(name).ok_or(Error::Other { errno: libc::EINVAL })?;
         let [to_rgb, to_yuv] = &mut **self.steps.get_or_insert_default();
-        let colour = from.colour.converted(from.format, format, from.size);
-        let mut rgb = to_rgb.convert(picture, from, VideoFormat { format, size: from.size, colour })?;
+        let colour = source.colour.converted(source.format, format, source.size);
+        let mut rgb = to_rgb.convert(picture, source, VideoFormat { format, size: source.size, colour })?;
         // RGB is converted by the matrix of the destination.
         rgb.set_colour(colour);
-        to_yuv.convert(&rgb, VideoFormat::of(&rgb), to)
+        to_yuv.convert(&rgb, VideoFormat::from_picture(&rgb), target)
     }
 
     /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to
     /// gray, both tagged as full range, so that the luma codes are copied.
-    fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
-        let full = to.colour.full_range();
+    fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, target: VideoFormat) -> Result<Picture, Error> {
+        let full = target.colour.full_range();
         let [to_yuv, to_gray] = &mut **self.steps.get_or_insert_default();
-        let mut same_codes = to_yuv.picture(picture, VideoFormat { format: yuv, ..to })?;
+        let mut same_codes = to_yuv.picture(picture, VideoFormat { format: yuv, ..target })?;
         same_codes.set_colour(full);
-        let mut gray = to_gray.picture(&same_codes, VideoFormat { colour: full, ..to })?;
-        gray.set_colour(to.colour);
+        let mut gray = to_gray.picture(&same_codes, VideoFormat { colour: full, ..target })?;
+        gray.set_colour(target.colour);
         Ok(gray)
     }
 
     /// Converts gray of limited range, which swscale takes for full range: first to YUV, both tagged as full range, so
-    /// that the luma codes are copied; then that, tagged as limited, to `to`.
-    fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, to: VideoFormat) -> Result<Picture, Error> {
-        let from = VideoFormat::of(gray);
-        let full = VideoFormat { colour: from.colour.full_range(), ..from };
+    /// that the luma codes are copied; then that, tagged as limited, to `target`.
+    fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, target: VideoFormat) -> Result<Picture, Error> {
+        let source = VideoFormat::from_picture(gray);
+        let full = VideoFormat { colour: source.colour.full_range(), ..source };
         let [to_yuv, _] = &mut **self.steps.get_or_insert_default();
         let mut same_codes = to_yuv.convert(gray, full, VideoFormat { format: yuv, ..full })?;
-        same_codes.set_colour(from.colour);
-        self.convert(&same_codes, VideoFormat { format: yuv, ..from }, to)
+        same_codes.set_colour(source.colour);
+        self.convert(&same_codes, VideoFormat { format: yuv, ..source }, target)
     }
 
-    fn convert(&mut self, picture: &Picture, from: VideoFormat, to: VideoFormat) -> Result<Picture, Error> {
+    fn convert(&mut self, picture: &Picture, source: VideoFormat, target: VideoFormat) -> Result<Picture, Error> {
         let is_interlaced = picture.interlaced().is_some();
-        let is_scaled = from.size.1 != to.size.1;
-        let has_other_rows = from.format.log2_chroma_height() != to.format.log2_chroma_height();
+        let is_scaled = source.size.1 != target.size.1;
+        let has_other_rows = source.format.log2_chroma_height() != target.format.log2_chroma_height();
         let mut out = if is_interlaced && !is_scaled && has_other_rows {
-            self.convert_fields(picture, from, to)?
+            self.convert_fields(picture, source, target)?
         } else {
-            let mut out = Picture::allocate(to.format, to.size)?;
-            self.scale((picture, from), (&mut out, to), None)?;
+            let mut out = Picture::allocate(target.format, target.size)?;
+            self.scale((picture, source), (&mut out, target), None)?;
             out
         };
         out.copy_properties(picture)?;
-        out.set_colour(to.colour);
+        out.set_colour(target.colour);
         if is_interlaced && is_scaled {
             out.become_progressive();
         }
@@ -184,18 +188,23 @@ impl Converter {
     }
 
     /// Converts each field by itself: the rows between its own are of another time.
-    fn convert_fields(&mut self, picture: &Picture, from: VideoFormat, to: VideoFormat) -> Result<Picture, Error> {
-        let log2_height = from.format.log2_chroma_height().max(to.format.log2_chroma_height());
+    fn convert_fields(
+        &mut self,
+        picture: &Picture,
+        source: VideoFormat,
+        target: VideoFormat,
+    ) -> Result<Picture, Error> {
+        let log2_height = source.format.log2_chroma_height().max(target.format.log2_chroma_height());
         // With these rows, both fields have all rows of chroma that swscale expects.
-        let height = from.size.1.next_multiple_of(2 << log2_height);
-        let [from, higher] = [from, to].map(|of| VideoFormat { size: (of.size.0, height), ..of });
+        let height = source.size.1.next_multiple_of(2 << log2_height);
+        let [source, higher] = [source, target].map(|video| VideoFormat { size: (video.size.0, height), ..video });
         let filled = if picture.size().1 == height { None } else { Some(picture.with_height(height)?) };
         let picture = filled.as_ref().unwrap_or(picture);
         let mut out = Picture::allocate(higher.format, higher.size)?;
         for (field, converter) in self.fields.get_or_insert_default().iter_mut().enumerate() {
-            converter.scale((picture, from), (&mut out, higher), Some(field))?;
+            converter.scale((picture, source), (&mut out, higher), Some(field))?;
         }
-        out.get_mut().height = to.size.1 as i32;
+        out.get_mut().height = target.size.1 as i32;
         Ok(out)
     }
 
@@ -203,18 +212,22 @@ impl Converter {
     /// complete then.
     fn scale(
         &mut self,
-        (picture, from): (&Picture, VideoFormat),
-        (out, to): (&mut Picture, VideoFormat),
+        (picture, origin): (&Picture, VideoFormat),
+        (out, destination): (&mut Picture, VideoFormat),
         field: Option<usize>,
     ) -> Result<(), Error> {
-        let rows = |of: VideoFormat| of.size.1 / if field.is_some() { 2 } else { 1 };
-        let [from, to] = [from, to].map(|of| VideoFormat { size: (of.size.0, rows(of)), ..of });
-        if !self.set_up.is_some_and(|[known_from, known_to]| from.scales_as(known_from) && to.scales_as(known_to)) {
-            self.set_up(from, to, field)?;
+        let rows = |video: VideoFormat| video.size.1 / if field.is_some() { 2 } else { 1 };
+        let [origin, destination] =
+            [origin, destination].map(|video| VideoFormat { size: (video.size.0, rows(video)), ..video });
+        if !self
+            .set_up
+            .is_some_and(|[known_from, known_to]| origin.scales_as(known_from) && destination.scales_as(known_to))
+        {
+            self.set_up(origin, destination, field)?;
         }
         let source = picture.samples()?;
-        let (source, source_strides) = planes(source, from.format, field);
-        let (target, target_strides) = planes(out.get(), to.format, field);
+        let (source, source_strides) = planes(source, origin.format, field);
+        let (target, target_strides) = planes(out.get(), destination.format, field);
         // SAFETY: the context was made for these two formats and sizes, and both pictures have all rows of all their
         // planes. The rows of a field begin with the first or the second one, and every other one is in it.
         check(unsafe {
@@ -223,7 +236,7 @@ impl Converter {
                 source.as_ptr().cast(),
                 source_strides.as_ptr(),
                 0,
-                from.size.1 as i32,
+                origin.size.1 as i32,
                 target.as_ptr(),
                 target_strides.as_ptr(),
             )
@@ -231,24 +244,24 @@ impl Converter {
         Ok(())
     }
 
-    fn set_up(&mut self, from: VideoFormat, to: VideoFormat, field: Option<usize>) -> Result<(), Error> {
+    fn set_up(&mut self, source: VideoFormat, target: VideoFormat, field: Option<usize>) -> Result<(), Error> {
         // Invalidate first: a call below may fail.
         self.set_up = None;
         let full = |range: Range| i64::from(range == Range::Full);
         // The ranges must be set before `sws_init_context`, which otherwise copies between equal formats.
         let options = [
             (c"sws_flags", i64::from(self.flags.bits())),
-            (c"srcw", from.size.0 as i64),
-            (c"srch", from.size.1 as i64),
-            (c"src_format", from.format.0 as i64),
-            (c"src_range", full(from.range())),
-            (c"dstw", to.size.0 as i64),
-            (c"dsth", to.size.1 as i64),
-            (c"dst_format", to.format.0 as i64),
-            (c"dst_range", full(to.range())),
+            (c"srcw", source.size.0 as i64),
+            (c"srch", source.size.1 as i64),
+            (c"src_format", source.format.0 as i64),
+            (c"src_range", full(source.range())),
+            (c"dstw", target.size.0 as i64),
+            (c"dsth", target.size.1 as i64),
+            (c"dst_format", target.format.0 as i64),
+            (c"dst_range", full(target.range())),
         ];
-        let place = |of: VideoFormat| field.filter(|_| of.format.log2_chroma_height() == 1);
-        let places = [(c"src_v_chr_pos", place(from)), (c"dst_v_chr_pos", place(to))];
+        let place = |video: VideoFormat| field.filter(|_| video.format.log2_chroma_height() == 1);
+        let places = [(c"src_v_chr_pos", place(source)), (c"dst_v_chr_pos", place(target))];
         let places = places.into_iter().filter_map(|(name, field)| Some((name, CHROMA_OF_FIELDS[field?])));
         // SAFETY: the old context is ours, and not used again; the new one is set up by options of its own, and the
         // coefficient tables are constants with four entries each.
@@ -263,21 +276,21 @@ impl Converter {
             }
             check(ffi::sws_init_context(self.context, std::ptr::null_mut(), std::ptr::null_mut()))?;
             // RGB has no matrix of its own: the YUV side of a conversion decides for both.
-            let matrix = if from.format.is_rgb() { to.colour.matrix() } else { from.colour.matrix() };
-            let to_matrix = if to.format.is_rgb() { matrix } else { to.colour.matrix() };
+            let matrix = if source.format.is_rgb() { target.colour.matrix() } else { source.colour.matrix() };
+            let to_matrix = if target.format.is_rgb() { matrix } else { target.colour.matrix() };
             // It fails for formats without range and matrix, which need neither.
             ffi::sws_setColorspaceDetails(
                 self.context,
                 ffi::sws_getCoefficients(coefficients(matrix)),
-                (from.range() == Range::Full).into(),
+                (source.range() == Range::Full).into(),
                 ffi::sws_getCoefficients(coefficients(to_matrix)),
-                (to.range() == Range::Full).into(),
+                (target.range() == Range::Full).into(),
                 0,
                 1 << 16,
                 1 << 16,
             );
         }
-        self.set_up = Some([from, to]);
+        self.set_up = Some([source, target]);
         Ok(())
     }
 }
@@ -308,7 +321,7 @@ fn planar(picture: &Picture) -> Result<Option<Picture>, Error> {
         let mut plane = HostPool::default().plane(pairs.row_bytes() / 2, pairs.rows());
         for y in 0..pairs.rows() {
             let samples = pairs.row(y)[which..].iter().step_by(2);
-            plane.row_mut(y).iter_mut().zip(samples).for_each(|(to, from)| *to = *from);
+            plane.row_mut(y).iter_mut().zip(samples).for_each(|(target, source)| *target = *source);
         }
         plane.freeze()
     });

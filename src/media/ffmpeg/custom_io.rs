@@ -41,7 +41,7 @@ impl CustomIo {
     ///
     /// # Errors
     /// When memory runs out.
-    pub fn of_file(file: File) -> Result<Self, Error> {
+    pub fn for_file(file: File) -> Result<Self, Error> {
         Ok(CustomIo { context: allocate(Input::File { file, position: 0 })? })
     }
 
@@ -146,17 +146,17 @@ unsafe extern "C" fn seek(input: *mut c_void, offset: i64, whence: i32) -> i64 {
     let Input::File { file, position } = (unsafe { &mut *input.cast::<Input>() }) else { return -1 };
     let length = || file.metadata().map(|file| file.len() as i64);
     let failed = |error: std::io::Error| i64::from(ffi::AVERROR(error.raw_os_error().unwrap_or(libc::EIO)));
-    let from = match whence & !ffi::AVSEEK_FORCE {
+    let start = match whence & !ffi::AVSEEK_FORCE {
         libc::SEEK_SET => Ok(0),
         libc::SEEK_CUR => Ok(*position as i64),
         libc::SEEK_END => length(),
         whence if whence == ffi::AVSEEK_SIZE => return length().unwrap_or_else(failed),
         _ => return i64::from(ffi::AVERROR(libc::EINVAL)),
     };
-    match from.map(|from| from.checked_add(offset).and_then(|to| u64::try_from(to).ok())) {
-        Ok(Some(to)) => {
-            *position = to;
-            to as i64
+    match start.map(|start| start.checked_add(offset).and_then(|place| u64::try_from(place).ok())) {
+        Ok(Some(place)) => {
+            *position = place;
+            place as i64
         }
         Ok(None) => i64::from(ffi::AVERROR(libc::EINVAL)),
         Err(error) => failed(error),

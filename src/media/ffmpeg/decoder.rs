@@ -284,11 +284,12 @@ fn decoder_of(stream: &Stream) -> *const ffi::AVCodec {
         Id::VP9 => Some(c"libvpx-vp9"),
         _ => None,
     };
-    let own = with_alpha.filter(|_| stream.tag("alpha_mode") == Some("1"));
+    let alpha_decoder = with_alpha.filter(|_| stream.tag("alpha_mode") == Some("1"));
     // SAFETY: NUL-terminated names; results are constants or null.
     unsafe {
-        let own = own.map_or(std::ptr::null(), |name| ffi::avcodec_find_decoder_by_name(name.as_ptr()));
-        if own.is_null() { ffi::avcodec_find_decoder(id.into()) } else { own }
+        let alpha_decoder =
+            alpha_decoder.map_or(std::ptr::null(), |name| ffi::avcodec_find_decoder_by_name(name.as_ptr()));
+        if alpha_decoder.is_null() { ffi::avcodec_find_decoder(id.into()) } else { alpha_decoder }
     }
 }
 

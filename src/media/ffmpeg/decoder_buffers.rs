@@ -134,7 +134,7 @@ impl DecoderBuffers {
     fn note(&self, context: usize) {
         self.has_damage.store(true, Ordering::Relaxed);
         let mut damage = self.damage();
-        let under_way = damage.under_way.iter().find(|(of, _)| *of == context);
+        let under_way = damage.under_way.iter().find(|(known, _)| *known == context);
         let noted = under_way.is_some_and(|(_, state)| {
             let noted = state.compare_exchange(INTACT, DAMAGED, Ordering::Relaxed, Ordering::Relaxed);
             noted != Err(OUT)
@@ -151,7 +151,8 @@ impl DecoderBuffers {
     /// The picture is valid.
     unsafe fn begin(&self, context: usize, frame: *mut ffi::AVFrame) {
         let mut damage = self.damage();
-        let early = damage.early.iter().position(|&of| of == context).map(|index| damage.early.swap_remove(index));
+        let early =
+            damage.early.iter().position(|&known| known == context).map(|index| damage.early.swap_remove(index));
         let state = Arc::new(PictureState::new(if early.is_some() { DAMAGED } else { INTACT }));
         // SAFETY: the reference owns a count of the state, which `free_state` gives back; the frame is valid.
         unsafe {
@@ -164,7 +165,7 @@ impl DecoderBuffers {
             ffi::av_buffer_unref(&mut (*frame).opaque_ref);
             (*frame).opaque_ref = reference;
         }
-        match damage.under_way.iter_mut().find(|(of, _)| *of == context) {
+        match damage.under_way.iter_mut().find(|(known, _)| *known == context) {
             Some((_, of_context)) => *of_context = state,
             None => damage.under_way.push((context, state)),
         }
@@ -209,13 +210,13 @@ impl DecoderBuffers {
     /// # Safety
     /// As for [`get_buffer`].
     unsafe fn allocate(&self, context: *mut ffi::AVCodecContext, frame: *mut ffi::AVFrame) -> Option<()> {
-        let (own, pool) = (&self.picture_buffers, self.pool());
-        let pool: &dyn Pool = pool.as_deref().unwrap_or(own);
+        let (buffers, pool) = (&self.picture_buffers, self.pool());
+        let pool: &dyn Pool = pool.as_deref().unwrap_or(buffers);
         // SAFETY: FFmpeg has set the number.
         let format = unsafe { RawFormat::from_number((*frame).format) };
         let native = format.native()?;
         // SAFETY: by the caller's promise.
-        let layout = unsafe { BufferLayout::of_decoder(context, frame, format) }?;
+        let layout = unsafe { BufferLayout::for_decoder(context, frame, format) }?;
         let served = pool.planes(native);
         let split = served.end.min(layout.planes);
         if served.start > 0 || split == 0 || layout.planes != native.descriptor().planes().len() {
@@ -242,7 +243,7 @@ impl DecoderBuffers {
 
     /// An uninitialized picture with all planes in one buffer, from the pool if there is one.
     pub fn picture(&self, format: RawFormat, size: (usize, usize)) -> Option<Picture> {
-        let layout = BufferLayout::of_size(format, size)?;
+        let layout = BufferLayout::for_size(format, size)?;
         let bytes = layout.bytes(0..layout.planes);
         let pooled = self.pool().and_then(|pool| pool.buffer(bytes).ok());
         let buffer = pooled.unwrap_or_else(|| Box::new(self.picture_buffers.take(bytes)));
@@ -261,11 +262,11 @@ impl DecoderBuffers {
         size: (usize, usize),
     ) -> Option<Picture> {
         let address = luma.on_device()?;
-        let layout = BufferLayout::of_size(format, size)?;
-        let others = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
+        let layout = BufferLayout::for_size(format, size)?;
+        let chroma = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: the picture is empty.
-        unsafe { layout.attach(picture.as_mut_ptr(), 0, 1..layout.planes, others) }?;
+        unsafe { layout.attach(picture.as_mut_ptr(), 0, 1..layout.planes, chroma) }?;
         picture.set_device_luma(luma, address, layout.line_bytes[0]);
         Some(picture)
     }
@@ -273,20 +274,20 @@ impl DecoderBuffers {
     /// A picture that shares the first plane of `luma`. The other planes are uninitialized, in one buffer.
     pub fn picture_sharing_luma(&self, luma: &Picture, format: RawFormat) -> Option<Picture> {
         let size = luma.size();
-        let layout = BufferLayout::of_size(format, size)?;
-        let others = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
+        let layout = BufferLayout::for_size(format, size)?;
+        let chroma = Box::new(self.plane_buffers().take(layout.bytes(1..layout.planes)));
         let mut picture = Picture::empty(format, size);
         // SAFETY: both pictures are valid, and this one is empty.
         unsafe {
-            let (from, to) = (luma.as_ptr(), picture.as_mut_ptr());
-            (*to).buf[0] = ffi::av_buffer_ref((*from).buf[0]);
-            if (*to).buf[0].is_null() {
+            let (source, target) = (luma.as_ptr(), picture.as_mut_ptr());
+            (*target).buf[0] = ffi::av_buffer_ref((*source).buf[0]);
+            if (*target).buf[0].is_null() {
                 return None;
             }
-            (*to).data[0] = (*from).data[0];
-            (*to).linesize[0] = (*from).linesize[0];
-            (*to).opaque = (*from).opaque;
-            layout.attach(to, 1, 1..layout.planes, others)?;
+            (*target).data[0] = (*source).data[0];
+            (*target).linesize[0] = (*source).linesize[0];
+            (*target).opaque = (*source).opaque;
+            layout.attach(target, 1, 1..layout.planes, chroma)?;
         }
         Some(picture)
     }
@@ -294,13 +295,13 @@ impl DecoderBuffers {
 
 /// Bytes of a picture of this format and size, with padding; `None` for a size that FFmpeg refuses.
 pub(super) fn picture_bytes(format: RawFormat, size: (usize, usize)) -> Option<usize> {
-    let layout = BufferLayout::of_size(format, size)?;
+    let layout = BufferLayout::for_size(format, size)?;
     Some(layout.bytes(0..layout.planes))
 }
 
 /// Bytes from one row of luma to the next in pictures of this format and size; `None` for a size that FFmpeg refuses.
 pub(super) fn luma_stride(format: RawFormat, size: (usize, usize)) -> Option<usize> {
-    usize::try_from(BufferLayout::of_size(format, size)?.line_bytes[0]).ok()
+    usize::try_from(BufferLayout::for_size(format, size)?.line_bytes[0]).ok()
 }
 
 impl BufferLayout {
@@ -309,7 +310,7 @@ impl BufferLayout {
     ///
     /// # Safety
     /// As for [`get_buffer`].
-    unsafe fn of_decoder(
+    unsafe fn for_decoder(
         context: *mut ffi::AVCodecContext,
         frame: *const ffi::AVFrame,
         format: RawFormat,
@@ -328,7 +329,7 @@ impl BufferLayout {
     }
 
     /// The layout of pictures of this size; `None` for a size that FFmpeg refuses.
-    fn of_size(format: RawFormat, (width, height): (usize, usize)) -> Option<Self> {
+    fn for_size(format: RawFormat, (width, height): (usize, usize)) -> Option<Self> {
         BufferLayout::aligned(format, (width as c_int, height as c_int), [ALIGNMENT as c_int; 8])
     }
 

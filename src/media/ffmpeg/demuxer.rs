@@ -3,7 +3,7 @@
 
 use super::custom_io::CustomIo;
 use super::decoder::LOWEST_LIMIT;
-use super::images::{GivePackets, Images, OpenImage, Sequence, of_files};
+use super::images::{GivePackets, Images, OpenImage, Sequence, open_images};
 use super::log::{message_names, refused_protocol};
 use super::media::{CodecParameters, entries, set_entries};
 use super::opens::Opens;
@@ -104,14 +104,14 @@ pub struct Demuxer {
 unsafe impl Send for Demuxer {}
 
 impl Demuxer {
-    /// Opens `url`, or reads from `from`, and probes the streams. `format` is FFmpeg's name of a demuxer, for inputs
+    /// Opens `url`, or reads from `source`, and probes the streams. `format` is FFmpeg's name of a demuxer, for inputs
     /// that cannot be probed. `interrupt` ends a read that waits.
     ///
     /// # Errors
     /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
     pub fn open(
         url: &Name,
-        from: ReadFrom,
+        source: ReadFrom,
         format: Option<&str>,
         options: &[(String, String)],
         interrupt: impl Into<Interrupt>,
@@ -122,21 +122,21 @@ impl Demuxer {
         refused_protocol();
         let opens = Box::new(Opens::new(interrupt.into()));
         let (mut images, mut is_called) = (None, None);
-        let is_pipe = matches!(from, ReadFrom::Reader(_));
+        let is_pipe = matches!(source, ReadFrom::Reader(_));
         let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
-        let io = match from {
+        let io = match source {
             ReadFrom::Url => None,
             ReadFrom::Reader(reader) => Some(CustomIo::new(reader)?),
-            ReadFrom::File(file) => Some(CustomIo::of_file(file)?),
-            ReadFrom::Images(of, open) => {
-                let (first, all) = of_files(of, open).map_err(failed)?;
+            ReadFrom::File(file) => Some(CustomIo::for_file(file)?),
+            ReadFrom::Images(sequence, open) => {
+                let (first, all) = open_images(sequence, open).map_err(failed)?;
                 opens.serve(first);
                 images = Some(all);
                 None
             }
-            ReadFrom::Frames(mut of, demuxer) => {
-                let first = Cursor::new(of.packet(0)?.data().to_vec());
-                (images, is_called) = (Some(Images::new(of)), Some(demuxer));
+            ReadFrom::Frames(mut sequence, demuxer) => {
+                let first = Cursor::new(sequence.packet(0)?.data().to_vec());
+                (images, is_called) = (Some(Images::new(sequence)), Some(demuxer));
                 Some(CustomIo::new(Box::new(first))?)
             }
         };
@@ -163,14 +163,14 @@ impl Demuxer {
         let place = if is_device { c_string(url) } else { location(url) };
         let allowed = match &io {
             _ if is_device => None,
-            Some(_) => Some(protocols::of_pipe(format).to_owned()),
-            None => Some(protocols::of_url(&place.to_string_lossy())),
+            Some(_) => Some(protocols::pipe_protocols(format).to_owned()),
+            None => Some(protocols::url_protocols(&place.to_string_lossy())),
         };
-        let own = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
+        let whitelist = allowed.iter().map(|allowed| ("protocol_whitelist".to_owned(), allowed.clone()));
         // The name of the first image is no pattern, even if it has a per cent sign.
         let is_pattern = images.is_some() && is_called.is_none();
-        let own = own.chain(is_pattern.then(|| ("pattern_type".to_owned(), "none".to_owned())));
-        let options: Vec<(String, String)> = options.iter().cloned().chain(own).collect();
+        let whitelist = whitelist.chain(is_pattern.then(|| ("pattern_type".to_owned(), "none".to_owned())));
+        let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
         let opened = Self::open_as(&place, io, found, is_device, &options, opens);
         let mut opened = opened.map_err(|error| match (refused_protocol(), allowed) {
             (Some(protocol), Some(allowed)) => {
@@ -245,8 +245,8 @@ impl Demuxer {
         let sizes = unsafe {
             let count = (*self.ptr).nb_streams as usize;
             let parameters = (0..count).map(|index| &*(**(*self.ptr).streams.add(index)).codecpar);
-            let videos = parameters.filter(|of| of.codec_type == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO);
-            videos.map(|of| (of.width.max(0) as usize).saturating_mul(of.height.max(0) as usize)).collect::<Vec<_>>()
+            let videos = parameters.filter(|one| one.codec_type == ffi::AVMediaType::AVMEDIA_TYPE_VIDEO);
+            videos.map(|one| (one.width.max(0) as usize).saturating_mul(one.height.max(0) as usize)).collect::<Vec<_>>()
         };
         let needed = sizes.iter().fold(0, |all: usize, pixels| all.saturating_add(pixels.saturating_mul(PROBED)));
         // A single one is checked with its format, which is known then.
@@ -273,15 +273,15 @@ impl Demuxer {
         unsafe {
             let count = (*self.ptr).nb_streams as usize;
             let parameters: Vec<_> = (0..count).map(|index| (**(*self.ptr).streams.add(index)).codecpar).collect();
-            let sizes: Vec<_> = parameters.iter().map(|&of| ((*of).width, (*of).height)).collect();
+            let sizes: Vec<_> = parameters.iter().map(|&one| ((*one).width, (*one).height)).collect();
             let mut options = vec![std::ptr::null_mut(); parameters.len()];
             options.iter_mut().for_each(|dictionary| set_entries(dictionary, &most));
             let list = if options.is_empty() { std::ptr::null_mut() } else { options.as_mut_ptr() };
             let probed = check(ffi::avformat_find_stream_info(self.ptr, list));
             options.iter_mut().for_each(|dictionary| ffi::av_dict_free(dictionary));
             // Decoders forget sizes that they refuse.
-            for (&of, size) in parameters.iter().zip(sizes).filter(|(of, _)| (***of).width == 0) {
-                ((*of).width, (*of).height) = size;
+            for (&one, size) in parameters.iter().zip(sizes).filter(|(one, _)| (***one).width == 0) {
+                ((*one).width, (*one).height) = size;
             }
             probed.map(drop)
         }
@@ -299,13 +299,18 @@ impl Demuxer {
             let (stream, number) = (packet.stream(), packet.data().first_chunk().copied().map(i32::from_be_bytes));
             self.ahead.push_back(packet);
             if stream == track {
-                let of = &self.media.streams[track];
+                let described = &self.media.streams[track];
                 // Drop-frame timecodes, and a wrap after 24 hours.
-                let flags = of.header().get(7).map_or(0, |flags| i32::from(flags & 3));
-                let found = number.zip(of.frame_rate).and_then(|(number, rate)| timecode_of(number, rate, flags));
+                let flags = described.header().get(7).map_or(0, |flags| i32::from(flags & 3));
+                let found =
+                    number.zip(described.frame_rate).and_then(|(number, rate)| timecode_of(number, rate, flags));
                 let Some(timecode) = found else { break };
-                let shown = self.media.streams.iter_mut().filter(|of| of.index == track || of.kind == MediaType::Video);
-                shown.for_each(|of| of.metadata.push(("timecode".to_owned(), timecode.clone())));
+                let shown = self
+                    .media
+                    .streams
+                    .iter_mut()
+                    .filter(|described| described.index == track || described.kind == MediaType::Video);
+                shown.for_each(|described| described.metadata.push(("timecode".to_owned(), timecode.clone())));
                 break;
             }
         }
@@ -476,9 +481,9 @@ impl Demuxer {
             self.media.programmes = (0..programmes)
                 .filter_map(|index| {
                     let programme = &**context.programs.add(index);
-                    let of =
-                        (0..programme.nb_stream_indexes as usize).map(|at| *programme.stream_index.add(at) as usize);
-                    let streams = of.filter(|&stream| stream < count).collect();
+                    let members = (0..programme.nb_stream_indexes as usize)
+                        .map(|entry| *programme.stream_index.add(entry) as usize);
+                    let streams = members.filter(|&stream| stream < count).collect();
                     let number = u16::try_from(programme.id).ok()?;
                     Some(Programme { number, streams, metadata: entries(programme.metadata) })
                 })
@@ -551,7 +556,7 @@ unsafe fn describe_stream(context: *mut ffi::AVFormatContext, stream: *mut ffi::
             frames: u64::try_from(s.nb_frames).ok().filter(|&frames| frames > 0),
             metadata: entries(s.metadata),
             disposition: s.disposition,
-            side_data: StreamSideData::of(stream),
+            side_data: StreamSideData::from_stream(stream),
             cover: cover(s),
         }
     }

@@ -11,7 +11,7 @@ pub(super) struct Rotation(pub &'static str);
 impl Rotation {
     /// The rotation of a display matrix: fixed-point numbers, row by row, which map `(x, y)` to `(a x + c y, b x + d
     /// y)`. `None` for no rotation, or one by other angles than quarter turns.
-    pub(super) fn of_matrix(matrix: &[u8]) -> Option<Self> {
+    pub(super) fn from_matrix(matrix: &[u8]) -> Option<Self> {
         let filters = match signs(matrix)? {
             [-1, 0, 0, 1] => "hflip",
             [1, 0, 0, -1] => VERTICAL_FLIP,
@@ -31,7 +31,7 @@ impl Rotation {
     }
 
     /// The rotation of an Exif orientation, a number from 1 to 8.
-    pub(super) fn of_exif(orientation: &str) -> Option<Self> {
+    pub(super) fn from_exif(orientation: &str) -> Option<Self> {
         let filters = match orientation.trim() {
             "2" => "hflip",
             "3" => HALF_TURN,

@@ -41,7 +41,7 @@ pub struct EncodedVideo {
 
 impl EncodedVideo {
     /// What `encoder` makes, with this side data.
-    pub fn of(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
+    pub fn new(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
         let ratio = |ratio: ffi::AVRational| [ratio.num, ratio.den];
         // SAFETY: the encoder is open. The copy of its parameters is valid, and read as numbers. Its header has
         // `extradata_size` bytes.
@@ -51,21 +51,21 @@ impl EncodedVideo {
             if ffi::avcodec_parameters_from_context(parameters.as_mut_ptr(), context) < 0 {
                 out_of_memory();
             }
-            let of = &*parameters.as_ptr();
+            let raw = &*parameters.as_ptr();
             EncodedVideo {
-                codec: text(ffi::avcodec_get_name(of.codec_id)),
-                tag: of.codec_tag,
-                header: header_of(of).to_vec(),
-                pixel_format: RawFormat::from_number(of.format).name(),
-                size: [of.width, of.height],
-                bit_rate: of.bit_rate,
-                bits: [of.bits_per_coded_sample, of.bits_per_raw_sample],
-                profile: of.profile,
-                level: of.level,
+                codec: text(ffi::avcodec_get_name(raw.codec_id)),
+                tag: raw.codec_tag,
+                header: header_of(raw).to_vec(),
+                pixel_format: RawFormat::from_number(raw.format).name(),
+                size: [raw.width, raw.height],
+                bit_rate: raw.bit_rate,
+                bits: [raw.bits_per_coded_sample, raw.bits_per_raw_sample],
+                profile: raw.profile,
+                level: raw.level,
                 sample_aspect_ratio: ratio(context.sample_aspect_ratio),
-                field_order: of.field_order as i32,
-                colour: Colour::from(of).numbers(),
-                delay: of.video_delay,
+                field_order: raw.field_order as i32,
+                colour: Colour::from(raw).numbers(),
+                delay: raw.video_delay,
                 time_base: ratio(context.time_base),
                 frame_rate: ratio(context.framerate),
                 side_data: side_data.named(),
@@ -81,7 +81,7 @@ impl EncodedVideo {
 
     /// The side data about the display.
     pub(super) fn side_data(&self) -> StreamSideData {
-        StreamSideData::of_names(&self.side_data)
+        StreamSideData::from_names(&self.side_data)
     }
 
     /// Average frames a second, and width to height of a pixel.

@@ -290,7 +290,7 @@ mod tests {
         let rate = Rational::new(25, 1);
         let mut picture = Picture::from_frame(&frame).unwrap();
         drop(frame);
-        let options = VideoOptions::new(VideoFormat::of(&picture), rate.invert());
+        let options = VideoOptions::new(VideoFormat::from_picture(&picture), rate.invert());
         let options = VideoOptions { frame_rate: Some(rate), ..options };
         // The packet of this encoder holds the AVFrame that the encoder got.
         let mut encoder = VideoEncoder::open(Encoder::find("wrapped_avframe").unwrap(), &options).unwrap();

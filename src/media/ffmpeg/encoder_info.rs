@@ -112,7 +112,7 @@ pub fn is_lossless(codec: Id) -> bool {
     let kinds = ffi::AV_CODEC_PROP_LOSSLESS | ffi::AV_CODEC_PROP_LOSSY;
     // SAFETY: the result is null or a constant of the library.
     let properties = unsafe { ffi::avcodec_descriptor_get(codec.into()).as_ref() };
-    properties.is_some_and(|of| of.props & kinds == ffi::AV_CODEC_PROP_LOSSLESS)
+    properties.is_some_and(|descriptor| descriptor.props & kinds == ffi::AV_CODEC_PROP_LOSSLESS)
 }
 
 /// All video encoders of this FFmpeg, in its own order.

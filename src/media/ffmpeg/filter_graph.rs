@@ -26,7 +26,7 @@ pub struct GraphVideo {
 
 impl GraphVideo {
     /// Pictures like this one, with times in units of `time_base` (seconds), and this many a second.
-    pub fn of(picture: &Picture, time_base: Rational, frame_rate: Option<Rational>) -> Self {
+    pub fn new(picture: &Picture, time_base: Rational, frame_rate: Option<Rational>) -> Self {
         let sample_aspect_ratio = picture.sample_aspect_ratio();
         GraphVideo { format: picture.format(), size: picture.size(), sample_aspect_ratio, time_base, frame_rate }
     }
@@ -36,9 +36,9 @@ impl GraphVideo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
     /// The format ahead of it.
-    pub from: RawFormat,
+    pub source: RawFormat,
     /// The format behind it.
-    pub to: RawFormat,
+    pub target: RawFormat,
     /// Whether it is behind the last filter of the chain.
     pub is_last: bool,
     /// Whether a filter `format` of the chain requests the format: the one ahead of the conversion if it is the last
@@ -215,7 +215,7 @@ pub struct FilterGraph {
     graph: Graph,
     /// The arguments of its source, which describe the pictures that it takes.
     source: String,
-    from: GraphVideo,
+    input: GraphVideo,
     /// What becomes of fields in it.
     fields: Fields,
     /// End of the last picture that was sent.
@@ -231,7 +231,7 @@ impl FilterGraph {
         filter::find(name).is_some()
     }
 
-    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `from`. The output has one of `formats`, or
+    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `input`. The output has one of `formats`, or
     /// any format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours. A
     /// `still` picture is a second input of the chain, called `cube`, which is there at all times.
     ///
@@ -240,16 +240,16 @@ impl FilterGraph {
     /// last message in the log has the details.
     pub fn open(
         chain: &Name,
-        from: GraphVideo,
+        input: GraphVideo,
         like: Option<&Picture>,
         still: Option<Picture>,
         formats: &[RawFormat],
     ) -> Result<Self, Error> {
         super::init();
-        let mut sources = vec![("in", arguments(&from, like))];
+        let mut sources = vec![("in", arguments(&input, like))];
         if let Some(still) = &still {
             let (format, size) = (still.format(), still.size());
-            let video = GraphVideo { format, size, sample_aspect_ratio: None, frame_rate: None, ..from };
+            let video = GraphVideo { format, size, sample_aspect_ratio: None, frame_rate: None, ..input };
             sources.push((STILL, arguments(&video, Some(still))));
         }
         let mut graph = configured(chain, &sources, formats, true)?;
@@ -266,12 +266,12 @@ impl FilterGraph {
             source.source().close(BEFORE_ALL + 1)?;
         }
         let source = sources.swap_remove(0).1;
-        Ok(FilterGraph { graph, source, from, fields, end: ffi::AV_NOPTS_VALUE, has_ended: false })
+        Ok(FilterGraph { graph, source, input, fields, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 
     /// Whether it is for pictures like this one.
     pub fn takes(&self, picture: &Picture) -> bool {
-        let video = GraphVideo::of(picture, self.from.time_base, self.from.frame_rate);
+        let video = GraphVideo::new(picture, self.input.time_base, self.input.frame_rate);
         self.source == arguments(&video, Some(picture))
     }
 
@@ -287,7 +287,7 @@ impl FilterGraph {
         let sent = match picture {
             Some(mut picture) => {
                 picture.samples()?;
-                let one = self.from.frame_rate.map_or(0, |rate| rescale(1, rate.invert(), self.from.time_base));
+                let one = self.input.frame_rate.map_or(0, |rate| rescale(1, rate.invert(), self.input.time_base));
                 let duration = Some(picture.duration()).filter(|&duration| duration > 0).unwrap_or(one);
                 self.end = picture.time().map_or(ffi::AV_NOPTS_VALUE, |time| time + duration);
                 // SAFETY: the graph is configured, and takes the references of a valid picture.
@@ -311,7 +311,7 @@ impl FilterGraph {
             Ok(_) => {
                 let time = picture.get().pts;
                 picture.get_mut().best_effort_timestamp = time;
-                if picture.format().is_rgb() != self.from.format.is_rgb() {
+                if picture.format().is_rgb() != self.input.format.is_rgb() {
                     picture.tag_converted();
                 }
                 self.fields.mark(&mut picture);
@@ -362,8 +362,8 @@ impl FilterGraph {
                 let is_last = text((*behind.dst).name) == "out";
                 let beside = if is_last { before.src } else { behind.dst };
                 Conversion {
-                    from: RawFormat::from_number(before.format),
-                    to: RawFormat::from_number(behind.format),
+                    source: RawFormat::from_number(before.format),
+                    target: RawFormat::from_number(behind.format),
                     is_last,
                     is_requested: text((*(*beside).filter).name) == "format",
                 }

@@ -79,38 +79,38 @@ pub trait GivePackets: Send {
 
 /// Numbered files.
 struct Files {
-    of: Sequence,
+    sequence: Sequence,
     open: OpenImage,
 }
 
 impl GivePackets for Files {
     fn count(&self) -> u64 {
-        self.of.count()
+        self.sequence.count()
     }
 
     fn packet(&mut self, place: u64) -> Result<Packet, Error> {
         let failed = |error: io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
-        let file = (self.open)(self.of.shown(place)).map_err(failed)?;
-        Packet::of_file(&file, [place as i64; 2], 1)
+        let file = (self.open)(self.sequence.shown(place)).map_err(failed)?;
+        Packet::from_file(&file, [place as i64; 2], 1)
     }
 }
 
 /// Images that are read one after the other.
 pub struct Images {
-    of: Box<dyn GivePackets>,
+    packets: Box<dyn GivePackets>,
     /// The place of the next one, from 0 on.
     next: u64,
 }
 
 impl Images {
-    /// Those that `of` gives.
-    pub fn new(of: Box<dyn GivePackets>) -> Self {
-        Images { of, next: 0 }
+    /// Those that `packets` gives.
+    pub fn new(packets: Box<dyn GivePackets>) -> Self {
+        Images { packets, next: 0 }
     }
 
     /// How many there are.
     pub fn count(&self) -> u64 {
-        self.of.count()
+        self.packets.count()
     }
 
     /// The next one; `None` behind the last.
@@ -118,7 +118,7 @@ impl Images {
         if self.next >= self.count() {
             return Ok(None);
         }
-        let packet = self.of.packet(self.next)?;
+        let packet = self.packets.packet(self.next)?;
         self.next += 1;
         Ok(Some(packet))
     }
@@ -133,9 +133,9 @@ impl Images {
 ///
 /// # Errors
 /// When the first one cannot be opened.
-pub(super) fn of_files(of: Sequence, mut open: OpenImage) -> io::Result<(File, Images)> {
-    let first = open(of.first())?;
-    Ok((first, Images::new(Box::new(Files { of, open }))))
+pub(super) fn open_images(sequence: Sequence, mut open: OpenImage) -> io::Result<(File, Images)> {
+    let first = open(sequence.first())?;
+    Ok((first, Images::new(Box::new(Files { sequence, open }))))
 }
 
 #[cfg(test)]
@@ -146,7 +146,9 @@ mod tests {
     fn places_have_numbers_and_images() {
         let numbers = vec![10, 20, 40];
         let skipping = Sequence::new(numbers.clone(), None).expect("images");
-        let places = |of: &Sequence| (0..5).map(|place| (of.number(place), of.shown(place))).collect::<Vec<_>>();
+        let places = |sequence: &Sequence| {
+            (0..5).map(|place| (sequence.number(place), sequence.shown(place))).collect::<Vec<_>>()
+        };
         assert_eq!(skipping.count(), 3);
         assert_eq!(places(&skipping), [(10, 10), (20, 20), (40, 40), (41, 40), (42, 40)]);
         let holding = Sequence::new(numbers, Some(10)).expect("images");

@@ -125,7 +125,7 @@ pub(super) fn install() {
 const CONCEALING: &[u8] = b"concealing ";
 
 /// The beginning of the message that a server refuses a request, with the number that it gives. Its level is not error.
-const OF_HTTP: &[u8] = b"HTTP error ";
+const HTTP_BEGINNING: &[u8] = b"HTTP error ";
 
 /// The beginning of the message that a file or an address is opened. Lists and filters open theirs in contexts of their
 /// own, and nothing else tells of it.
@@ -140,7 +140,7 @@ fn opened_in(message: &[u8]) -> Option<&[u8]> {
 
 /// The beginnings of errors about a missing reference. Undamaged streams cause them, too, after a seek: later pictures
 /// list references from before it, which they need not use.
-const OF_REFERENCES: [&[u8]; 5] = [
+const REFERENCE_BEGINNINGS: [&[u8]; 5] = [
     b"Could not find ref with POC",
     b"co located POCs unavailable",
     b"reference picture missing during reorder",
@@ -181,7 +181,7 @@ unsafe extern "C" fn remember(
     // SAFETY: FFmpeg passes a format that ends with NUL.
     let begins_with = |text: &[u8]| unsafe { CStr::from_ptr(format) }.to_bytes().starts_with(text);
     let logged = match level {
-        ..=ffi::AV_LOG_ERROR if !OF_REFERENCES.into_iter().any(begins_with) => Some(Logged::Error),
+        ..=ffi::AV_LOG_ERROR if !REFERENCE_BEGINNINGS.into_iter().any(begins_with) => Some(Logged::Error),
         ffi::AV_LOG_INFO if begins_with(CONCEALING) => Some(Logged::Concealed),
         _ => None,
     };
@@ -191,7 +191,7 @@ unsafe extern "C" fn remember(
     }
     // SAFETY: reads an atomic integer.
     let most = unsafe { ffi::av_log_get_level() };
-    let is_kept = level <= ffi::AV_LOG_ERROR || level == ffi::AV_LOG_WARNING && begins_with(OF_HTTP);
+    let is_kept = level <= ffi::AV_LOG_ERROR || level == ffi::AV_LOG_WARNING && begins_with(HTTP_BEGINNING);
     let tells_opening = matches!(level, ffi::AV_LOG_INFO | ffi::AV_LOG_DEBUG) && begins_with(OPENING);
     if level > most && !is_kept && !tells_opening {
         return;

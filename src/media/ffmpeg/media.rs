@@ -145,14 +145,14 @@ impl CodecParameters {
         CodecParameters(parameters)
     }
 
-    /// A copy of what `from` points to.
+    /// A copy of what `source` points to.
     ///
     /// # Safety
-    /// `from` points to valid parameters.
-    pub(super) unsafe fn copied(from: *const ffi::AVCodecParameters) -> Self {
+    /// `source` points to valid parameters.
+    pub(super) unsafe fn copied(source: *const ffi::AVCodecParameters) -> Self {
         let mut copy = CodecParameters::new();
         // SAFETY: both are valid, one by the caller's promise.
-        if unsafe { ffi::avcodec_parameters_copy(copy.as_mut_ptr(), from) } < 0 {
+        if unsafe { ffi::avcodec_parameters_copy(copy.as_mut_ptr(), source) } < 0 {
             out_of_memory();
         }
         copy
@@ -437,16 +437,16 @@ pub struct Media {
 const MAX_PROGRAMMES: usize = 1000;
 
 /// The most chapters of an input.
-const MOST_CHAPTERS: usize = 10_000;
+const MAX_CHAPTERS: usize = 10_000;
 
 /// The most bytes of keys and values in an input.
-const MOST_METADATA: usize = 16 << 20;
+const MAX_METADATA: usize = 16 << 20;
 
 /// Bytes that an entry takes beside its text.
 const ENTRY: usize = 2 * size_of::<String>();
 
 /// The most bytes of attached files and cover art in an input.
-const MOST_ATTACHED: usize = 256 << 20;
+const MAX_ATTACHED: usize = 256 << 20;
 
 impl Media {
     /// Checks that the description is of a size that files of cameras and films have.
@@ -461,10 +461,10 @@ impl Media {
         let cover = |stream: &Stream| stream.cover.as_ref().map_or(0, Vec::len);
         let attached = self.streams.iter().map(|stream| stream.header().len() + cover(stream));
         for (there, most, what) in [
-            (self.chapters.len(), MOST_CHAPTERS, "chapters"),
+            (self.chapters.len(), MAX_CHAPTERS, "chapters"),
             (self.programmes.len(), MAX_PROGRAMMES, "programmes"),
-            (texts, MOST_METADATA, "bytes of metadata"),
-            (attached.sum(), MOST_ATTACHED, "bytes of attached files"),
+            (texts, MAX_METADATA, "bytes of metadata"),
+            (attached.sum(), MAX_ATTACHED, "bytes of attached files"),
         ] {
             if there > most {
                 return Err(OpenError::too_much(most, what));
@@ -474,7 +474,7 @@ impl Media {
     }
 
     /// The description of raw video without a container.
-    pub fn of_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
+    pub fn for_raw_video(demuxer: &str, rate: Rational, sample_aspect_ratio: Option<Rational>) -> Self {
         let mut parameters = CodecParameters::new();
         parameters.set_medium(MediaType::Video);
         parameters.set_id(ffmpeg_next::codec::Id::RAWVIDEO);

@@ -252,9 +252,9 @@ fn check(code: i32) -> Result<i32, Error> {
     if code < 0 { Err(Error::from(code)) } else { Ok(code) }
 }
 
-/// `time` in units of `to` instead of `from`, rounded to the nearest.
-pub fn rescale(time: i64, from: Rational, to: Rational) -> i64 {
-    time.rescale(from, to)
+/// `time` in units of `target` instead of `source`, rounded to the nearest.
+pub fn rescale(time: i64, source: Rational, target: Rational) -> i64 {
+    time.rescale(source, target)
 }
 
 /// The time base of microseconds.
@@ -269,7 +269,7 @@ fn location(name: impl AsRef<OsStr>) -> CString {
     let has_colon = text.contains(':') && !text.contains("://");
     let is_there = || !text.starts_with("pipe:") && Path::new(name).exists();
     let is_file = has_colon && (!knows_protocol(&text) || is_there());
-    c_string(Name::of_parts([&if is_file { "file:" } else { "" }, &name]))
+    c_string(Name::from_parts([&if is_file { "file:" } else { "" }, &name]))
 }
 
 /// Whether this FFmpeg has the protocol of this URL. `pipe:` is one with a number alone: FFmpeg would read `pipe:0.mkv`

@@ -242,7 +242,7 @@ impl Muxer {
         let kept = programmes.iter().filter(|programme| streams.iter().any(|stream| is_in(programme, stream)));
         for (place, programme) in kept.enumerate() {
             let in_none = |stream: &_| !programmes.iter().any(|programme| is_in(programme, stream));
-            let own = streams.iter().filter(|stream| is_in(programme, stream) || place == 0 && in_none(*stream));
+            let members = streams.iter().filter(|stream| is_in(programme, stream) || place == 0 && in_none(*stream));
             let number = programme.number.into();
             // SAFETY: the context is valid, its header not yet written, and the streams are its own. It frees the
             // programme.
@@ -252,7 +252,7 @@ impl Muxer {
                     return Err(OUT_OF_MEMORY);
                 }
                 set_entries(&mut (*added).metadata, &programme.metadata);
-                own.for_each(|(_, to)| ffi::av_program_add_stream_index(self.ptr, number, to.0 as u32));
+                members.for_each(|(_, target)| ffi::av_program_add_stream_index(self.ptr, number, target.0 as u32));
             }
         }
         Ok(())
@@ -368,8 +368,8 @@ impl Muxer {
             _ => ("cover.jpg", "image/jpeg"),
         };
         let named = |key: &str| metadata.iter().any(|(k, _)| k.eq_ignore_ascii_case(key));
-        let own = [("filename", name), ("mimetype", kind)].into_iter().filter(|(key, _)| !named(key));
-        let own: Metadata = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let tags = [("filename", name), ("mimetype", kind)].into_iter().filter(|(key, _)| !named(key));
+        let tags: Metadata = tags.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         // SAFETY: the stream is new; its extradata is allocated by FFmpeg, with padding, and freed with the stream.
         unsafe {
             let parameters = (*stream).codecpar;
@@ -377,7 +377,7 @@ impl Muxer {
             (*parameters).codec_id = (*original.parameters.as_ptr()).codec_id;
             set_header(parameters, picture)?;
             set_entries(&mut (*stream).metadata, metadata);
-            set_entries(&mut (*stream).metadata, &own);
+            set_entries(&mut (*stream).metadata, &tags);
         }
         Ok(())
     }
@@ -466,18 +466,18 @@ impl Muxer {
         packet.set_stream(stream.0);
         // SAFETY: the header is written, and the stream is this output's. FFmpeg takes the packet's references.
         unsafe {
-            let to = &**(*self.ptr).streams.add(stream.0);
-            packet.rescale(time_base, to.time_base.into());
-            packet.shift(self.delay_left_out(to));
+            let target = &**(*self.ptr).streams.add(stream.0);
+            packet.rescale(time_base, target.time_base.into());
+            packet.shift(self.delay_left_out(target));
             (*packet.as_mut_ptr()).pos = -1;
             // Equal times of subtitles and data are valid in any container.
-            let kind = MediaType::from((*to.codecpar).codec_type);
+            let kind = MediaType::from((*target.codecpar).codec_type);
             let is_strict = matches!(kind, MediaType::Video | MediaType::Audio);
             let least_step = i64::from(is_strict && !self.container.allows_equal_times());
             let last = self.last_dts[stream.0];
             let delay = last.map_or(0, |last| packet.delay_to(last.saturating_add(least_step)));
             self.last_dts[stream.0] = packet.dts().or(last);
-            let delay = rescale(delay, to.time_base.into(), super::microseconds());
+            let delay = rescale(delay, target.time_base.into(), super::microseconds());
             check(ffi::av_interleaved_write_frame(self.ptr, packet.as_mut_ptr()))?;
             check(self.failed.load(Ordering::Relaxed))?;
             // The RTSP muxer does not report an interrupted write.
@@ -496,8 +496,8 @@ impl Muxer {
         packet.set_stream(stream.0);
         // SAFETY: the header is written, and the stream is this output's. Null writes what the muxer still holds.
         unsafe {
-            let to = &**(*self.ptr).streams.add(stream.0);
-            packet.rescale(time_base, to.time_base.into());
+            let target = &**(*self.ptr).streams.add(stream.0);
+            packet.rescale(time_base, target.time_base.into());
             (*packet.as_mut_ptr()).pos = -1;
             check(ffi::av_write_frame(self.ptr, packet.as_mut_ptr()))?;
             check(ffi::av_write_frame(self.ptr, std::ptr::null_mut())).map(drop)
@@ -513,7 +513,7 @@ impl Muxer {
         self.begin_grace();
         let is_file = |url: &CStr| {
             let name = url.to_bytes().strip_prefix(b"file:").unwrap_or(url.to_bytes());
-            std::fs::metadata(OsStr::from_bytes(name)).is_ok_and(|at| at.is_file())
+            std::fs::metadata(OsStr::from_bytes(name)).is_ok_and(|metadata| metadata.is_file())
         };
         // SAFETY: the context's own name, which was set when it was opened.
         let is_readable = self.container.has_edit_lists() && is_file(unsafe { CStr::from_ptr((*self.ptr).url) });
@@ -525,8 +525,8 @@ impl Muxer {
             let earlier = if pb.is_null() { Ok(0) } else { check((*pb).error) };
             let bytes = if pb.is_null() { 0 } else { ffi::avio_seek(pb, 0, libc::SEEK_CUR) };
             let closed = self.close();
-            let own = check(self.failed.load(Ordering::Relaxed));
-            trailer.and(earlier).and(closed).and(own)?;
+            let result = check(self.failed.load(Ordering::Relaxed));
+            trailer.and(earlier).and(closed).and(result)?;
             if is_readable {
                 self.check_index()?;
             }
@@ -547,8 +547,8 @@ impl Muxer {
         // streams with parameters. It is closed here, and nowhere else.
         unsafe {
             let streams = |context: *const ffi::AVFormatContext| {
-                let of = (0..(*context).nb_streams as usize).map(|index| &**(*context).streams.add(index));
-                let described = of.filter(|stream| DESCRIBED.contains(&(*stream.codecpar).codec_id));
+                let each = (0..(*context).nb_streams as usize).map(|index| &**(*context).streams.add(index));
+                let described = each.filter(|stream| DESCRIBED.contains(&(*stream.codecpar).codec_id));
                 let facts = described.map(|stream| (stream.nb_frames, (*stream.codecpar).extradata_size > 0));
                 facts.collect::<Vec<_>>()
             };

@@ -42,7 +42,7 @@ impl Nvdec {
     /// each waits for what the others have enqueued there.
     fn use_own_stream(&self, gpu: usize) {
         let (context, _) = self.handles();
-        let Some(stream) = DecoderStream::of(gpu, context) else { return };
+        let Some(stream) = DecoderStream::open(gpu, context) else { return };
         // SAFETY: a CUDA device that no decoder uses yet; what `user_opaque` points to is freed by `free`, after the
         // device itself.
         unsafe {

@@ -18,14 +18,14 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The most streams of an input.
-pub(super) const MOST_STREAMS: usize = 1000;
+pub(super) const MAX_STREAMS: usize = 1000;
 
 /// The most files and addresses that are opened before the streams are known, and the most that are open at once.
-const MOST_OPENS: usize = 1000;
+const MAX_OPENS: usize = 1000;
 
 /// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that
 /// names another one takes some.
-const MOST_STACK: usize = 512 << 10;
+const MAX_STACK: usize = 512 << 10;
 
 type IoOpen = unsafe extern "C" fn(
     *mut ffi::AVFormatContext,
@@ -71,10 +71,10 @@ impl From<Exceeded> for OpenError {
     fn from(exceeded: Exceeded) -> Self {
         match exceeded {
             Exceeded::Opens => OpenError::Limit(format!(
-                "it opens more than {MOST_OPENS} files or addresses before the first frame, as a playlist does that \
+                "it opens more than {MAX_OPENS} files or addresses before the first frame, as a playlist does that \
                  names itself (open the video that it names)"
             )),
-            Exceeded::Streams => OpenError::too_much(MOST_STREAMS, "streams"),
+            Exceeded::Streams => OpenError::too_much(MAX_STREAMS, "streams"),
             Exceeded::Depth => OpenError::Limit(
                 "the files that it names nest too deeply, as in a playlist that names itself (open the video that it \
                  names)"
@@ -103,7 +103,7 @@ impl Opens {
 
     /// The reader of the given file, if there is one.
     fn served(&self) -> Option<Result<CustomIo, Error>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::of_file)
+        self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::for_file)
     }
 
     /// Applies the bounds to `context` and those that it opens. The calling thread opens it next.
@@ -119,7 +119,7 @@ impl Opens {
         unsafe {
             (*context).interrupt_callback = ffi::AVIOInterruptCB { callback: Some(is_due), opaque: this };
             // One more, to recognize an input with more streams than allowed.
-            (*context).max_streams = MOST_STREAMS as c_int + 1;
+            (*context).max_streams = MAX_STREAMS as c_int + 1;
             if let (Some(open), Some(close)) = ((*context).io_open, (*context).io_close2) {
                 DEFAULTS.get_or_init(|| (open, close));
                 (*context).opaque = this;
@@ -158,12 +158,12 @@ impl Opens {
         let context = self.opening.load(Ordering::Relaxed);
         // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that
         // waits.
-        if !context.is_null() && unsafe { (*context).nb_streams } as usize > MOST_STREAMS {
+        if !context.is_null() && unsafe { (*context).nb_streams } as usize > MAX_STREAMS {
             let _ = self.exceeded.set(Exceeded::Streams);
         }
         let here = 0_u8;
         let base = BASE.get();
-        if base != 0 && base.saturating_sub(ptr::from_ref(&here).addr()) > MOST_STACK {
+        if base != 0 && base.saturating_sub(ptr::from_ref(&here).addr()) > MAX_STACK {
             let _ = self.exceeded.set(Exceeded::Depth);
         }
     }
@@ -173,7 +173,7 @@ impl Opens {
         self.look();
         let is_opening = !self.opening.load(Ordering::Relaxed).is_null();
         let count = if is_opening { self.count.fetch_add(1, Ordering::Relaxed) } else { 0 };
-        if count >= MOST_OPENS || self.open.load(Ordering::Relaxed) >= MOST_OPENS {
+        if count >= MAX_OPENS || self.open.load(Ordering::Relaxed) >= MAX_OPENS {
             let _ = self.exceeded.set(Exceeded::Opens);
         }
         !self.is_due()
@@ -191,7 +191,7 @@ unsafe extern "C" fn is_due(opens: *mut c_void) -> c_int {
 ///
 /// # Safety
 /// The context is valid. If it has our callback, what that is called with is there.
-unsafe fn of_context<'a>(context: *mut ffi::AVFormatContext) -> Option<&'a Opens> {
+unsafe fn context_opens<'a>(context: *mut ffi::AVFormatContext) -> Option<&'a Opens> {
     // SAFETY: by the caller's promise.
     unsafe {
         let callback = &(*context).interrupt_callback;
@@ -212,7 +212,7 @@ unsafe extern "C" fn io_open(
     let Some((open, _)) = DEFAULTS.get() else { return ffi::AVERROR_EXIT };
     // SAFETY: FFmpeg calls this for a valid context, with what its own function takes.
     unsafe {
-        let opens = of_context(context);
+        let opens = context_opens(context);
         if opens.is_some_and(|opens| !opens.admit()) {
             return ffi::AVERROR_EXIT;
         }
@@ -236,7 +236,7 @@ unsafe extern "C" fn io_close(context: *mut ffi::AVFormatContext, pb: *mut ffi::
     let Some((_, close)) = DEFAULTS.get() else { return ffi::AVERROR_EXIT };
     // SAFETY: as in `io_open`.
     unsafe {
-        if let Some(opens) = of_context(context).filter(|_| !pb.is_null()) {
+        if let Some(opens) = context_opens(context).filter(|_| !pb.is_null()) {
             // Files that an inner context opened by FFmpeg's own function were not counted.
             let less = |open: usize| Some(open.saturating_sub(1));
             let _ = opens.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

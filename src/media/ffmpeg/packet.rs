@@ -20,9 +20,9 @@ owned!(Packet { pinned: false }, AVPacket, av_packet_alloc, av_packet_free);
 
 impl Packet {
     /// A packet with these bytes, times and duration; `is_key` if it is a key frame.
-    pub fn of_bytes(bytes: &[u8], times: [i64; 2], duration: i64, is_key: bool) -> Self {
+    pub fn from_bytes(bytes: &[u8], times: [i64; 2], duration: i64, is_key: bool) -> Self {
         let size = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
-        let mut packet = Packet::of_size(size, times, duration).unwrap_or_else(|_| out_of_memory());
+        let mut packet = Packet::with_size(size, times, duration).unwrap_or_else(|_| out_of_memory());
         // SAFETY: the new bytes are the packet's own, and no more than those that are copied.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (*packet.ptr).data, size as usize) };
         packet.get_mut().flags = if is_key { ffi::AV_PKT_FLAG_KEY } else { 0 };
@@ -33,11 +33,11 @@ impl Packet {
     #[must_use]
     pub fn with_bytes(&self, bytes: &[u8]) -> Self {
         let times = [self.pts(), self.dts()].map(|time| time.unwrap_or(0));
-        Packet::of_bytes(bytes, times, self.duration(), self.is_key())
+        Packet::from_bytes(bytes, times, self.duration(), self.is_key())
     }
 
     /// A key frame of this many bytes, which are not written yet.
-    fn of_size(size: i32, times: [i64; 2], duration: i64) -> Result<Self, Error> {
+    fn with_size(size: i32, times: [i64; 2], duration: i64) -> Result<Self, Error> {
         let mut packet = Packet::new();
         // SAFETY: the packet is valid and empty.
         check(unsafe { ffi::av_new_packet(packet.ptr, size) })?;
@@ -52,10 +52,10 @@ impl Packet {
     ///
     /// # Errors
     /// When it cannot be read, or is too large.
-    pub(super) fn of_file(mut file: &File, times: [i64; 2], duration: i64) -> Result<Self, Error> {
+    pub(super) fn from_file(mut file: &File, times: [i64; 2], duration: i64) -> Result<Self, Error> {
         let failed = |error: std::io::Error| Error::Other { errno: error.raw_os_error().unwrap_or(libc::EIO) };
         let size = i32::try_from(file.metadata().map_err(failed)?.len()).map_err(|_| super::OUT_OF_MEMORY)?;
-        let packet = Packet::of_size(size, times, duration)?;
+        let packet = Packet::with_size(size, times, duration)?;
         // SAFETY: the packet has `size` bytes at `data`, which nothing else uses. The allocator has not written to
         // them.
         let bytes = unsafe {
@@ -215,9 +215,9 @@ impl Packet {
     }
 
     /// Converts its times to another time base.
-    pub fn rescale(&mut self, from: Rational, to: Rational) {
+    pub fn rescale(&mut self, source: Rational, target: Rational) {
         // SAFETY: the packet is valid.
-        unsafe { ffi::av_packet_rescale_ts(self.ptr, from.into(), to.into()) };
+        unsafe { ffi::av_packet_rescale_ts(self.ptr, source.into(), target.into()) };
     }
 }
 
@@ -281,7 +281,7 @@ mod tests {
 
     /// A decoder of raw gray pictures of 64x48.
     fn raw_decoder() -> Decoder {
-        let mut stream = Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams.remove(0);
+        let mut stream = Media::for_raw_video("rawvideo", Rational::new(25, 1), None).streams.remove(0);
         // SAFETY: the parameters are valid, and this function is their only user.
         unsafe {
             let parameters = stream.parameters.as_mut_ptr();

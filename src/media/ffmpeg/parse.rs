@@ -34,8 +34,8 @@ pub fn counts_timecode(timecode: &str, rate: Rational) -> bool {
     // SAFETY: a timecode to fill in, and a NUL-terminated text.
     unsafe {
         let mut parsed: ffi::AVTimecode = std::mem::zeroed();
-        let from = c_string(timecode);
-        ffi::av_timecode_init_from_string(&mut parsed, rate.into(), from.as_ptr(), std::ptr::null_mut()) >= 0
+        let source = c_string(timecode);
+        ffi::av_timecode_init_from_string(&mut parsed, rate.into(), source.as_ptr(), std::ptr::null_mut()) >= 0
     }
 }
 
@@ -45,8 +45,9 @@ pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<Str
     // SAFETY: a timecode to fill in, a NUL-terminated text, and a buffer of the length that FFmpeg requires.
     unsafe {
         let mut parsed: ffi::AVTimecode = std::mem::zeroed();
-        let from = c_string(timecode);
-        check(ffi::av_timecode_init_from_string(&mut parsed, rate.into(), from.as_ptr(), std::ptr::null_mut())).ok()?;
+        let source = c_string(timecode);
+        check(ffi::av_timecode_init_from_string(&mut parsed, rate.into(), source.as_ptr(), std::ptr::null_mut()))
+            .ok()?;
         parsed.flags |= ffi::AVTimecodeFlag::AV_TIMECODE_FLAG_24HOURSMAX as u32;
         Some(text(ffi::av_timecode_make_string(&parsed, buffer.as_mut_ptr(), frames)))
     }

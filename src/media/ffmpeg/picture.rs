@@ -28,14 +28,14 @@ pub struct PictureProperties {
 }
 
 /// The identifiers of what x264 and x265 say of themselves in the user data of a video.
-const OF_ENCODERS: [&[u8]; 2] = [
+const ENCODER_IDENTIFIERS: [&[u8]; 2] = [
     b"\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
     b"\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e",
 ];
 
 /// Whether this is what an encoder says of itself.
 fn is_of_encoder(data: &[u8]) -> bool {
-    OF_ENCODERS.iter().any(|begin| data.starts_with(begin))
+    ENCODER_IDENTIFIERS.iter().any(|begin| data.starts_with(begin))
 }
 
 /// The AFD that says that all of the picture is meant.
@@ -122,8 +122,8 @@ impl Picture {
                 // SAFETY: the frame was allocated here, so its rows follow each other from `start` on, `stride` bytes
                 // each; these are two of them.
                 unsafe {
-                    let from = start.add(y.saturating_sub(2) * stride);
-                    std::ptr::copy_nonoverlapping(from, start.add(y * stride), stride);
+                    let source = start.add(y.saturating_sub(2) * stride);
+                    std::ptr::copy_nonoverlapping(source, start.add(y * stride), stride);
                 }
             }
         }
@@ -451,9 +451,9 @@ impl Picture {
     /// Its own timecode, of MPEG or of SEI, if it is not zero.
     pub fn timecode(&self) -> Option<String> {
         use ffi::AVFrameSideDataType::{AV_FRAME_DATA_GOP_TIMECODE, AV_FRAME_DATA_S12M_TIMECODE};
-        let number = |kind, at: usize| {
+        let number = |kind, index: usize| {
             let data = self.side_data(kind)?;
-            Some(u32::from_ne_bytes(*data.get(at..)?.first_chunk()?))
+            Some(u32::from_ne_bytes(*data.get(index..)?.first_chunk()?))
         };
         let of_mpeg = number(AV_FRAME_DATA_GOP_TIMECODE, if cfg!(target_endian = "big") { 4 } else { 0 });
         // Its first number is how many there are.

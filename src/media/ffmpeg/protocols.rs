@@ -70,13 +70,13 @@ pub(super) fn is_playlist(demuxer: &str) -> bool {
 }
 
 /// The protocols that an input from a pipe may open, given the format that the user has named.
-pub(super) fn of_pipe(format: Option<&str>) -> &'static str {
+pub(super) fn pipe_protocols(format: Option<&str>) -> &'static str {
     // With an explicit playlist format, local files are allowed.
     if format.is_some_and(is_playlist) { LOCAL } else { PIPE }
 }
 
 /// The protocols that the input at `url` may open.
-pub(super) fn of_url(url: &str) -> String {
+pub(super) fn url_protocols(url: &str) -> String {
     // SAFETY: a NUL-terminated name; the result is null or a constant.
     let name = unsafe { text(ffi::avio_find_protocol_name(c_string(url).as_ptr())) };
     match name.as_str() {
@@ -84,7 +84,7 @@ pub(super) fn of_url(url: &str) -> String {
         "pipe" | "fd" => format!("{name},{PIPE}"),
         _ if WRAPPERS.contains(&name.as_str()) => {
             let inner = url.split_once([':', '+']).map_or("", |(_, inner)| inner);
-            format!("{name},{}", of_url(inner))
+            format!("{name},{}", url_protocols(inner))
         }
         // Some protocols, such as RTSP, belong to a demuxer.
         "" => NETWORK.to_owned(),
@@ -108,12 +108,12 @@ mod tests {
     #[test]
     fn only_urls_of_the_network_may_open_the_network() {
         for url in ["http://host/a.m3u8", "rtsp://host/a", "udp://host:1", "srt://host:1", "cache:http://host/a"] {
-            let protocols = of_url(url);
+            let protocols = url_protocols(url);
             assert!(protocols.split(',').any(|name| name == "tcp"), "{url}: {protocols}");
             assert!(!protocols.split(',').any(|name| ["file", "concat", "subfile", "pipe"].contains(&name)), "{url}");
         }
         for url in ["in.mkv", "file:in.mkv", "/a/b://c.mkv", "concat:a.ts|b.ts", "subfile,,start,0,end,9,,:in.mkv"] {
-            let protocols = of_url(url);
+            let protocols = url_protocols(url);
             assert!(protocols.ends_with(LOCAL) && !protocols.contains("tcp"), "{url}: {protocols}");
         }
     }

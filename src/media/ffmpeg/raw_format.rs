@@ -65,14 +65,14 @@ impl RawFormat {
         RawFormat::from_name(&self.name().replacen("yuv", "yuvj", 1)).filter(|format| format.is_full_range_yuv())
     }
 
-    /// Whether a conversion to `to` loses bits, chroma resolution or alpha.
-    pub fn loses_in(self, to: RawFormat) -> bool {
-        self.loses_colour_in(to) || self.has_alpha() && !to.has_alpha()
+    /// Whether a conversion to `target` loses bits, chroma resolution or alpha.
+    pub fn loses_in(self, target: RawFormat) -> bool {
+        self.loses_colour_in(target) || self.has_alpha() && !target.has_alpha()
     }
 
-    /// Whether a conversion to `to` loses bits or chroma resolution. Alpha does not count.
-    pub fn loses_colour_in(self, to: RawFormat) -> bool {
-        to.depth() < self.depth() || to.chroma_resolution() < self.chroma_resolution()
+    /// Whether a conversion to `target` loses bits or chroma resolution. Alpha does not count.
+    pub fn loses_colour_in(self, target: RawFormat) -> bool {
+        target.depth() < self.depth() || target.chroma_resolution() < self.chroma_resolution()
     }
 
     /// Whether it is one of the `yuvj` formats, which imply full range.

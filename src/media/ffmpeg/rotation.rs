@@ -55,10 +55,10 @@ impl AutoRotate {
         let Some(rotation) = self.rotation else { return Ok(picture) };
         let is_quarter_turn = rotation.0.starts_with("transpose");
         let picture = if is_quarter_turn { self.with_even_chroma(picture)? } else { picture };
-        let mut graph = match self.graph.take().filter(|(of, graph)| *of == rotation && graph.takes(&picture)) {
+        let mut graph = match self.graph.take().filter(|(known, graph)| *known == rotation && graph.takes(&picture)) {
             Some((_, graph)) => graph,
             None => {
-                let video = GraphVideo::of(&picture, microseconds(), None);
+                let video = GraphVideo::new(&picture, microseconds(), None);
                 FilterGraph::open(&rotation.0.into(), video, Some(&picture), None, &[])?
             }
         };
@@ -82,7 +82,7 @@ impl AutoRotate {
     /// would do so itself, but would lose depth and range.
     fn with_even_chroma(&mut self, picture: Picture) -> Result<Picture, Error> {
         let Some(format) = picture.format().without_subsampling() else { return Ok(picture) };
-        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::of(&picture) })
+        self.even_chroma.picture(&picture, VideoFormat { format, ..VideoFormat::from_picture(&picture) })
     }
 
     /// Rotates a frame.
@@ -113,9 +113,9 @@ fn rotation_of(picture: &Picture) -> Option<Rotation> {
         let frame = picture.get();
         let matrix = ffi::av_frame_get_side_data(frame, ffi::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX);
         if let Some(side) = matrix.as_ref() {
-            return Rotation::of_matrix(std::slice::from_raw_parts(side.data, side.size));
+            return Rotation::from_matrix(std::slice::from_raw_parts(side.data, side.size));
         }
         let entry = ffi::av_dict_get(frame.metadata, c"Orientation".as_ptr(), std::ptr::null(), 0);
-        entry.as_ref().and_then(|entry| Rotation::of_exif(&text(entry.value)))
+        entry.as_ref().and_then(|entry| Rotation::from_exif(&text(entry.value)))
     }
 }

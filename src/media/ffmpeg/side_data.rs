@@ -39,7 +39,7 @@ impl StreamSideData {
     ///
     /// # Safety
     /// `stream` is a valid stream of an open input.
-    pub(super) unsafe fn of(stream: *const ffi::AVStream) -> Self {
+    pub(super) unsafe fn from_stream(stream: *const ffi::AVStream) -> Self {
         #[cfg(not(ffmpeg_6_1))]
         // SAFETY: by the caller's promise.
         let (data, count) = unsafe { ((*stream).side_data.cast_const(), (*stream).nb_side_data) };
@@ -153,13 +153,13 @@ impl StreamSideData {
 
     /// The entries about display, by name, to be stored.
     pub(super) fn named(&self) -> Vec<(String, Vec<u8>)> {
-        let name = |kind| ABOUT_DISPLAY.iter().find(|(_, of)| *of == kind).map(|(name, _)| (*name).to_owned());
+        let name = |kind| ABOUT_DISPLAY.iter().find(|(_, listed)| *listed == kind).map(|(name, _)| (*name).to_owned());
         self.entries.iter().filter_map(|(kind, bytes)| Some((name(*kind)?, bytes.clone()))).collect()
     }
 
     /// The side data with these names; unknown ones are left out.
-    pub(super) fn of_names(named: &[(String, Vec<u8>)]) -> Self {
-        let kind = |name: &str| ABOUT_DISPLAY.iter().find(|(of, _)| *of == name).map(|(_, kind)| *kind);
+    pub(super) fn from_names(named: &[(String, Vec<u8>)]) -> Self {
+        let kind = |name: &str| ABOUT_DISPLAY.iter().find(|(listed, _)| *listed == name).map(|(_, kind)| *kind);
         StreamSideData {
             entries: named.iter().filter_map(|(name, bytes)| Some((kind(name)?, bytes.clone()))).collect(),
         }
@@ -173,7 +173,7 @@ impl StreamSideData {
 
     /// The rotation that players must apply, if it is by quarter turns.
     pub(super) fn rotation(&self) -> Option<Rotation> {
-        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(Rotation::of_matrix)
+        self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX).and_then(Rotation::from_matrix)
     }
 
     /// Whether the rotation is by another angle than quarter turns.

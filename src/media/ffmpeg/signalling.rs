@@ -91,7 +91,7 @@ impl Signalling {
     }
 
     /// What is said in pictures of this codec and beside them.
-    pub fn of(codec: Id, container: Container) -> Self {
+    pub fn new(codec: Id, container: Container) -> Self {
         let (pictures, name) = (Signalling::in_pictures(codec), container.name());
         let found = CONTAINERS.iter().find(|(names, _)| names.contains(&name.as_str()));
         let beside = found.map_or(SILENT, |(_, row)| *row);
@@ -134,8 +134,8 @@ impl Signalling {
         let usual = Matrix::usual(Model::Yuv, size);
         if converts && colour.known_matrix().is_some() && !self.says_matrix(colour, size) {
             let all = if let Only(all) = self.matrix { all } else { &[] };
-            let own = all.iter().find(|own| **own == usual).or(all.first());
-            return colour.with_matrix(own.copied().unwrap_or(usual));
+            let found = all.iter().find(|found| **found == usual).or(all.first());
+            return colour.with_matrix(found.copied().unwrap_or(usual));
         }
         let is_other = colour.known_matrix().is_some_and(|matrix| matrix != usual);
         let is_more = is_other || colour.has_primaries_or_transfer();
@@ -146,7 +146,7 @@ impl Signalling {
 /// The matrix of YUV of this codec and size that names none.
 pub(super) fn usual_matrix(codec: Id, size: (usize, usize)) -> Matrix {
     match Signalling::in_pictures(codec).matrix {
-        Only(&[own]) => own,
+        Only(&[only]) => only,
         _ => Matrix::usual(Model::Yuv, size),
     }
 }

@@ -31,7 +31,7 @@ pub struct SoundTranscoder {
 struct Resampler {
     graph: filter::Graph,
     /// Rate, sample format and channels of the input.
-    from: (u32, Sample, Channels),
+    source: (u32, Sample, Channels),
 }
 
 impl SoundTranscoder {
@@ -40,26 +40,27 @@ impl SoundTranscoder {
     ///
     /// # Errors
     /// When this FFmpeg lacks the decoder or the encoder, or the channels cannot become any that the encoder takes.
-    pub fn open(stream: &Stream, to: &TranscodeTo) -> Result<Self> {
+    pub fn open(stream: &Stream, target: &TranscodeTo) -> Result<Self> {
         super::init();
         let mut decoder = Context::from_parameters(stream.parameters.clone())?.decoder();
         decoder.set_packet_time_base(stream.time_base);
         let decoder = decoder.audio()?;
-        let codec = ffmpeg_next::encoder::find_by_name(&to.encoder).ok_or(Error::EncoderNotFound)?;
-        let rate = nearest_rate(&codec.audio()?, &to.rates, decoder.rate());
+        let codec = ffmpeg_next::encoder::find_by_name(&target.encoder).ok_or(Error::EncoderNotFound)?;
+        let rate = nearest_rate(&codec.audio()?, &target.rates, decoder.rate());
         let channels = Channels::from_codec(&decoder);
         // Some decoders know it only with the first packet.
         let format = match decoder.format() {
             Sample::None => Sample::F32(Type::Planar),
             format => format,
         };
-        let from = (decoder.rate(), format, channels);
+        let source = (decoder.rate(), format, channels);
         let is_known = decoder.rate() > 0 && channels.count > 0;
-        let takes = |of: &Channels| to.channels.is_none_or(|(least, most)| (least..=most).contains(&of.count));
+        let takes =
+            |layout: &Channels| target.channels.is_none_or(|(least, most)| (least..=most).contains(&layout.count));
         let encoder = channels.candidates().into_iter().filter(takes).find_map(|asked| {
-            let encoder = open_encoder(codec, to.has_global_header, rate, asked).ok()?;
+            let encoder = open_encoder(codec, target.has_global_header, rate, asked).ok()?;
             // Without known places, many channels cannot be mixed.
-            let suits = !is_known || Resampler::new(from, stream.time_base, &encoder).is_ok();
+            let suits = !is_known || Resampler::new(source, stream.time_base, &encoder).is_ok();
             suits.then_some(encoder)
         });
         let Some(encoder) = encoder else {
@@ -113,11 +114,11 @@ impl SoundTranscoder {
     }
 
     fn resampler_for(&mut self, sound: &frame::Audio) -> Result<&mut Resampler, Error> {
-        let from = (sound.rate(), sound.format(), Channels::from_frame(sound));
-        let found = self.resampler.take().filter(|resampler| resampler.from == from);
+        let source = (sound.rate(), sound.format(), Channels::from_frame(sound));
+        let found = self.resampler.take().filter(|resampler| resampler.source == source);
         let resampler = match found {
             Some(resampler) => resampler,
-            None => Resampler::new(from, self.time_base, &self.encoder)?,
+            None => Resampler::new(source, self.time_base, &self.encoder)?,
         };
         Ok(self.resampler.insert(resampler))
     }
@@ -146,12 +147,12 @@ impl SoundTranscoder {
 
 impl Resampler {
     fn new(
-        from @ (rate, format, channels): (u32, Sample, Channels),
+        origin @ (rate, format, channels): (u32, Sample, Channels),
         time_base: Rational,
-        to: &encoder::Audio,
+        destination: &encoder::Audio,
     ) -> Result<Self, Error> {
         let mut graph = filter::Graph::new();
-        let encoded = Channels::from_codec(to);
+        let encoded = Channels::from_codec(destination);
         // Channels without known places are those of the encoder, one by one, if there are as many.
         let known = if channels.places == 0 && channels.count == encoded.count { encoded } else { channels };
         let layout = known.layout().map(|layout| format!("channel_layout={layout}"));
@@ -162,15 +163,15 @@ impl Resampler {
         let layouts = encoded.layout().map(|layout| format!(":channel_layouts={layout}")).unwrap_or_default();
         let takes = if layouts.is_empty() { "all_channel_counts=1" } else { "" };
         graph.add(&find("abuffersink").ok_or(missing)?, "out", takes)?;
-        let (format, rate) = (to.format().name(), to.rate());
+        let (format, rate) = (destination.format().name(), destination.rate());
         let chain = format!("{ASYNC_RESAMPLE},aformat=sample_fmts={format}:sample_rates={rate}{layouts}");
         graph.output("in", 0)?.input("out", 0)?.parse(&chain)?;
         graph.validate()?;
-        let samples = to.frame_size();
+        let samples = destination.frame_size();
         if let Some(mut out) = graph.get("out").filter(|_| samples > 0) {
             out.sink().set_frame_size(samples);
         }
-        Ok(Resampler { graph, from })
+        Ok(Resampler { graph, source: origin })
     }
 
     fn push(&mut self, sound: &Frame) -> Result<(), Error> {

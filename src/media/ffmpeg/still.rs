@@ -27,20 +27,21 @@ impl Still {
         let encoder = Encoder::find(name).with_context(|| format!("this FFmpeg has no encoder {name}"))?;
         let format = RawFormat::from_name(format).context("a format of this FFmpeg")?;
         let mut picture = Picture::from_frame(frame)?;
-        let from = VideoFormat::of(&picture);
-        let mut to = VideoFormat { format, colour: from.colour.converted(from.format, format, from.size), ..from };
-        if to.is_yuv() {
-            to.colour = Signalling::in_pictures(encoder.codec()).sayable(to.colour, to.size, true);
+        let source = VideoFormat::from_picture(&picture);
+        let mut target =
+            VideoFormat { format, colour: source.colour.converted(source.format, format, source.size), ..source };
+        if target.is_yuv() {
+            target.colour = Signalling::in_pictures(encoder.codec()).sayable(target.colour, target.size, true);
         }
-        if from.format != format {
-            picture = Converter::default().picture(&picture, to)?;
+        if source.format != format {
+            picture = Converter::default().picture(&picture, target)?;
         }
         picture.set_time(Some(0));
         let options = VideoOptions {
             quantizer: matches!(self, Still::Jpeg).then_some(4.0),
             // Threads of its own cost more than one picture.
             options: vec![("threads".to_owned(), "1".to_owned())],
-            ..VideoOptions::new(to, Rational::new(1, 25))
+            ..VideoOptions::new(target, Rational::new(1, 25))
         };
         let mut encoder = VideoEncoder::open(encoder, &options)?;
         encoder.send(Some(&mut picture))?;

@@ -26,14 +26,14 @@ impl SubtitleTranscoder {
         // SAFETY: both contexts are owned by `this` from the start. The header is copied to memory from FFmpeg, which
         // frees it with the encoder.
         unsafe {
-            let from = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
-            let to = ffi::avcodec_find_encoder_by_name(super::c_string(name).as_ptr());
-            if from.is_null() || to.is_null() {
-                return Err(if from.is_null() { Error::DecoderNotFound } else { Error::EncoderNotFound });
+            let source = ffi::avcodec_find_decoder((*stream.parameters.as_ptr()).codec_id);
+            let target = ffi::avcodec_find_encoder_by_name(super::c_string(name).as_ptr());
+            if source.is_null() || target.is_null() {
+                return Err(if source.is_null() { Error::DecoderNotFound } else { Error::EncoderNotFound });
             }
             let this = SubtitleTranscoder {
-                decoder: ffi::avcodec_alloc_context3(from),
-                encoder: ffi::avcodec_alloc_context3(to),
+                decoder: ffi::avcodec_alloc_context3(source),
+                encoder: ffi::avcodec_alloc_context3(target),
                 time_base: stream.time_base,
             };
             if this.decoder.is_null() || this.encoder.is_null() {
@@ -41,7 +41,7 @@ impl SubtitleTranscoder {
             }
             check(ffi::avcodec_parameters_to_context(this.decoder, stream.parameters.as_ptr()))?;
             (*this.decoder).pkt_timebase = stream.time_base.into();
-            check(ffi::avcodec_open2(this.decoder, from, std::ptr::null_mut()))?;
+            check(ffi::avcodec_open2(this.decoder, source, std::ptr::null_mut()))?;
             let size = (*this.decoder).subtitle_header_size as usize;
             if size > 0 && !(*this.decoder).subtitle_header.is_null() {
                 let header: *mut u8 = ffi::av_mallocz(size + 1).cast();
@@ -53,7 +53,7 @@ impl SubtitleTranscoder {
                 (*this.encoder).subtitle_header_size = size as i32;
             }
             (*this.encoder).time_base = microseconds().into();
-            check(ffi::avcodec_open2(this.encoder, to, std::ptr::null_mut()))?;
+            check(ffi::avcodec_open2(this.encoder, target, std::ptr::null_mut()))?;
             Ok(this)
         }
     }
@@ -93,7 +93,7 @@ impl SubtitleTranscoder {
         let start = packet.time().unwrap_or(0) + rescale(delay, milliseconds, self.time_base);
         let is_known = packet.duration() > 0 && delay == 0;
         let duration = if is_known { packet.duration() } else { rescale(shown, milliseconds, self.time_base) };
-        Ok(Some(Packet::of_bytes(&bytes[..size], [start; 2], duration, true)))
+        Ok(Some(Packet::from_bytes(&bytes[..size], [start; 2], duration, true)))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) unsafe fn convert(
     let frames = surface.get().hw_frames_ctx;
     // SAFETY: a surface's `hw_frames_ctx` points to this structure.
     let packed = RawFormat(unsafe { (*(*frames).data.cast::<ffi::AVHWFramesContext>()).sw_format });
-    let Some(samples) = SampleConversion::of(packed, format) else { return Ok(None) };
+    let Some(samples) = SampleConversion::new(packed, format) else { return Ok(None) };
     // SAFETY: by the caller's promise.
     let adopted = unsafe { adopted(surface, handles, format, samples, buffers) };
     let mut picture = match adopted {
@@ -47,7 +47,7 @@ struct SampleConversion {
 
 impl SampleConversion {
     /// The conversion from 4:2:0 with interleaved chroma to planar 4:2:0; `None` for other formats.
-    fn of(packed: RawFormat, format: RawFormat) -> Option<Self> {
+    fn new(packed: RawFormat, format: RawFormat) -> Option<Self> {
         match (packed.0, format.native()?) {
             (AV_PIX_FMT_NV12, PixelFormat::Yuv420p) => Some(SampleConversion { bytes: 1, shift: 0 }),
             (AV_PIX_FMT_P010LE, PixelFormat::Yuv420p10le) => Some(SampleConversion { bytes: 2, shift: 6 }),
@@ -115,17 +115,17 @@ fn downloaded(surface: &mut Picture, packed: RawFormat, buffers: &DecoderBuffers
     let even = height.next_multiple_of(2);
     let mut down = buffers.picture(packed, (width, even)).ok_or(OUT_OF_MEMORY)?;
     let chroma_rows = chroma_of(surface);
-    let (from, to) = (surface.as_mut_ptr(), down.as_mut_ptr());
+    let (source, target) = (surface.as_mut_ptr(), down.as_mut_ptr());
     // SAFETY: both pictures are valid and have two planes, and the destination has as many rows as the surface, its
     // additional row of luma included.
     unsafe {
-        let chroma = (*from).data[1];
-        (*from).data[1] = chroma_rows;
-        (*from).height = even as c_int;
-        let copied = check(ffi::av_hwframe_transfer_data(to, from, 0));
-        ((*from).height, (*from).data[1]) = (height as c_int, chroma);
+        let chroma = (*source).data[1];
+        (*source).data[1] = chroma_rows;
+        (*source).height = even as c_int;
+        let copied = check(ffi::av_hwframe_transfer_data(target, source, 0));
+        ((*source).height, (*source).data[1]) = (height as c_int, chroma);
         copied?;
-        (*to).height = height as c_int;
+        (*target).height = height as c_int;
     }
     Ok(down)
 }
@@ -259,15 +259,15 @@ mod tests {
         let frame = picture.to_frame().unwrap().unwrap();
         let planes = frame.planes();
         let bytes = if shift > 0 { 2 } else { 1 };
-        let write = |plane: usize, y: usize, x: usize, from: &Plane, at: usize| {
-            let from = &from.row(y)[at * bytes..][..bytes];
+        let write = |plane: usize, y: usize, x: usize, source: &Plane, index: usize| {
+            let source = &source.row(y)[index * bytes..][..bytes];
             // SAFETY: a sample of a picture that is not shared.
             unsafe {
                 let frame = down.get();
-                let to = frame.data[plane].add(y * frame.linesize[plane] as usize + x * bytes);
+                let target = frame.data[plane].add(y * frame.linesize[plane] as usize + x * bytes);
                 match bytes {
-                    1 => *to = from[0],
-                    _ => *to.cast() = u16::from_le_bytes([from[0], from[1]]) << shift,
+                    1 => *target = source[0],
+                    _ => *target.cast() = u16::from_le_bytes([source[0], source[1]]) << shift,
                 }
             }
         };
@@ -290,7 +290,7 @@ mod tests {
                 let buffers = DecoderBuffers::default();
                 let expected = picture(format, size);
                 let down = as_from_nvdec(&expected, packed, shift, &buffers);
-                let samples = SampleConversion::of(down.format(), expected.format()).unwrap();
+                let samples = SampleConversion::new(down.format(), expected.format()).unwrap();
                 assert_eq!(samples.shift, shift);
                 let luma = down.address(0);
                 let found = planar(down, expected.format(), samples, &buffers).unwrap();
@@ -331,14 +331,14 @@ mod tests {
     impl AdoptingPool {
         /// A copy of rows in host memory.
         unsafe fn copy(&self, rows: &DeviceRows, pitch: usize) -> HostBuffer {
-            let mut to = self.memory.take(pitch * rows.rows);
+            let mut target = self.memory.take(pitch * rows.rows);
             for y in 0..rows.rows {
-                let from = std::ptr::with_exposed_provenance::<u8>(rows.address as usize + y * rows.pitch);
+                let source = std::ptr::with_exposed_provenance::<u8>(rows.address as usize + y * rows.pitch);
                 // SAFETY: by the caller's promise.
-                let from = unsafe { std::slice::from_raw_parts(from, rows.row_bytes) };
-                to[y * pitch..][..rows.row_bytes].copy_from_slice(from);
+                let source = unsafe { std::slice::from_raw_parts(source, rows.row_bytes) };
+                target[y * pitch..][..rows.row_bytes].copy_from_slice(source);
             }
-            to
+            target
         }
     }
 
@@ -375,13 +375,13 @@ mod tests {
         let mut down = as_from_nvdec(picture, packed, shift, &DecoderBuffers::default());
         let sample = if shift > 0 { 2 } else { 1 };
         for y in 0..rows + rows / 2 {
-            let (plane, from, length) = match y.checked_sub(rows) {
+            let (plane, source, length) = match y.checked_sub(rows) {
                 None => (0, y.min(height - 1), width),
-                Some(from) => (1, from, 2 * width.div_ceil(2)),
+                Some(source) => (1, source, 2 * width.div_ceil(2)),
             };
             // SAFETY: a row of a picture that is not shared.
-            let from = unsafe { row(down.as_mut_ptr(), plane, from, length * sample) };
-            bytes[y * pitch..][..from.len()].copy_from_slice(from);
+            let source = unsafe { row(down.as_mut_ptr(), plane, source, length * sample) };
+            bytes[y * pitch..][..source.len()].copy_from_slice(source);
         }
         let mut surface = Picture::empty(RawFormat::from_name(packed).unwrap(), (width, height));
         // SAFETY: the picture is not shared, and owns no memory; the addresses are inside of the bytes.
@@ -414,7 +414,7 @@ mod tests {
 
                 let buffers = DecoderBuffers::default();
                 buffers.use_pool(Arc::new(AdoptingPool::default()));
-                let samples = SampleConversion::of(surface.format(), expected.format()).unwrap();
+                let samples = SampleConversion::new(surface.format(), expected.format()).unwrap();
                 // SAFETY: the surface points into `bytes`, which nothing writes.
                 let found = unsafe { adopted(&surface, (CONTEXT, 0), expected.format(), samples, &buffers) };
                 let mut found = found.unwrap();
@@ -451,8 +451,8 @@ mod tests {
         let mut encoder = VideoEncoder::open(Encoder::find("mpeg4").unwrap(), &options).unwrap();
         for picture in [&mut on_gpu, &mut described] {
             let format = RawFormat::from_name("rgb24").unwrap();
-            let to = VideoFormat { format, size, colour: picture.colour() };
-            assert!(Converter::default().picture(picture, to).is_err());
+            let target = VideoFormat { format, size, colour: picture.colour() };
+            assert!(Converter::default().picture(picture, target).is_err());
             assert!(encoder.send(Some(picture)).is_err());
         }
         let mut smaller = picture("yuv420p", (32, 24));
@@ -464,7 +464,7 @@ mod tests {
     fn a_surface_is_not_adopted_without_a_pool_nor_with_chroma_nor_from_another_context() {
         let expected = picture("yuv420p", (64, 48));
         let (_bytes, surface) = surface(&expected, "nv12", 0);
-        let samples = SampleConversion::of(surface.format(), expected.format()).unwrap();
+        let samples = SampleConversion::new(surface.format(), expected.format()).unwrap();
         let with_chroma = AdoptingPool { with_chroma: true, ..AdoptingPool::default() };
         let other_context = (Some(AdoptingPool::default()), CONTEXT + 1);
         for (pool, context) in [(None, CONTEXT), (Some(with_chroma), CONTEXT), other_context] {

@@ -109,9 +109,9 @@ impl Channels {
             ([AV_CHAN_STEREO_LEFT, AV_CHAN_STEREO_RIGHT], [AV_CHAN_FRONT_LEFT, AV_CHAN_FRONT_RIGHT]),
         ];
         let bits = |pair: [ffi::AVChannel; 2]| pair.into_iter().map(|place| 1_u64 << place as u32).sum::<u64>();
-        pairs.into_iter().fold(self.places, |places, (from, to)| {
-            let is_alone = places & bits(from) != 0 && places & bits(to) == 0;
-            if is_alone { places & !bits(from) | bits(to) } else { places }
+        pairs.into_iter().fold(self.places, |places, (source, target)| {
+            let is_alone = places & bits(source) != 0 && places & bits(target) == 0;
+            if is_alone { places & !bits(source) | bits(target) } else { places }
         })
     }
 
@@ -130,13 +130,13 @@ impl Channels {
             return vec![Channels::usual(2)];
         }
         // Few players know other places than the usual ones.
-        let own = [Channels::usual(self.count), self].into_iter().filter(|of| of.holds(self));
+        let usual = [Channels::usual(self.count), self].into_iter().filter(|layout| layout.holds(self));
         let both_sides = (self.count == 1).then(|| Channels::usual(2));
         let mut wider = Channels::named();
-        wider.retain(|of| of.holds(self));
-        wider.sort_by_key(|of| of.count);
+        wider.retain(|layout| layout.holds(self));
+        wider.sort_by_key(|layout| layout.count);
         let fewer = (1..self.count.min(MAX_MIXED + 1)).rev().map(Channels::usual);
-        own.chain(both_sides).chain(wider).chain(fewer).collect()
+        usual.chain(both_sides).chain(wider).chain(fewer).collect()
     }
 }
 
@@ -153,11 +153,11 @@ impl Transcoder {
     ///
     /// # Errors
     /// When this FFmpeg lacks one of them, or the encoder takes no sound like this.
-    pub fn open(stream: &Stream, to: &TranscodeTo) -> Result<Self> {
+    pub fn open(stream: &Stream, target: &TranscodeTo) -> Result<Self> {
         if stream.kind == MediaType::Audio {
-            Ok(Transcoder::Sound(Box::new(SoundTranscoder::open(stream, to)?)))
+            Ok(Transcoder::Sound(Box::new(SoundTranscoder::open(stream, target)?)))
         } else {
-            Ok(Transcoder::Subtitles(SubtitleTranscoder::open(stream, &to.encoder)?))
+            Ok(Transcoder::Subtitles(SubtitleTranscoder::open(stream, &target.encoder)?))
         }
     }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn no_channel_is_mixed_that_has_a_place_of_its_own() {
-        let places = |layouts: Vec<Channels>| layouts.into_iter().map(|of| of.places).collect::<Vec<_>>();
+        let places = |layouts: Vec<Channels>| layouts.into_iter().map(|layout| layout.places).collect::<Vec<_>>();
         let (side, back, seven) = (0x60f, 0x3f, 0x63f);
         let of_5_1 = places(Channels { count: 6, places: side }.candidates());
         assert_eq!(of_5_1[..2], [back, side], "5.1 is called by its usual name first");
@@ -221,7 +221,7 @@ mod tests {
         let unknown = Channels { count: 12, places: 0 };
         let candidates = unknown.candidates();
         assert_eq!(candidates[0].count, 12);
-        let fewer: Vec<i32> = candidates.iter().map(|of| of.count).filter(|&count| count < 12).collect();
+        let fewer: Vec<i32> = candidates.iter().map(|layout| layout.count).filter(|&count| count < 12).collect();
         assert_eq!(fewer, [8, 7, 6, 5, 4, 3, 2, 1]);
         assert_eq!(Channels { count: 3, places: 0 }.candidates()[0], SURROUND);
         assert_eq!(Channels { count: 0, places: 0 }.candidates(), [Channels { count: 2, places: 3 }]);

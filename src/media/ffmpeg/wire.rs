@@ -21,27 +21,27 @@ use std::ptr;
 pub struct Lie(pub &'static str);
 
 /// The most keys in one place, and pieces of side data.
-const MOST_KEYS: usize = 10_000;
-const MOST_SIDE_DATA: usize = 64;
+const MAX_KEYS: usize = 10_000;
+const MAX_SIDE_DATA: usize = 64;
 
 /// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would not fit.
-const MOST_TIME: i64 = 1 << 60;
+const MAX_TIME: i64 = 1 << 60;
 
 /// An optional time, limited to the allowed range.
-fn time(of: i64) -> i64 {
-    if of == ffi::AV_NOPTS_VALUE { of } else { of.clamp(-MOST_TIME, MOST_TIME) }
+fn time(value: i64) -> i64 {
+    if value == ffi::AV_NOPTS_VALUE { value } else { value.clamp(-MAX_TIME, MAX_TIME) }
 }
 
 /// A duration, as near to it as may be.
-fn duration(of: i64) -> i64 {
-    of.clamp(0, MOST_TIME)
+fn duration(value: i64) -> i64 {
+    value.clamp(0, MAX_TIME)
 }
 
 /// Bytes of a name or a layout of channels.
-const LONGEST_NAME: usize = 4096;
+const MAX_NAME: usize = 4096;
 
 /// Channels of a sound, at most.
-const MOST_CHANNELS: i32 = 1024;
+const MAX_CHANNELS: i32 = 1024;
 
 /// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take
 /// known ones only.
@@ -82,8 +82,8 @@ fn check_colours(colours: Colours) -> Result<(), Lie> {
 /// A fraction, with any numbers.
 type Fraction = [i32; 2];
 
-fn fraction(of: Rational) -> Fraction {
-    [of.numerator(), of.denominator()]
+fn fraction(rational: Rational) -> Fraction {
+    [rational.numerator(), rational.denominator()]
 }
 
 /// A fraction above zero.
@@ -124,7 +124,7 @@ struct Structures {
 }
 
 impl Structures {
-    fn of_this_ffmpeg() -> &'static Self {
+    fn for_this_ffmpeg() -> &'static Self {
         static SIZES: std::sync::OnceLock<Structures> = std::sync::OnceLock::new();
         // SAFETY: each function allocates a structure and returns its size; all are freed here. A frame takes side data
         // that is made for it, and frees it.
@@ -156,9 +156,9 @@ const MATRIX: usize = 36;
 
 /// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound
 /// and subtitles, read without a look at its size has to have that size.
-fn of_packets() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
+fn packet_sizes() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
     use ffi::AVPacketSideDataType as Kind;
-    let sizes = Structures::of_this_ffmpeg();
+    let sizes = Structures::for_this_ffmpeg();
     [
         (Kind::AV_PKT_DATA_PALETTE, exact(1024)),
         (Kind::AV_PKT_DATA_NEW_EXTRADATA, ANY),
@@ -187,9 +187,9 @@ fn of_packets() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
 }
 
 /// The side data of pictures, in the same way.
-fn of_pictures() -> [(ffi::AVFrameSideDataType, Sizes); 13] {
+fn picture_sizes() -> [(ffi::AVFrameSideDataType, Sizes); 13] {
     use ffi::AVFrameSideDataType as Kind;
-    let sizes = Structures::of_this_ffmpeg();
+    let sizes = Structures::for_this_ffmpeg();
     [
         (Kind::AV_FRAME_DATA_A53_CC, ANY),
         (Kind::AV_FRAME_DATA_STEREO3D, exact(sizes.stereo)),
@@ -209,7 +209,7 @@ fn of_pictures() -> [(ffi::AVFrameSideDataType, Sizes); 13] {
 
 /// The kind with this number, for bytes of a size that it may have.
 fn packet_kind(number: u32, len: usize) -> Option<ffi::AVPacketSideDataType> {
-    of_packets().into_iter().find(|(kind, size)| *kind as u32 == number && size.contains(&len)).map(|(kind, _)| kind)
+    packet_sizes().into_iter().find(|(kind, size)| *kind as u32 == number && size.contains(&len)).map(|(kind, _)| kind)
 }
 
 /// The parameters of a codec.
@@ -239,40 +239,40 @@ struct WireParameters {
 }
 
 impl WireParameters {
-    fn of(parameters: &CodecParameters) -> Self {
+    fn new(parameters: &CodecParameters) -> Self {
         // SAFETY: the parameters are valid, have `extradata_size` bytes at `extradata`, and a valid layout of channels,
         // which is written as text with an end into a buffer of this length.
         unsafe {
-            let of = &*parameters.as_ptr();
-            let mut channels = vec![0_u8; LONGEST_NAME];
+            let raw = &*parameters.as_ptr();
+            let mut channels = vec![0_u8; MAX_NAME];
             let described =
-                ffi::av_channel_layout_describe(&of.ch_layout, channels.as_mut_ptr().cast(), channels.len());
-            let channels = if described > 0 && of.ch_layout.nb_channels > 0 {
+                ffi::av_channel_layout_describe(&raw.ch_layout, channels.as_mut_ptr().cast(), channels.len());
+            let channels = if described > 0 && raw.ch_layout.nb_channels > 0 {
                 text(channels.as_ptr().cast())
             } else {
                 String::new()
             };
             WireParameters {
-                kind: of.codec_type as i32,
-                codec: of.codec_id as i32,
-                tag: of.codec_tag,
-                header: header_of(of).to_vec(),
-                format: of.format,
-                bit_rate: of.bit_rate,
-                bits: [of.bits_per_coded_sample, of.bits_per_raw_sample],
-                profile: of.profile,
-                level: of.level,
-                size: [of.width, of.height],
-                sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
-                fields: of.field_order as i32,
-                colours: Colour::from(of).numbers(),
-                delay: of.video_delay,
+                kind: raw.codec_type as i32,
+                codec: raw.codec_id as i32,
+                tag: raw.codec_tag,
+                header: header_of(raw).to_vec(),
+                format: raw.format,
+                bit_rate: raw.bit_rate,
+                bits: [raw.bits_per_coded_sample, raw.bits_per_raw_sample],
+                profile: raw.profile,
+                level: raw.level,
+                size: [raw.width, raw.height],
+                sample_aspect_ratio: [raw.sample_aspect_ratio.num, raw.sample_aspect_ratio.den],
+                fields: raw.field_order as i32,
+                colours: Colour::from(raw).numbers(),
+                delay: raw.video_delay,
                 channels,
-                sample_rate: of.sample_rate,
-                block_align: of.block_align,
-                frame_size: of.frame_size,
-                padding: [of.initial_padding, of.trailing_padding],
-                preroll: of.seek_preroll,
+                sample_rate: raw.sample_rate,
+                block_align: raw.block_align,
+                frame_size: raw.frame_size,
+                padding: [raw.initial_padding, raw.trailing_padding],
+                preroll: raw.seek_preroll,
             }
         }
     }
@@ -300,8 +300,8 @@ impl WireParameters {
             (self.codec == 0 || !codec.is_null(), self.format == -1 || !format.is_null())
         };
         let (has_fields, numbers) = ((0..=5).contains(&self.fields), [self.size, self.bits, self.padding].concat());
-        let others = [self.delay, self.sample_rate, self.block_align, self.frame_size, self.preroll];
-        let are_counts = numbers.iter().chain(&others).all(|&number| number >= 0);
+        let rest = [self.delay, self.sample_rate, self.block_align, self.frame_size, self.preroll];
+        let are_counts = numbers.iter().chain(&rest).all(|&number| number >= 0);
         if !has_codec || !has_format || !has_fields || !are_counts || self.bit_rate < 0 {
             return Err(Lie("a codec"));
         }
@@ -311,35 +311,35 @@ impl WireParameters {
         // SAFETY: the parameters are valid and new. The header is allocated by FFmpeg, with padding, and freed with
         // them. Numbers of enumerations are known to FFmpeg. The layout of channels comes from a text with an end.
         unsafe {
-            let to = parameters.as_mut_ptr();
-            (*to).codec_type = kind;
-            (&raw mut (*to).codec_id).cast::<i32>().write(self.codec);
-            (*to).codec_tag = self.tag;
-            (*to).format = self.format;
-            (*to).bit_rate = self.bit_rate;
-            [(*to).bits_per_coded_sample, (*to).bits_per_raw_sample] = self.bits;
-            ((*to).profile, (*to).level) = (self.profile, self.level);
-            [(*to).width, (*to).height] = self.size;
-            (*to).sample_aspect_ratio = shape;
-            (&raw mut (*to).field_order).cast::<i32>().write(self.fields);
-            set_colours(to, self.colours);
-            (*to).video_delay = self.delay;
-            (*to).sample_rate = self.sample_rate;
-            (*to).block_align = self.block_align;
-            (*to).frame_size = self.frame_size;
-            [(*to).initial_padding, (*to).trailing_padding] = self.padding;
-            (*to).seek_preroll = self.preroll;
+            let target = parameters.as_mut_ptr();
+            (*target).codec_type = kind;
+            (&raw mut (*target).codec_id).cast::<i32>().write(self.codec);
+            (*target).codec_tag = self.tag;
+            (*target).format = self.format;
+            (*target).bit_rate = self.bit_rate;
+            [(*target).bits_per_coded_sample, (*target).bits_per_raw_sample] = self.bits;
+            ((*target).profile, (*target).level) = (self.profile, self.level);
+            [(*target).width, (*target).height] = self.size;
+            (*target).sample_aspect_ratio = shape;
+            (&raw mut (*target).field_order).cast::<i32>().write(self.fields);
+            set_colours(target, self.colours);
+            (*target).video_delay = self.delay;
+            (*target).sample_rate = self.sample_rate;
+            (*target).block_align = self.block_align;
+            (*target).frame_size = self.frame_size;
+            [(*target).initial_padding, (*target).trailing_padding] = self.padding;
+            (*target).seek_preroll = self.preroll;
             if !self.channels.is_empty() {
-                let layout = &mut (*to).ch_layout;
-                let is_short = self.channels.len() <= LONGEST_NAME;
+                let layout = &mut (*target).ch_layout;
+                let is_short = self.channels.len() <= MAX_NAME;
                 let is_layout = is_short
                     && ffi::av_channel_layout_from_string(layout, c_string(&self.channels).as_ptr()) >= 0
                     && ffi::av_channel_layout_check(layout) != 0;
-                if !is_layout || layout.nb_channels > MOST_CHANNELS {
+                if !is_layout || layout.nb_channels > MAX_CHANNELS {
                     return Err(Lie("channels"));
                 }
             }
-            if set_header(to, &self.header).is_err() {
+            if set_header(target, &self.header).is_err() {
                 out_of_memory();
             }
         }
@@ -359,10 +359,10 @@ pub struct WireStream {
     container_aspect_ratio: Option<Fraction>,
     start: Option<i64>,
     frames: Option<u64>,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_KEYS>")]
     metadata: Metadata,
     disposition: i32,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_SIDE_DATA>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_SIDE_DATA>")]
     side_data: SideData,
     #[serde(with = "serde_bytes")]
     cover: Option<Vec<u8>>,
@@ -370,10 +370,10 @@ pub struct WireStream {
 
 impl WireStream {
     /// Describes `stream`.
-    pub fn of(stream: &Stream) -> Self {
+    pub fn new(stream: &Stream) -> Self {
         WireStream {
             codec: stream.codec.clone(),
-            parameters: WireParameters::of(&stream.parameters),
+            parameters: WireParameters::new(&stream.parameters),
             time_base: fraction(stream.time_base),
             frame_rate: stream.frame_rate.map(fraction),
             base_rate: stream.base_rate.map(fraction),
@@ -417,7 +417,7 @@ impl WireStream {
             container_aspect_ratio: self.container_aspect_ratio.map(positive).transpose()?,
             field_order: FieldOrder::from(order),
             start: self.start.map(time),
-            frames: self.frames.filter(|&frames| frames <= MOST_TIME as u64),
+            frames: self.frames.filter(|&frames| frames <= MAX_TIME as u64),
             metadata: self.metadata,
             disposition: self.disposition,
             side_data,
@@ -432,13 +432,13 @@ pub struct WireChapter {
     id: i64,
     time_base: Fraction,
     period: [i64; 2],
-    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_KEYS>")]
     metadata: Metadata,
 }
 
 impl WireChapter {
     /// Describes `chapter`.
-    pub fn of(chapter: &Chapter) -> Self {
+    pub fn new(chapter: &Chapter) -> Self {
         let Chapter { id, time_base, start, end, metadata } = chapter;
         WireChapter { id: *id, time_base: fraction(*time_base), period: [*start, *end], metadata: metadata.clone() }
     }
@@ -467,26 +467,26 @@ pub struct WirePacket {
     flags: i32,
     #[serde(with = "serde_bytes")]
     data: Vec<u8>,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_SIDE_DATA>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_SIDE_DATA>")]
     side_data: SideData,
 }
 
 impl WirePacket {
     /// Describes `packet`.
-    pub fn of(packet: &Packet) -> Self {
+    pub fn new(packet: &Packet) -> Self {
         // SAFETY: the packet is valid, with `side_data_elems` entries, each with `size` bytes at `data`.
         unsafe {
-            let of = &*packet.as_ptr();
-            let entries = (0..of.side_data_elems.max(0) as usize).map(|index| &*of.side_data.add(index));
+            let raw = &*packet.as_ptr();
+            let entries = (0..raw.side_data_elems.max(0) as usize).map(|index| &*raw.side_data.add(index));
             let bytes = |side: &ffi::AVPacketSideData| match side.data.is_null() {
                 true => Vec::new(),
                 false => std::slice::from_raw_parts(side.data, side.size).to_vec(),
             };
             WirePacket {
-                stream: of.stream_index.max(0) as u32,
-                times: [of.pts, of.dts],
-                duration: of.duration,
-                flags: of.flags,
+                stream: raw.stream_index.max(0) as u32,
+                times: [raw.pts, raw.dts],
+                duration: raw.duration,
+                flags: raw.flags,
                 data: packet.data().to_vec(),
                 side_data: entries.map(|side| (side.type_ as u32, bytes(side))).collect(),
             }
@@ -503,7 +503,7 @@ impl WirePacket {
             return Err(Lie("a packet"));
         }
         let [pts, dts] = self.times;
-        let mut packet = Packet::of_bytes(&self.data, [time(pts), time(dts)], duration(self.duration), false);
+        let mut packet = Packet::from_bytes(&self.data, [time(pts), time(dts)], duration(self.duration), false);
         packet.set_stream(stream);
         // Not the flags of how FFmpeg itself treats the bytes.
         let known =
@@ -537,30 +537,30 @@ pub struct WireProperties {
     is_damaged: bool,
     time: Option<i64>,
     duration: i64,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_KEYS>")]
     metadata: Metadata,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_SIDE_DATA>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_SIDE_DATA>")]
     side_data: SideData,
 }
 
 impl WireProperties {
     /// Those of `picture`.
-    pub fn of(picture: &Picture) -> Self {
-        let of = picture.get();
+    pub fn new(picture: &Picture) -> Self {
+        let raw = picture.get();
         // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is
         // null or valid.
         let (side_data, metadata) = unsafe {
-            let all = (0..of.nb_side_data.max(0) as usize).map(|index| &**of.side_data.add(index));
+            let all = (0..raw.nb_side_data.max(0) as usize).map(|index| &**raw.side_data.add(index));
             let bytes = |side: &ffi::AVFrameSideData| std::slice::from_raw_parts(side.data, side.size).to_vec();
-            let known = all.filter(|side| of_pictures().iter().any(|(kind, _)| *kind == side.type_));
-            (known.map(|side| (side.type_ as u32, bytes(side))).collect(), entries(of.metadata))
+            let known = all.filter(|side| picture_sizes().iter().any(|(kind, _)| *kind == side.type_));
+            (known.map(|side| (side.type_ as u32, bytes(side))).collect(), entries(raw.metadata))
         };
         WireProperties {
-            format: of.format,
+            format: raw.format,
             colours: picture.colour().numbers(),
-            sample_aspect_ratio: [of.sample_aspect_ratio.num, of.sample_aspect_ratio.den],
+            sample_aspect_ratio: [raw.sample_aspect_ratio.num, raw.sample_aspect_ratio.den],
             interlaced: picture.interlaced(),
-            repeats: of.repeat_pict,
+            repeats: raw.repeat_pict,
             is_key: picture.is_key(),
             is_damaged: picture.is_damaged(),
             time: picture.time(),
@@ -594,18 +594,18 @@ impl WireProperties {
         // SAFETY: the picture is valid and new, and the numbers of its colours are known to FFmpeg. The new side data
         // has room for exactly these bytes, and belongs to the picture, as its metadata does.
         unsafe {
-            let to = picture.as_mut_ptr();
-            (*to).sample_aspect_ratio = shape;
-            (*to).repeat_pict = self.repeats;
+            let target = picture.as_mut_ptr();
+            (*target).sample_aspect_ratio = shape;
+            (*target).repeat_pict = self.repeats;
             let [range, primaries, transfer, matrix, chroma] = self.colours;
-            (&raw mut (*to).color_range).cast::<i32>().write(range);
-            (&raw mut (*to).color_primaries).cast::<i32>().write(primaries);
-            (&raw mut (*to).color_trc).cast::<i32>().write(transfer);
-            (&raw mut (*to).colorspace).cast::<i32>().write(matrix);
-            (&raw mut (*to).chroma_location).cast::<i32>().write(chroma);
-            set_entries(&mut (*to).metadata, &self.metadata);
+            (&raw mut (*target).color_range).cast::<i32>().write(range);
+            (&raw mut (*target).color_primaries).cast::<i32>().write(primaries);
+            (&raw mut (*target).color_trc).cast::<i32>().write(transfer);
+            (&raw mut (*target).colorspace).cast::<i32>().write(matrix);
+            (&raw mut (*target).chroma_location).cast::<i32>().write(chroma);
+            set_entries(&mut (*target).metadata, &self.metadata);
             for (number, bytes) in self.side_data {
-                let known = of_pictures()
+                let known = picture_sizes()
                     .into_iter()
                     .find(|(kind, size)| *kind as u32 == number && size.contains(&bytes.len()));
                 // A timecode begins with how many there are, of three.
@@ -614,7 +614,7 @@ impl WireProperties {
                         || bytes[0] <= 3 && bytes[1..4] == [0; 3]
                 };
                 let Some((kind, _)) = known.filter(|(kind, _)| counts(*kind)) else { continue };
-                let side = ffi::av_frame_new_side_data(to, kind, bytes.len());
+                let side = ffi::av_frame_new_side_data(target, kind, bytes.len());
                 if side.is_null() {
                     out_of_memory();
                 }

@@ -22,11 +22,11 @@ const HEADER: usize = 8;
 const TAG: usize = 12;
 
 /// The most tags of a list.
-const MOST: usize = 4096;
+const MAX_TAGS: usize = 4096;
 
 /// Tags of how samples are stored, which do not apply to another file; smaller versions and masks are other lists. The
 /// ICC profile and XMP, which other formats store elsewhere, are not here.
-const OF_SAMPLES: [u16; 45] = [
+const SAMPLE_TAGS: [u16; 45] = [
     254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 280, 281, 284, 288, 289, 290, 291, 292,
     293, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 338, 339, 340, 341, 347, 512, 513, 514, 530,
 ];
@@ -50,7 +50,7 @@ pub struct ByteOrder {
 
 impl ByteOrder {
     /// That of the TIFF file or EXIF that begins with these bytes; `None` for other bytes, and for a BigTIFF.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         match bytes.get(..4)? {
             b"II*\0" => Some(ByteOrder { is_big_endian: false }),
             b"MM\0*" => Some(ByteOrder { is_big_endian: true }),
@@ -108,15 +108,15 @@ pub struct Exif {
 
 impl Exif {
     /// The tags in these bytes, which begin as a TIFF file does; `None` if they do not, or are damaged.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
-        let order = ByteOrder::of(bytes)?;
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let order = ByteOrder::parse(bytes)?;
         let mut exif = Exif { order, tags: Vec::new() };
         let first = order.number(bytes.get(4..HEADER)?) as usize;
         let (mut lists, mut room, mut next) = (vec![(Part::Main, first)], bytes.len(), 0);
         while let Some(&(part, list)) = lists.get(next) {
             next += 1;
             let count = order.number(bytes.get(list..list.checked_add(2)?)?) as usize;
-            let tags = bytes.get(list + 2..(list + 2).checked_add(count.min(MOST) * TAG)?)?;
+            let tags = bytes.get(list + 2..(list + 2).checked_add(count.min(MAX_TAGS) * TAG)?)?;
             for tag in tags.chunks_exact(TAG) {
                 let kind = order.number(&tag[..2]) as u16;
                 if let Some(&(below, _)) = LISTS.iter().find(|(_, leads)| *leads == kind) {
@@ -152,7 +152,7 @@ impl Exif {
     /// elsewhere.
     pub fn without_samples(mut self) -> Self {
         let is_kept =
-            |tag: &Tag| tag.part != Part::Main || !OF_SAMPLES.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC);
+            |tag: &Tag| tag.part != Part::Main || !SAMPLE_TAGS.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC);
         self.tags.retain(is_kept);
         self
     }
@@ -200,8 +200,8 @@ impl Exif {
         for (kind, dots) in RESOLUTION.into_iter().zip(dots) {
             // To a thousandth, and whole where it is as good as that.
             let thousandths = (dots * 1000.0).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-            let of = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
-            self.set(Part::Main, kind, RATIONAL, 1, of.map(|number| self.order.bytes(number, 4)).concat());
+            let fraction = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
+            self.set(Part::Main, kind, RATIONAL, 1, fraction.map(|number| self.order.bytes(number, 4)).concat());
         }
         self.set(Part::Main, UNIT, SHORT, 1, self.order.bytes(2, 2));
     }
@@ -252,12 +252,12 @@ impl Exif {
     /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or
     /// gets too large.
     pub fn put_into(&self, tiff: &[u8]) -> Option<Vec<u8>> {
-        let own = Exif::of(tiff)?;
-        let mut all = Exif { order: own.order, tags: own.tags.clone() };
+        let parsed = Exif::parse(tiff)?;
+        let mut all = Exif { order: parsed.order, tags: parsed.tags.clone() };
         for tag in &self.tags {
             let mut values = tag.values.clone();
             let each = NUMBER_BYTES[usize::from(tag.numeric_type)];
-            if self.order != own.order && each > 1 {
+            if self.order != parsed.order && each > 1 {
                 values.chunks_exact_mut(each).for_each(<[u8]>::reverse);
             }
             all.set(tag.part, tag.kind, tag.numeric_type, tag.count, values);
@@ -266,7 +266,7 @@ impl Exif {
         let mut bytes = tiff.to_vec();
         bytes.resize(bytes.len().next_multiple_of(2), 0);
         let begin = bytes.len();
-        bytes[4..HEADER].copy_from_slice(&own.order.bytes(u32::try_from(begin).ok()?, 4));
+        bytes[4..HEADER].copy_from_slice(&parsed.order.bytes(u32::try_from(begin).ok()?, 4));
         bytes.extend(all.lists(begin));
         u32::try_from(bytes.len()).ok().map(|_| bytes)
     }
@@ -296,7 +296,7 @@ impl Exif {
         let list = bytes.len();
         bytes.extend(self.order.bytes(tags.len() as u32, 2));
         bytes.resize(list + 2 + tags.len() * TAG + 4, 0);
-        for (at, tag) in tags.iter().enumerate() {
+        for (index, tag) in tags.iter().enumerate() {
             let mut entry =
                 [self.order.bytes(tag.kind.into(), 2), self.order.bytes(tag.numeric_type.into(), 2)].concat();
             entry.extend(self.order.bytes(tag.count, 4));
@@ -310,7 +310,7 @@ impl Exif {
                 bytes.extend(&tag.values);
                 bytes.resize(bytes.len().next_multiple_of(2), 0);
             }
-            bytes[list + 2 + at * TAG..list + 2 + (at + 1) * TAG].copy_from_slice(&entry);
+            bytes[list + 2 + index * TAG..list + 2 + (index + 1) * TAG].copy_from_slice(&entry);
         }
     }
 }
@@ -335,8 +335,8 @@ mod tests {
     }
 
     /// Its tags in any order.
-    fn sorted(of: &Exif) -> Vec<Tag> {
-        let mut tags = of.tags.clone();
+    fn sorted(exif: &Exif) -> Vec<Tag> {
+        let mut tags = exif.tags.clone();
         tags.sort_by_key(|tag| (tag.part as u8, tag.kind));
         tags
     }
@@ -345,13 +345,13 @@ mod tests {
     fn tags_are_read_as_they_were_written() {
         for is_big_endian in [false, true] {
             let before = some(is_big_endian);
-            let after = Exif::of(&before.to_bytes()).expect("EXIF");
+            let after = Exif::parse(&before.to_bytes()).expect("EXIF");
             assert_eq!(sorted(&after), sorted(&before));
         }
         let mut upright = some(true);
         upright.set_upright();
         upright.set_resolution([300.0, 299.9994]);
-        let upright = Exif::of(&upright.to_bytes()).expect("EXIF");
+        let upright = Exif::parse(&upright.to_bytes()).expect("EXIF");
         assert_eq!(upright.bytes_of(ORIENTATION), Some(&[0, 1][..]));
         assert_eq!(upright.resolution(), Some([300.0, 299.999]));
     }
@@ -362,7 +362,7 @@ mod tests {
         file.set_resolution([72.0, 72.0]);
         let mut other = some(true);
         other.set_resolution([300.0, 300.0]);
-        let merged = Exif::of(&other.put_into(&file.to_bytes()).expect("a file")).expect("a file");
+        let merged = Exif::parse(&other.put_into(&file.to_bytes()).expect("a file")).expect("a file");
         assert_eq!(merged.bytes_of(256), Some(&[7, 0][..]), "its own");
         assert_eq!(merged.bytes_of(ORIENTATION), Some(&[6, 0][..]), "in its order of bytes");
         assert_eq!(merged.resolution(), Some([300.0, 300.0]));
@@ -376,18 +376,18 @@ mod tests {
         let mut bytes = b"MM\0*\0\0\0\x08".to_vec();
         bytes.extend(count.to_be_bytes());
         let behind = HEADER + 2 + usize::from(count) * TAG;
-        for (at, (_, leads)) in LISTS.iter().cycle().take(count.into()).enumerate() {
+        for (index, (_, leads)) in LISTS.iter().cycle().take(count.into()).enumerate() {
             bytes.extend(
-                [&leads.to_be_bytes()[..], &[0, 4, 0, 0, 0, 1], &((behind + 12 * at + 10) as u32).to_be_bytes()]
+                [&leads.to_be_bytes()[..], &[0, 4, 0, 0, 0, 1], &((behind + 12 * index + 10) as u32).to_be_bytes()]
                     .concat(),
             );
         }
-        for _ in 0..2 * MOST {
+        for _ in 0..2 * MAX_TAGS {
             // The end of each tag is the number of those in a list that begins there.
-            bytes.extend([&[0, 1, 0, 1, 0, 0, 0, 1, 0, 0][..], &(MOST as u16).to_be_bytes()].concat());
+            bytes.extend([&[0, 1, 0, 1, 0, 0, 0, 1, 0, 0][..], &(MAX_TAGS as u16).to_be_bytes()].concat());
         }
-        let exif = Exif::of(&bytes).expect("EXIF");
-        assert!((MOST..=3 * MOST).contains(&exif.tags.len()), "{}", exif.tags.len());
+        let exif = Exif::parse(&bytes).expect("EXIF");
+        assert!((MAX_TAGS..=3 * MAX_TAGS).contains(&exif.tags.len()), "{}", exif.tags.len());
         assert!(exif.to_bytes().len() < bytes.len());
     }
 
@@ -395,15 +395,15 @@ mod tests {
     fn damaged_bytes_are_no_panic() {
         let whole = some(false).to_bytes();
         for end in 0..whole.len() {
-            let _ = Exif::of(&whole[..end]).map(|exif| exif.to_bytes());
+            let _ = Exif::parse(&whole[..end]).map(|exif| exif.to_bytes());
         }
-        for at in 0..whole.len() {
+        for index in 0..whole.len() {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut changed = whole.clone();
-                changed[at] = value;
-                if let Some(exif) = Exif::of(&changed) {
+                changed[index] = value;
+                if let Some(exif) = Exif::parse(&changed) {
                     // No byte is had more than twice.
-                    assert!(exif.to_bytes().len() <= 3 * whole.len() + 12 * exif.tags.len(), "byte {at}");
+                    assert!(exif.to_bytes().len() <= 3 * whole.len() + 12 * exif.tags.len(), "byte {index}");
                     let _ = exif.put_into(&changed);
                 }
             }

@@ -10,14 +10,14 @@ pub const CARD: usize = 80;
 const KEY: usize = 8;
 
 /// Keys about how samples are stored, or what follows in the file; also NAXIS1 and so on.
-const OF_STORAGE: [&str; 16] = [
+const STORAGE_KEYS: [&str; 16] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "NEXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK",
     "DATAMIN", "DATAMAX", "CHECKSUM", "DATASUM", "END",
 ];
 
 /// Whether a card of this key says how samples are stored, or what follows in the file.
 pub fn is_of_storage(key: &str) -> bool {
-    OF_STORAGE.contains(&key.trim_end_matches(|c: char| c.is_ascii_digit()))
+    STORAGE_KEYS.contains(&key.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// The key of a card; empty where it has none.
@@ -64,8 +64,8 @@ impl FitsImage<'_> {
         }
     }
 
-    /// A header: `first`, the layout, these `others`, how samples are stored, and what `kept` has beside such cards.
-    fn header(&self, first: (&str, &str), others: &[(&str, &str)], kept: &[u8]) -> Vec<u8> {
+    /// A header: `first`, the layout, these `more`, how samples are stored, and what `kept` has beside such cards.
+    fn header(&self, first: (&str, &str), more: &[(&str, &str)], kept: &[u8]) -> Vec<u8> {
         let is_deep = self.format.contains("16");
         let (bits, most) = if is_deep { ("16", "65535") } else { ("8", "255") };
         let axes: Vec<usize> = [self.size.0, self.size.1].into_iter().chain(self.planes()).collect();
@@ -78,7 +78,7 @@ impl FitsImage<'_> {
         // Stored words have a sign; this makes unsigned samples of them.
         let unsigned = [("BZERO", "32768"), ("BSCALE", "1")].into_iter().filter(|_| is_deep);
         let colours = self.planes().map(|_| ("CTYPE3", "'RGB     '"));
-        let cards = others.iter().copied().chain([("DATAMIN", "0"), ("DATAMAX", most)]).chain(unsigned).chain(colours);
+        let cards = more.iter().copied().chain([("DATAMIN", "0"), ("DATAMAX", most)]).chain(unsigned).chain(colours);
         cards.for_each(|(key, value)| header += &card(key, value));
         // They may come from a compromised decoding process.
         let is_own = |key: &str| is_of_storage(key) || self.planes().is_some() && key == "CTYPE3";

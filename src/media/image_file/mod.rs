@@ -29,10 +29,10 @@ use std::collections::HashSet;
 pub const ABOUT: &str = "histeq.about";
 
 /// The most bytes that are carried: more than cameras and programs write.
-const MOST: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// The bytes of EXIF that a JPEG file holds.
-const MOST_OF_JPEG: usize = 65_527;
+const MAX_JPEG_EXIF: usize = 65_527;
 
 /// What XMP begins with in a JPEG file, and the word before it in a PNG file.
 const XMP_OF_JPEG: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
@@ -44,7 +44,7 @@ const BLOCK: &[u8] = b"8BIM";
 const IPTC: [u8; 2] = [4, 4];
 
 /// What comments of JPEG files begin with that tell of the encoder.
-const OF_ENCODERS: [&[u8]; 3] = [b"histeq-video ", b"Lavc", b"CREATOR: "];
+const ENCODER_COMMENTS: [&[u8]; 3] = [b"histeq-video ", b"Lavc", b"CREATOR: "];
 
 /// Chunks of PNG files about colours, and those with texts. The first ones come ahead of the palette.
 const COLOURS: [[u8; 4]; 3] = [*b"gAMA", *b"cHRM", *b"sBIT"];
@@ -129,22 +129,22 @@ impl About {
     pub fn read(file: &[u8]) -> Option<Self> {
         let bytes = || Bytes::copy_from_slice(file);
         let about = match file {
-            [0xff, 0xd8, ..] => About::of_jpeg(&Jpeg::from_bytes(bytes()).ok()?, file),
-            [0x89, b'P', b'N', b'G', ..] => About::of_png(&Png::from_bytes(bytes()).ok()?),
-            [b'R', b'I', b'F', b'F', ..] => About::of_webp(&WebP::from_bytes(bytes()).ok()?),
-            [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => About::of_tiff(file)?,
+            [0xff, 0xd8, ..] => About::from_jpeg(&Jpeg::from_bytes(bytes()).ok()?, file),
+            [0x89, b'P', b'N', b'G', ..] => About::from_png(&Png::from_bytes(bytes()).ok()?),
+            [b'R', b'I', b'F', b'F', ..] => About::from_webp(&WebP::from_bytes(bytes()).ok()?),
+            [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => About::from_tiff(file)?,
             _ => return None,
         };
-        let about = if about.bytes() > MOST { About { is_too_large: true, ..About::default() } } else { about };
+        let about = if about.bytes() > MAX_BYTES { About { is_too_large: true, ..About::default() } } else { about };
         (about != About::default()).then_some(about)
     }
 
     /// The metadata of an image of a FITS file: whole cards of its header, without those that describe its layout.
-    pub fn of_cards(cards: Vec<u8>) -> Self {
+    pub fn from_cards(cards: Vec<u8>) -> Self {
         About { cards, ..About::default() }
     }
 
-    fn of_jpeg(jpeg: &Jpeg, file: &[u8]) -> Self {
+    fn from_jpeg(jpeg: &Jpeg, file: &[u8]) -> Self {
         let mut about = About::default();
         about.set_exif(jpeg.exif());
         let xmp =
@@ -152,11 +152,11 @@ impl About {
         about.xmp = xmp.unwrap_or_default().to_vec();
         let iptc = jpeg.segments_by_marker(markers::APP13).find_map(|segment| iptc_in(segment.contents()));
         about.iptc = iptc.unwrap_or_default().to_vec();
-        let is_told = |text: &&[u8]| !text.is_empty() && !OF_ENCODERS.iter().any(|begin| text.starts_with(begin));
+        let is_told = |text: &&[u8]| !text.is_empty() && !ENCODER_COMMENTS.iter().any(|begin| text.starts_with(begin));
         let comment = jpeg.segments_by_marker(markers::COM).map(|segment| &segment.contents()[..]).find(is_told);
         about.comment = comment.unwrap_or_default().to_vec();
         about.note_behind(end_of_jpeg(file).and_then(|end| file.get(end..)).unwrap_or_default());
-        let jfif = jpeg.segments_by_marker(markers::APP0).find_map(|of| of.contents().strip_prefix(b"JFIF\0"));
+        let jfif = jpeg.segments_by_marker(markers::APP0).find_map(|part| part.contents().strip_prefix(b"JFIF\0"));
         if let Some(&[_, _, unit @ (1 | 2), a, b, c, d, ..]) = jfif {
             let scale = if unit == 2 { 2.54 } else { 1.0 };
             about.set_resolution([[a, b], [c, d]].map(|dots| f64::from(u16::from_be_bytes(dots)) * scale));
@@ -179,7 +179,7 @@ impl About {
         }
     }
 
-    fn of_png(png: &Png) -> Self {
+    fn from_png(png: &Png) -> Self {
         let mut about = About::default();
         about.set_exif(png.exif());
         for chunk in png.chunks() {
@@ -204,7 +204,7 @@ impl About {
         about
     }
 
-    fn of_webp(webp: &WebP) -> Self {
+    fn from_webp(webp: &WebP) -> Self {
         let mut about = About::default();
         about.set_exif(webp.exif());
         let xmp = webp.chunk_by_id(*b"XMP ").and_then(|chunk| chunk.content().data());
@@ -212,15 +212,15 @@ impl About {
         about
     }
 
-    fn of_tiff(file: &[u8]) -> Option<Self> {
-        let tags = Exif::of(file)?;
+    fn from_tiff(file: &[u8]) -> Option<Self> {
+        let tags = Exif::parse(file)?;
         let mut about = About { xmp: tags.bytes_of(exif::XMP).unwrap_or_default().to_vec(), ..About::default() };
         about.set_tags(tags.without_samples());
         Some(about)
     }
 
     fn set_exif(&mut self, bytes: Option<Bytes>) {
-        if let Some(tags) = bytes.and_then(|bytes| Exif::of(&bytes)) {
+        if let Some(tags) = bytes.and_then(|bytes| Exif::parse(&bytes)) {
             self.set_tags(tags.without_samples());
         }
     }
@@ -244,7 +244,7 @@ impl About {
 
     /// Marks the picture as rotated by its EXIF.
     pub fn set_upright(&mut self) {
-        if let Some(mut tags) = Exif::of(&self.exif) {
+        if let Some(mut tags) = Exif::parse(&self.exif) {
             tags.set_upright();
             self.exif = tags.to_bytes();
         }
@@ -286,9 +286,9 @@ impl About {
     }
 
     /// The inverse of [`About::to_text`]; `None` for any other text.
-    pub fn of_text(text: &str) -> Option<Self> {
+    pub fn from_text(text: &str) -> Option<Self> {
         // Base64 has four letters for three bytes.
-        let is_short = text.len() <= 2 * MOST;
+        let is_short = text.len() <= 2 * MAX_BYTES;
         let bytes = is_short.then(|| BASE64_STANDARD_NO_PAD.decode(text).ok()).flatten()?;
         postcard::from_bytes(&bytes).ok()
     }
@@ -296,7 +296,7 @@ impl About {
     /// The image file in `file`, which an encoder made of a picture of this size, with the metadata that its format
     /// holds and this ICC profile; `None` if it holds none of it. `has_alpha` if the picture has alpha.
     pub fn write(&self, file: &[u8], icc: Option<&[u8]>, size: (usize, usize), has_alpha: bool) -> Option<Vec<u8>> {
-        let mut tags = Exif::of(&self.exif);
+        let mut tags = Exif::parse(&self.exif);
         let is_webp = file.starts_with(b"RIFF");
         if let Some(dots) = self.resolution.filter(|_| is_webp) {
             // There is no other place for it.
@@ -348,7 +348,7 @@ impl About {
             let is_jfif =
                 |segment: &JpegSegment| segment.marker() == markers::APP0 && segment.contents().starts_with(b"JFIF\0");
             let there = jpeg.segments().iter().position(is_jfif);
-            let old = there.map(|at| jpeg.segments_mut().remove(at).contents().to_vec());
+            let old = there.map(|index| jpeg.segments_mut().remove(index).contents().to_vec());
             // Version 1.2, without a thumbnail.
             let mut contents =
                 old.filter(|old| old.len() >= 14).unwrap_or_else(|| b"JFIF\0\x01\x02\0\0\0\0\0\0\0".to_vec());
@@ -436,8 +436,8 @@ impl About {
     /// too large for it.
     pub fn fits(&self, what: ImageMetadata, encoder: &str) -> bool {
         match (what, encoder) {
-            (_, "mjpeg") if matches!(what, ImageMetadata::Exif) => self.exif.len() <= MOST_OF_JPEG,
-            (_, "mjpeg") if matches!(what, ImageMetadata::Xmp) => self.xmp.len() + XMP_OF_JPEG.len() <= MOST_OF_JPEG,
+            (_, "mjpeg") if matches!(what, ImageMetadata::Exif) => self.exif.len() <= MAX_JPEG_EXIF,
+            (_, "mjpeg") if matches!(what, ImageMetadata::Xmp) => self.xmp.len() + XMP_OF_JPEG.len() <= MAX_JPEG_EXIF,
             _ => !self.is_too_large,
         }
     }
@@ -468,26 +468,26 @@ fn with_iptc(iptc: &[u8]) -> Vec<u8> {
 
 /// Where a JPEG image ends, behind its end marker (ITU T.81, B.1.1); `None` if it has none.
 pub fn end_of_jpeg(image: &[u8]) -> Option<usize> {
-    let mut at = 2;
+    let mut offset = 2;
     loop {
         // In entropy-coded data, 0xff is followed by 0 or is a restart marker; neither ends the image.
-        let start = image.get(at..)?.iter().position(|&byte| byte == 0xff)?;
-        let marker = *image.get(at + start + 1)?;
-        at += start + 2;
+        let start = image.get(offset..)?.iter().position(|&byte| byte == 0xff)?;
+        let marker = *image.get(offset + start + 1)?;
+        offset += start + 2;
         match marker {
-            0xd9 => return Some(at),
+            0xd9 => return Some(offset),
             // Padding: the second byte may begin a marker.
-            0xff => at -= 1,
+            0xff => offset -= 1,
             0x00 | 0x01 | 0xd0..=0xd8 => {}
             // Skip a segment by its length; thumbnails with end markers of their own are inside of one.
-            _ => at += usize::from(u16::from_be_bytes(*image.get(at..)?.first_chunk()?)),
+            _ => offset += usize::from(u16::from_be_bytes(*image.get(offset..)?.first_chunk()?)),
         }
     }
 }
 
 /// Puts a chunk ahead of the palette and the samples.
 fn put_ahead(png: &mut Png, chunk: PngChunk) {
-    let first = png.chunks().iter().position(|of| matches!(&of.kind(), b"PLTE" | b"IDAT"));
+    let first = png.chunks().iter().position(|part| matches!(&part.kind(), b"PLTE" | b"IDAT"));
     png.chunks_mut().insert(first.unwrap_or(1), chunk);
 }
 

@@ -53,8 +53,8 @@ fn next_chunk(file: &mut BufReader<impl Read + Seek>, most: usize) -> Result<Opt
 
 /// How many bytes this unpacks to, up to `most`.
 fn unpacked(packed: impl BufRead, most: usize) -> usize {
-    let (mut from, mut bytes, mut part) = (ZlibDecoder::new(packed), 0, [0; 1 << 14]);
-    while let Ok(count @ 1..) = from.read(&mut part) {
+    let (mut source, mut bytes, mut part) = (ZlibDecoder::new(packed), 0, [0; 1 << 14]);
+    while let Ok(count @ 1..) = source.read(&mut part) {
         bytes += count;
         if bytes >= most {
             break;

@@ -51,15 +51,15 @@ impl TiffStack {
     }
 }
 
-fn number(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at.checked_add(count)?)?;
+fn number(bytes: &[u8], offset: usize, count: usize) -> Option<u32> {
+    let bytes = bytes.get(offset..offset.checked_add(count)?)?;
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
 }
 
 /// Adds `by` to the number of 4 bytes at that offset.
-fn add(bytes: &mut [u8], at: usize, by: u32) -> Option<()> {
-    let moved = number(bytes, at, 4)?.checked_add(by)?;
-    bytes.get_mut(at..at + 4)?.copy_from_slice(&moved.to_le_bytes());
+fn add(bytes: &mut [u8], offset: usize, by: u32) -> Option<()> {
+    let moved = number(bytes, offset, 4)?.checked_add(by)?;
+    bytes.get_mut(offset..offset + 4)?.copy_from_slice(&moved.to_le_bytes());
     Some(())
 }
 

@@ -39,7 +39,7 @@ impl FailureKind {
     }
 
     /// The kind of a system's error.
-    pub fn of_errno(errno: i32) -> Self {
+    pub fn from_errno(errno: i32) -> Self {
         match errno {
             libc::ENOENT | libc::ENOTDIR => FailureKind::Missing,
             libc::EEXIST => FailureKind::Exists,
@@ -54,11 +54,11 @@ impl FailureKind {
 
     /// The kind of an error that is the system's.
     pub fn from_io(error: &std::io::Error) -> Self {
-        error.raw_os_error().map_or(FailureKind::Failed, FailureKind::of_errno)
+        error.raw_os_error().map_or(FailureKind::Failed, FailureKind::from_errno)
     }
 
     /// The system's error for the file of this name, without its number.
-    pub fn of_file(name: impl Display, error: &std::io::Error) -> anyhow::Error {
+    pub fn file_error(name: impl Display, error: &std::io::Error) -> anyhow::Error {
         FailureKind::from_io(error).error(format!("{name}: {}", reason(error)))
     }
 

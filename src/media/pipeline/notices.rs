@@ -42,7 +42,7 @@ impl Notices {
     }
 
     /// These notices, with `name` and a colon before each message.
-    pub fn of(&self, name: &str) -> Self {
+    pub fn named(&self, name: &str) -> Self {
         let (print, name) = (self.print.clone(), name.to_owned());
         Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
     }

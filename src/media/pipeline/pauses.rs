@@ -5,11 +5,11 @@ use anyhow::Result;
 use std::time::{Duration, Instant};
 
 /// The first pause, and the longest.
-const SHORTEST: Duration = Duration::from_millis(250);
-const LONGEST: Duration = Duration::from_secs(4);
+const MIN_PAUSE: Duration = Duration::from_millis(250);
+const MAX_PAUSE: Duration = Duration::from_secs(4);
 
 /// How many different errors are noted while something is waited for.
-const MOST_NOTED: usize = 4;
+const MAX_NOTED: usize = 4;
 
 /// Interval of checks for cancellation during a pause.
 const CHECK: Duration = Duration::from_millis(50);
@@ -17,7 +17,7 @@ const CHECK: Duration = Duration::from_millis(50);
 /// Within this time, outages are told once: an input that ends as soon as it begins would fill a log.
 const SELDOM: Duration = Duration::from_secs(10);
 
-/// Pauses of which each is twice as long as the one before, up to [`Pauses::LONGEST`].
+/// Pauses of which each is twice as long as the one before, up to [`Pauses::MAX_PAUSE`].
 pub struct Pauses {
     next: Duration,
     /// The errors that were noted.
@@ -26,13 +26,13 @@ pub struct Pauses {
 
 impl Default for Pauses {
     fn default() -> Self {
-        Pauses { next: SHORTEST, noted: Vec::new() }
+        Pauses { next: MIN_PAUSE, noted: Vec::new() }
     }
 }
 
 impl Pauses {
     /// The longest pause.
-    pub const LONGEST: Duration = LONGEST;
+    pub const MAX_PAUSE: Duration = MAX_PAUSE;
 
     /// Calls `open` after each pause until it succeeds, and notes the first few different errors of the attempts before.
     /// Returns its result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
@@ -44,13 +44,13 @@ impl Pauses {
         mut open: impl FnMut() -> Result<T>,
     ) -> Option<(T, f64)> {
         let begin = Instant::now();
-        let left = || end.map_or(Self::LONGEST, |end| end.saturating_duration_since(Instant::now()));
-        while self.wait_at_most(left().min(Self::LONGEST), cancel) && !left().is_zero() {
+        let left = || end.map_or(Self::MAX_PAUSE, |end| end.saturating_duration_since(Instant::now()));
+        while self.wait_at_most(left().min(Self::MAX_PAUSE), cancel) && !left().is_zero() {
             let error = match open() {
                 Ok(open) => return Some((open, begin.elapsed().as_secs_f64())),
                 Err(error) => format!("{error:#}"),
             };
-            if self.noted.len() < MOST_NOTED && !self.noted.contains(&error) && !left().is_zero() {
+            if self.noted.len() < MAX_NOTED && !self.noted.contains(&error) && !left().is_zero() {
                 notices.note(&error);
                 self.noted.push(error);
             } else {
@@ -63,7 +63,7 @@ impl Pauses {
     /// The pause before the next attempt; doubles the one after it.
     pub fn longer(&mut self) -> Duration {
         let pause = self.next;
-        self.next = (pause * 2).min(LONGEST);
+        self.next = (pause * 2).min(MAX_PAUSE);
         pause
     }
 
@@ -150,7 +150,7 @@ mod tests {
             assert!(outage.until_open(&cancel, &notices, None, || Ok(())).is_some());
             waits.push(begin.elapsed());
         }
-        assert!(waits[1] >= 2 * SHORTEST && waits[2] >= 4 * SHORTEST, "{waits:?}");
+        assert!(waits[1] >= 2 * MIN_PAUSE && waits[2] >= 4 * MIN_PAUSE, "{waits:?}");
         outage.end(&notices, "camera");
         // After a frame it is another outage, which is told no more in the same seconds.
         outage.begin(&notices, "camera: the stream has ended");

@@ -119,7 +119,7 @@ impl Progress {
         if self.unchanged.get() == Some(&NOT_CORRECTED) {
             return Some(0.0);
         }
-        self.found.get().map(|(_, strength)| (f64::from(strength.of_256()) / 2.56).round() / 100.0)
+        self.found.get().map(|(_, strength)| (f64::from(strength.to_256ths()) / 2.56).round() / 100.0)
     }
 
     /// This is known of the video before it is looked at: the curve of log, or what it is taken for.

@@ -160,12 +160,12 @@ pub struct Input {
 impl Input {
     /// That of a single picture which is drawn, of any format and size.
     pub fn drawn(name: &str) -> Self {
-        let media = Media::of_raw_video("rawvideo", Rational::new(1, 1), None);
-        Input { frames: Some(1), ..Input::of(name, media) }
+        let media = Media::for_raw_video("rawvideo", Rational::new(1, 1), None);
+        Input { frames: Some(1), ..Input::new(name, media) }
     }
 
     /// All of `media`, of which the first stream is equalized.
-    pub fn of(name: impl Into<Name>, media: Media) -> Self {
+    pub fn new(name: impl Into<Name>, media: Media) -> Self {
         Input {
             name: name.into(),
             media,

@@ -40,8 +40,8 @@ pub struct InProcess;
 impl OpenTranscoders for InProcess {
     fn open(&self, wanted: &[(Stream, TranscodeTo)], _notices: &Notices) -> Result<Opened> {
         let (mut open, mut streams) = (Vec::new(), Vec::new());
-        for (stream, to) in wanted {
-            let opened = Transcoder::open(stream, to).and_then(|opened| Ok((opened.output(stream)?, opened)));
+        for (stream, target) in wanted {
+            let opened = Transcoder::open(stream, target).and_then(|opened| Ok((opened.output(stream)?, opened)));
             let (output, transcoder) = opened
                 .map_err(|error| format!("{error:#}"))
                 .map_or_else(|error| (Err(error), None), |(output, transcoder)| (Ok(output), Some(transcoder)));

@@ -2,7 +2,7 @@
 
 mod y4m;
 
-pub use y4m::{FRAME, HEADER, LONGEST_LINE, header, is_carried, parse};
+pub use y4m::{FRAME, HEADER, MAX_LINE, header, is_carried, parse};
 
 use crate::ffmpeg::{ChromaLocation, Rational};
 use histeq::frame::{PixelFormat, Range};

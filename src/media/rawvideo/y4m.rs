@@ -16,7 +16,7 @@ pub const HEADER: &[u8] = b"YUV4MPEG2";
 pub const FRAME: &[u8] = b"FRAME";
 
 /// The longest header line that is read, in bytes; other programs write far shorter ones.
-pub const LONGEST_LINE: usize = 4096;
+pub const MAX_LINE: usize = 4096;
 
 /// The longest header that all readers accept, in bytes.
 const SHORT: usize = 96;

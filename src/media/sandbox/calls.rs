@@ -46,12 +46,12 @@ fn null(argument: u8) -> Check {
 }
 
 /// The numbers of these calls, which only x86-64 has; none elsewhere.
-macro_rules! of_x86_64 {
+macro_rules! x86_64_calls {
     ($($call:ident),* $(,)?) => { &[$(#[cfg(target_arch = "x86_64")] libc::$call),*] };
 }
 
 /// Calls of demuxers, decoders, allocators and threads.
-const OF_DECODERS: &[c_long] = &[
+const DECODER_CALLS: &[c_long] = &[
     // Open files, and places that Landlock has left open.
     SYS_read,
     SYS_readv,
@@ -146,10 +146,10 @@ const OF_DECODERS: &[c_long] = &[
 ];
 
 /// Messages between the program and a process that decodes for it, on connections that both have from the beginning.
-const OF_CONNECTION: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg];
+const CONNECTION_CALLS: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg];
 
 /// Older calls, which newer systems do not have.
-const OLDER_OF_DECODERS: &[c_long] = of_x86_64![
+const OLDER_DECODER_CALLS: &[c_long] = x86_64_calls![
     SYS_stat,
     SYS_lstat,
     SYS_access,
@@ -166,7 +166,7 @@ const OLDER_OF_DECODERS: &[c_long] = of_x86_64![
 ];
 
 /// Further calls of encoders, muxers and output files. Landlock, if available, restricts the paths.
-const OF_PROCESS: &[c_long] = &[
+const PROCESS_CALLS: &[c_long] = &[
     SYS_pwrite64,
     SYS_pwritev,
     SYS_pwritev2,
@@ -188,10 +188,10 @@ const OF_PROCESS: &[c_long] = &[
 ];
 
 /// Older ones of this kind.
-const OLDER_OF_PROCESS: &[c_long] = of_x86_64![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
+const OLDER_PROCESS_CALLS: &[c_long] = x86_64_calls![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
 /// Further calls of the process that decoding ones are forked from, and of their supervisors.
-const OF_TEMPLATE: &[c_long] = &[
+const TEMPLATE_CALLS: &[c_long] = &[
     SYS_clone,
     SYS_unshare,
     SYS_setsid,
@@ -208,10 +208,10 @@ const OF_TEMPLATE: &[c_long] = &[
 ];
 
 /// Older ones of this kind.
-const OLDER_OF_TEMPLATE: &[c_long] = of_x86_64![SYS_fork, SYS_setrlimit];
+const OLDER_TEMPLATE_CALLS: &[c_long] = x86_64_calls![SYS_fork, SYS_setrlimit];
 
 /// Calls for connections.
-const OF_NETWORK: &[c_long] = &[
+const NETWORK_CALLS: &[c_long] = &[
     SYS_connect,
     SYS_bind,
     SYS_listen,
@@ -238,7 +238,7 @@ const OF_NETWORK: &[c_long] = &[
 ];
 
 /// Older ones of this kind.
-const OLDER_OF_NETWORK: &[c_long] = of_x86_64![SYS_epoll_create, SYS_epoll_wait];
+const OLDER_NETWORK_CALLS: &[c_long] = x86_64_calls![SYS_epoll_create, SYS_epoll_wait];
 
 /// Calls that fail with EPERM for all arguments, because callers expect it: libsvtav1 then goes on without real-time
 /// threads, but ends at another error; users learn that something is not permitted.
@@ -263,7 +263,7 @@ const REFUSED: &[c_long] = &[
 /// # Errors
 /// When the kernel has no such filters.
 pub fn answer_decoders(network: bool) -> Result<()> {
-    answer(&of_decoders(network))
+    answer(&decoder_calls(network))
 }
 
 /// Restricts the calling process, and those that it forks, to the system calls that forked ones need until they are
@@ -272,7 +272,7 @@ pub fn answer_decoders(network: bool) -> Result<()> {
 /// # Errors
 /// When the kernel has no such filters.
 pub fn answer_template(network: bool) -> Result<()> {
-    answer(&of_template(network))
+    answer(&template_calls(network))
 }
 
 /// Restricts the calling thread, and those that it starts, to the system calls that a run needs.
@@ -280,7 +280,7 @@ pub fn answer_template(network: bool) -> Result<()> {
 /// # Errors
 /// When the kernel has no such filters.
 pub fn answer_process(network: bool, replaces: bool) -> Result<()> {
-    answer(&of_process(network, replaces))
+    answer(&process_calls(network, replaces))
 }
 
 fn answer(calls: &Calls) -> Result<()> {
@@ -310,9 +310,9 @@ fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(calls, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-fn of_decoders(network: bool) -> Calls {
-    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_CONNECTION]);
-    calls.extend(of_own_process(network));
+fn decoder_calls(network: bool) -> Calls {
+    let mut calls = whole(&[DECODER_CALLS, OLDER_DECODER_CALLS, CONNECTION_CALLS]);
+    calls.extend(own_process_calls(network));
     // Memory that is shared comes from the program, which counts it.
     calls.insert(SYS_mmap, vec![vec![without(3, MAP_ANONYMOUS)], vec![without(3, MAP_SHARED)]]);
     if network {
@@ -325,9 +325,9 @@ fn of_decoders(network: bool) -> Calls {
     calls
 }
 
-fn of_template(network: bool) -> Calls {
-    let mut calls = of_decoders(network);
-    calls.extend(whole(&[OF_TEMPLATE, OLDER_OF_TEMPLATE]));
+fn template_calls(network: bool) -> Calls {
+    let mut calls = decoder_calls(network);
+    calls.extend(whole(&[TEMPLATE_CALLS, OLDER_TEMPLATE_CALLS]));
     calls.insert(SYS_socketpair, vec![vec![int(0, AF_UNIX.into())]]);
     // The threads of a decoding process have numbers that are not known here, as it has itself.
     for call in [SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_sched_getparam, SYS_sched_getscheduler] {
@@ -340,8 +340,8 @@ fn of_template(network: bool) -> Calls {
     calls
 }
 
-fn of_process(network: bool, replaces: bool) -> Calls {
-    let mut calls = whole(&[OF_DECODERS, OLDER_OF_DECODERS, OF_PROCESS, OLDER_OF_PROCESS]);
+fn process_calls(network: bool, replaces: bool) -> Calls {
+    let mut calls = whole(&[DECODER_CALLS, OLDER_DECODER_CALLS, PROCESS_CALLS, OLDER_PROCESS_CALLS]);
     // Whoever runs a file never gets the rights of its owner: what is made has no such bits.
     let (makes, rights) = (O_CREAT | O_TMPFILE & !O_DIRECTORY, 0o7000);
     calls.insert(SYS_openat, vec![vec![without(2, makes)], vec![without(3, rights)]]);
@@ -350,8 +350,8 @@ fn of_process(network: bool, replaces: bool) -> Calls {
         (SYS_open, vec![vec![without(1, makes)], vec![without(2, rights)]]),
         (SYS_creat, vec![vec![without(1, rights)]]),
     ]);
-    calls.extend(of_own_process(network));
-    calls.extend(whole(&[OF_CONNECTION]));
+    calls.extend(own_process_calls(network));
+    calls.extend(whole(&[CONNECTION_CALLS]));
     // Memory that is shared with decoding processes: of ordinary pages, which can be kept from shrinking.
     calls.insert(SYS_memfd_create, vec![vec![int(1, i64::from(MFD_CLOEXEC | MFD_ALLOW_SEALING))]]);
     calls.entry(SYS_fcntl).or_default().push(vec![int(1, F_ADD_SEALS.into())]);
@@ -372,24 +372,24 @@ fn whole(lists: &[&[c_long]]) -> Calls {
 /// Restrictions in both sandboxes for calls that could reach other processes: new threads, but no new processes;
 /// signals to, and information about, this process only; no change of who gets signals from a descriptor; and the
 /// network only if it is used.
-fn of_own_process(network: bool) -> Calls {
-    let own = i64::from(std::process::id());
+fn own_process_calls(network: bool) -> Calls {
+    let process = i64::from(std::process::id());
     let thread = CLONE_THREAD as u64;
     let spaces =
         CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP;
     let is_thread = Check { argument: 0, mask: thread | spaces as u64 & INT, value: thread };
     let mut calls = Calls::from([(SYS_clone, vec![vec![is_thread]])]);
     for call in [SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo] {
-        calls.insert(call, vec![vec![int(0, own)]]);
+        calls.insert(call, vec![vec![int(0, process)]]);
     }
     // A thread calls itself 0. The others have numbers that are not known here.
     for call in [SYS_sched_getparam, SYS_sched_getscheduler] {
-        calls.insert(call, vec![vec![int(0, 0)], vec![int(0, own)]]);
+        calls.insert(call, vec![vec![int(0, 0)], vec![int(0, process)]]);
     }
     calls.insert(SYS_sched_setaffinity, vec![vec![int(0, 0)]]);
     calls.insert(SYS_getpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
     // To learn limits, not to set them.
-    calls.insert(SYS_prlimit64, vec![vec![int(0, 0), null(2)], vec![int(0, own), null(2)]]);
+    calls.insert(SYS_prlimit64, vec![vec![int(0, 0), null(2)], vec![int(0, process), null(2)]]);
     // Names of threads and of their memory.
     let options = [PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS];
     calls.insert(SYS_prctl, options.map(|option| vec![int(0, option.into())]).into());
@@ -406,7 +406,7 @@ fn of_own_process(network: bool) -> Calls {
     commands.extend(kept.into_iter().chain(locks).map(|command| vec![int(1, command.into())]));
     calls.insert(SYS_fcntl, commands);
     if network {
-        calls.extend(whole(&[OF_NETWORK, OLDER_OF_NETWORK]));
+        calls.extend(whole(&[NETWORK_CALLS, OLDER_NETWORK_CALLS]));
         // Only sockets of the internet, and of the list of this machine's addresses: others reach services of the user.
         let kinds = [vec![int(0, AF_INET.into())], vec![int(0, AF_INET6.into())]];
         let addresses = vec![int(0, AF_NETLINK.into()), int(2, NETLINK_ROUTE.into())];
@@ -456,18 +456,18 @@ mod tests {
     fn run(program: &BpfProgram, architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut words = vec![number, architecture, 0, 0];
         words.extend(arguments.iter().flat_map(|argument| [*argument as u32, (argument >> 32) as u32]));
-        let (mut at, mut accumulator) = (0, 0);
+        let (mut index, mut accumulator) = (0, 0);
         loop {
-            let seccompiler::sock_filter { code, jt, jf, k } = program[at];
+            let seccompiler::sock_filter { code, jt, jf, k } = program[index];
             let jump = |is: bool| usize::from(if is { jt } else { jf });
-            at += 1;
+            index += 1;
             match u32::from(code) {
                 code if code == BPF_LD | BPF_W | BPF_ABS => accumulator = words[k as usize / 4],
                 code if code == BPF_ALU | BPF_AND | BPF_K => accumulator &= k,
-                code if code == BPF_JMP | BPF_JA => at += k as usize,
-                code if code == BPF_JMP | BPF_JEQ | BPF_K => at += jump(accumulator == k),
-                code if code == BPF_JMP | BPF_JGT | BPF_K => at += jump(accumulator > k),
-                code if code == BPF_JMP | BPF_JGE | BPF_K => at += jump(accumulator >= k),
+                code if code == BPF_JMP | BPF_JA => index += k as usize,
+                code if code == BPF_JMP | BPF_JEQ | BPF_K => index += jump(accumulator == k),
+                code if code == BPF_JMP | BPF_JGT | BPF_K => index += jump(accumulator > k),
+                code if code == BPF_JMP | BPF_JGE | BPF_K => index += jump(accumulator >= k),
                 code if code == BPF_RET | BPF_K => return k,
                 code => panic!("no filter has {code:#x}"),
             }
@@ -494,11 +494,11 @@ mod tests {
     fn walls() -> [Wall; 5] {
         let wall = |name, calls| Wall { name, programs: programs(&calls).expect("filters"), calls };
         [
-            wall("inner", of_decoders(false)),
-            wall("inner, with network", of_decoders(true)),
-            wall("outer", of_process(false, false)),
-            wall("outer, where files are replaced", of_process(false, true)),
-            wall("outer, with network", of_process(true, false)),
+            wall("inner", decoder_calls(false)),
+            wall("inner, with network", decoder_calls(true)),
+            wall("outer", process_calls(false, false)),
+            wall("outer, where files are replaced", process_calls(false, true)),
+            wall("outer, with network", process_calls(true, false)),
         ]
     }
 
@@ -518,10 +518,10 @@ mod tests {
                     rule.iter().for_each(|check| met[usize::from(check.argument)] = check.value);
                     assert_eq!(wall.error(call, met), None, "{}: {call}, {met:x?}", wall.name);
                     for argument in rule.iter().map(|check| check.argument) {
-                        let at = usize::from(argument);
+                        let index = usize::from(argument);
                         let with = |value| {
                             let mut arguments = met;
-                            arguments[at] = value;
+                            arguments[index] = value;
                             wall.error(call, arguments)
                         };
                         for low in values(argument) {
@@ -531,7 +531,7 @@ mod tests {
                                 let value = low | high << 32;
                                 // A pointer or a length passes as zero alone; of an int, the kernel does not see the
                                 // upper half.
-                                let expected = if widths[at] == 64 { Some(EPERM) } else { with(low) };
+                                let expected = if widths[index] == 64 { Some(EPERM) } else { with(low) };
                                 assert_eq!(
                                     with(value),
                                     expected,
@@ -548,13 +548,13 @@ mod tests {
 
     #[test]
     fn what_reaches_others_is_refused() {
-        let (own, other) = (u64::from(std::process::id()), 1);
+        let (process, other) = (u64::from(std::process::id()), 1);
         let all = u64::MAX;
         let pointer = 0x7_0000_0000;
         for wall in walls() {
             for (call, arguments) in [
                 (SYS_prlimit64, [0, 7, pointer, 0, 0, 0]),
-                (SYS_prlimit64, [own, 7, 1, 0, 0, 0]),
+                (SYS_prlimit64, [process, 7, 1, 0, 0, 0]),
                 (SYS_prlimit64, [other, 7, 0, pointer, 0, 0]),
                 (SYS_sched_setaffinity, [other, 8, pointer, 0, 0, 0]),
                 (SYS_setpriority, [PRIO_PROCESS as u64, other, 11, 0, 0, 0]),
@@ -592,10 +592,10 @@ mod tests {
             }
             // The last one is that of Linux 6.17; those from 452 on change modes and attributes.
             let names = [SYS_ptrace, SYS_process_vm_writev, SYS_fchmodat, SYS_utimensat, SYS_setxattr, SYS_fsetxattr];
-            let others = [SYS_shmget, SYS_vmsplice, SYS_mount, SYS_io_uring_setup, SYS_bpf, SYS_keyctl, SYS_pidfd_open];
+            let rest = [SYS_shmget, SYS_vmsplice, SYS_mount, SYS_io_uring_setup, SYS_bpf, SYS_keyctl, SYS_pidfd_open];
             let numbers = [439, 452, 463, 466, 467, 469].into_iter().filter(|number| *number != SYS_faccessat2);
             let beyond = (470..2000).chain([0x4000_0000, 0x4000_0000 + SYS_getpid, 0x7fff_ffff, -1]);
-            let unknown = names.into_iter().chain(others).chain(numbers).chain(beyond).chain([SYS_clone3, SYS_tkill]);
+            let unknown = names.into_iter().chain(rest).chain(numbers).chain(beyond).chain([SYS_clone3, SYS_tkill]);
             for call in unknown {
                 assert_eq!(wall.error(call, [0; 6]), Some(ENOSYS), "{}: {call}", wall.name);
             }
@@ -607,7 +607,7 @@ mod tests {
     #[test]
     fn the_template_makes_processes_and_reaches_nothing_else() {
         for network in [false, true] {
-            let calls = of_template(network);
+            let calls = template_calls(network);
             let wall = Wall { name: "template", programs: programs(&calls).expect("filters"), calls };
             for call in [SYS_clone, SYS_unshare, SYS_wait4, SYS_kill, SYS_close_range] {
                 assert_eq!(wall.error(call, [SIGCHLD as u64, 0, 0, 0, 0, 0]), None, "{call}");

@@ -39,7 +39,7 @@ const SYSTEM: [&str; 18] = [
 ];
 
 /// Files with the names and certificates of the network; none with keys.
-const OF_NETWORK: [&str; 18] = [
+const NETWORK_FILES: [&str; 18] = [
     "/etc/resolv.conf",
     "/run/systemd/resolve",
     "/etc/hosts",
@@ -83,7 +83,7 @@ pub fn close(places: Option<&Places>, network: bool) -> Result<i32> {
 /// # Errors
 /// Those of [`close`].
 pub fn close_to_decoders(network: bool) -> Result<i32> {
-    let system: Vec<PathBuf> = SYSTEM.iter().chain(&OF_NETWORK).map(PathBuf::from).collect();
+    let system: Vec<PathBuf> = SYSTEM.iter().chain(&NETWORK_FILES).map(PathBuf::from).collect();
     restrict(Some(&Places::default()), if network { &system } else { &[] }, network)
 }
 
@@ -167,7 +167,7 @@ mod tests {
     /// Those of root could read keys otherwise.
     #[test]
     fn with_the_network_decoders_read_what_everyone_reads() {
-        for place in OF_NETWORK {
+        for place in NETWORK_FILES {
             let kept = kept_from_others(Path::new(place));
             assert!(kept.is_empty(), "{kept:?}");
         }

@@ -30,7 +30,7 @@ const FRAGMENTS: &[(&str, &str)] =
     &[("movflags", "frag_every_frame+empty_moov+default_base_moof"), ("flush_packets", "1")];
 
 /// The longest box that is read, bytes.
-const LONGEST_BOX: u32 = 64 << 20;
+const MAX_BOX: u32 = 64 << 20;
 
 /// A part of the video.
 pub enum Fragment {
@@ -64,12 +64,12 @@ impl Pairs {
     /// # Errors
     /// When its pixel format is none of FFmpeg's.
     pub fn new(first: &Frame, most_rows: usize) -> Result<Self> {
-        let from = VideoFormat::of(&Picture::from_frame(first)?);
-        let (width, height) = from.size;
+        let source = VideoFormat::from_picture(&Picture::from_frame(first)?);
+        let (width, height) = source.size;
         let rows = height.min(most_rows).next_multiple_of(2);
         let size = ((width * rows / height).next_multiple_of(2).max(2), rows);
         let format = RawFormat::from(PixelFormat::Yuv420p);
-        let colour = from.colour.converted(from.format, format, from.size).named().limited_range();
+        let colour = source.colour.converted(source.format, format, source.size).named().limited_range();
         let half = VideoFormat { format, size, colour };
         Ok(Pairs { converter: Converter::quick(), pool: HostPool::default(), half })
     }
@@ -143,7 +143,7 @@ impl BrowserStream {
         let pipe = Target::pipe(&"the view in a browser".into(), File::from(std::os::fd::OwnedFd::from(write)));
         let container = Container::guess(Some("mp4"), "").context("this FFmpeg has no muxer for mp4")?;
         let mut muxer = Muxer::open(container, &pipe.url(), Some(Cancel::default().flag().into()), None)?;
-        let media = Media::of_raw_video("rawvideo", Rational::new(25, 1), None);
+        let media = Media::for_raw_video("rawvideo", Rational::new(25, 1), None);
         let video = muxer.add_encoded(&encoder, &media.streams[0], &Vec::new(), &StreamSideData::default())?;
         let (is_key, keys) = unbounded();
         let reader = File::from(std::os::fd::OwnedFd::from(read));
@@ -231,7 +231,7 @@ fn split(reader: File, keys: &Receiver<bool>, mut give: impl FnMut(Fragment)) ->
             read => read?,
         }
         let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
-        ensure!((8..=LONGEST_BOX).contains(&length), "a box of {length} bytes");
+        ensure!((8..=MAX_BOX).contains(&length), "a box of {length} bytes");
         let body = bytes.len() + 8;
         bytes.extend_from_slice(&head);
         bytes.resize(body + length as usize - 8, 0);
@@ -254,8 +254,8 @@ fn split(reader: File, keys: &Receiver<bool>, mut give: impl FnMut(Fragment)) ->
 
 /// The codec by RFC 6381: profile, constraints and level of the `avcC` box (ISO/IEC 14496-15).
 fn codec(header: &[u8]) -> Option<String> {
-    let at = header.windows(4).position(|name| name == b"avcC")? + 4;
-    let [_version, profile, constraints, level]: [u8; 4] = header.get(at..at + 4)?.try_into().ok()?;
+    let offset = header.windows(4).position(|name| name == b"avcC")? + 4;
+    let [_version, profile, constraints, level]: [u8; 4] = header.get(offset..offset + 4)?.try_into().ok()?;
     Some(format!("avc1.{profile:02X}{constraints:02X}{level:02X}"))
 }
 

@@ -19,12 +19,12 @@ const MPEG_RATES: [(i32, i32); 8] =
 
 /// Gives frames their times in the encoder's time base, each later than the one before it.
 pub struct EncoderClock {
-    from: Rational,
+    source_base: Rational,
     /// The encoder's time base, in seconds.
     pub time_base: Rational,
     /// The encoder's frame rate, in frames a second.
     pub rate: Rational,
-    /// How much earlier frames are, in units of `from`.
+    /// How much earlier frames are, in units of `source_base`.
     earlier: i64,
     last: Option<i64>,
     /// The least time from one frame to the next, in units of `time_base`.
@@ -46,7 +46,7 @@ impl EncoderClock {
     /// Times stay in the input's time base, unless the container or the codec has a constant frame rate.
     pub fn new(input: &Input, container: Container, candidates: &[Encoder]) -> Self {
         let stream = input.video_stream();
-        let from = stream.time_base;
+        let source = stream.time_base;
         let rate = stream.frame_rate.unwrap_or(Rational::new(25, 1));
         let codec = candidates.first().map(|encoder| encoder.codec());
         let is_mpeg = matches!(codec, Some(Id::MPEG1VIDEO | Id::MPEG2VIDEO));
@@ -57,18 +57,18 @@ impl EncoderClock {
             _ => rate,
         };
         // The time base of MPEG-4 part 2 is at most 1/65535 s. In 1/60000 s, common frame rates are exact.
-        let too_fine = codec == Some(Id::MPEG4) && from.denominator() > 65535;
+        let too_fine = codec == Some(Id::MPEG4) && source.denominator() > 65535;
         let time_base = match container.has_timestamps() && !is_mpeg {
             false => rate.invert(),
             true if too_fine => Rational::new(1, 60_000),
-            true => from,
+            true => source,
         };
         let loses_gaps = container.loses_gaps().then(|| container.name());
         let slows_down = container.name() == "gif";
         // AVI has places for frames, and no times. FFmpeg shows a frame as many places later as its codec reorders.
         let is_placed = input.media.demuxer == "avi" && container.name() == "avi" && input.shift == 0;
         EncoderClock {
-            from,
+            source_base: source,
             time_base,
             rate,
             earlier: if is_placed { stream.video_delay() } else { 0 },
@@ -97,7 +97,7 @@ impl EncoderClock {
         if let (Some(first), None) = (picture.time(), self.last) {
             self.earlier = self.earlier.min(first.max(0));
         }
-        let due = picture.time().map(|time| rescale(time - self.earlier, self.from, self.time_base));
+        let due = picture.time().map(|time| rescale(time - self.earlier, self.source_base, self.time_base));
         let next = self.last.map_or(i64::MIN, |last| last + self.step);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);
@@ -112,13 +112,13 @@ impl EncoderClock {
         }
         self.last = Some(time);
         if let Some(name) = self.loses_gaps.take_if(|_| gap.is_some()) {
-            let at = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
+            let seconds = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
-                "frames at {at:.1} s are further apart than {name} can say: they come too early from there on (.mkv \
+                "frames at {seconds:.1} s are further apart than {name} can say: they come too early from there on (.mkv \
                  and .mp4 files store timestamps)"
             ))?;
         }
-        let duration = rescale(picture.duration(), self.from, self.time_base);
+        let duration = rescale(picture.duration(), self.source_base, self.time_base);
         if picture.duration() > 0 {
             self.durations.push_back((time, duration));
         }
@@ -126,9 +126,9 @@ impl EncoderClock {
         picture.set_duration(duration);
         let delay = rescale(time - due.unwrap_or(time), self.time_base, microseconds());
         if delay > NOTICED && !std::mem::replace(&mut self.warned_late, true) {
-            let at = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
+            let seconds = rescale(time, self.time_base, microseconds()) as f64 / 1e6;
             notices.warn(&format!(
-                "frames at {at:.1} s come late: timestamps are closer than the output can represent, or decrease \
+                "frames at {seconds:.1} s come late: timestamps are closer than the output can represent, or decrease \
                  (.mkv and .mp4 files store timestamps)"
             ))?;
         }

@@ -106,7 +106,7 @@ impl EncoderChoice {
     ) -> Result<(Vec<Encoder>, Option<&'static str>)> {
         let input = self.codec.or(input);
         if self.pass.is_some() {
-            return Ok((vec![self.of_two_passes(input, container, file)?], None));
+            return Ok((vec![self.two_pass_encoder(input, container, file)?], None));
         }
         let holds = |encoder: &Encoder| container.is_images() || container.holds_codec(encoder.codec());
         if let Some(name) = &self.encoder {
@@ -155,8 +155,8 @@ impl EncoderChoice {
             Id::RAWVIDEO => self.keeps_samples && matches!(container.name().as_str(), "avi" | "nut"),
             _ => true,
         };
-        let own = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
-        let kept = input.into_iter().flat_map(|input| [nvenc(input), own(input), mpeg2]);
+        let chosen = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
+        let kept = input.into_iter().flat_map(|input| [nvenc(input), chosen(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
         // It takes small pictures and all colour of AV1, which libsvtav1 does not.
         let libaom = Encoder::find("libaom-av1").filter(holds).filter(|libaom| input == Some(libaom.codec()));
@@ -164,7 +164,7 @@ impl EncoderChoice {
         found.extend(is_new);
         // It takes what the encoder of the input's own codec does not.
         if self.keeps_samples && input != Some(Id::FFV1) {
-            found.extend(own(Id::FFV1));
+            found.extend(chosen(Id::FFV1));
         }
         if let Some(first) = found.first() {
             let is_other = self.keeps_samples && input.is_some_and(|input| input != first.codec());
@@ -196,13 +196,13 @@ impl EncoderChoice {
     }
 
     /// The encoder of a video of codec `input`, if it has two passes.
-    fn of_two_passes(&self, input: Option<Id>, container: Container, file: &Name) -> Result<Encoder> {
+    fn two_pass_encoder(&self, input: Option<Id>, container: Container, file: &Name) -> Result<Encoder> {
         let by_codec = if input == Some(Id::HEVC) { ["libx265", "libx264"] } else { ["libx264", "libx265"] };
-        let own = self.encoder.as_deref().filter(|name| !by_codec.contains(name));
-        if let Some(name) = own {
+        let wanted = self.encoder.as_deref().filter(|name| !by_codec.contains(name));
+        if let Some(name) = wanted {
             bail!("--target-size: encoder {name} is not run in two passes here (use libx264 or libx265)");
         }
-        let named = by_codec.into_iter().filter(|name| self.encoder.as_deref().is_none_or(|own| own == *name));
+        let named = by_codec.into_iter().filter(|name| self.encoder.as_deref().is_none_or(|wanted| wanted == *name));
         let found = named.filter_map(Encoder::find).find(|encoder| container.holds_codec(encoder.codec()));
         found.with_context(|| {
             format!("--target-size: neither libx264 nor libx265 makes a {} file here ({file})", container.name())
@@ -253,7 +253,9 @@ impl EncoderChoice {
                 None
             }
             Quality::Constant(quality) => Some(*quality),
-            Quality::Default => row.and_then(|row| row.default_quality).map(|own| self.usual_quality.unwrap_or(own)),
+            Quality::Default => {
+                row.and_then(|row| row.default_quality).map(|usual| self.usual_quality.unwrap_or(usual))
+            }
             Quality::BitRate(_) if matches!(constant_quality(encoder, row), Ok(Lossless)) => {
                 bail!("encoder {name} is lossless and has no bit rate (drop --bitrate)");
             }
@@ -296,18 +298,18 @@ impl EncoderChoice {
 }
 
 /// The fewest columns and rows of libsvtav1.
-const SVT_LEAST: usize = 64;
+const SVT_MIN: usize = 64;
 
 /// Whether an encoder takes pictures of this size. SVT-AV1 does not say so before it prints an error of its own.
 pub(super) fn takes_size(encoder: Encoder, (width, height): (usize, usize)) -> bool {
-    encoder.name() != "libsvtav1" || width.min(height) >= SVT_LEAST
+    encoder.name() != "libsvtav1" || width.min(height) >= SVT_MIN
 }
 
 /// The one of these encoders that will be taken, as far as the pictures of `input` are known.
 pub(super) fn expected(candidates: &[Encoder], input: &Input) -> Option<Encoder> {
     let suits = |encoder: &&Encoder| {
         let Some((format, size)) = input.picture.filter(|_| encoder.codec() == Id::AV1) else { return true };
-        takes_size(**encoder, size) && encoder.formats().into_iter().any(|to| !format.loses_colour_in(to))
+        takes_size(**encoder, size) && encoder.formats().into_iter().any(|target| !format.loses_colour_in(target))
     };
     candidates.iter().find(suits).or(candidates.first()).copied()
 }

@@ -137,7 +137,7 @@ impl EncoderStart<'_> {
                     if let Some(why) = self.codec_changes {
                         self.notices.note(&format!("the video is encoded by {} ({why})", candidate.name()));
                     }
-                    let keeps_transfer = Signalling::of(candidate.codec(), self.container).colours;
+                    let keeps_transfer = Signalling::new(candidate.codec(), self.container).colours;
                     if first.colour().transfer().is_hdr() && keeps_transfer {
                         self.notices.note("HDR video (PQ or HLG) stays HDR");
                     }
@@ -168,7 +168,7 @@ impl EncoderStart<'_> {
     /// Whether an encoder takes pictures like this one without a loss of its own.
     fn suits(&self, encoder: Encoder, first: &Picture) -> bool {
         let format = format_for(encoder, self.container, self.pixels, first, &Notices::silent());
-        format.is_ok_and(|to| takes_size(encoder, to.size) && !loses(first, to.format))
+        format.is_ok_and(|target| takes_size(encoder, target.size) && !loses(first, target.format))
     }
 
     /// Refuses a bit rate without a unit that is far too low for this size and frame rate.

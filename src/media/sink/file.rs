@@ -178,7 +178,7 @@ struct Image {
 }
 
 /// How many images an encoder may work on at once.
-const MOST_BESIDE: usize = 256;
+const MAX_BESIDE: usize = 256;
 
 /// What is written into an image beside what its encoder writes.
 #[derive(Default)]
@@ -243,7 +243,7 @@ impl FileSink {
             Some(joined) => (joined, Some(TiffStack::default())),
             None => (container, None),
         };
-        let fits = FitsFile::of(container, &candidates);
+        let fits = FitsFile::for_container(container, &candidates);
         let rules = StreamRules { live: options.live, codec: options.sound, choice: options.streams };
         if !container.is_images() && stack.is_none() {
             streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
@@ -423,7 +423,8 @@ impl FileSink {
         } else {
             let zero = zero_time(&self.input, self.container);
             // Some programs write chapters that count from zero beside a clock that does not.
-            let first = media.chapters.iter().map(|of| rescale(of.start, of.time_base, microseconds())).min();
+            let first =
+                media.chapters.iter().map(|chapter| rescale(chapter.start, chapter.time_base, microseconds())).min();
             let shift = if first.is_some_and(|first| first >= zero) { -zero } else { 0 };
             muxer.set_chapters(&media.chapters, self.input.shift + shift, self.input.length);
             Routes::add(muxer, &self.input, (&self.rules, &self.early), &self.notices, |muxer| {
@@ -489,7 +490,7 @@ impl FileSink {
             self.notices.warn(warning)?;
         }
         let entry = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
-        let about = entry.and_then(|(_, text)| About::of_text(&text));
+        let about = entry.and_then(|(_, text)| About::from_text(&text));
         // It is no text for people.
         picture.set_entry(ABOUT, None);
         picture.forget_encoder();
@@ -507,7 +508,7 @@ impl FileSink {
         ensure!(!is_second || !self.container.is_images() || self.is_numbered(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
         // An animation is one packet at the end, with the metadata of its first image.
-        if keeps::is_of_images(self.container) && running.beside.len() < MOST_BESIDE {
+        if keeps::is_of_images(self.container) && running.beside.len() < MAX_BESIDE {
             let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
             let about = about.unwrap_or_default().made_by(self.provenance.as_deref());
             running.beside.push_back(Beside { about, icc });
@@ -560,7 +561,7 @@ impl FileSink {
             Some(stack) => {
                 let times = [packet.pts(), packet.dts()].map(|time| time.unwrap_or(0));
                 let ready = stack.push(packet.data().to_vec()).with_context(|| name.to_owned())?;
-                ready.map(|bytes| Packet::of_bytes(&bytes, times, packet.duration(), true))
+                ready.map(|bytes| Packet::from_bytes(&bytes, times, packet.duration(), true))
             }
         };
         running.bytes += bytes;
@@ -667,7 +668,7 @@ impl FileSink {
         let mut muxer = self.muxer.take().context("the output is closed")?;
         let last = self.stack.as_mut().and_then(TiffStack::end);
         if let (Some(running), Some(bytes)) = (&self.running, last) {
-            let packet = Packet::of_bytes(&bytes, [running.written as i64; 2], 1, true);
+            let packet = Packet::from_bytes(&bytes, [running.written as i64; 2], 1, true);
             let written = muxer.write(packet, running.video, running.encoder.time_base());
             written.with_context(|| format!("{name}: cannot be written"))?;
         }

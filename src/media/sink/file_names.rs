@@ -5,18 +5,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The longest file name that file systems accept, in bytes.
-const LONGEST: usize = 255;
+const MAX_LENGTH: usize = 255;
 
 /// The longest extension that is kept when a name is shortened, in bytes.
-const LONGEST_EXTENSION: usize = 32;
+const MAX_EXTENSION: usize = 32;
 
 /// Stem and extension (with its dot) of this file's name, shortened to `length` bytes together.
 pub(super) fn shortened(path: &Path, length: usize) -> [Name; 2] {
     let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
-    let is_kept = (1..=LONGEST_EXTENSION).contains(&extension.len());
-    let dotted = if is_kept { Name::of_parts([&".", &extension]) } else { Name::default() };
+    let is_kept = (1..=MAX_EXTENSION).contains(&extension.len());
+    let dotted = if is_kept { Name::from_parts([&".", &extension]) } else { Name::default() };
     let stem = cut(stem.as_bytes(), length.saturating_sub(dotted.bytes().len()));
-    [Name::of_bytes(stem.to_vec()), dotted]
+    [Name::from_bytes(stem.to_vec()), dotted]
 }
 
 /// The first `most` bytes of a name, or fewer: characters of UTF-8 stay whole.
@@ -31,16 +31,16 @@ fn cut(name: &[u8], most: usize) -> &[u8] {
 /// A name that begins and ends as told. Its beginning is shortened where it would be too long for a file, unless it has
 /// a place for numbers.
 pub fn name_of(begin: &Name, end: &Name) -> Name {
-    let most = if number_pattern(begin).is_some() { usize::MAX } else { LONGEST.saturating_sub(end.bytes().len()) };
-    Name::of_parts([&Name::of_bytes(cut(begin.bytes(), most).to_vec()), end])
+    let most = if number_pattern(begin).is_some() { usize::MAX } else { MAX_LENGTH.saturating_sub(end.bytes().len()) };
+    Name::from_parts([&Name::from_bytes(cut(begin.bytes(), most).to_vec()), end])
 }
 
 /// The names `NAME.WORD.EXT`, `NAME.WORD-2.EXT` and so on, for `NAME.EXT`.
 pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
     (1_u32..).map(move |number| {
         let word = if number == 1 { format!(".{word}") } else { format!(".{word}-{number}") };
-        let [stem, extension] = shortened(path, LONGEST - word.len());
-        path.with_file_name(Name::of_parts([&stem, &word, &extension]))
+        let [stem, extension] = shortened(path, MAX_LENGTH - word.len());
+        path.with_file_name(Name::from_parts([&stem, &word, &extension]))
     })
 }
 
@@ -51,7 +51,7 @@ pub fn next_names(first: &Path) -> impl Iterator<Item = PathBuf> {
             return first.to_owned();
         }
         let number = number.to_string();
-        let end = first.extension().map(|extension| Name::of_parts([&number, &".", &extension]));
+        let end = first.extension().map(|extension| Name::from_parts([&number, &".", &extension]));
         first.with_extension(end.unwrap_or_else(|| number.into()))
     })
 }
@@ -64,9 +64,9 @@ pub fn is_free(path: &Path) -> bool {
 /// The target of the symbolic link `path`, which need not exist; `path` itself, if it is no link.
 pub(super) fn resolve_links(path: &Path) -> PathBuf {
     // The limit of the system.
-    const MOST: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINKS {
         match std::fs::read_link(&path) {
             Ok(next) => path = folder_of(&path).join(next),
             Err(_) => break,
@@ -84,10 +84,10 @@ mod tests {
         let long = format!("folder/{}.mkv", "ä".repeat(125));
         let partial = names_with(Path::new(&long), "partial").nth(1).expect("a name");
         let name = partial.file_name().expect("a name").to_string_lossy().into_owned();
-        assert!(name.len() <= LONGEST && name.ends_with("ä.partial-2.mkv"), "{name}");
+        assert!(name.len() <= MAX_LENGTH && name.ends_with("ä.partial-2.mkv"), "{name}");
         assert_eq!(partial.parent(), Some(Path::new("folder")));
         let equalized = name_of(&"ä".repeat(125).as_str().into(), &"-equalized.mkv".into());
-        assert!(equalized.bytes().len() == LONGEST - 1 && equalized.to_string().ends_with("ä-equalized.mkv"));
+        assert!(equalized.bytes().len() == MAX_LENGTH - 1 && equalized.to_string().ends_with("ä-equalized.mkv"));
         assert_eq!(name_of(&"a".into(), &".b".into()), Name::from("a.b"));
         let pattern = Name::from(format!("{}%09d", "x".repeat(250)).as_str());
         assert!(name_of(&pattern, &".png".into()).to_string().ends_with("%09d.png"), "the number stays");

@@ -38,14 +38,14 @@ pub fn format_for(
     first: &Picture,
     notices: &Notices,
 ) -> Result<VideoFormat> {
-    let from = first.format();
+    let source = first.format();
     let asked_for = matches!(choice, PixelChoice::Exactly(_));
     let mut formats = match choice {
         PixelChoice::Exactly(format) if encoder.takes(format) => vec![format],
         PixelChoice::Exactly(format) => bail!("encoder {} does not take pixel format {format}", encoder.name()),
         _ => formats_in(encoder, container),
     };
-    formats.retain(|&format| format == from || Converter::makes(format));
+    formats.retain(|&format| format == source || Converter::makes(format));
     let carries_alpha = container.carries_alpha(encoder.codec());
     let (name, codec) = (container.name(), encoder.name());
     if let Some(format) = formats.iter().find(|format| asked_for && format.has_alpha() && !carries_alpha) {
@@ -54,15 +54,15 @@ pub fn format_for(
     if !carries_alpha {
         formats.retain(|format| !format.has_alpha());
     }
-    let loses_alpha = from.has_alpha() && !carries_alpha && encoder.takes(from);
-    let signalling = Signalling::of(encoder.codec(), container);
+    let loses_alpha = source.has_alpha() && !carries_alpha && encoder.takes(source);
+    let signalling = Signalling::new(encoder.codec(), container);
     let (signals_range, is_always_full) = (signalling.says_full_range(), signalling.is_always_full());
-    let is_full_yuv = first.is_full_range() && !from.is_rgb() && !from.is_gray();
+    let is_full_yuv = first.is_full_range() && !source.is_rgb() && !source.is_gray();
     let for_range = container.is_images() && !signals_range && is_full_yuv;
     let plays_anywhere =
         matches!(choice, PixelChoice::ForPlayers | PixelChoice::ForBrowsers) && is_players_codec(encoder);
     let has_8_bits = encoder.codec() == Id::H264 || choice == PixelChoice::ForBrowsers;
-    let for_players = plays_anywhere || from.is_rgb() && is_for_players(container, encoder);
+    let for_players = plays_anywhere || source.is_rgb() && is_for_players(container, encoder);
     let is_deep_enough = |format: &RawFormat| !plays_anywhere || !has_8_bits || format.depth() == 8;
     for (asks, suits) in [
         (
@@ -74,7 +74,7 @@ pub fn format_for(
             format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
         }),
         // In RGB, pictures of AVIF are several times as large.
-        (from.is_rgb() && container.name() == "avif", &|format| !format.is_rgb()),
+        (source.is_rgb() && container.name() == "avif", &|format| !format.is_rgb()),
         // Image files cannot signal the range of YUV; RGB always has full range.
         (for_range, &|format| format.is_rgb()),
         // Readers disagree about its YUV.
@@ -85,19 +85,21 @@ pub fn format_for(
         }
     }
     let full = first.is_full_range() && signals_range || is_always_full;
-    let format = match full_range_variant(from, full, &formats) {
+    let format = match full_range_variant(source, full, &formats) {
         Some(variant) => variant,
-        None if formats.is_empty() => from,
-        None => nearest_format(&formats, from)
-            .with_context(|| format!("encoder {} supports no pixel format close to {from}", encoder.name()))?,
+        None if formats.is_empty() => source,
+        None => nearest_format(&formats, source)
+            .with_context(|| format!("encoder {} supports no pixel format close to {source}", encoder.name()))?,
     };
-    let colour = first.colour().converted(from, format, first.size());
+    let colour = first.colour().converted(source, format, first.size());
     let is_yuv = !format.is_rgb() && !format.is_gray();
     // Untagged gray is full range, but decoders of H.264 and similar codecs take it for limited.
     let full_gray = format.is_gray() && (first.is_full_range() || !signals_range);
     let colour = match full_gray || is_always_full {
         true => colour.full_range(),
-        false if is_yuv && first.is_full_range() && !from.is_rgb() && !format.is_full_range_yuv() && !signals_range => {
+        false
+            if is_yuv && first.is_full_range() && !source.is_rgb() && !format.is_full_range_yuv() && !signals_range =>
+        {
             notices.warn(&format!(
                 "{codec} in {name} cannot signal full range: it becomes limited (an .mkv file of \
                  H.264 or FFV1 keeps it)"
@@ -110,13 +112,13 @@ pub fn format_for(
     };
     let loses = loses(first, format);
     // The loss of opaque alpha is not reported.
-    let alpha_is_lost = from.has_alpha() && !format.has_alpha() && !first.is_opaque();
-    let differs = format.native() != from.native() || format.native().is_none() && format != from;
+    let alpha_is_lost = source.has_alpha() && !format.has_alpha() && !first.is_opaque();
+    let differs = format.native() != source.native() || format.native().is_none() && format != source;
     let bytes_swapped = |format: RawFormat| format.name().trim_end_matches("le").trim_end_matches("be").to_owned();
-    if differs && !asked_for && bytes_swapped(from) != bytes_swapped(format) {
+    if differs && !asked_for && bytes_swapped(source) != bytes_swapped(format) {
         if loses_alpha && alpha_is_lost {
             notices.warn(&format!(
-                "{name} does not carry the alpha of {codec}'s video: {from} becomes {format}, which is opaque (.mkv \
+                "{name} does not carry the alpha of {codec}'s video: {source} becomes {format}, which is opaque (.mkv \
                  and .webm files keep it)"
             ))?;
         } else if alpha_is_lost {
@@ -125,38 +127,40 @@ pub fn format_for(
                 false => "--encoder ffv1 in an .mkv file and prores_ks in a .mov file keep it",
             };
             notices.warn(&format!(
-                "encoder {codec} does not take the alpha of {from}: the video becomes {format}, which is opaque \
+                "encoder {codec} does not take the alpha of {source}: the video becomes {format}, which is opaque \
                  ({keeps})"
             ))?;
         } else if plays_anywhere && loses {
             notices.note(&format!(
-                "{from} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
+                "{source} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
             ));
         } else if for_players && format.chroma_resolution() == 4 {
             // Few players decode more than 8 bits of H.264.
             let takes = if format.depth() == 8 { "which all players take" } else { "4:2:0 as players take it" };
             notices.note(&format!("the video becomes {format}, {takes} (.mkv files keep more colour)"));
         } else if for_range && format.is_rgb() {
-            notices.note(&format!("the video becomes {format}: {codec} cannot signal the full range of {from}"));
+            notices.note(&format!("the video becomes {format}: {codec} cannot signal the full range of {source}"));
         } else if loses {
-            let remedy = match Encoder::find("ffv1").filter(|ffv1| ffv1.takes(from)) {
+            let remedy = match Encoder::find("ffv1").filter(|ffv1| ffv1.takes(source)) {
                 _ if container.is_images() => " (.png and .tif files keep more)",
                 Some(_) => " (--encoder ffv1 in an .mkv file keeps all of it)",
                 None => "",
             };
             notices
-                .warn(&format!("encoder {codec} does not take {from}: the video is narrowed to {format}{remedy}"))?;
+                .warn(&format!("encoder {codec} does not take {source}: the video is narrowed to {format}{remedy}"))?;
         } else {
-            notices.note(&format!("encoder {codec} does not take {from}: the video becomes {format}"));
+            notices.note(&format!("encoder {codec} does not take {source}: the video becomes {format}"));
         }
     }
     // An odd column or row is scaled away where the encoder or the device does not accept it.
     let (width, height) = fit.map_or(first.size(), |fit| scaled_down(first.size(), fit));
     let is_scaled = (width, height) != first.size();
     if is_scaled && choice == PixelChoice::ForBrowsers {
-        let (from, to) = (first.size(), (width & !1, height & !1));
-        notices
-            .note(&format!("scaled down from {}x{} to {}x{} (--fit off keeps the size)", from.0, from.1, to.0, to.1));
+        let (source, target) = (first.size(), (width & !1, height & !1));
+        notices.note(&format!(
+            "scaled down from {}x{} to {}x{} (--fit off keeps the size)",
+            source.0, source.1, target.0, target.1
+        ));
     }
     // The driver of a virtual camera rounds the width down, but not the stride of the data.
     let is_rounded = container.is_virtual_camera() || (plays_anywhere || is_scaled) && takes_even_sizes(encoder);
@@ -169,7 +173,7 @@ pub fn format_for(
         return Ok(video);
     }
     // What loses no sample keeps its matrix, too.
-    let converts = from.is_rgb() || is_of_images(container) || !is_lossless(encoder.codec());
+    let converts = source.is_rgb() || is_of_images(container) || !is_lossless(encoder.codec());
     Ok(VideoFormat { colour: signalling.sayable(colour, size, converts), ..video })
 }
 
@@ -187,10 +191,10 @@ pub fn holds_all(encoder: Encoder, container: Container, picture: &Picture) -> b
     formats.is_empty() || formats.into_iter().any(|format| !loses(picture, format))
 }
 
-/// Whether the conversion to `to` loses bits, colour, or alpha that is not all opaque.
-pub fn loses(picture: &Picture, to: RawFormat) -> bool {
-    let from = picture.format();
-    from.loses_colour_in(to) || from.has_alpha() && !to.has_alpha() && !picture.is_opaque()
+/// Whether the conversion to `target` loses bits, colour, or alpha that is not all opaque.
+pub fn loses(picture: &Picture, target: RawFormat) -> bool {
+    let source = picture.format();
+    source.loses_colour_in(target) || source.has_alpha() && !target.has_alpha() && !picture.is_opaque()
 }
 
 /// `size`, scaled down to fit into a size or into the same turned by 90 degrees, whichever leaves more.
@@ -204,9 +208,9 @@ fn scaled_down(size: (usize, usize), fit: (usize, usize)) -> (usize, usize) {
 
 /// The `yuvj` variant of a YUV format, if the encoder takes it and the picture is full range, or the encoder does not
 /// take the format itself.
-fn full_range_variant(from: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
-    let is_variant = |format: &RawFormat| format.is_full_range_yuv() && format.native() == from.native();
-    formats.iter().copied().find(is_variant).filter(|_| full || !formats.contains(&from))
+fn full_range_variant(raw_format: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
+    let is_variant = |format: &RawFormat| format.is_full_range_yuv() && format.native() == raw_format.native();
+    formats.iter().copied().find(is_variant).filter(|_| full || !formats.contains(&raw_format))
 }
 
 /// Whether it is H.264 or HEVC in a container for players and browsers, most of which decode only 4:2:0.
@@ -236,7 +240,7 @@ fn without_subsampling(format: &RawFormat) -> bool {
 
 /// Converts pictures to the encoder's format and size.
 pub struct Fitter {
-    to: VideoFormat,
+    target: VideoFormat,
     converter: Converter,
     steady: Steady,
     notices: Notices,
@@ -252,26 +256,26 @@ pub struct Fitter {
 }
 
 impl Fitter {
-    /// Converts to the format `to`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields are
-    /// coded. A picture of another size, or one with more bits or colour than `to` holds, causes a warning, as do those
-    /// whose metadata differs from that of the whole video.
-    pub fn new(to: VideoFormat, first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
+    /// Converts to the format `target`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields
+    /// are coded. A picture of another size, or one with more bits or colour than `target` holds, causes a warning, as
+    /// do those whose metadata differs from that of the whole video.
+    pub fn new(target: VideoFormat, first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
         Fitter {
-            to,
+            target,
             converter: Converter::default(),
             steady: Steady::new(first, fields, notices.clone()),
             notices,
-            warned_matrix: first.colour().other_matrix(to.colour).is_some(),
+            warned_matrix: first.colour().other_matrix(target.colour).is_some(),
             first_size: Some(first.size()),
             first_format: first.format(),
-            is_whole: !loses(first, to.format),
+            is_whole: !loses(first, target.format),
             warned_fields: false,
         }
     }
 
     /// What pictures are converted to.
     pub fn video(&self) -> VideoFormat {
-        self.to
+        self.target
     }
 
     /// Makes the metadata of `picture` fit; returns whether format, range, matrix and size do.
@@ -280,19 +284,19 @@ impl Fitter {
     /// A warning, with `--strict`.
     pub fn check(&mut self, picture: &mut Picture) -> Result<bool> {
         self.steady.check(picture)?;
-        let same_samples = picture.format() == self.to.format
-            || picture.format().native().is_some() && picture.format().native() == self.to.format.native();
-        let same_range = picture.is_full_range() == self.to.colour.is_full_range(self.to.format);
+        let same_samples = picture.format() == self.target.format
+            || picture.format().native().is_some() && picture.format().native() == self.target.format.native();
+        let same_range = picture.is_full_range() == self.target.colour.is_full_range(self.target.format);
         let is_yuv = |format: RawFormat| !format.is_rgb() && !format.is_gray();
-        let other_matrix = match is_yuv(picture.format()) && is_yuv(self.to.format) {
-            true => picture.colour().other_matrix(self.to.colour),
+        let other_matrix = match is_yuv(picture.format()) && is_yuv(self.target.format) {
+            true => picture.colour().other_matrix(self.target.colour),
             false => None,
         };
         if let Some((is, was)) = other_matrix.as_ref().filter(|_| !std::mem::replace(&mut self.warned_matrix, true)) {
             self.notices
                 .note(&format!("the matrix changes from {was} to {is}: from there on, it is converted to {was}"));
         }
-        Ok(same_samples && same_range && other_matrix.is_none() && picture.size() == self.to.size)
+        Ok(same_samples && same_range && other_matrix.is_none() && picture.size() == self.target.size)
     }
 
     /// Converts `picture`; returns it unchanged if format, range, matrix and size are right.
@@ -301,36 +305,39 @@ impl Fitter {
     /// When swscale cannot convert it; with `--strict`, a warning.
     pub fn fit(&mut self, mut picture: Picture) -> Result<Picture> {
         if self.check(&mut picture)? {
-            picture.rename(self.to.format);
+            picture.rename(self.target.format);
             return Ok(picture);
         }
         if self.first_size.take_if(|size| *size != picture.size()).is_some() {
-            let ((w, h), (to_w, to_h)) = (picture.size(), self.to.size);
+            let ((w, h), (to_w, to_h)) = (picture.size(), self.target.size);
             self.notices
                 .warn(&format!("the video changes size to {w}x{h}; from there on it is scaled to {to_w}x{to_h}"))?;
         }
-        let is_blended = picture.interlaced().is_some() && picture.size().1 != self.to.size.1;
+        let is_blended = picture.interlaced().is_some() && picture.size().1 != self.target.size.1;
         if is_blended && !std::mem::replace(&mut self.warned_fields, true) {
             self.notices.warn(&format!(
                 "scaled from {} to {} rows, interlaced video becomes progressive: its fields are blended (--filter \
                  yadif makes frames of them first)",
                 picture.size().1,
-                self.to.size.1
+                self.target.size.1
             ))?;
         }
-        let (from, to) = (picture.format(), self.to.format);
-        if self.is_whole && loses(&picture, to) {
+        let (source, target) = (picture.format(), self.target.format);
+        if self.is_whole && loses(&picture, target) {
             self.is_whole = false;
-            if from == self.first_format {
-                self.notices
-                    .warn(&format!("the video becomes transparent, which {to} is not: from there on alpha is lost"))?;
+            if source == self.first_format {
+                self.notices.warn(&format!(
+                    "the video becomes transparent, which {target} is not: from there on alpha is lost"
+                ))?;
             } else {
                 self.notices.warn(&format!(
-                    "the video changes to {from}; from there on it is narrowed to {to} (--filter format={from} keeps \
+                    "the video changes to {source}; from there on it is narrowed to {target} (--filter format={source} keeps \
                      all of it)"
                 ))?;
             }
         }
-        self.converter.picture(&picture, self.to).with_context(|| format!("cannot convert pixel format {from} to {to}"))
+        self.converter
+            .picture(&picture, self.target)
+            .with_context(|| format!("cannot convert pixel format {source} to {target}"))
     }
 }

@@ -14,7 +14,7 @@ pub struct FitsFile {
 
 impl FitsFile {
     /// The file that becomes of what these encoders make for this container, if it is one.
-    pub fn of(container: Container, encoders: &[Encoder]) -> Option<Self> {
+    pub fn for_container(container: Container, encoders: &[Encoder]) -> Option<Self> {
         let is_fits = container.is_fits() && encoders.iter().all(|encoder| encoder.codec() == Id::FITS);
         let container = Container::guess(Some("data"), "").filter(|_| is_fits)?;
         Some(FitsFile { container, first: About::default() })

@@ -83,7 +83,7 @@ pub(super) fn joinable(
     let EncoderChoice { options: given, .. } = &mut options.encoder;
     for (key, value) in row.options {
         match given.iter_mut().find(|(other, _)| other == key) {
-            Some((_, own)) => *own = format!("{own}:{value}"),
+            Some((_, joined)) => *joined = format!("{joined}:{value}"),
             None => given.push(((*key).to_owned(), own_parameters(key, value))),
         }
     }
@@ -98,7 +98,7 @@ pub(super) fn joinable(
 /// Whether it is the name of a file for encoded video.
 fn is_file(name: &Name, options: &OutputOptions) -> bool {
     let is_other = is_stream(name) || is_sequence_name(name);
-    !is_other && !OutputKind::of(name, options.format.as_deref()).takes_only_pictures()
+    !is_other && !OutputKind::for_name(name, options.format.as_deref()).takes_only_pictures()
 }
 
 fn not_joined(name: &Name) -> ErrorWithRemedy {

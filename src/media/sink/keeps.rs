@@ -115,10 +115,10 @@ const TEXTS: [&str; 20] = [
 ];
 
 /// Those for which containers with a few of them have a place.
-const OF_ALL: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
+const COMMON_KEYS: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
 
 /// Metadata of how a picture is stored, which does not apply to another file of it.
-const OF_STORAGE: [&str; 36] = [
+const STORAGE_KEYS: [&str; 36] = [
     "Orientation",
     "XResolution",
     "YResolution",
@@ -262,8 +262,8 @@ fn lost_texts(media: &Media, container: Container) -> Option<String> {
         "mp4" | "mov" | "ipod" | "ismv" | "f4v" | "psp" | "matroska" | "webm" | "nut" | "flv" | "ogg" | "ogv"
         | "wtv" => true,
         "asf" => key != "creation_time",
-        "avi" => key != "creation_time" && OF_ALL.contains(&key),
-        "3gp" | "3g2" => OF_ALL.contains(&key),
+        "avi" => key != "creation_time" && COMMON_KEYS.contains(&key),
+        "3gp" | "3g2" => COMMON_KEYS.contains(&key),
         "mxf" => key == "creation_time",
         _ => false,
     };
@@ -276,7 +276,11 @@ fn lost_texts(media: &Media, container: Container) -> Option<String> {
 
 /// The keys of texts that are not UTF-8: FFmpeg's are, and what is not is lost.
 fn broken_texts(media: &Media) -> Option<String> {
-    let all = media.streams.iter().map(|stream| &stream.metadata).chain(media.chapters.iter().map(|of| &of.metadata));
+    let all = media
+        .streams
+        .iter()
+        .map(|stream| &stream.metadata)
+        .chain(media.chapters.iter().map(|chapter| &chapter.metadata));
     let broken = all.chain([&media.metadata]).flatten().filter(|(_, text)| text.contains('\u{fffd}'));
     let mut keys: Vec<&str> = broken.map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();
@@ -287,7 +291,7 @@ fn broken_texts(media: &Media) -> Option<String> {
 /// What pictures say of their colours and of their shape, and the output does not.
 fn lost_colours(first: First<'_>, video: &Stream, container: Container, encoder: Encoder) -> Vec<String> {
     let First { picture, about, encoded } = first;
-    let (signalling, name) = (Signalling::of(encoder.codec(), container), encoder.name());
+    let (signalling, name) = (Signalling::new(encoder.codec(), container), encoder.name());
     let by = KEPT_OF_IMAGES.iter().find(|(what, ..)| *what == ImageMetadata::Icc).map_or(&[][..], |(_, _, by)| *by);
     let is_kept = by.contains(&name.trim_end_matches("_anim")) && (writes_icc(&name) || is_of_images(container));
     let keeps_profile = is_kept && picture.icc_profile().is_some();
@@ -382,7 +386,7 @@ fn lost_image_data(first: &Picture, about: Option<&About>, encoder: Option<Encod
     let encoder = encoder.trim_end_matches("_anim").to_owned();
     // FFmpeg 9 names the list that a tag is of, too.
     let name_of = |key| str::rsplit(key, '/').next().unwrap_or_default();
-    let keys = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !OF_STORAGE.contains(key));
+    let keys = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !STORAGE_KEYS.contains(key));
     let keys: Vec<&str> = keys.collect();
     let list = listed(&keys);
     let is_lost = |what: ImageMetadata, by: &[&str]| {

@@ -33,7 +33,7 @@ pub const VIRTUAL_CAMERA: &str = "v4l2";
 
 impl OutputKind {
     /// The kind of the output `name`, in this container if one is given.
-    pub fn of(name: impl AsRef<OsStr>, format: Option<&str>) -> Self {
+    pub fn for_name(name: impl AsRef<OsStr>, format: Option<&str>) -> Self {
         let name = name.as_ref();
         let container = Container::guess(format, name);
         let is = |property: fn(Container) -> bool| container.is_some_and(property);

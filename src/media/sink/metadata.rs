@@ -5,7 +5,7 @@ use crate::pipeline::Notices;
 use anyhow::Result;
 
 /// Facts about the old file that its demuxer gives as metadata, or statistics of its packets.
-const OF_THE_OLD_FILE: &[&str] = &[
+const OLD_FILE_KEYS: &[&str] = &[
     "major_brand",
     "minor_version",
     "compatible_brands",
@@ -21,7 +21,7 @@ const OF_THE_OLD_FILE: &[&str] = &[
 ];
 
 /// How long before it is shown a frame may be decoded, at most (microseconds).
-const LONGEST_REORDERING: i64 = 500_000;
+const MAX_REORDERING: i64 = 500_000;
 
 /// The keys that mp4 has fields for; others need its key-value form.
 const MP4_KEYS: &[&str] = &[
@@ -63,13 +63,13 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     let is_old = |key: &str| {
         // Matroska's statistics carry their language: BPS-eng.
         let bare = key.split('-').next().unwrap_or(key);
-        OF_THE_OLD_FILE.iter().any(|old| old.eq_ignore_ascii_case(bare))
+        OLD_FILE_KEYS.iter().any(|old| old.eq_ignore_ascii_case(bare))
     };
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
 /// Codes of languages for which FFmpeg's mov files have the other one of the two that ISO 639-2 has.
-const OF_MOV: [(&str, &str); 18] = [
+const MOV_LANGUAGES: [(&str, &str); 18] = [
     ("bod", "tib"),
     ("cym", "wel"),
     ("cze", "ces"),
@@ -94,7 +94,8 @@ const OF_MOV: [(&str, &str); 18] = [
 pub fn kept_in(container: Container, metadata: &Metadata) -> Metadata {
     let mut metadata = kept(metadata);
     for (key, value) in metadata.iter_mut().filter(|_| container.name() == "mov") {
-        let other = OF_MOV.iter().find(|(code, _)| key.eq_ignore_ascii_case("language") && value.as_str() == *code);
+        let other =
+            MOV_LANGUAGES.iter().find(|(code, _)| key.eq_ignore_ascii_case("language") && value.as_str() == *code);
         if let Some((_, code)) = other {
             (*code).clone_into(value);
         }
@@ -172,7 +173,8 @@ pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Ra
     let of_track = known.iter().copied().filter(|rate| per_second == Some(f64::from(*rate).round()));
     let of_pictures = [video.base_rate, video.frame_rate].into_iter().flatten().filter_map(near);
     let average = video.frame_rate;
-    let above = known.iter().copied().find(|rate| average.is_some_and(|of| f64::from(*rate) > f64::from(of) * 0.999));
+    let above =
+        known.iter().copied().find(|rate| average.is_some_and(|mean| f64::from(*rate) > f64::from(mean) * 0.999));
     let agree = of_pictures.clone().filter(|rate| per_second.is_none_or(|count| count == f64::from(*rate).round()));
     let exact = track.filter(|rate| rate.denominator() != 1);
     exact.into_iter().chain(agree).chain(of_track).chain(of_pictures).chain(above).chain(average).find(counts)
@@ -206,17 +208,17 @@ fn is_mp4(container: Container) -> bool {
     matches!(container.name().as_str(), "mp4" | "mov" | "ipod")
 }
 
-/// `own` options of a muxer, and those that the user gives, which replace them. Flags with a sign are added to, or
+/// `preset` options of a muxer, and those that the user gives, which replace them. Flags with a sign are added to, or
 /// taken from, those that are there.
-pub fn with_given(mut own: Vec<(String, String)>, given: &[(String, String)]) -> Vec<(String, String)> {
+pub fn with_given(mut preset: Vec<(String, String)>, given: &[(String, String)]) -> Vec<(String, String)> {
     for (key, value) in given {
-        match own.iter_mut().find(|(other, _)| other == key) {
+        match preset.iter_mut().find(|(other, _)| other == key) {
             Some((_, flags)) if flags.starts_with('+') && value.starts_with(['+', '-']) => flags.push_str(value),
             Some((_, other)) => other.clone_from(value),
-            None => own.push((key.clone(), value.clone())),
+            None => preset.push((key.clone(), value.clone())),
         }
     }
-    own
+    preset
 }
 
 /// The muxer options for a file that is read only when it is whole: its index comes first, so that a player can begin
@@ -244,7 +246,7 @@ pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool,
         // By default, its muxer keeps only the last five segments in the list, as for a continuing broadcast.
         "hls" => option("hls_list_size", "0"),
         // Its muxer would move all times by 1.4 s, which only those need that begin before its clock could.
-        "mpegts" if start >= MUX_DELAY + LONGEST_REORDERING => option("mpegts_copyts", "1"),
+        "mpegts" if start >= MUX_DELAY + MAX_REORDERING => option("mpegts_copyts", "1"),
         _ => Vec::new(),
     }
 }
@@ -303,12 +305,12 @@ mod tests {
         let options = |options: &[(&str, &str)]| -> Vec<(String, String)> {
             options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
         };
-        let own = options(&[("movflags", "+write_colr+faststart"), ("flush_packets", "1")]);
+        let program = options(&[("movflags", "+write_colr+faststart"), ("flush_packets", "1")]);
         let given = options(&[("movflags", "-faststart"), ("flush_packets", "0"), ("brand", "mp42")]);
         let joined = [("movflags", "+write_colr+faststart-faststart"), ("flush_packets", "0"), ("brand", "mp42")];
-        assert_eq!(with_given(own.clone(), &given), options(&joined));
+        assert_eq!(with_given(program.clone(), &given), options(&joined));
         assert_eq!(
-            with_given(own, &options(&[("movflags", "empty_moov")]))[0],
+            with_given(program, &options(&[("movflags", "empty_moov")]))[0],
             options(&[("movflags", "empty_moov")])[0]
         );
     }

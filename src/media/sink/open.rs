@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// # Errors
 /// When the output must not or cannot be written there.
 pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwrite) -> Result<Target> {
-    match OutputKind::of(name, format) {
+    match OutputKind::for_name(name, format) {
         OutputKind::Nowhere => Ok(Target::nowhere(name)),
         kind => Target::new(name, input, kind.files(name), overwrite),
     }
@@ -35,7 +35,7 @@ pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwr
 /// # Errors
 /// When it exists and is to be kept, or is a folder.
 pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> Result<Target> {
-    match OutputKind::of(name, format) {
+    match OutputKind::for_name(name, format) {
         OutputKind::Server => Ok(Target::network(name)),
         kind => Target::direct(name, kind.files(name), overwrite),
     }
@@ -57,7 +57,7 @@ pub fn open(
         let place = (target.name(), target.cancel().clone());
         return Ok(Box::new(Recorder::create(input, place, (options, segmentation), on_gpu(), notices)?));
     }
-    Ok(match OutputKind::of(target.name(), options.format.as_deref()) {
+    Ok(match OutputKind::for_name(target.name(), options.format.as_deref()) {
         OutputKind::Raw(framing) => {
             check_raw(target.name(), &options)?;
             Box::new(RawSink::create(input, target, framing, notices)?)
@@ -103,8 +103,8 @@ pub fn try_out(
     });
     let mut frame = Frame::new(format, size, Range::Limited, Matrix::Bt709, planes.collect())?;
     frame.pts = Some(0);
-    let media = Media::of_raw_video("rawvideo", rate, None);
-    let input = Input { picture: Some((format.into(), size)), ..Input::of(name.clone(), media) };
+    let media = Media::for_raw_video("rawvideo", rate, None);
+    let input = Input { picture: Some((format.into(), size)), ..Input::new(name.clone(), media) };
     let size = Some(SizeRule::Measure(Arc::default()));
     let options = OutputOptions { segments: None, size, ..options };
     let mut sink = open(input, Target::discarding(name)?, options, &mut || false, Notices::silent())?;

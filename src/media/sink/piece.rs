@@ -33,7 +33,7 @@ pub struct PieceSink {
     container: Container,
     encoder: Encoder,
     options: OutputOptions,
-    of: PieceOf,
+    piece: PieceOf,
     notices: Notices,
     rotate: AutoRotate,
     frames: Hasher,
@@ -60,7 +60,7 @@ impl PieceSink {
         target: Target,
         file: &Name,
         options: OutputOptions,
-        of: PieceOf,
+        piece: PieceOf,
         notices: Notices,
     ) -> Result<Self> {
         let container = container(file, options.format.as_deref())?;
@@ -73,7 +73,7 @@ impl PieceSink {
             container,
             encoder,
             options,
-            of,
+            piece,
             notices,
             rotate,
             frames: Hasher::default(),
@@ -101,7 +101,7 @@ impl PieceSink {
             notices: &self.notices,
         };
         let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), None)?;
-        let video = EncodedVideo::of(&encoder, &side_data);
+        let video = EncodedVideo::new(&encoder, &side_data);
         let writer = PieceWriter::create(self.target.take().context("the piece is open")?)?;
         self.running = Some(Running { encoder, fitter, clock, video, writer });
         Ok(())
@@ -143,8 +143,8 @@ impl PieceSink {
 impl Sink for PieceSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
         let Some(frame) = delivery.frame else { return Ok(()) };
-        if self.of.left_out > 0 {
-            self.of.left_out -= 1;
+        if self.piece.left_out > 0 {
+            self.piece.left_out -= 1;
             return Ok(());
         }
         self.write_frame(&frame)
@@ -154,10 +154,10 @@ impl Sink for PieceSink {
         let Some(running) = self.running.as_mut().filter(|_| outcome == Outcome::Complete) else { return Ok(None) };
         running.encoder.send(None).with_context(|| format!("{}: cannot be encoded", self.name))?;
         self.write_encoded()?;
-        let PieceSink { of, frames, running, name, written, records, .. } = *self;
+        let PieceSink { piece, frames, running, name, written, records, .. } = *self;
         let Some(Running { video, writer, .. }) = running else { return Ok(None) };
         let packets = writer.packets();
         ensure!(packets == written, "{name}: the encoder made {packets} packets of {written} frames (use another one)");
-        writer.finish((of.plan, of.piece), video, frames.hash(), records).map(Some)
+        writer.finish((piece.plan, piece.piece), video, frames.hash(), records).map(Some)
     }
 }

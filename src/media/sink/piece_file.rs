@@ -22,7 +22,7 @@ const MAGIC: &[u8; 8] = b"HEQPIECE";
 const VERSION: u32 = 1;
 
 /// The most bytes of a description.
-const MOST: u64 = 256 << 20;
+const MAX_DESCRIPTION: u64 = 256 << 20;
 
 /// What a piece is.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -64,7 +64,7 @@ pub(super) struct PieceWriter {
 }
 
 /// The longest delay of an encoder, in packets.
-const MOST_DELAY: usize = 64;
+const MAX_DELAY: usize = 64;
 
 impl PieceWriter {
     pub fn create(mut target: Target) -> Result<Self> {
@@ -76,7 +76,7 @@ impl PieceWriter {
         let time = packet.pts().context("the encoder gives no times")?;
         let length = u32::try_from(packet.len())?;
         self.packets.push(KeptPacket(length, time, packet.duration(), packet.is_key()));
-        self.decoded.extend(packet.dts().filter(|_| self.decoded.len() < MOST_DELAY));
+        self.decoded.extend(packet.dts().filter(|_| self.decoded.len() < MAX_DELAY));
         self.bytes.add(packet.data());
         self.file.write_all(packet.data()).with_context(|| format!("{}: cannot be written", self.target.name()))
     }
@@ -140,7 +140,7 @@ impl PieceFile {
     ///
     /// # Errors
     /// When it cannot be read, or is not whole.
-    pub fn of(mut file: File, name: String) -> Result<Self> {
+    pub fn from_file(mut file: File, name: String) -> Result<Self> {
         let description = describe(&mut file).with_context(|| format!("{name}: not a whole piece"))?;
         let file = BufReader::with_capacity(1 << 20, file);
         Ok(PieceFile { description, name, file, read: 0, bytes: Hasher::default() })
@@ -171,7 +171,7 @@ fn describe(file: &mut File) -> Result<PieceDescription> {
     let (hash, rest) = tail.split_at(8);
     let (length, magic) = rest.split_at(8);
     let length = u64::from_le_bytes(length.try_into()?);
-    ensure!(magic == MAGIC && length <= MOST.min(end), "its end is missing");
+    ensure!(magic == MAGIC && length <= MAX_DESCRIPTION.min(end), "its end is missing");
     let start = file.seek(SeekFrom::Start(end - length))?;
     let mut text = vec![0; usize::try_from(length)?];
     file.read_exact(&mut text)?;

@@ -97,7 +97,8 @@ impl RawSink {
             let line = header(&video).context("y4m carries this format")?;
             self.bytes(line.as_bytes())?;
         }
-        let fitter = Fitter::new(VideoFormat::of(picture), picture, picture.interlaced(), self.notices.clone());
+        let fitter =
+            Fitter::new(VideoFormat::from_picture(picture), picture, picture.interlaced(), self.notices.clone());
         self.stream = Some(RawStream { fitter, is_y4m });
         Ok(())
     }

@@ -34,10 +34,10 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A frame that waited longer than this for the connection is left out: it would delay the stream for viewers.
-const MOST_DELAY: Duration = Duration::from_millis(100);
+const MAX_DELAY: Duration = Duration::from_millis(100);
 
 /// The longest pause between two attempts: viewers wait.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often the wait for name resolution checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -62,7 +62,7 @@ pub struct Reconnecting {
     was_connected: bool,
     /// When the connection was lost.
     lost_at: Option<Instant>,
-    /// The pauses between attempts; a connection that is shorter than [`Pauses::LONGEST`] does not reset them.
+    /// The pauses between attempts; a connection that is shorter than [`Pauses::MAX_PAUSE`] does not reset them.
     pauses: Pauses,
     /// When the next attempt is due.
     next: Instant,
@@ -164,12 +164,12 @@ impl Reconnecting {
         } else {
             self.notices.detail(&message);
         }
-        if lost.is_some_and(|lost| lost.since.elapsed() > Pauses::LONGEST) || listens(&self.url) {
+        if lost.is_some_and(|lost| lost.since.elapsed() > Pauses::MAX_PAUSE) || listens(&self.url) {
             self.pauses = Pauses::default();
         }
         let now = Instant::now();
         self.lost_at = self.lost_at.or(Some(now));
-        self.next = now + self.pauses.longer().min(LONGEST_PAUSE);
+        self.next = now + self.pauses.longer().min(MAX_PAUSE);
     }
 }
 
@@ -182,7 +182,7 @@ impl Sink for Reconnecting {
             _ => Ok(()),
         };
         let written = ready.and_then(|()| match &mut self.connection {
-            Some(connection) if came.elapsed() < MOST_DELAY => {
+            Some(connection) if came.elapsed() < MAX_DELAY => {
                 connection.interrupt.set_timeout(WRITE_TIMEOUT);
                 connection.sink.write(delivery)
             }

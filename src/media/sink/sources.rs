@@ -21,7 +21,7 @@ pub struct InputFiles<'a> {
 
 impl<'a> InputFiles<'a> {
     /// Those of this input.
-    pub fn of(input: &'a Name) -> Self {
+    pub fn new(input: &'a Name) -> Self {
         InputFiles { input, files: OnceCell::new() }
     }
 

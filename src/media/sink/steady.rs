@@ -43,7 +43,7 @@ impl Steady {
     pub fn check(&mut self, picture: &mut Picture) -> Result<()> {
         self.check_fields(picture)?;
         if (shape(picture) / self.shape - 1.0).abs() > SAME_SHAPE {
-            let ratio = |of: Rational| format!("{}:{}", of.numerator(), of.denominator());
+            let ratio = |rational: Rational| format!("{}:{}", rational.numerator(), rational.denominator());
             let (was, is) = (ratio(self.pixel), ratio(pixel(picture)));
             self.warn("shape", || match was == is {
                 true => "the shape of the pictures changes: from there on they are stretched to that of the first"

@@ -71,8 +71,10 @@ impl Entry {
         is_of_kind
             && match &self.which {
                 Which::All => true,
-                Which::Number(number) => alike.nth(*number).is_some_and(|of| of.index == stream.index),
-                Which::Language(language) => stream.tag("language").is_some_and(|of| of.eq_ignore_ascii_case(language)),
+                Which::Number(number) => alike.nth(*number).is_some_and(|found| found.index == stream.index),
+                Which::Language(language) => {
+                    stream.tag("language").is_some_and(|found| found.eq_ignore_ascii_case(language))
+                }
             }
     }
 }
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn streams_are_chosen_by_number_by_kind_and_by_language() {
-        let one = Media::of_raw_video("rawvideo", Rational::new(25, 1), None).streams.remove(0);
+        let one = Media::for_raw_video("rawvideo", Rational::new(25, 1), None).streams.remove(0);
         let kinds = [MediaType::Video, MediaType::Audio, MediaType::Subtitle, MediaType::Audio, MediaType::Audio];
         let languages = ["und", "deu", "deu", "eng", "swe"];
         let streams: Vec<Stream> = (0..5)

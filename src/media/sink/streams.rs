@@ -24,7 +24,7 @@ const MAX_TRIED: usize = 32;
 enum Route {
     Copy(OutputStream),
     Transcoded {
-        to: OutputStream,
+        target: OutputStream,
         /// The place of the transcoder.
         place: usize,
         /// Unit of the times of its packets.
@@ -67,7 +67,7 @@ pub struct StreamRules {
 /// A muxer to nowhere, whose header is written, which tries the first packet of a stream.
 struct Trial {
     muxer: Muxer,
-    to: OutputStream,
+    target: OutputStream,
     stream: Stream,
 }
 
@@ -84,13 +84,13 @@ impl Trial {
         for other in beside {
             muxer.add_copy(other, &kept_in(container, &other.metadata))?;
         }
-        let to = muxer.add_copy(stream, &kept_in(container, &stream.metadata))?;
+        let target = muxer.add_copy(stream, &kept_in(container, &stream.metadata))?;
         muxer.write_header(&[])?;
-        Ok(Trial { muxer, to, stream: stream.clone() })
+        Ok(Trial { muxer, target, stream: stream.clone() })
     }
 
     /// Writes the header of a file with the video alone.
-    fn of_video(container: Container, add_video: &impl Fn(&mut Muxer) -> Result<OutputStream>) -> Result<()> {
+    fn try_video(container: Container, add_video: &impl Fn(&mut Muxer) -> Result<OutputStream>) -> Result<()> {
         let mut muxer = Muxer::open(container, &"/dev/null".into(), None, None)?;
         add_video(&mut muxer)?;
         muxer.write_header(&[])
@@ -111,7 +111,7 @@ impl Trial {
         if self.muxer.container().loses_gaps() {
             return Ok(());
         }
-        let written = self.muxer.write_alone(packet.clone(), self.to, self.stream.time_base);
+        let written = self.muxer.write_alone(packet.clone(), self.target, self.stream.time_base);
         written.map_err(|error| last_message().unwrap_or_else(|| error.to_string()))
     }
 }
@@ -199,7 +199,7 @@ fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, 
         names.extend(stream.tag("title").filter(|name| !has(WITH_NAMES) && !name.is_empty()));
     }
     let lost = [("languages of sound", languages), ("names of streams", names)];
-    let lost = lost.iter().filter(|(_, of)| !of.is_empty()).map(|(what, of)| format!("{what}{}", listed(of)));
+    let lost = lost.iter().filter(|(_, tags)| !tags.is_empty()).map(|(what, tags)| format!("{what}{}", listed(tags)));
     let lost = lost.collect::<Vec<_>>().join(" and ");
     match lost.is_empty() {
         true => Ok(()),
@@ -233,8 +233,8 @@ fn why_not_copied(stream: &Stream, container: Container) -> String {
 
 /// Whether `container` takes cover art as a stream.
 pub fn has_cover(streams: &[Stream], video: usize, container: Container, rules: &StreamRules) -> bool {
-    let mut others = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
-    others.any(|stream| matches!(treatment(stream, streams, container, rules), Treatment::Copy))
+    let mut rest = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
+    rest.any(|stream| matches!(treatment(stream, streams, container, rules), Treatment::Copy))
 }
 
 fn is_uncompressed(stream: &Stream) -> bool {
@@ -269,7 +269,7 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
             has_global_header,
             ..TranscodeTo::default()
         }),
-        (_, Some(to)) => Treatment::Sound(to),
+        (_, Some(target)) => Treatment::Sound(target),
         _ if container.holds(stream) => Treatment::Copy,
         _ => Treatment::LeaveOut,
     }
@@ -278,10 +278,10 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
 /// The transcoders of the streams that are converted, if there are any, and what comes out of each.
 fn converted(input: &Input, container: Container, rules: &StreamRules, notices: &Notices) -> Result<Converted> {
     let streams = &input.media.streams;
-    let others = streams.iter().filter(|stream| stream.index != input.video);
-    let wanted: Vec<(Stream, TranscodeTo)> = others
+    let rest = streams.iter().filter(|stream| stream.index != input.video);
+    let wanted: Vec<(Stream, TranscodeTo)> = rest
         .filter_map(|stream| match treatment(stream, streams, container, rules) {
-            Treatment::Sound(to) | Treatment::Subtitles(to) => Some((stream.clone(), to)),
+            Treatment::Sound(target) | Treatment::Subtitles(target) => Some((stream.clone(), target)),
             _ => None,
         })
         .collect();
@@ -316,7 +316,7 @@ type Converted = (Option<Box<dyn Transcoders>>, Vec<Result<Stream, String>>);
 impl Routes {
     /// The input streams that are in the output, and what they are there. The equalized one is not among them.
     pub fn outputs(&self) -> impl Iterator<Item = (usize, OutputStream)> + '_ {
-        let output = |(Route::Copy(to) | Route::Transcoded { to, .. }, _): &_| *to;
+        let output = |(Route::Copy(target) | Route::Transcoded { target, .. }, _): &_| *target;
         self.routes.iter().enumerate().filter_map(move |(index, route)| Some((index, output(route.as_ref()?))))
     }
 
@@ -338,7 +338,7 @@ impl Routes {
         let mut converted = converted.into_iter().enumerate();
         let (mut routes, mut trials, mut video, mut beside) = (Vec::new(), Vec::new(), None, Vec::new());
         // Muxers that open their files themselves would write some.
-        let can_try = container.needs_file() && Trial::of_video(container, &add_video).is_ok();
+        let can_try = container.needs_file() && Trial::try_video(container, &add_video).is_ok();
         for stream in streams {
             trials.push(None);
             if stream.index == input.video {
@@ -352,8 +352,8 @@ impl Routes {
                     let first = early.iter().find(|packet| packet.stream() == stream.index);
                     // It has no packets, and no effect on other streams.
                     let is_file = stream.kind == MediaType::Attachment;
-                    let others = if is_file { &[][..] } else { &beside };
-                    let begin = || Trial::new(container, &add_video, others, stream);
+                    let rest = if is_file { &[][..] } else { &beside };
+                    let begin = || Trial::new(container, &add_video, rest, stream);
                     let is_tried = can_try && beside.len() < MAX_TRIED;
                     let trial = is_tried.then(|| begin().map_err(|error| error.to_string()));
                     match Trial::outcome(trial, first) {
@@ -383,10 +383,10 @@ impl Routes {
                             None
                         } else {
                             tell_losses(stream, &output, container, notices)?;
-                            let to = muxer.add_copy(&output, &metadata)?;
+                            let target = muxer.add_copy(&output, &metadata)?;
                             let (time_base, is_sound) = (output.time_base, stream.kind == MediaType::Audio);
                             beside.push(output);
-                            Some(Route::Transcoded { to, place, time_base, is_sound, is_made: false, error: None })
+                            Some(Route::Transcoded { target, place, time_base, is_sound, is_made: false, error: None })
                         }
                     }
                     Some((_, Err(error))) => {
@@ -434,8 +434,8 @@ impl Routes {
             ))?;
         }
         let delay = match route {
-            Route::Copy(to) => muxer.write(packet, *to, *time_base)?,
-            Route::Transcoded { to, place, time_base, is_sound, is_made, error: last } => {
+            Route::Copy(target) => muxer.write(packet, *target, *time_base)?,
+            Route::Transcoded { target, place, time_base, is_sound, is_made, error: last } => {
                 let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
                 let Transcoded { packets, error } = transcoders.send(*place, Some(&packet))?;
                 *is_made |= !packets.is_empty();
@@ -449,7 +449,7 @@ impl Routes {
                         .warn(&format!("a subtitle of stream #{index} cannot be converted and is lost: {error}"))?,
                     None => {}
                 }
-                write_all(packets, *to, *time_base, muxer)?
+                write_all(packets, *target, *time_base, muxer)?
             }
         };
         if delay > NOTICED && !self.warned_of_times {
@@ -476,7 +476,7 @@ impl Routes {
         }
         let Some(transcoders) = &mut self.transcoders else { return Ok(()) };
         for (index, route) in self.routes.iter().enumerate() {
-            if let Some((Route::Transcoded { to, place, time_base, is_made, error: last, .. }, _)) = route {
+            if let Some((Route::Transcoded { target, place, time_base, is_made, error: last, .. }, _)) = route {
                 let Transcoded { packets, error } = transcoders.send(*place, None)?;
                 if let Some(error) = error {
                     bail!("the end of a stream cannot be encoded: {error}");
@@ -487,7 +487,7 @@ impl Routes {
                          leaves it out)"
                     ))?;
                 }
-                write_all(packets, *to, *time_base, muxer)?;
+                write_all(packets, *target, *time_base, muxer)?;
             }
         }
         Ok(())
@@ -495,10 +495,10 @@ impl Routes {
 }
 
 /// Writes packets of a stream, and answers with the longest delay that [`Muxer::write`] gave them.
-fn write_all(packets: Vec<Packet>, to: OutputStream, time_base: Rational, muxer: &mut Muxer) -> Result<i64> {
+fn write_all(packets: Vec<Packet>, target: OutputStream, time_base: Rational, muxer: &mut Muxer) -> Result<i64> {
     let mut delay = 0;
     for packet in packets {
-        delay = delay.max(muxer.write(packet, to, time_base)?);
+        delay = delay.max(muxer.write(packet, target, time_base)?);
     }
     Ok(delay)
 }

@@ -263,7 +263,7 @@ impl Target {
     /// # Errors
     /// When it is.
     pub fn differs(name: &Name, input: &Name) -> Result<()> {
-        InputFiles::of(input).differ_from(name)
+        InputFiles::new(input).differ_from(name)
     }
 
     /// Whether both names are of one file, now or once it is there. Any number of outputs may go to /dev/null.
@@ -524,7 +524,7 @@ impl Target {
 
     /// The room ahead of the file in the making, if there is one.
     pub(super) fn room(&self) -> Option<Room> {
-        if let Way::Whole(temporary) = &self.way { Room::of_open(&temporary.file).ok() } else { None }
+        if let Way::Whole(temporary) = &self.way { Room::for_open_file(&temporary.file).ok() } else { None }
     }
 
     /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept, under another name unless
@@ -560,15 +560,15 @@ impl Target {
     /// error names the files in which the new output is kept.
     pub(super) fn name_all(mut files: Vec<Target>) -> Result<()> {
         for is_prepared in [false, true] {
-            for at in 0..files.len() {
-                let Target { way: Way::Whole(temporary), file, may_replace, .. } = &mut files[at] else { continue };
+            for index in 0..files.len() {
+                let Target { way: Way::Whole(temporary), file, may_replace, .. } = &mut files[index] else { continue };
                 let done = match is_prepared {
                     false if *may_replace && is_input(file) => Err(std::io::Error::new(ErrorKind::ResourceBusy, STAYS)),
                     false => temporary.prepare(*may_replace),
                     true => temporary.place(file, *may_replace),
                 };
                 if let Err(error) = done {
-                    return Err(Target::keep_all(files, at, error));
+                    return Err(Target::keep_all(files, index, error));
                 }
             }
         }
@@ -578,7 +578,7 @@ impl Target {
     }
 
     /// Keeps all of them under other names, because the one of this index cannot get its own.
-    fn keep_all(mut files: Vec<Target>, at: usize, error: std::io::Error) -> Error {
+    fn keep_all(mut files: Vec<Target>, index: usize, error: std::io::Error) -> Error {
         let mut kept: Vec<String> = Vec::new();
         for target in &mut files {
             let Way::Whole(temporary) = &mut target.way else { continue };
@@ -591,7 +591,7 @@ impl Target {
                 let _ = is_new.then(|| std::fs::remove_file(&target.file));
             }
         }
-        let (name, kept) = (&files[at].name, kept.join(", "));
+        let (name, kept) = (&files[index].name, kept.join(", "));
         let kind = match error.kind() {
             _ if kept.is_empty() => return not_written(name)(error),
             ErrorKind::AlreadyExists => {
@@ -640,7 +640,7 @@ pub(super) fn is_stream(name: &Name) -> bool {
 /// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
 /// Returns whether such files exist, which may be replaced.
 fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool> {
-    let read = InputFiles::of(input);
+    let read = InputFiles::new(input);
     read.differ_from(name)?;
     let there = match std::fs::metadata(name) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),

@@ -74,7 +74,7 @@ impl Temporary {
             None => options.open(hidden).map(|file| (file, Names::Hidden)),
         };
         let [stem, extension] = shortened(place, 100);
-        let prefix = Name::of_parts([&".", &stem, &"."]);
+        let prefix = Name::from_parts([&".", &stem, &"."]);
         let made = Builder::new().prefix(&prefix).suffix(&extension).disable_cleanup(true).make_in(folder, make)?;
         let ((file, names), hidden) = made.into_parts();
         mark(&file);

@@ -2,15 +2,15 @@
 
 /// The bytes of this WebP, whose last picture is shown for `duration` microseconds; `None` if it is no animation.
 pub(super) fn with_last_duration(webp: &[u8], duration: i64) -> Option<Vec<u8>> {
-    let mut at = webp.strip_prefix(b"RIFF").filter(|rest| rest.get(4..8) == Some(b"WEBP")).map(|_| 12)?;
+    let mut offset = webp.strip_prefix(b"RIFF").filter(|rest| rest.get(4..8) == Some(b"WEBP")).map(|_| 12)?;
     let mut last = None;
-    while let Some([name @ .., a, b, c, d]) = webp.get(at..at + 8) {
+    while let Some([name @ .., a, b, c, d]) = webp.get(offset..offset + 8) {
         let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
         if name == b"ANMF" {
             // Place and size have 12 bytes, the duration 3.
-            last = Some(at + 8 + 12);
+            last = Some(offset + 8 + 12);
         }
-        at = at.checked_add(8 + length + length % 2)?;
+        offset = offset.checked_add(8 + length + length % 2)?;
     }
     let milliseconds = u32::try_from((duration + 500) / 1000).unwrap_or(0).clamp(1, 0xff_ffff);
     let mut changed = webp.to_vec();

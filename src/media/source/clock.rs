@@ -6,17 +6,17 @@ use std::time::Instant;
 
 /// The largest difference between mapped timestamp and wall clock, in microseconds, before the mapping is set again. A
 /// network stream begins with up to a second of buffered frames, whose timestamps are right.
-const MOST_DRIFT: i64 = 1_500_000;
+const MAX_DRIFT: i64 = 1_500_000;
 
 /// The time of a frame without a timestamp is nearer to when it came by one of so many parts.
 const PART: i64 = 8;
 
 /// How late, in microseconds, a frame without a timestamp may be beside the pace of those before it; twice their
 /// distance, if that is more. Beyond that, there is a gap.
-const MOST_LATE: i64 = 150_000;
+const MAX_LATE: i64 = 150_000;
 
 /// How much later than it comes, in microseconds, the time of a frame may be: the pace has become quicker.
-const MOST_AHEAD: i64 = 30_000;
+const MAX_AHEAD: i64 = 30_000;
 
 /// Over how many frames without timestamps their distance is measured.
 const MEASURED: i64 = 16;
@@ -54,13 +54,13 @@ impl Pace {
         let (came, time) = self.last;
         let (distance, count) = self.distance;
         let expected = time + distance;
-        if count > 0 && wall - expected > MOST_LATE.max(2 * distance) {
+        if count > 0 && wall - expected > MAX_LATE.max(2 * distance) {
             *self = Pace::new(wall);
             return wall;
         }
         let count = (count + 1).min(MEASURED);
         let distance = distance + (wall - came - distance) / count;
-        let time = if count == 1 { wall } else { (expected + (wall - expected) / PART).min(wall + MOST_AHEAD) };
+        let time = if count == 1 { wall } else { (expected + (wall - expected) / PART).min(wall + MAX_AHEAD) };
         *self = Pace { last: (wall, time), distance: (distance, count) };
         time
     }
@@ -72,11 +72,11 @@ impl LiveClock {
         LiveClock { start, ..LiveClock::default() }
     }
 
-    /// The time of a frame that was captured at `at`, with the camera's timestamp `stamp` (microseconds) if it has one.
-    /// Always later than the time of the frame before it.
-    pub fn time(&mut self, stamp: Option<i64>, at: Instant) -> i64 {
-        let start = *self.start.get_or_init(|| at);
-        let wall = at.duration_since(start).as_micros() as i64;
+    /// The time of a frame that was captured at `moment`, with the camera's timestamp `stamp` (microseconds) if it has
+    /// one. Always later than the time of the frame before it.
+    pub fn time(&mut self, stamp: Option<i64>, moment: Instant) -> i64 {
+        let start = *self.start.get_or_init(|| moment);
+        let wall = moment.duration_since(start).as_micros() as i64;
         let time = match stamp {
             Some(stamp) => self.by_stamp(stamp, wall),
             None => match &mut self.pace {
@@ -90,7 +90,7 @@ impl LiveClock {
     }
 
     fn by_stamp(&mut self, stamp: i64, wall: i64) -> i64 {
-        let near = |time: &i64| time.saturating_sub(wall).saturating_abs() <= MOST_DRIFT;
+        let near = |time: &i64| time.saturating_sub(wall).saturating_abs() <= MAX_DRIFT;
         self.by_anchor(stamp).filter(near).unwrap_or_else(|| {
             self.anchor = Some((stamp, wall));
             wall
@@ -99,7 +99,7 @@ impl LiveClock {
 
     /// The time that a timestamp of the camera maps to; `None` before its first frame.
     pub fn by_anchor(&self, stamp: i64) -> Option<i64> {
-        self.anchor.map(|(from, to)| to.saturating_add(stamp.saturating_sub(from)))
+        self.anchor.map(|(stamped, shown)| shown.saturating_add(stamp.saturating_sub(stamped)))
     }
 
     /// Resets the mapping after the camera was lost: its timestamps start again.

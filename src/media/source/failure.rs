@@ -14,16 +14,16 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     } else if let Some(error) = cause.downcast_ref::<io::Error>() {
         FailureKind::from_io(error)
     } else if let Some(error) = cause.downcast_ref::<FfmpegError>() {
-        of_ffmpeg(error)
+        ffmpeg_kind(error)
     } else if let Some(error) = cause.downcast_ref::<NotOpened>() {
         match (&error.error, error.is_camera) {
-            (Some(error), false) => of_opening(error),
+            (Some(error), false) => opening_kind(error),
             (Some(FfmpegError::Other { errno: libc::EIO }) | None, _) => FailureKind::Device,
-            (Some(error), true) => of_ffmpeg(error),
+            (Some(error), true) => ffmpeg_kind(error),
         }
     } else if let Some(error) = cause.downcast_ref::<OpenError>() {
         match error {
-            OpenError::Ffmpeg(error) => of_opening(error),
+            OpenError::Ffmpeg(error) => opening_kind(error),
             OpenError::Playlist(_) => FailureKind::Damage,
             OpenError::Protocol { .. } => FailureKind::Refused,
             _ => FailureKind::Limit,
@@ -37,20 +37,20 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
 
 /// The kind of an error on opening. FFmpeg reports EIO for host names that do not resolve, and for servers that break
 /// off.
-fn of_opening(error: &FfmpegError) -> FailureKind {
+fn opening_kind(error: &FfmpegError) -> FailureKind {
     match error {
         FfmpegError::Other { errno: libc::EIO } => FailureKind::Missing,
-        error => of_ffmpeg(error),
+        error => ffmpeg_kind(error),
     }
 }
 
-fn of_ffmpeg(error: &FfmpegError) -> FailureKind {
+fn ffmpeg_kind(error: &FfmpegError) -> FailureKind {
     match error {
         FfmpegError::InvalidData => FailureKind::Damage,
         FfmpegError::HttpUnauthorized | FfmpegError::HttpForbidden => FailureKind::Refused,
         FfmpegError::HttpNotFound | FfmpegError::Exit => FailureKind::Missing,
         FfmpegError::Other { errno: libc::ETIMEDOUT } => FailureKind::Missing,
-        FfmpegError::Other { errno } => FailureKind::of_errno(*errno),
+        FfmpegError::Other { errno } => FailureKind::from_errno(*errno),
         _ => FailureKind::Failed,
     }
 }

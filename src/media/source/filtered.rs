@@ -14,10 +14,10 @@ use std::fmt;
 use std::time::Instant;
 
 /// Packets wait for the next frame out of the filters, or until they are this many bytes.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// The most frames inside the filters whose origin is remembered. With more, times of capture are approximate.
-const MOST_SENT: usize = 1024;
+const MAX_SENT: usize = 1024;
 
 /// The size that filters are tried with while the size of the input is unknown.
 pub(super) const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
@@ -134,7 +134,7 @@ pub fn developed(
     let colour = input.media.streams[input.video].colour();
     let is_full = colour.is_full_range(format);
     forget(&mut input.media, input.video);
-    let chain = Chain { text: chain(format).into(), cubes: Some(Cubes::of(named.curve)) };
+    let chain = Chain { text: chain(format).into(), cubes: Some(Cubes::new(named.curve)) };
     let scope = Scope::Whole;
     let (source, input) = FilteredSource::open(source, input, "--log", chain, scope, notices)?;
     Ok((source, input, Some(Developed { named, is_full })))
@@ -177,9 +177,9 @@ struct FilteredSource {
     chain: Chain,
     scope: Scope,
     /// The frames of `source`: their unit of time and their rate.
-    from: (Rational, Option<Rational>),
+    before: (Rational, Option<Rational>),
     /// The unit of time and the rate of the frames that come out.
-    to: (Rational, Option<Rational>),
+    after: (Rational, Option<Rational>),
     notices: Notices,
     /// Whether it was told that fields are mixed.
     told_fields: bool,
@@ -222,11 +222,11 @@ impl FilteredSource {
         let text = chain.to_string();
         ensure!(!text.trim().is_empty(), "{option}: the chain is empty (leave {option} out, or name a filter)");
         let stream = &mut input.media.streams[input.video];
-        let from = (stream.time_base, stream.frame_rate);
+        let origin = (stream.time_base, stream.frame_rate);
         let (format, size) = input.picture.unwrap_or((PixelFormat::Yuv420p.into(), TYPICAL_SIZE));
         let format = delivered_format(format);
         let sample_aspect_ratio = stream.sample_aspect_ratio;
-        let video = GraphVideo { format, size, sample_aspect_ratio, time_base: from.0, frame_rate: from.1 };
+        let video = GraphVideo { format, size, sample_aspect_ratio, time_base: origin.0, frame_rate: origin.1 };
         last_message();
         let explained = |error: Error| {
             let reason = first_message().unwrap_or_else(|| error.to_string());
@@ -243,21 +243,21 @@ impl FilteredSource {
         let mut graph = open_graph(&chain, video, None, is_full).map_err(explained)?;
         let out = graph.output()?;
         let mut conversions = graph.conversions().into_iter();
-        let narrows = |step: &Conversion| !step.is_last && !step.is_requested && format.loses_in(step.to);
-        if let Some(Conversion { to, .. }) = conversions.find(narrows) {
+        let narrows = |step: &Conversion| !step.is_last && !step.is_requested && format.loses_in(step.target);
+        if let Some(Conversion { target: destination, .. }) = conversions.find(narrows) {
             notices.warn(&format!(
-                "{option} {chain}: the filters do not take {format}: it is narrowed to {to} for them"
+                "{option} {chain}: the filters do not take {format}: it is narrowed to {destination} for them"
             ))?;
         }
-        let to = (out.time_base, out.frame_rate.or(from.1));
-        let times = match (from.1, to.1) {
-            (Some(from), Some(to)) => f64::from(to) / f64::from(from),
+        let destination = (out.time_base, out.frame_rate.or(origin.1));
+        let times = match (origin.1, destination.1) {
+            (Some(origin), Some(destination)) => f64::from(destination) / f64::from(origin),
             _ => 1.0,
         };
         input.frames = input.frames.map(|frames| (frames as f64 * times).round() as u64);
-        (stream.time_base, stream.frame_rate) = to;
+        (stream.time_base, stream.frame_rate) = destination;
         if times != 1.0 {
-            stream.base_rate = to.1;
+            stream.base_rate = destination.1;
         }
         stream.sample_aspect_ratio = out.sample_aspect_ratio.or(sample_aspect_ratio);
         input.picture = input.picture.map(|_| (out.format, out.size));
@@ -266,8 +266,8 @@ impl FilteredSource {
             option,
             chain,
             scope,
-            from,
-            to,
+            before: origin,
+            after: destination,
             notices: notices.clone(),
             told_fields: false,
             graph: None,
@@ -305,9 +305,9 @@ impl FilteredSource {
         let Some(graph) = &mut self.graph else { return Ok(None) };
         let out = graph.output()?;
         let in_units_of = |time_base| picture.time().map(|time| rescale(time, out.time_base, time_base));
-        let (time, time_before) = (in_units_of(self.to.0), in_units_of(self.from.0));
-        if (out.time_base, out.frame_rate.or(self.from.1)) != self.from {
-            let rate = out.frame_rate.map(|rate| rescale(1, rate.invert(), self.to.0));
+        let (time, time_before) = (in_units_of(self.after.0), in_units_of(self.before.0));
+        if (out.time_base, out.frame_rate.or(self.before.1)) != self.before {
+            let rate = out.frame_rate.map(|rate| rescale(1, rate.invert(), self.after.0));
             picture.set_duration(rate.unwrap_or(0));
         }
         picture.set_time(time);
@@ -353,7 +353,7 @@ impl FilteredSource {
 
     /// Sends a frame into `graph`, which stays.
     fn send(&mut self, mut graph: FilterGraph, picture: Picture, sent: Sent) -> Result<()> {
-        if self.sent.len() == MOST_SENT {
+        if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
         }
         self.sent.push_back(sent);
@@ -377,7 +377,7 @@ impl FilteredSource {
 
     /// Builds a graph for `picture`, and sends the picture into it.
     fn begin(&mut self, picture: Picture, sent: Sent) -> Result<()> {
-        let video = GraphVideo::of(&picture, self.from.0, self.from.1);
+        let video = GraphVideo::new(&picture, self.before.0, self.before.1);
         let graph = open_graph(&self.chain, video, Some(&picture), picture.is_full_range());
         let graph = graph.map_err(|error| self.failed(error))?;
         self.position = sent.position;
@@ -402,8 +402,8 @@ fn unknown_filter(chain: &str) -> Option<&str> {
 
 impl Source for FilteredSource {
     fn look_around(&mut self, before: u32, behind: u32) {
-        let times = match (self.from.1, self.to.1) {
-            (Some(from), Some(to)) => f64::from(from) / f64::from(to),
+        let times = match (self.before.1, self.after.1) {
+            (Some(before_rate), Some(after_rate)) => f64::from(before_rate) / f64::from(after_rate),
             _ => 1.0,
         };
         let of_source = |frames: u32| (f64::from(frames) * times).ceil() as u32;
@@ -421,7 +421,7 @@ impl Source for FilteredSource {
                 continue;
             }
             let waiting: usize = self.packets.iter().map(Packet::len).sum();
-            if self.is_over && !self.packets.is_empty() || waiting > MOST_BYTES {
+            if self.is_over && !self.packets.is_empty() || waiting > MAX_BYTES {
                 return Ok(Some(Delivery { packets: std::mem::take(&mut self.packets), ..Delivery::default() }));
             }
             if self.is_over {
@@ -464,26 +464,26 @@ pub(super) fn delivered_format(format: RawFormat) -> RawFormat {
 /// change from YUV to RGB or back without a request for it, the output has the format of the input.
 fn open_graph(
     Chain { text: chain, cubes }: &Chain,
-    from: GraphVideo,
+    input: GraphVideo,
     like: Option<&Picture>,
     is_full: bool,
 ) -> Result<FilterGraph, Error> {
     let open = |formats: &[RawFormat]| {
         let cube = cubes.as_ref().map(|cubes| Picture::from_host_frame(cubes.get(is_full))).transpose()?;
-        FilterGraph::open(chain, from, like, cube, formats)
+        FilterGraph::open(chain, input, like, cube, formats)
     };
     let mut formats = RawFormat::natives();
-    formats.retain(|format| format.depth() >= from.format.depth());
-    if from.format.is_full_range_yuv() {
+    formats.retain(|format| format.depth() >= input.format.depth());
+    if input.format.is_full_range_yuv() {
         formats = formats.iter().filter_map(|format| format.full_range_yuv()).chain(formats.iter().copied()).collect();
     }
     let same_model: Vec<RawFormat> =
-        formats.iter().copied().filter(|format| format.is_rgb() == from.format.is_rgb()).collect();
+        formats.iter().copied().filter(|format| format.is_rgb() == input.format.is_rgb()).collect();
     let mut graph = open(&same_model)?;
-    let last = graph.conversions().into_iter().find(|step| step.is_last && step.to != from.format);
+    let last = graph.conversions().into_iter().find(|step| step.is_last && step.target != input.format);
     match last {
-        Some(step) if step.is_requested && formats.contains(&step.from) => open(&[step.from]),
-        Some(_) => open(&[from.format]),
+        Some(step) if step.is_requested && formats.contains(&step.source) => open(&[step.source]),
+        Some(_) => open(&[input.format]),
         None => Ok(graph),
     }
 }

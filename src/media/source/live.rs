@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The longest wait between two frames of a file.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// How long a run that has a duration waits for its first frame, at least: a camera may be slow to begin.
 const MAX_START: Duration = Duration::from_secs(10);
@@ -119,14 +119,14 @@ impl LiveSource {
         // FFmpeg may guess the clock rate of a transport stream as its frame rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
-        let mut media = Media::of_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
+        let mut media = Media::for_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
         media.streams[0].time_base = microseconds();
-        let sounds = if options.with_sound { SoundStreams::of(open.streams()) } else { SoundStreams::default() };
+        let sounds = if options.with_sound { SoundStreams::new(open.streams()) } else { SoundStreams::default() };
         media.streams.extend(sounds.streams(media.streams.len()));
         open.select(&sounds);
         let name = live_input.name.clone();
         let (frames, duration) = (options.frames, options.duration);
-        let input = Input { picture, frames, duration, ..Input::of(name, media) };
+        let input = Input { picture, frames, duration, ..Input::new(name, media) };
         let source = LiveSource {
             live_input,
             open: Some(open),
@@ -150,11 +150,14 @@ impl LiveSource {
 
     /// The delivery of a picture, with its time in the run; `None` after the requested duration. Times that are assumed
     /// count for nothing.
-    fn take(&mut self, TimedPicture { mut picture, read_at: at, time_base }: TimedPicture) -> Result<Option<Delivery>> {
+    fn take(
+        &mut self,
+        TimedPicture { mut picture, read_at: moment, time_base }: TimedPicture,
+    ) -> Result<Option<Delivery>> {
         let in_microseconds = |time: i64| time_base.map(|time_base| rescale(time, time_base, microseconds()));
         let stamp = picture.time().and_then(in_microseconds);
-        let at = stamp.filter(|_| self.live_input.is_paced).map_or(at, |stamp| self.wait_for(stamp));
-        let time = self.clock.time(stamp, at);
+        let moment = stamp.filter(|_| self.live_input.is_paced).map_or(moment, |stamp| self.wait_for(stamp));
+        let time = self.clock.time(stamp, moment);
         if self.options.duration.is_some_and(|duration| time >= duration) {
             return Ok(None);
         }
@@ -169,7 +172,7 @@ impl LiveSource {
         self.delivered += 1;
         self.outage.end(&self.notices, &self.live_input.name);
         self.progress.count_decoded(time);
-        Ok(Some(Delivery { frame: Some(frame), read_at: Some(at), ..Delivery::default() }))
+        Ok(Some(Delivery { frame: Some(frame), read_at: Some(moment), ..Delivery::default() }))
     }
 
     /// Waits until the frame of a file with this timestamp is due in real time. Returns that moment.
@@ -177,7 +180,7 @@ impl LiveSource {
         let (last, last_stamp) = self.last_due.unwrap_or((Instant::now(), stamp));
         let step = u64::try_from(stamp.saturating_sub(last_stamp)).map_or(Duration::ZERO, Duration::from_micros);
         // A longer one is a jump of the clock.
-        let due = last + if step > LONGEST_WAIT { Duration::ZERO } else { step };
+        let due = last + if step > MAX_WAIT { Duration::ZERO } else { step };
         self.last_due = Some((due, stamp));
         loop {
             let left = due.saturating_duration_since(Instant::now());
@@ -245,9 +248,9 @@ fn open_first(
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<(LiveInput, OpenInput)> {
-    let (known, mut from) = match found {
+    let (known, mut source) = match found {
         Found::Options => (None, None),
-        Found::Input(input, from) => (Some(*input), from),
+        Found::Input(input, source) => (Some(*input), source),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
     // The error of an attempt that was cut short by the end of the wait is only a timeout.
@@ -257,7 +260,7 @@ fn open_first(
         let found = known.clone().map_or_else(|| LiveInput::find(options, notices), Ok);
         let name = found.as_ref().ok().map(|found| found.name.clone());
         match found
-            .and_then(|found| OpenInput::open(&found, from.take(), cancel, notices, left()).map(|open| (found, open)))
+            .and_then(|found| OpenInput::open(&found, source.take(), cancel, notices, left()).map(|open| (found, open)))
         {
             Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
                 let is_cut_short =

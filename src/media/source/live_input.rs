@@ -96,7 +96,7 @@ impl LiveInput {
                     format!("{url}: not a camera: {what} (`histeq-video devices` lists the cameras that are here)");
                 return Err(NotOpened::for_good(why).into());
             }
-            set.of_camera(&url, options, notices)?;
+            set.set_camera_mode(&url, options, notices)?;
         } else {
             set.add("video_size", options.size.map(|(width, height)| format!("{width}x{height}")));
             set.add("framerate", options.rate.map(|rate| rate.to_string()));
@@ -148,7 +148,7 @@ impl FfmpegOptions {
     }
 
     /// Chooses the mode of a camera, and prints it.
-    fn of_camera(&mut self, url: &Name, options: &CameraOptions, notices: &Notices) -> Result<()> {
+    fn set_camera_mode(&mut self, url: &Name, options: &CameraOptions, notices: &Notices) -> Result<()> {
         let wanted = Wanted { size: options.size, rate: options.rate, format: options.pixel_format.clone() };
         let offered = modes(url, &wanted);
         let choice = choose(&offered, &wanted);

@@ -56,7 +56,7 @@ fn kind_of(name: &Name) -> Result<Kind> {
     let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
     ensure!(is_cube, "--lut {name}: is no .cube file");
-    let of_system = |error| FailureKind::of_file(Name::from(format!("--lut {name}")), &error);
+    let of_system = |error| FailureKind::file_error(Name::from(format!("--lut {name}")), &error);
     let file = open_regular(path).map_err(of_system)?;
     let (mut reader, mut line, mut read) = (BufReader::new(file), Vec::new(), 0);
     let (mut found, mut left) = (None, u64::MAX);
@@ -100,9 +100,9 @@ fn kind_of(name: &Name) -> Result<Kind> {
             }
         }
     }
-    let [from, to] = domain;
+    let [low, high] = domain;
     ensure!(
-        from.iter().zip(to).all(|(from, to)| *from < to),
+        low.iter().zip(high).all(|(low, high)| *low < high),
         "--lut {name}: its domain ends where it begins, or before (DOMAIN_MIN is below DOMAIN_MAX, mostly 0 and 1)"
     );
     found.with_context(|| format!("--lut {name}: has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no .cube file"))
@@ -131,14 +131,14 @@ fn chain(kind: Kind, name: &Name, format: RawFormat, matrix: Matrix, is_full: bo
         chain.extend(chunk.invalid());
     }
     chain.extend(behind.bytes());
-    Name::of_bytes(chain)
+    Name::from_bytes(chain)
 }
 
 /// The filters before and behind the table. Pictures name the matrix that they come with.
 fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
-    let own = format.name().replacen("yuvj", "yuv", 1);
+    let format_name = format.name().replacen("yuvj", "yuv", 1);
     if format.is_rgb() {
-        return ["format=gbrp16le,".to_owned(), format!(",format={own}")];
+        return ["format=gbrp16le,".to_owned(), format!(",format={format_name}")];
     }
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
     let (scaled, tagged) = match matrix {
@@ -150,7 +150,7 @@ fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     [
         format!("scale=in_range={range}:{flags},format=gbrp16le,"),
         format!(
-            ",scale=out_color_matrix={scaled}:out_range={range}:{flags},format={own},\
+            ",scale=out_color_matrix={scaled}:out_range={range}:{flags},format={format_name},\
              setparams=colorspace={tagged}:range={range}"
         ),
     ]

@@ -40,22 +40,26 @@ impl ToNative {
     /// # Errors
     /// When its format cannot be converted.
     pub fn frame(&mut self, picture: &Picture) -> Result<Frame> {
-        let (from, size) = (picture.format(), picture.size());
+        let (source, size) = (picture.format(), picture.size());
         let opaque = self.opaque(picture);
         if opaque.is_none()
             && let Some(frame) = picture.to_frame()?
         {
             return if self.is_raw { self.clamped(frame) } else { Ok(frame) };
         }
-        let to = match self.conversion {
-            Some((known, to)) if (known, to.size) == (from, size) && opaque.is_none_or(|of| of == to.format) => to,
+        let target = match self.conversion {
+            Some((known, target))
+                if (known, target.size) == (source, size) && opaque.is_none_or(|alpha| alpha == target.format) =>
+            {
+                target
+            }
             known => {
-                let Some(format) = opaque.or(nearest_format(&RawFormat::natives(), from)) else {
-                    bail!("pixel format {from} cannot be equalized");
+                let Some(format) = opaque.or(nearest_format(&RawFormat::natives(), source)) else {
+                    bail!("pixel format {source} cannot be equalized");
                 };
-                if known.is_none_or(|(known, _)| known != from) && !self.is_jpeg {
-                    let message = format!("pixel format {from} is converted to {format} to be equalized");
-                    match from.is_float() {
+                if known.is_none_or(|(known, _)| known != source) && !self.is_jpeg {
+                    let message = format!("pixel format {source} is converted to {format} to be equalized");
+                    match source.is_float() {
                         true => self.notices.warn(&format!(
                             "{message}: what lies below 0 or above 1 is cut off (ImageMagick's `convert IN -evaluate \
                              divide 8 OUT` brings an image that is too bright into that, and one number for all images \
@@ -64,25 +68,25 @@ impl ToNative {
                         false => self.notices.note(&message),
                     }
                 }
-                VideoFormat { format, size, colour: picture.colour().converted(from, format, size) }
+                VideoFormat { format, size, colour: picture.colour().converted(source, format, size) }
             }
         };
-        self.conversion = Some((from, to));
-        let converted = self.converter.picture(picture, to);
-        let converted = converted.with_context(|| format!("cannot convert pixel format {from}"))?;
+        self.conversion = Some((source, target));
+        let converted = self.converter.picture(picture, target);
+        let converted = converted.with_context(|| format!("cannot convert pixel format {source}"))?;
         converted.to_frame()?.context("a conversion gave a format that is not native")
     }
 
     /// The format without alpha that a picture is to have which shows no alpha: of a palette whose colours are opaque,
     /// or of four inks.
     fn opaque(&self, picture: &Picture) -> Option<RawFormat> {
-        let from = picture.format();
-        let name = match from.name().as_str() {
+        let source = picture.format();
+        let name = match source.name().as_str() {
             "pal8" => "rgb24".to_owned(),
-            name if self.is_jpeg && from.has_alpha() => name.replacen("yuva", "yuv", 1).replacen("gbrap", "gbrp", 1),
+            name if self.is_jpeg && source.has_alpha() => name.replacen("yuva", "yuv", 1).replacen("gbrap", "gbrp", 1),
             _ => return None,
         };
-        RawFormat::from_name(&name).filter(|format| *format != from && picture.is_opaque())
+        RawFormat::from_name(&name).filter(|format| *format != source && picture.is_opaque())
     }
 
     /// The frame with samples above their depth lowered to the highest code.

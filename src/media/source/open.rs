@@ -7,7 +7,7 @@ use super::options::{InputOptions, Isolation, RawOptions, check_size};
 use super::raw::RawSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress, Source};
-use crate::rawvideo::{self, HEADER, LONGEST_LINE, RawVideo};
+use crate::rawvideo::{self, HEADER, MAX_LINE, RawVideo};
 use crate::sys::{Reader, is_pipe, note_input, open_regular, without_password};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Range;
@@ -67,7 +67,7 @@ fn open_by_kind(
     }
     let begins_as_y4m = format.is_none() && reader.peek(HEADER.len()).with_context(|| name.to_owned())? == HEADER;
     if begins_as_y4m || format == Some("yuv4mpegpipe") {
-        let line = reader.line(LONGEST_LINE).with_context(|| name.to_owned())?;
+        let line = reader.line(MAX_LINE).with_context(|| name.to_owned())?;
         let line = line.with_context(|| format!("{name}: not a y4m stream, or its header has no end"))?;
         let video = rawvideo::parse(&line).with_context(|| name.to_owned())?;
         return raw(reader, video, true);
@@ -92,7 +92,7 @@ fn open_file(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let from = match (reader, sequence_of(options, &notices)?) {
+    let origin = match (reader, sequence_of(options, &notices)?) {
         (Some(mut reader), _) => match reader.whole_file() {
             Some(file) => FileInput::File(file),
             None => FileInput::Pipe(reader),
@@ -101,7 +101,7 @@ fn open_file(
         (None, None) => FileInput::Url,
     };
     if options.isolation != Isolation::Off && isolated::is_ready() {
-        let opened = isolated::open_file(options, name, from, cancel, notices, progress);
+        let opened = isolated::open_file(options, name, origin, cancel, notices, progress);
         return opened.map_err(|error| match is_playlist(options.url.path()) {
             true => error.context(
                 "the sandbox opens no file that a playlist names (say with -f that it is one, or use --sandbox off)",
@@ -109,12 +109,12 @@ fn open_file(
             false => error,
         });
     }
-    let is_pipe = matches!(from, FileInput::Pipe(_));
+    let is_pipe = matches!(origin, FileInput::Pipe(_));
     ensure!(
         options.isolation != Isolation::Required,
         "{name}: --sandbox on: no process to decode in could be started (--sandbox auto goes on without)"
     );
-    let source = FileSource::open(options.clone(), name, from, cancel, notices, progress);
+    let source = FileSource::open(options.clone(), name, origin, cancel, notices, progress);
     let source = source.map_err(|error| if is_pipe { with_hint(error, options.format.is_some()) } else { error })?;
     let input = source.input.clone();
     Ok((Box::new(source), input))

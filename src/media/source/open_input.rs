@@ -31,10 +31,10 @@ pub const NO_PICTURE: &str = "no key frame is in it, or it is damaged";
 const BUFFERED: Duration = Duration::from_millis(5);
 
 /// The most bytes of packets of a pipe that are taken for what was read to find out about it.
-const MOST_PROBED: usize = 16 << 20;
+const MAX_PROBED: usize = 16 << 20;
 
 /// The most buffered pictures that are left out after opening.
-const MOST_STALE: u32 = 100;
+const MAX_STALE: u32 = 100;
 
 /// An open live input.
 pub struct OpenInput {
@@ -63,13 +63,13 @@ impl OpenInput {
     /// When it does not open, or holds no video that can be decoded.
     pub fn open(
         input: &LiveInput,
-        from: Option<FileInput>,
+        source: Option<FileInput>,
         cancel: &Cancel,
         notices: &Notices,
         within: Duration,
     ) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
-        let from = match from {
+        let source = match source {
             Some(FileInput::File(file)) => ReadFrom::File(file),
             Some(FileInput::Pipe(reader)) => ReadFrom::Reader(Box::new(with_first_byte(reader, input)?)),
             _ if input.is_pipe => {
@@ -81,14 +81,15 @@ impl OpenInput {
         let begin = Instant::now();
         interrupt.set_timeout(OPEN_TIMEOUT.min(within));
         let format = input.format.as_deref();
-        let demuxer = Demuxer::open(&input.url, from, format, &input.options, interrupt.clone()).map_err(|error| {
-            // FFmpeg reports various errors for an interrupted read.
-            let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
-            match error {
-                OpenError::Ffmpeg(error) => NotOpened::new(&input.name, format, error),
-                refused => NotOpened::for_good(format!("{}: {refused}", input.name)),
-            }
-        })?;
+        let demuxer =
+            Demuxer::open(&input.url, source, format, &input.options, interrupt.clone()).map_err(|error| {
+                // FFmpeg reports various errors for an interrupted read.
+                let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
+                match error {
+                    OpenError::Ffmpeg(error) => NotOpened::new(&input.name, format, error),
+                    refused => NotOpened::for_good(format!("{}: {refused}", input.name)),
+                }
+            })?;
         last_message();
         let video = demuxer.best_video();
         let video = video.ok_or_else(|| FailureKind::Damage.error(format!("{}: no video in it", input.name)))?;
@@ -102,8 +103,8 @@ impl OpenInput {
             probed: VecDeque::new(),
             in_vain: None,
             is_reported: false,
-            report: notices.of(&input.name),
-            stale: if input.comes_back { MOST_STALE } else { 0 },
+            report: notices.named(&input.name),
+            stale: if input.comes_back { MAX_STALE } else { 0 },
             timed_out: false,
         };
         let mut video = VideoReader::open(packets, video, Delay::Lowest, input.decode_on)
@@ -170,8 +171,8 @@ impl LivePackets {
     /// equal distances: all that is known is that the last one has just come.
     fn take_probed(&mut self, begin: Instant) {
         let (mut packets, mut bytes, mut end) = (Vec::new(), 0, Instant::now());
-        while packets.len() < MOST_STALE as usize
-            && bytes < MOST_PROBED
+        while packets.len() < MAX_STALE as usize
+            && bytes < MAX_PROBED
             && let Ok(Some(packet)) = self.demuxer.read()
         {
             bytes += packet.len();

@@ -91,7 +91,7 @@ impl InputOptions {
             Ok(found) if found.is_file() => File::open(name).map(drop),
             found => found.map(drop),
         };
-        found.map_err(|error| FailureKind::of_file(name, &error))
+        found.map_err(|error| FailureKind::file_error(name, &error))
     }
 
     /// Why it cannot be opened and decoded in a process of its own, if it cannot.
@@ -144,12 +144,12 @@ pub(super) mod rate {
     use super::{Deserialize, Rational, Serialize};
     use serde::{Deserializer, Serializer};
 
-    pub fn serialize<S: Serializer>(rate: &Option<Rational>, to: S) -> Result<S::Ok, S::Error> {
-        rate.map(|rate| (rate.numerator(), rate.denominator())).serialize(to)
+    pub fn serialize<S: Serializer>(rate: &Option<Rational>, target: S) -> Result<S::Ok, S::Error> {
+        rate.map(|rate| (rate.numerator(), rate.denominator())).serialize(target)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Rational>, D::Error> {
-        let pair = Option::<(i32, i32)>::deserialize(from)?;
+    pub fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Rational>, D::Error> {
+        let pair = Option::<(i32, i32)>::deserialize(source)?;
         Ok(pair.map(|(numerator, denominator)| Rational::new(numerator, denominator)))
     }
 }

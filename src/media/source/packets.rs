@@ -25,8 +25,8 @@ pub enum Reading {
     Planned(#[serde(serialize_with = "PlannedPart::serialize", deserialize_with = "shared")] Arc<PlannedPart>),
 }
 
-fn shared<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<PlannedPart>, D::Error> {
-    PlannedPart::deserialize(from).map(Arc::new)
+fn shared<'de, D: Deserializer<'de>>(source: D) -> Result<Arc<PlannedPart>, D::Error> {
+    PlannedPart::deserialize(source).map(Arc::new)
 }
 
 /// Packets of the video that follow each other in the file.

@@ -4,7 +4,7 @@ use super::native::exceeding;
 use super::part::Part;
 use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
-use crate::rawvideo::{FRAME, LONGEST_LINE, RawVideo};
+use crate::rawvideo::{FRAME, MAX_LINE, RawVideo};
 use crate::sys::{Filled, Filling, Reader};
 use anyhow::{Context, Result};
 use histeq::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
@@ -77,7 +77,7 @@ impl RawSource {
                 length: part.duration,
                 frames,
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
-                ..Input::of(name, Media::of_raw_video(demuxer, video.rate, video.sample_aspect_ratio))
+                ..Input::new(name, Media::for_raw_video(demuxer, video.rate, video.sample_aspect_ratio))
             },
             pool: Arc::new(HostPool::default()),
             attachment: Arc::new(properties),
@@ -171,7 +171,7 @@ impl RawSource {
             return Err(FailureKind::Damage.error(format!("{}: {what}", self.describe(index))));
         }
         // Parameters of single frames are ignored.
-        match self.reader.line(LONGEST_LINE).with_context(|| self.describe(index))? {
+        match self.reader.line(MAX_LINE).with_context(|| self.describe(index))? {
             Some(_) => Ok(true),
             None => Err(FailureKind::Damage.error(format!("{}: a frame header without an end", self.describe(index)))),
         }

@@ -20,13 +20,13 @@ pub struct SoundRoute {
     /// Index of the stream in the input.
     pub stream: usize,
     /// Index of the stream in the output.
-    to: usize,
+    place: usize,
     time_base: Rational,
 }
 
 impl SoundStreams {
     /// The audio streams among `streams`.
-    pub fn of(streams: &[Stream]) -> Self {
+    pub fn new(streams: &[Stream]) -> Self {
         let sounds = streams.iter().filter(|stream| stream.kind == MediaType::Audio && stream.is_known());
         SoundStreams { streams: sounds.cloned().collect(), waiting: VecDeque::new() }
     }
@@ -53,7 +53,7 @@ impl SoundStreams {
         for (index, known) in self.streams.iter().enumerate() {
             if let Some(place) = free.iter().position(|stream| is_same(stream, known)) {
                 let stream = free.remove(place);
-                found.push(SoundRoute { stream: stream.index, to: first + index, time_base: stream.time_base });
+                found.push(SoundRoute { stream: stream.index, place: first + index, time_base: stream.time_base });
             }
         }
         found
@@ -65,7 +65,7 @@ impl SoundStreams {
             self.waiting.pop_front();
         }
         packet.rescale(route.time_base, microseconds());
-        packet.set_stream(route.to);
+        packet.set_stream(route.place);
         self.waiting.push_back(packet);
     }
 

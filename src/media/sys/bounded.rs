@@ -22,29 +22,31 @@ pub fn with_elements<T>(most: usize, take: impl FnOnce() -> T) -> T {
     taken
 }
 
-/// For `#[serde(deserialize_with = "...")]`: a list of at most `MOST` elements.
+/// For `#[serde(deserialize_with = "...")]`: a list of at most `MAX` elements.
 ///
 /// # Errors
 /// When there are more.
-pub fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MOST: usize>(from: D) -> Result<Vec<T>, D::Error> {
-    from.deserialize_seq(AtMost::<T, MOST>(PhantomData))
+pub fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>, const MAX: usize>(
+    source: D,
+) -> Result<Vec<T>, D::Error> {
+    source.deserialize_seq(AtMost::<T, MAX>(PhantomData))
 }
 
-struct AtMost<T, const MOST: usize>(PhantomData<T>);
+struct AtMost<T, const MAX: usize>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for AtMost<T, MOST> {
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for AtMost<T, MAX> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at most {MOST} elements")
+        write!(f, "at most {MAX} elements")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
         let mut found = Vec::new();
         while let Some(element) = list.next_element()? {
             let room = ROOM.get();
-            if found.len() == MOST || room == 0 {
-                return Err(Error::invalid_length(MOST + 1, &self as &dyn de::Expected));
+            if found.len() == MAX || room == 0 {
+                return Err(Error::invalid_length(MAX + 1, &self as &dyn de::Expected));
             }
             found.push(element);
             ROOM.set(room - usize::from(needs_drop::<T>()));

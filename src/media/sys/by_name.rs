@@ -80,12 +80,12 @@ pub(super) enum Links {
 
 /// Opens the regular file `name` of a folder.
 pub(super) fn open_at(folder: impl AsFd, name: &Path, links: Links, flags: OFlags) -> io::Result<File> {
-    let (at, no_links) = match links {
+    let (index, no_links) = match links {
         Links::Followed => (AtFlags::empty(), OFlags::empty()),
         Links::Refused => (AtFlags::SYMLINK_NOFOLLOW, OFlags::NOFOLLOW),
     };
     // To open a device can do something already.
-    match statat(&folder, name, at) {
+    match statat(&folder, name, index) {
         Ok(there) => check(FileType::from_raw_mode(there.st_mode))?,
         Err(rustix::io::Errno::NOENT) if flags.contains(OFlags::CREATE) => {}
         Err(error) => return Err(error.into()),

@@ -42,10 +42,10 @@ impl ImageFolder {
             }
         }
         names.sort();
-        let ImageFolder { sequences, others } = ImageFolder::of_names(&names);
+        let ImageFolder { sequences, others: rest } = ImageFolder::from_names(&names);
         Ok(ImageFolder {
             sequences: sequences.into_iter().map(|(pattern, count)| (folder.join(pattern).into(), count)).collect(),
-            others: others.iter().map(|name| folder.join(name)).collect(),
+            others: rest.iter().map(|name| folder.join(name)).collect(),
         })
     }
 
@@ -62,19 +62,19 @@ impl ImageFolder {
     }
 
     /// Sorts names of files into sequences: in each name, the number counts in which most others differ from it.
-    fn of_names(names: &[Name]) -> Self {
+    fn from_names(names: &[Name]) -> Self {
         // Names that differ only in the number at this place.
         let mut alike: HashMap<Around<'_>, usize> = HashMap::new();
         for around in names.iter().flat_map(around_numbers) {
             *alike.entry(around).or_default() += 1;
         }
         let mut groups: Vec<(Around<'_>, Vec<&Name>)> = Vec::new();
-        let mut others = Vec::new();
+        let mut remaining = Vec::new();
         for name in names {
             // Of equals, the last: versions come before numbers of frames.
             match around_numbers(name).max_by_key(|around| alike[around]) {
-                None => others.push(name),
-                Some(around) => match groups.iter_mut().find(|(of, _)| *of == around) {
+                None => remaining.push(name),
+                Some(around) => match groups.iter_mut().find(|(known, _)| *known == around) {
                     Some((_, group)) => group.push(name),
                     None => groups.push((around, vec![name])),
                 },
@@ -85,16 +85,16 @@ impl ImageFolder {
             let pattern = pattern_of(around, &group);
             let is_of =
                 |name: &&Name| number(digits(name, around)).is_some_and(|number| numbered(&pattern, number) == **name);
-            let (mut of, mut rest): (Vec<&Name>, Vec<&Name>) = group.into_iter().partition(is_of);
-            if of.len() < 2 || number_pattern(&pattern).is_none() {
-                rest.append(&mut of);
+            let (mut known, mut rest): (Vec<&Name>, Vec<&Name>) = group.into_iter().partition(is_of);
+            if known.len() < 2 || number_pattern(&pattern).is_none() {
+                rest.append(&mut known);
             } else {
-                sequences.push((pattern, of.len()));
+                sequences.push((pattern, known.len()));
             }
-            others.extend(rest);
+            remaining.extend(rest);
         }
-        others.sort();
-        ImageFolder { sequences, others: others.into_iter().map(PathBuf::from).collect() }
+        remaining.sort();
+        ImageFolder { sequences, others: remaining.into_iter().map(PathBuf::from).collect() }
     }
 }
 
@@ -118,15 +118,15 @@ fn pattern_of(around: Around<'_>, names: &[&Name]) -> Name {
     let width = all.filter(|digits| digits.len() > 1 && digits.starts_with(b"0")).map(<[u8]>::len).max();
     let number = width.map_or("%d".to_owned(), |width| format!("%0{width}d"));
     let escaped = |part: &[u8]| part.split(|&byte| byte == b'%').collect::<Vec<_>>().join(&b"%%"[..]);
-    Name::of_bytes([&escaped(around.0)[..], number.as_bytes(), &escaped(around.1)].concat())
+    Name::from_bytes([&escaped(around.0)[..], number.as_bytes(), &escaped(around.1)].concat())
 }
 
 /// The places of the numbers in a name, ahead of its extension.
 fn numbers_in(name: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let stem = name.iter().rposition(|&byte| byte == b'.').unwrap_or(name.len());
-    let is_digit = |at: usize| name.get(at).is_some_and(u8::is_ascii_digit);
-    let begins = (0..stem).filter(move |&at| is_digit(at) && (at == 0 || !is_digit(at - 1)));
-    begins.map(move |begin| begin..(begin..stem).find(|&at| !is_digit(at)).unwrap_or(stem))
+    let is_digit = |index: usize| name.get(index).is_some_and(u8::is_ascii_digit);
+    let begins = (0..stem).filter(move |&index| is_digit(index) && (index == 0 || !is_digit(index - 1)));
+    begins.map(move |begin| begin..(begin..stem).find(|&index| !is_digit(index)).unwrap_or(stem))
 }
 
 #[cfg(test)]
@@ -136,9 +136,9 @@ mod tests {
     fn sorted(names: &[&str]) -> (Vec<(String, usize)>, Vec<String>) {
         let mut names: Vec<Name> = names.iter().map(Name::from).collect();
         names.sort();
-        let ImageFolder { sequences, others } = ImageFolder::of_names(&names);
+        let ImageFolder { sequences, others: rest } = ImageFolder::from_names(&names);
         let sequences = sequences.into_iter().map(|(pattern, count)| (pattern.to_string(), count)).collect();
-        (sequences, others.into_iter().map(|path| path.to_string_lossy().into_owned()).collect())
+        (sequences, rest.into_iter().map(|path| path.to_string_lossy().into_owned()).collect())
     }
 
     /// Names, the sequences in them, and the others.
@@ -154,9 +154,10 @@ mod tests {
             (&["0999.jpg", "1000.jpg", "10000.jpg"], &[("%04d.jpg", 3)], &[]),
             (&["50%_1.png", "50%_2.png", "x.jpg"], &[("50%%_%d.png", 2)], &["x.jpg"]),
         ];
-        for (names, sequences, others) in cases {
-            let expected: Vec<(String, usize)> = sequences.iter().map(|&(of, count)| (of.to_owned(), count)).collect();
-            assert_eq!(sorted(names), (expected, others.iter().map(|&name| name.to_owned()).collect()), "{names:?}");
+        for (names, sequences, rest) in cases {
+            let expected: Vec<(String, usize)> =
+                sequences.iter().map(|&(pattern, count)| (pattern.to_owned(), count)).collect();
+            assert_eq!(sorted(names), (expected, rest.iter().map(|&name| name.to_owned()).collect()), "{names:?}");
         }
     }
 }

@@ -17,11 +17,11 @@ use std::time::SystemTime;
 pub type FileId = (u64, u64, Option<SystemTime>);
 
 /// The most bytes of a list that are read.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// The longest name, in bytes, and the most places at which one is taken apart.
-const LONGEST: usize = 4096;
-const MOST_PLACES: usize = 16;
+const MAX_NAME: usize = 4096;
+const MAX_PLACES: usize = 16;
 
 /// Bytes between the parts of a URL of FFmpeg's, and of a chain of filters.
 const SEPARATORS: &[u8] = b"|:+=,;[]'";
@@ -93,7 +93,7 @@ pub fn files_of_input(input: &Name) -> HashSet<FileId> {
 /// The files of a URL in this folder: the one of this name, or those whose names are parts of it, as in
 /// `concat:a.ts|b.ts`.
 fn files_of_url(url: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
-    if url.len() > LONGEST {
+    if url.len() > MAX_NAME {
         return Vec::new();
     }
     let file = |name: &[u8]| {
@@ -107,7 +107,7 @@ fn files_of_url(url: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
     if !url.starts_with(b"file:") && url.windows(3).any(|part| part == b"://") {
         return Vec::new();
     }
-    let places = (0..url.len()).filter(|&place| SEPARATORS.contains(&url[place])).take(MOST_PLACES);
+    let places = (0..url.len()).filter(|&place| SEPARATORS.contains(&url[place])).take(MAX_PLACES);
     let ends: Vec<usize> = places.chain([url.len()]).collect();
     let mut found = Vec::new();
     for start in std::iter::once(0).chain(ends.iter().map(|end| end + 1)) {
@@ -140,7 +140,7 @@ fn text_of_list(path: &Path) -> Option<Vec<u8>> {
     if !is_list_name(path) && !BEGINNINGS.iter().any(|begin| text.starts_with(begin)) {
         return None;
     }
-    file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
     Some(text)
 }
 

@@ -15,12 +15,12 @@ pub struct Name(OsString);
 
 impl Name {
     /// The name of these bytes.
-    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Name(OsString::from_vec(bytes))
     }
 
     /// The name that these parts make, one after the other.
-    pub fn of_parts<const COUNT: usize>(parts: [&dyn AsRef<OsStr>; COUNT]) -> Self {
+    pub fn from_parts<const COUNT: usize>(parts: [&dyn AsRef<OsStr>; COUNT]) -> Self {
         let mut name = OsString::new();
         parts.iter().for_each(|part| name.push(part.as_ref()));
         Name(name)
@@ -171,11 +171,13 @@ impl<'de> Deserialize<'de> for Name {
             Encoded(Encoded),
         }
         if !input.is_human_readable() {
-            return serde_bytes::deserialize(input).map(Name::of_bytes);
+            return serde_bytes::deserialize(input).map(Name::from_bytes);
         }
         match Either::deserialize(input)? {
             Either::Text(text) => Ok(text.into()),
-            Either::Encoded(Encoded { bytes, .. }) => STANDARD.decode(bytes).map(Name::of_bytes).map_err(Error::custom),
+            Either::Encoded(Encoded { bytes, .. }) => {
+                STANDARD.decode(bytes).map(Name::from_bytes).map_err(Error::custom)
+            }
         }
     }
 }
@@ -187,7 +189,7 @@ mod tests {
     #[test]
     fn a_quoted_name_is_one_word_of_a_shell_with_the_same_bytes() {
         for bytes in [&b"a.mp4"[..], b"my dives/it's $5.mp4", b"-n", b"a\nb\x1b.mp4", b"mix/\xfc'bung 1.mp4", b""] {
-            let word = Name::of_bytes(bytes.to_vec()).quoted();
+            let word = Name::from_bytes(bytes.to_vec()).quoted();
             assert!(!word.contains(char::is_control), "{word:?}");
             let line = format!("printf %s {word}");
             let shell = std::process::Command::new("bash").args(["-c", &line]).output().expect("bash");
@@ -197,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_no_text_is_shown_with_escapes_and_read_as_it_was_written() {
-        let name = Name::of_bytes(b"mix/\xfcbung \xe2\x82.mp4".to_vec());
+        let name = Name::from_bytes(b"mix/\xfcbung \xe2\x82.mp4".to_vec());
         assert_eq!(name.to_string(), r"mix/\xfcbung \xe2\x82.mp4");
         let json = serde_json::to_string(&name).expect("JSON");
         assert_eq!(json, r#"{"name":"mix/\\xfcbung \\xe2\\x82.mp4","bytes":"bWl4L/xidW5nIOKCLm1wNA=="}"#);

@@ -7,17 +7,17 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
 /// The largest width of a number.
-const MOST_DIGITS: usize = 99;
+const MAX_DIGITS: usize = 99;
 
 /// The place of the number in a pattern (`%05d`), and its least number of digits.
 pub fn number_pattern(name: impl AsRef<OsStr>) -> Option<(Range<usize>, usize)> {
     let name = name.as_ref().as_bytes();
     let file = split(name).0.len();
-    (file..name.len()).filter(|&at| name[at] == b'%').find_map(|start| {
+    (file..name.len()).filter(|&index| name[index] == b'%').find_map(|start| {
         let digits = name[start + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let end = start + 1 + digits;
         let width = number(&name[start + 1..end]).map_or(0, |width| usize::try_from(width).unwrap_or(usize::MAX));
-        (name.get(end) == Some(&b'd') && width <= MOST_DIGITS).then_some((start..end + 1, width))
+        (name.get(end) == Some(&b'd') && width <= MAX_DIGITS).then_some((start..end + 1, width))
     })
 }
 
@@ -44,7 +44,7 @@ pub fn numbered(pattern: impl AsRef<OsStr>, number: u64) -> Name {
     let Some((place, width)) = number_pattern(pattern) else { return pattern.into() };
     let bytes = pattern.as_bytes();
     let (before, behind) = (unescaped(&bytes[..place.start]), unescaped(&bytes[place.end..]));
-    Name::of_bytes([&before[..], format!("{number:0width$}").as_bytes(), &behind].concat())
+    Name::from_bytes([&before[..], format!("{number:0width$}").as_bytes(), &behind].concat())
 }
 
 /// The numbers of existing files, in order.

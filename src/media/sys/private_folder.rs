@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     /// The objection to a folder of this owner, group and mode in another one, for user 1000.
-    fn to(there: (u32, u32, u32), above: (u32, u32, u32)) -> bool {
+    fn is_refused(there: (u32, u32, u32), above: (u32, u32, u32)) -> bool {
         let stat = |(uid, gid, mode): (u32, u32, u32)| {
             let mut stat = fstat(File::open("/").expect("a folder")).expect("its properties");
             (stat.st_uid, stat.st_gid, stat.st_mode) = (uid, gid, mode as _);
@@ -204,20 +204,22 @@ mod tests {
     fn a_folder_is_ours_if_nobody_writes_in_it_who_could_not_replace_it() {
         let (mine, tmp) = ((1000, 1000, 0o700), (0, 0, 0o1777));
         for above in [tmp, (1000, 1000, 0o755), (0, 50, 0o2775), (0, 0, 0o777)] {
-            assert!(!to(mine, above), "{above:?}");
-            assert!(!to((1000, 1000, 0o755), above), "{above:?}");
-            assert!(to((1001, 1001, 0o700), above), "{above:?}");
+            assert!(!is_refused(mine, above), "{above:?}");
+            assert!(!is_refused((1000, 1000, 0o755), above), "{above:?}");
+            assert!(is_refused((1001, 1001, 0o700), above), "{above:?}");
         }
         // The owner of the folder of the output, and root, could do anything.
-        assert!(!to((1001, 1001, 0o700), (1001, 1001, 0o755)) && !to((0, 0, 0o755), (1001, 1001, 0o755)));
+        assert!(
+            !is_refused((1001, 1001, 0o700), (1001, 1001, 0o755)) && !is_refused((0, 0, 0o755), (1001, 1001, 0o755))
+        );
         // Others who may write, and could not replace it.
         for mode in [0o770, 0o702, 0o777] {
-            assert!(to((1000, 50, mode), tmp) && to((1000, 50, mode), (1000, 1000, 0o755)), "{mode:o}");
+            assert!(is_refused((1000, 50, mode), tmp) && is_refused((1000, 50, mode), (1000, 1000, 0o755)), "{mode:o}");
         }
         // A group that works together, of which one has made it; and a file system that has no modes.
-        assert!(!to((1001, 50, 0o2770), (0, 50, 0o2770)) && to((1001, 50, 0o2770), (0, 51, 0o2770)));
-        assert!(to((1001, 50, 0o2770), (0, 50, 0o2777)) && to((1001, 50, 0o2770), (0, 50, 0o3770)));
-        assert!(to((1001, 50, 0o2772), (0, 50, 0o2770)) && to((1001, 50, 0o2700), (0, 50, 0o2770)));
-        assert!(!to((1000, 1000, 0o777), (1000, 1000, 0o777)));
+        assert!(!is_refused((1001, 50, 0o2770), (0, 50, 0o2770)) && is_refused((1001, 50, 0o2770), (0, 51, 0o2770)));
+        assert!(is_refused((1001, 50, 0o2770), (0, 50, 0o2777)) && is_refused((1001, 50, 0o2770), (0, 50, 0o3770)));
+        assert!(is_refused((1001, 50, 0o2772), (0, 50, 0o2770)) && is_refused((1001, 50, 0o2700), (0, 50, 0o2770)));
+        assert!(!is_refused((1000, 1000, 0o777), (1000, 1000, 0o777)));
     }
 }

@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 /// The most threads: one copies 6 to 8 GB/s out of the page cache, and each needs a core.
-const MOST_THREADS: usize = 6;
+const MAX_THREADS: usize = 6;
 
 /// The least bytes of a buffer that is worth waking a thread for.
-const LEAST: usize = 256 << 10;
+const MIN_BYTES: usize = 256 << 10;
 
 /// The most bytes of buffers that are filled ahead, if they are more than two; two of them fill no more than an eighth
 /// of the [memory](limits::under_way) for frames.
-const MOST_AHEAD: usize = 64 << 20;
+const MAX_AHEAD: usize = 64 << 20;
 
 /// The most bytes that are read before samples are looked at.
 const AT_ONCE: usize = 256 << 10;
@@ -109,8 +109,8 @@ impl ReadAhead {
     /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing,
     /// because buffers are small or cores few, or cannot be had.
     pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
-        let threads = (limits::threads() / 3).min(MOST_THREADS);
-        let wins = threads > 1 && len >= LEAST && len <= limits::under_way() / 16;
+        let threads = (limits::threads() / 3).min(MAX_THREADS);
+        let wins = threads > 1 && len >= MIN_BYTES && len <= limits::under_way() / 16;
         if wins { Self::with_threads(file, position, len, threads).ok() } else { None }
     }
 
@@ -124,7 +124,7 @@ impl ReadAhead {
             file: Arc::new(file.try_clone()?),
             position,
             taken: None,
-            most: (2 * threads).min(MOST_AHEAD / len.max(1)).max(2),
+            most: (2 * threads).min(MAX_AHEAD / len.max(1)).max(2),
             jobs: Some(jobs),
             threads: (0..threads).map(start).collect::<io::Result<_>>()?,
             queued,

@@ -34,7 +34,7 @@ impl Reader {
     }
 
     /// Reads from an open file or pipe.
-    pub fn of(file: File, interrupt: Arc<AtomicBool>) -> Self {
+    pub fn new(file: File, interrupt: Arc<AtomicBool>) -> Self {
         Reader { file, peeked: Vec::new(), interrupt, ahead: None }
     }
 

@@ -21,9 +21,9 @@ static OWN: OnceLock<File> = OnceLock::new();
 /// # Errors
 /// When the system has no room for another descriptor.
 pub fn silence_libraries() -> std::io::Result<()> {
-    let own = rustix::io::fcntl_dupfd_cloexec(stderr(), 3)?;
+    let copy = rustix::io::fcntl_dupfd_cloexec(stderr(), 3)?;
     rustix::stdio::dup2_stderr(&File::options().write(true).open("/dev/null")?)?;
-    let _ = OWN.set(own.into());
+    let _ = OWN.set(copy.into());
     // A fault of the program is its own line, too.
     std::panic::set_hook(Box::new(|fault| print_text(&format!("{fault}\n"))));
     Ok(())
@@ -42,7 +42,7 @@ pub fn stderr_is_terminal() -> bool {
 /// How many columns the terminal has that stderr is: 0 where it does not say. `None` of anything else.
 pub fn terminal_columns() -> Option<usize> {
     let size = match OWN.get() {
-        Some(own) => tcgetwinsize(own),
+        Some(terminal) => tcgetwinsize(terminal),
         None => tcgetwinsize(stderr()),
     };
     size.ok().map(|size| size.ws_col.into())
@@ -66,7 +66,7 @@ pub fn print_text(text: &str) {
 fn write(text: &str) {
     // In one write, so that lines of other threads do not mix with it.
     let _ = match OWN.get() {
-        Some(mut own) => own.write_all(text.as_bytes()),
+        Some(mut terminal) => terminal.write_all(text.as_bytes()),
         None => stderr().write_all(text.as_bytes()),
     };
 }
@@ -242,7 +242,7 @@ pub fn without_middle(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_MESSAGE {
         return Cow::Borrowed(text);
     }
-    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let is_boundary = |index: &usize| text.is_char_boundary(*index);
     let begin = (0..=MAX_MESSAGE / 2).rev().find(is_boundary).unwrap_or(0);
     let end = (text.len() - MAX_MESSAGE / 4..).find(is_boundary).unwrap_or(text.len());
     let (begin, end) = (&text[..begin], &text[end..]);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn of_control_characters_only_line_ends_and_tabs_stay() {
+    fn line_ends_and_tabs_are_the_control_characters_that_stay() {
         assert_eq!(printable("\x1b[2Ja\r\u{7f}\u{9b}b"), "\\u{1b}[2Ja\\r\\u{7f}\\u{9b}b");
         let (short, long) = ("ü".repeat(1024), "ü".repeat(9999));
         assert_eq!(without_middle(&short), short);

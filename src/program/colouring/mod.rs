@@ -66,7 +66,7 @@ impl Colouring {
                 settings.method.name()
             )));
         }
-        let (values, scale) = (ValueQueue::default(), SampleScale::of(input));
+        let (values, scale) = (ValueQueue::default(), SampleScale::for_input(input));
         let bar = options.colour_bar.then_some(Bar { values, scale, has_unit: input.media.samples.is_some() });
         let bits = match pixels {
             PixelChoice::Exactly(format) => format.depth(),

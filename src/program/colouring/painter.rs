@@ -34,14 +34,14 @@ impl Painter {
         frame.bring_down()?;
         let size = (frame.width(), frame.height());
         let levels = frame.levels();
-        let to = self.format.descriptor();
-        let Luminance::FromRgb { r, g, b } = to.luminance else { bail!("{} is not RGB", self.format) };
-        let out = Out { sample: to.sample, components: [r, g, b] };
-        let table = match self.table.take().filter(|(of, _)| *of == levels) {
+        let target = self.format.descriptor();
+        let Luminance::FromRgb { r, g, b } = target.luminance else { bail!("{} is not RGB", self.format) };
+        let out = Out { sample: target.sample, components: [r, g, b] };
+        let table = match self.table.take().filter(|(known, _)| *known == levels) {
             Some((_, table)) => table,
-            None => colours(self.palette, levels, to.sample.max()),
+            None => colours(self.palette, levels, target.sample.max()),
         };
-        let planes = 0..to.planes().len();
+        let planes = 0..target.planes().len();
         let plane = |index| self.pool.plane(self.format.row_bytes(index, size.0), self.format.rows(index, size.1));
         let mut planes: Vec<PlaneMut> = planes.map(plane).collect();
         let sample = frame.format().descriptor().sample;
@@ -71,7 +71,7 @@ impl Painter {
 
     /// The bar with these labels in a picture of this size: the last one if it was the same, else a new one.
     fn bar(&mut self, size: (usize, usize), labels: [String; LABELS]) -> Result<&ColourBar> {
-        let last = self.bar.take().filter(|(of, picture, _)| *of == labels && *picture == size);
+        let last = self.bar.take().filter(|(known, picture, _)| *known == labels && *picture == size);
         let bar = match last {
             Some((_, _, bar)) => bar,
             None => ColourBar::draw(size, self.palette, &labels).with_context(|| {
@@ -96,8 +96,8 @@ impl Out {
     fn write(&self, planes: &mut [PlaneMut], (x, y): (usize, usize), colours: &[[u16; 3]]) {
         for (index, Component { plane, offset, step }) in self.components.into_iter().enumerate() {
             let row = planes[plane].row_mut(y);
-            for (at, colour) in (x..).zip(colours) {
-                self.sample.write(row, at * step + offset, colour[index]);
+            for (place, colour) in (x..).zip(colours) {
+                self.sample.write(row, place * step + offset, colour[index]);
             }
         }
     }

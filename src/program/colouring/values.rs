@@ -109,7 +109,7 @@ mod tests {
 
     const FULL: Levels = Levels::full(8);
 
-    fn of_8_bits(curve: impl Fn(f64) -> f64) -> Values {
+    fn eight_bit_values(curve: impl Fn(f64) -> f64) -> Values {
         let curve: Vec<u16> = (0..256).map(|code| curve(f64::from(code)).round().clamp(0.0, 255.0) as u16).collect();
         values(&curve, FULL, (0.0, 255.0))
     }
@@ -120,15 +120,15 @@ mod tests {
 
     #[test]
     fn a_curve_is_read_backwards() {
-        assert_eq!(rounded(of_8_bits(|code| code)), [0, 64, 128, 191, 255].map(Some));
+        assert_eq!(rounded(eight_bit_values(|code| code)), [0, 64, 128, 191, 255].map(Some));
         // The range in use is 100 to 151: what is darker or brighter is black and white.
-        assert_eq!(rounded(of_8_bits(|code| 5.0 * (code - 100.0))), [100, 113, 126, 138, 151].map(Some));
+        assert_eq!(rounded(eight_bit_values(|code| 5.0 * (code - 100.0))), [100, 113, 126, 138, 151].map(Some));
         // Four colours come out: those between lie where the curve jumps.
-        assert_eq!(rounded(of_8_bits(|code| (code / 64.0).floor() * 85.0)), [63, 64, 128, 191, 192].map(Some));
+        assert_eq!(rounded(eight_bit_values(|code| (code / 64.0).floor() * 85.0)), [63, 64, 128, 191, 192].map(Some));
         // No sample is brighter than a third of white.
-        assert_eq!(rounded(of_8_bits(|code| code / 3.0)), [Some(1), Some(192), None, None, None]);
+        assert_eq!(rounded(eight_bit_values(|code| code / 3.0)), [Some(1), Some(192), None, None, None]);
         // Dark and bright are exchanged.
-        assert_eq!(rounded(of_8_bits(|code| 255.0 - code)), [255, 191, 127, 64, 0].map(Some));
+        assert_eq!(rounded(eight_bit_values(|code| 255.0 - code)), [255, 191, 127, 64, 0].map(Some));
     }
 
     #[test]
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn labels_have_digits_for_their_range() {
-        let of = |values: [f64; LABELS]| labels(&values.map(Some), true).join(" ");
-        assert_eq!(of([-20.0, 0.0, 22.0, 60.0, 150.0]), "-20 0 22 60 150");
-        assert_eq!(of([20.0, 20.5, 21.0, 22.0, 23.0]), "20.00 20.50 21.00 22.00 23.00");
-        assert_eq!(of([0.0, 1e9, 2e9, 3e9, 4e9]), "0.00e0 1.00e9 2.00e9 3.00e9 4.00e9");
-        assert_eq!(of([7.0; LABELS]), "7 7 7 7 7");
+        let value_of = |values: [f64; LABELS]| labels(&values.map(Some), true).join(" ");
+        assert_eq!(value_of([-20.0, 0.0, 22.0, 60.0, 150.0]), "-20 0 22 60 150");
+        assert_eq!(value_of([20.0, 20.5, 21.0, 22.0, 23.0]), "20.00 20.50 21.00 22.00 23.00");
+        assert_eq!(value_of([0.0, 1e9, 2e9, 3e9, 4e9]), "0.00e0 1.00e9 2.00e9 3.00e9 4.00e9");
+        assert_eq!(value_of([7.0; LABELS]), "7 7 7 7 7");
         assert_eq!(labels(&[Some(1.0), None, None, None, Some(2.6)], false), ["1", "", "", "", "3"]);
     }
 }

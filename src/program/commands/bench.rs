@@ -25,7 +25,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(1500);
 const MAX_WAIT: Duration = Duration::from_secs(6);
 
 /// How long one program may take for a file.
-const MOST: Duration = Duration::from_secs(12);
+const MAX_RUN: Duration = Duration::from_secs(12);
 
 /// How long all of it may take.
 const A_MINUTE: Duration = Duration::from_secs(55);
@@ -105,7 +105,7 @@ fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result
 
 /// Luma of dark waves that move, with hardly any noise, and gray.
 fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
-    let wave = |length: f64, at: usize| (25.0 * ((at + 3 * turn) as f64 / length).sin()) as i32;
+    let wave = |length: f64, index: usize| (25.0 * ((index + 3 * turn) as f64 / length).sin()) as i32;
     let across: Vec<i32> = (0..width).map(|x| wave(97.0, x)).collect();
     let mut noise = turn as u32 + 1;
     let mut picture = Vec::with_capacity(width * height * 3 / 2);
@@ -162,7 +162,7 @@ fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
 /// The time that a program takes. It is ended when it takes too long, and when this run is cancelled.
 fn seconds(command: &mut Command, end: Instant, cancel: &Cancel) -> Result<f64> {
     let begin = Instant::now();
-    let most = MOST.min(end.saturating_duration_since(begin));
+    let most = MAX_RUN.min(end.saturating_duration_since(begin));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().context("it cannot be run")?;
     let status = loop {

@@ -31,7 +31,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let (source, of_a) = a;
     let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
     let (partners, input) = Partners::new(of_a, b);
-    let images = OutputKind::of(&job.output.name, job.output.options.format.as_deref()) == OutputKind::Images;
+    let images = OutputKind::for_name(&job.output.name, job.output.options.format.as_deref()) == OutputKind::Images;
     let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
     session.start(&input, [&job.output.name].into_iter(), sink.encoding(), Map::new());

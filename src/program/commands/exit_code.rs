@@ -39,7 +39,7 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
         Err(error) => {
             console.error(&error);
             end_is_explained();
-            of_error(&error, may_be_tried_again)
+            error_code(&error, may_be_tried_again)
         }
     }
 }
@@ -49,7 +49,7 @@ pub fn is_interrupted(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.is::<Interrupted>())
 }
 
-fn of_error(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
+fn error_code(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
     match error.downcast_ref::<ChildError>() {
         Some(ChildError { code, .. }) => *code,
         None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,

@@ -54,7 +54,7 @@ fn check_options(job: &FileJob) -> Result<()> {
 }
 
 /// The most threads of an encoder that works beside others.
-const MOST_THREADS: usize = 12;
+const MAX_THREADS: usize = 12;
 
 /// Plans a file, for pieces of this length or for this many processes, and prints the plan.
 fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: &Console) -> Result<Outcome> {
@@ -135,7 +135,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
 
 /// How many threads each of `encoders` that work at once gets, so that all `cores` are busy: at least `usual`.
 fn encoder_threads(cores: usize, encoders: usize, usual: &str) -> String {
-    let wanted = (2 * cores).div_ceil(encoders).min(MOST_THREADS);
+    let wanted = (2 * cores).div_ceil(encoders).min(MAX_THREADS);
     match usual.parse() {
         Ok(usual) if wanted > usual => wanted.to_string(),
         _ => usual.to_owned(),
@@ -189,5 +189,5 @@ fn rooted(name: &Name) -> Result<Name> {
 /// The folder of the pieces of the file `output`.
 fn pieces_folder(output: &Name) -> Name {
     let file = output.path().file_name().unwrap_or_default();
-    output.path().with_file_name(Name::of_parts([&".", &file, &".pieces"])).into()
+    output.path().with_file_name(Name::from_parts([&".", &file, &".pieces"])).into()
 }

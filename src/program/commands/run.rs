@@ -51,7 +51,7 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
         match folder.state_of(piece).0 {
             _ if folder.is_joined(&job.plan) => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
             PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
-            _ => runs.push(ChildRun::of_piece(&job.plan, number, &file.input, frames, &job.stderr)),
+            _ => runs.push(ChildRun::for_piece(&job.plan, number, &file.input, frames, &job.stderr)),
         }
     }
     let mut done = pool.run(&runs)?;
@@ -82,7 +82,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     limit_to_piece(&mut whole, job, file, piece)?;
     let folder = make_folder(file.folder.path())?;
     let target = Target::in_folder(&folder, &file_of_piece(piece))?;
-    let records = RecordTargets::of_piece(&whole, &folder, &files_of_records(piece))?;
+    let records = RecordTargets::for_piece(&whole, &folder, &files_of_records(piece))?;
     let outputs = Outputs { records, folder: Some(folder.place()), ..target.into() };
     let builder = session.watching(|| StageBuilder::new(&whole.equalize))?;
     session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
@@ -102,14 +102,15 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     check_resolved(file, &input, &format!("{settings:?}"), &whole)?;
     backend.check()?;
     let records = outputs.records.open(&input.name, None)?;
-    let of = PieceOf { plan: there.id, piece, left_out: file.left_out(piece) as u64 };
+    let piece_of = PieceOf { plan: there.id, piece, left_out: file.left_out(piece) as u64 };
     let options = whole.output.options.clone();
-    let sink = PieceSink::create(input.clone(), outputs.target, &file.output, options, of, notices.clone())?;
+    let sink = PieceSink::create(input.clone(), outputs.target, &file.output, options, piece_of, notices.clone())?;
     let first = file.pieces[piece].0 - file.left_out(piece) - file.first();
-    let stage =
-        builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&input)).from_frame(first as u64);
+    let stage = builder
+        .stage(backend.finish(&notices.for_core())?, settings, SampleScale::for_input(&input))
+        .from_frame(first as u64);
     let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, whole.verify);
-    let sink = Box::new(RecordedPiece { sink, records, of: (folder, piece), cancel: cancel.clone() });
+    let sink = Box::new(RecordedPiece { sink, records, place: (folder, piece), cancel: cancel.clone() });
     let source = prepared.source;
     let result = session.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;
     let result = result.context("the piece has no reader")?;
@@ -128,8 +129,8 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
     whole.input.reading = Reading::Planned(Arc::new(file.part(piece)?));
     if let Some(gpu) = job.gpu {
         whole.backend.gpu = gpu;
-        if let DecodeOn::Nvdec(own) = &mut whole.input.decode_on {
-            *own = gpu;
+        if let DecodeOn::Nvdec(nvdec) = &mut whole.input.decode_on {
+            *nvdec = gpu;
         }
     }
     // How many there are was decided for the machine that planned.
@@ -171,7 +172,7 @@ struct RecordedPiece {
     sink: PieceSink,
     records: Records,
     /// The folder of the pieces, and the number of this one.
-    of: (PrivateFolder, usize),
+    place: (PrivateFolder, usize),
     cancel: Cancel,
 }
 
@@ -181,7 +182,7 @@ impl Sink for RecordedPiece {
     }
 
     fn finish(self: Box<Self>, outcome: Outcome) -> Result<Option<Name>> {
-        let RecordedPiece { mut sink, records, of: (folder, piece), cancel } = *self;
+        let RecordedPiece { mut sink, records, place: (folder, piece), cancel } = *self;
         if outcome == Outcome::Complete {
             records.finish(outcome, &Notices::silent())?;
             sink.set_records(hashes_of_records(&folder, piece, &cancel)?);

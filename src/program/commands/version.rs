@@ -11,8 +11,8 @@ use serde_json::json;
 /// Prints a line, which may be JSON.
 pub fn run(as_json: bool) -> Result<()> {
     if !as_json {
-        let (own, release, library) = (env!("CARGO_PKG_VERSION"), ffmpeg::release(), ffmpeg::version());
-        return stdout::print(format!("histeq-video {own} (FFmpeg {release}, {library})\n").as_bytes());
+        let (version, release, library) = (env!("CARGO_PKG_VERSION"), ffmpeg::release(), ffmpeg::version());
+        return stdout::print(format!("histeq-video {version} (FFmpeg {release}, {library})\n").as_bytes());
     }
     let first = Gpu::open(0);
     let mut gpus = Vec::new();

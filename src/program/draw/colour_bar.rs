@@ -62,8 +62,8 @@ impl ColourBar {
             let left = margin + text - label.chars().count() * letter_width;
             words(&mut canvas, label, Point::new(left as i32, (middle - letter_height / 2) as i32), lettering);
         }
-        let at = (width - size.0, (height - size.1) / 2);
-        Some(ColourBar { at, size, pixels })
+        let place = (width - size.0, (height - size.1) / 2);
+        Some(ColourBar { at: place, size, pixels })
     }
 }
 
@@ -89,8 +89,8 @@ mod tests {
     fn white_is_at_the_top_and_black_at_the_bottom() {
         let bar = bar((320, 256)).expect("room");
         let (column, edge) = (bar.size.0 - 7, 4 + 5);
-        let at = |row: usize| bar.pixels[row * bar.size.0 + column];
-        assert_eq!((at(edge), at(bar.size.1 - 1 - edge)), (0xff_ffff, 0));
+        let value_at = |row: usize| bar.pixels[row * bar.size.0 + column];
+        assert_eq!((value_at(edge), value_at(bar.size.1 - 1 - edge)), (0xff_ffff, 0));
         // A label on the left of both.
         let is_lit = |row: usize| bar.pixels[row * bar.size.0..][..5 * 6].contains(&0xff_ffff);
         assert!(is_lit(edge) && is_lit(bar.size.1 - 1 - edge) && is_lit(bar.size.1 / 2));

@@ -21,12 +21,12 @@ pub fn by_column(histogram: &Histogram, columns: usize) -> Vec<u64> {
 /// The curve of a frame, at the codes that occur in it, as shares of the highest code, 0 to 1. With curves of tiles:
 /// their mean.
 pub fn curve(original: &Frame, equalized: &Frame) -> Vec<(f64, f64)> {
-    let (from, to) = (original.levels(), equalized.levels());
+    let (source, target) = (original.levels(), equalized.levels());
     let share = |levels: Levels, level: f64| {
         (f64::from(levels.lo()) + level * (levels.count() - 1) as f64) / (levels.codes() - 1) as f64
     };
     // Every row would take too long, and adds little.
     let step = (original.height() / CURVE_ROWS).max(1);
     let points = relation(original, equalized, step).unwrap_or_default();
-    points.into_iter().map(|(before, after)| (share(from, before), share(to, after))).collect()
+    points.into_iter().map(|(before, after)| (share(source, before), share(target, after))).collect()
 }

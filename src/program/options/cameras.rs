@@ -20,7 +20,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// The most bytes of the file, and of a file with a password.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The name of the source of a camera, which is no option of the command line.
 const SOURCE: &str = "source";
@@ -32,7 +32,7 @@ const SCHEDULE: &str = "schedule";
 const KEEP_SIZE: &str = "--keep-size";
 
 /// Options that are one for the whole process: those of the command line, or of all cameras.
-const OF_PROCESS: [&str; 11] =
+const PROCESS_OPTIONS: [&str; 11] =
     ["backend", "gpu", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web", "web-token"];
 
 /// A camera of the file.
@@ -55,10 +55,10 @@ impl Camera {
     }
 
     /// The words that are one for the whole process.
-    pub fn of_process(&self) -> BTreeSet<&OsStr> {
+    pub fn process_words(&self) -> BTreeSet<&OsStr> {
         let name = |word: &OsStr| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
         let words = self.words.iter().map(OsString::as_os_str);
-        words.filter(|word| name(word).is_some_and(|name| OF_PROCESS.contains(&&*name))).collect()
+        words.filter(|word| name(word).is_some_and(|name| PROCESS_OPTIONS.contains(&&*name))).collect()
     }
 }
 
@@ -80,12 +80,12 @@ impl CameraFile {
             return None;
         }
         let named = |word: &OsString| word.as_bytes().strip_prefix(b"--config=").map(<[u8]>::to_vec);
-        let at = words.iter().position(|word| word == "--config" || named(word).is_some())?;
-        let (path, count) = match named(&words[at]) {
+        let index = words.iter().position(|word| word == "--config" || named(word).is_some())?;
+        let (path, count) = match named(&words[index]) {
             Some(path) => (OsString::from_vec(path), 1),
-            None => (words.get(at + 1)?.clone(), 2),
+            None => (words.get(index + 1)?.clone(), 2),
         };
-        let words = words[..at].iter().chain(&words[at + count..]).cloned().collect();
+        let words = words[..index].iter().chain(&words[index + count..]).cloned().collect();
         Some(CameraFile { path: path.into(), words })
     }
 
@@ -102,7 +102,7 @@ impl CameraFile {
         }
         let unread =
             |error: &dyn std::fmt::Display| usage(ErrorKind::Io, &format!("{}: {error}", Name::from(&self.path)));
-        let bytes = read_regular(&self.path, MOST_BYTES).map_err(|error| unread(&error))?;
+        let bytes = read_regular(&self.path, MAX_BYTES).map_err(|error| unread(&error))?;
         let text = String::from_utf8(bytes).map_err(|error| unread(&error))?;
         let text = Text { path: &self.path, text: &text };
         let table =
@@ -150,14 +150,14 @@ impl CameraFile {
         let name = key.get_ref().as_ref().to_owned();
         let mut table = table.clone();
         let schedule = table.remove(SCHEDULE);
-        let (mut own, mut places) = options(&table, text)?;
-        let Some(source) = own.remove(SOURCE).and_then(|values| values.into_iter().next()) else {
+        let (mut given, mut places) = options(&table, text)?;
+        let Some(source) = given.remove(SOURCE).and_then(|values| values.into_iter().next()) else {
             return Err(text.error(key.span(), &format!("camera {name} has no source (source = \"rtsp://...\")")));
         };
         if source.is_empty() {
             return Err(text.error(key.span(), &format!("camera {name}: its source is empty")));
         }
-        if let Some((option, place)) = places.iter().find(|(option, _)| OF_PROCESS.contains(&option.as_str())) {
+        if let Some((option, place)) = places.iter().find(|(option, _)| PROCESS_OPTIONS.contains(&option.as_str())) {
             let message = format!("{option} is one for all cameras: it stands above the first of them");
             return Err(text.error(place.clone(), &message));
         }
@@ -175,7 +175,7 @@ impl CameraFile {
             else {
                 return Err(text.error(place.clone(), &format!("there is no option {option} of `histeq-video live`")));
             };
-            let values = own.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
+            let values = given.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
             words_for(arg, option, values).map_err(|what| text.error(place.clone(), &format!("{option} {what}")))?;
         }
         let origin = |name: &str, options: &Options| Origin {
@@ -185,8 +185,8 @@ impl CameraFile {
         };
         let words_of = |scheduled: Option<&Options>| {
             let scheduled = scheduled.map(|options| origin("the schedule", options));
-            let others = [origin(&name, &own), origin("the file", defaults)];
-            let origins = scheduled.into_iter().chain(others).collect();
+            let rest = [origin(&name, &given), origin("the file", defaults)];
+            let origins = scheduled.into_iter().chain(rest).collect();
             let (mut words, _) = with_origins(Args::command(), self.words.clone(), origins)?;
             words.extend(["--".into(), OsString::from(&source)]);
             Ok::<_, clap::Error>(words)
@@ -218,9 +218,9 @@ impl CameraFile {
             // What does not stand in its own table is for all of them together.
             let is_typed =
                 || self.words.iter().filter_map(|word| word.to_str()).any(|word| word.starts_with(KEEP_SIZE));
-            retention.is_shared = !own.contains_key(&KEEP_SIZE[2..]) || is_typed();
+            retention.is_shared = !given.contains_key(&KEEP_SIZE[2..]) || is_typed();
         }
-        for Entry { place, from, until, options: scheduled } in
+        for Entry { place, start, until, options: scheduled } in
             schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))?
         {
             let own_words = words_of(Some(&scheduled))?;
@@ -233,8 +233,8 @@ impl CameraFile {
             }
             let texts = scheduled.iter().map(|(option, values)| format!("{option} {}", values.join(" ")));
             let text = texts.collect::<Vec<_>>().join(", ");
-            words.extend([from.to_string().into(), until.to_string().into()].into_iter().chain(own_words));
-            job.schedule.push(Scheduled { from, until, equalize, text });
+            words.extend([start.to_string().into(), until.to_string().into()].into_iter().chain(own_words));
+            job.schedule.push(Scheduled { start, until, equalize, text });
         }
         job.preview = false;
         job.camera.wait = job.camera.wait.or(Some(Duration::MAX));
@@ -260,7 +260,7 @@ fn option_in(error: &clap::Error, message: &str) -> Option<String> {
 /// An entry of a schedule.
 struct Entry {
     place: Range<usize>,
-    from: Time,
+    start: Time,
     until: Time,
     options: Options,
 }
@@ -271,14 +271,14 @@ fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Entry>,
     let DeValue::Array(entries) = value.get_ref() else { return Err(text.error(value.span(), form)) };
     let entry = |entry: &Spanned<DeValue<'_>>| {
         let DeValue::Table(table) = entry.get_ref() else { return Err(text.error(entry.span(), form)) };
-        let (mut own, places) = options(table, text)?;
+        let (mut options_then, places) = options(table, text)?;
         let mut time = |name: &str| {
-            let given = own.remove(name).and_then(|values| values.into_iter().next());
+            let given = options_then.remove(name).and_then(|values| values.into_iter().next());
             let given = given.ok_or_else(|| text.error(entry.span(), form))?;
             let no_time = |_| text.error(entry.span(), &format!("{name} = \"{given}\" is no time of the day; {form}"));
             given.parse::<Time>().map_err(no_time)
         };
-        let (from, until) = (time("from")?, time("to")?);
+        let (start, until) = (time("from")?, time("to")?);
         let changes =
             |option: &str| OPTIONS.iter().any(|row| row.name == option) && !["gray", "output-depth"].contains(&option);
         let other =
@@ -286,7 +286,7 @@ fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Entry>,
         if let Some((option, place)) = other {
             return Err(text.error(place, &format!("{option} cannot change while a camera films")));
         }
-        Ok(Entry { place: entry.span(), from, until, options: own })
+        Ok(Entry { place: entry.span(), start, until, options: options_then })
     };
     entries.iter().map(entry).collect()
 }
@@ -327,7 +327,7 @@ fn inserted(text: &str) -> Result<String, String> {
     {
         let value = match name.strip_prefix("file:") {
             Some(path) => {
-                let bytes = read_regular(Path::new(path), MOST_BYTES).map_err(|error| format!("{path}: {error}"))?;
+                let bytes = read_regular(Path::new(path), MAX_BYTES).map_err(|error| format!("{path}: {error}"))?;
                 String::from_utf8(bytes).map_err(|_| format!("{path} is no text in UTF-8"))?.trim_end().to_owned()
             }
             None => std::env::var(name).map_err(|_| format!("there is no variable {name}"))?,

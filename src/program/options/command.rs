@@ -154,7 +154,7 @@ impl Job {
     }
 
     /// What this command line asks for.
-    pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+    pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let program = Args::command();
         let words = habits::asked(&program, words.into_iter().collect());
         let has = |name: &str| words.iter().take_while(|word| *word != "--").any(|word| word == name);

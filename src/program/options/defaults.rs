@@ -21,7 +21,7 @@ const PREFIX: &str = "HISTEQ_";
 const CONFIG: &str = "HISTEQ_CONFIG";
 
 /// The most bytes of it.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Why a text is refused that FFmpeg would take for a shorter one.
 pub(super) const HAS_NUL: &str = "a text cannot have a NUL (\\u0000) in it";
@@ -87,7 +87,7 @@ pub(super) fn with_origins(
     let typed_set = typed.try_get_many::<String>(SET).ok().flatten().into_iter().flatten();
     let mut set: Vec<String> = typed_set.map(|text| set_name(text).to_owned()).collect();
     for mut origin in first.into_iter().chain(origins(typed)?) {
-        let (mut own, mut own_set) = (Vec::new(), Vec::new());
+        let (mut given, mut own_set) = (Vec::new(), Vec::new());
         set_rare(&mut origin.options);
         if let Some(values) = origin.options.get_mut(SET) {
             let replaced = |name: &str| taken.iter().any(|arg| rare_without(arg.get_id().as_str()).contains(&name));
@@ -117,12 +117,12 @@ pub(super) fn with_origins(
             let set =
                 words_for(arg, option, values).map_err(|what| invalid(&format!("{}: {option} {what}", origin.name)))?;
             if !set.is_empty() {
-                own.push(arg);
+                given.push(arg);
                 names.push(origin.name.clone());
                 added.extend(set);
             }
         }
-        taken.extend(own);
+        taken.extend(given);
         set.extend(own_set);
     }
     names.dedup();
@@ -150,13 +150,13 @@ fn set_name(text: &str) -> &str {
 
 /// Makes values of `--set` of the options that few need.
 fn set_rare(options: &mut Options) {
-    let (rare, mut others): (Options, Options) =
+    let (rare, mut rest): (Options, Options) =
         std::mem::take(options).into_iter().partition(|(option, _)| is_rare(option));
     if !rare.is_empty() {
         let texts = rare.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}={value}")));
-        others.entry(SET.to_owned()).or_default().extend(texts);
+        rest.entry(SET.to_owned()).or_default().extend(texts);
     }
-    *options = others;
+    *options = rest;
 }
 
 /// Where options come from, in the order of their precedence.
@@ -212,7 +212,7 @@ fn config() -> Result<(PathBuf, Table), clap::Error> {
     }
     let name = Name::from(&path);
     let unread = |error: &dyn std::fmt::Display| invalid(&format!("{name}: {error} ({CONFIG}= reads none)"));
-    let text = read_regular(&path, MOST_BYTES).map_err(|error| unread(&error))?;
+    let text = read_regular(&path, MAX_BYTES).map_err(|error| unread(&error))?;
     let text = String::from_utf8(text).map_err(|error| unread(&error))?;
     let placed = Text { path: &path, text: &text };
     let faulty = |error: toml::de::Error| placed.error(error.span().unwrap_or(0..0), error.message());

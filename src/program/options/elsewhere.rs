@@ -8,7 +8,7 @@ use clap::Command;
 const ADDRESS: &str = "port p host bind listen address";
 
 /// A command, options by their names in others and elsewhere, and what does it in this command.
-pub(super) const OF_COMMANDS: &[(&str, &str, &str)] = &[
+pub(super) const COMMAND_ANSWERS: &[(&str, &str, &str)] = &[
     (
         "live",
         "target-size max-size max-filesize size-limit target-filesize filesize fs",
@@ -23,7 +23,7 @@ pub(super) const OF_COMMANDS: &[(&str, &str, &str)] = &[
 ];
 
 /// Options of ffmpeg, without the dash, and what does it here.
-pub(super) const OF_FFMPEG: &[(&str, &str)] = &[
+pub(super) const FFMPEG_ANSWERS: &[(&str, &str)] = &[
     ("rtsp-transport rtsp-flags", "RTSP comes over TCP here, and over UDP from servers that have nothing else"),
     (
         "timeout stimeout rw-timeout listen-timeout reconnect reconnect-at-eof reconnect-streamed reconnect-delay-max \
@@ -80,8 +80,8 @@ pub(super) fn answer(command: &Command, is_it: impl Fn(&str) -> bool, given: &st
         let place = if has_page { "" } else { " of web, live and preview" };
         return Some(format!("--web={address}{place} says where a browser finds the page"));
     }
-    let of_command = OF_COMMANDS.iter().find(|(of, names, _)| *of == command.get_name() && is_it(names));
+    let of_command = COMMAND_ANSWERS.iter().find(|(owner, names, _)| *owner == command.get_name() && is_it(names));
     let of_command = of_command.map(|(.., answer)| *answer);
-    let of_ffmpeg = || OF_FFMPEG.iter().find(|(names, _)| is_it(names)).map(|(_, answer)| *answer);
+    let of_ffmpeg = || FFMPEG_ANSWERS.iter().find(|(names, _)| is_it(names)).map(|(_, answer)| *answer);
     of_command.or_else(of_ffmpeg).map(str::to_owned)
 }

@@ -97,12 +97,12 @@ impl EqualizeOptions {
         let mut options = args.table.options;
         options.output_depth = output.options.output_depth;
         let conflict = |message: &str| Err(usage(ErrorKind::ArgumentConflict, message));
-        let others = [
+        let rest = [
             (args.exact, "exact", "--exact"),
             (args.load_curves.is_some(), "load_curves", "--load-curves"),
             (args.range.is_some(), "range", "--range"),
         ];
-        for (_, id, other) in others.into_iter().filter(|(is_given, ..)| *is_given) {
+        for (_, id, other) in rest.into_iter().filter(|(is_given, ..)| *is_given) {
             if let Some(name) = args.table.set.iter().find(|name| rare_without(id).contains(name)) {
                 return conflict(&format!("--set {name} cannot be used with {other}"));
             }
@@ -118,13 +118,13 @@ impl EqualizeOptions {
         if args.load_curves.is_some() && options.look_ahead.is_some() {
             return conflict("--set look-ahead does not go with --load-curves, whose curves wait for no frames");
         }
-        if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
+        if args.load_curves.is_some() && options.denoise.is_some_and(|share| share.to_256ths() > 0) {
             return conflict("--denoise does not go with --load-curves, which measures no noise");
         }
         if args.range.is_some() && options.look_ahead.is_some() {
             return conflict("--set look-ahead does not go with --range, which waits for no frames");
         }
-        if args.range.is_some() && options.denoise.is_some_and(|share| share.of_256() > 0) {
+        if args.range.is_some() && options.denoise.is_some_and(|share| share.to_256ths() > 0) {
             return conflict("--denoise does not go with --range, which measures no noise");
         }
         if let (Some(method), true) = (options.tiled_method(), save_curves.is_some()) {
@@ -179,8 +179,8 @@ impl EqualizeOptions {
     }
 
     /// The options of this look and no others, for a file.
-    pub fn of_look(look: Look) -> Self {
-        let options = Options::of_look(look);
+    pub fn for_look(look: Look) -> Self {
+        let options = Options::for_look(look);
         EqualizeOptions {
             options,
             is_stored: true,
@@ -218,10 +218,10 @@ impl EqualizeOptions {
     /// Whether log footage that names its curve becomes what displays show: unless nothing is corrected. With loaded
     /// curves, which are mostly those of the default, it does.
     pub fn shows_log(&self) -> bool {
-        let is_off = self.options.strength.is_some_and(|strength| strength.of_256() == 0);
+        let is_off = self.options.strength.is_some_and(|strength| strength.to_256ths() == 0);
         // The method does not depend on the rate.
         let resolved = self.options.resolve(&Video { rate: Some(25.0), ..Video::default() });
-        let is_natural = resolved.is_ok_and(|of| matches!(of.settings.method, Method::Natural { .. }));
+        let is_natural = resolved.is_ok_and(|found| matches!(found.settings.method, Method::Natural { .. }));
         !is_off && (is_natural || self.load_curves.is_some())
     }
 
@@ -259,13 +259,13 @@ impl EqualizeOptions {
             OptionValue::Number(number) => json!(number),
             OptionValue::Flag(is_set) => json!(is_set),
         };
-        let own = OPTIONS.iter().filter(|option| option.name != "look" || !self.has_given_curves());
-        let own =
-            own.filter_map(|option| Some((option.name, value((option.name, option.report(&self.options, settings)?)))));
+        let shown = OPTIONS.iter().filter(|option| option.name != "look" || !self.has_given_curves());
+        let shown = shown
+            .filter_map(|option| Some((option.name, value((option.name, option.report(&self.options, settings)?)))));
         let files = [("load-curves", &self.load_curves), ("mask", &self.mask)];
         let files = files.into_iter().filter_map(|(name, file)| Some((name, json!(file.as_ref()?.to_string()))));
         let range = self.range.map(|(low, high)| ("range", json!(format!("{low}:{high}"))));
-        own.chain(files).chain(range).map(|(name, value)| (name.to_owned(), value)).collect()
+        shown.chain(files).chain(range).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// What made a file, and how, for its metadata: `settings` are those of a report. Names of files are left out.

@@ -221,7 +221,7 @@ pub enum StatsFormat {
 
 impl StatsFormat {
     /// The format for the extension of a file name; lines of JSON for stdout.
-    pub fn of(name: &Name) -> Option<Self> {
+    pub fn for_name(name: &Name) -> Option<Self> {
         if *name == "-" {
             return Some(StatsFormat::JsonLines);
         }
@@ -319,7 +319,7 @@ impl FileJob {
                 format!("{folder}: there is no such folder (--output-dir {word} makes it, and writes into it)");
             return Err(usage(ErrorKind::ValueValidation, &message));
         }
-        let folder = if is_free { sequence::of_folder(&input)? } else { None };
+        let folder = if is_free { sequence::image_pattern(&input)? } else { None };
         let named_folder = folder.is_some().then(|| input.clone());
         let makes_folder = named_folder.is_some() && output.is_none();
         let is_nowhere = args.output_options.output_format.as_deref() == Some("null");
@@ -429,7 +429,7 @@ fn check_size(output: &OutputFile, input: &Name, has_whole_scenes: bool) -> Resu
     } else if has_whole_scenes {
         "--smooth with a number of seconds"
     } else {
-        match OutputKind::of(name, output.options.format.as_deref()) {
+        match OutputKind::for_name(name, output.options.format.as_deref()) {
             OutputKind::File if *name != "-" && !is_url(name) => return Ok(()),
             OutputKind::Segments if !is_url(name) => "an output that is one file",
             _ => "an output that is one file of encoded video",
@@ -483,9 +483,9 @@ fn beside(
     }
     let path = input.path();
     let has_container = |extension: &&str| Container::guess(None, format!("a.{extension}")).is_some();
-    let own = path.extension().and_then(OsStr::to_str).filter(has_container);
-    let extension = purpose.map(Purpose::extension).or(own).unwrap_or("mkv");
-    let end = Name::of_parts([&"-equalized.", &extension]);
+    let suffix = path.extension().and_then(OsStr::to_str).filter(has_container);
+    let extension = purpose.map(Purpose::extension).or(suffix).unwrap_or("mkv");
+    let end = Name::from_parts([&"-equalized.", &extension]);
     if let Some(folder) = folder {
         // `.` has a name, too.
         let whole = if folder.path().file_name().is_some() {
@@ -512,7 +512,7 @@ fn beside(
     if path.is_file() && number_pattern(input).is_some() {
         stem.iter_mut().filter(|byte| **byte == b'%').for_each(|byte| *byte = b'_');
     }
-    Ok(path.with_file_name(name_of(&Name::of_bytes(stem), &end)).into())
+    Ok(path.with_file_name(name_of(&Name::from_bytes(stem), &end)).into())
 }
 
 fn stats(names: Vec<Name>, output: &Name) -> Result<Vec<(Name, StatsFormat)>, clap::Error> {
@@ -524,7 +524,7 @@ fn stats(names: Vec<Name>, output: &Name) -> Result<Vec<(Name, StatsFormat)>, cl
         if stats.iter().any(|(other, _)| *other == name) {
             return Err(usage(ErrorKind::ArgumentConflict, &format!("--stats names {name} twice")));
         }
-        let Some(format) = StatsFormat::of(&name) else {
+        let Some(format) = StatsFormat::for_name(&name) else {
             let is_archive = name.path().extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz"));
             let way = match is_archive {
                 true => " (count histograms in the frames of ffmpeg -i VIDEO -vf extractplanes=y -f rawvideo -)",

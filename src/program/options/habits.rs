@@ -281,8 +281,8 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         let answer = "nothing is undone: the video that was equalized is as it was, and keeps its samples";
         return Err(usage(ErrorKind::InvalidSubcommand, &format!("{first}: {answer}")));
     }
-    let own = program.find_subcommand(first);
-    let (command, is_main) = (own.unwrap_or(program), own.is_none());
+    let known = program.find_subcommand(first);
+    let (command, is_main) = (known.unwrap_or(program), known.is_none());
     // `live` has an option -o of its own.
     let has_output = find(command, "-o").is_some();
     let (mut inputs, mut is_raw, mut names, mut outputs) = (0, false, Vec::new(), Vec::new());
@@ -361,7 +361,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
             let given = inline.or_else(|| rest.next()).unwrap_or_default();
             let given = value.map_or(given, OsString::from);
             // What takes no value is left to clap, which says so.
-            options.push(Name::of_parts([&ours, &"=", &given]).into());
+            options.push(Name::from_parts([&ours, &"=", &given]).into());
             continue;
         }
         options.push(ours.into());
@@ -458,17 +458,17 @@ fn meant(program: &Command, command: &Command, typed: &str, (word, given): (&OsS
         return Err(format!("{ours} says that here"));
     }
     if Path::new(word).exists() {
-        let path = Name::of_parts([&"./", &word]).quoted();
+        let path = Name::from_parts([&"./", &word]).quoted();
         return Err(format!("a file whose name begins with a dash: {path} names it, and ./* all of them"));
     }
     let commands = [program].into_iter().chain(program.get_subcommands());
     let has_it = |command: &&Command| find(command, &long).is_some_and(|argument| !argument.is_hide_set());
-    let others: Vec<&str> = commands.filter(has_it).map(Command::get_name).collect();
-    match others.first() {
+    let rest: Vec<&str> = commands.filter(has_it).map(Command::get_name).collect();
+    match rest.first() {
         None => Ok(typed.to_owned()),
         Some(other) => {
             let command = if *other == program.get_name() { String::new() } else { format!(" {other}") };
-            Err(format!("it is an option of {} ({}{command} {long})", others.join(", "), program.get_name()))
+            Err(format!("it is an option of {} ({}{command} {long})", rest.join(", "), program.get_name()))
         }
     }
 }
@@ -535,11 +535,11 @@ pub(super) fn asked(program: &Command, words: Vec<OsString>) -> Vec<OsString> {
 /// The option that has the name of this one as a value: `--look night` for `--night`.
 fn value_as_option(word: &str) -> Option<String> {
     let name = word.strip_prefix("--")?.to_lowercase();
-    ["look", "method"].into_iter().find_map(|of| {
-        let option = OPTIONS.iter().find(|option| option.name == of)?;
+    ["look", "method"].into_iter().find_map(|kind| {
+        let option = OPTIONS.iter().find(|option| option.name == kind)?;
         // `--exact` is an option of its own.
         let is_value = name != "exact" && option.choices().iter().any(|(choice, _)| *choice == name);
-        is_value.then(|| format!("--{of} {name}"))
+        is_value.then(|| format!("--{kind} {name}"))
     })
 }
 
@@ -633,16 +633,18 @@ mod tests {
                 }
             }
         }
-        let of_commands = elsewhere::OF_COMMANDS.iter().map(|(of, names, answer)| (Some(*of), *names, *answer));
-        let of_ffmpeg = elsewhere::OF_FFMPEG.iter().map(|(names, answer)| (None, *names, *answer));
-        for (of, names, answer) in of_commands.chain(of_ffmpeg) {
+        let of_commands =
+            elsewhere::COMMAND_ANSWERS.iter().map(|(owner, names, answer)| (Some(*owner), *names, *answer));
+        let of_ffmpeg = elsewhere::FFMPEG_ANSWERS.iter().map(|(names, answer)| (None, *names, *answer));
+        for (owner, names, answer) in of_commands.chain(of_ffmpeg) {
             for name in names.split(' ') {
                 let has_it = |command: &Command| {
-                    of.is_none_or(|of| command.get_name() == of) && find(command, &format!("--{name}")).is_some()
+                    owner.is_none_or(|owner| command.get_name() == owner)
+                        && find(command, &format!("--{name}")).is_some()
                 };
                 let mut commands = [&program].into_iter().chain(program.get_subcommands());
                 assert!(!commands.any(has_it), "--{name} is an option");
-                assert!(of.is_some() || !known.contains(&name), "{name} stands twice");
+                assert!(owner.is_some() || !known.contains(&name), "{name} stands twice");
             }
             named(answer).for_each(|name| assert!(any(&name), "{answer}: {name}"));
         }

@@ -4,7 +4,7 @@ use super::values::{parse_count, usage, value};
 use anyhow::Result;
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::frame::limits::{self, MOST_PIXELS};
+use histeq::frame::limits::{self, MAX_PIXELS};
 use histeq_media::ffmpeg::limit_allocations;
 use histeq_media::pipeline::{FailureKind, Input};
 use std::time::Duration;
@@ -92,7 +92,7 @@ impl LimitArgs {
         }
         let time = time.map(|time| Duration::from_micros(time.unsigned_abs()));
         Ok(Limits {
-            pixels: pixels.unwrap_or(MOST_PIXELS),
+            pixels: pixels.unwrap_or(MAX_PIXELS),
             memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             time,
             duration: super::values::time("--max-duration", self.max_duration)?,
@@ -103,7 +103,7 @@ impl LimitArgs {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { pixels: MOST_PIXELS, memory: None, time: None, duration: None, threads: None }
+        Limits { pixels: MAX_PIXELS, memory: None, time: None, duration: None, threads: None }
     }
 }
 

@@ -200,7 +200,7 @@ pub struct LiveArgs {
 #[derive(Clone, Debug)]
 pub struct Scheduled {
     /// When that begins, and when it ends: the next day, if that is earlier.
-    pub from: Time,
+    pub start: Time,
     /// When it ends.
     pub until: Time,
     /// How to equalize then.
@@ -212,9 +212,9 @@ pub struct Scheduled {
 impl Scheduled {
     /// Whether it holds at this time of the day.
     pub fn holds_at(&self, now: Time) -> bool {
-        match self.from <= self.until {
-            true => (self.from..self.until).contains(&now),
-            false => now >= self.from || now < self.until,
+        match self.start <= self.until {
+            true => (self.start..self.until).contains(&now),
+            false => now >= self.start || now < self.until,
         }
     }
 }
@@ -278,7 +278,7 @@ impl LiveJob {
         }
         job.check_several(&cameras)?;
         job.shares_with(cameras.len());
-        Ok((1..).zip(cameras).map(|(number, camera)| job.of_several(number, camera)).collect())
+        Ok((1..).zip(cameras).map(|(number, camera)| job.for_source(number, camera)).collect())
     }
 
     fn without_camera(mut args: LiveArgs) -> Result<Self, clap::Error> {
@@ -371,7 +371,7 @@ impl LiveJob {
         }
         let format = self.output.as_ref().and_then(|(_, format)| format.as_deref());
         for (name, format) in [(self.record.as_ref(), None), (output, format)] {
-            if let Some(name) = name.filter(|name| OutputKind::of(name, format) == OutputKind::Segments) {
+            if let Some(name) = name.filter(|name| OutputKind::for_name(name, format) == OutputKind::Segments) {
                 return conflict(&format!(
                     "{name}: the segments of several sources would have the same names (use .mkv, or a process for \
                      each source)"
@@ -382,7 +382,7 @@ impl LiveJob {
     }
 
     /// The job of the source with this number, from 1, of several.
-    fn of_several(&self, number: usize, camera: Name) -> Self {
+    fn for_source(&self, number: usize, camera: Name) -> Self {
         let place = |name: &Name| numbered(name, number as u64);
         let mut job = self.clone();
         job.record = self.record.as_ref().map(place);
@@ -433,8 +433,8 @@ impl LiveJob {
                 let mut cameras = jobs.iter().filter_map(|job| job.camera.camera.as_ref());
                 cameras.try_for_each(|camera| Target::differs(name, camera)).map_err(|error| (index, error))?;
                 for (other_index, other) in jobs.iter().enumerate().skip(index + 1) {
-                    let mut others = other.written_files().chain(&other.loopback);
-                    if let Some(other) = others.find(|other| Target::are_one(name, other)) {
+                    let mut rest = other.written_files().chain(&other.loopback);
+                    if let Some(other) = rest.find(|other| Target::are_one(name, other)) {
                         let error = anyhow!("{name} and {other} are one file for two sources (give each its own)");
                         return Err((other_index, error));
                     }
@@ -482,7 +482,7 @@ fn next_name(name: &Name) -> Name {
 /// The segments that are asked for.
 fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::Error> {
     let (Some(name), Some(length)) = (&args.record, args.segment) else { return Ok(None) };
-    if OutputKind::of(name, None) != OutputKind::File {
+    if OutputKind::for_name(name, None) != OutputKind::File {
         let message = format!("{name}: --segment writes files of video (as in cam-%Y%m%d-%H%M%S.mkv)");
         return Err(usage(ErrorKind::ArgumentConflict, &message));
     }

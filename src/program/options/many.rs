@@ -155,16 +155,16 @@ pub fn listed_but(
         return Err(invalid(format!("{name} is the folder of the outputs, too (name another one with --output-dir)")));
     }
     if let Some(extension) = extension {
-        let has_it = |output: &Path| output.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension));
+        let has_it = |output: &Path| output.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case(extension));
         for (input, output) in found.iter_mut().filter(|(_, output)| !has_it(output)) {
             // A video made of numbered images has no number in its name.
             let becomes_film = !input.exists() && !is_image_name(Path::new(&format!("a.{extension}")));
             if becomes_film && let Some(name) = without_number(output) {
                 let name = if name.is_empty() { name_of_folder(input) } else { name };
-                output.set_file_name(Name::of_parts([&name, &"."]));
+                output.set_file_name(Name::from_parts([&name, &"."]));
             }
             let stem = output.file_stem().unwrap_or_default().into();
-            output.set_file_name(name_of(&stem, &Name::of_parts([&".", &extension])));
+            output.set_file_name(name_of(&stem, &Name::from_parts([&".", &extension])));
         }
     }
     let mut outputs: Vec<&PathBuf> = found.iter().map(|(_, output)| output).collect();
@@ -195,7 +195,7 @@ fn without_number(pattern: &Path) -> Option<Name> {
     while name.last().is_some_and(|byte| b"_-. ".contains(byte)) {
         name.pop();
     }
-    Some(Name::of_bytes(name))
+    Some(Name::from_bytes(name))
 }
 
 /// The name of the folder that a file is in.

@@ -129,9 +129,9 @@ fn set_argument(options: &[&OptionInfo]) -> Arg {
 
 impl<const PART: u8> Args for OptionArgs<PART> {
     fn augment_args(command: Command) -> Command {
-        let (rare, own): (Vec<_>, Vec<_>) = Self::table().partition(|option| is_rare(option.name));
+        let (rare, common): (Vec<_>, Vec<_>) = Self::table().partition(|option| is_rare(option.name));
         let set = (!rare.is_empty()).then(|| set_argument(&rare));
-        command.args(own.into_iter().map(argument)).args(set)
+        command.args(common.into_iter().map(argument)).args(set)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -101,12 +101,12 @@ fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
 }
 
 /// The lowest accepted bit rate: below it, the unit is missing.
-const LEAST_BITS: f64 = 1000.0;
+const MIN_BITS: f64 = 1000.0;
 
 /// A bit rate in FFmpeg's notation.
 fn bit_rate(text: &str) -> Result<String, String> {
     match parse_number(text) {
-        Some(rate) if rate >= LEAST_BITS => Ok(text.to_owned()),
+        Some(rate) if rate >= MIN_BITS => Ok(text.to_owned()),
         Some(rate) if rate > 0.0 => Err(format!("{rate} bits a second are no video: {rate}M are megabits")),
         _ => Err("bits a second look like 5M or 800k".to_owned()),
     }

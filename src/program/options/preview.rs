@@ -171,7 +171,7 @@ pub struct ReadyCommand {
 
 impl ReadyCommand {
     /// The command for the whole of `input`.
-    pub fn of(input: Name) -> Self {
+    pub fn new(input: Name) -> Self {
         ReadyCommand { options: Vec::new(), input }
     }
 
@@ -205,10 +205,10 @@ fn no_option(name: &Name) -> String {
 fn equalized_name(input: &Name) -> Name {
     let name = last_part(input);
     let is_written =
-        |name: &Name| OutputKind::of(name, None) == OutputKind::Images || Container::guess(None, name).is_some();
-    let extension = name.path().extension().filter(|extension| is_written(&Name::of_parts([&"a.", extension])));
+        |name: &Name| OutputKind::for_name(name, None) == OutputKind::Images || Container::guess(None, name).is_some();
+    let extension = name.path().extension().filter(|extension| is_written(&Name::from_parts([&"a.", extension])));
     let extension = extension.unwrap_or(OsStr::new("mkv"));
-    name_of(&name.path().file_stem().unwrap_or_default().into(), &Name::of_parts([&"-equalized.", &extension]))
+    name_of(&name.path().file_stem().unwrap_or_default().into(), &Name::from_parts([&"-equalized.", &extension]))
 }
 
 /// The name of a file without its folders, or that of the file that a URL names.
@@ -236,7 +236,7 @@ impl PreviewJob {
         if names.iter().any(Name::is_empty) {
             return Err(invalid("the name of the input or the output is empty"));
         }
-        let is_image = |name: &Name| *name == "-" || OutputKind::of(name, None) == OutputKind::Images;
+        let is_image = |name: &Name| *name == "-" || OutputKind::for_name(name, None) == OutputKind::Images;
         let (folder, files) = match (args.output_dir, &names[..]) {
             (None, [input]) if !input.path().is_dir() => (None, vec![(input_name(input.clone()), None)]),
             // An existing second video is an input, not the name of a sheet.
@@ -328,7 +328,7 @@ fn sheets_of(names: &[Name], into: &Path) -> Result<Vec<(Name, Name)>, clap::Err
 /// `NAME-looks.png` in the current folder, for `folder/NAME.mp4`; without the number in the pattern of numbered images.
 fn default_output(input: &Name) -> Name {
     let name = match number_pattern(input) {
-        Some((place, _)) => Name::of_bytes([&input.bytes()[..place.start], &input.bytes()[place.end..]].concat()),
+        Some((place, _)) => Name::from_bytes([&input.bytes()[..place.start], &input.bytes()[place.end..]].concat()),
         None => input.clone(),
     };
     let name = last_part(&name);
@@ -336,7 +336,7 @@ fn default_output(input: &Name) -> Name {
     // `%03d.png` leaves the stem `.png`.
     match stem.is_empty() || stem.as_encoded_bytes().starts_with(b".") {
         true => "looks.png".into(),
-        false => Name::of_parts([&stem, &"-looks.png"]),
+        false => Name::from_parts([&stem, &"-looks.png"]),
     }
 }
 

@@ -46,7 +46,7 @@ pub enum Purpose {
 }
 
 /// The smallest accepted size: below it, the unit is missing.
-const LEAST_BYTES: u64 = 10_000;
+const MIN_BYTES: u64 = 10_000;
 
 /// The size that web video is scaled down to.
 const WEB_SIZE: (usize, usize) = (1920, 1080);
@@ -83,7 +83,7 @@ impl PurposeArgs {
         let parse_fit = |text: &str| if text == "off" { Some(None) } else { parse_size(text).map(Some) };
         let fit = value("--fit", "a size like 1280x720, or off", self.fit, parse_fit)?;
         output.most_bytes = value("--target-size", "a number of bytes like 50M or 8Mi", self.target_size, parse_count)?;
-        if let Some(bytes @ ..LEAST_BYTES) = output.most_bytes {
+        if let Some(bytes @ ..MIN_BYTES) = output.most_bytes {
             let message = format!("--target-size {bytes} is {bytes} bytes: {bytes}M are megabytes");
             return Err(usage(ErrorKind::ValueValidation, &message));
         }

@@ -33,21 +33,22 @@ fn are_photos(pattern: &Name) -> bool {
     let Some((first, last)) = numbers.first().zip(numbers.last()).filter(|_| is_jpeg) else { return false };
     let name = numbered(pattern, *first);
     let stem = name.path().file_stem().unwrap_or_default().as_encoded_bytes();
-    let is_of_camera = matches!(stem, [own @ .., a, b, c, d] if own.len() == 4
-        && own.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+    let is_of_camera = matches!(stem, [prefix @ .., a, b, c, d] if prefix.len() == 4
+        && prefix.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
         && [a, b, c, d].into_iter().all(u8::is_ascii_digit));
     is_of_camera || last - first + 1 != numbers.len() as u64
 }
 
 /// The pattern of the images that the folder `name` is full of; `None` if it is no such folder.
-pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
+pub fn image_pattern(name: &Name) -> Result<Option<Name>, clap::Error> {
     let path = name.path();
     if !path.is_dir() {
         return Ok(None);
     }
     let invalid = |message: String| usage(ErrorKind::ValueValidation, &message);
-    let ImageFolder { mut sequences, others } = images_in(path).map_err(|error| invalid(format!("{name}: {error}")))?;
-    if sequences.len() == 1 && others.is_empty() {
+    let ImageFolder { mut sequences, others: rest } =
+        images_in(path).map_err(|error| invalid(format!("{name}: {error}")))?;
+    if sequences.len() == 1 && rest.is_empty() {
         return Ok(sequences.pop().map(|(pattern, _)| pattern));
     }
     // What takes folders takes the videos alone.
@@ -55,8 +56,8 @@ pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
     if beside.any(|entry| entry.is_ok_and(|entry| is_video_name(&entry.path()))) {
         return Ok(None);
     }
-    if sequences.is_empty() && others.len() > 1 {
-        let (count, folder) = (others.len(), name.quoted());
+    if sequences.is_empty() && rest.len() > 1 {
+        let (count, folder) = (rest.len(), name.quoted());
         return Err(invalid(format!(
             "{name} is a folder with {count} pictures (--output-dir DIR {folder} makes each of them; a pattern like \
              IMG_%04d.JPG makes a film of those with numbers)"
@@ -66,7 +67,7 @@ pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
         return Ok(None);
     }
     let patterns = sequences.iter().map(|(pattern, count)| format!("{} ({count} images)", pattern.quoted()));
-    let other = others.first().map(|other| match others.len() {
+    let other = rest.first().map(|other| match rest.len() {
         1 => Name::from(other).quoted(),
         count => format!("{} and {} more", Name::from(other).quoted(), count - 1),
     });
@@ -79,7 +80,7 @@ pub fn of_folder(name: &Name) -> Result<Option<Name>, clap::Error> {
 /// Into one image goes one image.
 pub fn begun_by(name: &Name, output: &Name, format: Option<&str>) -> Option<Name> {
     let path = name.path();
-    let is_one = is_image_name(output.path()) || OutputKind::of(output, format) == OutputKind::Images;
+    let is_one = is_image_name(output.path()) || OutputKind::for_name(output, format) == OutputKind::Images;
     let may_begin = path.is_file() && is_image_name(path) && (is_sequence_name(output) || !is_one);
     if may_begin { ImageFolder::begun_by(path) } else { None }
 }

@@ -92,8 +92,15 @@ impl EnvCompleter for JoinedBash {
         Bash.is(name)
     }
 
-    fn write_registration(&self, var: &str, name: &str, bin: &str, completer: &str, to: &mut dyn Write) -> Result<()> {
-        Bash.write_registration(var, name, bin, completer, to)
+    fn write_registration(
+        &self,
+        var: &str,
+        name: &str,
+        bin: &str,
+        completer: &str,
+        target: &mut dyn Write,
+    ) -> Result<()> {
+        Bash.write_registration(var, name, bin, completer, target)
     }
 
     fn write_complete(
@@ -101,7 +108,7 @@ impl EnvCompleter for JoinedBash {
         command: &mut Command,
         mut words: Vec<OsString>,
         folder: Option<&Path>,
-        to: &mut dyn Write,
+        target: &mut dyn Write,
     ) -> Result<()> {
         let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
         let mut index: usize = number(INDEX).unwrap_or_default();
@@ -121,7 +128,7 @@ impl EnvCompleter for JoinedBash {
         let values = candidates.iter().map(|candidate| candidate.get_value().to_string_lossy());
         let values: Vec<_> = values.map(|value| value.trim_start_matches(&prefix).to_owned()).collect();
         let between = std::env::var("_CLAP_IFS").unwrap_or_else(|_| "\n".to_owned());
-        write!(to, "{}", values.join(&between))
+        write!(target, "{}", values.join(&between))
     }
 }
 
@@ -285,7 +292,7 @@ fn page(mut command: Command) -> Result<Vec<u8>> {
         };
         section("NOTES", &paragraphs, &mut text)?;
     }
-    let others = match is_program {
+    let rest = match is_program {
         true => {
             let bugs = |roff: &mut Roff| {
                 roff.text([roman(BUGS)]);
@@ -295,10 +302,10 @@ fn page(mut command: Command) -> Result<Vec<u8>> {
         }
         false => format!("{PROGRAM}(1)"),
     };
-    let others = |roff: &mut Roff| {
-        roff.text([roman(others.as_str())]);
+    let rest = |roff: &mut Roff| {
+        roff.text([roman(rest.as_str())]);
     };
-    section("SEE ALSO", &others, &mut text)?;
+    section("SEE ALSO", &rest, &mut text)?;
     if is_program {
         man.render_version_section(&mut text)?;
     }

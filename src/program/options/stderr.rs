@@ -75,13 +75,13 @@ pub enum MeterStyle {
 impl MeterStyle {
     /// The style for each of several sources: a bar is for all of them.
     #[must_use]
-    pub fn of_each(self) -> Self {
+    pub fn for_each_source(self) -> Self {
         if self == MeterStyle::Bar { MeterStyle::Silent } else { self }
     }
 
     /// The style for all of several sources: lines are for each of them.
     #[must_use]
-    pub fn of_all(self) -> Self {
+    pub fn for_all_sources(self) -> Self {
         if self == MeterStyle::Bar { self } else { MeterStyle::Silent }
     }
 }

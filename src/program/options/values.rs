@@ -89,7 +89,7 @@ fn stream_name(name: Name, standard: u32) -> Name {
     let is_there = name.path().exists();
     if let Some(path) = name.bytes().strip_prefix(b"file:").filter(|_| !is_there) {
         let path = path.strip_prefix(b"//").filter(|path| path.starts_with(b"/")).unwrap_or(path);
-        return Name::of_bytes(path.to_vec());
+        return Name::from_bytes(path.to_vec());
     }
     match name.text().and_then(|name| name.strip_prefix("pipe:")).map(|number| (number, number.parse::<u32>())) {
         Some((number, _)) if !number.is_empty() && !number.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -203,7 +203,8 @@ impl PlannedRun {
             Some(last) if !with_place => last.into(),
             _ => name.clone(),
         };
-        let no_option = |name: Name| if name.bytes().starts_with(b"-") { Name::of_parts([&"./", &name]) } else { name };
+        let no_option =
+            |name: Name| if name.bytes().starts_with(b"-") { Name::from_parts([&"./", &name]) } else { name };
         let files = [no_option(name(input)), no_option(name(&self.output))];
         // The first word is the program's name.
         shown_command(std::iter::once(Name::default()).chain(self.options.iter().map(Name::from)).chain(files))
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn what_is_chosen_becomes_a_command_with_the_programs_own_name_of_the_output() {
         let clip = Name::from("/clips/at night's.mov");
-        for (of, output, command) in [
+        for (input, output, command) in [
             (chosen("natural", None, "keep"), "/clips/at night's-equalized.mov", ""),
             (chosen("night", Some(0.5), "keep"), "/clips/at night's-equalized.mov", " --look night --strength 0.5"),
             (chosen("natural", None, "web"), "/clips/at night's-equalized.mp4", " --for web"),
@@ -231,7 +232,7 @@ mod tests {
                 " --look haze --strength 1 --for web --target-size 16M",
             ),
         ] {
-            let run = of.plan(&clip, &[]).expect("a run");
+            let run = input.plan(&clip, &[]).expect("a run");
             assert_eq!(run.output, *output);
             let name = output.rsplit('/').next().expect("a name");
             let expected = format!("histeq-video{command} \"at night's.mov\" \"{name}\"");

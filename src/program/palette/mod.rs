@@ -32,13 +32,13 @@ impl Palette {
     /// the line between the two control points around it, rounded to the nearest.
     pub fn colour(self, share: u32) -> [u16; 3] {
         let points = self.points();
-        let at = u64::from(share.min(WHITE)) * (points.len() - 1) as u64;
-        let (index, part) = ((at / u64::from(WHITE)) as usize, at % u64::from(WHITE));
-        let (from, to) = (points[index], points[(index + 1).min(points.len() - 1)]);
+        let place = u64::from(share.min(WHITE)) * (points.len() - 1) as u64;
+        let (index, part) = ((place / u64::from(WHITE)) as usize, place % u64::from(WHITE));
+        let (low, high) = (points[index], points[(index + 1).min(points.len() - 1)]);
         std::array::from_fn(|component| {
             // 8 bits become 16.
-            let [from, to] = [from, to].map(|point| 257 * u64::from(point.to_be_bytes()[component + 1]));
-            ((from * (u64::from(WHITE) - part) + to * part + u64::from(WHITE) / 2) / u64::from(WHITE)) as u16
+            let [low, high] = [low, high].map(|point| 257 * u64::from(point.to_be_bytes()[component + 1]));
+            ((low * (u64::from(WHITE) - part) + high * part + u64::from(WHITE) / 2) / u64::from(WHITE)) as u16
         })
     }
 
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use histeq::spec::Named;
 
-    fn of_8_bits(palette: Palette, share: u32) -> [u16; 3] {
+    fn eight_bit_colour(palette: Palette, share: u32) -> [u16; 3] {
         palette.colour_up_to(share, 255)
     }
 
@@ -78,10 +78,10 @@ mod tests {
             (Palette::Turbo, [48, 18, 59], [122, 4, 3]),
             (Palette::Lava, [0, 0, 0], [255, 255, 255]),
         ] {
-            assert_eq!((of_8_bits(palette, 0), of_8_bits(palette, WHITE)), (first, last), "{palette}");
+            assert_eq!((eight_bit_colour(palette, 0), eight_bit_colour(palette, WHITE)), (first, last), "{palette}");
         }
-        assert_eq!(of_8_bits(Palette::Lava, WHITE / 3), [255, 0, 0]);
-        assert_eq!(of_8_bits(Palette::Rainbow, WHITE / 4), [0, 255, 255]);
+        assert_eq!(eight_bit_colour(Palette::Lava, WHITE / 3), [255, 0, 0]);
+        assert_eq!(eight_bit_colour(Palette::Rainbow, WHITE / 4), [0, 255, 255]);
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
     fn no_step_of_16_bits_is_larger_than_one_of_8() {
         for palette in Palette::ALL {
             for share in 0..WHITE {
-                let [a, b] = [share, share + 1].map(|share| of_8_bits(*palette, share));
+                let [a, b] = [share, share + 1].map(|share| eight_bit_colour(*palette, share));
                 assert!(a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 1), "{palette} at {share}: {a:?}, {b:?}");
             }
         }

@@ -28,10 +28,10 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     pool.listen_for_signals(signals::FINISHING)?;
     let (mut runs, mut skipped) = (Vec::new(), 0);
     for (input, output) in &job.files {
-        let there = if job.overwrites { Existing::Nothing } else { Existing::of(input, output, like) };
+        let there = if job.overwrites { Existing::Nothing } else { Existing::new(input, output, like) };
         if there == Existing::Whole {
             skipped += 1;
-            console.file(FileRecord::of(input, output, FileRecord { exit_code: SKIPPED, ..FileRecord::default() }));
+            console.file(FileRecord::new(input, output, FileRecord { exit_code: SKIPPED, ..FileRecord::default() }));
             continue;
         }
         make_folder_of(output)?;
@@ -84,7 +84,7 @@ enum Existing {
 
 impl Existing {
     /// How much of `output` exists, with options as for `like`.
-    fn of(input: &Name, output: &Name, like: &FileJob) -> Self {
+    fn new(input: &Name, output: &Name, like: &FileJob) -> Self {
         if output.path().is_file() {
             return Existing::Whole;
         }
@@ -113,7 +113,7 @@ pub fn failure_of(failed: &[ChildError]) -> anyhow::Error {
 pub fn make_folder_of(output: &Name) -> Result<()> {
     let Some(folder) = output.path().parent() else { return Ok(()) };
     std::fs::create_dir_all(folder).map_err(|error| {
-        let kind = FailureKind::of_errno(error.raw_os_error().unwrap_or(0));
+        let kind = FailureKind::from_errno(error.raw_os_error().unwrap_or(0));
         kind.error(format!("{}: the folder cannot be made: {error} (name one elsewhere)", Name::from(folder)))
     })
 }

@@ -83,7 +83,7 @@ impl<'a> PieceFolder<'a> {
     pub fn piece(&self, piece: usize) -> Result<Option<PieceFile>> {
         let file = file_of_piece(piece);
         let Some(open) = self.read(&file)? else { return Ok(None) };
-        let open = PieceFile::of(open, self.name(&file))?;
+        let open = PieceFile::from_file(open, self.name(&file))?;
         let PieceDescription { plan, piece: number, packets, .. } = &open.description;
         let is_planned = (*plan, *number, packets.len()) == (self.id, piece, self.plan.pieces[piece].1);
         ensure!(is_planned, "{}: a piece of another plan (remove it)", self.name(&file));
@@ -152,7 +152,7 @@ pub fn make_folder(path: &Path) -> Result<PrivateFolder> {
 /// The plan that lies in this folder, if there is one that can be read.
 pub fn plan_within(folder: &PrivateFolder) -> Option<Plan> {
     let file = folder.read(PLAN).ok().flatten()?;
-    Plan::parse(&read_whole(file, Plan::MOST_BYTES).ok()?).ok()
+    Plan::parse(&read_whole(file, Plan::MAX_BYTES).ok()?).ok()
 }
 
 /// The file of a piece.

@@ -20,7 +20,7 @@ use std::time::Instant;
 const MEMORY: usize = 1 << 30;
 
 /// The most processes of `--jobs auto`: more gain nothing where it was measured.
-const MOST: usize = 8;
+const MAX_JOBS: usize = 8;
 
 /// Equalizes a video in pieces, by this many processes. `None` where `auto` finds that one process does it as fast.
 ///
@@ -205,7 +205,7 @@ impl FileInPieces<'_> {
             }
             match pieces.state_of(piece).0 {
                 PieceState::Done => pool.done = (pool.done.0 + frames, pool.done.1 + 1),
-                _ => runs.push(ChildRun::of_piece(file.folder.path(), piece, &job.input.url, frames, &job.stderr)),
+                _ => runs.push(ChildRun::for_piece(file.folder.path(), piece, &job.input.url, frames, &job.stderr)),
             }
         }
         if pool.done.1 > 0 && !is_second_attempt {
@@ -258,7 +258,7 @@ pub fn most_jobs(cores: usize, pixels: usize) -> usize {
         _ => cores,
     };
     // On a few cores, one process keeps all of them busy.
-    let jobs = if cores < 6 { 1 } else { (cores / each).clamp(1, MOST) };
+    let jobs = if cores < 6 { 1 } else { (cores / each).clamp(1, MAX_JOBS) };
     jobs.min(limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
 }
 

@@ -96,7 +96,7 @@ impl<'a> Joining<'a> {
     /// # Errors
     /// When they have others.
     pub fn check_times(&self, shift: i64) -> Result<()> {
-        let (plan, to) = (self.folder.plan, self.video.time_base());
+        let (plan, base) = (self.folder.plan, self.video.time_base());
         let shift = rescale(shift, microseconds(), plan.time_base());
         let mut joined = self.times.iter();
         let mut planned = plan.times.from(plan.first());
@@ -104,7 +104,7 @@ impl<'a> Joining<'a> {
             let mut last = None;
             for time in planned.by_ref().take(*frames) {
                 // As the encoder's clock does, where it is coarser than that of the input.
-                let time = rescale(time.saturating_add(shift), plan.time_base(), to);
+                let time = rescale(time.saturating_add(shift), plan.time_base(), base);
                 let time = last.map_or(time, |last: i64| time.max(last.saturating_add(1)));
                 last = Some(time);
                 let file = || self.folder.name(&file_of_piece(piece));
@@ -128,7 +128,7 @@ impl<'a> Joining<'a> {
             {
                 let decoded = self.decoded_at(self.next.1);
                 self.next.1 += 1;
-                return Ok(Some(Packet::of_bytes(&bytes, [packet.1, decoded], packet.2, packet.3)));
+                return Ok(Some(Packet::from_bytes(&bytes, [packet.1, decoded], packet.2, packet.3)));
             }
             if self.next.0 == self.records.len() {
                 return Ok(None);

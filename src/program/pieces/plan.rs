@@ -110,14 +110,14 @@ pub enum PieceLength {
 const LENGTH: f64 = 60.0;
 
 /// The shortest piece by default, in seconds.
-const SHORTEST: f64 = 2.0;
+const MIN_SECONDS: f64 = 2.0;
 
 /// The number of pieces into which a short video is divided.
-const FEWEST: usize = 8;
+const MIN_PIECES: usize = 8;
 
 impl Plan {
     /// The most bytes of one.
-    pub const MOST_BYTES: u64 = 1 << 30;
+    pub const MAX_BYTES: u64 = 1 << 30;
 
     /// An empty plan of this program, made in this folder with these arguments.
     pub fn new(folder: Name, arguments: Vec<Name>) -> Self {
@@ -135,7 +135,7 @@ impl Plan {
     pub fn read(path: &Path) -> Result<Self> {
         let text = match path.is_dir() {
             true => Plan::text_within(path),
-            false => read_regular(path, Plan::MOST_BYTES).map_err(Into::into),
+            false => read_regular(path, Plan::MAX_BYTES).map_err(Into::into),
         };
         let text = text.with_context(|| Name::from(path))?;
         Plan::parse(&text).with_context(|| Name::from(path))
@@ -145,7 +145,7 @@ impl Plan {
     fn text_within(path: &Path) -> Result<Vec<u8>> {
         let folder = PrivateFolder::open(path)?;
         let plan = folder.map(|folder| folder.read(PLAN)).transpose()?.flatten();
-        Ok(read_whole(plan.context("a folder without a plan (give the name of a file)")?, Plan::MOST_BYTES)?)
+        Ok(read_whole(plan.context("a folder without a plan (give the name of a file)")?, Plan::MAX_BYTES)?)
     }
 
     /// The plan of this text.
@@ -353,16 +353,16 @@ impl Planning {
             PieceLength::Seconds(seconds) => of_seconds(seconds),
             // Short videos are worked on at once, too, as far as decoding around the pieces leaves them anything to
             // gain.
-            PieceLength::ByVideo => (frames / FEWEST).max(4 * around).max(of_seconds(SHORTEST)).min(longest),
+            PieceLength::ByVideo => (frames / MIN_PIECES).max(4 * around).max(of_seconds(MIN_SECONDS)).min(longest),
             PieceLength::Shares(processes, around_it) => {
                 let rounds = frames.div_ceil(longest).div_ceil(processes);
-                let most = frames / (around_it * around).max(of_seconds(SHORTEST));
+                let most = frames / (around_it * around).max(of_seconds(MIN_SECONDS));
                 frames.div_ceil((rounds * processes).min(most.max(1)))
             }
         };
         let multiple = usize::try_from(multiple).unwrap_or(1);
         let length = length.div_ceil(multiple) * multiple;
-        file.pieces = (0..frames).step_by(length).map(|at| (first + at, length.min(frames - at))).collect();
+        file.pieces = (0..frames).step_by(length).map(|index| (first + index, length.min(frames - index))).collect();
         // A piece of a few frames costs more than it saves.
         if let [.., (_, before), (_, rest)] = &mut file.pieces[..]
             && *rest < length / 4
@@ -370,7 +370,7 @@ impl Planning {
             *before += *rest;
             file.pieces.pop();
         }
-        (file.times, file.chunks, file.others) = (Times::of(&times), survey.chunks, survey.others);
+        (file.times, file.chunks, file.others) = (Times::new(&times), survey.chunks, survey.others);
         (file.can_seek, file.around) = (!survey.jumps, survey.around);
         Ok(file)
     }

@@ -33,7 +33,7 @@ const TICK: Duration = Duration::from_millis(50);
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The fewest threads of each part of a process that shares the cores with others.
-const LEAST_THREADS: usize = 2;
+const MIN_THREADS: usize = 2;
 
 /// How long a process may take to end when its stdin is closed.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -74,7 +74,7 @@ pub enum ChildEnd {
 
 impl ChildRun {
     /// Works on a piece of this many frames of `file`, by the plan in this file, or in this folder of pieces.
-    pub fn of_piece(plan: &Path, piece: usize, file: &Name, frames: u64, stderr: &StderrOptions) -> Self {
+    pub fn for_piece(plan: &Path, piece: usize, file: &Name, frames: u64, stderr: &StderrOptions) -> Self {
         let arguments = ["run".into(), plan.into(), "--piece".into(), piece.to_string().into(), "--child".into()];
         ChildRun {
             name: format!("piece {piece}"),
@@ -183,7 +183,7 @@ pub enum Output {
 
 impl Output {
     /// Puts the name of the file that it is about in front of a message that lacks it.
-    fn of(mut self, file: &str) -> Self {
+    fn named(mut self, file: &str) -> Self {
         if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. })
         | Output::Line(message) = &mut self
             && !is_named(message, file)
@@ -221,9 +221,9 @@ impl<'a> ProcessPool<'a> {
         let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
         let (frames, share) = (all.map(|all| all + self.done.0), all.is_none().then_some(0.0));
-        let of = Metered { frames, share, ..Metered::default() };
+        let metered = Metered { frames, share, ..Metered::default() };
         let weights = weights(runs);
-        let mut meter = Meter::start((self.stderr.meter, self.console.events.clone()), of);
+        let mut meter = Meter::start((self.stderr.meter, self.console.events.clone()), metered);
         meter.before = self.done.0;
         if self.stderr.meter == MeterStyle::Bar {
             self.console.set_bar(meter.bar.clone());
@@ -243,13 +243,13 @@ impl<'a> ProcessPool<'a> {
             let mut sum = active.ended;
             active.working.iter().for_each(|working| sum.add(&working.reported, working.reported.progress.frame));
             progress.reach(sum.frames, sum.decoded, (sum.position * 1e6) as i64, sum.damaged);
-            meter.of.rate = Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal());
+            meter.metered.rate = Some(sum.rated as f64 / sum.seconds).filter(|rate| rate.is_normal());
             let left = waiting.len() + active.working.len() + active.done.failed.len();
             let all = self.done.1 + runs.len();
             meter.part = Some(format!("{}/{all} {}", all - left, self.unit));
             let first = active.working.iter().map(|working| working.run).min();
             meter.file = first.map(|run| one_line(&runs[run].file.to_string()).into_owned());
-            if let Some(share) = &mut meter.of.share {
+            if let Some(share) = &mut meter.metered.share {
                 let waits = waiting.iter().map(|waiting| weights[waiting.run]).sum::<f64>();
                 *share = (1.0 - (waits + active.left(&weights)) / weights.iter().sum::<f64>()).max(0.0);
             }
@@ -319,7 +319,7 @@ impl<'a> ProcessPool<'a> {
                         take(Output::Event(event.clone()));
                     }
                     if let Some(message) = reported.receive(output) {
-                        take(message.of(name));
+                        take(message.named(name));
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -429,7 +429,7 @@ impl ActivePool<'_> {
                 working.open -= 1;
             }
             let Some(message) = working.reported.receive(output) else { continue };
-            let message = message.of(&self.runs[run].file.to_string());
+            let message = message.named(&self.runs[run].file.to_string());
             let key = match &message {
                 Output::Event(
                     event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. }),
@@ -474,7 +474,7 @@ impl ActivePool<'_> {
                     ChildEnd::File(output) => {
                         let record = FileRecord::from(reported.result);
                         self.done.bytes += record.bytes.unwrap_or(0);
-                        self.pool.console.file(FileRecord::of(file, output, record));
+                        self.pool.console.file(FileRecord::new(file, output, record));
                     }
                 }
                 continue;
@@ -496,7 +496,7 @@ impl ActivePool<'_> {
             {
                 let (error, exit_code) = (Some(failed.error.clone()), failed.code);
                 let record = FileRecord { exit_code, error, ..FileRecord::default() };
-                self.pool.console.file(FileRecord::of(file, output, record));
+                self.pool.console.file(FileRecord::new(file, output, record));
             }
             self.done.failed.push(failed);
         }
@@ -517,7 +517,7 @@ impl ActivePool<'_> {
                 arguments.extend(["--gpu".into(), gpu.to_string().into()]);
             }
             if self.pool.jobs > 1 && self.runs[run].shares_cores {
-                let share = limits::threads().div_ceil(self.pool.jobs).clamp(LEAST_THREADS, 256);
+                let share = limits::threads().div_ceil(self.pool.jobs).clamp(MIN_THREADS, 256);
                 arguments.extend(["--threads".into(), share.to_string().into()]);
             }
             let mut child = spawn(&arguments)?;
@@ -571,7 +571,7 @@ impl ActivePool<'_> {
             partial_bytes: partial.as_ref().and_then(|partial| partial.name_bytes.clone()),
             ..FileRecord::from(result)
         };
-        self.pool.console.file(FileRecord::of(file, output, record));
+        self.pool.console.file(FileRecord::new(file, output, record));
         self.done.partial.extend(partial);
     }
 }
@@ -644,7 +644,7 @@ mod tests {
     #[test]
     fn a_message_gets_the_name_of_its_file_once() {
         let note = |text: &str| Output::Event(Event::Note { message: text.to_owned() });
-        let named = |text: &str, file: &str| match note(text).of(file) {
+        let named = |text: &str, file: &str| match note(text).named(file) {
             Output::Event(Event::Note { message }) => message,
             _ => panic!("another event"),
         };

@@ -54,7 +54,7 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
         let [_, curves] = files_of_records(piece);
         // A missing file means that no frame has a curve: `check_records` has verified that.
         let Some(open) = folder.read(&curves)? else { continue };
-        let file = CurveFile::of(open, &folder.name(&curves))?;
+        let file = CurveFile::from_file(open, &folder.name(&curves))?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
             let place = Place { frame, seconds: (0.0, 0.0), scene: 0, matrix: None };

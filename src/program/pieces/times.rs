@@ -14,11 +14,11 @@ pub struct Times {
 }
 
 /// The most frames of a video: 100 hours of 600 frames a second.
-const MOST: u64 = 216_000_000;
+const MAX_FRAMES: u64 = 216_000_000;
 
 impl Times {
     /// Stores `times`, which increase.
-    pub fn of(times: &[i64]) -> Self {
+    pub fn new(times: &[i64]) -> Self {
         let mut steps: Vec<(i64, u32)> = Vec::new();
         for pair in times.windows(2) {
             let step = pair[1] - pair[0];
@@ -36,7 +36,7 @@ impl Times {
         for (step, times) in &self.steps {
             last = step.checked_mul(i64::from(*times)).and_then(|steps| last.checked_add(steps))?;
             count += u64::from(*times);
-            if *step <= 0 || count > MOST {
+            if *step <= 0 || count > MAX_FRAMES {
                 return None;
             }
         }
@@ -77,20 +77,21 @@ mod tests {
     #[test]
     fn times_come_back_as_they_were() {
         for times in [vec![5], vec![-3, 0, 3, 6, 7, 20, 33], (0..1000).map(|n| n * 512).collect()] {
-            let stored = Times::of(&times);
+            let stored = Times::new(&times);
             assert_eq!(stored.count(), Some(times.len()));
-            for from in 0..=times.len() + 1 {
-                let expected = times.get(from..).unwrap_or_default();
-                assert_eq!(stored.from(from).collect::<Vec<_>>(), expected, "from {from}");
-                assert_eq!(stored.at(from), expected.first().copied());
+            for first in 0..=times.len() + 1 {
+                let expected = times.get(first..).unwrap_or_default();
+                assert_eq!(stored.from(first).collect::<Vec<_>>(), expected, "from {first}");
+                assert_eq!(stored.at(first), expected.first().copied());
             }
         }
-        assert_eq!(Times::of(&(0..1000).collect::<Vec<_>>()).steps.len(), 1);
+        assert_eq!(Times::new(&(0..1000).collect::<Vec<_>>()).steps.len(), 1);
     }
 
     #[test]
     fn times_that_make_no_video_are_none() {
-        for steps in [vec![(0, 1)], vec![(-1, 3)], vec![(1, u32::MAX); 9], vec![(i64::MAX, 2)], vec![(1, MOST as u32)]]
+        for steps in
+            [vec![(0, 1)], vec![(-1, 3)], vec![(1, u32::MAX); 9], vec![(i64::MAX, 2)], vec![(1, MAX_FRAMES as u32)]]
         {
             assert_eq!(Times { first: 1, steps: steps.clone() }.count(), None, "{steps:?}");
         }

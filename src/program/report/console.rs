@@ -38,8 +38,8 @@ impl Console {
     }
 
     /// Prints a line from this verbosity on.
-    fn print(&self, from: Verbosity, line: &str) {
-        if self.verbosity >= from && self.has_text() {
+    fn print(&self, verbosity: Verbosity, line: &str) {
+        if self.verbosity >= verbosity && self.has_text() {
             let bar = locked(&self.bar).clone();
             bar.suspend(|| print_line(&shown(line)));
         }
@@ -77,12 +77,12 @@ impl Console {
 
     /// Prints an error.
     pub fn error(&self, error: &anyhow::Error) {
-        self.report(Event::Error(ErrorRecord::of(error)));
+        self.report(Event::Error(ErrorRecord::new(error)));
     }
 
     /// Prints a message of this process, or of a child process, and sends it as an event. Other events are ignored.
     pub fn report(&self, event: Event) {
-        let (from, kind, message) = match &event {
+        let (verbosity, kind, message) = match &event {
             Event::Detail { .. } if self.verbosity < Verbosity::Verbose => return,
             Event::Detail { message } => (Verbosity::Verbose, "", message),
             Event::Note { message }
@@ -95,7 +95,7 @@ impl Console {
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
             Event::Start { .. } | Event::Progress(_) | Event::Segment(_) | Event::File(_) | Event::Result(_) => return,
         };
-        self.print(from, &format!("histeq-video: {kind}{}", one_line(&without_middle(message))));
+        self.print(verbosity, &format!("histeq-video: {kind}{}", one_line(&without_middle(message))));
         self.send(&event);
     }
 

@@ -78,7 +78,7 @@ pub struct ErrorRecord {
 
 impl ErrorRecord {
     /// The record of `error`.
-    pub(super) fn of(error: &anyhow::Error) -> Self {
+    pub(super) fn new(error: &anyhow::Error) -> Self {
         let parts = error.downcast_ref::<ErrorWithRemedy>();
         ErrorRecord {
             kind: kind_of(error),
@@ -263,7 +263,7 @@ pub struct FileRecord {
 
 impl FileRecord {
     /// The record of these files, with the other fields of `record`.
-    pub fn of(input: &Name, output: &Name, record: FileRecord) -> Self {
+    pub fn new(input: &Name, output: &Name, record: FileRecord) -> Self {
         let (input_bytes, output_bytes) = (input.encoded_bytes(), output.encoded_bytes());
         FileRecord { input: input.to_string(), input_bytes, output: output.to_string(), output_bytes, ..record }
     }
@@ -399,12 +399,12 @@ impl Events {
             None => print_line(&printable_json(&line)),
             // In one write: the reader never sees half of a line.
             Some(file) => {
-                let mut to = file.lock().unwrap_or_else(PoisonError::into_inner);
-                if to.failure.is_none()
-                    && let Err(error) = to.file.write_all(format!("{line}\n").as_bytes())
+                let mut target = file.lock().unwrap_or_else(PoisonError::into_inner);
+                if target.failure.is_none()
+                    && let Err(error) = target.file.write_all(format!("{line}\n").as_bytes())
                     && error.kind() != io::ErrorKind::BrokenPipe
                 {
-                    to.failure = Some(error);
+                    target.failure = Some(error);
                 }
             }
         }
@@ -412,18 +412,18 @@ impl Events {
 
     /// The message about lost lines; returned once.
     pub(super) fn unreported_loss(&self) -> Option<LostEvents> {
-        let mut to = self.file.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        let why = to.failure.as_ref().filter(|_| !to.is_reported)?;
-        let why = if to.is_strict { format!("{why}; an error because of --strict") } else { why.to_string() };
-        let message = format!("{}: events are lost from here on ({why})", to.name);
-        to.is_reported = true;
-        Some(LostEvents { message, is_error: to.is_strict })
+        let mut target = self.file.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = target.failure.as_ref().filter(|_| !target.is_reported)?;
+        let why = if target.is_strict { format!("{why}; an error because of --strict") } else { why.to_string() };
+        let message = format!("{}: events are lost from here on ({why})", target.name);
+        target.is_reported = true;
+        Some(LostEvents { message, is_error: target.is_strict })
     }
 
     /// Whether lines are lost, and that is an error.
     pub(super) fn have_failed(&self) -> bool {
-        let to = self.file.as_ref().map(|file| file.lock().unwrap_or_else(PoisonError::into_inner));
-        to.is_some_and(|to| to.is_strict && to.failure.is_some())
+        let target = self.file.as_ref().map(|file| file.lock().unwrap_or_else(PoisonError::into_inner));
+        target.is_some_and(|target| target.is_strict && target.failure.is_some())
     }
 
     /// Writes a usage error, and the end.
@@ -444,7 +444,7 @@ mod tests {
             frame_rate: Some(12.5),
             encoding: Some(Encoding { container: "mp4".to_owned(), ..Encoding::default() }.into()),
             settings: Map::from_iter([("smooth".to_owned(), Value::from("scene"))]),
-            ..StartRecord::new(&"in\n.mkv".into(), &["out \u{1b}.mkv".into(), Name::of_bytes(vec![0xfc])])
+            ..StartRecord::new(&"in\n.mkv".into(), &["out \u{1b}.mkv".into(), Name::from_bytes(vec![0xfc])])
         };
         let error = ErrorWithRemedy::not_in_pieces("in.mkv: cannot be cut".to_owned()).into();
         let outputs = vec![OutputRecord { bytes: Some(812), ..OutputRecord::new(&"out.mkv".into(), 5) }];
@@ -452,15 +452,15 @@ mod tests {
             Event::Start { protocol: PROTOCOL, version: "1".to_owned(), command: "histeq-video".to_owned(), run },
             Event::Progress(ProgressRecord { frame: 7, position: 0.28, ..ProgressRecord::default() }),
             Event::Warning { message: "\"quoted\"".to_owned(), kind: Some(FailureKind::Damage) },
-            Event::Error(ErrorRecord::of(&error)),
+            Event::Error(ErrorRecord::new(&error)),
             Event::Result(ResultRecord { exit_code: Some(130), outputs, ..ResultRecord::default() }.into()),
         ] {
             let line = serde_json::to_string(&event).expect("a line");
             assert!(!line.contains('\n'), "{line}");
             assert_eq!(serde_json::from_str::<Event>(&line).expect("an event"), event);
         }
-        let record = ErrorRecord::of(&error);
+        let record = ErrorRecord::new(&error);
         assert_eq!(record.message, "in.mkv: cannot be cut (leave --jobs out)");
-        assert_eq!(ErrorRecord::of(&record.clone().into_error()), record);
+        assert_eq!(ErrorRecord::new(&record.clone().into_error()), record);
     }
 }

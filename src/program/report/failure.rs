@@ -11,10 +11,10 @@ pub const SKIPPED: u8 = 3;
 
 /// The kind of `error`: that of the first of its causes that has one.
 pub fn kind_of(error: &anyhow::Error) -> FailureKind {
-    error.chain().map(of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default()
+    error.chain().map(cause_kind).find(|kind| *kind != FailureKind::Failed).unwrap_or_default()
 }
 
-fn of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
+fn cause_kind(cause: &(dyn Error + 'static)) -> FailureKind {
     if cause.is::<Skipped>() {
         FailureKind::Exists
     } else if let Some(error) = cause.downcast_ref::<histeq::Error>() {

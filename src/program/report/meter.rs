@@ -46,7 +46,7 @@ pub struct Metered {
 
 impl Metered {
     /// The frames of `input`.
-    pub fn of(input: &Input) -> Self {
+    pub fn for_input(input: &Input) -> Self {
         Metered { frames: input.frames, rate: input.rate(), ..Metered::default() }
     }
 }
@@ -55,7 +55,7 @@ impl Metered {
 pub struct Meter {
     style: MeterStyle,
     events: Option<Events>,
-    pub of: Metered,
+    pub metered: Metered,
     /// How many of its frames were there before: they do not count for the speed.
     pub before: u64,
     /// How many of its parts are done, if it has parts, and the file of the one that is worked on.
@@ -76,8 +76,8 @@ pub struct Meter {
 
 impl Meter {
     /// Starts a meter. Sends events, too.
-    pub fn start((style, events): (MeterStyle, Option<Events>), of: Metered) -> Self {
-        let has_end = of.frames.is_some() || of.share.is_some();
+    pub fn start((style, events): (MeterStyle, Option<Events>), metered: Metered) -> Self {
+        let has_end = metered.frames.is_some() || metered.share.is_some();
         let bar = match style {
             MeterStyle::Bar => ProgressBar::with_draw_target(
                 has_end.then_some(STEPS as u64),
@@ -92,7 +92,7 @@ impl Meter {
         Meter {
             style,
             events,
-            of,
+            metered,
             before: 0,
             part: None,
             file: None,
@@ -159,7 +159,7 @@ impl Meter {
             let (done, _) = self.done(frames);
             self.first.get_or_insert((now, done));
         }
-        if self.of.is_live {
+        if self.metered.is_live {
             self.counts.push_back((now, frames));
             // The last one from before that time is where it begins.
             while self.counts.get(1).is_some_and(|&(time, _)| now - time >= NOW) {
@@ -176,8 +176,8 @@ impl Meter {
 
     /// What stands in front of the progress of one of two passes, or of one of several sources.
     fn prefix(&self) -> String {
-        let pass = self.of.pass.map(|pass| format!("pass {pass} of 2  "));
-        pass.or(self.of.name.as_ref().map(|name| format!("{name}: "))).unwrap_or_default()
+        let pass = self.metered.pass.map(|pass| format!("pass {pass} of 2  "));
+        pass.or(self.metered.name.as_ref().map(|name| format!("{name}: "))).unwrap_or_default()
     }
 
     /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for:
@@ -196,8 +196,8 @@ impl Meter {
 
     /// How much is done, and of how much, if that is known.
     fn done(&self, frames: u64) -> (f64, Option<f64>) {
-        let by_frames = (frames as f64, self.of.frames.filter(|&all| all > 0).map(|all| all as f64));
-        self.of.share.map_or(by_frames, |share| (share, Some(1.0)))
+        let by_frames = (frames as f64, self.metered.frames.filter(|&all| all > 0).map(|all| all as f64));
+        self.metered.share.map_or(by_frames, |share| (share, Some(1.0)))
     }
 
     /// How much of it is done a second, since the first frames were: until then, an encoder was being filled.
@@ -209,23 +209,23 @@ impl Meter {
     /// Frames a second: since the beginning, or of now.
     fn fps(&self, frame: u64) -> f64 {
         let (since, before) = match self.counts.front() {
-            Some(&oldest) if self.of.is_live => oldest,
+            Some(&oldest) if self.metered.is_live => oldest,
             _ => (self.begin, self.before),
         };
         frame.saturating_sub(before) as f64 / since.elapsed().as_secs_f64().max(1e-6)
     }
 
     fn record(&self, progress: &Progress, done: bool) -> ProgressRecord {
-        let (frame, frames) = (progress.written(), self.of.frames);
+        let (frame, frames) = (progress.written(), self.metered.frames);
         let (fps, position) = (self.fps(frame), progress.position() as f64 / 1e6);
         let read = progress.decoded() as f64 / position;
-        let rate = self.of.rate.or(Some(read).filter(|rate| rate.is_normal()));
+        let rate = self.metered.rate.or(Some(read).filter(|rate| rate.is_normal()));
         let (part, all) = self.done(frame);
         let share = all.map(|all| (part / all).min(1.0));
         let rest = all.zip(self.steady(part)).map(|(all, rate)| (all - part).max(0.0) / rate);
         ProgressRecord {
-            pass: self.of.pass,
-            source: self.of.source,
+            pass: self.metered.pass,
+            source: self.metered.source,
             decoded: progress.decoded(),
             frame,
             frames,
@@ -277,8 +277,8 @@ fn rounded(value: f64, parts: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn meter(of: Metered) -> Meter {
-        Meter::start((MeterStyle::Silent, None), of)
+    fn meter(metered: Metered) -> Meter {
+        Meter::start((MeterStyle::Silent, None), metered)
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
             "{before}{behind}"
         );
         // Of many files, the share goes by their sizes.
-        meter.of = Metered { share: Some(0.25), ..Metered::default() };
+        meter.metered = Metered { share: Some(0.25), ..Metered::default() };
         meter.first = Some((ago(5), 0.0));
         (meter.part, meter.file) =
             (Some("1/4 files".to_owned()), Some("card/day 1/a-name-of-many-letters-0001.mp4".to_owned()));

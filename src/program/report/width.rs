@@ -60,11 +60,11 @@ fn wrapped(text: &str, columns: usize) -> String {
 }
 
 /// The shortest that a name is cut to.
-const SHORTEST: usize = 12;
+const MIN_NAME: usize = 12;
 
 /// `name` in this many columns: its beginning and its end.
 pub(super) fn cut(name: &str, room: usize) -> String {
-    let room = room.max(SHORTEST);
+    let room = room.max(MIN_NAME);
     if name.width() <= room {
         return name.to_owned();
     }
@@ -96,7 +96,7 @@ mod tests {
         // Letters of two columns.
         let name = cut("日本の海と魚たちの動画ファイル.mp4", 20);
         assert!(name.width() <= 20 && name.ends_with(".mp4") && name.starts_with("日本の…"), "{name}");
-        assert_eq!(cut("holiday/2026/dive-at-the-reef.mp4", 0).width(), SHORTEST);
+        assert_eq!(cut("holiday/2026/dive-at-the-reef.mp4", 0).width(), MIN_NAME);
     }
 
     #[test]

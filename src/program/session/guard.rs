@@ -47,7 +47,7 @@ impl Session<'_> {
     pub fn outputs(&self, job: &FileJob) -> Result<Outputs> {
         let together = Together::default();
         let target = self.target(&job.output, &job.input.url)?.named_with(&together);
-        let records = RecordTargets::of_file(job, &self.cancel)?.named_with(&together);
+        let records = RecordTargets::for_file(job, &self.cancel)?.named_with(&together);
         Ok(Outputs { target, records, folder: None, together })
     }
 

@@ -59,7 +59,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A run with these options, which keeps to these limits. Call it before the first thread is started.
     pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
-        let memory = ProcessMemory::of(&limits);
+        let memory = ProcessMemory::new(&limits);
         limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
         // The parent process prints lines that are no events.
@@ -108,11 +108,11 @@ impl<'a> Session<'a> {
 
     /// The run of one of several sources, with its number, from 1. It ends when this one is cancelled, and its lines begin
     /// with `name`.
-    pub fn of_source(&self, number: usize, name: &str) -> Session<'a> {
+    pub fn for_source(&self, number: usize, name: &str) -> Session<'a> {
         Session {
-            stderr: StderrOptions { meter: self.stderr.meter.of_each(), ..self.stderr.clone() },
+            stderr: StderrOptions { meter: self.stderr.meter.for_each_source(), ..self.stderr.clone() },
             cancel: self.cancel.part(),
-            notices: self.notices.of(name),
+            notices: self.notices.named(name),
             progress: Arc::default(),
             source: Some(number),
             name: Some(name.to_owned()),
@@ -178,14 +178,14 @@ impl<'a> Session<'a> {
     /// `is_complete`.
     pub fn metered<T>(
         &self,
-        of: Metered,
+        total: Metered,
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T>,
         is_complete: impl FnOnce(&T) -> bool,
     ) -> Result<T> {
         let events = self.console.events.clone().filter(|_| !self.is_sum);
-        let of = Metered { pass: self.pass, source: self.source, name: self.name.clone(), ..of };
-        let meter_style = if self.is_sum { self.stderr.meter.of_all() } else { self.stderr.meter };
-        let mut meter = Meter::start((meter_style, events), of);
+        let total = Metered { pass: self.pass, source: self.source, name: self.name.clone(), ..total };
+        let meter_style = if self.is_sum { self.stderr.meter.for_all_sources() } else { self.stderr.meter };
+        let mut meter = Meter::start((meter_style, events), total);
         if self.stderr.is_child {
             meter.interval = FOR_PARENT;
         }
@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
         input: &Input,
         run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<Summary>,
     ) -> Result<Option<Summary>> {
-        match self.metered(Metered::of(input), run, |summary| summary.outcome == Outcome::Complete) {
+        match self.metered(Metered::for_input(input), run, |summary| summary.outcome == Outcome::Complete) {
             Err(error) if error.is::<ReaderGone>() => Ok(None),
             result => result.map(Some),
         }

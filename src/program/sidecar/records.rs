@@ -30,7 +30,7 @@ impl RecordTargets {
     }
 
     /// The targets of equalizing a file. `cancel` ends the wait for the readers of FIFOs.
-    pub fn of_file(job: &FileJob, cancel: &Cancel) -> Result<Self> {
+    pub fn for_file(job: &FileJob, cancel: &Cancel) -> Result<Self> {
         let overwrite = beside(job.output.overwrite);
         let target = |name: &Name| -> Result<Target> {
             stdout::check(name)?;
@@ -44,7 +44,7 @@ impl RecordTargets {
     }
 
     /// The targets of a piece of a file, in the folder of pieces under these names.
-    pub fn of_piece(job: &FileJob, folder: &PrivateFolder, [stats, curves]: &[String; 2]) -> Result<Self> {
+    pub fn for_piece(job: &FileJob, folder: &PrivateFolder, [stats, curves]: &[String; 2]) -> Result<Self> {
         let stats = job.stats.iter().map(|(_, format)| Target::in_folder(folder, stats).map(|stats| (stats, *format)));
         let stats = stats.collect::<Result<_, _>>()?;
         let curves = job.equalize.save_curves.as_ref().map(|_| Target::in_folder(folder, curves));
@@ -57,7 +57,7 @@ impl RecordTargets {
     }
 
     /// The target of `live`, written directly like a recording.
-    pub fn of_live(job: &LiveJob, cancel: &Cancel) -> Result<Self> {
+    pub fn for_live(job: &LiveJob, cancel: &Cancel) -> Result<Self> {
         let curves = job.equalize.save_curves.as_ref();
         let curves = curves.map(|name| Target::direct(name, Files::One, beside(job.overwrite))).transpose()?;
         Ok(RecordTargets { stats: Vec::new(), curves: curves.map(|target| target.interruptible(cancel)) })

@@ -100,9 +100,10 @@ impl Access {
             Some(number) => number.is_loopback() || !self.address.ip().is_loopback(),
             None => {
                 let name = name.to_ascii_lowercase();
-                let own = this_machine();
+                let machine = this_machine();
                 name == "localhost"
-                    || !self.address.ip().is_loopback() && (name == own || name.strip_suffix(".local") == Some(&own))
+                    || !self.address.ip().is_loopback()
+                        && (name == machine || name.strip_suffix(".local") == Some(&machine))
             }
         }
     }
@@ -110,10 +111,10 @@ impl Access {
 
 /// Whether a browser says that a page of another address asks, but for a link to this one that is followed.
 fn is_of_another_page(method: &Method, headers: &HeaderMap) -> bool {
-    let of = |name| text(headers, HeaderName::from_static(name));
-    let is_foreign = matches!(of("sec-fetch-site"), Some("cross-site" | "same-site"));
+    let header = |name| text(headers, HeaderName::from_static(name));
+    let is_foreign = matches!(header("sec-fetch-site"), Some("cross-site" | "same-site"));
     let is_link = [Method::GET, Method::HEAD].contains(method)
-        && (of("sec-fetch-mode"), of("sec-fetch-dest")) == (Some("navigate"), Some("document"));
+        && (header("sec-fetch-mode"), header("sec-fetch-dest")) == (Some("navigate"), Some("document"));
     is_foreign && !is_link
 }
 
@@ -212,8 +213,8 @@ mod tests {
         let known = (AUTHORIZATION, format!("Bearer {token}"));
         let named =
             |host: &str| access.check(&Method::GET, &headers(&[(HOST, host), (known.0.clone(), &known.1)]), None);
-        let own = format!("{}:8100", this_machine());
-        for host in ["192.168.1.2:8100", "203.0.113.77:8100", "[fd00::2]:8100", "localhost:8100", &own] {
+        let ours = format!("{}:8100", this_machine());
+        for host in ["192.168.1.2:8100", "203.0.113.77:8100", "[fd00::2]:8100", "localhost:8100", &ours] {
             assert_eq!(named(host), Ok(()), "{host}");
         }
         for host in ["evil.example:8100", "192.168.1.2", "192.168.1.2:8101"] {

@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn numbers_of_this_machine_alone_and_of_one_cable_are_not_told() {
         let told = ["192.168.1.5", "10.8.0.2", "2001:db8::5", "fd00::2"];
-        let others = ["127.0.0.1", "127.1.2.3", "169.254.7.7", "::1", "fe80::1"];
-        for number in told.into_iter().chain(others) {
+        let rest = ["127.0.0.1", "127.1.2.3", "169.254.7.7", "::1", "fe80::1"];
+        for number in told.into_iter().chain(rest) {
             assert_eq!(is_for_others(number.parse().expect("a number")), told.contains(&number), "{number}");
         }
     }

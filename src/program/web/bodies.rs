@@ -73,8 +73,8 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
     // It is never closed. Where the connection is, the wait ends with it.
     let turn = MAKERS.acquire().await;
     let Some(shown) = source.last() else { return error(StatusCode::SERVICE_UNAVAILABLE, "no picture has come yet") };
-    let of = match Of::read(query) {
-        Ok(of) => of,
+    let side = match Of::read(query) {
+        Ok(side) => side,
         Err(wrong) => return error(StatusCode::BAD_REQUEST, &format!("{wrong}")),
     };
     let rows: Option<usize> = value_of(query, "rows").and_then(|rows| rows.parse().ok());
@@ -83,7 +83,7 @@ pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
     made("image/jpeg", move |gone| {
         let _turn = turn;
         ensure!(!gone.is_so(), "nobody waits for it");
-        match (of, rows) {
+        match (side, rows) {
             (Of::Equalized, Some(rows)) => small(&source, &shown.equalized, rows),
             (Of::Equalized, None) => jpeg(&shown.equalized),
             (Of::Original, Some(rows)) => jpeg(&Pairs::new(&shown.original, rows)?.single(&shown.original)?),
@@ -237,12 +237,12 @@ pub async fn file_with_end(
 }
 
 /// Whether all of it was sent.
-async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<bool> {
-    while at < end {
-        let length = CHUNK.min((end - at) as usize);
+async fn send_part(mut file: File, (mut index, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<bool> {
+    while index < end {
+        let length = CHUNK.min((end - index) as usize);
         let (read, returned) = spawn_blocking(move || {
             let mut chunk = vec![0; length];
-            let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut chunk));
+            let read = file.seek(SeekFrom::Start(index)).and_then(|_| file.read_exact(&mut chunk));
             (read.map(|()| chunk), file)
         })
         .await?;
@@ -255,7 +255,7 @@ async fn send_part(mut file: File, (mut at, end): (u64, u64), mut sender: Sender
                 return Ok(false);
             }
         }
-        at += length as u64;
+        index += length as u64;
     }
     Ok(true)
 }

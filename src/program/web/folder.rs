@@ -345,11 +345,11 @@ mod tests {
         let up = wide.list(list.up.expect("a folder above")).expect("a list");
         assert_eq!((names(&up), up.up), (vec!["in", "beside.mp4"], None));
         // A file that has become a link meanwhile.
-        let own = list.entries[1].number;
-        assert!(wide.file(own).is_ok());
+        let inside = list.entries[1].number;
+        assert!(wide.file(inside).is_ok());
         std::fs::remove_file(path("in/own.mp4")).expect("it was there");
         symlink(outside.path().join("secret.mp4"), path("in/own.mp4")).expect("a link");
-        assert!(wide.file(own).is_err());
+        assert!(wide.file(inside).is_err());
         let out = Shelf::new(&[outside.path().into()], Some(folder.path()), Isolation::Off);
         assert!(out.is_err_and(|error| error.to_string().contains("not in --root")));
     }

@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Most viewers of all sources together.
-pub const MOST_VIEWERS: usize = 64;
+pub const MAX_VIEWERS: usize = 64;
 
 /// Messages that may wait for a viewer: two seconds at 30 frames a second.
 const WAITING: usize = 64;
 
 /// Most pictures since the last key frame that a new viewer gets.
-const MOST_PICTURES: usize = 256;
+const MAX_PICTURES: usize = 256;
 
 /// Most bytes of these pictures.
-const MOST_SINCE_KEY: usize = 32 << 20;
+const MAX_SINCE_KEY: usize = 32 << 20;
 
 /// The time that the rate of frames is counted over.
 const RATE_TIME: Duration = Duration::from_secs(2);
@@ -128,7 +128,7 @@ impl Hub {
     pub fn admit(&self) -> Option<Admitted> {
         let admitted = Admitted(self.viewers.clone());
         // One that is too many gives its place back.
-        (self.viewers.fetch_add(1, Ordering::SeqCst) < MOST_VIEWERS).then_some(admitted)
+        (self.viewers.fetch_add(1, Ordering::SeqCst) < MAX_VIEWERS).then_some(admitted)
     }
 
     /// How many viewers there are.
@@ -194,8 +194,8 @@ impl Chosen {
         let options = &self.equalize.options;
         // Equalization blended with levels that fill the range has a strength of its own, of which all counts as 1.
         let is_blend = matches!((settings.method, settings.stretch), (Method::Global, Stretch::Full { .. }));
-        let own = if is_blend && options.levels.is_none() { Strength::FULL } else { settings.strength };
-        let of_256 = options.strength.unwrap_or(own).of_256();
+        let chosen = if is_blend && options.levels.is_none() { Strength::FULL } else { settings.strength };
+        let of_256 = options.strength.unwrap_or(chosen).to_256ths();
         (f64::from(of_256) / 2.56).round() / 100.0
     }
 }
@@ -386,7 +386,7 @@ impl Viewed {
 
     /// Begins to watch it.
     pub fn watch(&self) -> Receiver<Message> {
-        let (messages, received) = channel(WAITING + MOST_PICTURES);
+        let (messages, received) = channel(WAITING + MAX_PICTURES);
         let mut stream = lock(&self.stream);
         let mut viewer = Viewer { messages, waits: true };
         if let Some((codec, header)) = &stream.header {
@@ -425,7 +425,7 @@ impl Viewed {
         let picture = Bytes::from(bytes);
         let mut stream = lock(&self.stream);
         let bytes: usize = stream.since_key.iter().map(Bytes::len).sum();
-        if is_key || bytes > MOST_SINCE_KEY || stream.since_key.len() == MOST_PICTURES {
+        if is_key || bytes > MAX_SINCE_KEY || stream.since_key.len() == MAX_PICTURES {
             stream.since_key.clear();
         }
         // With a gap, they would be of no use: who begins to watch then waits for the next key frame.

@@ -222,8 +222,8 @@ impl Queue {
         Ok((input, output))
     }
 
-    fn find<T>(&self, number: usize, of: impl FnOnce(&Job) -> T) -> Option<T> {
-        lock(&self.listed).jobs.iter().find(|job| job.number == number).map(of)
+    fn find<T>(&self, number: usize, read: impl FnOnce(&Job) -> T) -> Option<T> {
+        lock(&self.listed).jobs.iter().find(|job| job.number == number).map(read)
     }
 
     fn update(&self, number: usize, change: impl FnOnce(&mut Job)) {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const COLUMNS: usize = 256;
 
 /// `histogram`: pixels of the original by 256 columns of codes; `curve`: pairs of shares of the highest code, 0 to 1.
-pub fn of_frames(original: &Frame, equalized: &Frame) -> Value {
+pub fn frame_numbers(original: &Frame, equalized: &Frame) -> Value {
     let histogram = Engine::new(Isa::best(), HostPool::default())
         .map(|mut engine| by_column(&engine.histogram(original, original.whole()), COLUMNS));
     let round = |share: f64| (share * 1e3).round() / 1e3;

@@ -2,7 +2,7 @@
 //! It encodes only while there are viewers.
 
 use super::hub::{Viewed, lock};
-use super::numbers::of_frames;
+use super::numbers::frame_numbers;
 use anyhow::Result;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::{BrowserStream, Fragment};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Most rows of each of the two pictures.
-const MOST_ROWS: usize = 720;
+const MAX_ROWS: usize = 720;
 
 /// Time between two messages of numbers.
 const NUMBERS: Duration = Duration::from_millis(500);
@@ -68,7 +68,7 @@ fn encode(
                 }
                 Fragment::Picture { bytes, is_key } => viewed.send_picture(bytes, is_key),
             };
-            stream.insert((BrowserStream::open(&shown.original, MOST_ROWS, give)?, size))
+            stream.insert((BrowserStream::open(&shown.original, MAX_ROWS, give)?, size))
         }
     };
     stream.write([&shown.original, &shown.equalized])
@@ -76,7 +76,7 @@ fn encode(
 
 /// The numbers beside a picture: the state of the source, its histogram and curve.
 fn numbers(source: &Viewed, shown: &Shown) -> String {
-    let mut numbers = of_frames(&shown.original, &shown.equalized);
+    let mut numbers = frame_numbers(&shown.original, &shown.equalized);
     numbers["state"] = json!(source.state());
     numbers.to_string()
 }

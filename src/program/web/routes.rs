@@ -30,7 +30,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 pub type Body = BoxBody<Bytes, std::io::Error>;
 
 /// Most bytes of the body of a request, and how long it may take to come.
-const MOST_BODY: usize = 64 << 10;
+const MAX_BODY: usize = 64 << 10;
 const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// A run that has not said for this long that it goes on is not healthy.
@@ -153,7 +153,7 @@ impl Routes {
             _ if path == "/api/file" || path.starts_with("/api/file/") => match self.hub.file() {
                 Some(file) if is_get => {
                     let rest = path["/api/file".len()..].trim_start_matches('/');
-                    of_file(file, rest, request.uri().query(), self.access.is_local()).await
+                    answer_file(file, rest, request.uri().query(), self.access.is_local()).await
                 }
                 Some(_) => error(StatusCode::METHOD_NOT_ALLOWED, READ_ONLY),
                 None if path == "/api/file" => json_body(&Value::Null),
@@ -166,7 +166,7 @@ impl Routes {
             }
             _ => match path.strip_prefix("/api/sources/").map(|rest| rest.split_once('/').unwrap_or((rest, ""))) {
                 Some((number, rest)) => match number.parse().ok().and_then(|number| self.hub.source(number)) {
-                    Some(source) => of_source(&source, rest, request, &self.hub).await,
+                    Some(source) => answer_source(&source, rest, request, &self.hub).await,
                     None => error(StatusCode::NOT_FOUND, NO_SOURCE),
                 },
                 None if FILES.iter().any(|(name, ..)| *name == path) => {
@@ -179,7 +179,7 @@ impl Routes {
 }
 
 /// What is asked of a source.
-async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>, hub: &Hub) -> Response<Body> {
+async fn answer_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>, hub: &Hub) -> Response<Body> {
     let is_get = [Method::GET, Method::HEAD].contains(request.method());
     let changes = [Method::PATCH, Method::POST].contains(request.method());
     match what {
@@ -211,10 +211,10 @@ async fn of_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>,
 }
 
 /// What is asked of a file that is looked at, by what stands behind its address.
-pub async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_local: bool) -> Response<Body> {
+pub async fn answer_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_local: bool) -> Response<Body> {
     let query = query.unwrap_or_default();
     let asked = Asked::read(query).and_then(|asked| Ok((asked, Of::read(query)?)));
-    let (asked, of) = match asked {
+    let (asked, side) = match asked {
         Ok(asked) => asked,
         Err(wrong) => return error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
     };
@@ -228,13 +228,13 @@ pub async fn of_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_
         }
         "frame.jpg" => {
             // Who waits for it holds no thread. It is never closed.
-            let turn = match file.takes_long(&asked, of, rows) {
+            let turn = match file.takes_long(&asked, side, rows) {
                 true => file.whole.clone().acquire_owned().await.ok(),
                 false => None,
             };
             let make = move |gone: &Gone| {
                 let _turn = turn;
-                file.jpeg(&asked, of, rows, gone)
+                file.jpeg(&asked, side, rows, gone)
             };
             bodies::made("image/jpeg", make).await
         }
@@ -269,7 +269,7 @@ pub async fn json_of<T: DeserializeOwned>(request: Request<Incoming>) -> Result<
     if !is_json {
         return Err(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, "a change is JSON (Content-Type: application/json)"));
     }
-    let body = match timeout(BODY_TIME, Limited::new(request.into_body(), MOST_BODY).collect()).await {
+    let body = match timeout(BODY_TIME, Limited::new(request.into_body(), MAX_BODY).collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(_)) => return Err(error(StatusCode::PAYLOAD_TOO_LARGE, "that is too long for a change")),
         Err(_) => return Err(error(StatusCode::REQUEST_TIMEOUT, "the change did not come")),

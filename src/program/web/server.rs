@@ -25,20 +25,20 @@ use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 /// Most connections at a time. Others are closed at once.
-const MOST_CONNECTIONS: usize = 192;
+const MAX_CONNECTIONS: usize = 192;
 
 /// How long the head of a request may take to come.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// Most bytes and lines of it.
-const MOST_HEAD: usize = 16 << 10;
-const MOST_LINES: usize = 64;
+const MAX_HEAD: usize = 16 << 10;
+const MAX_LINES: usize = 64;
 
 /// Most bytes of a message from a viewer.
-const MOST_MESSAGE: usize = 4 << 10;
+const MAX_MESSAGE: usize = 4 << 10;
 
 /// Most of them that one other machine has.
-const MOST_OF_ONE: usize = 128;
+const MAX_OF_ONE: usize = 128;
 
 /// A viewer that takes nothing for this long is gone.
 const STALLED: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
         runtime.block_on(async {
             let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
             let routes = Arc::new(Routes { access, hub });
-            let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+            let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
             let mut peers: HashMap<IpAddr, Weak<Semaphore>> = HashMap::new();
             loop {
                 let Ok((connection, peer)) = listener.accept().await else {
@@ -63,10 +63,10 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
                 };
                 let Ok(place) = connections.clone().try_acquire_owned() else { continue };
                 peers.retain(|_, places| places.strong_count() > 0);
-                let own = peers.get(&peer.ip()).and_then(Weak::upgrade);
-                let own = own.unwrap_or_else(|| Arc::new(Semaphore::new(MOST_OF_ONE)));
-                peers.insert(peer.ip(), Arc::downgrade(&own));
-                let Ok(of_peer) = own.try_acquire_owned() else { continue };
+                let known = peers.get(&peer.ip()).and_then(Weak::upgrade);
+                let known = known.unwrap_or_else(|| Arc::new(Semaphore::new(MAX_OF_ONE)));
+                peers.insert(peer.ip(), Arc::downgrade(&known));
+                let Ok(of_peer) = known.try_acquire_owned() else { continue };
                 let routes = routes.clone();
                 tokio::spawn(serve(connection, routes, Arc::new((place, of_peer))));
             }
@@ -90,8 +90,8 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>, place: Place) {
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        .max_buf_size(MOST_HEAD)
-        .max_headers(MOST_LINES)
+        .max_buf_size(MAX_HEAD)
+        .max_headers(MAX_LINES)
         .serve_connection(TokioIo::new(connection), answer)
         .with_upgrades()
         .await;
@@ -108,8 +108,8 @@ async fn answer(mut request: Request<Incoming>, routes: &Routes, place: Place) -
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             let config = WebSocketConfig::default()
-                .max_message_size(Some(MOST_MESSAGE))
-                .max_frame_size(Some(MOST_MESSAGE))
+                .max_message_size(Some(MAX_MESSAGE))
+                .max_frame_size(Some(MAX_MESSAGE))
                 .write_buffer_size(0);
             let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
             send_video(socket, &source).await;

@@ -68,15 +68,15 @@ impl SmallPictures {
     ///
     /// # Errors
     /// When it has none.
-    pub fn of(&self, input: &InputOptions, cancel: &Cancel) -> Result<Vec<u8>> {
+    pub fn jpeg(&self, input: &InputOptions, cancel: &Cancel) -> Result<Vec<u8>> {
         let found = input.url.path().metadata()?;
         let key = (input.url.path().to_owned(), found.len(), modified(&found));
         let kept = lock(&self.kept).pictures.get(&key).cloned();
         let picture = match kept {
             Some(kept) => kept,
             None => {
-                let at = Some(AT).filter(|_| !is_image_name(input.url.path()));
-                let made = make(input, at, cancel).or_else(|_| make(input, None, cancel)).ok().map(Bytes::from);
+                let index = Some(AT).filter(|_| !is_image_name(input.url.path()));
+                let made = make(input, index, cancel).or_else(|_| make(input, None, cancel)).ok().map(Bytes::from);
                 if !cancel.is_cancelled() {
                     lock(&self.kept).keep(key, made.clone());
                 }
@@ -90,7 +90,7 @@ impl SmallPictures {
 fn make(input: &InputOptions, start: Option<i64>, cancel: &Cancel) -> Result<Vec<u8>> {
     let part = Part { start, frames: Some(1), ..Part::default() };
     let moment = Moment::read(&InputOptions { part, ..input.clone() }, &[], Some(ROOM), cancel)?;
-    Still::Jpeg.encode(&Miniatures::new(&moment.input, ROOM).of(&moment.shown)?)
+    Still::Jpeg.encode(&Miniatures::new(&moment.input, ROOM).miniature(&moment.shown)?)
 }
 
 #[cfg(test)]

@@ -78,5 +78,5 @@ pub fn read(file: &Name) -> Result<Option<String>> {
 }
 
 fn failed(file: &Name, error: &Error) -> anyhow::Error {
-    FailureKind::of_file(format!("--web-token {file}"), error)
+    FailureKind::file_error(format!("--web-token {file}"), error)
 }

@@ -231,9 +231,9 @@ impl Uploads {
             return Err((StatusCode::INSUFFICIENT_STORAGE, "this file is larger than the room on the disk"));
         }
         // Files of one name stay apart, and so do their results.
-        let own = folder.canonicalize().map_err(not_made)?.join(state.count.to_string());
-        std::fs::create_dir(&own).map_err(not_made)?;
-        let path = own.join(name);
+        let place = folder.canonicalize().map_err(not_made)?.join(state.count.to_string());
+        std::fs::create_dir(&place).map_err(not_made)?;
+        let path = place.join(name);
         state.count += 1;
         state.coming.insert(path.clone());
         state.bytes += bytes;
@@ -297,7 +297,7 @@ fn is_plain(letter: char) -> bool {
 
 /// Whether a file that begins so is a film or a picture.
 fn is_media(head: &[u8]) -> bool {
-    BEGINNINGS.iter().any(|(at, bytes)| head.get(*at..).is_some_and(|head| head.starts_with(bytes)))
+    BEGINNINGS.iter().any(|(index, bytes)| head.get(*index..).is_some_and(|head| head.starts_with(bytes)))
 }
 
 #[cfg(test)]

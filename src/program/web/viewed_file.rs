@@ -2,7 +2,7 @@
 
 use super::bodies::{Gone, Of};
 use super::hub::lock;
-use super::numbers::of_frames;
+use super::numbers::frame_numbers;
 use super::playing::media_type;
 use super::routes::value_of;
 use crate::draw::sheet::Miniatures;
@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Most rows of a picture.
-const MOST_ROWS: usize = 1080;
+const MAX_ROWS: usize = 1080;
 
 /// Pictures of fewer rows are made from frames that are scaled down first.
 const SMALL: usize = 360;
@@ -115,7 +115,7 @@ impl Asked {
     /// When one of them has no such value.
     pub fn read(query: &str) -> Result<Self> {
         let value = |name| value_of(query, name);
-        let seconds = value("at").unwrap_or("0").parse().ok().filter(|at: &f64| at.is_finite() && *at >= 0.0);
+        let seconds = value("at").unwrap_or("0").parse().ok().filter(|index: &f64| index.is_finite() && *index >= 0.0);
         let seconds = seconds.context("at is a time in seconds")?;
         let look = match value("look") {
             Some(name) => Look::from_name(name).with_context(|| format!("there is no look {name:?}"))?,
@@ -236,9 +236,9 @@ impl ViewedFile {
         let (pair, last) = self.told(|| self.pair(asked, false, gone))?;
         let time = last.full.as_ref().map(|(_, moment)| moment.time());
         let removes_noise = last.judged.as_ref().is_some_and(|(_, judged)| judged.removes_noise());
-        let strength = f64::from(ShownLook::new(&asked.row, &last.input)?.settings.strength.of_256()) / 256.0;
+        let strength = f64::from(ShownLook::new(&asked.row, &last.input)?.settings.strength.to_256ths()) / 256.0;
         drop(last);
-        let mut numbers = of_frames(&pair[0], &pair[1]);
+        let mut numbers = frame_numbers(&pair[0], &pair[1]);
         numbers["time"] = json!(time);
         numbers["strength"] = json!((strength * 100.0).round() / 100.0);
         numbers["noise"] = json!(removes_noise);
@@ -246,22 +246,22 @@ impl ViewedFile {
     }
 
     /// Whether this picture may take seconds: then it needs the place that [`whole`](Self::whole) has.
-    pub fn takes_long(&self, asked: &Asked, of: Of, rows: usize) -> bool {
-        self.made.is_none() && !asked.keeps_noise && !matches!(of, Of::Original) && rows >= SMALL
+    pub fn takes_long(&self, asked: &Asked, side: Of, rows: usize) -> bool {
+        self.made.is_none() && !asked.keeps_noise && !matches!(side, Of::Original) && rows >= SMALL
     }
 
     /// The frame as JPEG, upright and with square pixels, with at most `rows` rows.
     ///
     /// # Errors
     /// When it cannot be read or equalized.
-    pub fn jpeg(&self, asked: &Asked, of: Of, rows: usize, gone: &Gone) -> Result<Vec<u8>> {
-        let rows = rows.clamp(16, MOST_ROWS);
-        let keeps_noise = asked.keeps_noise || !self.takes_long(asked, of, rows);
+    pub fn jpeg(&self, asked: &Asked, side: Of, rows: usize, gone: &Gone) -> Result<Vec<u8>> {
+        let rows = rows.clamp(16, MAX_ROWS);
+        let keeps_noise = asked.keeps_noise || !self.takes_long(asked, side, rows);
         let asked = &Asked { keeps_noise: keeps_noise && self.made.is_none(), ..asked.clone() };
         let (pair, last) = self.told(|| self.pair(asked, rows < SMALL, gone))?;
         if self.made.is_some() {
             drop(last);
-            return match of {
+            return match side {
                 Of::Original => Still::Jpeg.encode(&pair[0]),
                 Of::Equalized => Still::Jpeg.encode(&pair[1]),
                 Of::Both => Still::Jpeg.encode(&Pairs::new(&pair[0], rows)?.join([&pair[0], &pair[1]])?),
@@ -272,11 +272,11 @@ impl ViewedFile {
         let rows = rows.min(upright.height());
         let mut miniatures = Miniatures::new(&last.input, (4 * rows, rows));
         drop(last);
-        match of {
-            Of::Original => Still::Jpeg.encode(&miniatures.of(&pair[0])?),
-            Of::Equalized => Still::Jpeg.encode(&miniatures.of(&pair[1])?),
+        match side {
+            Of::Original => Still::Jpeg.encode(&miniatures.miniature(&pair[0])?),
+            Of::Equalized => Still::Jpeg.encode(&miniatures.miniature(&pair[1])?),
             Of::Both => {
-                let [upper, lower] = [miniatures.of(&pair[0])?, miniatures.of(&pair[1])?];
+                let [upper, lower] = [miniatures.miniature(&pair[0])?, miniatures.miniature(&pair[1])?];
                 Still::Jpeg.encode(&Pairs::new(&upper, rows)?.join([&upper, &lower])?)
             }
         }
@@ -301,7 +301,11 @@ impl ViewedFile {
     /// Original and equalized frame, and the moments of which they are made.
     fn pair(&self, asked: &Asked, is_small: bool, gone: &Gone) -> Result<(Pair, MutexGuard<'_, Last>)> {
         let mut last = self.turn(gone)?;
-        let known = last.pair.as_ref().filter(|(of, _)| !is_small && of == asked).map(|(_, pair)| pair.clone());
+        let known = last
+            .pair
+            .as_ref()
+            .filter(|(asked_before, _)| !is_small && asked_before == asked)
+            .map(|(_, pair)| pair.clone());
         if let Some(pair) = known {
             return Ok((pair, last));
         }
@@ -329,22 +333,25 @@ impl ViewedFile {
     }
 
     /// The frame at this time and those around it: those that are held, or new ones.
-    fn moment<'a>(&self, last: &'a mut Last, at: i64, is_small: bool) -> Result<&'a Moment> {
-        ensure!(at as f64 <= self.facts.duration * 1e6, Plain("there is no frame at that time"));
+    fn moment<'a>(&self, last: &'a mut Last, time: i64, is_small: bool) -> Result<&'a Moment> {
+        ensure!(time as f64 <= self.facts.duration * 1e6, Plain("there is no frame at that time"));
         let (room, held) = match is_small {
             true => (Some((SMALL, SMALL)), &mut last.small),
             false => (None, &mut last.full),
         };
-        let moment = match held.take().filter(|(of, _)| *of == at) {
+        let moment = match held.take().filter(|(known, _)| *known == time) {
             Some((_, moment)) => moment,
-            None => Moment::read(&self.from(at, 1), &self.rows, room, &self.cancel)?,
+            None => Moment::read(&self.from(time, 1), &self.rows, room, &self.cancel)?,
         };
-        Ok(&held.insert((at, moment)).1)
+        Ok(&held.insert((time, moment)).1)
     }
 
     /// The frame, and what its look does to it.
     fn judged(&self, last: &mut Last, asked: &Asked) -> Result<(Frame, Arc<Judged>)> {
-        let known = last.judged.take().filter(|(of, _)| (of.at, &of.row) == (asked.at, &asked.row));
+        let known = last
+            .judged
+            .take()
+            .filter(|(asked_before, _)| (asked_before.at, &asked_before.row) == (asked.at, &asked.row));
         let moment = self.moment(last, asked.at, false)?;
         let original = moment.shown.clone();
         let judged = match known {
@@ -356,9 +363,9 @@ impl ViewedFile {
     }
 
     /// A frame and the same one of the file that was made, both upright and of the size of the smaller one.
-    fn alike(&self, moment: &Moment, made: &InputOptions, at: i64) -> Result<[Frame; 2]> {
+    fn alike(&self, moment: &Moment, made: &InputOptions, time: i64) -> Result<[Frame; 2]> {
         let made =
-            Moment::read(&InputOptions { part: self.from(at, 1).part, ..made.clone() }, &[], None, &self.cancel)?;
+            Moment::read(&InputOptions { part: self.from(time, 1).part, ..made.clone() }, &[], None, &self.cancel)?;
         let frames = [(&moment.input, &moment.shown), (&made.input, &made.shown)];
         let size = |(input, frame): (&Input, &Frame)| {
             let upright = AutoRotate::new(input.video_stream(), false).frame(frame.clone())?;
@@ -367,15 +374,15 @@ impl ViewedFile {
         let [original, result] = [size(frames[0])?, size(frames[1])?];
         let room = original.min(result);
         let [mut upper, mut lower] = frames.map(|(input, _)| Miniatures::new(input, room));
-        Ok([upper.of(frames[0].1)?, lower.of(frames[1].1)?])
+        Ok([upper.miniature(frames[0].1)?, lower.miniature(frames[1].1)?])
     }
 
     /// The file from this time on, with this many frames.
-    fn from(&self, at: i64, frames: u64) -> InputOptions {
+    fn from(&self, time: i64, frames: u64) -> InputOptions {
         let begin = self.options.part.start;
         // A little earlier than the frame, since times are rounded.
         let early = (0.25 / self.facts.rate * 1e6) as i64;
-        let start = if at <= early { begin } else { Some(begin.unwrap_or(0) + at - early) };
+        let start = if time <= early { begin } else { Some(begin.unwrap_or(0) + time - early) };
         let part = Part { start, frames: Some(frames), ..Part::default() };
         InputOptions { part, ..self.options.clone() }
     }

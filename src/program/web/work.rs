@@ -88,7 +88,7 @@ enum Change {
 impl Work {
     /// A file, opened to be looked at: the one that is held, or a new one.
     fn view(&self, shown: Shown) -> Result<Arc<ViewedFile>> {
-        let held = lock(&self.open).iter().find(|(of, _)| *of == shown).map(|(_, file)| file.clone());
+        let held = lock(&self.open).iter().find(|(known, _)| *known == shown).map(|(_, file)| file.clone());
         let (input, made) = match shown {
             Shown::File(number) => (self.shelf.file(number)?.0, None),
             Shown::Result(job) => {
@@ -123,7 +123,7 @@ impl Work {
             Some(_) => Vec::new(),
             None => Look::ALL.iter().map(|look| LookRow { look: *look, strength: None }).collect(),
         };
-        let command = ReadyCommand::of(options.url.clone());
+        let command = ReadyCommand::new(options.url.clone());
         let file =
             ViewedFile::new((options, input), duration, rows, command, (self.cancel.clone(), self.notices.clone()));
         let Some(made) = made else { return Ok(file) };
@@ -246,7 +246,7 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
             let Ok(_turn) = work.small.turn.acquire().await else { return error(StatusCode::NOT_FOUND, NOTHING) };
             let make = {
                 let work = work.clone();
-                move |_: &Gone| work.small.of(&work.shelf.file(file)?.0, &work.cancel)
+                move |_: &Gone| work.small.jpeg(&work.shelf.file(file)?.0, &work.cancel)
             };
             bodies::made("image/jpeg", make).await
         }
@@ -259,7 +259,7 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
 /// What is asked of a file that is looked at.
 async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local: bool) -> Response<Body> {
     match spawn_blocking(move || work.view(shown)).await {
-        Ok(Ok(file)) => routes::of_file(file, rest, Some(query), is_local).await,
+        Ok(Ok(file)) => routes::answer_file(file, rest, Some(query), is_local).await,
         Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being shown"),
     }

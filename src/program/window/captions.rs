@@ -8,9 +8,16 @@ use histeq::spec::natural::Found;
 use histeq_media::pipeline::live::Status;
 
 /// Draws the labels of the original and of the split view, and the divider.
-pub fn draw_labels(canvas: &mut Canvas, mode: PreviewMode, size: (usize, usize), at: (usize, usize), columns: usize) {
+pub fn draw_labels(
+    canvas: &mut Canvas,
+    mode: PreviewMode,
+    size: (usize, usize),
+    place: (usize, usize),
+    columns: usize,
+) {
     let points = |pixels: usize| (pixels / canvas.scale) as i32;
-    let (left, top, bottom, border) = (points(at.0), points(at.1), points(at.1 + size.1), points(at.0 + columns));
+    let (left, top, bottom, border) =
+        (points(place.0), points(place.1), points(place.1 + size.1), points(place.0 + columns));
     match mode {
         PreviewMode::Equalized => {}
         PreviewMode::Original => overlay::label(canvas, "original", left, false),
@@ -35,7 +42,7 @@ pub fn status_text(
     words.extend((status.unwritten > 0).then(|| format!("{} not written", status.unwritten)));
     words.push(match found {
         Some(found) if found.is_nothing() => "nothing to correct".to_owned(),
-        _ => format!("strength {:.0}%", f64::from(settings.strength.of_256()) / 2.56),
+        _ => format!("strength {:.0}%", f64::from(settings.strength.to_256ths()) / 2.56),
     });
     words.push(match settings.smoothing.frames() {
         1 => "smoothing off".to_owned(),
@@ -54,7 +61,7 @@ mod tests {
     fn the_status_shows_the_strength_that_is_applied() {
         let (status, settings) = (Status::default(), Settings::default());
         let text = |found| status_text(&status, (&settings, found), false, None);
-        let strength = format!("strength {:.0}%", f64::from(settings.strength.of_256()) / 2.56);
+        let strength = format!("strength {:.0}%", f64::from(settings.strength.to_256ths()) / 2.56);
         let clean = Found { exposure: 4096, contrast: 4096, ..Found::default() };
         assert!(text(None).contains(&strength), "{}", text(None));
         assert!(text(Some(Found { dark: 4096, ..clean })).contains(&strength));

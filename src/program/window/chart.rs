@@ -16,7 +16,7 @@ const BARS: Rgb888 = Rgb888::new(150, 170, 190);
 const FRAME: Rgb888 = Rgb888::new(110, 110, 110);
 
 /// Bars are cut at this multiple of their mean, so that a large flat area does not dwarf all others.
-const MOST_OF_MEAN: u64 = 6;
+const MAX_OF_MEAN: u64 = 6;
 
 /// The share of samples below and above the levels that are marked as those in use.
 const BEYOND: f64 = 0.002;
@@ -86,7 +86,7 @@ fn bars(canvas: &mut Canvas, histogram: &Histogram, origin: Point) {
     let columns = by_column(histogram, PLOT.0 as usize);
     let used = columns.iter().filter(|count| **count > 0).count().max(1) as u64;
     let mean = columns.iter().sum::<u64>().div_ceil(used);
-    let most = columns.iter().copied().max().unwrap_or(0).min(mean * MOST_OF_MEAN).max(1);
+    let most = columns.iter().copied().max().unwrap_or(0).min(mean * MAX_OF_MEAN).max(1);
     for (x, count) in columns.iter().enumerate().filter(|(_, count)| **count > 0) {
         // Rounded up, so that small counts are visible.
         let bar = ((count * PLOT.1 as u64).div_ceil(most) as i32).min(PLOT.1);
@@ -118,18 +118,18 @@ mod tests {
         let frame = (PLOT.0 as usize + 2 * MARGIN as usize + 2, PLOT.1 as usize + 4 * line + MARGIN as usize);
         let (left, top) = (size.0 - frame.0 - MARGIN as usize, MARGIN as usize);
         let inside = |x: usize, y: usize| (left..left + frame.0).contains(&x) && (top..top + frame.1).contains(&y);
-        let at = |x: usize, y: usize| pixels[y * size.0 + x];
+        let pixel = |x: usize, y: usize| pixels[y * size.0 + x];
         for y in 0..size.1 {
             for x in (0..size.0).filter(|&x| !inside(x, y)) {
-                assert_eq!(at(x, y), 0x80_8080, "{x}, {y}");
+                assert_eq!(pixel(x, y), 0x80_8080, "{x}, {y}");
             }
         }
         // Nothing touches its edges, which are shaded and no more.
-        let shaded = at(left, top);
+        let shaded = pixel(left, top);
         assert_ne!(shaded, 0x80_8080);
         for y in top..top + frame.1 {
             for x in [left, left + 1, left + frame.0 - 2, left + frame.0 - 1] {
-                assert_eq!(at(x, y), shaded, "{x}, {y}");
+                assert_eq!(pixel(x, y), shaded, "{x}, {y}");
             }
         }
     }

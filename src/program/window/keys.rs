@@ -52,13 +52,13 @@ pub const HELP: &[&str] = &[
 
 impl Action {
     /// The action of a key press, if any. Only strength and divider repeat while a key is held down.
-    pub fn of(event: &KeyEvent) -> Option<Self> {
-        let action = Self::of_key(&event.logical_key).or_else(|| Self::of_code(event))?;
+    pub fn for_event(event: &KeyEvent) -> Option<Self> {
+        let action = Self::for_key(&event.logical_key).or_else(|| Self::for_code(event))?;
         let repeats = matches!(action, Action::Strength(_) | Action::MoveDivider(_));
         (event.state == ElementState::Pressed && (repeats || !event.repeat)).then_some(action)
     }
 
-    fn of_key(key: &Key) -> Option<Self> {
+    fn for_key(key: &Key) -> Option<Self> {
         Some(match key {
             Key::Named(NamedKey::ArrowUp) => Action::Strength(1),
             Key::Named(NamedKey::ArrowDown) => Action::Strength(-1),
@@ -87,7 +87,7 @@ impl Action {
     }
 
     /// The action by position of the key, for keyboards without Latin letters.
-    fn of_code(event: &KeyEvent) -> Option<Self> {
+    fn for_code(event: &KeyEvent) -> Option<Self> {
         let latin = matches!(&event.logical_key, Key::Character(text) if text.is_ascii());
         let PhysicalKey::Code(code) = event.physical_key else { return None };
         Some(match code {

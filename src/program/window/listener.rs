@@ -58,7 +58,9 @@ impl ApplicationHandler for Listener {
         let drag = |listener: &Listener| listener.pressed.then_some(UserInput::Drag(listener.mouse));
         let input = match event {
             // Synthetic events are of keys that were down before the window had the focus.
-            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => Action::of(&event).map(UserInput::Key),
+            WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => {
+                Action::for_event(&event).map(UserInput::Key)
+            }
             WindowEvent::CursorMoved { position, .. } => {
                 self.mouse = position.x;
                 drag(self)

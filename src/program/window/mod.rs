@@ -131,7 +131,7 @@ impl PreviewWindow {
     /// Changes the strength, also of a paused frame.
     fn change_strength(&mut self, by: f64) -> Result<()> {
         let settings = self.shared_settings.get();
-        let share = f64::from(settings.strength.of_256()) / 256.0;
+        let share = f64::from(settings.strength.to_256ths()) / 256.0;
         let strength = Strength::from_share((share + by).clamp(0.0, 1.0)).unwrap_or_default();
         let settings = Settings { strength, ..settings };
         self.shared_settings.set(settings);
@@ -160,7 +160,7 @@ impl PreviewWindow {
 
     fn draw(&mut self, status: &Status) -> Result<()> {
         let Some(shown) = &self.last else { return Ok(()) };
-        let (size, at) = fit((shown.original.width(), shown.original.height()), self.screen.size());
+        let (size, index) = fit((shown.original.width(), shown.original.height()), self.screen.size());
         let (controls, settings) = (&self.controls, self.shared_settings.get());
         let text =
             captions::status_text(status, (&settings, shown.applied.found), controls.paused, self.messages.text());
@@ -169,12 +169,12 @@ impl PreviewWindow {
         self.screen.draw(|canvas| {
             let columns = controls.original_columns(size.0);
             if columns > 0 {
-                canvas.copy(&converter.rgb(&shown.original, size)?, at, 0..columns);
+                canvas.copy(&converter.rgb(&shown.original, size)?, index, 0..columns);
             }
             if columns < size.0 {
-                canvas.copy(&converter.rgb(&shown.equalized, size)?, at, columns..size.0);
+                canvas.copy(&converter.rgb(&shown.equalized, size)?, index, columns..size.0);
             }
-            captions::draw_labels(canvas, controls.mode, size, at, columns);
+            captions::draw_labels(canvas, controls.mode, size, index, columns);
             if controls.chart && !controls.help {
                 let histogram = engine.histogram(&shown.original, shown.original.whole());
                 let Applied { scene, chroma_gain, .. } = shown.applied;

@@ -41,8 +41,8 @@ pub fn centred(canvas: &mut Canvas, lines: &[&str]) {
     let corner = Point::new((width - size.0) / 2, (height - size.1) / 2);
     shade(canvas, corner, size);
     for (index, text) in lines.iter().enumerate() {
-        let at = corner + Point::new(2 * MARGIN, 2 * MARGIN + index as i32 * line);
-        write(canvas, text, at, font, Rgb888::WHITE);
+        let place = corner + Point::new(2 * MARGIN, 2 * MARGIN + index as i32 * line);
+        write(canvas, text, place, font, Rgb888::WHITE);
     }
 }
 
@@ -78,10 +78,10 @@ pub fn shade(canvas: &mut Canvas, corner: Point, (width, height): (i32, i32)) {
     canvas.shade(Rectangle::new(corner, Size::new(width.max(0) as u32, height.max(0) as u32)));
 }
 
-/// Writes `text` with its upper left corner at `at`.
-pub fn write(canvas: &mut Canvas, text: &str, at: Point, font: &MonoFont, colour: Rgb888) {
+/// Writes `text` with its upper left corner at `place`.
+pub fn write(canvas: &mut Canvas, text: &str, place: Point, font: &MonoFont, colour: Rgb888) {
     let style = MonoTextStyle::new(font, colour);
-    let Ok(_) = Text::with_baseline(text, at, style, Baseline::Top).draw(canvas);
+    let Ok(_) = Text::with_baseline(text, place, style, Baseline::Top).draw(canvas);
 }
 
 /// Draws the outline of `shape`, `width` points wide.

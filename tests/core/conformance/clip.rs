@@ -54,8 +54,8 @@ impl Rule {
                     let value = self.value(descriptor.model, k, part.size.0, (x, y), n, u64::from(noise >> 24));
                     let (least, most) = part.codes;
                     let code = (least + value * (most - least + 1) / 65_536) as u16;
-                    let at = part.place.offset + x * part.place.step;
-                    sample.write(&mut planes[part.place.plane][y * row..][..row], at, code);
+                    let index = part.place.offset + x * part.place.step;
+                    sample.write(&mut planes[part.place.plane][y * row..][..row], index, code);
                 }
             }
             // Codes outside of the range occur in video.

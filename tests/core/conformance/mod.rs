@@ -49,7 +49,7 @@ impl Hash {
         }
     }
 
-    fn of(bytes: &[u8]) -> u64 {
+    fn hashed(bytes: &[u8]) -> u64 {
         let mut hash = Hash::new();
         hash.add(bytes);
         hash.0
@@ -138,7 +138,7 @@ impl Case {
             let done = mapper.apply(&decided[number], &around).expect("a frame");
             assert_eq!(done.format(), builder.output_format().expect("a format"));
             let rows = done.planes().iter().flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y)));
-            let hash = Hash::of(&rows.copied().collect::<Vec<u8>>());
+            let hash = Hash::hashed(&rows.copied().collect::<Vec<u8>>());
             assert!([0, hash].contains(&hashes[number]), "another frame for the second time");
             hashes[number] = hash;
         }
@@ -149,7 +149,7 @@ impl Case {
     fn row(&self, rule: &Rule, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> String {
         self.row_of(rule, |frames| {
             let done = self.outputs(frames, make);
-            (done[0].format(), done.iter().map(|done| Hash::of(&bytes(done))).collect())
+            (done[0].format(), done.iter().map(|done| Hash::hashed(&bytes(done))).collect())
         })
     }
 
@@ -185,11 +185,11 @@ fn rows(cases: &[Case], row: impl Fn(&Case) -> String + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let mut rows: Vec<(usize, String)> = std::thread::scope(|scope| {
         let work = || {
-            let mut own = Vec::new();
+            let mut found = Vec::new();
             loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(case) = cases.get(at) else { return own };
-                own.push((at, row(case)));
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(case) = cases.get(index) else { return found };
+                found.push((index, row(case)));
             }
         };
         let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
@@ -203,8 +203,8 @@ fn rows(cases: &[Case], row: impl Fn(&Case) -> String + Sync) -> Vec<String> {
 fn differences(file: &str, head: &str, found: &[String]) -> Vec<String> {
     let Some(rows) = file.strip_prefix(head) else { return vec!["the head".to_owned()] };
     let rows: Vec<&str> = rows.lines().collect();
-    let of = |rows: usize, found: usize| format!("{rows} rows in place of {found}");
-    let count = (rows.len() != found.len()).then(|| of(rows.len(), found.len()));
+    let value_of = |rows: usize, found: usize| format!("{rows} rows in place of {found}");
+    let count = (rows.len() != found.len()).then(|| value_of(rows.len(), found.len()));
     let differ = rows.iter().zip(found).filter(|(row, found)| row != found);
     count.into_iter().chain(differ.map(|(row, found)| format!("{row}\n  found {found}"))).collect()
 }
@@ -295,7 +295,7 @@ fn other_numbers_give_other_hashes() {
         Rule { flash: RULE.flash + 1, ..RULE },
         Rule { cut: RULE.cut + 1, ..RULE },
     ];
-    for (shot, part, number) in (0..27).map(|at| (at / 9, at / 3 % 3, at % 3)) {
+    for (shot, part, number) in (0..27).map(|place| (place / 9, place / 3 % 3, place % 3)) {
         let mut rule = RULE;
         // About a level of 8 bits.
         rule.shots[shot][part][number] += 300;
@@ -415,9 +415,9 @@ fn frame(case: &Case, mut bytes: &[u8]) -> Frame {
     let pool = HostPool::default();
     let plane = |plane: usize| {
         let (row_bytes, rows) = (format.row_bytes(plane, width), format.rows(plane, height));
-        let (own, rest) = bytes.split_at(row_bytes * rows);
+        let (samples, rest) = bytes.split_at(row_bytes * rows);
         bytes = rest;
-        pool.plane_from(own, row_bytes, rows)
+        pool.plane_from(samples, row_bytes, rows)
     };
     let planes = (0..format.descriptor().planes().len()).map(plane).collect();
     Frame::new(format, case.size, case.range(), Matrix::Bt601, planes).expect("a frame")

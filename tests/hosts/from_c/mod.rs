@@ -26,7 +26,7 @@ fn compiled(dir: &Dir, library: &Path, source: &str, how: &[&str]) {
     command.args(how).arg("-o").arg(dir.path("program"));
     // Cargo lets its programs look for libraries in the folder above first, where one of an earlier build may lie.
     command.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", library.display())).arg("-L").arg(library);
-    Run::of(&mut command, source).exits_with(0);
+    Run::from_command(&mut command, source).exits_with(0);
 }
 
 const SHARED: &[&str] = &["-lhisteq_capi"];
@@ -41,8 +41,8 @@ fn a_c_program_gives_the_bytes_of_the_program() {
         let frames = clip(&dir, &format!("{format}.mkv"), format).concat();
         dir.write("in.raw", &frames);
         let looks = Look::ALL.iter().map(|look| format!("look {look}"));
-        let others = ["method clahe tiles 3x5", "gray true strength 0.5", "output-depth 10"].map(str::to_owned);
-        for options in looks.chain(others).filter(|options| format == "yuv420p" || options.starts_with("look")) {
+        let rest = ["method clahe tiles 3x5", "gray true strength 0.5", "output-depth 10"].map(str::to_owned);
+        for options in looks.chain(rest).filter(|options| format == "yuv420p" || options.starts_with("look")) {
             let of_program: String = options
                 .split(' ')
                 .collect::<Vec<_>>()
@@ -65,7 +65,7 @@ fn a_c_program_gives_the_bytes_of_the_program() {
             }
         }
     }
-    let wrong = Run::of(&mut dir.other_command(dir.path("program"), "gray 4 4 look dusk"), "look dusk");
+    let wrong = Run::from_command(&mut dir.other_command(dir.path("program"), "gray 4 4 look dusk"), "look dusk");
     wrong.exits_with(1).says(&["equalize: look is one of natural, "]);
 }
 
@@ -77,7 +77,7 @@ fn every_function_does_what_the_header_says() {
     let address = ["-lhisteq_capi", "-fsanitize=address"];
     for how in [SHARED, &[&archive, "-lpthread", "-ldl", "-lm"], &address] {
         compiled(&dir, &library, "tests/hosts/from_c/calls.c", how);
-        let run = Run::of(&mut dir.other_command(dir.path("program"), ""), "calls");
+        let run = Run::from_command(&mut dir.other_command(dir.path("program"), ""), "calls");
         assert_eq!(String::from_utf8_lossy(&run.stdout), "all is well\n", "{}", run.stderr);
         run.exits_with(0);
     }
@@ -90,7 +90,7 @@ fn the_header_is_cpp_too_and_names_every_function_of_the_library() {
     }
     let check =
         ["-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "src/c/histeq.h"];
-    Run::of(Command::new("c++").args(check), "histeq.h").exits_with(0);
+    Run::from_command(Command::new("c++").args(check), "histeq.h").exits_with(0);
     let read = |path: &str| std::fs::read_to_string(path).expect("a file that can be read");
     let (header, source) = (read("src/c/histeq.h"), read("src/c/lib.rs"));
     let functions: Vec<&str> =

@@ -76,7 +76,7 @@ fn a_suite_without_a_figure_writes_nothing_and_fails() {
 #[test]
 fn a_fifo_that_nobody_writes_is_not_waited_for_after_an_interruption() {
     let dir = Dir::new();
-    Run::of(&mut dir.other_command("mkfifo", "fifo"), "mkfifo").exits_with(0);
+    Run::from_command(&mut dir.other_command("mkfifo", "fifo"), "mkfifo").exits_with(0);
     let mut command = dir.command("stages fifo --backend cpu --quick");
     let mut running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     running.wait_until_it_listens();

@@ -15,25 +15,25 @@ fn csv_and_json_have_the_same_figures() {
         let written = dir.read("r.csv");
         let mut table = csv::Reader::from_reader(&written[..]);
         let heads = table.headers().expect("heads").clone();
-        let of = |record: &csv::StringRecord, head: &str| {
+        let value_of = |record: &csv::StringRecord, head: &str| {
             let place = heads.iter().position(|found| found == head).unwrap_or_else(|| panic!("no column {head}"));
             record[place].to_owned()
         };
         let mut count = 0;
         for record in table.records() {
             let record = record.expect("a record");
-            assert!(suite.starts_with(&of(&record, "suite")));
+            assert!(suite.starts_with(&value_of(&record, "suite")));
             let fits = |row: &&serde_json::Value| {
                 let keys = row["keys"].as_object().expect("keys");
-                keys.iter().all(|(key, value)| value == &of(&record, key))
+                keys.iter().all(|(key, value)| value == &value_of(&record, key))
             };
-            let found: Vec<_> = rows(&report, &of(&record, "table")).iter().filter(fits).collect();
+            let found: Vec<_> = rows(&report, &value_of(&record, "table")).iter().filter(fits).collect();
             assert_eq!(found.len(), 1, "{record:?}");
-            let figure = &found[0]["figures"][of(&record, "measure")];
+            let figure = &found[0]["figures"][value_of(&record, "measure")];
             for column in ["median", "quartile_1", "quartile_3", "runs"] {
-                assert_eq!(figure[column].as_f64(), of(&record, column).parse().ok(), "{column} of {record:?}");
+                assert_eq!(figure[column].as_f64(), value_of(&record, column).parse().ok(), "{column} of {record:?}");
             }
-            assert_eq!(figure["unit"], of(&record, "unit"));
+            assert_eq!(figure["unit"], value_of(&record, "unit"));
             count += 1;
         }
         let tables = report["tables"].as_array().expect("tables");

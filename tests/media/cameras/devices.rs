@@ -35,8 +35,8 @@ fn a_camera_films() {
 
 #[test]
 fn what_is_no_camera_is_not_listed_as_one() {
-    let others = nodes(|name| name.starts_with("vivid-") && !name.ends_with("-vid-cap"));
-    if others.is_empty() {
+    let rest = nodes(|name| name.starts_with("vivid-") && !name.ends_with("-vid-cap"));
+    if rest.is_empty() {
         return skip("vivid", "the kernel's test camera is not loaded, or only as a camera");
     }
     let dir = Dir::new();
@@ -44,11 +44,11 @@ fn what_is_no_camera_is_not_listed_as_one() {
     for node in Vivid::all() {
         assert!(listed.contains(&node), "{node} is missing from {listed:?}");
     }
-    for node in &others {
+    for node in &rest {
         assert!(!listed.contains(node), "{node} is no camera");
     }
     let metadata = nodes(|name| name.ends_with("-meta-cap"));
-    for node in metadata.iter().chain(others.iter().filter(|node| node.contains("vbi"))) {
+    for node in metadata.iter().chain(rest.iter().filter(|node| node.contains("vbi"))) {
         let run = dir.run(&format!("live {SMALL} --record out.mkv {node}")).fails();
         let run = run.says(&[node, "not a camera"]).never_says("no such mode");
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
@@ -90,12 +90,12 @@ fn a_camera_of_another_user_is_refused_with_the_way_out() {
         return skip("rig", "only root can take a camera away from itself");
     }
     let dir = Dir::new();
-    let change = |line: &str| Run::of(&mut dir.other_command("chmod", line), line).exits_with(0);
+    let change = |line: &str| Run::from_command(&mut dir.other_command("chmod", line), line).exits_with(0);
     change(&format!("000 {}", camera.0));
     // Root without its privileges may still read what it owns, which is the program.
     let program = crate::support::program::program();
     let line = format!("--bounding-set=-all {} live {SMALL} --record out.mkv {}", program.display(), camera.0);
-    let run = Run::of(&mut dir.other_command("setpriv", &line), &line);
+    let run = Run::from_command(&mut dir.other_command("setpriv", &line), &line);
     change(&format!("600 {}", camera.0));
     run.fails().says(&[&camera.0, "no permission", "usermod -aG video"]);
 }
@@ -105,7 +105,7 @@ fn a_camera_that_others_have_set_up_otherwise_is_set_up_again() {
     let Some(camera) = Vivid::take() else { return };
     let dir = Dir::new();
     let line = format!("-d {} -v width=640,height=360,pixelformat=RGB3", camera.0);
-    Run::of(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
+    Run::from_command(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
     dir.succeeds(&format!("live {SMALL} --frames 3 --record out.mkv {}", camera.0)).says(&["320x180, yuyv422"]);
     assert_eq!(Film::read(&dir.path("out.mkv")).sizes, [(320, 180); 3]);
 }

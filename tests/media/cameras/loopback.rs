@@ -56,7 +56,7 @@ fn readers_get_what_is_recorded(label: &str) {
     }
     // It can be written to once more, after others have looked at it.
     let line = format!("-d {device} --info");
-    Run::of(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
+    Run::from_command(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
     dir.succeeds(&format!("live {SMALL} --frames 3 --loopback {device} {}", camera.0));
 }
 

@@ -85,7 +85,7 @@ impl Vivid {
 
     fn try_to_set(&self, controls: &str) -> Run {
         let line = format!("-d {} -c {controls}", self.0);
-        Run::of(&mut Dir::new().other_command("v4l2-ctl", &line), &line)
+        Run::from_command(&mut Dir::new().other_command("v4l2-ctl", &line), &line)
     }
 }
 

@@ -26,7 +26,8 @@ fn alpha(dir: &Dir, file: &str) -> (bool, usize) {
     let plane = SIZE.0 * SIZE.1;
     let frames = bytes.chunks_exact(4 * plane).map(|frame| &frame[3 * plane..]);
     let pixels = frames.flat_map(|alpha| alpha.iter().enumerate());
-    let far = pixels.clone().filter(|(at, alpha)| (2 * (at % SIZE.0) as i32 - i32::from(**alpha)).abs() > 24).count();
+    let far =
+        pixels.clone().filter(|(index, alpha)| (2 * (index % SIZE.0) as i32 - i32::from(**alpha)).abs() > 24).count();
     (pixels.clone().any(|(_, alpha)| *alpha < 255), far)
 }
 

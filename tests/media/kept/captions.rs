@@ -15,16 +15,16 @@ fn caption_message() -> Vec<u8> {
 /// Puts a message behind each access unit delimiter of an Annex B stream.
 fn with_captions(stream: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut at = 0;
-    while at < stream.len() {
+    let mut index = 0;
+    while index < stream.len() {
         // Delimiters are start code, 0x09 and one more byte.
-        if stream[at..].starts_with(&[0, 0, 0, 1, 0x09]) {
-            out.extend(&stream[at..at + 6]);
+        if stream[index..].starts_with(&[0, 0, 0, 1, 0x09]) {
+            out.extend(&stream[index..index + 6]);
             out.extend(caption_message());
-            at += 6;
+            index += 6;
         } else {
-            out.push(stream[at]);
-            at += 1;
+            out.push(stream[index]);
+            index += 1;
         }
     }
     out

@@ -46,7 +46,10 @@ fn progressive_pictures_among_interlaced_ones_leave_the_order_of_fields_as_it_is
             let (input, frames) = (format!("in.{extension}"), format!("{codec} {coded}"));
             joined(&dir, &input, &[(SOURCE, 20, &frames), (SOURCE, 5, codec), (SOURCE, 25, &frames)]);
             let before = fields(&dir, &input);
-            assert!(before.iter().filter(|of| !of.0).count() == 5 && before[0] == (true, is_top), "the clip is mixed");
+            assert!(
+                before.iter().filter(|frame| !frame.0).count() == 5 && before[0] == (true, is_top),
+                "the clip is mixed"
+            );
             for (encoder, output) in
                 [("libx264", "mkv"), ("libx264", "mp4"), ("mpeg2video", "ts"), ("prores_ks", "mov"), ("ffv1", "mkv")]
             {
@@ -54,7 +57,7 @@ fn progressive_pictures_among_interlaced_ones_leave_the_order_of_fields_as_it_is
                 dir.succeeds(&format!("--backend cpu --strict --encoder {encoder} -y {input} {output}"));
                 let after = fields(&dir, &output);
                 assert_eq!(after.len(), before.len(), "{encoder}");
-                let right = after.iter().all(|of| *of == (true, is_top) || !of.0 && encoder == "ffv1");
+                let right = after.iter().all(|frame| *frame == (true, is_top) || !frame.0 && encoder == "ffv1");
                 assert!(right, "{order} {input} by {encoder}: {after:?}");
             }
         }
@@ -70,12 +73,12 @@ fn a_video_that_becomes_interlaced_or_changes_the_order_of_its_fields_is_named()
     let coded = |order: &str| format!("{X264} -vf setfield={order} -flags +ilme+ildct");
     joined(&dir, "becomes.h264", &[(SOURCE, 10, X264), (SOURCE, 20, &coded("tff"))]);
     warns(&dir, "--encoder libx264 becomes.h264 out.mkv", &["becomes interlaced", "setfield=tff"]);
-    assert!(fields(&dir, "out.mkv").iter().all(|of| !of.0));
+    assert!(fields(&dir, "out.mkv").iter().all(|frame| !frame.0));
     dir.succeeds("--backend cpu --strict --filter setfield=tff -y becomes.h264 out.mkv");
-    assert!(fields(&dir, "out.mkv").iter().all(|of| *of == (true, true)), "the way out that the warning tells");
+    assert!(fields(&dir, "out.mkv").iter().all(|frame| *frame == (true, true)), "the way out that the warning tells");
     joined(&dir, "turns.h264", &[(SOURCE, 10, &coded("tff")), (SOURCE, 20, &coded("bff"))]);
     warns(&dir, "--encoder libx264 turns.h264 out.mkv", &["the bottom field comes first", "fieldorder=tff"]);
-    assert!(fields(&dir, "out.mkv").iter().all(|of| *of == (true, true)));
+    assert!(fields(&dir, "out.mkv").iter().all(|frame| *frame == (true, true)));
     dir.succeeds("--backend cpu --strict --filter fieldorder=tff -y turns.h264 out.mkv");
 }
 
@@ -127,8 +130,8 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
         assert_eq!(pixels.len(), 10 * frame);
         // The upper bars are 20 columns wide; at their edges, the clips differ by themselves.
         let most = |pixels: &[u8]| {
-            let inside = (0..frame).filter(|at| (6..14).contains(&(at % 128 % 20)) && at / 128 % 96 < 60);
-            inside.map(|at| pixels[at].abs_diff(pixels[9 * frame + at])).max()
+            let inside = (0..frame).filter(|index| (6..14).contains(&(index % 128 % 20)) && index / 128 % 96 < 60);
+            inside.map(|index| pixels[index].abs_diff(pixels[9 * frame + index])).max()
         };
         assert!(most(&pixels) <= Some(4), "the bars are {:?} levels off", most(&pixels));
         assert!(most(&dir.raw("in.h264", "yuv444p")) > Some(15), "the clip has two matrices");

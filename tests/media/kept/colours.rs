@@ -42,7 +42,7 @@ fn off_by(dir: &Dir, file: &str, [red, blue]: [f64; 2], is_full: bool) -> f64 {
     let samples = dir.raw(file, if is_full { "yuvj444p" } else { "yuv444p" });
     let (width, height) = (&dir.streams(file)[0]["width"], &dir.streams(file)[0]["height"]);
     let plane = (width.as_u64().expect("columns") * height.as_u64().expect("rows")) as usize;
-    let [y, u, v] = [0, plane, 2 * plane].map(|at| f64::from(samples[at]));
+    let [y, u, v] = [0, plane, 2 * plane].map(|index| f64::from(samples[index]));
     let (y, share) = if is_full { (y, 1.0) } else { ((y - 16.0) * 255.0 / 219.0, 255.0 / 224.0) };
     let r = y + 2.0 * (1.0 - red) * (v - 128.0) * share;
     let b = y + 2.0 * (1.0 - blue) * (u - 128.0) * share;

@@ -22,9 +22,9 @@ fn chapters_and_metadata_are_kept() {
         dir.succeeds(&format!("--backend cpu {input} {output}")).never_says("warning");
         let chapters = |file: &str| {
             let found = list(&dir.probe("-show_chapters", file)["chapters"]);
-            let of =
+            let value_of =
                 |c: &serde_json::Value| (c["start_time"].clone(), c["end_time"].clone(), c["tags"]["title"].clone());
-            found.iter().map(of).collect::<Vec<_>>()
+            found.iter().map(value_of).collect::<Vec<_>>()
         };
         assert_eq!(chapters(&output), chapters(&input), "{container}");
         assert_eq!(chapters(&output).len(), 2);
@@ -203,7 +203,8 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
             // Matroska tells the average rate alone.
             if output != "out.mkv" && input == "in.mov" {
                 let streams = dir.streams(output);
-                let track = streams.iter().find(|of| of["codec_tag_string"] == "tmcd").expect("a track of timecode");
+                let track =
+                    streams.iter().find(|stream| stream["codec_tag_string"] == "tmcd").expect("a track of timecode");
                 let ratio = |text: &str| {
                     let (over, under) = text.split_once('/').unwrap_or((text, "1"));
                     over.parse::<f64>().expect("a number") / under.parse::<f64>().expect("a number")

@@ -44,19 +44,19 @@ fn conversions_of_chroma_keep_fields_apart() {
     let (luma, cb) = ([60, 180], [90, 210]);
     // Heights whose fields have no whole rows of chroma, too.
     for height in [48_usize, 47, 50, 2] {
-        for (from, to, columns, rows) in [
+        for (source, target, columns, rows) in [
             ("420mpeg2", "yuv422p", COLUMNS / 2, height),
             ("420mpeg2", "yuv444p", COLUMNS, height),
             ("422", "yuv420p", COLUMNS / 2, height.div_ceil(2)),
         ] {
-            interlaced(&dir, from, height, luma, cb);
+            interlaced(&dir, source, height, luma, cb);
             dir.succeeds(&format!(
-                "--backend cpu --strict --levels 1 --strength 0 --encoder ffv1 --output-pixel-format {to} -y in.y4m \
+                "--backend cpu --strict --levels 1 --strength 0 --encoder ffv1 --output-pixel-format {target} -y in.y4m \
                  out.mkv"
             ));
-            assert_eq!(interlaced_frames(&dir, "out.mkv"), [true; 2], "{from} to {to}");
-            let pixels = dir.raw("out.mkv", to);
-            let what = format!("{from} to {to}, {height} rows");
+            assert_eq!(interlaced_frames(&dir, "out.mkv"), [true; 2], "{source} to {target}");
+            let pixels = dir.raw("out.mkv", target);
+            let what = format!("{source} to {target}, {height} rows");
             alternate(&middle(&pixels, COLUMNS, height), luma, &what);
             if height > 2 {
                 alternate(&middle(&pixels[COLUMNS * height..], columns, rows), cb, &what);

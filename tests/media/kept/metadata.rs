@@ -175,14 +175,15 @@ fn with_record(mut file: Vec<u8>, profile: u8, compatibility: u8) -> Vec<u8> {
     record.extend(b"dvvC");
     record.extend([1, 0, profile << 1, 0b101, compatibility << 4]);
     record.resize(32, 0);
-    let at = |file: &[u8], name: &[u8]| file.windows(4).position(|bytes| bytes == name).expect("a box") - 4;
-    let length = |file: &[u8], at: usize| u32::from_be_bytes(file[at..at + 4].try_into().expect("four bytes"));
-    let hevc = at(&file, b"hvcC");
+    let value_at = |file: &[u8], name: &[u8]| file.windows(4).position(|bytes| bytes == name).expect("a box") - 4;
+    let length =
+        |file: &[u8], value_at: usize| u32::from_be_bytes(file[value_at..value_at + 4].try_into().expect("four bytes"));
+    let hevc = value_at(&file, b"hvcC");
     let end = hevc + length(&file, hevc) as usize;
     for name in [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"hvc1"] {
-        let at = at(&file, name);
-        let longer = length(&file, at) + 32;
-        file[at..at + 4].copy_from_slice(&longer.to_be_bytes());
+        let value_at = value_at(&file, name);
+        let longer = length(&file, value_at) + 32;
+        file[value_at..value_at + 4].copy_from_slice(&longer.to_be_bytes());
     }
     file.splice(end..end, record);
     file
@@ -216,7 +217,7 @@ fn list(begin: usize, tags: &[(u16, u16, u32, Vec<u8>)]) -> Vec<u8> {
 
 /// EXIF of a camera that was held upright, with a date, a place, and 300 dots per inch.
 fn exif() -> Vec<u8> {
-    let numbers = |of: &[u32]| of.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<u8>>();
+    let numbers = |values: &[u32]| values.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<u8>>();
     let main = |exif: u32, place: u32| {
         let tags = [
             (271, 2, 5, b"Acme\0".to_vec()),
@@ -233,9 +234,9 @@ fn exif() -> Vec<u8> {
     let [width, height] = size;
     let begin = 8 + main(0, 0).len();
     let exif = list(begin, &[(36867, 2, 20, b"2024:01:02 03:04:05\0".to_vec()), width, height]);
-    let at = begin + exif.len();
-    let place = list(at, &[(1, 2, 2, b"N\0".to_vec()), (2, 5, 3, numbers(&[48, 1, 8, 1, 15, 1]))]);
-    [b"MM\0*\0\0\0\x08".to_vec(), main(begin as u32, at as u32), exif, place].concat()
+    let index = begin + exif.len();
+    let place = list(index, &[(1, 2, 2, b"N\0".to_vec()), (2, 5, 3, numbers(&[48, 1, 8, 1, 15, 1]))]);
+    [b"MM\0*\0\0\0\x08".to_vec(), main(begin as u32, index as u32), exif, place].concat()
 }
 
 /// What FFmpeg knows as an ICC profile: it looks at no more than the length.
@@ -310,8 +311,8 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
     // Each image of a sequence has its own.
     std::fs::copy(dir.path("photo.jpg"), dir.path("s1.jpg")).expect("a file");
     let bytes = dir.read("photo.jpg");
-    let at = bytes.windows(4).position(|window| window == b"Acme").expect("a maker");
-    dir.write("s2.jpg", &[&bytes[..at], b"Else", &bytes[at + 4..]].concat());
+    let offset = bytes.windows(4).position(|window| window == b"Acme").expect("a maker");
+    dir.write("s2.jpg", &[&bytes[..offset], b"Else", &bytes[offset + 4..]].concat());
     dir.succeeds("--backend cpu --strict -y s%d.jpg t%d.png");
     assert!(has(&dir.read("t1.png"), b"Acme\0") && has(&dir.read("t2.png"), b"Else\0"));
     // With the decoder in the program, and through filters, the same.
@@ -326,13 +327,13 @@ fn a_png_keeps_gamma_resolution_and_texts() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
     let plain = dir.read("plain.png");
-    let at = plain.windows(4).position(|four| four == b"IDAT").expect("a picture") - 4;
+    let offset = plain.windows(4).position(|four| four == b"IDAT").expect("a picture") - 4;
     // A gamma of 1: a linear picture, which is not shown as it was without it. 11811 dots per metre. A text.
     let gamma = b"\0\0\0\x04gAMA\0\x01\x86\xa0\x31\xe8\x96\x5f";
     let dots = b"\0\0\0\x09pHYs\0\0\x2e\x23\0\0\x2e\x23\x01\x78\xa5\x3f\x76";
     let text = b"\0\0\0\x08tEXtTitle\0hi\x6a\x8b\x83\xdf";
     let mut linear = plain.clone();
-    linear.splice(at..at, [&gamma[..], dots, text].concat());
+    linear.splice(offset..offset, [&gamma[..], dots, text].concat());
     dir.write("linear.png", &linear);
     dir.succeeds("--backend cpu -y --strict linear.png out.png");
     for chunk in [&gamma[..], dots, text] {

@@ -10,8 +10,8 @@ fn clip(dir: &Dir, file: &str, options: &str) {
 }
 
 /// Side data of a stream or of a frame, by the name that ffprobe gives it.
-fn side_data(of: &Value, name: &str) -> Option<Value> {
-    list(&of["side_data_list"]).into_iter().find(|entry| entry["side_data_type"] == name)
+fn side_data(frame: &Value, name: &str) -> Option<Value> {
+    list(&frame["side_data_list"]).into_iter().find(|entry| entry["side_data_type"] == name)
 }
 
 #[test]
@@ -200,7 +200,10 @@ fn dv_codes_fields() {
     for output in ["out.dv", "out.mov"] {
         dir.succeeds(&format!("--backend cpu --strict --encoder dvvideo -y in.dv {output}"));
         let fields = |file: &str| -> Vec<[bool; 2]> {
-            dir.frames(file).iter().map(|of| [of["interlaced_frame"] == 1, of["top_field_first"] == 1]).collect()
+            dir.frames(file)
+                .iter()
+                .map(|frame| [frame["interlaced_frame"] == 1, frame["top_field_first"] == 1])
+                .collect()
         };
         assert_eq!(fields(output), fields("in.dv"), "{output}");
         assert!(fields(output)[0][0], "DV has fields");

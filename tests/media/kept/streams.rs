@@ -222,7 +222,7 @@ fn sound_that_lies_outside_of_a_part_is_no_reason_to_lose_it() {
 }
 
 #[test]
-fn of_joined_broadcasts_what_comes_later_is_named_and_can_be_had() {
+fn what_comes_later_in_joined_broadcasts_is_named_and_can_be_had() {
     let dir = Dir::new();
     let joined = |second: &str| {
         for pid in ["300", second] {
@@ -247,8 +247,8 @@ fn of_joined_broadcasts_what_comes_later_is_named_and_can_be_had() {
 /// Replaces the last place of each word by one as long.
 fn patched(mut bytes: Vec<u8>, words: &[(&[u8], &[u8])]) -> Vec<u8> {
     for (word, by) in words {
-        let at = bytes.windows(word.len()).rposition(|bytes| bytes == *word).expect("the word is in the file");
-        bytes[at..at + by.len()].copy_from_slice(by);
+        let offset = bytes.windows(word.len()).rposition(|bytes| bytes == *word).expect("the word is in the file");
+        bytes[offset..offset + by.len()].copy_from_slice(by);
     }
     bytes
 }
@@ -409,9 +409,10 @@ fn with_and_without_header(dir: &Dir) {
          sine=frequency=900:duration=2 -map 0 -map 1 -map 2 -c:v mpeg4 -g 5 -c:a aac whole.avi",
     );
     let mut bytes = dir.read("whole.avi");
-    let at = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).position(|window| window == part).expect("a part");
-    let sound = at(&bytes, b"auds");
-    let size = sound + at(&bytes[sound..], b"strf") + 8 + 16;
+    let value_at =
+        |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).position(|window| window == part).expect("a part");
+    let sound = value_at(&bytes, b"auds");
+    let size = sound + value_at(&bytes[sound..], b"strf") + 8 + 16;
     assert_eq!(bytes[size - 16], 0xff, "AAC");
     assert_ne!(bytes[size], 0);
     bytes[size] = 0;

@@ -48,27 +48,27 @@ fn margins_of_transport_stream(stream: &[u8]) -> Vec<f64> {
 
 /// The same of a program stream.
 fn margins_of_program_stream(stream: &[u8]) -> Vec<f64> {
-    let (mut clock, mut margins, mut at) = (None, Vec::new(), 0);
-    while at + 14 < stream.len() {
-        let here = &stream[at..];
+    let (mut clock, mut margins, mut index) = (None, Vec::new(), 0);
+    while index + 14 < stream.len() {
+        let here = &stream[index..];
         match here {
             [0, 0, 1, 0xba, first, ..] if first >> 6 == 1 => {
                 let bits = here[4..10].iter().fold(0i64, |bits, &byte| bits << 8 | i64::from(byte));
                 clock = Some((bits >> 43 & 7) << 30 | (bits >> 27 & 0x7fff) << 15 | bits >> 11 & 0x7fff);
-                at += 14 + usize::from(here[13] & 7);
+                index += 14 + usize::from(here[13] & 7);
             }
             [0, 0, 1, 0xba, ..] => {
                 clock = Some(time(&here[4..]));
-                at += 12;
+                index += 12;
             }
             [0, 0, 1, id @ 0xbb..=0xff, high, low, ..] => {
                 let length = usize::from(*high) << 8 | usize::from(*low);
                 let is_stream = matches!(id, 0xbd | 0xc0..=0xef);
                 let due = if is_stream { decoding_time(&here[6..]) } else { None };
                 margins.extend(due.zip(clock).map(|(due, clock)| (due - clock) as f64 / 90_000.0));
-                at += 6 + length;
+                index += 6 + length;
             }
-            _ => at += 1,
+            _ => index += 1,
         }
     }
     margins

@@ -82,10 +82,10 @@ fn opus_stays_beside_the_picture_over_many_copies() {
         let offset = |file: &str| dir.packet_times("a:0", file)[0] - dir.frame_times(file)[0];
         let before = offset(&file(0));
         for pass in 1..=10 {
-            let (from, to) = (file(pass - 1), file(pass));
-            dir.succeeds(&format!("--backend cpu --encoder {encoder} -y {from} {to}"));
-            let after = offset(&to);
-            assert!((after - before).abs() <= RESOLUTION, "pass {pass} to {to}: {after} s, not {before} s");
+            let (source, target) = (file(pass - 1), file(pass));
+            dir.succeeds(&format!("--backend cpu --encoder {encoder} -y {source} {target}"));
+            let after = offset(&target);
+            assert!((after - before).abs() <= RESOLUTION, "pass {pass} to {target}: {after} s, not {before} s");
         }
     }
 }
@@ -269,8 +269,8 @@ fn avi_with_b_frames_has_as_many_places_as_frames() {
     // The entries of the index that are of the video.
     let places = |file: &str| -> usize {
         let bytes = dir.read(file);
-        let at = bytes.windows(4).rposition(|word| word == b"idx1").expect("an index");
-        bytes[at + 8..].chunks_exact(16).filter(|entry| entry.starts_with(b"00d")).count()
+        let offset = bytes.windows(4).rposition(|word| word == b"idx1").expect("an index");
+        bytes[offset + 8..].chunks_exact(16).filter(|entry| entry.starts_with(b"00d")).count()
     };
     for (encoder, options) in [("mpeg4", "-vtag XVID -bf 2 -q:v 3"), ("libx264", "-bf 3")] {
         if !encoder_is_here("AVI with B-frames", encoder) {
@@ -278,10 +278,10 @@ fn avi_with_b_frames_has_as_many_places_as_frames() {
         }
         film(&dir, "in.avi", &format!("-c:v {encoder} {options}"), "-c:a pcm_s16le");
         assert_eq!(dir.frames("in.avi").len(), 50, "{encoder}");
-        for to in ["mpeg4", "ffv1"] {
-            dir.succeeds(&format!("--backend cpu --strict --encoder {to} -y in.avi out.avi"));
+        for target in ["mpeg4", "ffv1"] {
+            dir.succeeds(&format!("--backend cpu --strict --encoder {target} -y in.avi out.avi"));
             let frames = dir.frame_times("out.avi");
-            assert_eq!((frames.len(), places("out.avi")), (50, 50), "{encoder} to {to}");
+            assert_eq!((frames.len(), places("out.avi")), (50, 50), "{encoder} to {target}");
             let sound = dir.packet_times("a:0", "out.avi");
             assert!(frames[0].abs() < 0.001 && sound[0].abs() < 0.001, "{} and {}", frames[0], sound[0]);
         }

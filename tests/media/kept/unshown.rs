@@ -11,12 +11,12 @@ fn made_box(code: &[u8; 4], content: &[u8]) -> Vec<u8> {
 
 /// The file with more at the end of the box of this path, which lies behind the samples.
 fn with_box(mut file: Vec<u8>, path: &[&[u8; 4]], added: &[u8]) -> Vec<u8> {
-    let (mut from, mut end) = (0, 0);
+    let (mut start, mut end) = (0, 0);
     for code in path {
-        let at = from + file[from..].windows(4).position(|four| four == *code).expect("a box") - 4;
-        let length = u32::from_be_bytes(file[at..at + 4].try_into().expect("four bytes"));
-        file[at..at + 4].copy_from_slice(&(length + added.len() as u32).to_be_bytes());
-        (from, end) = (at + 8, at + length as usize);
+        let offset = start + file[start..].windows(4).position(|four| four == *code).expect("a box") - 4;
+        let length = u32::from_be_bytes(file[offset..offset + 4].try_into().expect("four bytes"));
+        file[offset..offset + 4].copy_from_slice(&(length + added.len() as u32).to_be_bytes());
+        (start, end) = (offset + 8, offset + length as usize);
     }
     file.splice(end..end, added.iter().copied());
     file
@@ -45,11 +45,11 @@ fn the_part_of_the_picture_that_the_container_means_is_cut_out() {
     dir.ffmpeg(&format!("{source},pad=104:96:8:16 -c:v ffv1 {colours} -write_crc32 0 plain.mkv"));
     // The crop takes the place of the colours: 16 rows on each side, 8 columns on the left.
     let mut file = dir.read("plain.mkv");
-    let at = file.windows(2).position(|two| two == b"\x55\xb0").expect("colours");
-    let room = usize::from(file[at + 2] & 0x7f) + 3;
+    let offset = file.windows(2).position(|two| two == b"\x55\xb0").expect("colours");
+    let room = usize::from(file[offset + 2] & 0x7f) + 3;
     let crop = b"\x54\xbb\x81\x10\x54\xaa\x81\x10\x54\xcc\x81\x08\xec";
     let rest = room - crop.len() - 1;
-    file.splice(at..at + room, [&crop[..], &[0x80 | rest as u8], &vec![0; rest]].concat());
+    file.splice(offset..offset + room, [&crop[..], &[0x80 | rest as u8], &vec![0; rest]].concat());
     dir.write("in.mkv", &file);
     for options in ["", "--sandbox off"] {
         dir.succeeds(&format!("--backend cpu --strict --strength 0 -y {options} in.mkv out.mkv"));
@@ -102,8 +102,8 @@ fn texts_that_are_not_utf_8_are_named() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 5 -c:v mpeg4 -metadata title=fXr plain.avi");
     let mut file = dir.read("plain.avi");
-    let at = file.windows(3).position(|three| three == b"fXr").expect("the title");
-    file[at + 1] = 0xfc;
+    let offset = file.windows(3).position(|three| three == b"fXr").expect("the title");
+    file[offset + 1] = 0xfc;
     dir.write("in.avi", &file);
     names(&dir, "in.avi out.mkv", &["texts that are not UTF-8", "title"]);
     dir.succeeds("--backend cpu --strict -y plain.avi out.mkv");
@@ -119,9 +119,9 @@ fn a_second_layer_of_hevc_is_named() {
         "-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 5 -c:v libx265 -x265-params log-level=none plain.mp4",
     );
     let mut file = dir.read("plain.mp4");
-    let at = file.windows(4).rposition(|set| set == b"\x40\x01\x0c\x01").expect("the parameter set of the video");
+    let offset = file.windows(4).rposition(|set| set == b"\x40\x01\x0c\x01").expect("the parameter set of the video");
     // One more layer than one.
-    file[at + 3] |= 0x10;
+    file[offset + 3] |= 0x10;
     dir.write("in.mp4", &file);
     names(&dir, "in.mp4 out.mkv", &["second layer of HEVC"]);
     dir.succeeds("--backend cpu --strict -y plain.mp4 out.mkv");
@@ -165,8 +165,12 @@ fn programmes_and_names_of_services_are_kept_in_transport_streams() {
     );
     let programmes = |file: &str| {
         let found = list(&dir.probe("-show_programs", file)["programs"]);
-        let name = |of: &serde_json::Value| of["tags"]["service_name"].as_str().unwrap_or_default().to_owned();
-        found.iter().map(|of| (of["program_id"].as_i64(), name(of), of["nb_streams"].as_i64())).collect::<Vec<_>>()
+        let name =
+            |programme: &serde_json::Value| programme["tags"]["service_name"].as_str().unwrap_or_default().to_owned();
+        found
+            .iter()
+            .map(|programme| (programme["program_id"].as_i64(), name(programme), programme["nb_streams"].as_i64()))
+            .collect::<Vec<_>>()
     };
     for input in ["one.ts", "two.ts"] {
         dir.succeeds(&format!("--backend cpu --strict -y {input} out.ts"));
@@ -283,9 +287,9 @@ fn names_of_tracks_of_mp4_are_kept() {
 fn with_message(stream: &[u8], kind: u8, payload: &[u8]) -> Vec<u8> {
     let message = [&[0, 0, 0, 1, 6, kind, payload.len() as u8][..], payload, &[0x80]].concat();
     let mut out = Vec::new();
-    for (at, byte) in stream.iter().enumerate() {
+    for (index, byte) in stream.iter().enumerate() {
         // A delimiter is a start code, 9, and one more byte.
-        if at >= 6 && stream[at - 6..at].starts_with(&[0, 0, 0, 1, 9]) {
+        if index >= 6 && stream[index - 6..index].starts_with(&[0, 0, 0, 1, 9]) {
             out.extend(&message);
         }
         out.push(*byte);

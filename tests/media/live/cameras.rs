@@ -200,14 +200,14 @@ fn what_does_not_change_goes_on_when_the_file_is_read_again() {
 
 /// The time of the day now, as `date` moves it.
 fn time_of_day(dir: &Dir, moved: &str) -> String {
-    let run = Run::of(&mut dir.other_command("date", &format!("+%T -d '{moved}'")), moved).exits_with(0);
+    let run = Run::from_command(&mut dir.other_command("date", &format!("+%T -d '{moved}'")), moved).exits_with(0);
     String::from_utf8_lossy(&run.stdout).trim().to_owned()
 }
 
 /// A schedule that holds from one moved time of the day to another.
-fn scheduled(dir: &Dir, (from, until): (&str, &str), options: &str) -> String {
-    let [from, until] = [from, until].map(|moved| time_of_day(dir, moved));
-    format!("schedule = [{{ from = \"{from}\", to = \"{until}\", {options} }}]")
+fn scheduled(dir: &Dir, (start, until): (&str, &str), options: &str) -> String {
+    let [start, until] = [start, until].map(|moved| time_of_day(dir, moved));
+    format!("schedule = [{{ from = \"{start}\", to = \"{until}\", {options} }}]")
 }
 
 /// A time that holds now, and for half a day.

@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 #[test]
 fn times_are_the_cameras_own_as_long_as_they_agree_with_the_wall_clock() {
     let (mut clock, begin) = (LiveClock::default(), Instant::now());
-    let at = |milliseconds| begin + Duration::from_millis(milliseconds);
-    assert_eq!(clock.time(Some(5_000_000), at(0)), 0);
-    assert_eq!(clock.time(Some(5_033_333), at(40)), 33_333);
-    assert_eq!(clock.time(Some(5_066_667), at(61)), 66_667);
+    let value_at = |milliseconds| begin + Duration::from_millis(milliseconds);
+    assert_eq!(clock.time(Some(5_000_000), value_at(0)), 0);
+    assert_eq!(clock.time(Some(5_033_333), value_at(40)), 33_333);
+    assert_eq!(clock.time(Some(5_066_667), value_at(61)), 66_667);
 }
 
 #[test]
 fn a_camera_that_comes_back_with_another_clock_goes_on_by_the_wall_clock() {
     let (mut clock, begin) = (LiveClock::default(), Instant::now());
-    let at = |milliseconds| begin + Duration::from_millis(milliseconds);
-    clock.time(Some(90_000_000), at(0));
+    let value_at = |milliseconds| begin + Duration::from_millis(milliseconds);
+    clock.time(Some(90_000_000), value_at(0));
     clock.reset();
-    assert_eq!(clock.time(Some(0), at(4000)), 4_000_000);
-    assert_eq!(clock.time(Some(40_000), at(4050)), 4_040_000);
+    assert_eq!(clock.time(Some(0), value_at(4000)), 4_000_000);
+    assert_eq!(clock.time(Some(40_000), value_at(4050)), 4_040_000);
     // The same without anybody having noticed.
-    assert_eq!(clock.time(Some(777_000_000), at(6000)), 6_000_000);
+    assert_eq!(clock.time(Some(777_000_000), value_at(6000)), 6_000_000);
 }
 
 #[test]
 fn times_never_stand_still_and_need_no_stamps() {
-    let (mut clock, at) = (LiveClock::default(), Instant::now());
-    assert_eq!(clock.time(None, at), 0);
-    assert_eq!(clock.time(None, at), 1);
-    assert_eq!(clock.time(Some(7), at + Duration::from_millis(1)), 1000);
-    assert_eq!(clock.time(Some(7), at + Duration::from_millis(1)), 1001);
+    let (mut clock, moment) = (LiveClock::default(), Instant::now());
+    assert_eq!(clock.time(None, moment), 0);
+    assert_eq!(clock.time(None, moment), 1);
+    assert_eq!(clock.time(Some(7), moment + Duration::from_millis(1)), 1000);
+    assert_eq!(clock.time(Some(7), moment + Duration::from_millis(1)), 1001);
 }
 
 #[test]
@@ -55,11 +55,17 @@ fn a_camera_without_stamps_may_change_its_rate() {
         let (mut clock, begin) = (LiveClock::default(), Instant::now());
         let mut came: Vec<u64> = (0..40).map(|number| number * 1000 / before).collect();
         came.extend((1..=40).map(|number| 39_000 / before + number * 1000 / after));
-        let times: Vec<i64> =
-            came.iter().map(|&at| clock.time(None, begin + Duration::from_millis(at)) / 1000).collect();
-        for (pair, at) in times.windows(2).zip(&came[1..]) {
+        let times: Vec<i64> = came
+            .iter()
+            .map(|&milliseconds| clock.time(None, begin + Duration::from_millis(milliseconds)) / 1000)
+            .collect();
+        for (pair, milliseconds) in times.windows(2).zip(&came[1..]) {
             assert!(pair[1] - pair[0] >= 5, "{before} to {after} a second: {times:?} of {came:?}");
-            assert!((pair[1] - *at as i64).abs() <= 160, "{} ms at {at}, {before} to {after} a second", pair[1]);
+            assert!(
+                (pair[1] - *milliseconds as i64).abs() <= 160,
+                "{} ms at {milliseconds}, {before} to {after} a second",
+                pair[1]
+            );
         }
     }
 }

@@ -36,8 +36,8 @@ fn modes(list: &str, wanted: &Wanted) -> Vec<Mode> {
 /// `Discrete 640x480`, or `Stepwise 32x32 - 2592x1944 with step 2/2`.
 fn sizes(text: &str, wanted: &Wanted) -> Vec<(usize, usize)> {
     let words: Vec<&str> = text.split([' ', '/']).collect();
-    let size = |at: usize| parse_size(words[at]).expect("a size");
-    let number = |at: usize| words[at].parse().expect("a number");
+    let size = |index: usize| parse_size(words[index]).expect("a size");
+    let number = |index: usize| words[index].parse().expect("a number");
     match words[0] {
         "Discrete" => vec![size(1)],
         "Stepwise" => {

@@ -102,14 +102,14 @@ fn a_silent_sender_is_said_in_lines_and_events_until_it_goes_on() {
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
     let events = events(&dir, "events.jsonl");
-    let of = |name: &'static str| events.iter().filter(move |event| event["event"] == name);
-    let silences: Vec<f64> = of("progress").filter_map(|event| event["no_signal"].as_f64()).collect();
+    let value_of = |name: &'static str| events.iter().filter(move |event| event["event"] == name);
+    let silences: Vec<f64> = value_of("progress").filter_map(|event| event["no_signal"].as_f64()).collect();
     assert!(
         silences.iter().all(|silence| *silence >= 1.0) && silences.iter().any(|silence| *silence > 2.0),
         "{silences:?}"
     );
-    assert!(of("progress").next().is_some_and(|first| first["no_signal"].is_null()), "{events:?}");
-    assert_eq!((of("waiting").count(), of("back").count()), (1, 1), "{events:?}");
+    assert!(value_of("progress").next().is_some_and(|first| first["no_signal"].is_null()), "{events:?}");
+    assert_eq!((value_of("waiting").count(), value_of("back").count()), (1, 1), "{events:?}");
 }
 
 #[test]
@@ -134,8 +134,11 @@ fn a_sender_that_is_not_there_yet_is_waited_for() {
     assert_eq!((code, dir.frame_times("out.mkv").len()), (Some(0), 5), "{said}");
     let events = events(&dir, "events.jsonl");
     let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
-    let at = |name: &str| names.iter().position(|event| *event == name);
-    assert!(at("waiting") < at("back") && at("back") < at("start") && at("waiting").is_some(), "{names:?}");
+    let value_at = |name: &str| names.iter().position(|event| *event == name);
+    assert!(
+        value_at("waiting") < value_at("back") && value_at("back") < value_at("start") && value_at("waiting").is_some(),
+        "{names:?}"
+    );
 }
 
 #[test]

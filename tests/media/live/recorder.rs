@@ -256,7 +256,9 @@ fn a_text_with_the_time_is_drawn_into_what_is_recorded() {
     dir.succeeds(&format!("live {AS_IS} --encoder ffv1 --osd '%Y it''s [1]: {{50%%}}' --record out.mkv in.mkv"));
     let (before, after) = (plain(&dir, "in.mkv"), plain(&dir, "out.mkv"));
     let differs = |rows: std::ops::Range<usize>| {
-        rows.flat_map(|row| row * 320..(row + 1) * 320).filter(|&at| before[at].abs_diff(after[at]) > 40).count()
+        rows.flat_map(|row| row * 320..(row + 1) * 320)
+            .filter(|&index| before[index].abs_diff(after[index]) > 40)
+            .count()
     };
     assert!(differs(0..30) > 300, "{} pixels of text", differs(0..30));
     assert_eq!(differs(30..180), 0);
@@ -308,14 +310,14 @@ fn a_recording_goes_on_and_ends_behind_a_stderr_that_nobody_reads() {
 #[test]
 fn a_time_zone_that_is_no_file_is_not_read() {
     let dir = Dir::new();
-    Run::of(&mut dir.other_command("mkfifo", "zone"), "mkfifo").exits_with(0);
+    Run::from_command(&mut dir.other_command("mkfifo", "zone"), "mkfifo").exits_with(0);
     for (number, (zone, offset, is_told)) in
         [("/dev/zero", "+0000", true), ("zone", "+0000", true), ("XYZ-5:30", "+0530", false)].into_iter().enumerate()
     {
         let line = format!(
             "live {AS_IS} --encoder ffv1 --segment 1h --record s-{number}%z-%s.mkv --frames 3 -f lavfi '{NOISE}'"
         );
-        let run = Run::of(without_display(dir.command(&line)).env("TZ", zone), &line).exits_with(0);
+        let run = Run::from_command(without_display(dir.command(&line)).env("TZ", zone), &line).exits_with(0);
         assert_eq!(run.stderr.matches("times are in UTC").count(), usize::from(is_told), "{zone}: {}", run.stderr);
         let name = format!("s-{number}{offset}-");
         let files = std::fs::read_dir(dir.path("")).expect("a folder").flatten().map(|file| file.file_name());

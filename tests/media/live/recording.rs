@@ -155,12 +155,12 @@ fn what_is_missing_is_said_in_a_line_with_the_way_out() {
         ("live --record out.mkv rtsp://127.0.0.1:1/", "is the camera on?"),
     ] {
         let code = if line.contains(" -n ") { 3 } else { 1 };
-        let run = Run::of(&mut without_display(dir.command(line)), line).ends_as(code).says(&[says]);
+        let run = Run::from_command(&mut without_display(dir.command(line)), line).ends_as(code).says(&[says]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
     for name in ["", ":4711"] {
         let mut command = without_display(dir.command("live -f lavfi testsrc2"));
-        let run = Run::of(command.env("DISPLAY", name), "live without a display").fails();
+        let run = Run::from_command(command.env("DISPLAY", name), "live without a display").fails();
         let run = run.says(&["no display", "--record"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }

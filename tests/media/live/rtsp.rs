@@ -22,7 +22,7 @@ fn gaps(dir: &Dir) -> (Vec<f64>, usize, usize) {
     let times = dir.frame_times("out.mkv");
     assert!(times.windows(2).all(|pair| pair[1] > pair[0]), "{times:?}");
     let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let first = steps.iter().position(|&step| step > 1.5).map_or(times.len(), |at| at + 1);
+    let first = steps.iter().position(|&step| step > 1.5).map_or(times.len(), |index| index + 1);
     (steps.into_iter().filter(|&step| step > 1.5).collect(), first, times.len() - first)
 }
 

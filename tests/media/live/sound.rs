@@ -32,7 +32,7 @@ fn beeps(dir: &Dir, file: &str) -> Vec<f64> {
     let loud: Vec<bool> = samples.map(|sample| sample.abs() > 0.2).collect();
     // A millisecond is loud if any sample of it is.
     let milliseconds = loud.chunks(48).enumerate();
-    onsets(milliseconds.map(|(at, samples)| (at as f64 / 1e3, samples.iter().any(|&loud| loud))))
+    onsets(milliseconds.map(|(index, samples)| (index as f64 / 1e3, samples.iter().any(|&loud| loud))))
 }
 
 /// Where something begins that has not been there for 0.3 seconds.

@@ -24,7 +24,7 @@ pub(super) struct Served {
 impl Served {
     fn begin(dir: &Dir, line: &str) -> Self {
         let source = "-f lavfi testsrc2=s=160x120:r=10,realtime";
-        let served = Served::of(Beside::live(dir, &format!("{line} {source}")));
+        let served = Served::new(Beside::live(dir, &format!("{line} {source}")));
         served.live.until_more_frames(3);
         served
     }
@@ -32,10 +32,10 @@ impl Served {
     /// A file in a browser.
     fn file(dir: &Dir, line: &str) -> Self {
         let mut command = dir.command(&format!("preview {line}"));
-        Served::of(Beside::start(command.stderr(Stdio::piped())).expect("the program runs"))
+        Served::new(Beside::start(command.stderr(Stdio::piped())).expect("the program runs"))
     }
 
-    pub(super) fn of(live: Beside) -> Self {
+    pub(super) fn new(live: Beside) -> Self {
         live.until_it_says("in a browser: http://");
         let text = live.said();
         let url = text.split("in a browser: http://").nth(1).and_then(|rest| rest.split_whitespace().next());
@@ -114,12 +114,12 @@ fn a_source_is_told_and_changed_while_it_runs() {
             .filter(|line| !line.starts_with('#'))
             .all(|line| { line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok()) })
     );
-    for of in ["original", "equalized", "both"] {
-        let picture = served.get(&format!("/api/sources/1/picture.jpg?of={of}"));
-        assert_eq!(picture.body[..2], [0xFF, 0xD8], "{of}");
+    for side in ["original", "equalized", "both"] {
+        let picture = served.get(&format!("/api/sources/1/picture.jpg?of={side}"));
+        assert_eq!(picture.body[..2], [0xFF, 0xD8], "{side}");
         dir.write("picture.jpg", &picture.body);
-        let rows = if of == "both" { 240 } else { 120 };
-        assert_eq!(dir.raw("picture.jpg", "gray").len(), 160 * rows, "{of}");
+        let rows = if side == "both" { 240 } else { 120 };
+        assert_eq!(dir.raw("picture.jpg", "gray").len(), 160 * rows, "{side}");
     }
 
     // A recording is paused and goes on; each file is there to watch, or a part of it.
@@ -145,10 +145,10 @@ fn a_source_is_told_and_changed_while_it_runs() {
 fn what_the_page_changes_is_done() {
     let dir = Dir::new();
     let ramp = "-f lavfi 'nullsrc=s=160x120:r=10,geq=lum=16+X/2:cb=128:cr=128,realtime'";
-    let served = Served::of(Beside::live(&dir, &format!("--web=0 --encoder ffv1 --record cam.mkv {ramp}")));
+    let served = Served::new(Beside::live(&dir, &format!("--web=0 --encoder ffv1 --record cam.mkv {ramp}")));
     served.live.until_more_frames(3);
-    let picture = |of: &str| {
-        dir.write("shown.jpg", &served.get(&format!("/api/sources/1/picture.jpg?of={of}")).body);
+    let picture = |side: &str| {
+        dir.write("shown.jpg", &served.get(&format!("/api/sources/1/picture.jpg?of={side}")).body);
         dir.raw("shown.jpg", "rgb24")
     };
     // What the options make of it, in a file.
@@ -276,7 +276,7 @@ fn the_addresses_that_others_can_reach_are_printed() {
         let mut command = dir.other_command("unshare", "--user --map-root-user --net sh -c");
         let added: String = numbers.iter().map(|number| format!("ip addr add {number} dev lo && ")).collect();
         command.arg(format!("ip link set lo up && {added}exec {line}"));
-        Run::of(&mut command, line)
+        Run::from_command(&mut command, line)
     };
     if inside(&[], "true").code != Some(0) {
         return skip("a network of its own", "no process can have one here (unshare --user --net)");
@@ -405,7 +405,7 @@ fn all_cameras_are_listed_also_one_that_is_away_and_their_pictures_are_as_small_
     };
     let films = [film("gate", "smptebars=s=640x360"), film("yard", "testsrc2=s=160x120")].concat();
     dir.write("c.toml", format!("{films}[camera.roof]\nsource = \"tcp://127.0.0.1:9\"\n").as_bytes());
-    let served = Served::of(Beside::live(&dir, "--web=0 --config c.toml"));
+    let served = Served::new(Beside::live(&dir, "--web=0 --config c.toml"));
     let cameras = || served.get("/api/cameras").json().as_array().expect("a list").clone();
     let picture = |source: usize, asked: &str| served.get(&format!("/api/sources/{source}/picture.jpg?{asked}"));
     for source in [1, 2] {
@@ -543,10 +543,10 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     dir.succeeds(&format!("--backend cpu {}", command.strip_prefix("histeq-video ").expect("the program")));
     let [original, equalized] = ["clips/in.mkv", "in-equalized.mkv"].map(|file| frame_of(&dir, file, 20));
     assert!(apart(&original, &equalized) > 8.0, "{}", apart(&original, &equalized));
-    for (of, is) in [("original", &original), ("equalized", &equalized)] {
-        dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of={of}&{asked}")).body);
+    for (side, is) in [("original", &original), ("equalized", &equalized)] {
+        dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of={side}&{asked}")).body);
         let shown = dir.raw("shown.jpg", "rgb24");
-        assert!(apart(&shown, is) < 2.0, "{of}: {}", apart(&shown, is));
+        assert!(apart(&shown, is) < 2.0, "{side}: {}", apart(&shown, is));
     }
     dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of=both&rows=90&{asked}")).body);
     assert_eq!(dir.raw("shown.jpg", "gray").len(), 160 * 180);
@@ -589,7 +589,7 @@ fn a_file_whose_name_is_no_text_is_shown() {
     let name = OsStr::from_bytes(b"\xfc.mkv");
     std::fs::rename(dir.path("in.mkv"), dir.path(name)).expect("a name");
     let mut command = dir.command("preview --web=0");
-    let served = Served::of(Beside::start(command.arg(name).stderr(Stdio::piped())).expect("the program runs"));
+    let served = Served::new(Beside::start(command.arg(name).stderr(Stdio::piped())).expect("the program runs"));
     assert_eq!(served.get("/api/file").json()["name"], "\\xfc.mkv");
     dir.write("shown.jpg", &served.get("/api/file/frame.jpg?at=0.4&look=night").body);
     assert_eq!(dir.streams("shown.jpg")[0]["width"], 320);

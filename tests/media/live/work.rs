@@ -21,7 +21,7 @@ impl Served {
         std::fs::create_dir_all(dir.path("tmp")).expect("a folder");
         let mut command = without_display(dir.command(&format!("web --no-browser {line}")));
         command.env("TMPDIR", dir.path("tmp")).stderr(Stdio::piped());
-        Served::of(Beside::start(&mut command).expect("the program runs"))
+        Served::new(Beside::start(&mut command).expect("the program runs"))
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
@@ -170,10 +170,10 @@ fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
     assert!(apart(&original, &result) > 8.0);
     let job = format!("/api/work/jobs/{job}");
     assert_eq!(served.get(&job).json()["looks"], json!([]));
-    for (of, is) in [("original", &original), ("equalized", &result)] {
-        dir.write("shown.jpg", &served.get(&format!("{job}/frame.jpg?at=0.8&of={of}")).body);
+    for (side, is) in [("original", &original), ("equalized", &result)] {
+        dir.write("shown.jpg", &served.get(&format!("{job}/frame.jpg?at=0.8&of={side}")).body);
         let off = apart(&dir.raw("shown.jpg", "rgb24"), is);
-        assert!(off < 2.0, "{of}: {off}");
+        assert!(off < 2.0, "{side}: {off}");
     }
     dir.write("shown.jpg", &served.get(&format!("{job}/frame.jpg?at=0.8&of=both")).body);
     assert_eq!(dir.raw("shown.jpg", "gray").len(), 320 * 360);

@@ -27,7 +27,7 @@ fn piped(dir: &Dir, line: &str) -> Command {
 }
 
 fn make_fifo(dir: &Dir, name: &str) {
-    Run::of(&mut dir.other_command("mkfifo", name), name).exits_with(0);
+    Run::from_command(&mut dir.other_command("mkfifo", name), name).exits_with(0);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
         assert_same_video("raw", RAW, &raw.stdout, &expected[..whole]);
         let framed = dir.fed("--exact --backend cpu - -", &y4m[..y4m.len() - RAW.frame_bytes() + cut]).exits_with(0);
         let framed = framed.says(&["warning", &says]);
-        assert_same_video("y4m", RAW, &Stream::of(&framed.stdout, RAW).video, &expected[..whole]);
+        assert_same_video("y4m", RAW, &Stream::parse(&framed.stdout, RAW).video, &expected[..whole]);
         dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).fails().says(&["--strict"]);
         // What of the input is lost is told even where errors alone are.
         let run = dir.fed(&format!("-q {DESCRIBED} - -"), &video[..whole + cut]).exits_with(0);
@@ -116,7 +116,7 @@ fn a_fifo_is_read_as_stdin_is() {
         fifo.write_all(&dir.read(input)).expect("a reader that reads on");
         drop(fifo);
         assert_eq!(running.ends_within(Duration::from_secs(60)), Some(0), "{input}");
-        let found = Stream::of(&dir.read("out.y4m"), RAW);
+        let found = Stream::parse(&dir.read("out.y4m"), RAW);
         assert_same_video(input, RAW, &found.video, &RAW.equalized(&video));
     }
 }
@@ -134,7 +134,7 @@ fn a_fifo_is_written_to_its_reader() {
     let mut running = Running::start(&mut dir.command("--exact --backend cpu -q in.y4m fifo"));
     let found = std::fs::read(dir.path("fifo")).expect("y4m");
     assert_eq!(running.ends_within(under_load(SOON)), Some(0));
-    assert_same_video("a FIFO of y4m", RAW, &Stream::of(&found, RAW).video, &RAW.equalized(&video));
+    assert_same_video("a FIFO of y4m", RAW, &Stream::parse(&found, RAW).video, &RAW.equalized(&video));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
         let mut found = Vec::new();
         stdout.read_to_end(&mut found).expect("frames");
         let frames = video.len() - if cut == 0 { 0 } else { RAW.frame_bytes() };
-        let found = Stream::of(&found, RAW).video;
+        let found = Stream::parse(&found, RAW).video;
         assert_same_video("before Ctrl-C", RAW, &found, &RAW.equalized(&video[..frames]));
     }
 }
@@ -251,7 +251,7 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
 fn one_ctrl_c_ends_a_run_whose_reader_reads_nothing() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 50 -c:v ffv1 in.mkv");
-    Run::of(&mut dir.other_command("mkfifo", "fifo"), "mkfifo").exits_with(0);
+    Run::from_command(&mut dir.other_command("mkfifo", "fifo"), "mkfifo").exits_with(0);
     for output in [
         "-",
         "--output-format rawvideo -",

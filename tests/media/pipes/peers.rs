@@ -91,8 +91,8 @@ fn mpv_takes_our_y4m_and_we_take_what_it_writes() {
         let line = "--no-config --really-quiet --of=yuv4mpegpipe --ofopts=strict=-1 -o - -";
         let theirs = other(&dir, "mpv", line, &ours).stdout;
         let expected = raw.equalized(&noise(raw, FRAMES));
-        assert_same_video(&format!("{tags} as mpv reads it"), raw, &Stream::of(&theirs, raw).video, &expected);
+        assert_same_video(&format!("{tags} as mpv reads it"), raw, &Stream::parse(&theirs, raw).video, &expected);
         let run = dir.fed("--exact --backend cpu - -", &theirs).exits_with(0);
-        assert_same_video(tags, raw, &Stream::of(&run.stdout, raw).video, &raw.equalized(&expected));
+        assert_same_video(tags, raw, &Stream::parse(&run.stdout, raw).video, &raw.equalized(&expected));
     }
 }

@@ -18,7 +18,7 @@ fn transport_streams_nut_and_matroska_are_told_by_what_is_in_them() {
             "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 12 -pix_fmt yuv420p -c:v {codec} -f {container} in"
         ));
         let run = dir.fed("--exact --backend cpu - -", &dir.read("in")).exits_with(0);
-        let found = Stream::of(&run.stdout, RAW);
+        let found = Stream::parse(&run.stdout, RAW);
         assert_eq!(found.tag('F'), Some("25:1"), "{container}");
         assert_same_video(container, RAW, &found.video, &RAW.equalized(&dir.raw("in", RAW.format)));
     }
@@ -35,7 +35,7 @@ fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
         let all = RAW.equalized(&dir.raw("in", RAW.format));
         let run = dir.fed("--exact --backend cpu --start 1 --frames 5 - -", &dir.read("in")).exits_with(0);
         let part = &all[25 * RAW.frame_bytes()..30 * RAW.frame_bytes()];
-        assert_same_video(container, RAW, &Stream::of(&run.stdout, RAW).video, part);
+        assert_same_video(container, RAW, &Stream::parse(&run.stdout, RAW).video, part);
     }
 }
 
@@ -50,7 +50,7 @@ fn an_mp4_with_its_index_at_the_end_gets_the_remedy_or_is_read_where_stdin_is_a_
     // A file on stdin is none: there the index can be had.
     let file = std::fs::File::open(dir.path("in.mp4")).expect("the file");
     let line = "--backend cpu --encoder ffv1 - out.mkv";
-    Run::of(dir.command(line).stdin(file), line).exits_with(0);
+    Run::from_command(dir.command(line).stdin(file), line).exits_with(0);
     assert_eq!(dir.frames("out.mkv").len(), 50);
 }
 
@@ -80,7 +80,7 @@ fn rows_with_padding_behind_them_leave_it_behind() {
         dir.ffmpeg(&format!("{described} -c:v ffv1 -f matroska in"));
         let expected = raw.equalized(&dir.read("in.raw"));
         let run = dir.fed("--exact --backend cpu - -", &dir.read("in")).exits_with(0);
-        assert_same_video("y4m", raw, &Stream::of(&run.stdout, raw).video, &expected);
+        assert_same_video("y4m", raw, &Stream::parse(&run.stdout, raw).video, &expected);
         let run = dir.fed("--exact --backend cpu --output-format rawvideo - -", &dir.read("in")).exits_with(0);
         assert_same_video("raw", raw, &run.stdout, &expected);
     }
@@ -92,7 +92,7 @@ fn a_format_that_does_not_tell_can_be_named() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 5 -c:v mpeg2video -f mpegts in");
     let run = dir.fed("--exact --backend cpu -f mpegts - -", &dir.read("in")).exits_with(0);
     let expected = RAW.equalized(&dir.raw("in", RAW.format));
-    assert_same_video("named", RAW, &Stream::of(&run.stdout, RAW).video, &expected);
+    assert_same_video("named", RAW, &Stream::parse(&run.stdout, RAW).video, &expected);
     dir.fed("--backend cpu -f abacus - -", &dir.read("in")).fails().says(&["no input format abacus"]);
 }
 

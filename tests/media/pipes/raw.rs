@@ -142,7 +142,7 @@ fn the_rate_of_raw_frames_is_in_the_y4m_header() {
     let raw = Raw { format: "yuv420p", ..RAW };
     for (option, tag) in [("", "25:1"), ("-r 30", "30:1"), ("-r 30000/1001", "30000:1001"), ("-r ntsc", "30000:1001")] {
         let run = dir.fed(&format!("{} {option} - -", described(raw)), &noise(raw, 1)).exits_with(0);
-        assert_eq!(Stream::of(&run.stdout, raw).tag('F'), Some(tag));
+        assert_eq!(Stream::parse(&run.stdout, raw).tag('F'), Some(tag));
     }
 }
 
@@ -151,7 +151,7 @@ fn full_range_is_said_by_the_name_of_the_format() {
     let dir = Dir::new();
     let raw = Raw { format: "yuvj422p", limited: false, ..RAW };
     let video = noise(raw, 2);
-    let found = Stream::of(&dir.fed(&format!("{} - -", described(raw)), &video).exits_with(0).stdout, raw);
+    let found = Stream::parse(&dir.fed(&format!("{} - -", described(raw)), &video).exits_with(0).stdout, raw);
     assert_same_video("yuvj422p", raw, &found.video, &raw.equalized(&video));
     assert!(found.header.ends_with("XCOLORRANGE=FULL"), "{}", found.header);
 }

@@ -14,7 +14,7 @@ pub struct Stream {
 impl Stream {
     /// Takes apart a stream whose frames are those of `raw`.
     #[track_caller]
-    pub fn of(bytes: &[u8], raw: Raw) -> Self {
+    pub fn parse(bytes: &[u8], raw: Raw) -> Self {
         let (header, mut rest) = line(bytes);
         assert!(header.starts_with("YUV4MPEG2 "), "the header is {header:?}");
         let mut stream = Stream { header, parameters: Vec::new(), video: Vec::new() };

@@ -42,7 +42,7 @@ const SMALL: Raw = Raw { format: "yuv420p", size: (6, 4), limited: true };
 fn through(dir: &Dir, header: &str, raw: Raw) -> Stream {
     let video = noise(raw, 2);
     let run = dir.fed("--exact --backend cpu - -", &stream(header, raw, &video)).exits_with(0);
-    let found = Stream::of(&run.stdout, raw);
+    let found = Stream::parse(&run.stdout, raw);
     assert_same_video(header, raw, &found.video, &raw.equalized(&video));
     assert!(run.stdout.iter().position(|&byte| byte == b'\n') < Some(96), "a long header: {}", found.header);
     found
@@ -54,7 +54,7 @@ fn check_every_format(dir: &Dir, size: (usize, usize)) {
     for (index, (format, tag)) in CARRIED.into_iter().enumerate() {
         let raw = raw_of(format, size);
         let run = dir.fed("--exact --backend cpu - -", &dir.read(&format!("{format}.y4m"))).exits_with(0);
-        let found = Stream::of(&run.stdout, raw);
+        let found = Stream::parse(&run.stdout, raw);
         assert_eq!(found.tag('C'), Some(tag), "{}", found.header);
         assert_same_video(format, raw, &found.video, &raw.equalized(&noise(raw, 3)));
         dir.write(&format!("{format}.out.y4m"), &run.stdout);
@@ -159,7 +159,7 @@ fn parameters_of_single_frames_are_read_past() {
         bytes.extend_from_slice(format!("{head}\n").as_bytes());
         bytes.extend_from_slice(frame);
     }
-    let found = Stream::of(&dir.fed("--exact --backend cpu - -", &bytes).exits_with(0).stdout, SMALL);
+    let found = Stream::parse(&dir.fed("--exact --backend cpu - -", &bytes).exits_with(0).stdout, SMALL);
     assert_same_video("frames with parameters", SMALL, &found.video, &SMALL.equalized(&video));
     assert_eq!(found.parameters, ["", "", ""]);
 }
@@ -234,7 +234,7 @@ fn a_size_that_changes_is_scaled_to_the_first_one() {
     let run = dir.fed("--exact --backend cpu - -", &joined).exits_with(0);
     let run = run.says(&["changes size to 98x64", "scaled to 64x48"]);
     let raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
-    let found = Stream::of(&run.stdout, raw);
+    let found = Stream::parse(&run.stdout, raw);
     assert_eq!(found.video.len(), 8 * raw.frame_bytes());
     let first = raw.equalized(&dir.raw("a.ts", raw.format));
     assert_same_video("the frames of the first size", raw, &found.video[..first.len()], &first);
@@ -246,7 +246,7 @@ fn files_are_read_and_written_as_pipes_are() {
     let video = noise(SMALL, 3);
     dir.write("in.y4m", &stream("YUV4MPEG2 W6 H4 F24:1 C420mpeg2", SMALL, &video));
     dir.succeeds("--exact --backend cpu in.y4m out.y4m");
-    let found = Stream::of(&dir.read("out.y4m"), SMALL);
+    let found = Stream::parse(&dir.read("out.y4m"), SMALL);
     assert_same_video("a file", SMALL, &found.video, &SMALL.equalized(&video));
     assert_eq!((found.tag('F'), found.tag('C')), (Some("24:1"), Some("420mpeg2")));
     assert_eq!(dir.names(), ["in.y4m", "out.y4m"]);

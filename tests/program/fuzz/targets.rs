@@ -36,7 +36,7 @@ fn curves(data: &[u8]) {
     let levels = curves.format.levels();
     for (frame, k) in [(0, 256), (1, 100), (1000, 1), (u64::MAX, 0)] {
         let mapping = curves.mapping(curves.index_at(frame));
-        apply(&mapping.with_strength(levels, Strength::of_share_256(k)), levels);
+        apply(&mapping.with_strength(levels, Strength::from_256ths(k)), levels);
     }
 }
 

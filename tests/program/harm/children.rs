@@ -165,10 +165,10 @@ fn a_folder_of_outputs_that_is_that_of_the_inputs_is_an_error() {
     clip(&dir, "in/a.mkv", 5);
     symlink(dir.path("in"), dir.path("link")).expect("a link");
     let before = dir.files();
-    for (into, from) in [("in", "in"), ("link", "in"), ("in", "link"), ("./in/", "in")] {
+    for (into, source) in [("in", "in"), ("link", "in"), ("in", "link"), ("./in/", "in")] {
         for command in ["", "plan "] {
-            let run = dir.run(&format!("{command}--backend cpu --encoder ffv1 -y --output-dir {into} {from}"));
-            run.exits_with(2).says(&[&format!("{from} is the folder of the outputs, too")]);
+            let run = dir.run(&format!("{command}--backend cpu --encoder ffv1 -y --output-dir {into} {source}"));
+            run.exits_with(2).says(&[&format!("{source} is the folder of the outputs, too")]);
         }
     }
     assert!(dir.files() == before, "{:?}", dir.names());
@@ -190,7 +190,7 @@ fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
     let limit = format!("--fsize=40000 {}", program().display());
     let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.jsonl";
     let line = format!("{limit} -y {options} in.mkv out.mkv");
-    let run = Run::of(&mut dir.other_command("prlimit", &line), &line).fails();
+    let run = Run::from_command(&mut dir.other_command("prlimit", &line), &line).fails();
     run.says(&["what is whole is out.new.mkv: out.html: cannot be written"]);
     assert_eq!(dir.frames("out.new.mkv").len(), 5);
     std::fs::remove_file(dir.path("out.new.mkv")).expect("a file");

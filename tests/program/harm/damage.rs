@@ -26,8 +26,8 @@ fn damaged(dir: &Dir, (name, encoder, options): (&str, &str, &str), count: u64) 
         let (mut bytes, mut random) = (whole.clone(), Random::new(0x5eed_0000_0001 + 2 * seed));
         for _ in 0..12 {
             let begin = whole.len() / 20;
-            let at = begin + random.below((whole.len() - 1500 - begin) as u64) as usize;
-            bytes[at] ^= 1 << random.below(8);
+            let index = begin + random.below((whole.len() - 1500 - begin) as u64) as usize;
+            bytes[index] ^= 1 << random.below(8);
         }
         let file = format!("{seed}-{name}");
         dir.write(&file, &bytes);

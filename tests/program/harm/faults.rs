@@ -102,9 +102,9 @@ struct Tester<'a> {
 }
 
 impl Tester<'_> {
-    /// A run in which the call `at` of this kind fails, and, if it `lasts`, all later ones. With `old`, there is a file under
-    /// the output's name.
-    fn run(&self, kind: &str, at: u64, lasts: bool, old: bool) -> Ended {
+    /// A run in which the call `number` of this kind fails, and, if it `lasts`, all later ones. With `old`, there is a
+    /// file under the output's name.
+    fn run(&self, kind: &str, number: u64, lasts: bool, old: bool) -> Ended {
         let (dir, counts) = (Dir::new(), Dir::new());
         if let Some(output) = self.job.output.filter(|_| old) {
             dir.write(output, PRECIOUS);
@@ -116,7 +116,7 @@ impl Tester<'_> {
         let mut preload = OsString::from(&self.library);
         preload.push(" ");
         preload.push(libraries.unwrap_or_default());
-        command.env("LD_PRELOAD", preload).env("FAULT_KIND", kind).env("FAULT_AT", at.to_string());
+        command.env("LD_PRELOAD", preload).env("FAULT_KIND", kind).env("FAULT_AT", number.to_string());
         command.env("FAULT_COUNT", counts.path("counts")).env("RUST_BACKTRACE", "0");
         if lasts {
             command.env("FAULT_LASTS", "1");
@@ -221,11 +221,13 @@ fn survives(job: &Job) {
             }
         };
         println!("{kind}: {} of {} calls", tried.len(), whole.calls);
-        let tried: Vec<_> = tried.into_iter().map(|at| (at, random.below(3) == 0, random.below(2) == 0)).collect();
-        let try_one = |&(at, lasts, old): &(u64, bool, bool)| {
-            let ended = tester.run(kind, at, lasts, old);
+        let tried: Vec<_> =
+            tried.into_iter().map(|number| (number, random.below(3) == 0, random.below(2) == 0)).collect();
+        let try_one = |&(number, lasts, old): &(u64, bool, bool)| {
+            let ended = tester.run(kind, number, lasts, old);
             let found = tester.faults(&ended, &whole, may_abort, old);
-            (!found.is_empty()).then(|| format!("{kind} {at}, lasts {lasts}, old {old}: {found:?}: {}", ended.stderr))
+            (!found.is_empty())
+                .then(|| format!("{kind} {number}, lasts {lasts}, old {old}: {found:?}: {}", ended.stderr))
         };
         let share = tried.len().div_ceil(if is_long { threads } else { 1 }).max(1);
         std::thread::scope(|scope| {

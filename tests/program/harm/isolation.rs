@@ -15,13 +15,13 @@ pub fn with_decoder() -> Option<Dir> {
 }
 
 /// Has the decoder do this at that picture of those that are 64 pixels wide.
-pub fn doing<'a>(dir: &Dir, command: &'a mut Command, what: &str, at: usize) -> &'a mut Command {
+pub fn doing<'a>(dir: &Dir, command: &'a mut Command, what: &str, frame: usize) -> &'a mut Command {
     let preload = command.env("LD_PRELOAD", dir.path("decoder.so"));
-    preload.env("DECODER_DOES", what).env("DECODER_AT", at.to_string()).env("DECODER_WIDTH", "64")
+    preload.env("DECODER_DOES", what).env("DECODER_AT", frame.to_string()).env("DECODER_WIDTH", "64")
 }
 
-fn run(dir: &Dir, line: &str, what: &str, at: usize) -> Run {
-    Run::of(doing(dir, &mut dir.command(line), what, at), line)
+fn run(dir: &Dir, line: &str, what: &str, frame: usize) -> Run {
+    Run::from_command(doing(dir, &mut dir.command(line), what, frame), line)
 }
 
 /// Whether processes of the program work in this folder.
@@ -53,13 +53,13 @@ fn what_was_decoded_before_a_decoder_crashes_is_kept() {
     whole.never_says("decoder");
     let all = dir.frames("whole.mkv");
     assert_eq!(all.len(), 100);
-    for at in (10..100).step_by(10) {
+    for frame in (10..100).step_by(10) {
         for (what, says) in [("abort", "has crashed"), ("crash", "has crashed (signal 11)"), ("exit", "has ended")] {
             let line = "--backend cpu --encoder ffv1 --smooth 0 --method global -y in.mkv out.mkv";
-            let done = run(&dir, line, what, at).exits_with(0);
-            let seconds = format!("behind {:.3} s", (at - 2) as f64 / 25.0);
+            let done = run(&dir, line, what, frame).exits_with(0);
+            let seconds = format!("behind {:.3} s", (frame - 2) as f64 / 25.0);
             done.says(&["in.mkv: stream #0 (video, mpeg4", says, &seconds, "what was decoded before is kept"]);
-            assert_eq!(dir.frames("out.mkv").len(), at - 1, "{what} at {at}");
+            assert_eq!(dir.frames("out.mkv").len(), frame - 1, "{what} at {frame}");
         }
     }
     let strict = run(&dir, "--backend cpu --strict -y in.mkv none.mkv", "abort", 50).exits_with(7);
@@ -79,13 +79,13 @@ fn some_of(pictures: &[usize]) -> Vec<usize> {
 fn a_decoder_that_swells_is_ended_and_what_it_decoded_is_kept() {
     let Some(dir) = with_decoder() else { return };
     let line = "--backend cpu --max-memory 100M --encoder ffv1 -y in.mkv out.mkv";
-    for at in some_of(&[10, 50, 90]) {
-        let done = run(&dir, line, "swell", at);
+    for frame in some_of(&[10, 50, 90]) {
+        let done = run(&dir, line, "swell", frame);
         let lines = done.stderr.lines().filter(|line| line.contains("memory")).count();
         assert_eq!(lines, 1, "{}", done.stderr);
         // Who is told that there is no more memory may also fail.
         if done.code == Some(0) {
-            assert_eq!(dir.frames("out.mkv").len(), at - 1);
+            assert_eq!(dir.frames("out.mkv").len(), frame - 1);
         }
     }
     assert!(!are_left(&dir));
@@ -94,10 +94,10 @@ fn a_decoder_that_swells_is_ended_and_what_it_decoded_is_kept() {
 #[test]
 fn a_decoder_that_hangs_is_ended_and_what_it_decoded_is_kept() {
     let Some(dir) = with_decoder() else { return };
-    for at in some_of(&[50]) {
+    for frame in some_of(&[50]) {
         let line = "--backend cpu --threads 1 --encoder ffv1 -y in.mkv out.mkv";
-        run(&dir, line, "loop", at).exits_with(0).says(&["the decoder hangs", "what was decoded before is kept"]);
-        assert_eq!(dir.frames("out.mkv").len(), at - 1);
+        run(&dir, line, "loop", frame).exits_with(0).says(&["the decoder hangs", "what was decoded before is kept"]);
+        assert_eq!(dir.frames("out.mkv").len(), frame - 1);
         assert!(!are_left(&dir));
     }
 }
@@ -118,7 +118,7 @@ fn where_the_decoder_of_converted_sound_fails_the_picture_and_the_rest_of_the_so
     let sound = |what: &str, strict: &str, out: &str| {
         let line = format!("--backend cpu {strict}-y sound.mkv {out}");
         let mut command = dir.command(&line);
-        Run::of(doing(&dir, &mut command, what, 20).env("DECODER_WIDTH", "0"), &line)
+        Run::from_command(doing(&dir, &mut command, what, 20).env("DECODER_WIDTH", "0"), &line)
     };
     sound("nothing", "", "whole.mp4").exits_with(0).never_says("decoder");
     dir.succeeds("--backend cpu --sandbox off -y sound.mkv off.mp4");
@@ -160,7 +160,7 @@ fn decoders_keep_to_limits_that_are_lower_than_their_own() {
         let mut command = dir.other_command("sh", "-c");
         let program = program();
         command.arg(format!("ulimit {limit}; exec {} --backend cpu --threads 1 -y in.mkv out.mkv", program.display()));
-        Run::of(&mut command, limit).exits_with(0);
+        Run::from_command(&mut command, limit).exits_with(0);
         assert_eq!(dir.frames("out.mkv").len(), 10, "{limit}");
     }
 }

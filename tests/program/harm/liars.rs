@@ -40,7 +40,7 @@ fn lying(dir: &Dir, line: &str, lie: &str) -> Command {
 /// A run to its end, in which the lie was told.
 #[track_caller]
 fn lied(dir: &Dir, line: &str, lie: &str) -> Run {
-    Run::of(&mut lying(dir, line, lie), line).says(&["liar: told"])
+    Run::from_command(&mut lying(dir, line, lie), line).says(&["liar: told"])
 }
 
 /// A run that goes on after the lie was told, and what it says from then on.
@@ -170,7 +170,7 @@ fn with_a_url_a_decoder_reads_certificates_and_no_keys() {
     for when in ["on", "auto"] {
         let line = format!("{LINE} --sandbox {when} {url} out.mkv");
         let files = format!("{open}:{}", closed.join(":"));
-        let run = Run::of(lying(&dir, &line, "files").env("FILES", files), &line).says(&["liar: told"]);
+        let run = Run::from_command(lying(&dir, &line, "files").env("FILES", files), &line).says(&["liar: told"]);
         let run = run.exits_with(0).says(&[&format!("liar: {open} opened")]);
         closed.iter().for_each(|name| assert!(run.stderr.contains(&format!("liar: {name} refused")), "{}", run.stderr));
         assert_eq!(dir.frames("out.mkv").len(), 25);
@@ -195,7 +195,7 @@ fn a_decoder_does_not_choose_whose_fault_it_is() {
     let Some(dir) = with_liar() else { return };
     for (kind, code) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (5, 7), (6, 8), (7, 1), (8, 1)] {
         let line = format!("{LINE} in.mkv out.mkv");
-        let run = Run::of(lying(&dir, &line, "kind").env("KIND", kind.to_string()), &line).exits_with(code);
+        let run = Run::from_command(lying(&dir, &line, "kind").env("KIND", kind.to_string()), &line).exits_with(code);
         run.says(&["histeq-video: error: in.mkv: text"]);
         assert!(!dir.path("out.mkv").exists());
     }
@@ -205,10 +205,10 @@ fn a_decoder_does_not_choose_whose_fault_it_is() {
 fn an_end_long_before_that_of_the_container_is_damage() {
     let Some(dir) = with_liar() else { return };
     let (line, strict) = (format!("{LINE} in.mp4 out.mkv"), format!("{LINE} --strict in.mp4 out.mkv"));
-    let run = Run::of(&mut lying(&dir, &line, "end"), &line).exits_with(0);
+    let run = Run::from_command(&mut lying(&dir, &line, "end"), &line).exits_with(0);
     run.says(&["in.mp4 ends early: ", " of 25 frames"]);
     std::fs::remove_file(dir.path("out.mkv")).expect("an output");
-    Run::of(&mut lying(&dir, &strict, "end"), &strict).exits_with(7).says(&["ends early", "--strict"]);
+    Run::from_command(&mut lying(&dir, &strict, "end"), &strict).exits_with(7).says(&["ends early", "--strict"]);
     assert!(!dir.path("out.mkv").exists());
     dir.succeeds(&strict).never_says("ends early");
 }
@@ -218,7 +218,7 @@ fn lies_take_no_memory_of_the_program() {
     let Some(dir) = with_liar() else { return };
     let line = format!("{LINE} in.mkv out.mkv");
     // It is refused before it has come.
-    let run = Run::of(&mut lying(&dir, &line, "times"), &line).exits_with(0);
+    let run = Run::from_command(&mut lying(&dir, &line, "times"), &line).exits_with(0);
     run.says(&["in.mkv: stream #0", "sends what is no message"]);
     let (mut running, _said) = lies(&dir, &line, "requests");
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).expect("a process");

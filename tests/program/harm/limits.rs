@@ -75,7 +75,7 @@ fn a_stack_that_is_too_small_is_an_error() {
     for (stack, code) in [("64", 1), ("511", 1), ("512", 0)] {
         let line =
             format!("-c 'ulimit -s {stack}; exec {} --backend cpu --encoder ffv1 in.mkv out.mkv'", program().display());
-        let run = Run::of(&mut dir.other_command("sh", &line), &line).exits_with(code);
+        let run = Run::from_command(&mut dir.other_command("sh", &line), &line).exits_with(code);
         assert_eq!(run.stderr.contains("histeq-video: error: the stack is limited"), code == 1, "{}", run.stderr);
         assert_eq!(dir.path("out.mkv").exists(), code == 0);
     }

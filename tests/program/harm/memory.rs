@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// What the process may have with `--max-memory 200M`: that, 512 MiB, and what it can take before it is looked at again.
-const MOST: usize = 190 + 512 + 40;
+const MAX_MEMORY: usize = 190 + 512 + 40;
 
 const LIMITS: &str = "--max-memory 200M --max-seconds 20";
 
@@ -249,7 +249,7 @@ fn measured(dir: &Dir, line: &str) -> (Run, usize) {
     let limit = under_load(Duration::from_secs(60)).as_secs();
     let mut command = dir.other_command(TIME, &format!("-q -f %M -o peak timeout -s KILL {limit}"));
     command.arg(program()).args(line.split(' '));
-    let run = Run::of(&mut command, line);
+    let run = Run::from_command(&mut command, line);
     let peak = String::from_utf8(dir.read("peak")).expect("text");
     (run, peak.trim().parse::<usize>().expect("KiB") >> 10)
 }
@@ -263,7 +263,7 @@ fn keeps_to_its_memory(dir: &Dir, line: &str) -> Result<(), String> {
     println!("{line}: exit code {:?}, {peak} MiB, {:.1} s: {last}", run.code, time.as_secs_f64());
     let errors = run.stderr.lines().filter(|line| line.starts_with("histeq-video: error: ")).count();
     let says_why = run.code == Some(0) || crate::support::program::failed(run.code) && errors == 1;
-    if says_why && peak <= MOST && time < under_load(Duration::from_secs(40)) {
+    if says_why && peak <= MAX_MEMORY && time < under_load(Duration::from_secs(40)) {
         return Ok(());
     }
     Err(format!("{line}: exit code {:?}, {peak} MiB, {time:?}, said:\n{}", run.code, run.stderr))
@@ -353,7 +353,7 @@ fn hostile_inputs_keep_to_the_memory() {
     let tried = lines.iter().enumerate().filter(|(index, _)| is_long || index % 7 < 1 || *index < 3);
     let failed: Vec<(usize, String)> =
         tried.clone().filter_map(|(index, line)| Some((index, keeps_to_its_memory(&dir, line).err()?))).collect();
-    println!("{} of {} runs within {MOST} MiB", tried.clone().count() - failed.len(), tried.count());
+    println!("{} of {} runs within {MAX_MEMORY} MiB", tried.clone().count() - failed.len(), tried.count());
     assert!(failed.is_empty(), "{failed:#?}");
 }
 

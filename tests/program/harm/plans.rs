@@ -10,7 +10,7 @@ fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
         Value::Number(_) => found.push(place.to_owned()),
         Value::Array(list) => {
             let elements = list.iter().take(2).enumerate();
-            elements.for_each(|(at, value)| numbers(value, &format!("{place}/{at}"), found));
+            elements.for_each(|(index, value)| numbers(value, &format!("{place}/{index}"), found));
         }
         Value::Object(fields) => {
             fields.iter().for_each(|(key, value)| numbers(value, &format!("{place}/{key}"), found));
@@ -21,7 +21,7 @@ fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
 
 /// The value with another number at one place, for each of its numbers, and what was changed.
 fn lies(value: &Value) -> Vec<(String, Value)> {
-    let others = [json!(0), json!(-1), json!(i64::MIN), json!(i64::MAX), json!(u64::MAX), json!(i32::MAX)];
+    let rest = [json!(0), json!(-1), json!(i64::MIN), json!(i64::MAX), json!(u64::MAX), json!(i32::MAX)];
     let mut places = Vec::new();
     numbers(value, "", &mut places);
     let lie = |place: &String, other: &Value| {
@@ -29,7 +29,7 @@ fn lies(value: &Value) -> Vec<(String, Value)> {
         *lie.pointer_mut(place).expect("a number") = other.clone();
         (format!("{place} = {other}"), lie)
     };
-    places.iter().flat_map(|place| others.iter().map(move |other| lie(place, other))).collect()
+    places.iter().flat_map(|place| rest.iter().map(move |other| lie(place, other))).collect()
 }
 
 #[track_caller]

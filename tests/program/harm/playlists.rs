@@ -95,7 +95,7 @@ fn a_playlist_on_stdin_reaches_neither_network_nor_files() {
 fn a_playlist_in_a_fifo_reaches_nothing_either() {
     let dir = Dir::new();
     secret(&dir);
-    let made = Run::of(&mut dir.other_command("mkfifo", "list.m3u8"), "mkfifo").exits_with(0);
+    let made = Run::from_command(&mut dir.other_command("mkfifo", "list.m3u8"), "mkfifo").exits_with(0);
     let fifo = dir.path("list.m3u8");
     let writer = std::thread::spawn(move || std::fs::write(fifo, hls("secret.ts")));
     refused(&dir, dir.run("--backend cpu list.m3u8 out.mkv"), &["list.m3u8: a playlist (hls)"]);

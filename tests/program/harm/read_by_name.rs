@@ -222,7 +222,7 @@ fn jobs_end_in_time_and_with_a_signal_even_if_their_processes_do_not() {
 fn within(dir: &Dir, kilobytes: u64, line: &str) -> Run {
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'ulimit -v {kilobytes}; exec {program} {line}'");
-    Run::of(&mut dir.other_command("bash", &line), &line)
+    Run::from_command(&mut dir.other_command("bash", &line), &line)
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_plan_of_no_files_is_an_error() {
 /// Pieces like this one with each of these descriptions in the place of its own.
 pub(super) fn with_description(
     whole: &[u8],
-    others: impl Fn(&Value) -> Vec<(String, Value)>,
+    remaining: impl Fn(&Value) -> Vec<(String, Value)>,
 ) -> Vec<(String, Vec<u8>)> {
     let (rest, end) = whole.split_at(whole.len() - 24);
     let length = u64::from_le_bytes(end[8..16].try_into().expect("eight bytes")) as usize;
@@ -266,7 +266,7 @@ pub(super) fn with_description(
         let hash = xxhash_rust::xxh3::xxh3_64(&text).to_le_bytes();
         (what, [packets, &text, &hash, &(text.len() as u64).to_le_bytes(), b"HEQPIECE"].concat())
     };
-    others(&serde_json::from_slice(text).expect("JSON")).into_iter().map(piece).collect()
+    remaining(&serde_json::from_slice(text).expect("JSON")).into_iter().map(piece).collect()
 }
 
 #[test]

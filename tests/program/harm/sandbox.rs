@@ -46,14 +46,14 @@ pub(super) fn exploited(dir: &Dir, mut command: Command) -> Command {
 
 /// What was tried and what of it worked, by who tried it.
 pub(super) fn tried(run: &Run) -> BTreeMap<&'static str, Vec<(String, bool)>> {
-    let of = |who: &'static str| {
+    let value_of = |who: &'static str| {
         // Lines of a decoding process have its input ahead of them.
         let tries = run.stderr.lines().filter_map(|line| Some(line.split_once(&format!("exploit {who} "))?.1));
         let tries =
             tries.filter_map(|line| line.split_once(' ')).map(|(what, worked)| (what.to_owned(), worked == "1"));
         (who, tries.collect())
     };
-    WHO.map(of).into()
+    WHO.map(value_of).into()
 }
 
 /// What worked, by who tried it.
@@ -72,7 +72,7 @@ fn nothing_becomes_another_program() {
         let run = |when: &str| {
             let line = format!("-y --backend cpu --sandbox {when} in.mkv out/out.mkv");
             let mut command = exploited(&dir, dir.command(&line));
-            Run::of(command.env("EXPLOIT_ONLY", who).env("EXPLOIT_DOES", "execute"), &line).exits_with(0);
+            Run::from_command(command.env("EXPLOIT_ONLY", who).env("EXPLOIT_DOES", "execute"), &line).exits_with(0);
             dir.path("out/out.mkv").exists()
         };
         assert!(!run("off"), "{who} could not become /bin/true");
@@ -113,7 +113,7 @@ fn on_a_kernel_without_landlock_files_stay_open_to_the_program_or_the_run_is_ref
     let run = |line: &str| {
         let mut command = dir.other_command(dir.path("older"), "");
         command.arg(crate::support::program::program()).args(line.split(' '));
-        Run::of(&mut exploited(&dir, command), line)
+        Run::from_command(&mut exploited(&dir, command), line)
     };
     let refused = run("--backend cpu --sandbox on in.mkv out/out.mkv").fails();
     refused.says(&["--sandbox on: this kernel has no Landlock", "--sandbox auto"]);
@@ -232,7 +232,7 @@ fn several_decoders_are_inside() {
     std::fs::create_dir(dir.path("home")).expect("a folder");
     for (when, is_held) in [("off", false), ("on", true)] {
         let line = line(when);
-        let run = Run::of(&mut exploited(&dir, dir.command(&line)), &line).exits_with(0);
+        let run = Run::from_command(&mut exploited(&dir, dir.command(&line)), &line).exits_with(0);
         let made = run.stderr.contains("exploit decode make 1") && run.stderr.contains("exploit thread make 1");
         assert_eq!(!made, is_held, "--sandbox {when}: {}", run.stderr);
     }

@@ -34,7 +34,7 @@ fn what_a_file_of_cameras_takes_from_elsewhere_is_in_no_message() {
     for (options, says) in [("--dry-run", ""), ("", "key=***"), ("--progress json", "key=***")] {
         let line =
             format!("-s INT 3 {} live --backend cpu --no-preview --config cameras.toml {options}", program().display());
-        let run = Run::of(dir.other_command("timeout", &line).env("PASS", "hush"), &line);
+        let run = Run::from_command(dir.other_command("timeout", &line).env("PASS", "hush"), &line);
         let run = run.says(&[says]).never_says("hush");
         assert!(!run.stdout.windows(4).any(|part| part == b"hush"), "{options}");
     }

@@ -98,7 +98,7 @@ fn pieces_are_made_in_a_folder_for_the_user_alone() {
     // Whatever the user lets others do with new files.
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'umask 0; exec {program} run plan.json --piece 0'");
-    Run::of(&mut dir.other_command("sh", &line), &line).exits_with(0);
+    Run::from_command(&mut dir.other_command("sh", &line), &line).exits_with(0);
     let mode = |name: &str| std::fs::metadata(dir.path(name)).expect("a folder").mode() & 0o777;
     assert_eq!(mode(FOLDER), 0o700);
     // Older versions have made folders that all may read.
@@ -138,7 +138,7 @@ fn another_users_folder_is_not_taken_for_that_of_the_pieces() {
     }
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("--reuid 54321 --regid 54321 --clear-groups {program} run plan.json");
-    let run = Run::of(&mut dir.other_command("setpriv", &line), &line);
+    let run = Run::from_command(&mut dir.other_command("setpriv", &line), &line);
     if run.code == Some(126) || run.code == Some(127) {
         return skip("another user's folder", "the program cannot be run as another user");
     }

@@ -123,7 +123,7 @@ fn whoever_is_taken_over_reaches_nothing() {
         for (who, victim) in &victims.0 {
             command.env(format!("EXPLOIT_VICTIM_{who}"), victim.id().to_string());
         }
-        Run::of(&mut command, &line).exits_with(0)
+        Run::from_command(&mut command, &line).exits_with(0)
     };
     let before = untouched(&dir);
     let have_spaces = dir.other_command("unshare", "--user true").output().is_ok_and(|run| run.status.success());
@@ -137,8 +137,8 @@ fn whoever_is_taken_over_reaches_nothing() {
         for (who, tries) in &mut all {
             for (kind, actions) in ACTIONS {
                 for action in actions {
-                    let at = tries.iter().position(|(tried, _)| tried == action);
-                    let (_, worked) = tries.remove(at.unwrap_or_else(|| panic!("{who} has not tried {action}")));
+                    let index = tries.iter().position(|(tried, _)| tried == action);
+                    let (_, worked) = tries.remove(index.unwrap_or_else(|| panic!("{who} has not tried {action}")));
                     assert!(!worked, "--sandbox {when}: {who} reaches {kind}: {action}");
                 }
             }
@@ -237,7 +237,7 @@ fn what_is_inherited_is_closed_unless_it_is_named() {
         {
             dir.write("home/inherited", b"");
             let line = format!("-q -y --backend cpu {options} in.mkv out/out.mkv 9>>home/inherited");
-            Run::of(&mut alone(&dir, shell(&dir, &line), who, "inherit"), &line).exits_with(0);
+            Run::from_command(&mut alone(&dir, shell(&dir, &line), who, "inherit"), &line).exits_with(0);
             let harm = String::from_utf8(dir.read("home/inherited")).expect("text").contains("harm");
             // A decoding process has none at all.
             let is_there = is_named && who == "encode";
@@ -246,7 +246,7 @@ fn what_is_inherited_is_closed_unless_it_is_named() {
         // Nor is it there in child processes, which send their events to their parent.
         let line = "-q -y --backend cpu --output-dir out/all --progress-file 9 in.mkv copy.mkv 9>home/inherited";
         std::fs::copy(dir.path("in.mkv"), dir.path("copy.mkv")).expect("a copy");
-        Run::of(&mut alone(&dir, shell(&dir, line), who, "inherit"), line).exits_with(0);
+        Run::from_command(&mut alone(&dir, shell(&dir, line), who, "inherit"), line).exits_with(0);
         let events = String::from_utf8(dir.read("home/inherited")).expect("text");
         assert!(events.contains("\"event\":\"result\"") && !events.contains("harm"), "{events}");
     }
@@ -266,7 +266,7 @@ fn named_descriptors_are_read_and_written() {
         ] {
             dir.write("source.c", b"");
             let line = format!("-q -y --backend cpu --sandbox {when} --encoder ffv1 {line}");
-            Run::of(&mut shell(&dir, &line), &line).exits_with(0);
+            Run::from_command(&mut shell(&dir, &line), &line).exits_with(0);
             assert!(dir.frames("out.mkv") == dir.frames("expected.mkv"), "{line}");
             std::fs::remove_file(dir.path("out.mkv")).expect("the output");
         }
@@ -312,7 +312,7 @@ fn too_few_descriptors_for_walls_are_an_error_that_says_so() {
     for when in ["on", "auto"] {
         let mut command = dir.other_command("sh", "-c");
         let line = format!("ulimit -n 5; exec '{}' --backend cpu --sandbox {when} in.mkv out.mkv", program().display());
-        let run = Run::of(command.arg(&line), &line).fails();
+        let run = Run::from_command(command.arg(&line), &line).fails();
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         run.says(&["--sandbox", "Too many open files", "ulimit -n"]).never_says("Permission denied");
         assert_eq!(dir.names(), ["in.mkv"]);

@@ -85,8 +85,8 @@ fn section(command: &Command, main: &Command) -> String {
     let names: Vec<String> = visible.iter().map(|argument| name(argument)).collect();
     let row_here = |argument: &Arg| row(argument, &conflicts(argument, command));
     let of_main = main.get_arguments().map(|argument| {
-        let others = conflicts(argument, main).into_iter().filter(|other| names.contains(other));
-        row(argument, &others.collect::<Vec<_>>())
+        let rest = conflicts(argument, main).into_iter().filter(|other| names.contains(other));
+        row(argument, &rest.collect::<Vec<_>>())
     });
     let of_main: Vec<String> = of_main.collect();
     let is_shared = |argument: &Arg| {
@@ -137,8 +137,8 @@ fn name(argument: &Arg) -> String {
 /// The names that `--set` of the main command has beyond those of the same option of another command.
 fn names_beyond(argument: &Arg, main: &Command) -> Vec<String> {
     let same = main.get_arguments().find(|other| other.get_id() == "set" && other.get_id() == argument.get_id());
-    let (own, of_main) = (paragraphs(argument), same.map(paragraphs).unwrap_or_default());
-    let beyond = of_main.strip_prefix(own.as_slice()).unwrap_or_default();
+    let (words, of_main) = (paragraphs(argument), same.map(paragraphs).unwrap_or_default());
+    let beyond = of_main.strip_prefix(words.as_slice()).unwrap_or_default();
     beyond.iter().filter_map(|paragraph| paragraph.split_once(':')).map(|(name, _)| format!("`{name}`")).collect()
 }
 
@@ -170,7 +170,7 @@ fn row(argument: &Arg, conflicts: &[String]) -> String {
     let space = if argument.get_id() == "set" { "<br>" } else { " " };
     let help = match &paragraphs[1..] {
         [] => first,
-        others => format!("{}{space}{}", sentence(&first), others.join(space)),
+        rest => format!("{}{space}{}", sentence(&first), rest.join(space)),
     };
     let given: Vec<String> =
         argument.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy())).collect();

@@ -18,18 +18,18 @@ fn changed(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
     let any = |random: &mut Random, end: usize| random.below(end.max(1) as u64) as usize;
     let mut bytes = corpus[any(random, corpus.len())].clone();
     for _ in 0..1 + random.below(6) {
-        let (at, length) = (any(random, bytes.len() + 1), any(random, 16));
-        let end = (at + length).min(bytes.len());
+        let (offset, length) = (any(random, bytes.len() + 1), any(random, 16));
+        let end = (offset + length).min(bytes.len());
         match random.below(5) {
-            0 => drop(bytes.drain(at..end)),
-            1 => drop(bytes.splice(at..at, WORDS[any(random, WORDS.len())].iter().copied())),
-            2 => bytes.extend_from_within(at..end),
+            0 => drop(bytes.drain(offset..end)),
+            1 => drop(bytes.splice(offset..offset, WORDS[any(random, WORDS.len())].iter().copied())),
+            2 => bytes.extend_from_within(offset..end),
             3 => {
                 let other = &corpus[any(random, corpus.len())];
-                bytes.truncate(at);
+                bytes.truncate(offset);
                 bytes.extend_from_slice(&other[any(random, other.len() + 1)..]);
             }
-            _ => bytes[at..end].iter_mut().for_each(|byte| *byte ^= 1 << random.below(8)),
+            _ => bytes[offset..end].iter_mut().for_each(|byte| *byte ^= 1 << random.below(8)),
         }
     }
     bytes

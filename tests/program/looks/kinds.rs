@@ -49,7 +49,7 @@ fn auto_is_another_name_for_the_default() {
     assert!(becomes(&dir, "in.mkv", "--look auto", "yuv420p") == becomes(&dir, "in.mkv", "", "yuv420p"));
     let run = dir.succeeds("--backend cpu --look auto --progress json --encoder ffv1 in.mkv out.mkv");
     run.says(&[r#""look":"natural""#]);
-    let mut options = Options::of_look(Look::Exact);
+    let mut options = Options::for_look(Look::Exact);
     options.set("look", "auto").expect("a look");
     assert_eq!((options, Look::from_name("auto")), (Options::default(), Some(Look::Natural)));
 }

@@ -75,6 +75,6 @@ fn largest_step(means: &[f64]) -> (f64, usize) {
 }
 
 /// A gradient from left to right with noise, as a camera on a tripod films it.
-fn gradient(raw: Raw, random: &mut Random, (from, to): (u64, u64), noise: u64) -> Vec<u8> {
-    frame(raw, |x, _| from + (to - from) * x as u64 / raw.size.0 as u64 + random.below(2 * noise + 1) - noise)
+fn gradient(raw: Raw, random: &mut Random, (low, high): (u64, u64), noise: u64) -> Vec<u8> {
+    frame(raw, |x, _| low + (high - low) * x as u64 / raw.size.0 as u64 + random.below(2 * noise + 1) - noise)
 }

@@ -27,11 +27,11 @@ fn noise_found(levels: Levels, mut change: impl FnMut(usize, usize, usize) -> f6
                 (level * white).round().clamp(0.0, white) as u16
             });
             let lattice = Lattice { size, luma: luma.collect(), ..Lattice::default() };
-            Measure::of(&lattice, levels, (640, 360))
+            Measure::new(&lattice, levels, (640, 360))
         })
         .collect();
     let noises = measures.windows(2).filter_map(|pair| noise::between(&pair[0].samples, &pair[1].samples));
-    noise::of_window(noises).map(|noise| f64::from(noise) / 256.0 / white)
+    noise::window_noise(noises).map(|noise| f64::from(noise) / 256.0 / white)
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn a_picture_that_is_repeated_and_one_without_noise_have_none() {
 }
 
 /// A film of codes that lie between these, with noise of this deviation.
-fn film((from, to): (u64, u64), deviation: f64) -> Vec<u8> {
+fn film((low, high): (u64, u64), deviation: f64) -> Vec<u8> {
     let mut random = Random::new(SEED);
     let code = |x: usize, random: &mut Random| {
-        let code = from as f64 + (to - from) as f64 * x as f64 / 319.0 + deviation * normal(random);
+        let code = low as f64 + (high - low) as f64 * x as f64 / 319.0 + deviation * normal(random);
         code.round().clamp(16.0, 235.0) as u64
     };
     (0..30).flat_map(|_| frame(RAW, |x, _| code(x, &mut random))).collect()

@@ -40,8 +40,8 @@ fn a_rectangle_that_lies_partly_outside_is_cut_off_at_the_edge() {
         ("120,20,10,1000", "120,20,10,160"),
     ] {
         for options in ["--exact", ""] {
-            let of = |roi: &str| through(&dir, RAW, &format!("{options} --roi {roi}"), &video);
-            assert_same_video(&format!("--roi {beyond} '{options}'"), RAW, &of(beyond), &of(within));
+            let value_of = |roi: &str| through(&dir, RAW, &format!("{options} --roi {roi}"), &video);
+            assert_same_video(&format!("--roi {beyond} '{options}'"), RAW, &value_of(beyond), &value_of(within));
         }
     }
     dir.ffmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v 1 -c:v ffv1 in.mkv");

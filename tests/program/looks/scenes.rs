@@ -66,8 +66,8 @@ fn a_flash_changes_no_frame_but_its_own() {
     let mut random = Random::new(3);
     let white = frame(RAW, |_, _| 235);
     for options in ["", "--look night --denoise 0", "--look thermal"] {
-        for (at, length) in [(5, 1), (20, 1), (35, 4)] {
-            let (before, after) = (scene(&mut random, DARK, at), scene(&mut random, DARK, 50 - at));
+        for (first, length) in [(5, 1), (20, 1), (35, 4)] {
+            let (before, after) = (scene(&mut random, DARK, first), scene(&mut random, DARK, 50 - first));
             let found = through(&dir, RAW, options, &[&before[..], &white.repeat(length), &after[..]].concat());
             let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let (found, expected) = (lumas(RAW, &found), lumas(RAW, &expected));
@@ -75,9 +75,9 @@ fn a_flash_changes_no_frame_but_its_own() {
             let is_same =
                 |found: &[u64], expected: &[u64]| found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
             for number in 0..50 {
-                let behind = if number < at { 0 } else { length };
+                let behind = if number < first { 0 } else { length };
                 let same = is_same(&found[number + behind], &expected[number]);
-                assert!(same, "frame {number}, with a flash at {at}, '{options}'");
+                assert!(same, "frame {number}, with a flash at {first}, '{options}'");
             }
         }
     }

@@ -54,12 +54,12 @@ impl Source {
     fn parse(line: &str) -> Self {
         let mut rest = line;
         let first = Term::parse(&mut rest);
-        let mut others = Vec::new();
+        let mut remaining = Vec::new();
         while let Some(operator) = rest.chars().next() {
             rest = rest[1..].trim_start();
-            others.push((operator, Term::parse(&mut rest)));
+            remaining.push((operator, Term::parse(&mut rest)));
         }
-        Self { line: line.to_owned(), first, others }
+        Self { line: line.to_owned(), first, others: remaining }
     }
 
     pub fn value(&self, results: &Results) -> Result<f64, String> {
@@ -172,7 +172,7 @@ impl Place {
             Self::Text { file, pattern } => {
                 let page = results.page(file)?;
                 let (before, behind) = pattern.split_once('#').expect("a figure");
-                let starts = page.text.match_indices(before).map(|(at, _)| &page.text[at + before.len()..]);
+                let starts = page.text.match_indices(before).map(|(index, _)| &page.text[index + before.len()..]);
                 let numbers = starts.filter_map(|text| match pattern::numbers(text).next() {
                     Some((0, number)) if text[number.len()..].starts_with(behind) => Some(cells::number(number)),
                     _ => None,

@@ -15,7 +15,7 @@ pub fn figures<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
         }
         '…' => {
             let end = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
-            let ends = text[..end].char_indices().map(|(at, _)| at).chain([end]);
+            let ends = text[..end].char_indices().map(|(index, _)| index).chain([end]);
             ends.into_iter().find_map(|end| figures(rest, &text[end..]))
         }
         _ => figures(rest, text.strip_prefix(first)?),
@@ -24,9 +24,9 @@ pub fn figures<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
 
 /// The numbers in a text and where each begins: digits with commas between thousands, and a fraction.
 pub fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut from = 0;
+    let mut begin = 0;
     std::iter::from_fn(move || {
-        let start = from + text[from..].find(|c: char| c.is_ascii_digit())?;
+        let start = begin + text[begin..].find(|c: char| c.is_ascii_digit())?;
         let tail = &text[start..];
         let is_part = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
         let word = &tail[..tail.find(|c| !is_part(c)).unwrap_or(tail.len())];
@@ -49,8 +49,8 @@ pub fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
             }
             length += 1;
         }
-        from = start + length;
-        Some((start, &text[start..from]))
+        begin = start + length;
+        Some((start, &text[start..begin]))
     })
 }
 

@@ -22,8 +22,8 @@ impl BalanceLauncher {
     pub fn launch(&self, picture: &mut DevicePicture, task: &Task, balance: &tone::Balance) -> Result<bool, Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
-        let samples = Samples::of(&layout);
-        if let Some(function) = self.rgb.of(&layout) {
+        let samples = Samples::new(&layout);
+        if let Some(function) = self.rgb.kernel(&layout) {
             let weights = Weights { of: layout.weights_in_order(task.weights) };
             let (distance, balance) = (plane_vectors(&layout), Balance::new(balance, &layout));
             let mut launch = function.on(&stream);
@@ -36,8 +36,8 @@ impl BalanceLauncher {
         let Some(places) = layout.chroma else { return Ok(false) };
         let levels = Levels::new(task.levels, Strength::FULL);
         let (colours, balance) = (Colours::new(task), BalanceOfYuv::new(balance, task));
-        for places in ChromaPlaces::of_fields(places, layout.size, task.is_interlaced) {
-            let mut launch = self.stored.of(&layout).on(&stream);
+        for places in ChromaPlaces::for_fields(places, layout.size, task.is_interlaced) {
+            let mut launch = self.stored.kernel(&layout).on(&stream);
             launch.arg(&picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
             // SAFETY: the arguments are those of the kernel. The places are those of this layout, or of some of its
             // rows; `pixels` has its planes, and belongs to this stream.

@@ -22,9 +22,9 @@ impl ChromaLauncher {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
         let Some(places) = layout.chroma else { return Ok(()) };
-        let (samples, colours) = (Samples::of(&layout), Colours::new(task));
+        let (samples, colours) = (Samples::new(&layout), Colours::new(task));
         let places = ChromaPlaces::new(places, layout.size);
-        let mut launch = self.stored.of(&layout).on(&stream);
+        let mut launch = self.stored.kernel(&layout).on(&stream);
         launch.arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours).arg(gains);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
         // has, and which belongs to this stream.
@@ -44,8 +44,8 @@ impl ChromaLauncher {
     ) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
-        let function = self.rgb.of(layout).expect("red, green and blue");
-        let samples = Samples::of(layout);
+        let function = self.rgb.kernel(layout).expect("red, green and blue");
+        let samples = Samples::new(layout);
         let weights = Weights { of: layout.weights_in_order(task.weights) };
         let distance = plane_vectors(layout);
         let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");

@@ -61,9 +61,10 @@ impl FusedLauncher {
         let mut own_shared = 0;
         let mut kernel = |name: &str| {
             let function = Kernel::new(&module, name)?;
-            let own = function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")?;
-            function.allow_shared(shared as i32 - own)?;
-            own_shared = own_shared.max(own.unsigned_abs());
+            let taken_already =
+                function.get_attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).doing("asking for shared memory")?;
+            function.allow_shared(shared as i32 - taken_already)?;
+            own_shared = own_shared.max(taken_already.unsigned_abs());
             Ok::<_, Error>(function)
         };
         let variants = tuning::FUSED.iter().map(|&row| {
@@ -142,7 +143,7 @@ impl FusedLauncher {
             waiting.pixels.device_ptr_mut(&stream).0
         });
         let older = Plane { from: older, to: older, share, kept };
-        let (samples, is_settled) = (Samples::of(&layout), u32::from(settled));
+        let (samples, is_settled) = (Samples::new(&layout), u32::from(settled));
         let tone = task.tone();
         let levels = Levels::new(task.levels, tone.strength);
         let modified = if is_plain {
@@ -217,7 +218,7 @@ impl FusedLauncher {
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
         let (kept, bytes) = self.rounds_kept(share, BlockShape { threads: shape.threads, blocks: shape.blocks }, table);
         let teams = shape.teams;
-        let (samples, levels) = (Samples::of(&layout), Levels::new(task.levels, task.tone().strength));
+        let (samples, levels) = (Samples::new(&layout), Levels::new(task.levels, task.tone().strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
         for pictures in pictures.chunks_mut(MOST_PLANES) {
             let mut planes = Planes { of: [0; MOST_PLANES] };
@@ -225,7 +226,7 @@ impl FusedLauncher {
                 assert!(*picture.layout() == layout);
                 *plane = picture.pixels.device_ptr_mut(&stream).0;
             }
-            let totals = history.totals.of_batch(&stream, entries)?;
+            let totals = history.totals.zeroed_batch(&stream, entries)?;
             let count = pictures.len() as u32;
             let mut launch = function.on(&stream);
             launch.arg(&planes).arg(&count).arg(&shape.team).arg(&share).arg(&kept);

@@ -42,15 +42,15 @@ impl HistogramLauncher {
             shared_mem_bytes: 4 << (log2_window + row.log2_copies),
         };
         let (plane, samples) = match &picture.luma {
-            Some(luma) => (luma, Samples::of_luminance(layout)),
-            None => (&picture.pixels, Samples::of(layout)),
+            Some(luma) => (luma, Samples::for_luminance(layout)),
+            None => (&picture.pixels, Samples::new(layout)),
         };
         let levels = Levels::new(task.levels, task.parameters.strength);
         let region = Region::new(task.counted, layout);
         let is_whole = task.is_whole(layout);
         let mut launch = match is_whole {
-            true => self.whole.of(layout).on(&stream),
-            false => self.region.of(layout).on(&stream),
+            true => self.whole.kernel(layout).on(&stream),
+            false => self.region.kernel(layout).on(&stream),
         };
         launch.arg(plane).arg(&samples).arg(&levels);
         if !is_whole {

@@ -19,8 +19,8 @@ impl LuminanceLauncher {
     pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
-        let Some(function) = self.variants.of(layout) else { return Ok(()) };
-        let (samples, weights) = (Samples::of(layout), Weights { of: layout.weights_in_order(weights) });
+        let Some(function) = self.variants.kernel(layout) else { return Ok(()) };
+        let (samples, weights) = (Samples::new(layout), Weights { of: layout.weights_in_order(weights) });
         let distance = plane_vectors(layout);
         let config = grid(luma_vectors(layout).div_ceil(tuning::LUMINANCE_THREADS), tuning::LUMINANCE_THREADS);
         let luma = picture.luma.as_mut().expect("a luminance plane beside RGB");

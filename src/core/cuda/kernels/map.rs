@@ -30,7 +30,7 @@ impl MapLauncher {
     pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights, locally: bool) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();
-        let rgb = self.rgb.of(layout);
+        let rgb = self.rgb.kernel(layout);
         let depth = layout.sample().depth;
         let curve_bytes = layout.codes() * usize::from(layout.sample().bytes);
         let row = match rgb {
@@ -44,12 +44,12 @@ impl MapLauncher {
             block_dim: (row.threads, 1, 1),
             shared_mem_bytes: shared as u32,
         };
-        let samples = Samples::of(layout);
+        let samples = Samples::new(layout);
         let weights = Weights { of: layout.weights_in_order(weights) };
         let distance = plane_vectors(layout);
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
         let in_shared = u32::from(row.shared && mapped.is_none());
-        let mut launch = rgb.unwrap_or_else(|| self.stored.of(layout)).on(&stream);
+        let mut launch = rgb.unwrap_or_else(|| self.stored.kernel(layout)).on(&stream);
         launch.arg(&picture.pixels).arg(&picture.pixels);
         if rgb.is_some() {
             let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");

@@ -76,14 +76,14 @@ impl MergeLauncher {
     pub fn tiles(
         &self,
         stream: &Arc<CudaStream>,
-        (plane, others, noise): (&NoisyPlane, &ReferencePlanes, &NoiseFactors),
+        (plane, references, noise): (&NoisyPlane, &ReferencePlanes, &NoiseFactors),
         tiles: &DeviceMemory,
     ) -> Result<(), Error> {
         let count = MergeLauncher::tiles_of(plane);
         assert_eq!(tiles.size(), count * SAMPLES * size_of::<i16>());
         let into = tiles.address();
-        let mut launch = if others.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
-        launch.arg(plane).arg(others).arg(noise).arg(&into);
+        let mut launch = if references.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
+        launch.arg(plane).arg(references).arg(noise).arg(&into);
         // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
         // fields with a word for each block, and there is room for all tiles. All are used on this stream alone.
         unsafe { launch.launch(threads_for(count * THREADS)) }.doing("launching merge_tiles")
@@ -99,9 +99,9 @@ impl MergeLauncher {
     ) -> Result<(), Error> {
         let samples = (plane.width * plane.height) as usize;
         assert!((first + samples) * size_of::<i16>() <= out.size());
-        let (from, into) = (tiles.address(), out.address() + (first * size_of::<i16>()) as u64);
+        let (source, into) = (tiles.address(), out.address() + (first * size_of::<i16>()) as u64);
         let mut launch = self.lay.on(stream);
-        launch.arg(&from).arg(&plane.width).arg(&plane.height).arg(&into);
+        launch.arg(&source).arg(&plane.width).arg(&plane.height).arg(&into);
         // SAFETY: the arguments are those of the kernel; `tiles` are those of this plane, and `out` has room for its
         // samples.
         unsafe { launch.launch(threads_for(samples.div_ceil(4))) }.doing("launching merge_lay")

@@ -3,9 +3,9 @@
 
 /// Declares a launcher: the kernels, or variants of them, that it loads from a compiled file.
 macro_rules! launcher {
-    ($name:ident from $file:ident { $($(#[$of:meta])* $field:ident: $type:ty = $kernel:literal,)* }) => {
+    ($name:ident from $file:ident { $($(#[$attribute:meta])* $field:ident: $type:ty = $kernel:literal,)* }) => {
         pub(in crate::cuda) struct $name {
-            $($(#[$of])* $field: $type,)*
+            $($(#[$attribute])* $field: $type,)*
         }
 
         impl $name {
@@ -178,7 +178,7 @@ impl Widths {
         })
     }
 
-    fn of(&self, layout: &BufferLayout) -> &Kernel {
+    fn kernel(&self, layout: &BufferLayout) -> &Kernel {
         if layout.sample().bytes == 1 { &self.one } else { &self.two }
     }
 }
@@ -202,12 +202,12 @@ impl Load for RgbVariants {
 
 impl RgbVariants {
     /// The variant for this layout; `None` where luma is stored.
-    fn of(&self, layout: &BufferLayout) -> Option<&Kernel> {
+    fn kernel(&self, layout: &BufferLayout) -> Option<&Kernel> {
         match layout.arrangement() {
             Arrangement::Luma | Arrangement::Pairs { .. } => None,
-            Arrangement::Packed { components: 3, .. } => Some(self.packed3.of(layout)),
-            Arrangement::Packed { .. } => Some(self.packed4.of(layout)),
-            Arrangement::Planar { .. } => Some(self.planar.of(layout)),
+            Arrangement::Packed { components: 3, .. } => Some(self.packed3.kernel(layout)),
+            Arrangement::Packed { .. } => Some(self.packed4.kernel(layout)),
+            Arrangement::Planar { .. } => Some(self.planar.kernel(layout)),
         }
     }
 }
@@ -232,10 +232,10 @@ impl LumaVariants {
     }
 
     /// The variant for this layout. The luminance of RGB is plain.
-    fn of(&self, layout: &BufferLayout) -> &Kernel {
+    fn kernel(&self, layout: &BufferLayout) -> &Kernel {
         match layout.arrangement() {
-            Arrangement::Pairs { .. } => self.pairs.of(layout),
-            _ => self.plain.of(layout),
+            Arrangement::Pairs { .. } => self.pairs.kernel(layout),
+            _ => self.plain.kernel(layout),
         }
     }
 }

@@ -42,32 +42,37 @@ pub(in crate::cuda) enum Parents<'a> {
 }
 
 impl MotionLauncher {
-    /// Enqueues the motion `to` a frame, by that to the frame `between` and the step from there or, with `is_forth`,
-    /// to there.
+    /// Enqueues the motion to a frame, by that to the frame `between` and the step from there or, with
+    /// `is_forth`, to there.
     pub fn farther(
         &self,
         stream: &Arc<CudaStream>,
         between: Option<&DeviceField>,
         (step, is_forth): (&DeviceField, bool),
-        to: &DeviceField,
+        target: &DeviceField,
     ) -> Result<(), Error> {
         let size = |field: &DeviceField| (field.columns, field.rows);
-        assert!(size(step) == size(to) && between.is_none_or(|between| size(between) == size(to)));
-        let (near, by, into) = (between.map_or(NULL, DeviceField::address), step.address(), to.address());
-        let (columns, rows, forth) = (to.columns as u32, to.rows as u32, u32::from(is_forth));
+        assert!(size(step) == size(target) && between.is_none_or(|between| size(between) == size(target)));
+        let (near, by, into) = (between.map_or(NULL, DeviceField::address), step.address(), target.address());
+        let (columns, rows, forth) = (target.columns as u32, target.rows as u32, u32::from(is_forth));
         let mut launch = self.farther.on(stream);
         launch.arg(&near).arg(&by).arg(&columns).arg(&rows).arg(&forth).arg(&into);
         // SAFETY: the arguments are those of the kernel: each field has a word for each of its blocks. They are used on
         // this stream alone.
-        unsafe { launch.launch(threads_for(to.blocks())) }.doing("launching motion_farther")
+        unsafe { launch.launch(threads_for(target.blocks())) }.doing("launching motion_farther")
     }
 
     /// Enqueues the search for the vectors of all blocks.
-    pub fn search(&self, stream: &Arc<CudaStream>, search: &MotionSearch<'_>, to: &DeviceField) -> Result<(), Error> {
+    pub fn search(
+        &self,
+        stream: &Arc<CudaStream>,
+        search: &MotionSearch<'_>,
+        target: &DeviceField,
+    ) -> Result<(), Error> {
         let MotionSearch { one, other, parents, calm, reach, is_finest } = *search;
         assert_eq!((one.width, one.height), (other.width, other.height));
-        assert_eq!((to.columns, to.rows), (one.width.div_ceil(8), one.height.div_ceil(8)));
-        let (a, b, into) = (one.address(), other.address(), to.address());
+        assert_eq!((target.columns, target.rows), (one.width.div_ceil(8), one.height.div_ceil(8)));
+        let (a, b, into) = (one.address(), other.address(), target.address());
         // In the order of `Parents` in the kernel.
         let (kind, field) = match parents {
             Parents::None => (0u32, None),
@@ -82,6 +87,6 @@ impl MotionLauncher {
         launch.arg(&kind).arg(&calm).arg(&reach).arg(&finest).arg(&into);
         // SAFETY: the arguments are those of the kernel: sheets have room around them, and fields a word for each
         // block. They are used on this stream alone.
-        unsafe { launch.launch(threads_for(to.blocks() * LANES)) }.doing("launching motion_search")
+        unsafe { launch.launch(threads_for(target.blocks() * LANES)) }.doing("launching motion_search")
     }
 }

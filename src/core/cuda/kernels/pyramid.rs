@@ -20,26 +20,31 @@ launcher! {
 }
 
 impl PyramidLauncher {
-    /// Enqueues the smoothing of luma into `to`, which is as large.
-    pub fn smooth(&self, stream: &Arc<CudaStream>, luma: &DeviceSheet, to: &DeviceSheet) -> Result<(), Error> {
-        assert_eq!((luma.width, luma.height), (to.width, to.height));
-        PyramidLauncher::launch(&self.smooth, stream, luma, to)
+    /// Enqueues the smoothing of luma into `target`, which is as large.
+    pub fn smooth(&self, stream: &Arc<CudaStream>, luma: &DeviceSheet, target: &DeviceSheet) -> Result<(), Error> {
+        assert_eq!((luma.width, luma.height), (target.width, target.height));
+        PyramidLauncher::launch(&self.smooth, stream, luma, target)
     }
 
-    /// Enqueues the halving of a picture into `to`, which is half as large, rounded up.
-    pub fn halve(&self, stream: &Arc<CudaStream>, from: &DeviceSheet, to: &DeviceSheet) -> Result<(), Error> {
-        assert_eq!((from.width.div_ceil(2), from.height.div_ceil(2)), (to.width, to.height));
-        PyramidLauncher::launch(&self.halve, stream, from, to)
+    /// Enqueues the halving of a picture into `target`, which is half as large, rounded up.
+    pub fn halve(&self, stream: &Arc<CudaStream>, source: &DeviceSheet, target: &DeviceSheet) -> Result<(), Error> {
+        assert_eq!((source.width.div_ceil(2), source.height.div_ceil(2)), (target.width, target.height));
+        PyramidLauncher::launch(&self.halve, stream, source, target)
     }
 
-    fn launch(kernel: &Kernel, stream: &Arc<CudaStream>, from: &DeviceSheet, to: &DeviceSheet) -> Result<(), Error> {
-        let (source, target) = (from.address(), to.address());
-        let (width, height) = (from.width as u32, from.height as u32);
+    fn launch(
+        kernel: &Kernel,
+        stream: &Arc<CudaStream>,
+        origin: &DeviceSheet,
+        destination: &DeviceSheet,
+    ) -> Result<(), Error> {
+        let (source, target) = (origin.address(), destination.address());
+        let (width, height) = (origin.width as u32, origin.height as u32);
         let mut launch = kernel.on(stream);
         launch.arg(&source).arg(&target).arg(&width).arg(&height);
         // SAFETY: the arguments are those of the kernel, and the sheets have the room around them that it reads and
         // writes. They are used on this stream alone.
-        unsafe { launch.launch(threads_for(to.samples())) }.doing("launching pyramid")
+        unsafe { launch.launch(threads_for(destination.samples())) }.doing("launching pyramid")
     }
 
     /// Enqueues the counting of what two pictures of one size differ by, into `counts`, which are 0.

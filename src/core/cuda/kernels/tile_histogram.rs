@@ -22,22 +22,22 @@ impl TileHistogramLauncher {
         let layout = picture.layout().clone();
         let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
         let (plane, samples) = match &picture.luma {
-            Some(luma) => (luma, Samples::of_luminance(&layout)),
-            None => (&picture.pixels, Samples::of(&layout)),
+            Some(luma) => (luma, Samples::for_luminance(&layout)),
+            None => (&picture.pixels, Samples::new(&layout)),
         };
         let local = picture.local.as_mut().expect("buffers for tiles");
         let count = local.tiles.count() as u32;
         let multiprocessors = picture.gpu.multiprocessors;
         let (threads, blocks) = tuning::tile_histogram_blocks(count, multiprocessors);
-        let parts = tuning::parts(count, multiprocessors * blocks, tuning::MOST_ROUNDS).min(local.tiles.height as u32);
+        let parts = tuning::parts(count, multiprocessors * blocks, tuning::MAX_ROUNDS).min(local.tiles.height as u32);
         let config = LaunchConfig {
             grid_dim: (count, parts.min(65_535), 1),
             block_dim: (threads, 1, 1),
-            shared_mem_bytes: (layout.codes().min(tuning::MOST_TILE_COUNTERS) as u32 * 4) << log2_copies,
+            shared_mem_bytes: (layout.codes().min(tuning::MAX_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
         let levels = Levels::new(task.levels, task.parameters.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
-        let mut launch = self.variants.of(&layout).on(&stream);
+        let mut launch = self.variants.kernel(&layout).on(&stream);
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);
         launch.arg(&log2_copies);
         // SAFETY: the arguments are those of the kernel. The grid is that of this picture, whose plane has room for

@@ -33,7 +33,7 @@ impl TileMapLauncher {
 
     /// Where the curves of these tiles are, with this many bins each.
     pub fn place(&self, tiles: (&spec::clahe::Tiles, usize), task: &Task) -> CurvePlace {
-        CurvePlace::of(tiles, task.levels, &task.parameters, self.has_room_for_steps)
+        CurvePlace::new(tiles, task.levels, &task.parameters, self.has_room_for_steps)
     }
 
     /// Enqueues the mapping of the luminance of `picture`, blended at this strength: stored luma in place, the
@@ -51,12 +51,12 @@ impl TileMapLauncher {
         let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
         // Inner cells are as large as tiles, and all cells together have the area of all tiles.
         let is_deep = layout.sample().bytes > 1;
-        let rounds = if is_deep { tuning::TILE_MAP_ROUNDS_OF_DEEP } else { tuning::MOST_ROUNDS };
+        let rounds = if is_deep { tuning::TILE_MAP_ROUNDS_OF_DEEP } else { tuning::MAX_ROUNDS };
         let parts = tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS, rounds)
             .min(grid.height as u32);
         let place = local.place;
         let entry = if !is_deep { 4 << tuning::TILE_MAP_LOG2_COPIES } else { 8 };
-        let kernel = self.variants.of(&layout);
+        let kernel = self.variants.kernel(&layout);
         let most = kernel.max_threads_per_block().doing("asking for the threads of a block")?.unsigned_abs();
         let config = LaunchConfig {
             grid_dim: (cells, parts.min(65_535), 1),
@@ -74,11 +74,11 @@ impl TileMapLauncher {
         let samples = match (&picture.luma, &mut local.mapped) {
             (Some(luma), Some(mapped)) => {
                 launch.arg(luma).arg(mapped);
-                Samples::of_luminance(&layout)
+                Samples::for_luminance(&layout)
             }
             _ => {
                 launch.arg(&picture.pixels).arg(&picture.pixels);
-                Samples::of(&layout)
+                Samples::new(&layout)
             }
         };
         launch.arg(&samples).arg(&levels).arg(&tiles).arg(&local.curves).arg(&place).arg(&inverse);

@@ -13,7 +13,7 @@ impl Engine {
         let (sample, levels) = (descriptor.sample, frame.levels());
         match (descriptor.luminance, descriptor.chroma) {
             (Luminance::Stored(_), None) => {
-                self.map(frame, &Curve::of_balanced_gray(balance, levels), super::Colour::Keep)
+                self.map(frame, &Curve::for_balanced_gray(balance, levels), super::Colour::Keep)
             }
             (Luminance::FromRgb { r, g, b }, _) => {
                 // What each code of red, green and blue becomes.
@@ -22,11 +22,11 @@ impl Engine {
                 let mut row = vec![0; frame.width()];
                 self.rewrite_all(frame, |planes| {
                     for y in 0..frame.height() {
-                        for (channel, of) in [r, g, b].into_iter().enumerate() {
-                            let place = [of.offset, of.step];
-                            (self.kernels.gather)(frame.planes()[of.plane].row(y), sample, place, &mut row);
+                        for (channel, component) in [r, g, b].into_iter().enumerate() {
+                            let place = [component.offset, component.step];
+                            (self.kernels.gather)(frame.planes()[component.plane].row(y), sample, place, &mut row);
                             row.iter_mut().for_each(|code| *code = codes[usize::from(*code)][channel]);
-                            (self.kernels.scatter)(&row, sample, place, planes[of.plane].row_mut(y));
+                            (self.kernels.scatter)(&row, sample, place, planes[component.plane].row_mut(y));
                         }
                     }
                 })
@@ -59,10 +59,10 @@ impl Engine {
     /// `frame` with its planes copied, and then written by `write`.
     fn rewrite_all(&self, frame: &Frame, write: impl FnOnce(&mut [PlaneMut])) -> Frame {
         let rewritten = frame.rewritten_planes(true);
-        let mut to: Vec<PlaneMut> =
+        let mut target: Vec<PlaneMut> =
             frame.planes()[rewritten.clone()].iter().map(|plane| self.pool.copy_of(plane)).collect();
-        write(&mut to);
-        frame.replacing(rewritten, to)
+        write(&mut target);
+        frame.replacing(rewritten, target)
     }
 }
 
@@ -76,18 +76,18 @@ struct SumKernels<N> {
 
 /// A number in which sums are taken.
 trait Number: Copy + Default {
-    fn kernels(of: &Kernels) -> SumKernels<Self>;
+    fn kernels(all: &Kernels) -> SumKernels<Self>;
 }
 
 impl Number for i32 {
-    fn kernels(of: &Kernels) -> SumKernels<i32> {
-        SumKernels { terms: of.terms_narrow, luma: of.luma_narrow, chroma: of.chroma_narrow }
+    fn kernels(all: &Kernels) -> SumKernels<i32> {
+        SumKernels { terms: all.terms_narrow, luma: all.luma_narrow, chroma: all.chroma_narrow }
     }
 }
 
 impl Number for i64 {
-    fn kernels(of: &Kernels) -> SumKernels<i64> {
-        SumKernels { terms: of.terms_wide, luma: of.luma_wide, chroma: of.chroma_wide }
+    fn kernels(all: &Kernels) -> SumKernels<i64> {
+        SumKernels { terms: all.terms_wide, luma: all.luma_wide, chroma: all.chroma_wide }
     }
 }
 
@@ -156,8 +156,8 @@ impl<N: Number> Rows<'_, N> {
         }
         for (component, row) in [(cb, 1), (cr, 2)] {
             let codes = &mut codes[..count];
-            let of = (&levels[..], &terms[row][..]);
-            (sum_kernels.chroma)(self.sums[row][0], of, [colours.centre, colours.reach], codes);
+            let inputs = (&levels[..], &terms[row][..]);
+            (sum_kernels.chroma)(self.sums[row][0], inputs, [colours.centre, colours.reach], codes);
             (kernels.scatter)(codes, sample, place(component), planes[component.plane].row_mut(chroma_y));
         }
     }

@@ -53,9 +53,9 @@ impl<'a> Blend<'a> {
     }
 
     /// Blends row `y` of pixels of one byte.
-    pub fn bytes(&mut self, y: usize, from: &[u8], to: &mut [u8]) {
+    pub fn bytes(&mut self, y: usize, source: &[u8], target: &mut [u8]) {
         if self.bytes.is_empty() {
-            return self.wide_bytes(y, from, to);
+            return self.wide_bytes(y, source, target);
         }
         let down = self.curves.tiles().down(y);
         if self.rows_of_quads != Some(down.tiles) {
@@ -64,35 +64,40 @@ impl<'a> Blend<'a> {
         for (segment, quads) in self.segments.iter().zip(&self.quads) {
             let cell = ByteCell { tables: self.cell(segment, down).map(|tile| &self.bytes[tile]), quads };
             let pixels = segment.pixels.clone();
-            (self.kernels.blend_bytes)(&from[pixels.clone()], &mut to[pixels], &cell, &self.shares(segment, down));
+            (self.kernels.blend_bytes)(
+                &source[pixels.clone()],
+                &mut target[pixels],
+                &cell,
+                &self.shares(segment, down),
+            );
         }
-        self.mix(|kernels, k| (kernels.mix_bytes)(from, to, k));
+        self.mix(|kernels, k| (kernels.mix_bytes)(source, target, k));
     }
 
     /// Blends row `y` of codes of any depth.
-    pub fn codes(&self, y: usize, from: &[u16], to: &mut [u16]) {
+    pub fn codes(&self, y: usize, source: &[u16], target: &mut [u16]) {
         let down = self.curves.tiles().down(y);
         for segment in &self.segments {
             let luts = self.cell(segment, down).map(|tile| self.curves.lut(tile));
             let pixels = segment.pixels.clone();
-            (self.kernels.blend_words)(&from[pixels.clone()], &mut to[pixels], luts, &self.shares(segment, down));
+            (self.kernels.blend_words)(&source[pixels.clone()], &mut target[pixels], luts, &self.shares(segment, down));
         }
-        self.mix(|kernels, k| (kernels.mix_words)(from, to, k));
+        self.mix(|kernels, k| (kernels.mix_words)(source, target, k));
     }
 
     /// Bytes in tiles too large for `blend_bytes`: a handful of tiles on a huge picture.
-    fn wide_bytes(&self, y: usize, from: &[u8], to: &mut [u8]) {
-        let codes: Vec<u16> = from.iter().map(|byte| u16::from(*byte)).collect();
+    fn wide_bytes(&self, y: usize, source: &[u8], target: &mut [u8]) {
+        let codes: Vec<u16> = source.iter().map(|byte| u16::from(*byte)).collect();
         let mut blended = vec![0; codes.len()];
         self.codes(y, &codes, &mut blended);
-        for (to, code) in to.iter_mut().zip(blended) {
-            *to = code as u8;
+        for (target, code) in target.iter_mut().zip(blended) {
+            *target = code as u8;
         }
     }
 
     /// Does the rest where the strength is not full.
     fn mix(&self, mix: impl FnOnce(&Kernels, u32)) {
-        let k = self.curves.strength.of_256();
+        let k = self.curves.strength.to_256ths();
         if k != 256 {
             mix(self.kernels, k);
         }

@@ -19,7 +19,7 @@ pub enum Colour<'a> {
 
 impl Colour<'_> {
     /// The treatment by `chroma`, with this gain if it follows.
-    pub fn of(chroma: Chroma, gain: u32) -> Self {
+    pub fn new(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Follow if gain != UNIT_GAIN => Colour::Gain(gain),
             Chroma::Keep | Chroma::Follow => Colour::Keep,
@@ -50,6 +50,6 @@ impl Colour<'_> {
 impl From<Chroma> for Colour<'_> {
     /// Where it follows, its gain is 1.
     fn from(chroma: Chroma) -> Self {
-        Colour::of(chroma, UNIT_GAIN)
+        Colour::new(chroma, UNIT_GAIN)
     }
 }

@@ -46,7 +46,7 @@ impl Engine {
     /// An engine whose frames come out of `pool`; `None` on a machine that lacks `isa`.
     pub fn new(isa: Isa, pool: HostPool) -> Option<Self> {
         Some(Engine {
-            kernels: Kernels::of(isa)?,
+            kernels: Kernels::for_isa(isa)?,
             pool,
             words: WordHistogram::new(),
             table: [0; 256],
@@ -83,7 +83,7 @@ impl Engine {
 
     /// The histogram of the luminance in a part of `frame`.
     pub fn histogram(&mut self, frame: &Frame, counted: Rect) -> Histogram {
-        let layout = Layout::of(frame);
+        let layout = Layout::new(frame);
         self.resize_rows(frame.width());
         for y in counted.y..counted.y + counted.height {
             self.count_row(frame, &layout, y, counted.x..counted.x + counted.width);
@@ -99,7 +99,7 @@ impl Engine {
     /// `frame` with its luminance sent through `curve`; planes that hold nothing of what changes are shared with it.
     pub fn map<'a>(&mut self, frame: &Frame, curve: &Curve, colour: impl Into<Colour<'a>>) -> Frame {
         let colour = colour.into();
-        let layout = Layout::of(frame);
+        let layout = Layout::new(frame);
         self.set_curve(curve, &layout, frame.format().descriptor().sample);
         self.rewrite(frame, colour, |engine, y, planes| engine.map_row(frame, &layout, colour, y, planes))
     }
@@ -115,15 +115,15 @@ impl Engine {
         let rewritten = frame.rewritten_planes(colour.changes());
         let colours = colour.changes().then(|| frame.colours());
         let plane = |plane: &Plane| self.pool.plane(plane.row_bytes(), plane.rows());
-        let mut to: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(plane).collect();
+        let mut target: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(plane).collect();
         self.resize_rows(frame.width());
         for y in 0..frame.height() {
-            write_row(self, y, &mut to);
+            write_row(self, y, &mut target);
             if let Some(colours) = &colours {
-                self.chroma.write(self.kernels, frame, (colour, colours), y, &mut to);
+                self.chroma.write(self.kernels, frame, (colour, colours), y, &mut target);
             }
         }
-        frame.replacing(rewritten, to)
+        frame.replacing(rewritten, target)
     }
 
     pub(super) fn resize_rows(&mut self, width: usize) {
@@ -171,9 +171,9 @@ impl Engine {
             Layout::Words => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
             Layout::OtherBytes { offset } => {
                 // An odd width leaves one sample beyond it, which is not picture.
-                let (from, beyond) = first_row(frame, y).split_at(2 * frame.width());
-                let (to, to_beyond) = planes[0].row_mut(y).split_at_mut(2 * frame.width());
-                (kernels.map_every_other)(from, to, &self.table, *offset);
+                let (source, beyond) = first_row(frame, y).split_at(2 * frame.width());
+                let (target, to_beyond) = planes[0].row_mut(y).split_at_mut(2 * frame.width());
+                (kernels.map_every_other)(source, target, &self.table, *offset);
                 to_beyond.copy_from_slice(beyond);
             }
             Layout::Packed(_) | Layout::PlanarBytes(_) => {
@@ -209,8 +209,8 @@ impl Engine {
             let mut gains = vec![0; frame.width()];
             colour.gains(self.kernels, y, 1, &mut gains);
             // Alpha stays.
-            for (plane, to) in planes.iter_mut().enumerate() {
-                to.row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
+            for (plane, target) in planes.iter_mut().enumerate() {
+                target.row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
             }
             let wide = |bytes: &[u8]| bytes.iter().map(|byte| u16::from(*byte)).collect::<Vec<u16>>();
             let of_bytes = (sample.bytes == 1).then(|| [wide(&bytes.before), wide(&bytes.after)]);
@@ -219,11 +219,11 @@ impl Engine {
                 None => [&codes.before, &codes.after],
             };
             let mut moved = vec![0; frame.width()];
-            for of in [r, g, b] {
-                let place = [of.offset, of.step];
-                (kernels.gather)(frame.planes()[of.plane].row(y), sample, place, &mut moved);
+            for component in [r, g, b] {
+                let place = [component.offset, component.step];
+                (kernels.gather)(frame.planes()[component.plane].row(y), sample, place, &mut moved);
                 (kernels.move_with_gains)(&gains, before, after, sample.max(), &mut moved);
-                (kernels.scatter)(&moved, sample, place, planes[of.plane].row_mut(y));
+                (kernels.scatter)(&moved, sample, place, planes[component.plane].row_mut(y));
             }
             return;
         }
@@ -231,24 +231,24 @@ impl Engine {
             Layout::Bytes => planes[0].row_mut(y).copy_from_slice(&bytes.after),
             Layout::Words => (kernels.write_words)(&codes.after, sample, planes[0].row_mut(y)),
             Layout::OtherBytes { offset } => {
-                let to = planes[0].row_mut(y);
-                to.copy_from_slice(first_row(frame, y));
-                (kernels.set_every_other)(&bytes.after, *offset, to);
+                let target = planes[0].row_mut(y);
+                target.copy_from_slice(first_row(frame, y));
+                (kernels.set_every_other)(&bytes.after, *offset, target);
             }
             Layout::Packed(pixel) => {
-                let to = planes[0].row_mut(y);
-                (kernels.move_packed)(first_row(frame, y), &bytes.before, &bytes.after, pixel, to);
+                let target = planes[0].row_mut(y);
+                (kernels.move_packed)(first_row(frame, y), &bytes.before, &bytes.after, pixel, target);
             }
             Layout::PlanarBytes(rgb) => {
                 for plane in rgb.planes {
-                    let (from, to) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
-                    (kernels.move_bytes)(from, &bytes.before, &bytes.after, to);
+                    let (source, target) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
+                    (kernels.move_bytes)(source, &bytes.before, &bytes.after, target);
                 }
             }
             Layout::PlanarWords(rgb) => {
                 for plane in rgb.planes {
-                    let (from, to) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
-                    (kernels.move_words)(from, &codes.before, &codes.after, sample.endian, sample.max(), to);
+                    let (source, target) = (frame.planes()[plane].row(y), planes[plane].row_mut(y));
+                    (kernels.move_words)(source, &codes.before, &codes.after, sample.endian, sample.max(), target);
                 }
             }
             Layout::Any => map_any_row(frame, y, &codes.before, &codes.after, planes[0].row_mut(y)),
@@ -304,20 +304,20 @@ fn read_any_row(frame: &Frame, y: usize, codes: &mut [u16]) {
 }
 
 /// Row `y` with the luminance `after` in place of `before`, whatever the packed format.
-fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], to: &mut [u8]) {
+fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], target: &mut [u8]) {
     let descriptor = frame.format().descriptor();
     let sample = descriptor.sample;
     let row = first_row(frame, y);
     // What lies between the components (chroma, alpha) stays.
-    to.copy_from_slice(row);
+    target.copy_from_slice(row);
     for (x, (&before, &after)) in before.iter().zip(after).enumerate() {
         match descriptor.luminance {
-            Luminance::Stored(luma) => sample.write(to, luma.offset + x * luma.step, after),
+            Luminance::Stored(luma) => sample.write(target, luma.offset + x * luma.step, after),
             Luminance::FromRgb { r, g, b } => {
                 let places = [r, g, b].map(|component| component.offset + x * component.step);
                 let codes = places.map(|index| sample.read(row, index));
                 for (index, code) in places.into_iter().zip(codes) {
-                    sample.write(to, index, moved(code, before, after, sample.max()));
+                    sample.write(target, index, moved(code, before, after, sample.max()));
                 }
             }
         }

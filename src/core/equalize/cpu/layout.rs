@@ -46,7 +46,7 @@ pub struct PlanarRgb {
 
 impl Layout {
     /// The layout of `frame`.
-    pub fn of(frame: &Frame) -> Self {
+    pub fn new(frame: &Frame) -> Self {
         let descriptor = frame.format().descriptor();
         match (descriptor.luminance, descriptor.sample.bytes) {
             (Luminance::Stored(Component { step: 1, .. }), 1) => Layout::Bytes,

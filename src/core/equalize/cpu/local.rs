@@ -11,7 +11,7 @@ use crate::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles, mirrored};
 impl Engine {
     /// The histograms of the luminance in the tiles of `frame`.
     pub fn tile_histograms(&mut self, frame: &Frame, tiles: Tiles, bins: Option<u32>) -> TileHistograms {
-        let layout = Layout::of(frame);
+        let layout = Layout::new(frame);
         let wide = frame.format().descriptor().sample.bytes == 2;
         let mut counters = TileCounters::new(tiles, TileBins::new(frame.levels(), bins), wide);
         self.resize_rows(frame.width());
@@ -37,7 +37,7 @@ impl Engine {
     /// shared with it.
     pub fn map_tiles<'a>(&mut self, frame: &Frame, curves: &TileCurves, colour: impl Into<Colour<'a>>) -> Frame {
         let colour = colour.into();
-        let layout = Layout::of(frame);
+        let layout = Layout::new(frame);
         let mut blend = Blend::new(curves, self.kernels);
         self.rewrite(frame, colour, |engine, y, planes| engine.blend_row(frame, &layout, y, &mut blend, planes, colour))
     }

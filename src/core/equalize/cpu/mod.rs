@@ -101,14 +101,14 @@ impl Cpu {
             let Ok(thread) = worker()?.spawn(waiting.clone(), results.clone()) else { break };
             started.push(thread);
         }
-        let own = if started.is_empty() { Some((worker()?, results)) } else { None };
+        let alone = if started.is_empty() { Some((worker()?, results)) } else { None };
         Some(Cpu {
             isa,
             in_order,
             jobs: Some(jobs),
             done,
             threads: started,
-            own,
+            own: alone,
             next_ticket: 0,
             frames: 0,
             waiting: 0,
@@ -227,5 +227,5 @@ impl Drop for Cpu {
 
 /// The steps of denoising, compiled for `isa`; `None` on a machine that lacks it.
 pub fn denoise_steps(isa: Isa) -> Option<Steps> {
-    simd::Kernels::of(isa).map(simd::Kernels::denoise_steps)
+    simd::Kernels::for_isa(isa).map(simd::Kernels::denoise_steps)
 }

@@ -28,7 +28,7 @@ impl TileCounters {
         let (mut bytes, mut words, mut bin_of) = (Vec::new(), Vec::new(), Vec::new());
         if wide {
             words = vec![[0; 2]; tiles.columns * bins.count()];
-            bin_of = (0..bins.levels().codes()).map(|code| bins.of_code(code as u16) as u16).collect();
+            bin_of = (0..bins.levels().codes()).map(|code| bins.bin(code as u16) as u16).collect();
         } else {
             bytes = vec![[[0; 256]; TURNS]; tiles.columns];
         }
@@ -69,7 +69,7 @@ impl TileCounters {
             self.counts.resize(start + self.bins.count(), 0);
             for code in 0..256 {
                 let count: u32 = tile.iter().map(|turn| turn[code]).sum();
-                self.counts[start + self.bins.of_code(code as u16)] += u64::from(count);
+                self.counts[start + self.bins.bin(code as u16)] += u64::from(count);
             }
             *tile = [[0; 256]; TURNS];
         }

@@ -152,12 +152,12 @@ impl Engine {
             Mapping::Curve { curve, chroma_gain } => {
                 applied.curves = reported(work, curve.codes());
                 applied.chroma_gain = Some(*chroma_gain);
-                self.map(frame, curve, Colour::of(chroma, *chroma_gain))
+                self.map(frame, curve, Colour::new(chroma, *chroma_gain))
             }
             Mapping::Tiles { window, tone } => {
-                let curves = TileCurves::equalizing(window, settings, &tone.of_tiles());
+                let curves = TileCurves::equalizing(window, settings, &tone.tile_levels());
                 applied.curves = reported(work, curves.luts());
-                self.map_tiles(frame, &curves, Colour::of(chroma, tone.chroma_gain))
+                self.map_tiles(frame, &curves, Colour::new(chroma, tone.chroma_gain))
             }
             Mapping::Veil(veil) => {
                 let tiles = Veil::tiles((frame.width(), frame.height()));

@@ -79,14 +79,14 @@ impl Depth {
             self.under_way.push_back(below.map(|format| Below { format, was_lifted: false }));
             return Ok((frame, settings));
         }
-        let to = depths.iter().find_map(|&depth| sibling(format, depth)).ok_or(Error::NoDeeperFormat { format })?;
+        let target = depths.iter().find_map(|&depth| sibling(format, depth)).ok_or(Error::NoDeeperFormat { format })?;
         let below = Below { format, was_lifted: !always };
         self.under_way.push_back(Some(below).filter(|_| self.output != OutputDepth::Ten));
         let is_full = frame.range() == Range::Full;
         let levels = if is_full { Levels::full(8) } else { Levels::limited(8) };
-        let lift = if always { Lift::plain(to.depth(), is_full) } else { Lift::noisy(to.depth(), is_full) };
+        let lift = if always { Lift::plain(target.depth(), is_full) } else { Lift::noisy(target.depth(), is_full) };
         // Without noise, a code becomes several too.
-        let steps = if always { 1 << (to.depth() - 8) } else { u32::from(lift.steps) };
+        let steps = if always { 1 << (target.depth() - 8) } else { u32::from(lift.steps) };
         let settings = Settings {
             bins: settings.bins.or(Some(levels.count() as u32)),
             plateau: match settings.plateau {
@@ -96,7 +96,7 @@ impl Depth {
             },
             ..settings
         };
-        Ok((self.lifted(&frame, to, lift)?, settings))
+        Ok((self.lifted(&frame, target, lift)?, settings))
     }
 
     /// Drops the frame that was lifted first: it will not be lowered.
@@ -123,21 +123,21 @@ impl Depth {
         self.lowered(frame, &Below { format, was_lifted: false })
     }
 
-    fn lifted(&mut self, frame: &Frame, to: PixelFormat, light: Lift) -> Result<Frame> {
+    fn lifted(&mut self, frame: &Frame, target: PixelFormat, light: Lift) -> Result<Frame> {
         frame.bring_down()?;
-        let mut planes = planes(&self.pool, frame, to);
-        let sample = to.descriptor().sample;
-        for (from, into) in parts(frame.format()).into_iter().zip(parts(to)) {
-            let lift = match from.kind {
+        let mut planes = planes(&self.pool, frame, target);
+        let sample = target.descriptor().sample;
+        for (source, into) in parts(frame.format()).into_iter().zip(parts(target)) {
+            let lift = match source.kind {
                 Kind::Light => light,
-                Kind::Chroma => Lift::plain(to.depth(), false),
-                Kind::Alpha => Lift::plain(to.depth(), true),
+                Kind::Chroma => Lift::plain(target.depth(), false),
+                Kind::Alpha => Lift::plain(target.depth(), true),
             };
-            let width = frame.width().div_ceil(1 << from.log2_width);
+            let width = frame.width().div_ceil(1 << source.log2_width);
             self.words.resize(width, 0);
-            for y in 0..frame.height().div_ceil(1 << from.log2_height) {
-                let row = frame.planes()[from.at.plane].row(y);
-                let codes = if from.at.step == 1 { row } else { gathered(row, from.at, width, &mut self.bytes) };
+            for y in 0..frame.height().div_ceil(1 << source.log2_height) {
+                let row = frame.planes()[source.at.plane].row(y);
+                let codes = if source.at.step == 1 { row } else { gathered(row, source.at, width, &mut self.bytes) };
                 lift.row(y, codes, &mut self.words);
                 let out = planes[into.at.plane].row_mut(y);
                 if into.at.step == 1 {
@@ -151,7 +151,7 @@ impl Depth {
                 }
             }
         }
-        like(frame, to, planes)
+        like(frame, target, planes)
     }
 
     fn lowered(&mut self, frame: &Frame, below: &Below) -> Result<Frame> {
@@ -159,24 +159,24 @@ impl Depth {
         let mut planes = planes(&self.pool, frame, below.format);
         let sample = frame.format().descriptor().sample;
         let is_full = frame.range() == Range::Full;
-        for (from, into) in parts(frame.format()).into_iter().zip(parts(below.format)) {
-            let lower = match from.kind {
+        for (source, into) in parts(frame.format()).into_iter().zip(parts(below.format)) {
+            let lower = match source.kind {
                 Kind::Light => Lower::new(sample.depth, is_full, !below.was_lifted),
                 Kind::Chroma => Lower::new(sample.depth, false, false),
                 Kind::Alpha => Lower::new(sample.depth, true, false),
             };
-            let width = frame.width().div_ceil(1 << from.log2_width);
+            let width = frame.width().div_ceil(1 << source.log2_width);
             self.words.resize(width, 0);
             self.bytes.resize(width, 0);
-            for y in 0..frame.height().div_ceil(1 << from.log2_height) {
-                let row = frame.planes()[from.at.plane].row(y);
-                if from.at.step == 1 && sample.endian == Endian::Little {
+            for y in 0..frame.height().div_ceil(1 << source.log2_height) {
+                let row = frame.planes()[source.at.plane].row(y);
+                if source.at.step == 1 && sample.endian == Endian::Little {
                     for (code, bytes) in self.words.iter_mut().zip(row.chunks_exact(2)) {
                         *code = (u16::from_le_bytes([bytes[0], bytes[1]]) >> sample.shift).min(sample.max());
                     }
                 } else {
                     for (x, code) in self.words.iter_mut().enumerate() {
-                        *code = sample.read(row, from.at.offset + x * from.at.step);
+                        *code = sample.read(row, source.at.offset + x * source.at.step);
                     }
                 }
                 let out = planes[into.at.plane].row_mut(y);
@@ -211,9 +211,9 @@ pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec
 }
 
 /// The samples of a component of 8 bits, one after the other.
-fn gathered<'a>(row: &[u8], at: Component, width: usize, bytes: &'a mut Vec<u8>) -> &'a [u8] {
+fn gathered<'a>(row: &[u8], component: Component, width: usize, bytes: &'a mut Vec<u8>) -> &'a [u8] {
     bytes.clear();
-    bytes.extend(row[at.offset..].iter().step_by(at.step).take(width));
+    bytes.extend(row[component.offset..].iter().step_by(component.step).take(width));
     bytes
 }
 

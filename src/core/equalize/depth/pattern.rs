@@ -40,11 +40,11 @@ mod tests {
             let set = !self.is_set[place];
             self.is_set[place] = set;
             let reach = WEIGHTS.len() as isize - 1;
-            let at = |from: usize, step: isize| (from as isize + step).rem_euclid(SIZE as isize) as usize;
+            let value_at = |start: usize, step: isize| (start as isize + step).rem_euclid(SIZE as isize) as usize;
             for dy in -reach..=reach {
                 for dx in -reach..=reach {
                     let weight = WEIGHTS[dx.unsigned_abs()] * WEIGHTS[dy.unsigned_abs()];
-                    let crowd = &mut self.crowd[at(place / SIZE, dy) * SIZE + at(place % SIZE, dx)];
+                    let crowd = &mut self.crowd[value_at(place / SIZE, dy) * SIZE + value_at(place % SIZE, dx)];
                     *crowd = if set { *crowd + weight } else { *crowd - weight };
                 }
             }
@@ -79,11 +79,11 @@ mod tests {
             }
         }
         loop {
-            let from = points.cluster();
-            points.flip(from);
-            let to = points.void();
-            points.flip(to);
-            if from == to {
+            let source = points.cluster();
+            points.flip(source);
+            let target = points.void();
+            points.flip(target);
+            if source == target {
                 break;
             }
         }

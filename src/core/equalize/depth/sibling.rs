@@ -25,25 +25,25 @@ pub struct Part {
 /// The parts of a format: luma, or red, green and blue; then chroma, then alpha.
 pub fn parts(format: PixelFormat) -> Vec<Part> {
     let descriptor = format.descriptor();
-    let whole = |kind, at| Part { kind, at, log2_width: 0, log2_height: 0 };
+    let whole = |kind, component| Part { kind, at: component, log2_width: 0, log2_height: 0 };
     let mut parts = match descriptor.luminance {
         Luminance::Stored(luma) => vec![whole(Kind::Light, luma)],
-        Luminance::FromRgb { r, g, b } => [r, g, b].map(|at| whole(Kind::Light, at)).to_vec(),
+        Luminance::FromRgb { r, g, b } => [r, g, b].map(|component| whole(Kind::Light, component)).to_vec(),
     };
     if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = descriptor.chroma {
-        parts.extend([cb, cr].map(|at| Part { kind: Kind::Chroma, at, log2_width, log2_height }));
+        parts.extend([cb, cr].map(|component| Part { kind: Kind::Chroma, at: component, log2_width, log2_height }));
     }
     if format.has_alpha() {
         // A plane of its own, or the place in a pixel that no other sample has.
         let taken: Vec<usize> = parts.iter().map(|part| part.at.offset).collect();
-        let at = match descriptor.planes() {
+        let component = match descriptor.planes() {
             [_, _, _, _] => Component { plane: 3, offset: 0, step: 1 },
             _ => {
                 let step = parts[0].at.step;
                 Component { plane: 0, offset: (0..step).find(|offset| !taken.contains(offset)).unwrap_or(0), step }
             }
         };
-        parts.push(whole(Kind::Alpha, at));
+        parts.push(whole(Kind::Alpha, component));
     }
     parts
 }
@@ -51,18 +51,19 @@ pub fn parts(format: PixelFormat) -> Vec<Part> {
 /// The format of this depth with the same samples as `format`: of more than 8 bits a planar one, which every backend
 /// reads fastest, of 8 bits one of the same layout.
 pub fn sibling(format: PixelFormat, depth: u8) -> Option<PixelFormat> {
-    let own = format.descriptor();
+    let described = format.descriptor();
     let subsampling = |format: PixelFormat| format.descriptor().chroma.map(|c| (c.log2_width, c.log2_height));
     let is_alike = |other: PixelFormat| {
         let descriptor = other.descriptor();
         let is_plain = descriptor.sample.endian == Endian::Little && descriptor.sample.shift == 0;
         let layout = |format: PixelFormat| (format.descriptor().luminance, format.descriptor().chroma);
         let is_planar = descriptor.planes().iter().all(|plane| plane.samples == 1);
-        let fits = if depth == 8 { layout(other) == layout(format) } else { is_planar || own.model == Model::Gray };
+        let fits =
+            if depth == 8 { layout(other) == layout(format) } else { is_planar || described.model == Model::Gray };
         other.depth() == depth
             && is_plain
             && fits
-            && descriptor.model == own.model
+            && descriptor.model == described.model
             && subsampling(other) == subsampling(format)
             && other.has_alpha() == format.has_alpha()
     };
@@ -77,8 +78,8 @@ mod tests {
     fn every_deep_format_has_a_sibling_of_eight_bits_with_the_same_layout() {
         for &format in PixelFormat::ALL.iter().filter(|format| format.depth() > 8) {
             let found = sibling(format, 8).unwrap_or_else(|| panic!("{format} has none"));
-            let at = |format| parts(format).iter().map(|part| (part.kind, part.at)).collect::<Vec<_>>();
-            assert_eq!(at(found), at(format), "{format} and {found}");
+            let value_at = |format| parts(format).iter().map(|part| (part.kind, part.at)).collect::<Vec<_>>();
+            assert_eq!(value_at(found), value_at(format), "{format} and {found}");
         }
     }
 

@@ -30,12 +30,12 @@ impl TileBins {
     }
 
     /// The bin of a code.
-    pub fn of_code(&self, code: u16) -> usize {
+    pub fn bin(&self, code: u16) -> usize {
         self.levels.level_of(code) * self.count / self.levels.count()
     }
 
     /// The first and the last bin of a range of levels (first and last), counted from lo.
-    pub fn of_range(&self, (first, last): (u32, u32)) -> (usize, usize) {
+    pub fn bin_range(&self, (first, last): (u32, u32)) -> (usize, usize) {
         let bin = |level: u32| level as usize * self.count / self.levels.count();
         (bin(first), bin(last))
     }

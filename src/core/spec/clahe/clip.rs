@@ -6,7 +6,7 @@ use crate::spec::Gain;
 /// each gets `excess / n`, and from the first on every `max(n / R, 1)`-th bin gets one more until the remainder `R` is
 /// used up. The sum `N` of the counts does not change.
 pub fn clip(counts: &mut [u64], max_gain: Gain, (first, last): (usize, usize)) {
-    let Some(g) = max_gain.of_256() else { return };
+    let Some(g) = max_gain.to_256ths() else { return };
     let bins = (last - first + 1) as u64;
     let total: u64 = counts.iter().sum();
     let cap = (u64::from(g) * total / (256 * bins)).max(1);

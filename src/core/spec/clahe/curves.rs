@@ -4,7 +4,7 @@ use super::{TileBins, TileHistograms, Tiles, clip};
 use crate::spec::detail::Detail;
 use crate::spec::{Gain, Levels, Line, Settings, Strength};
 
-/// How the curves of tiles come of their counts; [`Tone::of_tiles`](crate::spec::Tone::of_tiles) has it.
+/// How the curves of tiles come of their counts; [`Tone::tile_levels`](crate::spec::Tone::tile_levels) has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLevels {
     /// The line of the base, where detail is brought out.
@@ -43,7 +43,7 @@ impl TileCurves {
             let total = match beside.detail {
                 Some(detail) => detail.steps(&mut clipped, bins, &beside.line, beside.ceiling),
                 None => {
-                    clip(&mut clipped, beside.max_gain, bins.of_range(beside.range));
+                    clip(&mut clipped, beside.max_gain, bins.bin_range(beside.range));
                     clipped.iter().sum()
                 }
             };
@@ -73,8 +73,8 @@ impl TileCurves {
                 sum += u64::from(lut[code]) * (across_weight * down_weight) as u64;
             }
         }
-        let blended = Share::of(sum, (width * height) as u64).half_even();
-        let k = u64::from(self.strength.of_256());
+        let blended = Share::new(sum, (width * height) as u64).half_even();
+        let k = u64::from(self.strength.to_256ths());
         ((code as u64 * (256 - k) + blended * k + 128) >> 8) as u16
     }
 
@@ -104,15 +104,15 @@ fn push_lut(luts: &mut Vec<u16>, (counts, total): (&[u64], u64), bins: TileBins,
     let levels = bins.levels();
     let steps = u64::from(beside.ceiling);
     // c*(L-1) / N, updated by additions: with a division for each level, divisions take most of the time at 16 bits.
-    let mut share = Share::of(0, total);
-    let one = Share::of(steps, total);
+    let mut share = Share::new(0, total);
+    let one = Share::new(steps, total);
     let start = luts.len();
     luts.resize(start + usize::from(levels.lo()), 0);
     for (bin, &count) in counts.iter().enumerate() {
         let width = bins.levels_of(bin).len() as u64;
         // h*(j+1)/w in the same way: each level gets h/w, and one more when the remainders add up to w.
         let (each, rest) = if width == 1 { (count, 0) } else { (count / width, count % width) };
-        let each = Share::of(each * steps, total);
+        let each = Share::new(each * steps, total);
         let mut remainders = 0;
         for _ in 0..width {
             share.add(each);
@@ -147,7 +147,7 @@ struct Share {
 
 impl Share {
     /// `part / whole`.
-    fn of(part: u64, whole: u64) -> Self {
+    fn new(part: u64, whole: u64) -> Self {
         Share { quotient: part / whole, rest: part % whole, whole }
     }
 

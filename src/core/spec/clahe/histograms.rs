@@ -27,7 +27,7 @@ impl TileHistograms {
 
     /// Counts the sample at pixel (x, y) of the padded picture.
     pub fn add(&mut self, x: usize, y: usize, code: u16) {
-        self.counts[self.tiles.at(x, y) * self.bins.count() + self.bins.of_code(code)] += 1;
+        self.counts[self.tiles.at(x, y) * self.bins.count() + self.bins.bin(code)] += 1;
     }
 
     /// The grid.

@@ -50,12 +50,12 @@ impl Tiles {
 
     /// The columns of tiles to the left and to the right of pixel column `x`.
     pub fn across(&self, x: usize) -> Neighbours {
-        Neighbours::of(x, self.width, self.columns)
+        Neighbours::new(x, self.width, self.columns)
     }
 
     /// The rows of tiles above and below pixel row `y`.
     pub fn down(&self, y: usize) -> Neighbours {
-        Neighbours::of(y, self.height, self.rows)
+        Neighbours::new(y, self.height, self.rows)
     }
 }
 
@@ -79,10 +79,10 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// The neighbours of coordinate `at` in a row of `count` tiles of `size` pixels.
-    pub fn of(at: usize, size: usize, count: usize) -> Self {
+    /// The neighbours of coordinate `index` in a row of `count` tiles of `size` pixels.
+    pub fn new(index: usize, size: usize, count: usize) -> Self {
         // a = 2 * at - size, plus one period to keep it positive.
-        let a = 2 * at + size;
+        let a = 2 * index + size;
         let (after, weight) = (a / (2 * size), a % (2 * size));
         Neighbours { tiles: [after.saturating_sub(1).min(count - 1), after.min(count - 1)], weight }
     }

@@ -10,7 +10,7 @@
 
 use super::cast;
 use super::line;
-use super::points::{Occurrences, Points, WHITE, luma, of_255, ratio, saturation, times};
+use super::points::{Occurrences, Points, WHITE, from_255, luma, ratio, saturation, times};
 use super::tuning::belief::*;
 
 /// How far each part is believed, in 4096ths.
@@ -31,27 +31,27 @@ impl Belief {
     pub const FULL: Belief = Belief { water: 4096, line: 4096, veil: 4096, dark: 4096 };
 
     /// How far each part is believed for these points.
-    pub fn of(points: &Points) -> Self {
-        let lumas = Occurrences::of(points.luma());
+    pub fn new(points: &Points) -> Self {
+        let lumas = Occurrences::new(points.luma());
         let steps = points.steps();
         let [step, strong, strongest] = [500_000, 900_000, 990_000].map(|share| steps.at(share));
-        let texture = ratio(step + of_255(1), strongest + of_255(1));
-        let edges = ratio(strong + of_255(1), strongest + of_255(1));
+        let texture = ratio(step + from_255(1), strongest + from_255(1));
+        let edges = ratio(strong + from_255(1), strongest + from_255(1));
         let of_white = |level: i32| ratio(level, WHITE);
         let black = of_white(points.channels().iter().fold(WHITE, |least, levels| least.min(levels.at(1_000))));
         let headroom = of_white(WHITE - line::ends(points)[1]);
         let bright_tint = saturation(points.corners(5_000)[1]);
         let lit = || points.rgb_where(cast::is_lit);
         // Levels stand for 2048ths here.
-        let warmth = Occurrences::of(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
+        let warmth = Occurrences::new(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
         let warmest = 2 * warmth.at(980_000);
         let variety = variety(lit());
         let (above, count) =
             points.upper_third().fold((0, 0), |(sum, count), rgb| (sum + i64::from(saturation(rgb)), count + 1));
         let colour_above = (above / count.max(1)) as i32;
         let light = cast::light(points);
-        let sum = |base: i32, of: &[(i32, i32)]| {
-            of.iter().fold(base, |sum, (value, weight)| sum + times(*value, *weight)).clamp(0, 4096)
+        let sum = |base: i32, parts: &[(i32, i32)]| {
+            parts.iter().fold(base, |sum, (value, weight)| sum + times(*value, *weight)).clamp(0, 4096)
         };
 
         Belief {
@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn a_veil_is_believed_over_what_is_smooth_and_not_over_strong_edges() {
-        let smooth = Belief::of(&Points::of_levels(|x, y| (110 + (7 * x + 5 * y) % 9 + y) as u16));
-        let edged = Belief::of(&Points::of_levels(|x, y| (20 + 180 * ((x / 16 + y / 12) % 2)) as u16));
+        let smooth = Belief::new(&Points::from_levels(|x, y| (110 + (7 * x + 5 * y) % 9 + y) as u16));
+        let edged = Belief::new(&Points::from_levels(|x, y| (20 + 180 * ((x / 16 + y / 12) % 2)) as u16));
         assert_eq!((smooth.veil, edged.veil), (4096, 0));
     }
 }

@@ -9,7 +9,7 @@
 //! under water that is so everywhere, and the ends lie further in. In the dark the channels have no offsets, and their
 //! gains are those of their exposures (`dark.rs`).
 
-use super::points::{Occurrences, Points, WHITE, between, luma, of_255, ramp, ratio, saturation, times};
+use super::points::{Occurrences, Points, WHITE, between, from_255, luma, ramp, ratio, saturation, times};
 use super::tuning::cast::*;
 use super::tuning::dark;
 
@@ -25,7 +25,7 @@ pub struct Cast {
 impl Cast {
     /// The cast of these points, the darkest of which have this mean colour; that of water is believed as far as
     /// `water_is_believed`, in 4096ths.
-    pub fn of(points: &Points, darkest: [i32; 3], water_is_believed: i32) -> Self {
+    pub fn new(points: &Points, darkest: [i32; 3], water_is_believed: i32) -> Self {
         let (water, other) = (times(water(points), water_is_believed), share(points, darkest));
         Cast { share: water.max(other), water: ratio(water, water.max(other)) }
     }
@@ -35,8 +35,10 @@ impl Cast {
 fn share(points: &Points, darkest: [i32; 3]) -> i32 {
     let channels = points.channels();
     let [low, high] = [1_000, 999_000].map(|share| channels.each_ref().map(|levels| levels.at(share)));
-    let (least, most) =
-        (|of: [i32; 3]| of.into_iter().min().unwrap_or(0), |of: [i32; 3]| of.into_iter().max().unwrap_or(0));
+    let (least, most) = (
+        |colour: [i32; 3]| colour.into_iter().min().unwrap_or(0),
+        |colour: [i32; 3]| colour.into_iter().max().unwrap_or(0),
+    );
     let saturation = least_saturation(points);
     let neutral = ramp(saturation, SATURATED[0], SATURATED[1]);
     let bright = ramp(4096 - ratio(least(high), most(high)), BRIGHT_TINT[0], BRIGHT_TINT[1]);
@@ -59,14 +61,14 @@ fn share(points: &Points, darkest: [i32; 3]) -> i32 {
 
 /// How far from neutral the most neutral points are that are not black, in 4096ths.
 pub fn least_saturation(points: &Points) -> i32 {
-    let lit = points.rgb_where(|luma| luma > of_255(20));
+    let lit = points.rgb_where(|luma| luma > from_255(20));
     // Levels stand for 4096ths here.
-    Occurrences::of(lit.map(saturation)).at(20_000)
+    Occurrences::new(lit.map(saturation)).at(20_000)
 }
 
 /// Whether what has this luma is lit.
 pub fn is_lit(luma: i32) -> bool {
-    luma > of_255(12)
+    luma > from_255(12)
 }
 
 /// The share of `whole` that `part` lacks, from `none` to `all`, in 4096ths.
@@ -76,7 +78,7 @@ fn lacks(part: i32, whole: i32, [none, all]: [i32; 2]) -> i32 {
 
 /// How much red the brightest points lack, in 4096ths.
 pub fn brightest_lack_red(points: &Points) -> i32 {
-    let glow = Occurrences::of(points.luma().filter(|luma| is_lit(*luma))).at(950_000);
+    let glow = Occurrences::new(points.luma().filter(|luma| is_lit(*luma))).at(950_000);
     let brightest = points.mean_where(|luma| is_lit(luma) && luma >= glow);
     lacks(brightest[0], brightest.into_iter().fold(0, i32::max), WATER_BRIGHT_RED)
 }
@@ -104,10 +106,10 @@ fn water(points: &Points) -> i32 {
 /// becomes garish under water: where only green is left, the little red that differs would be stretched to all colours.
 pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     let Cast { share, water } = cast;
-    let of = |other: i32, of_water: i32| between(other, of_water, water);
-    let ends = of(ENDS[0], ENDS[1]) as u32;
-    let (to_corners, most_gain) = (of(TO_CORNERS[0], TO_CORNERS[1]), of(MOST_GAIN[0], MOST_GAIN[1]));
-    let (black, white) = (of(BECOMES[0][0], BECOMES[1][0]), of(BECOMES[0][1], BECOMES[1][1]));
+    let value_of = |other: i32, of_water: i32| between(other, of_water, water);
+    let ends = value_of(ENDS[0], ENDS[1]) as u32;
+    let (to_corners, most_gain) = (value_of(TO_CORNERS[0], TO_CORNERS[1]), value_of(MAX_GAIN[0], MAX_GAIN[1]));
+    let (black, white) = (value_of(BECOMES[0][0], BECOMES[1][0]), value_of(BECOMES[0][1], BECOMES[1][1]));
     let channels = points.channels();
     let [dark, bright] = points.corners(CORNERS);
     let (mut gains, mut offsets, mut lacks) = ([4096; 3], [0; 3], 0);
@@ -115,7 +117,7 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
         let (low, high) = (levels.at(ends), levels.at(1_000_000 - ends));
         let low = between(low, dark[channel].max(low), to_corners);
         let high = between(high, bright[channel].min(high), to_corners);
-        let needed = ratio(white - black, (high - low).max(of_255(8)));
+        let needed = ratio(white - black, (high - low).max(from_255(8)));
         let gain = needed.min(most_gain);
         lacks = lacks.max(4096 - ratio(gain, needed));
         gains[channel] = between(4096, gain, share);
@@ -124,7 +126,7 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     let balanced = points.rgb().map(|rgb| {
         std::array::from_fn(|channel| (times(rgb[channel], gains[channel]) + offsets[channel]).clamp(0, WHITE))
     });
-    let garish = times(4096 - ratio(MOST_CHROMA, chroma(balanced).max(MOST_CHROMA)), water);
+    let garish = times(4096 - ratio(MAX_CHROMA, chroma(balanced).max(MAX_CHROMA)), water);
     let paler = |by: i32| 4096 - times(by, share);
     (gains, offsets, times(paler(times(lacks, PALER)), paler(garish)))
 }
@@ -144,37 +146,37 @@ mod tests {
     use crate::spec::Lattice;
 
     /// The share of a cast over shades of one colour, of 255, down to a quarter of it.
-    fn of_shades(colour: [u16; 3]) -> i32 {
+    fn shade_share(colour: [u16; 3]) -> i32 {
         let (columns, rows) = (64, 36);
         let shade =
             |point: usize| colour.map(|level| level / 4 + level * (point % columns) as u16 * 3 / 4 / columns as u16);
         let rgb: Vec<[u16; 3]> = (0..columns * rows).map(shade).collect();
         let luma = rgb.iter().map(|rgb| rgb.iter().sum::<u16>() / 3).collect();
-        let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
-        Cast::of(&points, points.corners(5_000)[0], 4096).share
+        let points = Points::new(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+        Cast::new(&points, points.corners(5_000)[0], 4096).share
     }
 
     #[test]
     fn what_would_become_garish_under_water_is_made_paler() {
         let (columns, rows) = (64, 36);
-        let of = |red: fn(u16) -> u16| {
+        let value_of = |red: fn(u16) -> u16| {
             let rgb: Vec<[u16; 3]> = (0..columns * rows)
                 .map(|point| 60 + 2 * (point % columns) as u16)
                 .map(|level| [red(level), level, level])
                 .collect();
             let luma = rgb.iter().map(|rgb| rgb[1]).collect();
-            let points = Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+            let points = Points::new(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
             balance(&points, Cast { share: 4096, water: 4096 }).2
         };
-        assert_eq!(of(|level| level / 2), 4096, "red goes with the rest");
-        assert!(of(|level| 100 - level / 2) < 3072, "red goes against the rest");
+        assert_eq!(value_of(|level| level / 2), 4096, "red goes with the rest");
+        assert!(value_of(|level| 100 - level / 2) < 3072, "red goes against the rest");
     }
 
     #[test]
     fn leaves_are_no_cast_and_warm_light_is() {
-        assert_eq!(of_shades([200, 200, 200]), 0, "gray");
-        assert_eq!(of_shades([110, 200, 60]), 0, "a meadow");
-        assert!(of_shades([230, 160, 90]) > 2048, "an old film");
-        assert_eq!(of_shades([60, 150, 160]), 4096, "water");
+        assert_eq!(shade_share([200, 200, 200]), 0, "gray");
+        assert_eq!(shade_share([110, 200, 60]), 0, "a meadow");
+        assert!(shade_share([230, 160, 90]) > 2048, "an old film");
+        assert_eq!(shade_share([60, 150, 160]), 4096, "water");
     }
 }

@@ -28,7 +28,7 @@ impl Contrast {
     /// gain above `max_gain`; all in 4096ths.
     pub fn for_points(points: &Points, part: i32, dark: i32, max_gain: i32) -> Self {
         let scene = points.without_letters();
-        let lumas = Occurrences::of(scene.luma());
+        let lumas = Occurrences::new(scene.luma());
         let ends = [ENDS + times(DARK_ENDS, dark) as u32, 1_000_000 - ENDS];
         let [p, q] = ends.map(|share| lumas.at(share));
         let used = q - p;
@@ -55,8 +55,9 @@ impl Contrast {
     /// The output for a level.
     pub fn applied(&self, level: i32) -> i32 {
         let ([p, q], [low, high]) = (self.ends, self.becomes);
-        let along =
-            |from: [i32; 2], to: [i32; 2]| to[0] + times(level - from[0], ratio(to[1] - to[0], from[1] - from[0]));
+        let along = |before: [i32; 2], after: [i32; 2]| {
+            after[0] + times(level - before[0], ratio(after[1] - after[0], before[1] - before[0]))
+        };
         if *self == Contrast::NONE {
             level
         } else if level < p {
@@ -72,28 +73,28 @@ impl Contrast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::natural::points::of_255;
+    use crate::spec::natural::points::from_255;
 
     /// What half a percent lies below and above in levels from 60 to 159, and what becomes of it with this largest gain.
-    fn of_flat(max_gain: i32) -> Contrast {
-        Contrast::for_points(&Points::of_levels(|x, y| 60 + ((x + 7 * y) % 100) as u16), 4096, 0, max_gain)
+    fn flat_contrast(max_gain: i32) -> Contrast {
+        Contrast::for_points(&Points::from_levels(|x, y| 60 + ((x + 7 * y) % 100) as u16), 4096, 0, max_gain)
     }
 
     #[test]
     fn ends_go_most_of_the_way_and_what_lies_outside_keeps_room() {
-        let flat = of_flat(i32::MAX);
-        let [p, q] = [60, 159].map(|level| flat.applied(of_255(level)));
-        assert!((of_255(10)..of_255(25)).contains(&p) && (of_255(230)..of_255(245)).contains(&q), "{p} {q}");
+        let flat = flat_contrast(i32::MAX);
+        let [p, q] = [60, 159].map(|level| flat.applied(from_255(level)));
+        assert!((from_255(10)..from_255(25)).contains(&p) && (from_255(230)..from_255(245)).contains(&q), "{p} {q}");
         let levels: Vec<i32> = (0..=WHITE).step_by(16).map(|level| flat.applied(level)).collect();
         assert!(levels.is_sorted() && levels.first() == Some(&0) && levels.last() == Some(&WHITE), "{levels:?}");
     }
 
     #[test]
     fn a_largest_gain_holds_both_ends() {
-        let held = of_flat(4096 + 1024);
+        let held = flat_contrast(4096 + 1024);
         assert!(held.gain() <= 4096 + 1024 + 64, "{}", held.gain());
-        assert!(held.applied(of_255(60)) < of_255(60) && held.applied(of_255(159)) > of_255(159), "{held:?}");
-        let none = of_flat(4096);
+        assert!(held.applied(from_255(60)) < from_255(60) && held.applied(from_255(159)) > from_255(159), "{held:?}");
+        let none = flat_contrast(4096);
         assert!((0..=WHITE).step_by(16).all(|level| none.applied(level).abs_diff(level) <= 2), "{none:?}");
     }
 }

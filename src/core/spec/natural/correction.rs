@@ -3,14 +3,14 @@
 use super::belief::Belief;
 use super::cast::{self, Cast};
 use super::contrast::Contrast;
-use super::in_light::{InLight, MOST_PEAK, balance_of_codes};
+use super::in_light::{InLight, MAX_PEAK, balance_of_codes};
 use super::line::Line;
 use super::meant::Meant;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
 use super::tuning::contrast::{MAX_GAIN, MIN_LIGHT};
-use super::tuning::line::OF_DARK;
-use super::tuning::noise::{LEAST_NOISE, LIFTED, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
+use super::tuning::line::DARK_SHARE;
+use super::tuning::noise::{LIFTED, MIN_NOISE, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
 use super::tuning::noticeable::MOVES;
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
 use super::veil::{Regions, Veil};
@@ -72,13 +72,13 @@ impl Correction {
 
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
     /// Colours stay as they are unless `takes_cast`.
-    pub fn of(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
+    pub fn new(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
         let chooses = !faithful && !points.transfer.is_hdr();
         let meant = if assumed == Assumed::Nothing && chooses { Meant::for_points(&points) } else { Meant::default() };
         let (there, looks_log) = (points.presence(), log::likeness(&points));
-        let sure = |of: Assumed, measured: i32| if assumed == of { there } else { measured };
+        let sure = |assumption: Assumed, measured: i32| if assumed == assumption { there } else { measured };
         let is_told = assumed != Assumed::Nothing || points.transfer.is_hdr();
-        let believed = if is_told { Belief::FULL } else { Belief::of(&points.without_letters()) };
+        let believed = if is_told { Belief::FULL } else { Belief::new(&points.without_letters()) };
         let darkest_colour = points.corners(5_000)[0];
         let darkest = dark::black_of(darkest_colour);
         let (seems_dark, under_letters) = dark::share(&points, darkest);
@@ -87,11 +87,11 @@ impl Correction {
         let of_cast = match assumed {
             _ if !takes_cast => Cast { share: 0, water: 0 },
             Assumed::Cast => Cast { share: there, water: 4096 },
-            Assumed::Nothing | Assumed::Veil | Assumed::Dark => Cast::of(&points, darkest_colour, believed.water),
+            Assumed::Nothing | Assumed::Veil | Assumed::Dark => Cast::new(&points, darkest_colour, believed.water),
         };
         // The colours of what is drawn are no cast: a green screen is green.
         let cast = times(of_cast.share, 4096 - meant.drawn);
-        let top = |points: &Points| Occurrences::of(points.luma()).at(998_000);
+        let top = |points: &Points| Occurrences::new(points.luma()).at(998_000);
         let (transfer, peak, top_before) = (points.transfer, points.peak, top(&points));
 
         let (mut balance, mut points) = (UNBALANCED, points);
@@ -111,14 +111,14 @@ impl Correction {
         }
 
         let line =
-            Line::of(&points, most, times(times(4096 - times(dark, OF_DARK), believed.line), 4096 - meant.drawn));
+            Line::new(&points, most, times(times(4096 - times(dark, DARK_SHARE), believed.line), 4096 - meant.drawn));
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
         if tint != [0; 3] {
             points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
         }
         balance.1 = std::array::from_fn(|channel| balance.1[channel] - tint[channel]);
         let balanced = i64::from(peak) * i64::from(ratio(top(&points), top_before)) / 4096;
-        let balanced = if balance == UNBALANCED { peak } else { balanced.min(MOST_PEAK.into()) as i32 };
+        let balanced = if balance == UNBALANCED { peak } else { balanced.min(MAX_PEAK.into()) as i32 };
         let middle = luma(points.mean());
         if [line.gain, line.offset, line.chroma] != [4096, 0, 4096] {
             points = points.toned(|level| times(level, line.gain) + line.offset, line.chroma);
@@ -126,7 +126,7 @@ impl Correction {
         let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.drawn);
         let part = if chooses { times(part, CHOSEN) } else { part };
         let mean_before = luma(points.mean());
-        let veil = Veil::of(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
+        let veil = Veil::new(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
             let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
             points = points.changed(|rgb, region| {
@@ -176,8 +176,8 @@ impl Correction {
             all = times(times(times(all, shade::chroma(shade)), contrast.chroma), shade::chroma(given_back));
         }
 
-        let by_region = |of: &dyn Fn(i32, i32) -> i32| {
-            std::array::from_fn(|y| std::array::from_fn(|x| of(veil.taken[y][x], veil.gains[y][x])))
+        let by_region = |assumption: &dyn Fn(i32, i32) -> i32| {
+            std::array::from_fn(|y| std::array::from_fn(|x| assumption(veil.taken[y][x], veil.gains[y][x])))
         };
         Correction {
             balance,
@@ -220,7 +220,7 @@ impl Correction {
     /// How far it moves a level of gray, or a colour away from gray, at most, in sixteenths of 255. Once all of it
     /// counts, nothing further is looked for.
     fn moves(&self) -> i32 {
-        let then = Toned { curve: self.curve, light: light::FULL }.of_frame(WHITE as u64);
+        let then = Toned { curve: self.curve, light: light::FULL }.frame_curve(WHITE as u64);
         let (gains, offsets) = self.balance;
         let peak = if self.transfer.is_hdr() { self.peak[0].max(self.peak[1]) >> 12 } else { WHITE };
         let places = ToneCurve::identity();
@@ -256,12 +256,12 @@ impl Correction {
     /// not measured. A small share is not removed: it is not visible, and removing it takes as long as removing all noise.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
-        let least = (LEAST_NOISE as i64 * i64::from(ramp(gain, TAKEN[0], TAKEN[1]))) >> 12;
+        let least = (MIN_NOISE as i64 * i64::from(ramp(gain, TAKEN[0], TAKEN[1]))) >> 12;
         let noise = noise.map_or(0, |noise| (i64::from(noise) * 255 / (levels.count() as i64 - 1)).max(least));
         let shown = (noise * i64::from(gain) / 4096).min(1 << 20) as i32;
         let share = times(ramp(shown, SHOWN[0], SHOWN[1]), ramp(gain, LIFTED[0], LIFTED[1]));
         let share = times(share, ramp(share, WORTH_IT[0], WORTH_IT[1]));
-        Strength::of_share_256(times(most.of_256() as i32, share) as u32)
+        Strength::from_256ths(times(most.to_256ths() as i32, share) as u32)
     }
 
     /// Limits slopes near black and gains of chroma, so that noise of this deviation, in 256ths of a level of frames
@@ -270,7 +270,7 @@ impl Correction {
     pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
         let Some(noise) = noise else { return self };
         // Compressed video repeats its noise, so that none is measured.
-        let noise = (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(LEAST_NOISE) as i64;
+        let noise = (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(MIN_NOISE) as i64;
         let [most_near_black, most_chroma] = VISIBLE.map(|visible| (visible * 256 * 4096 / noise).max(4096) as i32);
         let slope = self.slope_near_black();
         if slope > most_near_black {
@@ -299,16 +299,17 @@ impl Correction {
         let white = 16 * (levels.count() as i64 - 1);
         let of_level = |level: i32| (i64::from(level) * white / i64::from(WHITE)) as i32;
         let lit = |level: i32| (i64::from(of_level(level)) * i64::from(light) / 65_536) as i32;
-        let regions =
-            |of: &dyn Fn(usize, usize) -> i32| std::array::from_fn(|y| std::array::from_fn(|x| of(y, x).max(0) as u32));
+        let regions = |number: &dyn Fn(usize, usize) -> i32| {
+            std::array::from_fn(|y| std::array::from_fn(|x| number(y, x).max(0) as u32))
+        };
         let taken = |y: usize, x: usize| {
             let gain = i64::from(self.gains[y][x].max(1));
             (-4096 * i64::from(lit(self.offsets[y][x])) / gain) as i32
         };
         let then = (self.curve != ToneCurve::identity()).then_some(Toned { curve: self.curve, light });
-        let of_scene = |level: i32| ((i64::from(level) * i64::from(light)) >> 16).clamp(0, MOST_PEAK.into());
-        let [peak, own] = self.peak.map(|peak| of_scene(peak) as u32);
-        let in_light = InLight { transfer: self.transfer, peak: [peak, own.max(FINE_WHITE as u32)] };
+        let of_scene = |level: i32| ((i64::from(level) * i64::from(light)) >> 16).clamp(0, MAX_PEAK.into());
+        let [peak, scene_peak] = self.peak.map(|peak| of_scene(peak) as u32);
+        let in_light = InLight { transfer: self.transfer, peak: [peak, scene_peak.max(FINE_WHITE as u32)] };
         let mut veil = tone::Veil {
             taken: regions(&taken),
             gains: regions(&|y, x| self.gains[y][x]),
@@ -318,16 +319,16 @@ impl Correction {
             ceiling: levels.count() as u32 - 1,
         };
         if let Some(in_light) = veil.in_light {
-            let of = veil.regions().zip(veil.chroma.as_flattened().to_vec());
+            let number = veil.regions().zip(veil.chroma.as_flattened().to_vec());
             let middle = of_scene(self.middle << 12);
-            let then = then.map(|then| then.of_frame(WHITE as u64));
-            let gains = of.map(|(region, gain)| {
+            let then = then.map(|then| then.frame_curve(WHITE as u64));
+            let gains = number.map(|(region, gain)| {
                 in_light.region(region, then.as_ref(), white).map_or(gain, |region| region.chroma(gain, middle))
             });
             let gains: Vec<u32> = gains.collect();
             veil.chroma.as_flattened_mut().copy_from_slice(&gains);
         }
-        let one = |of: &[[u32; REGIONS]; REGIONS]| of.as_flattened().iter().all(|value| *value == of[0][0]);
+        let one = |number: &[[u32; REGIONS]; REGIONS]| number.as_flattened().iter().all(|value| *value == number[0][0]);
         let mapping = if one(&veil.taken) && one(&veil.gains) && one(&veil.chroma) {
             let curve = if veil.is_clear() { Curve::identity(levels) } else { veil.curve_of((0, 0), levels) };
             Mapping::Curve { curve: curve.into(), chroma_gain: veil.chroma[0][0] }
@@ -339,8 +340,9 @@ impl Correction {
             Some(_) if self.balance == UNBALANCED => Balance::IDENTITY,
             Some(scale) => {
                 let lit = |level: i32| (i64::from(level) * i64::from(light) / 65_536) as i32;
-                let of: [_; 3] = std::array::from_fn(|at| balance_of_codes(scale, gains[at], lit(offsets[at]), white));
-                Balance { gains: of.map(|(gain, _)| gain), offsets: of.map(|(_, offset)| offset) }
+                let number: [_; 3] =
+                    std::array::from_fn(|index| balance_of_codes(scale, gains[index], lit(offsets[index]), white));
+                Balance { gains: number.map(|(gain, _)| gain), offsets: number.map(|(_, offset)| offset) }
             }
             None => Balance { gains: gains.map(|gain| gain.max(0) as u32), offsets: offsets.map(lit) },
         };
@@ -356,16 +358,16 @@ impl Correction {
     /// The correction that these points need under these settings; `None` unless their method is [`Method::Natural`].
     pub fn under(settings: &Settings, points: Points) -> Option<Self> {
         let Method::Natural { assumed, most, faithful } = settings.method else { return None };
-        let most = most.of_256().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
+        let most = most.to_256ths().map_or(i32::MAX, |most| 16 * most.min(1 << 24) as i32);
         let is_hdr = points.transfer.is_hdr();
         let takes_cast = |assumed: Assumed| settings.chroma != Chroma::Keep && (!is_hdr || assumed == Assumed::Cast);
         let measured = (assumed != Assumed::Nothing)
-            .then(|| Correction::of(points.clone(), Assumed::Nothing, takes_cast(Assumed::Nothing), faithful, most));
-        let mut correction = Correction::of(points, assumed, takes_cast(assumed), faithful, most);
+            .then(|| Correction::new(points.clone(), Assumed::Nothing, takes_cast(Assumed::Nothing), faithful, most));
+        let mut correction = Correction::new(points, assumed, takes_cast(assumed), faithful, most);
         correction.is_as_measured =
             measured.is_some_and(|measured| correction == Correction { found: correction.found, ..measured });
         if !settings.keeps_peak {
-            correction.peak = [MOST_PEAK as i32; 2];
+            correction.peak = [MAX_PEAK as i32; 2];
         }
         Some(correction)
     }
@@ -458,7 +460,7 @@ mod tests {
         // What lies above white in HDR is moved further than what lies below.
         let gain = more(Correction { gains: [[4104; REGIONS]; REGIONS], ..identity });
         assert!(gain.noticeable().found.is_nothing());
-        let hdr = Correction { transfer: Transfer::Pq, peak: [MOST_PEAK as i32; 2], ..gain };
+        let hdr = Correction { transfer: Transfer::Pq, peak: [MAX_PEAK as i32; 2], ..gain };
         assert_eq!(hdr.noticeable(), hdr);
     }
 

@@ -9,7 +9,7 @@
 //! then, by the same formula with a level that most lie below; from four fifths of white on, levels go straight to
 //! white.
 
-use super::points::{Points, WHITE, between, of_255, ramp, ratio, times};
+use super::points::{Points, WHITE, between, from_255, ramp, ratio, times};
 use super::tuning::dark::*;
 
 /// The share of darkness, in 4096ths, of points whose darkest ones have this least component of their mean colour; and
@@ -40,7 +40,7 @@ fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
 
 /// The gain that exposes what has this top, in 4096ths.
 fn exposure(top: i32) -> i32 {
-    ratio(BECOMES + OFFSET, top + OFFSET).min(MOST_GAIN)
+    ratio(BECOMES + OFFSET, top + OFFSET).min(MAX_GAIN)
 }
 
 /// The gain of the whole, in 4096ths, for this share of darkness.
@@ -50,13 +50,13 @@ pub fn gain(points: &Points, share: i32) -> i32 {
 
 /// The gain of chroma that goes with a gain, in 4096ths.
 pub fn chroma(gain: i32) -> i32 {
-    between(4096, times(gain, OF_CHROMA), ramp(gain, 4096, 2 * 4096))
+    between(4096, times(gain, CHROMA_SHARE), ramp(gain, 4096, 2 * 4096))
 }
 
 /// The gains of red, green and blue beside that of the whole, in 4096ths, for these shares of darkness and of a cast.
 pub fn balance(points: &Points, share: i32, cast: i32) -> [i32; 3] {
     let whole = exposure(points.brightest().at(TOP));
-    let of_cast = times(times(cast, share), OF_CAST);
+    let of_cast = times(times(cast, share), CAST_SHARE);
     points.channels().map(|levels| between(4096, ratio(exposure(levels.at(TOP)), whole), of_cast))
 }
 
@@ -65,7 +65,7 @@ pub fn exposed(level: i32, gain: i32) -> i32 {
     if gain <= 4096 {
         return level;
     }
-    (times(level + OFFSET, gain) - OFFSET).min(times(level, gain.max(MOST_SLOPE)))
+    (times(level + OFFSET, gain) - OFFSET).min(times(level, gain.max(MAX_SLOPE)))
 }
 
 /// By how much the gain of what lies under lamps is above 1, in 4096ths, for these shares of darkness and of a cast.
@@ -77,7 +77,7 @@ pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
         times(4096 - ramp(most, dim, bright), ramp(most - low, UNDER_LAMPS[0], UNDER_LAMPS[1]))
     });
     let dim = times(times(dim.fold(0, i32::max), 4096 - share), 4096 - cast);
-    let whole = ratio(UNDER_BECOMES + OFFSET, brightest.at(UNDER_TOP) + OFFSET).clamp(4096, MOST_LIFT);
+    let whole = ratio(UNDER_BECOMES + OFFSET, brightest.at(UNDER_TOP) + OFFSET).clamp(4096, MAX_LIFT);
     times(whole - 4096, dim)
 }
 
@@ -94,4 +94,4 @@ pub fn lifted(level: i32, lift: i32) -> i32 {
 }
 
 /// 0.055 of white.
-const OFFSET: i32 = of_255(14);
+const OFFSET: i32 = from_255(14);

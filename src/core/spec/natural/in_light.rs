@@ -29,7 +29,7 @@ pub struct InLight {
 }
 
 /// The furthest that a peak may be from black.
-pub const MOST_PEAK: u32 = 16 * FINE_WHITE as u32;
+pub const MAX_PEAK: u32 = 16 * FINE_WHITE as u32;
 
 /// The correction of a region in light.
 pub struct Region<'a> {
@@ -69,7 +69,7 @@ impl InLight {
         let becomes = region.corrected(peak);
         if becomes > most {
             let light = LightOfLevels::get();
-            region.shoulder = Some([becomes, most].map(|level| light.of(level)));
+            region.shoulder = Some([becomes, most].map(|level| light.light(level)));
         }
         region.peak[1] = region.below_peak(peak, &mut Near::default());
         Some(region)
@@ -87,7 +87,7 @@ impl Region<'_> {
     /// The output of the correction for a level.
     fn corrected(&self, level: i64) -> i64 {
         let rest = (level.saturating_sub(self.taken).max(0) * self.gain) >> 12;
-        self.then.map_or(rest, |then| then.fine(rest).min(MOST_PEAK.into()))
+        self.then.map_or(rest, |then| then.fine(rest).min(MAX_PEAK.into()))
     }
 
     /// The output for a level up to the peak.
@@ -95,26 +95,26 @@ impl Region<'_> {
         let becomes = self.corrected(level);
         let Some([would, may]) = self.shoulder else { return becomes.min(self.peak[1]) };
         let light = LightOfLevels::get();
-        let [own, would, may] = [light.of(becomes), would, may].map(i128::from);
+        let [reached, would, may] = [light.light(becomes), would, may].map(i128::from);
         let product = would * may;
-        let kept = if product == 0 { 0 } else { own * product / (product + own * (would - may)) };
+        let kept = if product == 0 { 0 } else { reached * product / (product + reached * (would - may)) };
         light.level_near(kept as i64, &mut near.light).min(self.peak[1])
     }
 
     /// The places that what is at the places of the scale comes to.
     fn knots(&self) -> Vec<i64> {
         let ([peak, _], [end, end_becomes]) = (self.peak, self.straight_to);
-        let [from, to] = self.peak.map(|level| self.scale.place(level));
+        let [low, high] = self.peak.map(|level| self.scale.place(level));
         let mut near = Near::default();
         let becomes = |(index, &level): (usize, &i64)| {
-            let at = (index as i64) << 16;
+            let place = (index as i64) << 16;
             if level <= peak {
                 return self.scale.place_near(self.below_peak(level, &mut near), &mut near.place);
             }
-            if at >= end {
-                return at - end + end_becomes;
+            if place >= end {
+                return place - end + end_becomes;
             }
-            to + (at - from).max(0) * (end_becomes - to).max(0) / (end - from).max(1)
+            high + (place - low).max(0) * (end_becomes - high).max(0) / (end - low).max(1)
         };
         self.scale.levels().iter().enumerate().map(becomes).collect()
     }
@@ -124,8 +124,8 @@ impl Region<'_> {
         let knots = self.knots();
         let most = levels.count() as i64 - 1;
         let level = |level: i64| {
-            let at = place(level, most);
-            let (index, part) = ((at >> 16) as usize, at & 0xffff);
+            let position = place(level, most);
+            let (index, part) = ((position >> 16) as usize, position & 0xffff);
             let next = knots[(index + 1).min(knots.len() - 1)];
             let becomes = knots[index] + (((next - knots[index]) * part) >> 16);
             levels.lo() + ((becomes * most + LAST_PLACE / 2) / LAST_PLACE) as u16
@@ -158,12 +158,12 @@ impl Region<'_> {
 pub fn balance_of_codes(scale: &Scale, gain: i32, offset: i32, white: i64) -> (u32, i32) {
     let place = |level: i64| scale.place(level << 12);
     let ends = [1, 9].map(|tenths| {
-        let to = tenths * i64::from(WHITE) / 10;
-        let from = ((to - i64::from(offset)) * 4096 / i64::from(gain.max(1))).clamp(0, 4 * i64::from(WHITE));
-        [place(from), place(to)]
+        let after = tenths * i64::from(WHITE) / 10;
+        let before = ((after - i64::from(offset)) * 4096 / i64::from(gain.max(1))).clamp(0, 4 * i64::from(WHITE));
+        [place(before), place(after)]
     });
-    let [[from, to], [last, end]] = ends;
-    let gain = ((end - to) * 4096 / (last - from).max(1)).max(0);
-    let offset = (to - from * gain / 4096) * white / LAST_PLACE;
+    let [[before, after], [last, end]] = ends;
+    let gain = ((end - after) * 4096 / (last - before).max(1)).max(0);
+    let offset = (after - before * gain / 4096) * white / LAST_PLACE;
     (gain as u32, offset as i32)
 }

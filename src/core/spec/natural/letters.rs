@@ -7,7 +7,7 @@
 //! white elsewhere: what seems to be letters may be gravel or the marks on a road, and a line through the rest would
 //! make all that is bright white.
 
-use super::tuning::letters::{FEW_BESIDE, MOST, OF_BLOCK, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
+use super::tuning::letters::{BLOCK_PART, FEW_BESIDE, MAX, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
 use crate::spec::Lattice;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
@@ -37,7 +37,7 @@ pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
         all[usize::from(*block)] += 1;
         strokes[usize::from(*block)] += usize::from(*thin);
     }
-    let lettered: [bool; BLOCKS] = std::array::from_fn(|block| OF_BLOCK * strokes[block] > all[block]);
+    let lettered: [bool; BLOCKS] = std::array::from_fn(|block| BLOCK_PART * strokes[block] > all[block]);
     if !lettered.contains(&true) {
         return vec![false; points.len()];
     }
@@ -46,7 +46,7 @@ pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
         |point: usize| is_white(&point) || of_white(point) <= STROKE_BLACK || around(point).any(|point| thin[point]);
     let is_letter = |point: usize| lettered[block(point)] || beside[block(point)] && is_stroke(point);
     let letters: Vec<bool> = points.map(is_letter).collect();
-    if letters.iter().filter(|is| **is).count() > letters.len() / MOST { vec![false; letters.len()] } else { letters }
+    if letters.iter().filter(|is| **is).count() > letters.len() / MAX { vec![false; letters.len()] } else { letters }
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
                 let is_letter = lettered && is_stroke && (20..100).contains(&x) && (50..66).contains(&y);
                 if is_letter { 255 } else { (x * brightest / COLUMNS) as u16 }
             };
-            super::super::dark::share(&super::super::Points::of_levels(level), 0).0
+            super::super::dark::share(&super::super::Points::from_levels(level), 0).0
         };
         assert_eq!(share(90, false), 4096);
         assert_eq!(share(90, true), 4096);

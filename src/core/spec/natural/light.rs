@@ -28,10 +28,10 @@ pub const FULL: u32 = 1 << 16;
 pub const BRIGHTEST: u32 = FULL / 4 * 5;
 
 /// The most light.
-pub const MOST: u32 = 16 * FULL;
+pub const MAX: u32 = 16 * FULL;
 
 /// The fewest blocks by which light is judged.
-const FEWEST: usize = 16;
+const MIN_BLOCKS: usize = 16;
 
 /// The least and the most light of a frame against the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
@@ -64,13 +64,15 @@ impl Lights {
 
     /// The light of each frame against that of its scene, in 65536ths, for each quantile that is taken for the latter.
     pub fn against_scenes(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
-        let sorted = |of: &[u64]| {
-            let mut of = of.to_vec();
-            of.sort_unstable();
-            of
+        let sorted = |numbers: &[u64]| {
+            let mut numbers = numbers.to_vec();
+            numbers.sort_unstable();
+            numbers
         };
         let (lights, means) = (sorted(&self.lights), sorted(&self.means));
-        let share = |own: u64, scene: u64| ((u128::from(own) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32;
+        let share = |frame_light: u64, scene: u64| {
+            ((u128::from(frame_light) << 16) / u128::from(scene)).min(BRIGHTEST.into()) as u32
+        };
         (3 * SCENE_LIGHTS..4 * SCENE_LIGHTS).map(move |part| {
             let place = lights.len().saturating_sub(1) * part / (4 * SCENE_LIGHTS);
             let nearer_to_full = |(&light, &mean): (&u64, &u64)| {
@@ -88,9 +90,8 @@ pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
     // Blocks that are nearly black are unreliable.
     let lit = pairs.filter(|(a, b)| (*a).min(*b) > white / 64);
-    let mut ratios: Vec<u32> =
-        lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(MOST.into()) as u32).collect();
-    if ratios.len() < FEWEST {
+    let mut ratios: Vec<u32> = lit.map(|(a, b)| ((u64::from(b) << 16) / u64::from(a)).min(MAX.into()) as u32).collect();
+    if ratios.len() < MIN_BLOCKS {
         return FULL;
     }
     let [first, middle, third] = [1, 2, 3].map(|quarter| (ratios.len() - 1) * quarter / 4);
@@ -128,8 +129,9 @@ pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS]
             (least, most) = (least.min(median), most.max(median));
         }
     }
-    for (own, foreign) in frame.iter().zip(&mut foreign) {
-        *foreign = own.is_some_and(|own| own > most + white / 42 || own + white / 42 < least);
+    for (frame_light, foreign) in frame.iter().zip(&mut foreign) {
+        *foreign =
+            frame_light.is_some_and(|frame_light| frame_light > most + white / 42 || frame_light + white / 42 < least);
     }
     if 5 * foreign.iter().filter(|is| **is).count() > 2 * BLOCKS { [false; BLOCKS] } else { with_neighbours(&foreign) }
 }
@@ -155,8 +157,8 @@ mod tests {
         (400 + 13 * block % 2000) as u32
     }
 
-    fn blocks(of: impl Fn(usize) -> u32) -> Vec<Option<u32>> {
-        (0..BLOCKS).map(|block| Some(of(block))).collect()
+    fn blocks(level: impl Fn(usize) -> u32) -> Vec<Option<u32>> {
+        (0..BLOCKS).map(|block| Some(level(block))).collect()
     }
 
     #[test]
@@ -172,19 +174,21 @@ mod tests {
     /// The lights of frames with these blocks, in order.
     fn lights(frames: &[Vec<Option<u32>>]) -> Vec<u32> {
         let mean = |blocks: &Blocks| blocks.iter().flatten().sum::<u32>() / BLOCKS as u32;
-        let each = frames.iter().enumerate().map(|(at, blocks)| {
-            let step = at.checked_sub(1).map_or(FULL, |before| between(&frames[before], blocks, WHITE));
+        let each = frames.iter().enumerate().map(|(index, blocks)| {
+            let step = index.checked_sub(1).map_or(FULL, |before| between(&frames[before], blocks, WHITE));
             (step, mean(blocks))
         });
         let against: Vec<_> = Lights::new(each, WHITE).against_scenes().collect();
-        (0..frames.len()).map(|at| against.iter().map(|lights| lights[at]).sum::<u32>() / SCENE_LIGHTS as u32).collect()
+        (0..frames.len())
+            .map(|index| against.iter().map(|lights| lights[index]).sum::<u32>() / SCENE_LIGHTS as u32)
+            .collect()
     }
 
     #[test]
     fn a_fade_is_followed_through_black_and_back() {
         // In 49 frames down to a fiftieth and up again, with a second of full light before and behind.
-        let share = |at: usize| 51 - (50 - 2 * at.abs_diff(50).min(25) as u32).max(1);
-        let frames: Vec<_> = (0..101).map(|at| blocks(|block| scene(block) * share(at) / 50)).collect();
+        let share = |index: usize| 51 - (50 - 2 * index.abs_diff(50).min(25) as u32).max(1);
+        let frames: Vec<_> = (0..101).map(|index| blocks(|block| scene(block) * share(index) / 50)).collect();
         let found = lights(&frames);
         assert!(found[0].abs_diff(FULL) < FULL / 50 && found[100].abs_diff(FULL) < FULL / 20, "{found:?}");
         assert!(found[50] < FULL / 15, "{found:?}");
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn a_camera_that_shakes_changes_no_light() {
         // The same blocks elsewhere, as far as a hand moves them.
-        let frames: Vec<_> = (0..75).map(|at| blocks(|block| scene(block + 5 * (at * at % 7)))).collect();
+        let frames: Vec<_> = (0..75).map(|index| blocks(|block| scene(block + 5 * (index * index % 7)))).collect();
         let found = lights(&frames);
         assert!(found.iter().all(|light| light.abs_diff(FULL) < FULL / 20), "{found:?}");
     }

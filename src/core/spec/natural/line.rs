@@ -6,7 +6,7 @@
 //! is black already, k rises later and w is below 1: a picture with true blacks may be meant to be dim. Chroma has the
 //! gain of the line, or the largest below it that clips few points.
 
-use super::points::{Occurrences, Points, WHITE, luma, of_255, ramp, ratio, times};
+use super::points::{Occurrences, Points, WHITE, from_255, luma, ramp, ratio, times};
 use super::tuning::line::*;
 
 /// A line: `y = gain * x + offset`.
@@ -24,16 +24,16 @@ pub struct Line {
 
 impl Line {
     /// The line for these points, with no gain above `most`, and this part of its way, both in 4096ths.
-    pub fn of(points: &Points, most: i32, part: i32) -> Self {
+    pub fn new(points: &Points, most: i32, part: i32) -> Self {
         let [p, q] = ends(points);
         let used = (q - p).max(16);
         let unused = 4096 - ratio(used, WHITE);
         let lifted = ramp(p, LIFTED[0], LIFTED[1]);
         let sets_in = |end: usize| super::points::between(UNUSED[end], UNUSED_LIFTED[end], lifted);
-        let share = times(times(ramp(unused, sets_in(0), sets_in(1)), ramp(used, of_255(4), of_255(40))), part);
-        let to_white = if points.transfer.is_hdr() { 0 } else { ratio(p, TO_WHITE).clamp(LEAST_TO_WHITE, 4096) };
+        let share = times(times(ramp(unused, sets_in(0), sets_in(1)), ramp(used, from_255(4), from_255(40))), part);
+        let to_white = if points.transfer.is_hdr() { 0 } else { ratio(p, TO_WHITE).clamp(MIN_TO_WHITE, 4096) };
         let (low, high) = (p - times(p, share), q + times(times(WHITE - q, share), to_white));
-        let gain = ratio(high - low, used).clamp(4096, MOST_GAIN.min(most).max(4096));
+        let gain = ratio(high - low, used).clamp(4096, MAX_GAIN.min(most).max(4096));
         let offset = low - times(p, gain);
         Line { gain, offset, chroma: chroma(points, gain, offset), share }
     }
@@ -43,14 +43,14 @@ impl Line {
     pub fn tint(&self, points: &Points) -> [i32; 3] {
         let mean = points.mean();
         let gray = luma(mean);
-        let part = times(ramp(self.gain, TINT_SHOWS[0], TINT_SHOWS[1]), OF_TINT);
+        let part = times(ramp(self.gain, TINT_SHOWS[0], TINT_SHOWS[1]), TINT_SHARE);
         mean.map(|level| times(level - gray, part))
     }
 }
 
 /// The ends of luma, but no further in than the mean colours of the darkest and of the brightest points.
 pub fn ends(points: &Points) -> [i32; 2] {
-    let lumas = Occurrences::of(points.luma());
+    let lumas = Occurrences::new(points.luma());
     let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));
     let [dark, bright] = points.corners(CORNERS);
     let p = super::points::between(p, dark.into_iter().fold(p, i32::min), TO_CORNERS);
@@ -74,7 +74,7 @@ pub fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
         });
         most.min(WHITE)
     };
-    (16 * Occurrences::of(points.rgb().map(room)).at(CLIPPED)).clamp(4096, gain)
+    (16 * Occurrences::new(points.rgb().map(room)).at(CLIPPED)).clamp(4096, gain)
 }
 
 #[cfg(test)]
@@ -86,9 +86,9 @@ mod tests {
         // A part of it is full of gravel, so that it is taken for letters.
         let is_gravel = |x: usize, y: usize| x < 64 && y < 24 && x % 4 == 1 && y % 3 == 1;
         let level = |x: usize, y: usize| if is_gravel(x, y) { 240 } else { 60 + (x % 50) as u16 };
-        let points = Points::of_levels(level);
-        let line = Line::of(&points, i32::MAX, 4096);
+        let points = Points::from_levels(level);
+        let line = Line::new(&points, i32::MAX, 4096);
         assert!(points.has_letters());
-        assert!(ends(&points)[1] >= of_255(239) && line.gain < 6000, "{line:?}");
+        assert!(ends(&points)[1] >= from_255(239) && line.gain < 6000, "{line:?}");
     }
 }

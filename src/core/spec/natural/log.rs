@@ -1,7 +1,7 @@
 //! Whether a picture looks like log footage: neither black nor white, bright in the middle, flat and pale. Haze lifts
 //! black further, and so do cameras that put black high in log: of those, nothing is said.
 
-use super::points::{Occurrences, Points, WHITE, of_255};
+use super::points::{Occurrences, Points, WHITE, from_255};
 
 /// Between these levels is the darkest that there is.
 const BLACK: [i32; 2] = [WHITE * 20 / 1000, WHITE * 125 / 1000];
@@ -13,7 +13,7 @@ const BRIGHTEST: [i32; 2] = [WHITE * 450 / 1000, WHITE * 760 / 1000];
 const MIDDLE: i32 = WHITE * 220 / 1000;
 
 /// Between these differences of components are the strong colours: gray pictures have none.
-const COLOUR: [i32; 2] = [of_255(2), WHITE * 180 / 1000];
+const COLOUR: [i32; 2] = [from_255(2), WHITE * 180 / 1000];
 
 /// Whether these points look like log: 4096, or 0.
 pub fn likeness(points: &Points) -> i32 {
@@ -22,8 +22,8 @@ pub fn likeness(points: &Points) -> i32 {
     if points.is_hdr() || !is_within(black, BLACK) {
         return 0;
     }
-    let lumas = Occurrences::of(points.luma());
-    let colours = Occurrences::of(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
+    let lumas = Occurrences::new(points.luma());
+    let colours = Occurrences::new(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
     let is_log = is_within(lumas.at(998_000), BRIGHTEST)
         && lumas.at(500_000) >= MIDDLE
         && is_within(colours.at(900_000), COLOUR);

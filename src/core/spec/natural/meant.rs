@@ -5,7 +5,7 @@
 //! monument at night, a moon have black around what is lit: most of the picture is black and much of the rest is not,
 //! or a small thing that hangs together is bright in a dark picture. Lamps in a dark street are points.
 
-use super::points::{Occurrences, Points, of_255, ramp, ratio, times};
+use super::points::{Occurrences, Points, from_255, ramp, ratio, times};
 use super::tuning::meant::*;
 
 /// How far a picture is meant as it is, in 4096ths.
@@ -37,10 +37,10 @@ fn drawn(points: &Points) -> i32 {
         return 0;
     }
     let mut of_level = [0; 256];
-    points.luma().for_each(|luma| of_level[(luma / of_255(1)).clamp(0, 255) as usize] += 1);
+    points.luma().for_each(|luma| of_level[(luma / from_255(1)).clamp(0, 255) as usize] += 1);
     of_level.sort_unstable_by(|one, other| other.cmp(one));
     let few = ratio(of_level[..FEW_LEVELS].iter().sum(), points.count() as i32);
-    let (lumas, same) = (Occurrences::of(points.luma()), ratio(same, count));
+    let (lumas, same) = (Occurrences::new(points.luma()), ratio(same, count));
     let range = ramp(lumas.at(995_000) - lumas.at(5_000), RANGE[0], RANGE[1]);
     let is_sure = times(ramp(same, SURE_SAME[0], SURE_SAME[1]), ramp(few, SURE_FEW[0], SURE_FEW[1]));
     times(times(ramp(same, SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1])), range).max(is_sure)
@@ -50,7 +50,7 @@ fn drawn(points: &Points) -> i32 {
 fn stage(points: &Points) -> i32 {
     let brightest = || points.brightest_of_each();
     let black = brightest().filter(|level| *level <= BLACK_LEVEL).count() as i32;
-    let lit = Occurrences::of(brightest().filter(|level| *level > BLACK_LEVEL)).at(OF_REST);
+    let lit = Occurrences::new(brightest().filter(|level| *level > BLACK_LEVEL)).at(REST_SHARE);
     times(ramp(ratio(black, points.count() as i32), BLACK[0], BLACK[1]), ramp(lit, LIT[0], LIT[1]))
 }
 
@@ -75,7 +75,7 @@ mod tests {
         let level = |x: usize, y: usize| {
             if is_bright(x as i32 - 64, y as i32 - 36) { 230 } else { 12 + ((3 * x + 5 * y) % 7) as u16 }
         };
-        Points::of_levels(level)
+        Points::from_levels(level)
     }
 
     #[test]
@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn slides_and_green_screens_are_drawn_and_walls_with_grain_and_fog_are_not() {
-        let slide = Points::of_levels(|x, y| if x % 31 < 4 && y % 9 < 3 { 220 } else { 40 });
-        let wall = Points::of_levels(|x, y| 40 + ((7 * x + 11 * y + x * y) % 6) as u16);
+        let slide = Points::from_levels(|x, y| if x % 31 < 4 && y % 9 < 3 { 220 } else { 40 });
+        let wall = Points::from_levels(|x, y| 40 + ((7 * x + 11 * y + x * y) % 6) as u16);
         // Of a green screen, the levels lie close together. In fog that was compressed hard, most neighbours are equal.
-        let screen = Points::of_levels(|x, y| if (50..60).contains(&x) && y > 20 { 4 } else { 100 });
-        let fog = Points::of_levels(|x, y| if x % 12 > 0 { 180 + (y / 6) as u16 } else { 150 + (y / 2) as u16 });
+        let screen = Points::from_levels(|x, y| if (50..60).contains(&x) && y > 20 { 4 } else { 100 });
+        let fog = Points::from_levels(|x, y| if x % 12 > 0 { 180 + (y / 6) as u16 } else { 150 + (y / 2) as u16 });
         assert_eq!([&slide, &screen, &wall, &fog].map(|points| Meant::for_points(points).drawn), [4096, 4096, 0, 0]);
     }
 }

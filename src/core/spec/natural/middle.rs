@@ -11,13 +11,13 @@ pub fn bend(points: &Points, lifted: i32) -> i32 {
         return 0;
     }
     // The bend that brings the mean to its aim.
-    let whole = ratio(WHITE * (mean - AIM) / AIM, WHITE - mean).min(MOST);
+    let whole = ratio(WHITE * (mean - AIM) / AIM, WHITE - mean).min(MAX);
     times(times(whole, lifted), ramp(mean, AIM, FULL))
 }
 
 /// How far levels are lifted, in 4096ths, by these shares of a line and of a veil.
 pub fn lifted(line: i32, veil: i32) -> i32 {
-    times(line, OF_LINE).max(times(veil, OF_VEIL))
+    times(line, LINE_SHARE).max(times(veil, VEIL_SHARE))
 }
 
 /// The output for a level: `x / (1 + bend (1 - x))`, with white as 1.
@@ -34,5 +34,5 @@ pub fn chroma(points: &Points, bend: i32) -> i32 {
     let count = points.count().max(1) as i64;
     let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;
     let darker = if mean == 0 { 4096 } else { ratio(bent(mean, bend), mean) };
-    between(4096, darker, OF_CHROMA)
+    between(4096, darker, CHROMA_SHARE)
 }

@@ -56,7 +56,7 @@ mod veil;
 
 pub use correction::{Correction, MeanCorrection};
 pub use found::{Found, MeanFound};
-pub use in_light::{InLight, MOST_PEAK};
+pub use in_light::{InLight, MAX_PEAK};
 pub use points::{Points, WHITE};
 pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub const WHITE: i32 = 16 * 255;
 
 /// A level of 255, as levels of the points are.
-pub const fn of_255(level: i32) -> i32 {
+pub const fn from_255(level: i32) -> i32 {
     16 * level
 }
 
@@ -30,9 +30,9 @@ pub fn ratio(part: i32, whole: i32) -> i32 {
     (4096 * i64::from(part) / i64::from(whole.max(1))) as i32
 }
 
-/// From `from`, a share of the way to `to`, in 4096ths.
-pub fn between(from: i32, to: i32, of_4096: i32) -> i32 {
-    from + times(to - from, of_4096)
+/// From `before`, a share of the way to `after`, in 4096ths.
+pub fn between(before: i32, after: i32, of_4096: i32) -> i32 {
+    before + times(after - before, of_4096)
 }
 
 /// Points of a frame.
@@ -67,7 +67,7 @@ pub struct Occurrences {
 
 impl Points {
     /// The points of a lattice that count, where `white` is the highest level.
-    pub fn of(lattice: &Lattice, white: u16) -> Self {
+    pub fn new(lattice: &Lattice, white: u16) -> Self {
         let white = i32::from(white).max(1);
         let inverse = (1_u64 << 44).div_ceil(white as u64);
         let (transfer, scale) = (lattice.transfer, lattice.transfer.scale());
@@ -112,11 +112,11 @@ impl Points {
 
     /// The points of a gray picture of 128x72 points with these levels, of 255.
     #[cfg(test)]
-    pub fn of_levels(level: impl Fn(usize, usize) -> u16) -> Self {
+    pub fn from_levels(level: impl Fn(usize, usize) -> u16) -> Self {
         let size = (128, 72);
         let luma: Vec<u16> = (0..size.0 * size.1).map(|point| level(point % size.0, point / size.0)).collect();
         let rgb = luma.iter().map(|&level| [level; 3]).collect();
-        Points::of(&Lattice { size, luma, rgb, ..Lattice::default() }, 255)
+        Points::new(&Lattice { size, luma, rgb, ..Lattice::default() }, 255)
     }
 
     /// Removes the points in these blocks.
@@ -143,8 +143,8 @@ impl Points {
 
     /// How much of a picture there is, in 4096ths: nothing where levels are 4 of 255 apart, all from 40 on.
     pub fn presence(&self) -> i32 {
-        let lumas = Occurrences::of(self.luma());
-        ramp(lumas.at(999_000) - lumas.at(1_000), of_255(4), of_255(40))
+        let lumas = Occurrences::new(self.luma());
+        ramp(lumas.at(999_000) - lumas.at(1_000), from_255(4), from_255(40))
     }
 
     /// How many there are.
@@ -174,17 +174,17 @@ impl Points {
 
     /// The levels of red, green and blue.
     pub fn channels(&self) -> [Occurrences; 3] {
-        std::array::from_fn(|channel| Occurrences::of(self.rgb().map(|rgb| rgb[channel])))
+        std::array::from_fn(|channel| Occurrences::new(self.rgb().map(|rgb| rgb[channel])))
     }
 
     /// The levels of the largest component of each point.
     pub fn brightest(&self) -> Occurrences {
-        Occurrences::of(self.brightest_of_each())
+        Occurrences::new(self.brightest_of_each())
     }
 
     /// How far the lumas of neighbours in a row lie apart.
     pub fn steps(&self) -> Occurrences {
-        Occurrences::of(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
+        Occurrences::new(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
     }
 
     /// How far the lumas of neighbours in a row lie apart, of those where `takes` the luma of the first.
@@ -234,7 +234,7 @@ impl Points {
     /// The mean colours of the darkest and of the brightest points: this share of them, in millionths, and all that are
     /// as dark or as bright as the last of these.
     pub fn corners(&self, share: u32) -> [[i32; 3]; 2] {
-        let lumas = Occurrences::of(self.luma());
+        let lumas = Occurrences::new(self.luma());
         let (dark, bright) = (lumas.at(share), lumas.at(1_000_000 - share));
         [self.mean_where(|luma| luma <= dark), self.mean_where(|luma| luma >= bright)]
     }
@@ -246,11 +246,11 @@ impl Points {
         for Point { rgb: [r, g, b], region, .. } in &self.points {
             darkest[usize::from(*region)].push(*r.min(g).min(b));
         }
-        let at = |levels: &mut Vec<i16>| {
+        let value_at = |levels: &mut Vec<i16>| {
             let rank = (levels.len() as u64 * u64::from(share) / 1_000_000) as usize;
             (!levels.is_empty()).then(|| i32::from(*levels.select_nth_unstable(rank).1))
         };
-        std::array::from_fn(|y| std::array::from_fn(|x| at(&mut darkest[y * REGIONS + x])))
+        std::array::from_fn(|y| std::array::from_fn(|x| value_at(&mut darkest[y * REGIONS + x])))
     }
 
     /// Changes the luma by `becomes`; what lies beside it has this gain, in 4096ths.
@@ -295,13 +295,13 @@ pub fn saturation([r, g, b]: [i32; 3]) -> i32 {
 }
 
 /// A colour with another luma, and this gain of what lies beside it, in 4096ths.
-pub fn with_luma(rgb: [i32; 3], from: i32, to: i32, gain: i32) -> [i32; 3] {
-    rgb.map(|level| to + times(level - from, gain))
+pub fn with_luma(rgb: [i32; 3], before: i32, after: i32, gain: i32) -> [i32; 3] {
+    rgb.map(|level| after + times(level - before, gain))
 }
 
 impl Occurrences {
     /// Of levels from 0 to [`WHITE`].
-    pub fn of(levels: impl Iterator<Item = i32>) -> Self {
+    pub fn new(levels: impl Iterator<Item = i32>) -> Self {
         let mut of_level = vec![0; WHITE as usize + 1];
         let count = levels.map(|level| of_level[level.clamp(0, WHITE) as usize] += 1).count() as u32;
         Occurrences { of_level, count }

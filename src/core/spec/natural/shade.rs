@@ -5,18 +5,18 @@
 //! meant so. In gray, which has no skin, that is what is lit and not white before what is dark at the top and at both
 //! sides: a window is white, or reaches an edge. A sunset has a colour where it is brightest, a window has none.
 
-use super::points::{Occurrences, Points, WHITE, between, luma, of_255, ramp, ratio, saturation, times};
+use super::points::{Occurrences, Points, WHITE, between, from_255, luma, ramp, ratio, saturation, times};
 use super::tuning::shade::*;
 
 /// How far shade is lifted, in 4096ths, as far as `part` of its way.
 pub fn lift(points: &Points, part: i32) -> i32 {
-    let lumas = Occurrences::of(points.luma());
+    let lumas = Occurrences::new(points.luma());
     let [low, half, high, bright] = [LOW, 500_000, 900_000, 950_000].map(|share| lumas.at(share));
     let in_shade = times(4096 - ramp(low, SHADE[0], SHADE[1]), ramp(bright, BESIDE[0], BESIDE[1]));
     let of_shade = times(lift_to(low, AIM), in_shade);
     // Noise and blocks lie in what is nearly black.
     let is_dull = times(4096 - ramp(high, DULL[0], DULL[1]), ramp(half, NOT_BLACK[0], NOT_BLACK[1]));
-    let of_dull = times(lift_to(half, DULL_AIM).min(DULL_MOST), is_dull);
+    let of_dull = times(lift_to(half, DULL_AIM).min(MAX_DULL), is_dull);
     let is_pale = 4096 - ramp(saturation(points.corners(50_000)[1]), PALE[0], PALE[1]);
     let skin = ratio(points.rgb().filter(|rgb| is_lit_skin(*rgb)).count() as i32, points.count() as i32);
     let is_portrait = ramp(skin, SKIN[0], SKIN[1]).max(gray_portrait(points));
@@ -25,14 +25,14 @@ pub fn lift(points: &Points, part: i32) -> i32 {
 
 /// How far a picture is a portrait in gray before a dark background, in 4096ths.
 fn gray_portrait(points: &Points) -> i32 {
-    let colours = Occurrences::of(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
+    let colours = Occurrences::new(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
     let is_gray = 4096 - ramp(colours.at(900_000), GRAY[0], GRAY[1]);
     if is_gray == 0 {
         return 0;
     }
     let lit = points.luma().filter(|luma| (LIT[0]..LIT[1]).contains(luma)).count() as i32;
     let is_lit = ramp(ratio(lit, points.count() as i32), SUBJECT[0], SUBJECT[1]);
-    let background = Occurrences::of(points.luma_at_edges(BLACK)).at(950_000);
+    let background = Occurrences::new(points.luma_at_edges(BLACK)).at(950_000);
     times(times(is_gray, is_lit), 4096 - ramp(background, BACKGROUND[0], BACKGROUND[1]))
 }
 
@@ -40,14 +40,14 @@ fn gray_portrait(points: &Points) -> i32 {
 /// clustering for face detection, EUROCON 2003, made narrower).
 fn is_lit_skin(rgb: [i32; 3]) -> bool {
     let ([r, g, b], light) = (rgb, luma(rgb));
-    let differs = |one: i32, other: i32| one - other > of_255(15);
-    r > of_255(110)
+    let differs = |one: i32, other: i32| one - other > from_255(15);
+    r > from_255(110)
         && differs(r, g)
         && r > b
         && 5 * g > 4 * b
         && differs(r, g.min(b))
-        && light > of_255(80)
-        && light < of_255(235)
+        && light > from_255(80)
+        && light < from_255(235)
 }
 
 /// The lift that brings `level` to `aim`, in 4096ths; 0 where it lies above.
@@ -56,7 +56,7 @@ pub fn lift_to(level: i32, aim: i32) -> i32 {
         return 0;
     }
     let below = 4096 - ratio(level, WHITE);
-    ratio(ratio(aim, level) - 4096, times(below, below)).min(MOST)
+    ratio(ratio(aim, level) - 4096, times(below, below)).min(MAX)
 }
 
 /// The output for a level.
@@ -75,7 +75,7 @@ pub fn slope(lift: i32) -> i32 {
 
 /// The gain of chroma that goes with it, in 4096ths.
 pub fn chroma(lift: i32) -> i32 {
-    between(4096, slope(lift), OF_CHROMA)
+    between(4096, slope(lift), CHROMA_SHARE)
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
         let (columns, rows) = (64, 36);
         let rgb: Vec<[u16; 3]> = (0..columns * rows).map(|point| if point % 5 < 3 { dark } else { window }).collect();
         let luma = rgb.iter().map(|rgb| rgb.iter().sum::<u16>() / 3).collect();
-        lift(&Points::of(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255), 4096)
+        lift(&Points::new(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255), 4096)
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
                 let is_thing = 9 * across * across + 4 * down * down < 9 * 20 * 20;
                 beside(x, y).unwrap_or(if is_thing { thing(x) } else { 35 + x as u16 / 8 })
             };
-            lift(&Points::of_levels(level), 4096)
+            lift(&Points::from_levels(level), 4096)
         };
         // Its light comes from the left.
         let face = |x: usize| 220 - 4 * (x as u16 - 44);
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn a_lift_leads_to_its_aim_and_rises() {
-        let lift = lift_to(of_255(40), of_255(70));
-        assert!(lifted(of_255(40), lift).abs_diff(of_255(70)) <= 4);
-        let most = *ToneCurve::through(|level| lifted(level, MOST)).points();
+        let lift = lift_to(from_255(40), from_255(70));
+        assert!(lifted(from_255(40), lift).abs_diff(from_255(70)) <= 4);
+        let most = *ToneCurve::through(|level| lifted(level, MAX)).points();
         assert!(most.is_sorted() && (most[0], most[16]) == (0, WHITE), "{most:?}");
     }
 }

@@ -31,8 +31,8 @@ impl ToneCurve {
     }
 
     /// The points of `of(ToneCurve, index)`.
-    pub fn made_of(of: impl Fn(usize) -> i32) -> Self {
-        ToneCurve(std::array::from_fn(of))
+    pub fn made_of(point: impl Fn(usize) -> i32) -> Self {
+        ToneCurve(std::array::from_fn(point))
     }
 
     /// The outputs at the points.
@@ -65,23 +65,23 @@ impl Toned {
     }
 
     /// The curve of the frame itself, where `white` is the highest level, in sixteenths of a level.
-    pub fn of_frame(&self, white: u64) -> FrameCurve {
+    pub fn frame_curve(&self, white: u64) -> FrameCurve {
         let light = i128::from(self.light.max(1));
         let of_frame = |level: i32| ((i128::from(level) * light * i128::from(white.max(1))) >> 4) / i128::from(WHITE);
-        let from = std::array::from_fn(|index| of_frame(place(index)) as i64);
+        let starts = std::array::from_fn(|index| of_frame(place(index)) as i64);
         let becomes = self.curve.points().map(|point| of_frame(point) as i64);
         let slope = |index: usize| {
-            let (across, up) = (from[index + 1] - from[index], becomes[index + 1] - becomes[index]);
+            let (across, up) = (starts[index + 1] - starts[index], becomes[index + 1] - becomes[index]);
             ((i128::from(up) << 20) / i128::from(across.max(1))) as i64
         };
-        FrameCurve { from, becomes, slopes: std::array::from_fn(slope) }
+        FrameCurve { starts, becomes, slopes: std::array::from_fn(slope) }
     }
 }
 
 /// A curve for one frame, in pieces. Levels are in 4096ths of a sixteenth of a level.
 pub struct FrameCurve {
     /// Where the pieces begin and the last one ends.
-    from: [i64; PIECES + 1],
+    starts: [i64; PIECES + 1],
     /// The outputs for these.
     becomes: [i64; PIECES + 1],
     /// In 2^20ths.
@@ -91,27 +91,27 @@ pub struct FrameCurve {
 impl FrameCurve {
     /// Where the pieces begin, from 0 on, what becomes of that, and the slope behind it.
     pub fn pieces(&self) -> impl Iterator<Item = [i64; 3]> + '_ {
-        self.slopes.iter().enumerate().map(|(piece, &slope)| [self.from[piece], self.becomes[piece], slope])
+        self.slopes.iter().enumerate().map(|(piece, &slope)| [self.starts[piece], self.becomes[piece], slope])
     }
 
     /// The output for a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with
     /// 0.
-    pub fn rising_level(&self, at: u64, piece: &mut usize) -> u64 {
-        let fine = (at as i64) << 12;
-        while *piece + 1 < PIECES && self.from[*piece + 1] <= fine {
+    pub fn rising_level(&self, level: u64, piece: &mut usize) -> u64 {
+        let fine = (level as i64) << 12;
+        while *piece + 1 < PIECES && self.starts[*piece + 1] <= fine {
             *piece += 1;
         }
         (self.fine_in(*piece, fine) >> 12) as u64
     }
 
     /// The output for a level, both in 4096ths of a sixteenth of a level.
-    pub fn fine(&self, at: i64) -> i64 {
-        self.fine_in(self.from[1..PIECES].partition_point(|&end| end <= at), at)
+    pub fn fine(&self, level: i64) -> i64 {
+        self.fine_in(self.starts[1..PIECES].partition_point(|&end| end <= level), level)
     }
 
     /// The output for a level that lies in this piece.
-    fn fine_in(&self, piece: usize, at: i64) -> i64 {
-        let beyond = (i128::from(at - self.from[piece]) * i128::from(self.slopes[piece])) >> 20;
+    fn fine_in(&self, piece: usize, level: i64) -> i64 {
+        let beyond = (i128::from(level - self.starts[piece]) * i128::from(self.slopes[piece])) >> 20;
         (i128::from(self.becomes[piece]) + beyond).clamp(0, 1 << 60) as i64
     }
 }
@@ -120,28 +120,28 @@ impl FrameCurve {
 mod tests {
     use super::*;
 
-    fn becomes(curve: &FrameCurve, at: u64) -> u64 {
-        curve.rising_level(at, &mut 0)
+    fn becomes(curve: &FrameCurve, level: u64) -> u64 {
+        curve.rising_level(level, &mut 0)
     }
 
-    fn of_255(curve: ToneCurve, light: u32) -> FrameCurve {
-        Toned { curve, light }.of_frame(WHITE as u64)
+    fn frame_curve(curve: ToneCurve, light: u32) -> FrameCurve {
+        Toned { curve, light }.frame_curve(WHITE as u64)
     }
 
     #[test]
     fn a_curve_goes_through_its_points_and_straight_on() {
-        let doubled = of_255(ToneCurve::through(|level| 2 * level - 100), 1 << 16);
+        let doubled = frame_curve(ToneCurve::through(|level| 2 * level - 100), 1 << 16);
         for level in [0, 1, 15, 16, 17, 254, 255, 1000, WHITE - 1, WHITE, WHITE + 500] {
             assert_eq!(becomes(&doubled, level as u64), (2 * level - 100).max(0) as u64, "{level}");
         }
-        let squared = of_255(ToneCurve::through(|level| level * level / WHITE), 1 << 16);
+        let squared = frame_curve(ToneCurve::through(|level| level * level / WHITE), 1 << 16);
         assert!((0..WHITE as u64).all(|level| becomes(&squared, level) <= becomes(&squared, level + 1)));
     }
 
     #[test]
     fn a_frame_with_half_the_light_gets_half_of_what_twice_its_levels_become() {
         let curve = ToneCurve::through(|level| level * level / WHITE);
-        let (whole, half) = (of_255(curve, 1 << 16), of_255(curve, 1 << 15));
+        let (whole, half) = (frame_curve(curve, 1 << 16), frame_curve(curve, 1 << 15));
         for level in 0..WHITE as u64 / 2 {
             assert!(becomes(&half, level).abs_diff(becomes(&whole, 2 * level) / 2) <= 1, "{level}");
         }

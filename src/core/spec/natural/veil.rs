@@ -29,34 +29,34 @@ pub struct Veil {
 impl Veil {
     /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far
     /// as `part` of its way, in 4096ths; `sure` is its share where that is known.
-    pub fn of(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
+    pub fn new(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
         let black = points.darkest_of_regions(REGION_DARKEST);
         let top = points.brightest().at(998_000);
-        let air = times(top, OF_TOP).max(16);
+        let air = times(top, TOP_SHARE).max(16);
         let score = score(&black, air);
         let densest = black.iter().flatten().flatten().copied().max().unwrap_or(0);
         let black = black.map(|row| row.map(|black| black.unwrap_or(densest) as u32));
         let black = around(&around(&black, 2, Iterator::min), 1, Iterator::max);
         let black = mean_of_3x3(&black).map(|row| row.map(|level| level as i32));
-        let taken = black.map(|row| row.map(|black| times(black, TAKEN).min(times(air, MOST_TAKEN))));
+        let taken = black.map(|row| row.map(|black| times(black, TAKEN).min(times(air, MAX_TAKEN))));
         let all = taken.as_flattened();
         let (mean, least) = (all.iter().sum::<i32>() / all.len() as i32, all.iter().copied().min().unwrap_or(0));
-        let dense = ratio(between(mean, least, OF_LEAST), air);
+        let dense = ratio(between(mean, least, CLEAREST_SHARE), air);
         let lifted = times(ramp(dense, DENSE[0], DENSE[1]), ramp(darkest, DARKEST[0], DARKEST[1]));
-        let seen = ramp(score, SCORE[0], SCORE[1]).max(times(lifted, OF_DENSE));
+        let seen = ramp(score, SCORE[0], SCORE[1]).max(times(lifted, DENSE_SHARE));
         let share = sure.unwrap_or(times(seen, part));
         let taken = taken.map(|row| row.map(|taken| times(taken, share)));
         let gains = taken.map(|row| row.map(|taken| ratio(air, air - taken)));
         let clearest = times(least, share);
         let white = times(top - clearest, ratio(air, air - clearest)).max(16);
-        let most = if points.transfer.is_hdr() { 4096 } else { MOST_BRIGHTER };
+        let most = if points.transfer.is_hdr() { 4096 } else { MAX_BRIGHTER };
         let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, most), share);
         Veil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
 
     /// The gain of chroma that goes with a gain.
     pub fn chroma(gain: i32) -> i32 {
-        gain.min(MOST_CHROMA)
+        gain.min(MAX_CHROMA)
     }
 }
 
@@ -78,5 +78,5 @@ fn score(black: &[[Option<i32>; REGIONS]; REGIONS], air: i32) -> i32 {
         (count > 0).then(|| sum / count)
     };
     let deeper = dense(above).zip(dense(below)).map_or(0, |(above, below)| above - below);
-    dense(black).unwrap_or(0) + times(deeper.clamp(DEEPER[0], DEEPER[1]), OF_DEEPER)
+    dense(black).unwrap_or(0) + times(deeper.clamp(DEEPER[0], DEEPER[1]), DEEPER_SHARE)
 }

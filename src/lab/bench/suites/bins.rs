@@ -16,7 +16,7 @@ const ELEMENTS: [usize; 6] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 2
 const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
 /// The publication's number of bins.
-const MOST_BINS: u32 = 4096;
+const MAX_BINS: u32 = 4096;
 
 /// The elements of the second table.
 const TYPICAL: usize = 1 << 24;
@@ -78,7 +78,7 @@ fn cases(setup: &Setup) -> Vec<Case> {
     let elements = |elements: usize| if setup.quick { elements >> 12 } else { elements };
     // All elements in one bin take long on the GPU.
     let over_elements = ELEMENTS.into_iter().flat_map(|count| {
-        both(elements(count), MOST_BINS, 0)
+        both(elements(count), MAX_BINS, 0)
             .into_iter()
             .filter(move |case| case.input == Values::Random || count <= TYPICAL)
     });
@@ -171,7 +171,7 @@ impl<'a> DeviceElements<'a> {
     fn put(setup: &Setup, kernel_bench: &KernelBench, case: &'a InputElements) -> Result<Self> {
         let plane = kernel_bench.put(Elements::U32(&case.elements), (case.elements.len(), 1), case.bins, 1)?;
         let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
-        let prefetch = kernel_bench.prefetch(&plane, repeats(setup)).ok().map(|times| Value::of(&times));
+        let prefetch = kernel_bench.prefetch(&plane, repeats(setup)).ok().map(|times| Value::from_samples(&times));
         Ok(DeviceElements { case, plane, upload, prefetch })
     }
 
@@ -181,15 +181,15 @@ impl<'a> DeviceElements<'a> {
         check_values("the saturated histogram", &self.case.counts, &cut.result)?;
         let sums = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + b).collect::<Vec<f64>>();
         let kernels = sums(&counted.times, &cut.times);
-        let with_upload = Value::of(&sums(&kernels, &self.upload));
-        let kernels = Value::of(&kernels);
+        let with_upload = Value::from_samples(&sums(&kernels, &self.upload));
+        let kernels = Value::from_samples(&kernels);
         Ok(self
             .case
             .row(&[name])
             .with("kernels", kernels)
-            .with("histogram", Value::of(&counted.times))
-            .with("saturation", Value::of(&cut.times))
-            .with("upload", Value::of(&self.upload))
+            .with("histogram", Value::from_samples(&counted.times))
+            .with("saturation", Value::from_samples(&cut.times))
+            .with("upload", Value::from_samples(&self.upload))
             .with("with upload", with_upload)
             .with("prefetch", self.prefetch)
             .with("speed-up", Value::derived(self.case.on_cpu.median / kernels.median)))

@@ -88,11 +88,11 @@ fn kernels_table(setup: &Setup) -> Table {
 /// The image as the publication's program takes it: from a PNG file to another one.
 fn program_row(setup: &Setup, kernel_bench: Option<&KernelBench>, image: &GrayImage) -> Result<Row> {
     let folder = tempfile::tempdir().context("making a folder for PNG files")?;
-    let (from, to) = (folder.path().join("in.png"), folder.path().join("out.png"));
-    image_file::write(&image.frame, &from)?;
+    let (source, target) = (folder.path().join("in.png"), folder.path().join("out.png"));
+    image_file::write(&image.frame, &source)?;
     let cancel = &setup.steps.cancel;
-    let read = setup.repeats.of(|| timed(|| image_file::read(&from, PixelFormat::Gray, cancel).map(drop)))?;
-    let write = setup.repeats.of(|| timed(|| image_file::write(&image.frame, &to)))?;
+    let read = setup.repeats.value(|| timed(|| image_file::read(&source, PixelFormat::Gray, cancel).map(drop)))?;
+    let write = setup.repeats.value(|| timed(|| image_file::write(&image.frame, &target)))?;
     let files = read.median + write.median;
     let mut out = vec![0; image.pixels.len()];
     let loops = setup.repeats.time(|| sequential::equalize(black_box(&image.pixels), black_box(&mut out)));
@@ -109,7 +109,7 @@ fn program_row(setup: &Setup, kernel_bench: Option<&KernelBench>, image: &GrayIm
         let run = || kernel_bench.equalize_with_read_backs(elements(), image.size, 256, &experiment);
         let curve = arithmetic::curve(experiment.formula, &image.counts);
         check_values("the picture", &image.through(&curve), &run()?)?;
-        let steps = setup.repeats.of(|| timed(|| Ok(run().map(drop)?)))?;
+        let steps = setup.repeats.value(|| timed(|| Ok(run().map(drop)?)))?;
         row.set(&format!("steps, {name}"), steps);
         row.set(&format!("GPU, {name}"), Value::derived(files + steps.median));
         row.set(&format!("GPU with set-up, {name}"), Value::derived(opening + files + steps.median));

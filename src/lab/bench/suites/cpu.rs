@@ -50,7 +50,7 @@ fn frames(setup: &Setup) -> Result<Table> {
     for size in sizes {
         for depth in DEPTHS {
             let frames = several(&picture(gray(depth), size, Content::Photo), FRAMES);
-            let mut expected = columns().map(|(_, settings)| Expected::of(&frames[0], settings));
+            let mut expected = columns().map(|(_, settings)| Expected::new(&frames[0], settings));
             for &(isa, threads) in &paths {
                 setup.steps.next(format!("{} {depth} bits {isa} {threads}", size_name(size)))?;
                 let mut row = Row::new([size_name(size), depth.to_string(), isa.to_string(), threads.to_string()]);
@@ -94,7 +94,7 @@ fn whole_frames(
     expected.begin();
     expected.skip(full);
     let what = format!("{isa} on {threads} threads");
-    let value = setup.repeats.of(|| {
+    let value = setup.repeats.value(|| {
         let begin = Instant::now();
         let last = through(&mut cpu, frames, settings, count)?;
         let time = microseconds(begin);
@@ -123,9 +123,9 @@ fn through(equalizer: &mut dyn Executor, frames: &[Frame], settings: Settings, c
 /// The formats and contents that are measured pass by pass.
 fn passed() -> Vec<(PixelFormat, Content)> {
     let grays = [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le];
-    let others = [PixelFormat::Uyvy422, PixelFormat::Rgb24, PixelFormat::Bgra, PixelFormat::Gbrp10le];
+    let rest = [PixelFormat::Uyvy422, PixelFormat::Rgb24, PixelFormat::Bgra, PixelFormat::Gbrp10le];
     let grays = grays.into_iter().flat_map(|format| Content::ALL.iter().map(move |&content| (format, content)));
-    grays.chain(others.map(|format| (format, Content::Photo))).collect()
+    grays.chain(rest.map(|format| (format, Content::Photo))).collect()
 }
 
 fn passes(setup: &Setup) -> Result<Table> {
@@ -169,8 +169,8 @@ fn pass_by_pass(setup: &Setup, frame: &Frame, isa: Isa, mut row: Row) -> Result<
     row.set("tile histograms", repeats.time(|| found = Some(engine.tile_histograms(frame, tiles, settings.bins))));
     ensure!(found.as_ref() == Some(&expected), "{isa}: the tiles' histograms are not what the reference says");
     let tone = Tone::plain(frame.levels(), &settings);
-    let mut curves = TileCurves::equalizing(&expected, &settings, &tone.of_tiles());
-    row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings, &tone.of_tiles())));
+    let mut curves = TileCurves::equalizing(&expected, &settings, &tone.tile_levels());
+    row.set("tile curves", repeats.time(|| curves = TileCurves::equalizing(&expected, &settings, &tone.tile_levels())));
     let mut mapped = None;
     row.set("tile map", repeats.time(|| mapped = Some(engine.map_tiles(frame, &curves, Chroma::Keep))));
     let expected = map(frame, Chroma::Keep, &pool, |x, y, code| curves.value(x, y, code));

@@ -28,7 +28,7 @@ const SPREAD: usize = 400 << 20;
 
 /// The fewest pictures of a measurement. With a look-ahead of 12 frames, a picture is mapped 3 turns before it is
 /// counted again; in a video they are never the same.
-const FEWEST: usize = 15;
+const MIN_PICTURES: usize = 15;
 
 /// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
 /// publications, and for all but one content at 8K.
@@ -87,7 +87,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             while started.len() < references_at_once()
                 && let Some(case) = cases.next()
             {
-                started.push_back(scope.spawn(move || Referenced::of(case)));
+                started.push_back(scope.spawn(move || Referenced::new(case)));
             }
             let Some(next) = started.pop_front() else { return Ok::<(), anyhow::Error>(()) };
             let case = next.join().expect("a reference");
@@ -114,7 +114,7 @@ struct Referenced {
 }
 
 impl Referenced {
-    fn of(case: FrameCase) -> Self {
+    fn new(case: FrameCase) -> Self {
         let (size, depth, content) = case;
         let frame = picture(gray(depth), size, content);
         let expected = std::thread::scope(|scope| {
@@ -167,7 +167,7 @@ fn spread(setup: &Setup) -> usize {
 /// The stream of a picture, for copies.
 fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
     let frame = picture(PixelFormat::Gray, (16, 16), Content::Flat);
-    let pictures = DevicePicture::several(gpu, &BufferLayout::of(&frame, false)?, 1)?;
+    let pictures = DevicePicture::several(gpu, &BufferLayout::new(&frame, false)?, 1)?;
     Ok(pictures[0].stream().clone())
 }
 
@@ -180,8 +180,8 @@ fn task(frame: &Frame, settings: Settings) -> Result<Task> {
 
 /// Copies of this frame on the device, which together are larger than the cache.
 fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePicture>> {
-    let layout = BufferLayout::of(frame, false)?;
-    let count = spread(setup).div_ceil(layout.bytes()).max(FEWEST);
+    let layout = BufferLayout::new(frame, false)?;
+    let count = spread(setup).div_ceil(layout.bytes()).max(MIN_PICTURES);
     let mut pictures = DevicePicture::several(gpu, &layout, count)?;
     // The planes of these formats follow each other without a gap at these sizes, except for planar RGB.
     let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
@@ -201,7 +201,7 @@ fn each(
     let stream = pictures[0].stream().clone();
     let count = pictures.len();
     let value =
-        setup.repeats.of(|| on_device(&stream, || Ok((0..count).try_for_each(|index| work(pictures, index))?)))?;
+        setup.repeats.value(|| on_device(&stream, || Ok((0..count).try_for_each(|index| work(pictures, index))?)))?;
     Ok(value.times(1.0 / count as f64))
 }
 
@@ -280,7 +280,7 @@ fn batch(
     let (stream, count, task) =
         (pictures[0].stream().clone(), pictures.len() as f64, task(frame, Settings::default())?);
     let mut work = || Ok(DevicePicture::equalize_batch(pictures, history, &task).map(drop)?);
-    Ok(Some(setup.repeats.of(|| on_device(&stream, &mut work))?.times(1.0 / count)))
+    Ok(Some(setup.repeats.value(|| on_device(&stream, &mut work))?.times(1.0 / count)))
 }
 
 fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row> {
@@ -307,7 +307,7 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
 
 /// What the reference makes of a still picture: of two frames in one temporal window.
 fn references(frame: &Frame, settings: Settings) -> [Frame; 2] {
-    let mut expected = Expected::of(frame, settings);
+    let mut expected = Expected::new(frame, settings);
     // A frame of a look-ahead has the curve of a later one.
     expected.skip(settings.backend_look_ahead() as usize);
     [expected.after(1).clone(), expected.after(1).clone()]

@@ -117,11 +117,11 @@ impl ColourImage {
         check_values("the luminance histogram", &self.expected(experiment.formula), &counted.result)?;
         let upload = kernel_bench.transfer(&plane, HostMemory::Pageable, repeats(setup))?.upload;
         let with_upload: Vec<f64> = counted.times.iter().zip(&upload).map(|(kernel, upload)| kernel + upload).collect();
-        let (kernel, with_upload) = (Value::of(&counted.times), Value::of(&with_upload));
+        let (kernel, with_upload) = (Value::from_samples(&counted.times), Value::from_samples(&with_upload));
         let speed_up = |time: Value| Value::derived(on_cpu.median / time.median);
         Ok(Row::new([size_name(self.size), name.to_owned()])
             .with("kernel", kernel)
-            .with("upload", Value::of(&upload))
+            .with("upload", Value::from_samples(&upload))
             .with("with upload", with_upload)
             .with("speed-up", speed_up(kernel))
             .with("speed-up with upload", speed_up(with_upload))

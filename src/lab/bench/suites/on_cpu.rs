@@ -78,8 +78,8 @@ impl GrayImage {
     /// # Errors
     /// When the outputs of both differ.
     pub fn on_cpu(&self, setup: &Setup) -> Result<CpuTimes> {
-        let mut to = vec![0; self.pixels.len()];
-        let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut to)));
+        let mut target = vec![0; self.pixels.len()];
+        let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut target)));
         let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
         let mut found = None;
         let best = setup.repeats.time(|| {
@@ -89,7 +89,7 @@ impl GrayImage {
             found = Some(engine.map(&self.frame, &Curve::equalizing(&histogram), Chroma::Keep));
         });
         let found = found.map(|frame| first_plane(&frame)).unwrap_or_default();
-        check_values("equalization on the CPU", &to, &found)?;
+        check_values("equalization on the CPU", &target, &found)?;
         Ok(CpuTimes { sequential, best })
     }
 }

@@ -25,19 +25,19 @@ pub fn experiment(setup: &Setup, publication: &publications::PublishedSetup) -> 
         variants: publication.variants,
         shape: publication.shape,
         saturated_at: publication.saturated_at,
-        formula: setup.arithmetic.of(publication.formula),
+        formula: setup.arithmetic.formula(publication.formula),
     }
 }
 
 /// The experiment with the variants of the command line in place of the publication's.
 pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
-    let own = experiment.variants;
+    let published = experiment.variants;
     let variants = Variants {
-        histogram: chosen.histogram.or(own.histogram),
-        scan: chosen.scan.or(own.scan),
-        block_size: chosen.block_size.or(own.block_size),
-        pixels_per_thread: chosen.pixels_per_thread.or(own.pixels_per_thread),
-        ..own
+        histogram: chosen.histogram.or(published.histogram),
+        scan: chosen.scan.or(published.scan),
+        block_size: chosen.block_size.or(published.block_size),
+        pixels_per_thread: chosen.pixels_per_thread.or(published.pixels_per_thread),
+        ..published
     };
     Experiment { variants, ..experiment }
 }
@@ -114,22 +114,22 @@ impl<'a> DeviceImage<'a> {
 impl Timed {
     /// Microseconds of a step, if the run has it.
     pub fn step(&self, step: KernelStep) -> Option<Value> {
-        self.run.steps.iter().find(|found| found.step == step).map(|found| Value::of(&found.times))
+        self.run.steps.iter().find(|found| found.step == step).map(|found| Value::from_samples(&found.times))
     }
 
     /// Microseconds of all kernels.
     pub fn kernels(&self) -> Value {
-        Value::of(&self.run.total)
+        Value::from_samples(&self.run.total)
     }
 
     /// Microseconds of the upload.
     pub fn upload(&self) -> Value {
-        Value::of(&self.pageable.upload)
+        Value::from_samples(&self.pageable.upload)
     }
 
     /// Microseconds of the download.
     pub fn download(&self) -> Value {
-        Value::of(&self.pageable.download)
+        Value::from_samples(&self.pageable.download)
     }
 
     /// Microseconds of upload, kernels and download.
@@ -144,7 +144,7 @@ impl Timed {
 
     fn total(&self, Transfer { upload, download }: &Transfer) -> Value {
         let sums = self.run.total.iter().zip(upload).zip(download).map(|((kernels, up), down)| kernels + up + down);
-        Value::of(&sums.collect::<Vec<_>>())
+        Value::from_samples(&sums.collect::<Vec<_>>())
     }
 }
 

@@ -40,5 +40,5 @@ fn times(line: &str) -> Result<(String, Value)> {
     let way = words.next().unwrap_or_default().to_owned();
     let seconds = words.map(str::parse).collect::<Result<Vec<f64>, _>>().with_context(|| line.to_owned())?;
     ensure!(!seconds.is_empty(), "equalize.py: no times in {line}");
-    Ok((way, Value::of(&seconds).times(1e6)))
+    Ok((way, Value::from_samples(&seconds).times(1e6)))
 }

@@ -149,7 +149,7 @@ fn scan_alone(setup: &Setup, kernel_bench: &KernelBench, bins: u32, table: &mut 
         let found = kernel_bench.scan(&counts, &experiment, repeats(setup))?;
         check_values(scan.name(), &expected, &found.result)?;
         let row = Row::new([&bins.to_string(), scan.name(), &threads.to_string()]);
-        table.push(row.with("time", Value::of(&found.times)));
+        table.push(row.with("time", Value::from_samples(&found.times)));
     }
     Ok(())
 }

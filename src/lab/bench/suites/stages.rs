@@ -102,8 +102,8 @@ fn pixels_a_thread(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
         let mapped = kernel_bench.map(plane, &curve, &experiment, repeats(setup))?;
         check_values("the map", &expected, &mapped.result)?;
         let row = Row::new([size_name(image.size), pixels.to_string()])
-            .with("histogram", Value::of(&counted.times))
-            .with("map", Value::of(&mapped.times));
+            .with("histogram", Value::from_samples(&counted.times))
+            .with("map", Value::from_samples(&mapped.times));
         table.push(row);
     }
     Ok(())
@@ -118,7 +118,7 @@ fn kernels_table() -> Table {
 fn kernel_by_kernel(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
     let DeviceImage { setup, kernel_bench, image, plane, .. } = on_gpu;
     let row = |step: &str, kernel: &str, times: &[f64]| {
-        Row::new([&size_name(image.size), step, kernel]).with("time", Value::of(times))
+        Row::new([&size_name(image.size), step, kernel]).with("time", Value::from_samples(times))
     };
     let shape = Variants { histogram: None, scan: None, ..setup.chosen };
     for &histogram in HistogramVariant::ALL {

@@ -87,10 +87,10 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: I
     };
     let task = Task::new(frame, Settings::default(), frame.whole())?;
     let frames = count(setup, frame.width() * frame.height());
-    let mut expected = Expected::of(frame, Settings::default());
+    let mut expected = Expected::new(frame, Settings::default());
     // The first round allocates.
     send(&mut ring, &sources, &task, 2 * depth)?;
-    let value = setup.repeats.of(|| {
+    let value = setup.repeats.value(|| {
         let begin = Instant::now();
         let last = send(&mut ring, &sources, &task, frames)?;
         let time = microseconds(begin);

@@ -28,7 +28,7 @@ pub(in crate::publications) fn launch(
     let threads = variants.block_size.unwrap_or(THREADS);
     let count = cdf.len() as u32;
     let is_wrong = formula == Some(Formula::WrongMin);
-    let from = u32::from(is_wrong);
+    let first = u32::from(is_wrong);
     let by_reduction = variants.cdf_min == Some(CdfMin::Reduction) && !is_wrong;
     let kernel = if by_reduction { "cdf_min_reduction" } else { "cdf_min_first_nonzero" };
     let function = loaded.kernel(&files::CDF_MIN, kernel, 0)?;
@@ -37,7 +37,7 @@ pub(in crate::publications) fn launch(
     let config = if by_reduction {
         LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
     } else {
-        builder.arg(&from);
+        builder.arg(&first);
         each(count, threads, 0)
     };
     builder.arg(least);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const COPIES: u32 = 32 << 10;
 
 /// The most copies, as a power of two: one per lane.
-const MOST_COPIES: u32 = 5;
+const MAX_COPIES: u32 = 5;
 
 /// The elements to count, and their counts.
 pub(in crate::publications) struct CountedArea<'a> {
@@ -48,11 +48,11 @@ pub(in crate::publications) fn launch(
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide && area.is_plain() { 16 / u32::from(*element_bytes) } else { 1 };
-    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors);
+    let defaults = DefaultShape::for_histogram(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
 
     let window = if variant == HistogramVariant::Global { *codes } else { shape::window(*codes, loaded.shared) };
-    let log2_copies = if is_wide { (COPIES / (4 * window)).checked_ilog2().unwrap_or(0).min(MOST_COPIES) } else { 0 };
+    let log2_copies = if is_wide { (COPIES / (4 * window)).checked_ilog2().unwrap_or(0).min(MAX_COPIES) } else { 0 };
     let shared = if variant == HistogramVariant::Global { 0 } else { (4 * window) << log2_copies };
     let (ptx, kernel) = match variant {
         HistogramVariant::Global => (&files::HISTOGRAM_GLOBAL, "histogram_global"),

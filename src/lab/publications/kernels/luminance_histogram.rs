@@ -31,7 +31,7 @@ pub(in crate::publications) fn launch(
     let bytes = area.width as usize * area.height as usize * order.bytes();
     assert!(pixels.len() >= bytes && counts.len() >= 256);
     let variant = variants.histogram.unwrap_or(HistogramVariant::Coarsened);
-    let defaults = DefaultShape::of_histogram(variant, loaded.multiprocessors);
+    let defaults = DefaultShape::for_histogram(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, 1)?;
     let kernel = match (order, formula) {
         (PixelOrder::Bgra, Some(Formula::TruncatedLuminance)) => "luminance_histogram_bgra_truncated",

@@ -10,14 +10,14 @@ use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use histeq::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
-/// Enqueues the mapping of elements of `element_bytes` bytes, which lie in `from` without padding, to `to`.
+/// Enqueues the mapping of elements of `element_bytes` bytes, which lie in `source` without padding, to `target`.
 ///
 /// # Errors
 /// When the launch is not possible, or fails.
 pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
+    (source, target): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
     curve: &CudaSlice<u16>,
     (variants, shape): (&Variants, &LaunchShape),
@@ -25,13 +25,13 @@ pub(in crate::publications) fn launch(
     let variant = variants.map.unwrap_or(MapVariant::Wide);
     let area = if shape.walk == Walk::Tiles { area } else { area.in_one_row() };
     let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
-    assert!(from.len() >= bytes && to.len() >= bytes && curve.len() > area.max as usize);
+    assert!(source.len() >= bytes && target.len() >= bytes && curve.len() > area.max as usize);
     let is_wide = variant == MapVariant::Wide;
     if is_wide && shape.walk == Walk::Tiles {
         return Err(refused("loads of 16 bytes go over rows, not over tiles"));
     }
     let at_once = if is_wide { 16 / u32::from(element_bytes) } else { 1 };
-    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors);
+    let defaults = DefaultShape::for_map(variant, loaded.multiprocessors);
     let launch = shape::over(area.size(), variants, shape, defaults, at_once)?;
     let lut = 2 * (area.max + 1);
     let (ptx, kernel, shared) = match variant {
@@ -45,7 +45,7 @@ pub(in crate::publications) fn launch(
     let function = loaded.kernel(ptx, &format!("{kernel}_{}", suffix(element_bytes)), shared)?;
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: shared };
     let mut builder = function.on(stream);
-    builder.arg(from).arg(to).arg(&area).arg(curve).arg(&launch.run);
+    builder.arg(source).arg(target).arg(&area).arg(curve).arg(&launch.run);
     // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, beginning at whole vectors;
     // the curve has an entry for each code up to `area.max`, and shared memory holds it if it goes there. All buffers
     // belong to this stream.
@@ -61,7 +61,7 @@ pub(in crate::publications) fn launch(
 pub(in crate::publications) fn launch_computed(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
+    (source, target): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
     (cdf, least, total): (&CudaSlice<u32>, &CudaSlice<u32>, u32),
     (variants, shape): (&Variants, &LaunchShape),
@@ -69,13 +69,21 @@ pub(in crate::publications) fn launch_computed(
 ) -> Result<(), Error> {
     let variant = variants.map.unwrap_or(MapVariant::Computed);
     let bytes = area.width as usize * area.height as usize * usize::from(element_bytes);
-    assert!(from.len() >= bytes && to.len() >= bytes && cdf.len() > area.max as usize);
-    let defaults = DefaultShape::of_map(variant, loaded.multiprocessors);
+    assert!(source.len() >= bytes && target.len() >= bytes && cdf.len() > area.max as usize);
+    let defaults = DefaultShape::for_map(variant, loaded.multiprocessors);
     if variant == MapVariant::GroupMin {
         if shape.walk != Walk::Tiles {
             return Err(refused("group-min maps a pixel a thread, in tiles"));
         }
-        return launch_group_min(loaded, stream, (from, to), (element_bytes, area), (cdf, total), variants, formula);
+        return launch_group_min(
+            loaded,
+            stream,
+            (source, target),
+            (element_bytes, area),
+            (cdf, total),
+            variants,
+            formula,
+        );
     }
     let in_tiles = shape.walk == Walk::Tiles;
     // The elements per thread are those of the histogram, if they are given at all.
@@ -96,7 +104,7 @@ pub(in crate::publications) fn launch_computed(
         loaded.kernel(&files::MAP_COMPUTED, &format!("map_computed_{kernel}_{}", suffix(element_bytes)), 0)?;
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
-    builder.arg(from).arg(to).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);
+    builder.arg(source).arg(target).arg(&area).arg(cdf).arg(least).arg(&total).arg(&launch.run);
     // SAFETY: the arguments are those of the kernel. Both planes have the area's elements; there is a sum for each code
     // up to `area.max`, and one `least`. All buffers belong to this stream.
     unsafe { builder.launch(config) }.doing("launching map_computed")?;
@@ -107,7 +115,7 @@ pub(in crate::publications) fn launch_computed(
 fn launch_group_min(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
-    (from, to): (&CudaSlice<u8>, &CudaSlice<u8>),
+    (source, target): (&CudaSlice<u8>, &CudaSlice<u8>),
     (element_bytes, area): (u8, Area),
     (cdf, total): (&CudaSlice<u32>, u32),
     variants: &Variants,
@@ -123,14 +131,14 @@ fn launch_group_min(
     let search = if by_reduction { "reduction" } else { "first_nonzero" };
     let first_bin = u32::from(is_wrong);
     // The first dimension of the grid is rows.
-    let defaults = DefaultShape::of_map(MapVariant::GroupMin, loaded.multiprocessors);
+    let defaults = DefaultShape::for_map(MapVariant::GroupMin, loaded.multiprocessors);
     let tiles = LaunchShape { walk: Walk::Tiles, ..LaunchShape::DEFAULT };
     let launch = shape::over((area.height, area.width), variants, &tiles, defaults, 1)?;
     let name = format!("map_group_min_{search}_{rounds}_{}", suffix(element_bytes));
     let function = loaded.kernel(&files::MAP_GROUP_MIN, &name, 0)?;
     let config = LaunchConfig { grid_dim: launch.grid, block_dim: launch.block, shared_mem_bytes: 0 };
     let mut builder = function.on(stream);
-    builder.arg(from).arg(to).arg(&area).arg(cdf).arg(&total).arg(&first_bin);
+    builder.arg(source).arg(target).arg(&area).arg(cdf).arg(&total).arg(&first_bin);
     // SAFETY: the arguments are those of the kernel. Both planes have the area's elements, without padding; there is a
     // sum for each code up to `area.max`. Blocks have a power of two threads, at most 1024. All buffers belong to this
     // stream.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest pause, which limits the wait if a launch behind it fails.
-const MOST: Duration = Duration::from_millis(20);
+const MAX_PAUSE: Duration = Duration::from_millis(20);
 
 /// Enqueues a pause.
 ///
@@ -21,7 +21,7 @@ pub(in crate::publications) fn launch(
     length: Duration,
 ) -> Result<(), Error> {
     let function = loaded.kernel(&files::PAUSE, "pause", 0)?;
-    let nanoseconds = length.min(MOST).as_nanos() as u64;
+    let nanoseconds = length.min(MAX_PAUSE).as_nanos() as u64;
     let mut builder = function.on(stream);
     builder.arg(&nanoseconds);
     // SAFETY: the argument is that of the kernel, which touches no memory and ends after this time.

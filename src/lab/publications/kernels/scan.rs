@@ -96,7 +96,7 @@ fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u3
     Ok((variant, threads, width))
 }
 
-/// Enqueues the scan of `from` into `to`, both with `count` entries.
+/// Enqueues the scan of `source` into `target`, both with `count` entries.
 ///
 /// # Errors
 /// When a launch fails.
@@ -106,22 +106,27 @@ fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u3
 pub(in crate::publications) fn launch(
     stream: &Arc<CudaStream>,
     scan: &Scan,
-    from: &CudaSlice<u32>,
-    to: &CudaSlice<u32>,
+    source: &CudaSlice<u32>,
+    target: &CudaSlice<u32>,
 ) -> Result<(), Error> {
-    assert!(from.len() >= scan.count as usize && to.len() >= scan.count as usize);
+    assert!(source.len() >= scan.count as usize && target.len() >= scan.count as usize);
     match scan.variant {
-        ScanVariant::HillisSteele => by_steps(stream, scan, from, to),
-        _ => in_segments(stream, scan, (from, to), scan.count, &scan.sums),
+        ScanVariant::HillisSteele => by_steps(stream, scan, source, target),
+        _ => in_segments(stream, scan, (source, target), scan.count, &scan.sums),
     }
 }
 
-/// One launch for each doubling of the distance, so that the last one writes to `to`.
-fn by_steps(stream: &Arc<CudaStream>, scan: &Scan, from: &CudaSlice<u32>, to: &CudaSlice<u32>) -> Result<(), Error> {
+/// One launch for each doubling of the distance, so that the last one writes to `target`.
+fn by_steps(
+    stream: &Arc<CudaStream>,
+    scan: &Scan,
+    source: &CudaSlice<u32>,
+    target: &CudaSlice<u32>,
+) -> Result<(), Error> {
     let steps = scan.count.next_power_of_two().ilog2().max(1);
-    let mut read = from;
+    let mut read = source;
     for step in 0..steps {
-        let write = if (steps - step) % 2 == 1 { to } else { &scan.other };
+        let write = if (steps - step) % 2 == 1 { target } else { &scan.other };
         let distance = 1u32 << step;
         let mut builder = scan.function.on(stream);
         builder.arg(read).arg(write).arg(&distance).arg(&scan.count);
@@ -137,7 +142,7 @@ fn by_steps(stream: &Arc<CudaStream>, scan: &Scan, from: &CudaSlice<u32>, to: &C
 fn in_segments(
     stream: &Arc<CudaStream>,
     scan: &Scan,
-    (from, to): (&CudaSlice<u32>, &CudaSlice<u32>),
+    (source, target): (&CudaSlice<u32>, &CudaSlice<u32>),
     count: u32,
     sums: &[CudaSlice<u32>],
 ) -> Result<(), Error> {
@@ -147,7 +152,7 @@ fn in_segments(
         shared_mem_bytes: scan.shared,
     };
     let mut builder = scan.function.on(stream);
-    builder.arg(from).arg(to);
+    builder.arg(source).arg(target);
     match sums.first() {
         Some(sums) => builder.arg(sums),
         None => builder.arg(&NULL),
@@ -157,13 +162,13 @@ fn in_segments(
     // has read its segment before it writes any of it. There is a sum for each block if there are several, and shared
     // memory for a block's segment. All belongs to this stream.
     unsafe { builder.launch(config) }.doing(LAUNCHING)?;
-    let Some((own, others)) = sums.split_first() else { return Ok(()) };
-    in_segments(stream, scan, (own, own), count.div_ceil(scan.width), others)?;
+    let Some((first, rest)) = sums.split_first() else { return Ok(()) };
+    in_segments(stream, scan, (first, first), count.div_ceil(scan.width), rest)?;
 
     let mut builder = scan.add_sums.on(stream);
-    builder.arg(to).arg(own).arg(&scan.width).arg(&count);
-    // SAFETY: the arguments are those of the kernel. `to` has `count` entries and there is a sum for each segment of
-    // `width` of them; both belong to this stream.
+    builder.arg(target).arg(first).arg(&scan.width).arg(&count);
+    // SAFETY: the arguments are those of the kernel. `target` has `count` entries and there is a sum for each segment
+    // of `width` of them; both belong to this stream.
     unsafe { builder.launch(each(count, 256, 0)) }.doing(LAUNCHING)?;
     Ok(())
 }

@@ -195,7 +195,7 @@ fn show(
                 let no_signal = progress.no_signal();
                 let fps = if no_signal.is_some() { 0.0 } else { stats.status.fps };
                 let status = Status { fps, dropped, unwritten, no_signal, ..stats.status };
-                let (frame, at) = queue.pop_within(KEYS).ok().unzip();
+                let (frame, moment) = queue.pop_within(KEYS).ok().unzip();
                 match viewer.show(frame, &status) {
                     Ok(ViewerReply::GoOn) => {}
                     Ok(ViewerReply::End) => cancel.cancel(),
@@ -204,7 +204,7 @@ fn show(
                         cancel.cancel();
                     }
                 }
-                if let Some(latency) = at.map(|at| at.elapsed()) {
+                if let Some(latency) = moment.map(|moment| moment.elapsed()) {
                     stats.count_shown(latency);
                     progress.set_latency(latency);
                 }

@@ -80,12 +80,12 @@ impl LiveEqualizer<'_> {
         else {
             return Ok(());
         };
-        let Some(Captured { frame: original, at }) = under_way.pop_front() else { return Ok(()) };
+        let Some(Captured { frame: original, at: moment }) = under_way.pop_front() else { return Ok(()) };
         self.gray_watch.look(&original);
         if let Some(filter) = &mut self.filter {
             equalized.frame = filter.apply(equalized.frame)?;
         }
-        let elapsed = at.elapsed();
+        let elapsed = moment.elapsed();
         latency.add(elapsed);
         if self.shown.is_none() {
             self.progress.set_latency(elapsed);
@@ -102,7 +102,7 @@ impl LiveEqualizer<'_> {
             onlooker(&shown);
         }
         if let Some(slot) = self.shown {
-            slot.push((shown, at));
+            slot.push((shown, moment));
         }
         self.equalized += 1;
         if self.equalized >= warm_up::FRAMES {

@@ -60,15 +60,15 @@ mod tests {
         let denoise = Denoise::AsShown(Cleaner { share: Strength::FULL, around: (reach, 0) });
         let settings = Settings { denoise, ..Settings::default() };
         let (mut budget, begin) = (NoiseBudget::new(true, Notices::silent()), Instant::now());
-        let mut at = |seconds: u64, is_late: bool, removed: bool| {
+        let mut value_at = |seconds: u64, is_late: bool, removed: bool| {
             let limited = budget.limit(settings, is_late, begin + Duration::from_secs(seconds));
             budget.look(removed && limited.denoise != Denoise::Off);
             limited.denoise != Denoise::Off
         };
         // Frames may wait for anything else.
-        assert!(at(0, true, false) && at(1, false, true));
-        assert!(!at(2, true, true) && !at(3, false, true) && !at(3601, false, true));
-        assert!(at(3603, false, true) && !at(3604, true, true));
+        assert!(value_at(0, true, false) && value_at(1, false, true));
+        assert!(!value_at(2, true, true) && !value_at(3, false, true) && !value_at(3601, false, true));
+        assert!(value_at(3603, false, true) && !value_at(3604, true, true));
         let mut asked = NoiseBudget::new(false, Notices::silent());
         asked.look(true);
         assert_eq!(asked.limit(settings, true, begin), settings);

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A source that gives no frame for this long gives no signal.
-const LONGEST: Duration = Duration::from_secs(1);
+const MAX_GAP: Duration = Duration::from_secs(1);
 
 /// When the last frame of a source came.
 pub(super) struct Signal(Mutex<Frames>);
@@ -39,7 +39,7 @@ impl Signal {
     /// The time since the last frame, if there is no signal: a source of one frame in five seconds has one for ten.
     pub fn missing(&self) -> Option<Duration> {
         self.change(|frames| {
-            let longest = LONGEST.max(2 * frames.apart.min(10 * LONGEST));
+            let longest = MAX_GAP.max(2 * frames.apart.min(10 * MAX_GAP));
             frames.last.map(|last| last.elapsed()).filter(|silence| *silence >= longest)
         })
     }

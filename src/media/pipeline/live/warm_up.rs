@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub(super) const FRAMES: u64 = 8;
 
 /// The longest warm-up: a source that cannot be opened, or gives no frames, does not hold up the others.
-const LONGEST: Duration = Duration::from_secs(10);
+const MAX_WARM_UP: Duration = Duration::from_secs(10);
 
 /// Shared by the runs on one GPU.
 #[derive(Clone, Default)]
@@ -38,8 +38,8 @@ impl WarmUp {
     /// Whether a run that has begun at this time drops nothing: a run warms up, or this one catches up.
     pub(super) fn goes_on(&self, begin: Instant) -> bool {
         match self.over.get() {
-            None => begin.elapsed() < LONGEST,
-            Some(over) => over.elapsed() < over.saturating_duration_since(begin).min(LONGEST),
+            None => begin.elapsed() < MAX_WARM_UP,
+            Some(over) => over.elapsed() < over.saturating_duration_since(begin).min(MAX_WARM_UP),
         }
     }
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const RECORDING: &str = "user.histeq-video.recording";
 
 /// The longest value of that attribute, in bytes.
-const LONGEST: usize = 4096;
+const MAX_VALUE: usize = 4096;
 
 /// The time between two looks at what is kept.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
@@ -269,7 +269,7 @@ impl Recordings {
             check_attributes(pattern.folder())?;
         }
         let name = pattern.folder().display().to_string();
-        let list = List::read(pattern, rule, now).map_err(|error| FailureKind::of_file(&name, &error))?;
+        let list = List::read(pattern, rule, now).map_err(|error| FailureKind::file_error(&name, &error))?;
         let lists = &mut shelf.lock().by_pattern;
         let list = match lists.remove(&pattern.path()) {
             Some(before) => list.after(&before),
@@ -319,7 +319,7 @@ impl Recordings {
 
 /// The mark of the recording `file`; `None` if it is none of this pattern, or has another name by now.
 fn mark_of(file: &Path, pattern: &NamePattern) -> Option<Mark> {
-    let mut value = vec![0; LONGEST];
+    let mut value = vec![0; MAX_VALUE];
     let length = rustix::fs::lgetxattr(file, RECORDING, &mut value[..]).ok()?;
     let mark: Mark = serde_json::from_slice(&value[..length]).ok()?;
     let is_this = file.file_name().is_some_and(|name| mark.name == *name) && mark.pattern == pattern.file;
@@ -346,7 +346,7 @@ mod tests {
 
     const DAY: u64 = 24 * 60 * 60;
 
-    fn at(second: i64) -> Timestamp {
+    fn stamp(second: i64) -> Timestamp {
         Timestamp::from_second(second).expect("a time")
     }
 
@@ -377,8 +377,8 @@ mod tests {
 
     /// Six recordings of an earlier run, 100 seconds apart, from 1970 on.
     fn earlier(pattern: &NamePattern) -> Vec<PathBuf> {
-        let recordings = find(pattern, Retention::default(), (at(0), Instant::now()));
-        (0..6).map(|number| record(pattern, &recordings, (at(number * 100), Instant::now()))).collect()
+        let recordings = find(pattern, Retention::default(), (stamp(0), Instant::now()));
+        (0..6).map(|number| record(pattern, &recordings, (stamp(number * 100), Instant::now()))).collect()
     }
 
     #[test]
@@ -388,8 +388,8 @@ mod tests {
         let files = earlier(&ours);
         // Not to be removed: one of another pattern, a file of another program, a recording with a new name, a file that
         // replaced a recording, and a link to one.
-        let others = pattern(folder.path(), "b-%s.mkv");
-        record(&others, &find(&others, Retention::default(), (at(0), Instant::now())), (at(0), Instant::now()));
+        let rest = pattern(folder.path(), "b-%s.mkv");
+        record(&rest, &find(&rest, Retention::default(), (stamp(0), Instant::now())), (stamp(0), Instant::now()));
         std::fs::write(folder.path().join("a--100.mkv"), "x").expect("a file");
         std::fs::rename(&files[1], folder.path().join("evidence.mkv")).expect("a name");
         std::fs::remove_file(&files[2]).expect("removed");
@@ -398,7 +398,7 @@ mod tests {
 
         let rule = Retention { time: Some(Duration::from_secs(150)), ..Retention::default() };
         let begin = Instant::now();
-        let later = |seconds: u64| (at(300 + seconds as i64), begin + Duration::from_secs(seconds));
+        let later = |seconds: u64| (stamp(300 + seconds as i64), begin + Duration::from_secs(seconds));
         let after_restart = find(&ours, rule, later(0));
         assert!(after_restart.remove_old(later(149)).is_empty(), "the oldest has ended 149 seconds ago");
         assert_eq!(after_restart.remove_old(later(150)), [files[0].clone()]);
@@ -424,26 +424,26 @@ mod tests {
         let (shelf, now) = (Shelf::default(), Instant::now());
         let rule = Retention { bytes: Some(450), is_shared: true, ..Retention::default() };
         let [a, b] = ["a-%s.mkv", "b-%s.mkv"].map(|file| pattern(folder.path(), file));
-        let find = |pattern| Recordings::find(pattern, rule, shelf.clone(), (at(0), now)).expect("the folder");
+        let find = |pattern| Recordings::find(pattern, rule, shelf.clone(), (stamp(0), now)).expect("the folder");
         let (of_a, of_b) = (find(&a), find(&b));
         for second in [1, 4, 5] {
-            record(&a, &of_a, (at(second), now));
+            record(&a, &of_a, (stamp(second), now));
         }
         for second in [2, 3, 6] {
-            record(&b, &of_b, (at(second), now));
+            record(&b, &of_b, (stamp(second), now));
         }
         // One that sound still comes for.
         of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, true);
-        assert_eq!(of_a.remove_old((at(7), now)), ["a-1.mkv", "a-4.mkv"].map(|file| folder.path().join(file)));
+        assert_eq!(of_a.remove_old((stamp(7), now)), ["a-1.mkv", "a-4.mkv"].map(|file| folder.path().join(file)));
         of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, false);
         of_b.set_bytes(&folder.path().join("b-6.mkv"), 10_000, true);
-        of_a.remove_old((at(7), now));
+        of_a.remove_old((stamp(7), now));
         assert_eq!(names(folder.path()), ["a-5.mkv", "b-6.mkv"]);
         // One that is not held any more does not count.
         of_a.set_bytes(&folder.path().join("a-5.mkv"), 100, false);
-        record(&a, &of_a, (at(8), now));
+        record(&a, &of_a, (stamp(8), now));
         shelf.hold([(&a.path().into(), rule)].into_iter());
-        assert!(of_a.remove_old((at(9), now)).is_empty(), "200 bytes are kept");
+        assert!(of_a.remove_old((stamp(9), now)).is_empty(), "200 bytes are kept");
     }
 
     #[test]
@@ -454,11 +454,12 @@ mod tests {
         let week = Duration::from_secs(7 * DAY);
         let rule = Retention { time: Some(week), ..Retention::default() };
         let begin = Instant::now();
-        let recordings = find(&ours, rule, (at(600), begin));
-        let ours_now = [0, 100, 200]
-            .map(|second| record(&ours, &recordings, (at(600 + second as i64), begin + Duration::from_secs(second))));
+        let recordings = find(&ours, rule, (stamp(600), begin));
+        let ours_now = [0, 100, 200].map(|second| {
+            record(&ours, &recordings, (stamp(600 + second as i64), begin + Duration::from_secs(second)))
+        });
         // Ten years in a day.
-        let wrong = |hours: u64| (at(315_000_000), begin + Duration::from_secs(hours * 3600));
+        let wrong = |hours: u64| (stamp(315_000_000), begin + Duration::from_secs(hours * 3600));
         assert!(recordings.remove_old(wrong(1)).is_empty());
         assert!(recordings.remove_old(wrong(24)).is_empty());
         // The camera begins again.
@@ -466,15 +467,15 @@ mod tests {
         assert!(again.remove_old(wrong(48)).is_empty());
         record(&ours, &again, wrong(48));
         // What is a week old goes all the same.
-        assert_eq!(again.remove_old((at(315_000_000), begin + week - Duration::from_secs(100))), files[..5]);
-        let removed = again.remove_old((at(315_000_000), begin + week + Duration::from_secs(100)));
+        assert_eq!(again.remove_old((stamp(315_000_000), begin + week - Duration::from_secs(100))), files[..5]);
+        let removed = again.remove_old((stamp(315_000_000), begin + week + Duration::from_secs(100)));
         assert_eq!(removed, [&files[5..], &ours_now[..1]].concat());
 
         // A start under such a clock removes nothing before there was time to set it.
-        let start = find(&ours, rule, (at(630_000_000), begin));
-        assert!(start.remove_old((at(630_003_000), begin + Duration::from_secs(3000))).is_empty());
-        assert!(start.remove_old((at(1000), begin + Duration::from_secs(3700))).is_empty(), "it was set");
-        assert_eq!(start.remove_old((at(630_003_700), begin + Duration::from_secs(3700))), ours_now[1..]);
+        let start = find(&ours, rule, (stamp(630_000_000), begin));
+        assert!(start.remove_old((stamp(630_003_000), begin + Duration::from_secs(3000))).is_empty());
+        assert!(start.remove_old((stamp(1000), begin + Duration::from_secs(3700))).is_empty(), "it was set");
+        assert_eq!(start.remove_old((stamp(630_003_700), begin + Duration::from_secs(3700))), ours_now[1..]);
     }
 
     #[test]
@@ -483,8 +484,8 @@ mod tests {
         let pattern = pattern(folder.path(), "a-%s.mkv");
         let file = folder.path().join("a-0.mkv");
         std::fs::write(&file, [0; 100]).expect("a file");
-        let room = Room::of(&file, 0.0).expect("a file");
-        let now = (at(0), Instant::now());
+        let room = Room::open(&file, 0.0).expect("a file");
+        let now = (stamp(0), Instant::now());
         let find = || find(&pattern, Retention::default(), now);
         find().begin(&file, now, 100);
         find();

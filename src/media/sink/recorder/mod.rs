@@ -251,7 +251,7 @@ impl Recorder {
     fn begin_recording(&mut self) {
         let Some(open) = &mut self.current else { return };
         let name = Name::from(&open.file);
-        open.room = Room::of(&open.file, self.guess).ok();
+        open.room = Room::open(&open.file, self.guess).ok();
         let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, Room::bytes);
         self.recordings.begin(&open.file, (open.begin.timestamp(), (self.clock)().1), header);
         self.begun += 1;
@@ -318,9 +318,9 @@ impl Recorder {
     fn pass_late_sound(&mut self) {
         let (Some(ending), Some(current)) = (&mut self.ending, &self.current) else { return };
         let first = current.first;
-        let (late, others) =
+        let (late, rest) =
             self.sound.drain(..).partition::<VecDeque<_>, _>(|packet| self.input.time_of(packet) < first);
-        self.sound = others;
+        self.sound = rest;
         let written = ending.sink.write(Delivery { packets: late.into(), ..Delivery::default() });
         if written.is_err() || self.time - first >= SOUND_APART {
             self.end_ending();
@@ -506,7 +506,7 @@ mod tests {
         let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
         // In seconds.
-        let input = Input::of("a camera".to_owned(), Media::of_raw_video("rawvideo", Rational::new(1, 1), None));
+        let input = Input::new("a camera".to_owned(), Media::for_raw_video("rawvideo", Rational::new(1, 1), None));
         let cancel = Cancel::default();
         let place = (&name, cancel.clone());
         let mut recorder =

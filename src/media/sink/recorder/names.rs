@@ -29,11 +29,11 @@ impl NamePattern {
         let place = name.path().parent().unwrap_or(Path::new("")).to_owned();
         let file = name.path().file_name().context("a segment needs a file name")?;
         let pattern = NamePattern { place, file: file.into() };
-        let at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
-        let (first, way_out) = (at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
+        let value_at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
+        let (first, way_out) = (value_at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
         // In each of its fields, this time is another one.
         let fault = |what: &str| FailureKind::Usage.error(format!("{name}: {what} {way_out}"));
-        ensure!(first != at(1_795_780_799)?, fault("segments need the time in their names"));
+        ensure!(first != value_at(1_795_780_799)?, fault("segments need the time in their names"));
         ensure!(!first.bytes().contains(&b'/'), fault("a time in the name must have no slash"));
         let folder = pattern.folder();
         ensure!(folder.is_dir(), no_folder(name, folder));
@@ -62,7 +62,7 @@ impl NamePattern {
             name.extend(text.with_context(|| format!("{}: no pattern of a time", self.file))?.bytes());
             name.extend(chunk.invalid());
         }
-        Ok(Name::of_bytes(name))
+        Ok(Name::from_bytes(name))
     }
 
     /// The name of a segment that begins at `begin`. It may be taken: the clock shows an hour twice when summer time

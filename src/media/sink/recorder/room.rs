@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// The least room ahead of what is written, in bytes.
-const LEAST: u64 = 64 << 10;
+const MIN_ROOM: u64 = 64 << 10;
 
 /// The room ahead is what is written in this many seconds. A muxer holds back one of them.
 const SECONDS: f64 = 4.0;
@@ -28,8 +28,11 @@ pub fn free_bytes(name: &Name) -> Option<u64> {
     if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
         return None;
     }
-    let folder = file.ancestors().skip(1).map(|at| if at.as_os_str().is_empty() { Path::new(".") } else { at });
-    let disk = rustix::fs::statvfs(folder.into_iter().find(|at| at.is_dir())?).ok()?;
+    let folder = file
+        .ancestors()
+        .skip(1)
+        .map(|ancestor| if ancestor.as_os_str().is_empty() { Path::new(".") } else { ancestor });
+    let disk = rustix::fs::statvfs(folder.into_iter().find(|ancestor| ancestor.is_dir())?).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
@@ -54,7 +57,7 @@ impl Room {
     }
 
     /// Room for the file of this name, of which a second takes `guess` bytes. While it is there, the file is locked.
-    pub fn of(file: &Path, guess: f64) -> std::io::Result<Self> {
+    pub fn open(file: &Path, guess: f64) -> std::io::Result<Self> {
         let file = File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(file)?;
         // The lock is for other processes of this program, and ends with this one, however that ends.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
@@ -64,17 +67,17 @@ impl Room {
     /// The room that a program which was killed has left behind the end of a file: to be given back when it is dropped.
     /// `None` while another process writes the file.
     pub fn left(file: &Path) -> Option<Self> {
-        let mut room = Room::of(file, 0.0).ok()?;
+        let mut room = Room::open(file, 0.0).ok()?;
         let metadata = room.file.metadata().ok()?;
         let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
-        if taken > bytes + LEAST / 2 {
+        if taken > bytes + MIN_ROOM / 2 {
             room.until = bytes + taken;
         }
         Some(room)
     }
 
     /// Room for an open file.
-    pub fn of_open(file: &File) -> std::io::Result<Self> {
+    pub fn for_open_file(file: &File) -> std::io::Result<Self> {
         Ok(Room { file: file.try_clone()?, until: 0, guess: 0.0 })
     }
 
@@ -103,7 +106,7 @@ impl Room {
     pub fn make(&mut self, seconds: f64) -> Result<(), Errno> {
         let bytes = self.bytes();
         let rate = if seconds < TOO_FEW { self.guess } else { bytes as f64 / seconds };
-        let ahead = LEAST.max((rate * SECONDS) as u64);
+        let ahead = MIN_ROOM.max((rate * SECONDS) as u64);
         if bytes + ahead / 2 <= self.until {
             return Ok(());
         }

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The fewest packets of a chunk, if it does not end the video.
-const LEAST: u32 = 12;
+const MIN_PACKETS: u32 = 12;
 
 /// The most packets of a chunk, and the bytes that end it.
-const MOST: u32 = 600;
-const MOST_BYTES: usize = 64 << 20;
+const MAX_PACKETS: u32 = 600;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Codecs with dependent frames, whose marked key frames are clean.
 const CLEAN_KEYS: [&str; 7] = ["ffv1", "mpeg1video", "mpeg2video", "mpeg4", "ffvhuff", "huffyuv", "theora"];
@@ -54,7 +54,7 @@ impl Current {
 impl Surveyor {
     /// For an input with this video; the reason if its frames cannot be found by its packets.
     pub fn new(video: &Stream) -> Result<Self, String> {
-        let key_frames = KeyFrames::of(video);
+        let key_frames = KeyFrames::for_stream(video);
         if key_frames.is_none() && !video.is_intra_only() && !CLEAN_KEYS.contains(&video.codec.as_str()) {
             return Err(format!("decoders cannot begin in the middle of {}", video.codec));
         }
@@ -92,7 +92,7 @@ impl Surveyor {
         let is_first = survey.chunks.is_empty() && self.current.packets == 0;
         let is_start = is_clean && packet.is_key() && !packet.is_hidden() && is_same && time > self.latest;
         let Current { packets, bytes, .. } = self.current;
-        if is_start && packets >= LEAST || packets >= MOST || bytes >= MOST_BYTES {
+        if is_start && packets >= MIN_PACKETS || packets >= MAX_PACKETS || bytes >= MAX_BYTES {
             survey.chunks.push(self.current.end());
         }
         if self.current.packets == 0 && (is_start || is_first) {

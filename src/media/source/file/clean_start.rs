@@ -29,11 +29,11 @@ pub enum KeyFrames {
 
 impl KeyFrames {
     /// For this video; `None` for other codecs.
-    pub fn of(stream: &Stream) -> Option<Self> {
+    pub fn for_stream(stream: &Stream) -> Option<Self> {
         // Both headers of mp4 begin with their version, 1; start codes begin with 0.
-        let length_bytes = |at: usize| {
+        let length_bytes = |index: usize| {
             let header = stream.header();
-            header.get(at).filter(|_| header[0] == 1).map(|byte| usize::from(byte & 3) + 1)
+            header.get(index).filter(|_| header[0] == 1).map(|byte| usize::from(byte & 3) + 1)
         };
         match stream.codec.as_str() {
             "h264" => Some(KeyFrames::H264(length_bytes(4))),

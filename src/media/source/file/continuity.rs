@@ -58,11 +58,11 @@ impl Continuity {
             }
             let time = time.saturating_add(self.shift);
             let due = expected.map(|position| position.due).or(self.latest).unwrap_or(time);
-            let far = |from: i64| time.saturating_sub(from).unsigned_abs() > GAP;
+            let far = |start: i64| time.saturating_sub(start).unsigned_abs() > GAP;
             let steps_back = expected.is_some_and(|position| time.saturating_add(BACK) < position.last);
             // If another stream is near this time, this is a gap in one stream, not a jump of the clock.
-            let mut others = self.streams.iter().enumerate().filter(|&(index, _)| index != stream.index);
-            let alone = others.all(|(_, other)| other.is_none_or(|position| far(position.last)));
+            let mut rest = self.streams.iter().enumerate().filter(|&(index, _)| index != stream.index);
+            let alone = rest.all(|(_, other)| other.is_none_or(|position| far(position.last)));
             let jumps = steps_back || far(due) && alone;
             jump = Some(time.saturating_sub(due)).filter(|_| jumps);
             let time = if jumps { due } else { time };

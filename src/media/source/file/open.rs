@@ -67,7 +67,7 @@ fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow:
 }
 
 /// The error of an input that is not of the format that is given for it.
-fn of_other_format(name: &str, format: &str, detail: &str) -> anyhow::Error {
+fn other_format_error(name: &str, format: &str, detail: &str) -> anyhow::Error {
     FailureKind::Usage.error(format!(
         "{name}: not {format}{detail}, which --format says that the input is (without it, that is found out; the name \
          of the output decides its container, or --output-format)"
@@ -79,26 +79,29 @@ fn not_read(name: &str, what: &str) -> anyhow::Error {
 }
 
 impl FileSource {
-    /// Opens the input, which is called `name` in messages, and its decoder. It is read from `from`.
+    /// Opens the input, which is called `name` in messages, and its decoder. It is read from `file_input`.
     ///
     /// # Errors
     /// When it cannot be opened, has no video, or no decoder for it.
     pub fn open(
         options: InputOptions,
         name: &str,
-        from: FileInput,
+        file_input: FileInput,
         cancel: &Cancel,
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Result<Self> {
         let name = name.to_owned();
-        let (is_pipe, size) = (matches!(from, FileInput::Pipe(_)), from.file_size(&options.url));
-        let sequence = if let FileInput::Images(sequence, _) = &from { Some(Arc::new(sequence.clone())) } else { None };
-        let file = from.opened_again(&options.url, size).filter(|file| file.metadata().is_ok_and(|of| of.is_file()));
+        let (is_pipe, size) = (matches!(file_input, FileInput::Pipe(_)), file_input.file_size(&options.url));
+        let sequence =
+            if let FileInput::Images(sequence, _) = &file_input { Some(Arc::new(sequence.clone())) } else { None };
+        let file = file_input
+            .opened_again(&options.url, size)
+            .filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()));
         let mut said = file.map(Said::read).unwrap_or_default();
         let unread = said.unread;
         let of_kind = |error| about_kind(error, &name, unread);
-        let (mut demuxer, told) = open_demuxer(&options, &name, from, size, cancel, &notices).map_err(of_kind)?;
+        let (mut demuxer, told) = open_demuxer(&options, &name, file_input, size, cancel, &notices).map_err(of_kind)?;
         // FFmpeg takes a file with the name of an image for one.
         if demuxer.media.is_images() {
             unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
@@ -117,16 +120,16 @@ impl FileSource {
             check_size(&name, size)?;
         }
         let shown = &demuxer.media.streams[video];
-        let is_whole = |of: (usize, usize)| shown.size() == Some(of);
+        let is_whole = |metadata: (usize, usize)| shown.size() == Some(metadata);
         // FFmpeg does not cut surfaces of a GPU everywhere.
         let can_crop = !matches!(options.decode_on, DecodeOn::Nvdec(_));
         let crop = track.crop.filter(|crop| can_crop && is_whole(crop.whole)).map(|crop| crop.on_samples(shown));
-        let others = [
+        let rest = [
             (track.crop.is_some() && crop.is_none(), Unshown::Crop),
             (shown.has_layers(), Unshown::SecondLayer),
             (demuxer.media.streams.iter().any(Stream::has_chapter_pictures), Unshown::ChapterPictures),
         ];
-        others.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, unshown)| said.name(unshown));
+        rest.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, unshown)| said.name(unshown));
         demuxer.media.unshown = said.unshown;
         if let Some(ratio) = track.ratio.filter(|_| crop.is_some()) {
             let shown = &mut demuxer.media.streams[video];
@@ -205,7 +208,7 @@ fn input_of(media: Media, name: String, video: usize, options: &InputOptions) ->
         length: [part.duration, of_frames].into_iter().flatten().min(),
         frames: [counted, part.frames].into_iter().flatten().min(),
         duration,
-        ..Input::of(name, media)
+        ..Input::new(name, media)
     }
 }
 
@@ -244,18 +247,18 @@ const CUT_OFF: [Error; 2] = [Error::Eof, Error::Other { errno: libc::EIO }];
 fn open_demuxer(
     options: &InputOptions,
     name: &str,
-    mut from: FileInput,
+    mut file_input: FileInput,
     size: Option<u64>,
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<(Demuxer, Option<Told>)> {
-    if from.opened_again(&options.url, size).is_some_and(is_bomb) {
+    if file_input.opened_again(&options.url, size).is_some_and(is_bomb) {
         return Err(FailureKind::Limit.error(format!(
             "{name}: its profile of colours or its texts unpack to more than {} MiB",
             MAX_UNPACKED >> 20
         )));
     }
-    let mut stack = Stack::open(&mut from, options, name, cancel, notices)?;
+    let mut stack = Stack::open(&mut file_input, options, name, cancel, notices)?;
     let told = stack.as_mut().map(Stack::told);
     let metadata = stack.as_ref().map(|stack| stack.found.metadata.clone()).unwrap_or_default();
     let samples = stack.as_ref().and_then(|stack| stack.range);
@@ -264,13 +267,13 @@ fn open_demuxer(
     // An existing file is not a pattern, even if its folders have a per cent sign.
     let is_plain = size.is_some() && options.url.bytes().contains(&b'%');
     let plain = is_plain.then(|| ("pattern_type".to_owned(), "none".to_owned()));
-    let frames = stack.as_ref().map(|of| {
-        let size = format!("{}x{}", of.size.0, of.size.1);
-        [("video_size".to_owned(), size), ("pixel_format".to_owned(), of.format.clone())]
+    let frames = stack.as_ref().map(|pages| {
+        let size = format!("{}x{}", pages.size.0, pages.size.1);
+        [("video_size".to_owned(), size), ("pixel_format".to_owned(), pages.format.clone())]
     });
     let given: Vec<(String, String)> = rate.into_iter().chain(plain).chain(frames.into_iter().flatten()).collect();
     let mut first = None;
-    let from = match (stack, from) {
+    let file_input = match (stack, file_input) {
         (Some(stack), _) => {
             let demuxer = stack.found.demuxer;
             ReadFrom::Frames(Box::new(stack), demuxer)
@@ -288,8 +291,13 @@ fn open_demuxer(
         }
         (None, FileInput::Url) => ReadFrom::Url,
     };
-    let opened =
-        Demuxer::open(first.as_ref().unwrap_or(&options.url), from, options.format.as_deref(), &given, cancel.flag());
+    let opened = Demuxer::open(
+        first.as_ref().unwrap_or(&options.url),
+        file_input,
+        options.format.as_deref(),
+        &given,
+        cancel.flag(),
+    );
     let damage = |message| FailureKind::Damage.error(message);
     let mut demuxer = opened.map_err(|error| {
         let detail = last_message().map(|message| format!(" ({message})")).unwrap_or_default();
@@ -299,7 +307,7 @@ fn open_demuxer(
         };
         let is_other = error == Error::InvalidData || CUT_OFF.contains(&error) && size.is_some();
         if let Some(format) = options.format.as_deref().filter(|_| is_other && size != Some(0)) {
-            return of_other_format(name, format, &detail);
+            return other_format_error(name, format, &detail);
         }
         match error {
             Error::InvalidData if size == Some(0) => damage(format!("{name}: the file is empty")),
@@ -324,7 +332,7 @@ fn open_demuxer(
             Error::HttpForbidden => {
                 FailureKind::Refused.error(format!("{name}: the server refuses (name, password or token may be wrong)"))
             }
-            Error::Other { errno } => FailureKind::of_errno(errno).error(format!("{name}: {error}")),
+            Error::Other { errno } => FailureKind::from_errno(errno).error(format!("{name}: {error}")),
             error => anyhow!("{name}: {error}"),
         }
     })?;

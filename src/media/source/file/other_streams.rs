@@ -4,7 +4,7 @@ use crate::ffmpeg::{MediaType, Packet, Stream, microseconds, rescale};
 use crate::source::part::Bounds;
 
 /// Packets are delivered with the next frame, or when they reach this many bytes, which limits memory.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// The packets that wait for the next frame, and the state of each stream.
 pub struct OtherStreams {
@@ -69,7 +69,7 @@ impl OtherStreams {
 
     /// Whether they are too many to wait for the next frame.
     pub fn are_many(&self) -> bool {
-        self.bytes > MOST_BYTES
+        self.bytes > MAX_BYTES
     }
 
     /// Whether all audio has reached the end of the requested part.

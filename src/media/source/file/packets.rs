@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 const SHORT_BY: i64 = 500_000;
 
 /// The most images that a decoder works on at once.
-const MOST_ABOUT: usize = 256;
+const MAX_ABOUT: usize = 256;
 
 /// Numbers of frames from here on are placeholders, as AVI writers that cannot seek store them.
 const UNKNOWN_COUNT: u64 = 1 << 30;
@@ -76,10 +76,10 @@ impl ReadPackets for FilePackets {
             self.check.iter_mut().for_each(|check| check.add(&packet));
             let media = &self.demuxer.media;
             let is_file = media.is_images() && media.streams[self.video].codec != "rawvideo";
-            let own = if is_file { About::read(packet.data()) } else { None };
-            self.about.extend(own.map(|about| (packet.time(), about)));
+            let metadata = if is_file { About::read(packet.data()) } else { None };
+            self.about.extend(metadata.map(|about| (packet.time(), about)));
             self.about.extend(self.told.iter().flat_map(Receiver::try_iter));
-            self.about.drain(..self.about.len().saturating_sub(MOST_ABOUT));
+            self.about.drain(..self.about.len().saturating_sub(MAX_ABOUT));
         }
         Ok(Some(packet))
     }
@@ -123,15 +123,15 @@ impl FilePackets {
 
     /// The metadata of the image that is shown at this time.
     pub fn about(&mut self, time: Option<i64>) -> Option<About> {
-        let at = self.about.iter().position(|(of, _)| *of == time)?;
-        self.about.drain(..=at).next_back().map(|(_, about)| about)
+        let index = self.about.iter().position(|(known, _)| *known == time)?;
+        self.about.drain(..=index).next_back().map(|(_, about)| about)
     }
 
     /// Makes the input, a TIFF file, read all of its pages. Returns their number; 1 if it is unknown.
     pub fn read_pages(&mut self) -> usize {
         // The next reading finds an error, too.
         let Ok(Some(file)) = self.demuxer.read() else { return 1 };
-        match Pages::of(file) {
+        match Pages::open(file) {
             Ok(pages) => self.pages.insert(pages).count(),
             Err(single) => {
                 self.first = Some(single);

@@ -40,7 +40,7 @@ const VALUE: usize = 8;
 const TAG: usize = 12;
 
 /// The most pages.
-const MOST: usize = 100_000;
+const MAX_PAGES: usize = 100_000;
 
 /// A TIFF file of several pages.
 pub struct Pages {
@@ -53,9 +53,9 @@ pub struct Pages {
 impl Pages {
     /// The pages of the file in this packet; the unchanged packet, if FFmpeg reads all pages of it, or it cannot be
     /// read.
-    pub fn of(file: Packet) -> Result<Self, Packet> {
+    pub fn open(file: Packet) -> Result<Self, Packet> {
         let lists =
-            Tiff::of(file.data()).map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
+            Tiff::parse(file.data()).map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
         if lists.is_empty() { Err(file) } else { Ok(Pages { file, lists, next: 0 }) }
     }
 
@@ -70,17 +70,17 @@ impl Pages {
         let number = i64::try_from(self.next).ok()?;
         self.next += 1;
         let bytes = self.file.data();
-        let page = Tiff::of(bytes).and_then(|tiff| tiff.page(list));
+        let page = Tiff::parse(bytes).and_then(|tiff| tiff.page(list));
         let duration = self.file.duration().max(1);
         let time = self.file.time().unwrap_or(0) + number * duration;
         let begin = &bytes[..bytes.len().min(VALUE)];
-        Some(Packet::of_bytes(page.as_deref().unwrap_or(begin), [time, time], duration, true))
+        Some(Packet::from_bytes(page.as_deref().unwrap_or(begin), [time, time], duration, true))
     }
 }
 
 /// Whether a file with these bytes has several pages.
 pub fn are_several(bytes: &[u8]) -> bool {
-    Tiff::of(bytes).is_some_and(|tiff| tiff.pages().len() > 1)
+    Tiff::parse(bytes).is_some_and(|tiff| tiff.pages().len() > 1)
 }
 
 /// A tag of a page, with its values.
@@ -99,15 +99,16 @@ struct Tiff<'a> {
 
 impl<'a> Tiff<'a> {
     /// `None` for what is no TIFF, or a BigTIFF, which FFmpeg does not read.
-    fn of(bytes: &'a [u8]) -> Option<Self> {
-        Some(Tiff { bytes, order: ByteOrder::of(bytes)? })
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        Some(Tiff { bytes, order: ByteOrder::parse(bytes)? })
     }
 
     /// Where the lists of tags of all pages are. The last one may be missing, where the file is cut off.
     fn pages(&self) -> Vec<usize> {
         let (mut pages, mut seen) = (Vec::new(), HashSet::new());
         let mut link = 4;
-        while let Some(list) = self.long(link).filter(|list| *list != 0 && seen.len() < MOST && seen.insert(*list)) {
+        while let Some(list) = self.long(link).filter(|list| *list != 0 && seen.len() < MAX_PAGES && seen.insert(*list))
+        {
             let Some(tags) = self.tags(list) else {
                 pages.push(list);
                 break;
@@ -255,8 +256,8 @@ impl<'a> Tiff<'a> {
         self.tag(bytes).and_then(|tag| self.numbers(&tag).first().copied()).unwrap_or(0) as u32
     }
 
-    /// The offset that is written at `at`.
-    fn long(&self, at: usize) -> Option<usize> {
-        self.bytes.get(at..at.checked_add(4)?).map(|bytes| self.order.number(bytes) as usize)
+    /// The offset that is written at `index`.
+    fn long(&self, index: usize) -> Option<usize> {
+        self.bytes.get(index..index.checked_add(4)?).map(|bytes| self.order.number(bytes) as usize)
     }
 }

@@ -24,14 +24,14 @@ impl FileSource {
         let mut ahead = (f64::from(self.warm_up) / rate * 1e6).ceil() as i64;
         let mut untouched = true;
         loop {
-            let from = begin - ahead;
-            if ahead > 0 && from <= origin && untouched {
+            let start = begin - ahead;
+            if ahead > 0 && start <= origin && untouched {
                 return Ok(());
             }
-            let sought = if ahead > 0 && from <= origin {
+            let sought = if ahead > 0 && start <= origin {
                 self.video.packets.demuxer.rewind()
             } else {
-                self.video.packets.demuxer.seek(from)
+                self.video.packets.demuxer.seek(start)
             };
             if let Err(error) = sought {
                 // An input that cannot seek is decoded from the beginning instead.
@@ -43,12 +43,12 @@ impl FileSource {
                     self.video.packets.demuxer.rewind().with_context(|| name.clone())
                 };
             }
-            if ahead == 0 || from <= origin {
+            if ahead == 0 || start <= origin {
                 return Ok(());
             }
             // With a variable frame rate, or distant key frames, count the frames.
             untouched = false;
-            if self.frames_before(begin) >= self.warm_up && self.video.packets.demuxer.seek(from).is_ok() {
+            if self.frames_before(begin) >= self.warm_up && self.video.packets.demuxer.seek(start).is_ok() {
                 return Ok(());
             }
             ahead = ahead.saturating_mul(2);

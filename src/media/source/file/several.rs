@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 /// Fewer frames are decoded before several decoders are open.
-const LEAST_FRAMES: u64 = 300;
+const MIN_FRAMES: u64 = 300;
 
 /// The least packets of a gop, and those that are enough if there is room for more: between two gops, a decoder pauses.
 const GOP_PACKETS: (usize, usize) = (32, 128);
@@ -130,8 +130,8 @@ impl Several {
         let bounds = part.bounds(input.media.start.unwrap_or(0));
         let part = PartCounter { part, bounds, counts: [0; 2], look_ahead: 0 };
         let stream = input.video_stream();
-        let key_frames = KeyFrames::of(stream)?;
-        let is_long = input.frames.is_none_or(|frames| frames >= LEAST_FRAMES);
+        let key_frames = KeyFrames::for_stream(stream)?;
+        let is_long = input.frames.is_none_or(|frames| frames >= MIN_FRAMES);
         // Whether a picture is interlaced can depend on those before it.
         let is_progressive = matches!(stream.field_order, FieldOrder::Unknown | FieldOrder::Progressive);
         let (format, (width, height)) = input.picture?;

@@ -156,14 +156,14 @@ const ARCHIVE: &str = "an archive (what it holds has to be unpacked)";
 const RAW_PHOTO: &str = "a raw photo (Adobe's DNG Converter makes a DNG of it)";
 
 /// Where a disc says what it is.
-const OF_DISC: u64 = 0x8001;
+const DISC_PLACE: u64 = 0x8001;
 
 /// What a file is that FFmpeg does not read, and what converts it.
 fn unread(file: &mut Positioned, begin: &[u8], videos: &[Track]) -> Option<&'static str> {
     const HEIC: [&[u8]; 8] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"];
     let brands = if begin.get(4..8) == Some(&b"ftyp"[..]) { begin.get(8..12).unwrap_or_default() } else { &[] };
     let text = String::from_utf8_lossy(begin).trim_start().to_ascii_lowercase();
-    let disc = file.bytes(OF_DISC, 5).unwrap_or_default();
+    let disc = file.bytes(DISC_PLACE, 5).unwrap_or_default();
     match KINDS.iter().find(|(first, _)| begin.starts_with(first)) {
         Some((_, what)) => Some(*what),
         _ if begin.get(4..8) == Some(&b"RED2"[..]) => Some("REDCODE RAW (REDCINE-X PRO makes ProRes of it)"),
@@ -194,32 +194,32 @@ struct Part {
     end: u64,
 }
 
-/// The boxes from `at` to `end`, and where the last one ends.
-fn parts(file: &mut Positioned, mut at: u64, end: u64) -> (Vec<Part>, u64) {
+/// The boxes from `offset` to `end`, and where the last one ends.
+fn parts(file: &mut Positioned, mut offset: u64, end: u64) -> (Vec<Part>, u64) {
     let mut found = Vec::new();
     while found.len() < MAX_PARTS
-        && let Some(part) = part(file, at, end)
+        && let Some(part) = part(file, offset, end)
     {
-        at = part.end;
+        offset = part.end;
         found.push(part);
     }
-    (found, at)
+    (found, offset)
 }
 
-/// The box that begins at `at`.
-fn part(file: &mut Positioned, at: u64, end: u64) -> Option<Part> {
-    let head: [u8; 8] = file.bytes(at, 8).ok()?.try_into().ok()?;
+/// The box that begins at `offset`.
+fn part(file: &mut Positioned, offset: u64, end: u64) -> Option<Part> {
+    let head: [u8; 8] = file.bytes(offset, 8).ok()?.try_into().ok()?;
     let [a, b, c, d, code @ ..] = head;
     if !is_code(code) {
         return None;
     }
     let (length, header) = match u32::from_be_bytes([a, b, c, d]) {
-        0 => (end.checked_sub(at)?, 8),
-        1 => (u64::from_be_bytes(file.bytes(at + 8, 8).ok()?.try_into().ok()?), 16),
+        0 => (end.checked_sub(offset)?, 8),
+        1 => (u64::from_be_bytes(file.bytes(offset + 8, 8).ok()?.try_into().ok()?), 16),
         length => (length.into(), 8),
     };
-    let stop = at.checked_add(length).filter(|stop| *stop <= end && length >= header)?;
-    Some(Part { code, begin: at + header, end: stop })
+    let stop = offset.checked_add(length).filter(|stop| *stop <= end && length >= header)?;
+    Some(Part { code, begin: offset + header, end: stop })
 }
 
 /// Whether these bytes can be the code of a box.
@@ -348,7 +348,7 @@ const ENTRY: u64 = 78;
 /// The description of a video.
 fn read_entry(file: &mut Positioned, track: Part, entry: Part, said: &mut Said) -> Option<Track> {
     let fields = file.bytes(entry.begin, ENTRY as usize).ok()?;
-    let number = |at: usize| Some(usize::from(u16::from_be_bytes(*fields.get(at..)?.first_chunk()?)));
+    let number = |index: usize| Some(usize::from(u16::from_be_bytes(*fields.get(index..)?.first_chunk()?)));
     let whole = (number(24)?, number(26)?);
     let (boxes, _) = parts(file, entry.begin + ENTRY, entry.end);
     let mut numbers = |code: &[u8; 4]| {
@@ -384,7 +384,7 @@ fn read_entry(file: &mut Positioned, track: Part, entry: Part, said: &mut Said) 
         _ => {
             let header = find(file, track, &[b"tkhd"])?;
             let bytes = file.bytes(header.end.checked_sub(8)?, 8).ok()?;
-            let size = |at: usize| Some(u64::from(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?)) >> 16);
+            let size = |index: usize| Some(u64::from(u32::from_be_bytes(*bytes.get(index..)?.first_chunk()?)) >> 16);
             let (width, height) = (size(0)?, size(4)?);
             match (width, height) == (whole.0 as u64, whole.1 as u64) {
                 true => ratio(1, 1),
@@ -467,19 +467,19 @@ fn content<'a>(elements: &[(u32, &'a [u8])], id: u32) -> Option<&'a [u8]> {
 
 /// The tracks of video of a Matroska file.
 fn read_matroska(file: &mut Positioned) -> Option<Vec<Track>> {
-    let mut head = |at: u64| {
-        let count = usize::try_from(file.length.checked_sub(at)?).ok()?.min(12);
-        let (id, head, size) = element(&file.bytes(at, count).ok()?)?;
-        Some((id, at + head as u64, size))
+    let mut head = |offset: u64| {
+        let count = usize::try_from(file.length.checked_sub(offset)?).ok()?.min(12);
+        let (id, head, size) = element(&file.bytes(offset, count).ok()?)?;
+        Some((id, offset + head as u64, size))
     };
     let (_, begin, size) = head(0)?;
-    let (id, mut at, _) = head(begin.checked_add(size?)?)?;
-    let tracks = (0..MAX_PARTS).filter(|_| id == SEGMENT).find_map(|_| match head(at) {
+    let (id, mut offset, _) = head(begin.checked_add(size?)?)?;
+    let tracks = (0..MAX_PARTS).filter(|_| id == SEGMENT).find_map(|_| match head(offset) {
         Some((TRACKS, begin, Some(size))) => Some(Some((begin, size))),
         None | Some((CLUSTER, ..) | (_, _, None)) => Some(None),
         Some((_, begin, Some(size))) => match begin.checked_add(size) {
             Some(next) => {
-                at = next;
+                offset = next;
                 None
             }
             None => Some(None),

@@ -15,7 +15,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// The most bytes of a message: the description of an input with all files that it may have attached, and some more.
-pub const MOST_BYTES: usize = 320 << 20;
+pub const MAX_BYTES: usize = 320 << 20;
 
 /// The most bytes of a message that is a number or two.
 pub const SHORT: usize = 64;
@@ -24,7 +24,7 @@ pub const SHORT: usize = 64;
 const MAX_ELEMENTS: usize = 1 << 20;
 
 /// The most descriptors that come with a message.
-pub const MOST_DESCRIPTORS: usize = 4;
+pub const MAX_DESCRIPTORS: usize = 4;
 
 /// Bytes that are read at once.
 const PART: usize = 1 << 18;
@@ -48,7 +48,7 @@ impl Channel {
     }
 
     /// The end that this descriptor is.
-    pub fn of(descriptor: OwnedFd) -> Self {
+    pub fn new(descriptor: OwnedFd) -> Self {
         Channel(descriptor.into())
     }
 
@@ -82,11 +82,11 @@ impl Channel {
         mut wait: impl FnMut() -> Result<(), E>,
     ) -> Result<(), E> {
         let length = bytes.len() - LENGTH;
-        if length > MOST_BYTES || descriptors.len() > MOST_DESCRIPTORS {
+        if length > MAX_BYTES || descriptors.len() > MAX_DESCRIPTORS {
             return Err(Error::other(TooLong).into());
         }
         bytes[..LENGTH].copy_from_slice(&(length as u32).to_le_bytes());
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() {
             ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
@@ -111,7 +111,7 @@ impl Channel {
     /// # Errors
     /// `UnexpectedEof` when the other side is gone, `InvalidData` when it sends something else.
     pub fn receive<T: DeserializeOwned>(&self) -> io::Result<(T, Vec<OwnedFd>)> {
-        self.receive_waiting(MOST_BYTES, || Ok(()))
+        self.receive_waiting(MAX_BYTES, || Ok(()))
     }
 
     /// As [`receive`](Channel::receive), of a message of at most `most` bytes, with a `wait` of the caller before each
@@ -124,7 +124,7 @@ impl Channel {
         let (mut length, mut filled, mut descriptors) = ([0; LENGTH], 0, Vec::new());
         while filled < LENGTH {
             wait()?;
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
             let mut ancillary = RecvAncillaryBuffer::new(&mut space);
             let mut part = [IoSliceMut::new(&mut length[filled..])];
             let received = retried(|| recvmsg(&self.0, &mut part, &mut ancillary, RecvFlags::CMSG_CLOEXEC))?;
@@ -139,7 +139,7 @@ impl Channel {
             }
         }
         let length = u32::from_le_bytes(length) as usize;
-        if length > most || descriptors.len() > MOST_DESCRIPTORS {
+        if length > most || descriptors.len() > MAX_DESCRIPTORS {
             return Err(Error::from(ErrorKind::InvalidData).into());
         }
         // Memory is taken for received bytes only, not for a claimed length.

@@ -5,7 +5,7 @@ use super::failure::WireError;
 use super::frames::described;
 use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
 use super::shared_memory::{Pieces, SharedPool, ask};
-use super::source::OF_PACKETS;
+use super::source::PACKET_BYTES;
 use super::transcoders;
 use super::zygote::Confines;
 use crate::ffmpeg::{self, FileRead};
@@ -61,7 +61,7 @@ impl Events {
     }
 
     fn fail(&self, error: &anyhow::Error) {
-        let _ = self.send(&Event::Failed(WireError::of(error)));
+        let _ = self.send(&Event::Failed(WireError::new(error)));
     }
 }
 
@@ -189,14 +189,14 @@ fn opened(
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().context("a descriptor is missing");
     let (mut source, input): (Box<dyn Source>, Input) = match start.what {
-        What::File { options, name, from } => {
+        What::File { options, name, from: origin } => {
             if let Reading::Packets(_, found) = &options.reading {
                 survey = Some(found.clone());
             }
             let is_named = options.format.is_some();
-            let from = match from {
+            let origin = match origin {
                 WireFrom::Url => FileInput::Url,
-                WireFrom::Pipe => FileInput::Pipe(Reader::of(File::from(next()?), cancel.flag())),
+                WireFrom::Pipe => FileInput::Pipe(Reader::new(File::from(next()?), cancel.flag())),
                 WireFrom::File => FileInput::File(File::from(next()?)),
                 WireFrom::Images(sequence) => FileInput::Images(
                     sequence,
@@ -206,19 +206,19 @@ fn opened(
                     }),
                 ),
             };
-            let is_pipe = matches!(from, FileInput::Pipe(_));
-            let source = FileSource::open(*options, &name, from, &cancel, notices, progress.clone());
+            let is_pipe = matches!(origin, FileInput::Pipe(_));
+            let source = FileSource::open(*options, &name, origin, &cancel, notices, progress.clone());
             let source = source.map_err(|error| if is_pipe { with_hint(error, is_named) } else { error })?;
             let input = source.input.clone();
             (Box::new(source), input)
         }
         What::Live { input, options, is_open } => {
-            let from = match (is_open, input.is_paced) {
+            let origin = match (is_open, input.is_paced) {
                 (true, true) => Some(FileInput::File(File::from(next()?))),
-                (true, false) => Some(FileInput::Pipe(Reader::of(File::from(next()?), cancel.flag()))),
+                (true, false) => Some(FileInput::Pipe(Reader::new(File::from(next()?), cancel.flag()))),
                 (false, _) => None,
             };
-            let found = Found::Input(Box::new(input), from);
+            let found = Found::Input(Box::new(input), origin);
             let (source, input) =
                 LiveSource::open(*options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
@@ -227,7 +227,7 @@ fn opened(
     };
     let pool = SharedPool::new(Pieces::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
-    events.send(&Event::Opened(Box::new(WireInput::of(&input))))?;
+    events.send(&Event::Opened(Box::new(WireInput::new(&input))))?;
     let (events, held) = (events.clone(), VecDeque::new());
     Ok(Child { source, orders, events, pool, progress, survey, notices: of_packets, rest: None, held })
 }
@@ -283,7 +283,7 @@ impl Child {
             next = Delivery { packets, ..Delivery::default() };
         }
         if let [packet] = &next.packets[..]
-            && packet.len() >= OF_PACKETS
+            && packet.len() >= PACKET_BYTES
         {
             let (stream, length) = (packet.stream(), packet.len() >> 20);
             self.notices.warn(&format!("stream #{stream}: a packet of {length} MiB is left out: it is too large"))?;
@@ -313,8 +313,8 @@ impl Child {
             None => None,
         };
         let progress = (self.progress.decoded(), self.progress.position(), self.progress.damaged());
-        let packets = packets.iter().map(crate::ffmpeg::WirePacket::of).collect();
-        let age = read_at.map(|at| Instant::now().saturating_duration_since(at));
+        let packets = packets.iter().map(crate::ffmpeg::WirePacket::new).collect();
+        let age = read_at.map(|moment| Instant::now().saturating_duration_since(moment));
         let delivery = WireDelivery { packets, frame, position, age, progress };
         self.events.send(&Event::Delivery(Box::new(delivery)))?;
         Ok(Some(is_small))

@@ -28,7 +28,7 @@ pub struct MayFail {
 }
 
 impl WireError {
-    pub fn of(error: &anyhow::Error) -> Self {
+    pub fn new(error: &anyhow::Error) -> Self {
         if let Some(InputChanged(name, how)) = error.downcast_ref() {
             return WireError::Changed(name.clone(), how.clone().into_owned());
         }

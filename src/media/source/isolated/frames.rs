@@ -38,7 +38,7 @@ pub fn described(frame: &Frame, pool: &SharedPool) -> (WireFrame, Vec<Arc<dyn Me
         transfer: place(TRANSFERS.iter().position(|transfer| *transfer == frame.transfer)),
         is_interlaced: frame.is_interlaced,
         time: frame.pts,
-        properties: properties.map(WireProperties::of),
+        properties: properties.map(WireProperties::new),
         planes,
     };
     (wire, kept)
@@ -62,7 +62,7 @@ fn copied_to(plane: &Plane, pool: &SharedPool) -> Option<(Place, Arc<dyn Memory>
 
 /// The bytes between rows of a copy: `stride`, if it suits as well as `usual`.
 fn near(usual: usize, stride: i64) -> usize {
-    let allowed = usual..=usual + MOST_PADDING;
+    let allowed = usual..=usual + MAX_PADDING;
     usize::try_from(stride)
         .ok()
         .filter(|stride| allowed.contains(stride) && stride.is_multiple_of(SPARE))
@@ -70,7 +70,7 @@ fn near(usual: usize, stride: i64) -> usize {
 }
 
 /// The most padding between rows of a copy, in bytes.
-const MOST_PADDING: usize = 256;
+const MAX_PADDING: usize = 256;
 
 /// Memory for frames that come from another process.
 pub struct FramePool {
@@ -131,13 +131,16 @@ impl FramePool {
             let mut start = 0;
             for index in part.clone() {
                 let (shape, stride) = (&shapes[index], strides[index]);
-                let to = &mut buffer[start..start + room(index)];
+                let target = &mut buffer[start..start + room(index)];
                 match &wire.planes {
-                    Planes::Shared(places) => pieces.copy(places[index], shape.0, to, stride)?,
+                    Planes::Shared(places) => pieces.copy(places[index], shape.0, target, stride)?,
                     Planes::Sent(sent) => {
                         let begin: usize = shapes[..index].iter().map(bytes).sum();
                         let rows = sent[begin..begin + bytes(shape)].chunks_exact(shape.0);
-                        to.chunks_exact_mut(stride).zip(rows).for_each(|(to, row)| to[..shape.0].copy_from_slice(row));
+                        target
+                            .chunks_exact_mut(stride)
+                            .zip(rows)
+                            .for_each(|(target, row)| target[..shape.0].copy_from_slice(row));
                     }
                 }
                 starts.push(start);

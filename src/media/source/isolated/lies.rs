@@ -65,7 +65,7 @@ impl Truth {
         let given = pieces.clone();
         let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)));
         source.use_pool(Arc::new(pool.clone()));
-        let mut events = vec![Event::Opened(Box::new(WireInput::of(&source.input)))];
+        let mut events = vec![Event::Opened(Box::new(WireInput::new(&source.input)))];
         let mut held = Vec::new();
         while let (..=TRUE, Ok(Some(delivery))) = (events.len(), source.next()) {
             let frame = delivery.frame.map(|frame| {
@@ -73,7 +73,7 @@ impl Truth {
                 held.extend(kept);
                 wire
             });
-            let packets = delivery.packets.iter().map(WirePacket::of).collect();
+            let packets = delivery.packets.iter().map(WirePacket::new).collect();
             let (age, progress, position) = (None, (1, 0, 0), PartPosition::Within);
             events.push(Event::Delivery(Box::new(WireDelivery { packets, frame, position, age, progress })));
         }
@@ -88,8 +88,8 @@ fn believed(sent: &[Vec<u8>], pieces: &Pieces) -> usize {
     sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[], full).expect("room in the socket"));
     drop((its, its_watch));
     let (cancel, notices) = (Cancel::default(), Notices::silent());
-    let mut process = Process::of(channel, watch);
-    let opened = opened(&mut process, "lies", Patience::of_order(), MayFail::default(), (&cancel, &notices));
+    let mut process = Process::new(channel, watch);
+    let opened = opened(&mut process, "lies", Patience::for_order(), MayFail::default(), (&cancel, &notices));
     let Ok(input) = opened else { return 0 };
     let mut source =
         IsolatedSource::new(Opens::File, (process, pieces.clone()), input, &cancel, notices, Arc::default());
@@ -145,12 +145,12 @@ fn lie(numbers: &mut Numbers, event: &mut Event) {
 
 /// Bytes that are changed, cut or mixed up.
 fn spoil(numbers: &mut Numbers, sent: &mut Vec<Vec<u8>>) {
-    let at = numbers.below(sent.len());
+    let index = numbers.below(sent.len());
     match numbers.below(3) {
         // Any byte may be any other one, or be missing.
         0 | 1 => {
             for _ in 0..=numbers.below(4) {
-                let bytes = &mut sent[at];
+                let bytes = &mut sent[index];
                 let place = 4 + numbers.below(bytes.len() - 4);
                 bytes[place] = match numbers.below(3) {
                     0 => bytes[place] ^ (1 << numbers.below(8)),
@@ -159,14 +159,14 @@ fn spoil(numbers: &mut Numbers, sent: &mut Vec<Vec<u8>>) {
                 };
             }
             if numbers.below(8) == 0 {
-                let length = sent[at].len();
-                sent[at].truncate(4 + numbers.below(length - 4));
+                let length = sent[index].len();
+                sent[index].truncate(4 + numbers.below(length - 4));
             }
         }
         // In another order, or twice.
         _ => {
             let (other, repeated) = (numbers.below(sent.len()), numbers.below(sent.len()));
-            sent.swap(at, other);
+            sent.swap(index, other);
             let repeated = sent[repeated].clone();
             sent.insert(numbers.below(sent.len()), repeated);
         }
@@ -182,10 +182,10 @@ fn the_program_goes_on_whatever_a_decoding_process_sends() {
     for _ in 0..LIES {
         let mut sent = whole.clone();
         if numbers.below(4) == 0 {
-            let at = numbers.below(whole.len());
-            let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[at][4..]).expect("a message");
+            let index = numbers.below(whole.len());
+            let (mut event, _) = postcard::take_from_bytes::<Event>(&whole[index][4..]).expect("a message");
             lie(&mut numbers, &mut event);
-            sent[at] = bytes(&event);
+            sent[index] = bytes(&event);
         } else {
             spoil(&mut numbers, &mut sent);
         }
@@ -197,17 +197,17 @@ fn the_program_goes_on_whatever_a_decoding_process_sends() {
 
 /// Lets transcoders convert three packets, with these answers of the other process, and muxes the result; returns
 /// whether all was accepted.
-fn converted(sent: &[Vec<u8>], sound: &Stream, to: &TranscodeTo) -> bool {
+fn converted(sent: &[Vec<u8>], sound: &Stream, target: &TranscodeTo) -> bool {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
     sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[], full).expect("room in the socket"));
     drop((its, its_watch));
-    let of = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto, cancel: Cancel::default() };
-    let process = Process::of(channel, watch);
-    let wanted = vec![(sound.clone(), to.clone())];
-    let Ok(mut open) = Remote::new(of, Some(process), wanted, Notices::silent()) else { return false };
+    let parent = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto, cancel: Cancel::default() };
+    let process = Process::new(channel, watch);
+    let wanted = vec![(sound.clone(), target.clone())];
+    let Ok(mut open) = Remote::new(parent, Some(process), wanted, Notices::silent()) else { return false };
     let mut count = 0;
     for turn in 0..TRUE {
-        let packet = Packet::of_bytes(&[7; 40], [turn as i64 * 1000; 2], 1000, true);
+        let packet = Packet::from_bytes(&[7; 40], [turn as i64 * 1000; 2], 1000, true);
         for packet in open.send(0, Some(&packet)).expect("no --strict").packets {
             assert!(
                 packet.stream() == 0 && packet.data().iter().fold(0_u64, |sum, &byte| sum + u64::from(byte)) < 1 << 40
@@ -226,19 +226,19 @@ fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
     let source = source.expect("a video");
     let streams = &source.input.media.streams;
     let sound = streams.iter().find(|stream| stream.kind == MediaType::Audio).expect("a clip with sound").clone();
-    let to = TranscodeTo { encoder: "aac".to_owned(), has_global_header: true, ..TranscodeTo::default() };
-    let output = Transcoder::open(&sound, &to).expect("FFmpeg's own encoder").output(&sound).expect("memory");
-    let mut whole = vec![bytes(&Event::Transcoders(vec![Ok(WireStream::of(&output))]))];
+    let target = TranscodeTo { encoder: "aac".to_owned(), has_global_header: true, ..TranscodeTo::default() };
+    let output = Transcoder::open(&sound, &target).expect("FFmpeg's own encoder").output(&sound).expect("memory");
+    let mut whole = vec![bytes(&Event::Transcoders(vec![Ok(WireStream::new(&output))]))];
     for turn in 0..TRUE as i64 {
-        let packet = Packet::of_bytes(&[9; 100], [turn * 1024; 2], 1024, true);
-        whole.push(bytes(&Event::Transcoded(vec![WirePacket::of(&packet)], None)));
+        let packet = Packet::from_bytes(&[9; 100], [turn * 1024; 2], 1024, true);
+        whole.push(bytes(&Event::Transcoded(vec![WirePacket::new(&packet)], None)));
     }
-    assert!(converted(&whole, &sound, &to), "the truth is believed");
+    assert!(converted(&whole, &sound, &target), "the truth is believed");
     let (mut numbers, mut refused) = (Numbers(11), 0);
     for _ in 0..LIES {
         let mut sent = whole.clone();
         spoil(&mut numbers, &mut sent);
-        refused += u64::from(!converted(&sent, &sound, &to));
+        refused += u64::from(!converted(&sent, &sound, &target));
     }
     assert!(refused > LIES / 4, "{refused} lies were refused");
 }
@@ -246,7 +246,7 @@ fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
 /// A process that lives, and neither says nor reads anything; and the other ends, which have to be held.
 fn silent() -> (Process, [Channel; 2]) {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
-    (Process::of(channel, watch), [its, its_watch])
+    (Process::new(channel, watch), [its, its_watch])
 }
 
 #[test]
@@ -257,8 +257,8 @@ fn each_wait_for_a_process_that_neither_says_nor_reads_anything_ends() {
     let (mut process, _its) = silent();
     assert!(matches!(next_event(&mut process, &Cancel::default(), patience, 64), Err(Lost::Silent)));
     // Orders go into the socket until that is full; one is larger than it.
-    let packet = || Packet::of_bytes(&[7; 1 << 20], [0; 2], 1, true);
-    let large = || Order::Transcode(0, Some(WirePacket::of(&packet())));
+    let packet = || Packet::from_bytes(&[7; 1 << 20], [0; 2], 1, true);
+    let large = || Order::Transcode(0, Some(WirePacket::new(&packet())));
     let orders: [&dyn Fn() -> Order; 2] = [&|| Order::Next { copied: 0 }, &large];
     for order in orders {
         let (mut process, _its) = silent();

@@ -125,9 +125,9 @@ pub enum Event {
     End(Option<PacketSurvey>),
     Failed(WireError),
     /// The converted streams, or why they cannot be converted.
-    Transcoders(#[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")] Vec<Result<WireStream, String>>),
+    Transcoders(#[serde(deserialize_with = "at_most::<_, _, MAX_STREAMS>")] Vec<Result<WireStream, String>>),
     /// The converted packet, or why it could not be decoded.
-    Transcoded(#[serde(deserialize_with = "at_most::<_, _, MOST_PACKETS>")] Vec<WirePacket>, Option<String>),
+    Transcoded(#[serde(deserialize_with = "at_most::<_, _, MAX_PACKETS>")] Vec<WirePacket>, Option<String>),
 }
 
 /// A request of the decoding process, on a connection of its own. The answer is an error of the system, or none and a
@@ -144,17 +144,17 @@ pub enum Wants {
 #[derive(Deserialize, Serialize)]
 pub struct WireInput {
     demuxer: String,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_STREAMS>")]
     streams: Vec<WireStream>,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_CHAPTERS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_CHAPTERS>")]
     chapters: Vec<WireChapter>,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_KEYS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_KEYS>")]
     metadata: Metadata,
     start: Option<i64>,
     length_of_media: Option<i64>,
     may_jump: bool,
     samples: Option<(f64, f64)>,
-    #[serde(deserialize_with = "at_most::<_, _, MOST_STREAMS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_STREAMS>")]
     programmes: Vec<Programme>,
     #[serde(deserialize_with = "at_most::<_, _, MAX_UNSHOWN>")]
     unshown: Vec<Unshown>,
@@ -167,27 +167,27 @@ pub struct WireInput {
 }
 
 /// The most of an input: more than demuxers are let have.
-const MOST_STREAMS: usize = 1001;
-const MOST_CHAPTERS: usize = 10_000;
-const MOST_KEYS: usize = 100_000;
+const MAX_STREAMS: usize = 1001;
+const MAX_CHAPTERS: usize = 10_000;
+const MAX_KEYS: usize = 100_000;
 const MAX_UNSHOWN: usize = 64;
 
 /// The most packets of a delivery, and planes of a frame.
-const MOST_PACKETS: usize = 100_000;
-const MOST_PLANES: usize = 8;
+const MAX_PACKETS: usize = 100_000;
+const MAX_PLANES: usize = 8;
 
 /// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those
 /// who read them.
-pub const MOST: u64 = 1 << 60;
+pub const MAX_BELIEVED: u64 = 1 << 60;
 
 impl WireInput {
-    pub fn of(input: &Input) -> Self {
+    pub fn new(input: &Input) -> Self {
         let Media { demuxer, streams, chapters, metadata, start, duration, may_jump, samples, programmes, unshown } =
             &input.media;
         WireInput {
             demuxer: demuxer.clone(),
-            streams: streams.iter().map(WireStream::of).collect(),
-            chapters: chapters.iter().map(WireChapter::of).collect(),
+            streams: streams.iter().map(WireStream::new).collect(),
+            chapters: chapters.iter().map(WireChapter::new).collect(),
             metadata: metadata.clone(),
             start: *start,
             length_of_media: *duration,
@@ -228,7 +228,10 @@ impl WireInput {
         };
         let times = [media.start, media.duration, Some(self.shift), self.length, self.duration];
         let mut numbers = times.into_iter().flatten().map(i64::unsigned_abs).chain(self.frames);
-        if self.video >= media.streams.len() || numbers.any(|number| number > MOST) || media.check_bounds().is_err() {
+        if self.video >= media.streams.len()
+            || numbers.any(|number| number > MAX_BELIEVED)
+            || media.check_bounds().is_err()
+        {
             return Err(Lie("an input"));
         }
         if media.samples.is_some_and(|(least, most)| !(least.is_finite() && most.is_finite())) {
@@ -245,7 +248,7 @@ impl WireInput {
             length: self.length,
             frames: self.frames,
             duration: self.duration,
-            ..Input::of(name, media)
+            ..Input::new(name, media)
         })
     }
 }
@@ -263,7 +266,7 @@ pub fn checked_size((width, height): (usize, usize)) -> Result<(usize, usize), L
 /// A [`Delivery`](crate::pipeline::Delivery).
 #[derive(Deserialize, Serialize)]
 pub struct WireDelivery {
-    #[serde(deserialize_with = "at_most::<_, _, MOST_PACKETS>")]
+    #[serde(deserialize_with = "at_most::<_, _, MAX_PACKETS>")]
     pub packets: Vec<WirePacket>,
     pub frame: Option<WireFrame>,
     pub position: PartPosition,
@@ -299,7 +302,7 @@ pub struct WireFrame {
 /// Where the samples of a frame are.
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
-    Shared(#[serde(deserialize_with = "at_most::<_, _, MOST_PLANES>")] Vec<Place>),
+    Shared(#[serde(deserialize_with = "at_most::<_, _, MAX_PLANES>")] Vec<Place>),
     /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not
     /// be as large.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),

@@ -19,13 +19,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most pieces of a decoding process: pictures of several decoders that work ahead.
-const MOST_PIECES: usize = 4096;
+const MAX_PIECES: usize = 4096;
 
 /// Bytes after which pieces end.
 const PAGE: usize = 4096;
 
 /// A piece may serve for pictures that need as few bytes as this part of it.
-const LEAST_USED: usize = 4;
+const MIN_USED: usize = 4;
 
 /// Shared memory that is mapped here.
 struct Mapping {
@@ -129,7 +129,7 @@ impl Pool for SharedPool {
         let len = len.max(1).next_multiple_of(PAGE);
         let found = {
             let mut state = self.state();
-            let fits = |piece: &Piece| (len..=len.saturating_mul(LEAST_USED)).contains(&piece.mapping.len);
+            let fits = |piece: &Piece| (len..=len.saturating_mul(MIN_USED)).contains(&piece.mapping.len);
             // The piece that was used last is the warmest.
             let found = state.idle.iter().rposition(fits);
             found.map(|index| state.idle.swap_remove(index))
@@ -211,7 +211,7 @@ impl Pieces {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let len = usize::try_from(len).map_err(Error::other)?;
         let bytes = given.bytes.saturating_add(len);
-        if len == 0 || bytes > limits::memory() || given.mappings.len() >= MOST_PIECES {
+        if len == 0 || bytes > limits::memory() || given.mappings.len() >= MAX_PIECES {
             return Err(Error::from_raw_os_error(libc::ENOMEM));
         }
         let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -228,36 +228,36 @@ impl Pieces {
         Box::new(move |len| ask(&channel, Wants::Memory(len as u64)))
     }
 
-    /// Copies rows of `row_bytes` bytes from this place, one after the other, to rows of `to` that begin `stride` bytes
-    /// apart.
-    pub fn copy(&self, place: Place, row_bytes: usize, to: &mut [u8], stride: usize) -> Result<(), Lie> {
+    /// Copies rows of `row_bytes` bytes from this place, one after the other, to rows of `target` that begin `stride`
+    /// bytes apart.
+    pub fn copy(&self, place: Place, row_bytes: usize, target: &mut [u8], stride: usize) -> Result<(), Lie> {
         let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Mapping { start, len: length } = given.mappings.get(place.slot as usize).ok_or(Lie("memory"))?;
         if row_bytes == 0 || stride < row_bytes {
             return Err(Lie("a row"));
         }
-        let mut from = i64::try_from(place.start).map_err(|_| Lie("a row"))?;
-        let (rows, whole) = (to.len() / stride, to.len() - to.len() % stride);
+        let mut offset = i64::try_from(place.start).map_err(|_| Lie("a row"))?;
+        let (rows, whole) = (target.len() / stride, target.len() - target.len() % stride);
         if i64::try_from(stride) == Ok(place.stride) && rows > 0 {
             // Rows with the same pitch are copied at once, with their padding.
-            let (begin, len) = (from as usize, whole - stride + row_bytes);
+            let (begin, len) = (offset as usize, whole - stride + row_bytes);
             if begin.checked_add(len).is_none_or(|end| end > *length) {
                 return Err(Lie("a row"));
             }
-            // SAFETY: the rows lie in the mapping, as was just checked, and in `to`, which is memory of this process
-            // alone. Concurrent writes of the other process change only the copied bytes.
-            unsafe { ptr::copy_nonoverlapping(start.as_ptr().add(begin), to.as_mut_ptr(), len) };
+            // SAFETY: the rows lie in the mapping, as was just checked, and in `target`, which is memory of this
+            // process alone. Concurrent writes of the other process change only the copied bytes.
+            unsafe { ptr::copy_nonoverlapping(start.as_ptr().add(begin), target.as_mut_ptr(), len) };
             return Ok(());
         }
-        for row in to.chunks_mut(stride) {
-            let begin = usize::try_from(from).map_err(|_| Lie("a row"))?;
+        for row in target.chunks_mut(stride) {
+            let begin = usize::try_from(offset).map_err(|_| Lie("a row"))?;
             if begin.checked_add(row_bytes).is_none_or(|end| end > *length) || row.len() < row_bytes {
                 return Err(Lie("a row"));
             }
             // SAFETY: the row lies in the mapping, as was just checked, and in `row`, which is memory of this process
             // alone. Concurrent writes of the other process change only the copied bytes.
             unsafe { ptr::copy_nonoverlapping(start.as_ptr().add(begin), row.as_mut_ptr(), row_bytes) };
-            from = from.checked_add(place.stride).ok_or(Lie("a row"))?;
+            offset = offset.checked_add(place.stride).ok_or(Lie("a row"))?;
         }
         Ok(())
     }

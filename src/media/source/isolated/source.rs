@@ -1,9 +1,9 @@
 //! The source of the program for an input that another process decodes.
 
-use super::channel::{Channel, MOST_BYTES, SHORT};
+use super::channel::{Channel, MAX_BYTES, SHORT};
 use super::failure::MayFail;
 use super::frames::FramePool;
-use super::messages::{Event, Limits, MOST, Order, Start, Wants, What, WireDelivery, WireFrom};
+use super::messages::{Event, Limits, MAX_BELIEVED, Order, Start, Wants, What, WireDelivery, WireFrom};
 use super::said::{Unread, counted};
 use super::shared_memory::Pieces;
 use super::transcoders::InOwnProcess;
@@ -32,14 +32,14 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// The most messages of a process without a frame or a packet between them, and bytes of a line on its stderr.
-const MOST_MESSAGES: u32 = 100_000;
-const LONGEST_LINE: u64 = 1 << 16;
+const MAX_MESSAGES: u32 = 100_000;
+const MAX_LINE: u64 = 1 << 16;
 
 /// Numbers of frames from here on are placeholders.
 const MAX_COUNTED: u64 = 1 << 30;
 
 /// Bytes of packets that may come at once.
-pub(super) const OF_PACKETS: usize = 64 << 20;
+pub(super) const PACKET_BYTES: usize = 64 << 20;
 
 /// What is opened, and may be opened again.
 pub(super) enum Opens {
@@ -99,16 +99,16 @@ pub struct IsolatedSource {
 pub fn open_file(
     options: &InputOptions,
     name: &str,
-    from: FileInput,
+    file_input: FileInput,
     cancel: &Cancel,
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let mut images = None;
-    let (from, descriptors) = match from {
+    let (file_input, descriptors) = match file_input {
         FileInput::Url if is_url(&options.url) => (WireFrom::Url, Vec::new()),
         FileInput::Url => {
-            let file = File::open(&options.url).map_err(|error| FailureKind::of_file(name, &error))?;
+            let file = File::open(&options.url).map_err(|error| FailureKind::file_error(name, &error))?;
             (WireFrom::File, vec![OwnedFd::from(file)])
         }
         FileInput::File(file) => (WireFrom::File, vec![file.into()]),
@@ -119,17 +119,17 @@ pub fn open_file(
         }
     };
     // A file has nothing to wait for.
-    let (waits, is_file) = (matches!(from, WireFrom::Url | WireFrom::Pipe), matches!(from, WireFrom::File));
+    let (waits, is_file) = (matches!(file_input, WireFrom::Url | WireFrom::Pipe), matches!(file_input, WireFrom::File));
     let part = options.part;
     let may_fail = MayFail {
         of_usage: options.video_stream.is_some()
             || options.format.is_some()
             || part.start.is_some()
             || part.duration.is_some(),
-        of_access: matches!(from, WireFrom::Url | WireFrom::Images(_)),
+        of_access: matches!(file_input, WireFrom::Url | WireFrom::Images(_)),
         of_change: matches!(options.reading, Reading::Planned(_)),
     };
-    let what = What::File { options: Box::new(options.clone()), name: name.to_owned(), from };
+    let what = What::File { options: Box::new(options.clone()), name: name.to_owned(), from: file_input };
     let (survey, needs_all) = match &options.reading {
         Reading::Decoded => (None, false),
         Reading::Packets(_, survey) => (Some(survey.clone()), true),
@@ -183,10 +183,10 @@ pub fn open_live(
 /// A pipe of what `reader` reads: who has the other end of that cannot write there, nor change how others read from it.
 fn relayed(mut reader: Reader) -> Result<OwnedFd> {
     let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
-    let mut to = File::from(ours);
+    let mut target = File::from(ours);
     let relay = move || {
         // An end of either side ends it.
-        let _ = io::copy(&mut reader, &mut to);
+        let _ = io::copy(&mut reader, &mut target);
     };
     Builder::new().name("stdin".to_owned()).spawn(relay).map_err(|error| no_thread(&error))?;
     Ok(theirs)
@@ -222,7 +222,7 @@ fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, pieces: 
     while let Ok((wanted, _)) = requests.receive_waiting::<Wants, io::Error>(SHORT, || Ok(())) {
         let found = match (wanted, &mut images) {
             (Wants::Memory(len), _) => pieces.make(len),
-            (Wants::Image(number), Some((of, open))) if of.has(number) => open(number).map(OwnedFd::from),
+            (Wants::Image(number), Some((sequence, open))) if sequence.has(number) => open(number).map(OwnedFd::from),
             (Wants::Image(_), _) => Err(io::Error::from_raw_os_error(libc::EACCES)),
         };
         let answered = match found {
@@ -252,7 +252,7 @@ fn begin(
         let serve = move || serve(&requests, images, &pieces);
         Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
     }
-    let input = opened(&mut process, name, Patience::of_opening(waits), may_fail, (cancel, notices))?;
+    let input = opened(&mut process, name, Patience::for_opening(waits), may_fail, (cancel, notices))?;
     Ok((process, pieces, input))
 }
 
@@ -285,7 +285,7 @@ pub(super) fn begin_process(
         needs_walls: isolation == Isolation::Required,
     };
     let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-    match send(&mut process, &start, &descriptors, cancel, Patience::of_order()) {
+    match send(&mut process, &start, &descriptors, cancel, Patience::for_order()) {
         // If the process is gone, reading the next message shows that.
         Ok(()) | Err(Lost::Gone) => Ok(process),
         Err(Lost::Cancelled) => Err(Interrupted(name.into()).into()),
@@ -311,7 +311,7 @@ pub(super) fn opened(
     (cancel, notices): (&Cancel, &Notices),
 ) -> Result<Input> {
     loop {
-        match next_event(process, cancel, patience, MOST_BYTES) {
+        match next_event(process, cancel, patience, MAX_BYTES) {
             Ok(Event::Opened(input)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
             Ok(Event::Message(level, text)) => process.print(name, notices, level, &text)?,
             Ok(Event::Works) => process.counts(name)?,
@@ -331,7 +331,7 @@ pub(super) fn opened(
 fn pass_on(name: &str, stderr: File) {
     let (mut lines, mut line) = (BufReader::new(stderr), Vec::new());
     // Data that is not text may have no end of line.
-    while Read::take(&mut lines, LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+    while Read::take(&mut lines, MAX_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         let text = String::from_utf8_lossy(&line);
         if !text.trim().is_empty()
             && !stderr_has_events()
@@ -357,21 +357,22 @@ impl Process {
     /// Counts what is no frame and no packet.
     pub(super) fn counts(&mut self, name: &str) -> Result<()> {
         self.messages += 1;
-        if self.messages > MOST_MESSAGES { Err(attacked(name, &Lie("so much"))) } else { Ok(()) }
+        if self.messages > MAX_MESSAGES { Err(attacked(name, &Lie("so much"))) } else { Ok(()) }
     }
 }
 
 /// Checks times that are added up by those who read them.
 fn check_survey(survey: &PacketSurvey) -> Result<(), Lie> {
     let starts = survey.chunks.iter().filter_map(|chunk| chunk.start);
-    let is_sane = survey.times.iter().copied().chain(starts).all(|time| time.unsigned_abs() <= MOST);
+    let is_sane = survey.times.iter().copied().chain(starts).all(|time| time.unsigned_abs() <= MAX_BELIEVED);
     if is_sane { Ok(()) } else { Err(Lie("a time")) }
 }
 
 /// The largest time in this unit of which sums fit, in microseconds too.
 pub(super) fn most_time(base: Rational) -> i64 {
-    let most = i128::from(MOST) * i128::from(base.denominator()) / (i128::from(base.numerator().max(1)) * 1_000_000);
-    most.clamp(1, i128::from(MOST)) as i64
+    let most =
+        i128::from(MAX_BELIEVED) * i128::from(base.denominator()) / (i128::from(base.numerator().max(1)) * 1_000_000);
+    most.clamp(1, i128::from(MAX_BELIEVED)) as i64
 }
 
 /// The error of a message that cannot be true.
@@ -417,14 +418,14 @@ impl IsolatedSource {
     /// Gives an order. If the process is gone, the next delivery shows it.
     fn order(&mut self, order: &Order) {
         let Some(process) = self.process.as_mut().filter(|_| self.not_ordered.is_none()) else { return };
-        match send(process, order, &[], &self.cancel, Patience::of_order()) {
+        match send(process, order, &[], &self.cancel, Patience::for_order()) {
             Ok(()) | Err(Lost::Gone) => {}
             Err(lost) => self.not_ordered = Some(lost),
         }
     }
 
     fn patience(&self) -> Patience {
-        Patience::of_input(self.pixels(), self.waits)
+        Patience::for_input(self.pixels(), self.waits)
     }
 
     fn pixels(&self) -> usize {
@@ -454,11 +455,11 @@ impl IsolatedSource {
             if frame.is_some() {
                 opens.outage.end(&self.notices, &opens.input.name);
             }
-            if let (Some(at), Some(frame), None) = (read_at, &frame, self.shift) {
+            if let (Some(moment), Some(frame), None) = (read_at, &frame, self.shift) {
                 // The process counts from its own first frame.
-                let begun = *opens.start.get_or_init(|| at);
+                let begun = *opens.start.get_or_init(|| moment);
                 self.shift =
-                    Some(at.saturating_duration_since(begun).as_micros() as i64 - frame.pts.unwrap_or(0).min(0));
+                    Some(moment.saturating_duration_since(begun).as_micros() as i64 - frame.pts.unwrap_or(0).min(0));
             }
             let shift = self.shift.unwrap_or(0);
             let streams = &self.input.media.streams;
@@ -551,8 +552,8 @@ impl Source for IsolatedSource {
         let patience = self.patience();
         // The packets of other streams that come at once, and a frame that cannot be shared, which may be larger than
         // the first one.
-        let of_delivery = OF_PACKETS.saturating_add(self.pixels().saturating_mul(4 * 16));
-        let most = if self.survey.is_some() { MOST_BYTES } else { MOST_BYTES.min(of_delivery) };
+        let of_delivery = PACKET_BYTES.saturating_add(self.pixels().saturating_mul(4 * 16));
+        let most = if self.survey.is_some() { MAX_BYTES } else { MAX_BYTES.min(of_delivery) };
         while let Some(process) = &mut self.process {
             let event = match self.not_ordered.take() {
                 Some(lost) => Err(lost),

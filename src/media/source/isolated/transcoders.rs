@@ -4,7 +4,7 @@
 use super::channel::Channel;
 use super::failure::MayFail;
 use super::messages::{Event, Order, What};
-use super::source::{OF_PACKETS, attacked, begin_process, most_time};
+use super::source::{PACKET_BYTES, attacked, begin_process, most_time};
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
 use crate::ffmpeg::{Lie, Packet, Stream, TranscodeTo, WirePacket, WireStream, microseconds, rescale};
@@ -15,7 +15,7 @@ use anyhow::{Result, bail};
 
 /// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of
 /// the sound.
-const MOST_RESTARTS: u32 = 100;
+const MAX_RESTARTS: u32 = 100;
 
 /// Opens transcoders in a process of their own.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct InOwnProcess {
 
 /// Transcoders in another process.
 pub(super) struct Remote {
-    of: InOwnProcess,
+    parent: InOwnProcess,
     wanted: Vec<(Stream, TranscodeTo)>,
     notices: Notices,
     /// The converted streams.
@@ -52,20 +52,20 @@ impl Remote {
     /// # Errors
     /// When there is no such process, or it does not open them.
     pub(super) fn new(
-        of: InOwnProcess,
+        parent: InOwnProcess,
         process: Option<Process>,
         wanted: Vec<(Stream, TranscodeTo)>,
         notices: Notices,
     ) -> Result<Self> {
-        let process = process.map_or_else(|| begin(&of, &wanted, &notices), Ok)?;
-        let mut remote = Remote { of, wanted, notices, outputs: Vec::new(), process: Some(process), restarts: 0 };
+        let process = process.map_or_else(|| begin(&parent, &wanted, &notices), Ok)?;
+        let mut remote = Remote { parent, wanted, notices, outputs: Vec::new(), process: Some(process), restarts: 0 };
         match remote.hear() {
             Ok(Event::Transcoders(outputs)) => remote.outputs = remote.checked(outputs)?,
-            Ok(Event::Failed(error)) => return Err(error.checked(&remote.of.name, MayFail::default())),
-            Ok(_) => return Err(attacked(&remote.of.name, &Lie("an order"))),
+            Ok(Event::Failed(error)) => return Err(error.checked(&remote.parent.name, MayFail::default())),
+            Ok(_) => return Err(attacked(&remote.parent.name, &Lie("an order"))),
             Err(lost) => {
                 let why = remote.process.as_mut().map(|process| lost.describe(process)).unwrap_or_default();
-                bail!("{}: {why} while its sound and subtitles were opened", remote.of.name);
+                bail!("{}: {why} while its sound and subtitles were opened", remote.parent.name);
             }
         }
         Ok(remote)
@@ -73,13 +73,15 @@ impl Remote {
 
     /// The converted streams as the process describes them, if that is possible.
     fn checked(&self, outputs: Vec<Result<WireStream, String>>) -> Result<Vec<Result<Stream, String>>> {
-        let wrong = |lie: Lie| attacked(&self.of.name, &lie);
+        let wrong = |lie: Lie| attacked(&self.parent.name, &lie);
         if outputs.len() != self.wanted.len() {
             return Err(wrong(Lie("streams")));
         }
         let each = outputs.into_iter().zip(&self.wanted).map(|(output, (original, _))| match output {
             Ok(output) => match output.checked(original.index) {
-                Ok(of) if of.kind == original.kind => Ok(Ok(original.converted(of.codec, of.parameters, of.time_base))),
+                Ok(made) if made.kind == original.kind => {
+                    Ok(Ok(original.converted(made.codec, made.parameters, made.time_base)))
+                }
                 Ok(_) => Err(Lie("a stream")),
                 Err(lie) => Err(lie),
             },
@@ -90,10 +92,10 @@ impl Remote {
 
     /// The next answer.
     fn hear(&mut self) -> Result<Event, Lost> {
-        let InOwnProcess { name, cancel, .. } = &self.of;
+        let InOwnProcess { name, cancel, .. } = &self.parent;
         let Some(process) = &mut self.process else { return Err(Lost::Gone) };
         loop {
-            match next_event(process, cancel, Patience::of_answers(), OF_PACKETS)? {
+            match next_event(process, cancel, Patience::for_answers(), PACKET_BYTES)? {
                 Event::Message(level, text) => {
                     process.print(name, &self.notices, level, &text).map_err(|_| Lost::Garbled)?;
                 }
@@ -103,21 +105,21 @@ impl Remote {
     }
 
     /// The process is lost, and with it what it was sent last.
-    fn lost(&mut self, stream: &str, at: &str, lost: &Lost) -> Result<()> {
+    fn lost(&mut self, stream: &str, place: &str, lost: &Lost) -> Result<()> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
         let why = lost.describe(&mut process);
         drop(process);
-        let again = matches!(lost, Lost::Gone) && self.restarts < MOST_RESTARTS;
+        let again = matches!(lost, Lost::Gone) && self.restarts < MAX_RESTARTS;
         self.restarts += 1;
         if again {
-            let begun = Remote::new(self.of.clone(), None, self.wanted.clone(), self.notices.clone());
+            let begun = Remote::new(self.parent.clone(), None, self.wanted.clone(), self.notices.clone());
             self.process = begun.ok().and_then(|remote| remote.process);
         }
         let what = match self.process {
             Some(_) => "a part of it is missing",
             None => "nothing of what is converted comes after it",
         };
-        let message = format!("{}: {stream}: {why}{at}: {what}", self.of.name);
+        let message = format!("{}: {stream}: {why}{place}: {what}", self.parent.name);
         // Each loss is an error with --strict; without, one line is enough.
         if self.restarts == 1 || self.process.is_none() || self.notices.is_strict() {
             return self.notices.warn_of_damage(&message);
@@ -133,8 +135,8 @@ impl Transcoders for Remote {
             return Ok(Transcoded::default());
         };
         let most = most_time(output.time_base);
-        let order = Order::Transcode(place as u32, packet.map(WirePacket::of));
-        let answer = match send(process, &order, &[], &self.of.cancel, Patience::of_answers()) {
+        let order = Order::Transcode(place as u32, packet.map(WirePacket::new));
+        let answer = match send(process, &order, &[], &self.parent.cancel, Patience::for_answers()) {
             // If the process is gone, its answer does not come.
             Ok(()) | Err(Lost::Gone) => self.hear(),
             Err(lost) => Err(lost),
@@ -160,24 +162,25 @@ impl Transcoders for Remote {
         let stream = &self.wanted[place].0;
         let time =
             packet.and_then(Packet::time).map(|time| rescale(time, stream.time_base, microseconds()) as f64 / 1e6);
-        let at = time.map(|seconds| format!(" at {seconds:.3} s")).unwrap_or_default();
+        let when = time.map(|seconds| format!(" at {seconds:.3} s")).unwrap_or_default();
         let stream = stream.describe();
-        self.lost(&stream, &at, &lost)?;
+        self.lost(&stream, &when, &lost)?;
         Ok(Transcoded::default())
     }
 }
 
-fn begin(of: &InOwnProcess, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Process> {
-    let streams = wanted.iter().map(|(stream, to)| (WireStream::of(stream), to.clone())).collect();
-    begin_process(What::Transcoders(streams), &[], false, of.isolation, &of.name, (&of.cancel, notices))
+fn begin(parent: &InOwnProcess, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Process> {
+    let streams = wanted.iter().map(|(stream, target)| (WireStream::new(stream), target.clone())).collect();
+    begin_process(What::Transcoders(streams), &[], false, parent.isolation, &parent.name, (&parent.cancel, notices))
 }
 
 /// Runs in the other process: converts the packets that are sent to it, until the connection is gone.
 pub(super) fn serve(wanted: Vec<(WireStream, TranscodeTo)>, channel: &Channel) {
     // The program has checked the streams.
-    let wanted = wanted.into_iter().map(|(stream, to)| Ok((stream.checked(0)?, to))).collect::<Result<Vec<_>, Lie>>();
+    let wanted =
+        wanted.into_iter().map(|(stream, target)| Ok((stream.checked(0)?, target))).collect::<Result<Vec<_>, Lie>>();
     let Ok(Ok((mut open, outputs))) = wanted.map(|wanted| InProcess.open(&wanted, &Notices::silent())) else { return };
-    let outputs = outputs.into_iter().map(|output| output.map(|stream| WireStream::of(&stream))).collect();
+    let outputs = outputs.into_iter().map(|output| output.map(|stream| WireStream::new(&stream))).collect();
     if channel.send(&Event::Transcoders(outputs), &[]).is_err() {
         return;
     }
@@ -186,7 +189,7 @@ pub(super) fn serve(wanted: Vec<(WireStream, TranscodeTo)>, channel: &Channel) {
         let packet = packet.map(|packet| packet.checked(usize::MAX));
         let Ok(packet) = packet.transpose() else { return };
         let Ok(Transcoded { packets, error }) = open.send(place as usize, packet.as_ref()) else { return };
-        let packets = packets.iter().map(WirePacket::of).collect();
+        let packets = packets.iter().map(WirePacket::new).collect();
         if channel.send(&Event::Transcoded(packets, error), &[]).is_err() {
             return;
         }

@@ -23,7 +23,7 @@ const GRACE_OF_SOUND: Duration = Duration::from_secs(5);
 
 /// A decoder counts as hung after this much CPU time, and time by the clock, without progress; more for each pixel.
 const HANGS_AFTER: Duration = Duration::from_secs(10);
-const OF_PIXEL: Duration = Duration::from_nanos(500);
+const PIXEL_TIME: Duration = Duration::from_nanos(500);
 
 /// The most CPU time to open an input without a packet or a picture.
 const OPENS_WITHIN: Duration = Duration::from_secs(30);
@@ -56,36 +56,36 @@ pub(super) struct Patience {
 
 impl Patience {
     /// For a process that decodes pictures of this many pixels; `waits`: it may wait for its input.
-    pub(super) fn of_input(pixels: usize, waits: bool) -> Self {
+    pub(super) fn for_input(pixels: usize, waits: bool) -> Self {
         let pixels = u32::try_from(pixels).unwrap_or(u32::MAX);
-        let busy = HANGS_AFTER + OF_PIXEL.saturating_mul(pixels);
+        let busy = HANGS_AFTER + PIXEL_TIME.saturating_mul(pixels);
         Patience { busy, quiet: (!waits).then_some(SILENT_AFTER), total: None, grace: GRACE }
     }
 
     /// For a process that opens its input, of whose pictures nothing is known but the most that they may have.
-    pub(super) fn of_opening(waits: bool) -> Self {
-        let most = Patience::of_input(usize::try_from(limits::pixels()).unwrap_or(usize::MAX), waits);
+    pub(super) fn for_opening(waits: bool) -> Self {
+        let most = Patience::for_input(usize::try_from(limits::pixels()).unwrap_or(usize::MAX), waits);
         Patience { busy: most.busy.min(OPENS_WITHIN), ..most }
     }
 
     /// For a process that has to read an order.
-    pub(super) fn of_order() -> Self {
-        Patience::of_input(0, false)
+    pub(super) fn for_order() -> Self {
+        Patience::for_input(0, false)
     }
 
     /// For transcoders, which have all they need.
-    pub(super) fn of_answers() -> Self {
-        Patience { grace: GRACE_OF_SOUND, ..Patience::of_order() }
+    pub(super) fn for_answers() -> Self {
+        Patience { grace: GRACE_OF_SOUND, ..Patience::for_order() }
     }
 
     /// For the rest of a message.
-    fn of_rest(self) -> Self {
+    fn for_rest(self) -> Self {
         Patience { total: Some(REST), ..self }
     }
 
     #[cfg(test)]
     pub(super) fn short(quiet: Duration, grace: Duration) -> Self {
-        Patience { quiet: Some(quiet), grace, ..Patience::of_order() }
+        Patience { quiet: Some(quiet), grace, ..Patience::for_order() }
     }
 }
 
@@ -215,7 +215,7 @@ pub(super) fn next_event(
     most: usize,
 ) -> Result<Event, Lost> {
     Wait::new(cancel, patience).wait(process, PollFlags::IN)?;
-    let (channel, mut rest) = (process.channel.clone(), Wait::new(cancel, patience.of_rest()));
+    let (channel, mut rest) = (process.channel.clone(), Wait::new(cancel, patience.for_rest()));
     let received = channel.receive_waiting(most, || rest.wait(process, PollFlags::IN));
     received.map(|(event, _)| event).map_err(|lost| match lost {
         Lost::Hangs(_) | Lost::Silent => Lost::Garbled,

@@ -198,7 +198,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let (error, descriptors) = answer.inspect_err(|_| *held = None)?;
     match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
         (None, Ok([channel, requests, watch, stderr])) => {
-            let [channel, requests, watch] = [channel, requests, watch].map(Channel::of);
+            let [channel, requests, watch] = [channel, requests, watch].map(Channel::new);
             Ok(Process {
                 channel: Arc::new(channel),
                 requests: Some(requests),
@@ -217,7 +217,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
 impl Process {
     /// Whoever is at the other end of these connections.
     #[cfg(test)]
-    pub fn of(channel: Channel, watch: Channel) -> Self {
+    pub fn new(channel: Channel, watch: Channel) -> Self {
         Process {
             channel: Arc::new(channel),
             requests: None,

@@ -78,7 +78,7 @@ pub struct Cubes {
 
 impl Cubes {
     /// Those of `curve`.
-    pub fn of(curve: LogCurve) -> Self {
+    pub fn new(curve: LogCurve) -> Self {
         Cubes { curve, made: Default::default() }
     }
 

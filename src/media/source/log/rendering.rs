@@ -31,7 +31,7 @@ pub struct Rendering {
 
 impl Rendering {
     /// The rendering for this curve.
-    pub fn of(curve: LogCurve) -> Self {
+    pub fn new(curve: LogCurve) -> Self {
         let to_bt709 = between(curve.primaries(), BT709);
         let corners = (1..7).map(|corner| times(&to_bt709, [corner & 1, corner >> 1 & 1, corner >> 2].map(f64::from)));
         let most_saturated = corners.map(|corner| saturation(corner).0).fold(1.0, f64::max);
@@ -82,7 +82,7 @@ fn light_of(signal: f64) -> f64 {
 /// What becomes of [`SIDE`] levels of red by as many of green and of blue, 0 to 1; red changes from one to the next.
 /// `full` if the pictures have full range.
 pub fn colours(curve: LogCurve, full: bool) -> impl Iterator<Item = [f64; 3]> {
-    let rendering = Rendering::of(curve);
+    let rendering = Rendering::new(curve);
     let light: Vec<f64> =
         (0..SIDE).map(|step| curve.light(code(curve, full, step as f64 / (SIDE - 1) as f64))).collect();
     (0..SIDE * SIDE * SIDE).map(move |colour| {
@@ -114,12 +114,12 @@ fn code(curve: LogCurve, full: bool, signal: f64) -> f64 {
 }
 
 /// The matrix from light of these primaries to that of others; whites are adapted by Bradford's cones.
-fn between(from: Primaries, to: Primaries) -> Matrix3 {
+fn between(source: Primaries, target: Primaries) -> Matrix3 {
     const BRADFORD: Matrix3 = [[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]];
-    let [[.., from_white], [.., to_white]] = [from, to];
+    let [[.., from_white], [.., to_white]] = [source, target];
     let [seen, wanted] = [from_white, to_white].map(|white| times(&BRADFORD, xyz(white)));
     let adapted = diagonal(std::array::from_fn(|cone| wanted[cone] / seen[cone]));
-    let steps = [to_xyz(from), BRADFORD, adapted, inverse(&BRADFORD), inverse(&to_xyz(to))];
+    let steps = [to_xyz(source), BRADFORD, adapted, inverse(&BRADFORD), inverse(&to_xyz(target))];
     steps.into_iter().reduce(|before, step| product(&step, &before)).unwrap_or(BRADFORD)
 }
 
@@ -138,7 +138,7 @@ fn times(matrix: &Matrix3, vector: [f64; 3]) -> [f64; 3] {
 }
 
 fn product(a: &Matrix3, b: &Matrix3) -> Matrix3 {
-    a.map(|row| std::array::from_fn(|column| (0..3).map(|at| row[at] * b[at][column]).sum()))
+    a.map(|row| std::array::from_fn(|column| (0..3).map(|index| row[index] * b[index][column]).sum()))
 }
 
 fn diagonal(values: [f64; 3]) -> Matrix3 {
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn gray_is_where_cameras_put_it_and_the_brightest_light_is_white() {
         for curve in LogCurve::all() {
-            let rendering = Rendering::of(curve);
+            let rendering = Rendering::new(curve);
             for (light, signal) in [(0.0, 0.0), (0.18, GRAY), (curve.light(1.0), f64::min(1.0, rendering.brightest))] {
                 for shown in rendering.signal([light; 3]) {
                     assert!((shown - signal).abs() < 2e-4, "{curve:?}: {light} is shown as {shown}, not as {signal}");
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn more_light_is_never_shown_darker_and_no_light_is_shown_outside() {
         for curve in LogCurve::all() {
-            let rendering = Rendering::of(curve);
+            let rendering = Rendering::new(curve);
             let mut before = 0.0;
             for step in 0..=1000 {
                 let light = curve.light(f64::from(step) / 1000.0);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_surface_of_bt709_comes_back_as_it_was_where_it_is_not_at_the_edge() {
-        let rendering = Rendering::of(LogCurve::SLog3);
+        let rendering = Rendering::new(LogCurve::SLog3);
         let to_camera = inverse(&rendering.to_bt709);
         let shown = rendering.signal(times(&to_camera, [0.3, 0.1, 0.05]));
         for (shown, light) in shown.into_iter().zip([0.3, 0.1, 0.05]) {
@@ -228,17 +228,17 @@ mod tests {
     #[test]
     fn the_cube_has_enough_points() {
         for (curve, full) in LogCurve::all().into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
-            let rendering = Rendering::of(curve);
+            let rendering = Rendering::new(curve);
             let exact = |signal: f64| rendering.signal([curve.light(code(curve, full, signal)); 3])[0];
             let steps = (SIDE - 1) as f64;
             let mut most = [0.0_f64; 2];
             // The darkest light of H.273 is a step above zero, which is in the first cell.
             for sample in if matches!(curve, LogCurve::Log100 | LogCurve::Log316) { 40..2000 } else { 0..2000 } {
-                let at = f64::from(sample) / 2000.0 * steps;
-                let [low, high] = [at.floor(), at.floor() + 1.0].map(|point| exact(point / steps));
-                let wanted = exact(at / steps);
+                let index = f64::from(sample) / 2000.0 * steps;
+                let [low, high] = [index.floor(), index.floor() + 1.0].map(|point| exact(point / steps));
+                let wanted = exact(index / steps);
                 let above = usize::from(wanted > 0.06);
-                most[above] = most[above].max((low + (high - low) * at.fract() - wanted).abs());
+                most[above] = most[above].max((low + (high - low) * index.fract() - wanted).abs());
             }
             assert!(most[0] < 0.015 && most[1] < 0.004, "{curve:?}, {full}: {most:?}");
         }

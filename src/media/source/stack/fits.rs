@@ -6,7 +6,7 @@
 
 use super::positioned::Positioned;
 use super::tiff::interleaved;
-use super::{Found, MOST, Page, Pages, Samples, check_room};
+use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
 use crate::ffmpeg::Metadata;
 use crate::image_file::fits::{CARD, is_of_storage, key_of};
 use anyhow::{Context, Result, bail, ensure};
@@ -16,10 +16,10 @@ use std::fs::File;
 const BLOCK: u64 = crate::image_file::fits::BLOCK as u64;
 
 /// The most keys that are kept.
-const MOST_KEYS: usize = 1000;
+const MAX_KEYS: usize = 1000;
 
 /// The most blocks of a header.
-const MOST_BLOCKS: usize = 1000;
+const MAX_BLOCKS: usize = 1000;
 
 /// The offset that makes unsigned samples of signed ones of 16 bits.
 const UNSIGNED: f64 = 32768.0;
@@ -56,7 +56,7 @@ struct Header {
 
 impl Header {
     fn text(&self, key: &str) -> Option<&str> {
-        self.lines.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
+        self.lines.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
     fn whole(&self, key: &str) -> Option<i64> {
@@ -65,7 +65,7 @@ impl Header {
 
     fn metadata(&self) -> Metadata {
         let said = self.lines.iter().filter(|(key, value)| !is_of_storage(key) && !value.is_empty());
-        said.take(MOST_KEYS).cloned().collect()
+        said.take(MAX_KEYS).cloned().collect()
     }
 
     /// What an image with this header says of itself: also what holds for all of the `file`, unless it has its own.
@@ -86,10 +86,10 @@ impl Header {
 }
 
 /// The header at this place, and where it ends.
-fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
+fn header(file: &mut Positioned, offset: u64) -> Result<(Header, u64)> {
     let mut header = Header::default();
-    for block in 0..MOST_BLOCKS as u64 {
-        let begin = at + block * BLOCK;
+    for block in 0..MAX_BLOCKS as u64 {
+        let begin = offset + block * BLOCK;
         for card in file.bytes(begin, BLOCK as usize)?.chunks_exact(CARD) {
             let line = String::from_utf8_lossy(card);
             let Some((key, rest)) = line.split_at_checked(8) else { continue };
@@ -115,12 +115,12 @@ fn header(file: &mut Positioned, at: u64) -> Result<(Header, u64)> {
 /// The images of the file that have the size of the first one.
 pub fn found(file: File) -> Result<Found> {
     let mut file = Positioned::new(file)?;
-    let (mut at, mut pages, mut said) = (0, Vec::<Plane>::new(), Header::default());
-    while at < file.length && pages.len() < MOST {
-        let (header, begin) = match header(&mut file, at) {
+    let (mut offset, mut pages, mut said) = (0, Vec::<Plane>::new(), Header::default());
+    while offset < file.length && pages.len() < MAX_PICTURES {
+        let (header, begin) = match header(&mut file, offset) {
             Ok(found) => found,
             // Any data may follow the last image.
-            Err(_) if at > 0 => break,
+            Err(_) if offset > 0 => break,
             Err(error) => return Err(error),
         };
         let axes = header.whole("NAXIS").context("no number of axes")?;
@@ -140,14 +140,14 @@ pub fn found(file: File) -> Result<Found> {
         let bytes = more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
         let bytes = bytes.context("a size that no file has")?;
         let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
-        if at == 0 || is_image && pages.is_empty() {
+        if offset == 0 || is_image && pages.is_empty() {
             said = header.within(&said);
         }
         if let Some(all) = all.filter(|all| is_image && *all > 0) {
             add(&mut pages, &header, begin, &lengths, (bits, each, all))?;
         }
         let next = begin.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(BLOCK));
-        at = next.context("a size that no file has")?;
+        offset = next.context("a size that no file has")?;
     }
     ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
     let (count, metadata) = (pages.len(), said.metadata());
@@ -170,7 +170,7 @@ fn add(
         return Ok(());
     }
     let of_picture = lengths[0] * lengths[1] * each * channels as u64;
-    for picture in 0..(all / of_picture).min((MOST - pages.len()) as u64) {
+    for picture in 0..(all / of_picture).min((MAX_PICTURES - pages.len()) as u64) {
         pages.push(Plane {
             at: begin + picture * of_picture,
             size,
@@ -186,31 +186,31 @@ fn add(
 
 impl Pages for Fits {
     fn page(&mut self, number: usize) -> Result<Page> {
-        let Plane { at, size, channels, bits, zero, scale, blank } =
+        let Plane { at: offset, size, channels, bits, zero, scale, blank } =
             self.pages.get(number).context("no such picture")?.clone();
         let samples = check_room(size, channels)?;
-        let bytes = self.file.bytes(at, samples * (bits.unsigned_abs() / 8) as usize)?;
+        let bytes = self.file.bytes(offset, samples * (bits.unsigned_abs() / 8) as usize)?;
         let number = |stored: f64| zero + scale * stored;
         let whole = |stored: i64| if blank == Some(stored) { f64::NAN } else { number(stored as f64) };
         let is_plain = scale == 1.0 && blank.is_none();
         let samples = match bits {
             8 if is_plain && zero == 0.0 => Samples::Bytes(bytes),
-            8 => Samples::Numbers(bytes.into_iter().map(|of| whole(of.into())).collect()),
+            8 => Samples::Numbers(bytes.into_iter().map(|byte| whole(byte.into())).collect()),
             16 => {
-                let words = bytes.as_chunks().0.iter().map(|of| i16::from_be_bytes(*of));
+                let words = bytes.as_chunks().0.iter().map(|byte| i16::from_be_bytes(*byte));
                 match is_plain && zero == UNSIGNED {
-                    true => Samples::Words(words.map(|of| (of as u16) ^ 0x8000).collect()),
-                    false => Samples::Numbers(words.map(|of| whole(of.into())).collect()),
+                    true => Samples::Words(words.map(|byte| (byte as u16) ^ 0x8000).collect()),
+                    false => Samples::Numbers(words.map(|byte| whole(byte.into())).collect()),
                 }
             }
-            32 => {
-                Samples::Numbers(bytes.as_chunks().0.iter().map(|of| whole(i32::from_be_bytes(*of).into())).collect())
-            }
-            64 => Samples::Numbers(bytes.as_chunks().0.iter().map(|of| whole(i64::from_be_bytes(*of))).collect()),
-            -32 => {
-                Samples::Numbers(bytes.as_chunks().0.iter().map(|of| number(f32::from_be_bytes(*of).into())).collect())
-            }
-            _ => Samples::Numbers(bytes.as_chunks().0.iter().map(|of| number(f64::from_be_bytes(*of))).collect()),
+            32 => Samples::Numbers(
+                bytes.as_chunks().0.iter().map(|byte| whole(i32::from_be_bytes(*byte).into())).collect(),
+            ),
+            64 => Samples::Numbers(bytes.as_chunks().0.iter().map(|byte| whole(i64::from_be_bytes(*byte))).collect()),
+            -32 => Samples::Numbers(
+                bytes.as_chunks().0.iter().map(|byte| number(f32::from_be_bytes(*byte).into())).collect(),
+            ),
+            _ => Samples::Numbers(bytes.as_chunks().0.iter().map(|byte| number(f64::from_be_bytes(*byte))).collect()),
         };
         let samples = if channels > 1 { interleaved(samples, channels) } else { samples };
         Ok(Page { size, channels, samples: from_the_top(samples, size.0 * channels) })
@@ -223,12 +223,12 @@ impl Pages for Fits {
 
 /// The rows the other way round.
 fn from_the_top(samples: Samples, row: usize) -> Samples {
-    fn of<T: Copy>(samples: &[T], row: usize) -> Vec<T> {
+    fn flipped<T: Copy>(samples: &[T], row: usize) -> Vec<T> {
         samples.chunks_exact(row).rev().flatten().copied().collect()
     }
     match samples {
-        Samples::Bytes(samples) => Samples::Bytes(of(&samples, row)),
-        Samples::Words(samples) => Samples::Words(of(&samples, row)),
-        Samples::Numbers(samples) => Samples::Numbers(of(&samples, row)),
+        Samples::Bytes(samples) => Samples::Bytes(flipped(&samples, row)),
+        Samples::Words(samples) => Samples::Words(flipped(&samples, row)),
+        Samples::Numbers(samples) => Samples::Numbers(flipped(&samples, row)),
     }
 }

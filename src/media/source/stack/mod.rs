@@ -35,7 +35,7 @@ use std::path::Path;
 const BEGIN: usize = 16;
 
 /// The most pictures of a stack.
-const MOST: usize = 1_000_000;
+const MAX_PICTURES: usize = 1_000_000;
 
 /// Bytes that a sample takes at most while it is read.
 const SAMPLE_BYTES: usize = 16;
@@ -101,14 +101,14 @@ fn pages_of(file: File, all: bool) -> Result<Option<Found>> {
 
 /// The first pages of numbered files.
 struct Files {
-    of: Sequence,
+    sequence: Sequence,
     open: OpenImage,
     cards: Vec<u8>,
 }
 
 impl Pages for Files {
     fn page(&mut self, number: usize) -> Result<Page> {
-        let file = (self.open)(self.of.shown(number as u64))?;
+        let file = (self.open)(self.sequence.shown(number as u64))?;
         let mut found = pages_of(file, true)?.context("not of the kind of the first image")?;
         ensure!(found.count == 1, "the image has several pages (name the file alone, without numbers, to get all)");
         let page = found.pages.page(0)?;
@@ -139,12 +139,13 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Opens the input as a stack, which is called `name` in messages; `None` if it is not one, with `from` unchanged.
+    /// Opens the input as a stack, which is called `name` in messages; `None` if it is not one, with `file_input`
+    /// unchanged.
     ///
     /// # Errors
     /// When it is damaged, too large, or of a kind that is not read.
     pub fn open(
-        from: &mut FileInput,
+        file_input: &mut FileInput,
         options: &InputOptions,
         name: &str,
         cancel: &Cancel,
@@ -154,7 +155,7 @@ impl Stack {
         let pages_of = |file: File| {
             pages_of(file, range.is_some()).map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))
         };
-        let mut found = match from {
+        let mut found = match file_input {
             _ if options.format.is_some() => return Ok(None),
             FileInput::File(file) => pages_of(file.try_clone()?)?,
             // FFmpeg reports what cannot be opened.
@@ -163,14 +164,14 @@ impl Stack {
                 Err(_) => return Ok(None),
             },
             // The first read reports an image that cannot be opened.
-            FileInput::Images(of, open) => open(of.first()).ok().map(pages_of).transpose()?.flatten(),
+            FileInput::Images(sequence, open) => open(sequence.first()).ok().map(pages_of).transpose()?.flatten(),
             FileInput::Url | FileInput::Pipe(_) => return Ok(None),
         };
         if found.is_some()
-            && let FileInput::Images(of, open) = std::mem::replace(from, FileInput::Url)
+            && let FileInput::Images(sequence, open) = std::mem::replace(file_input, FileInput::Url)
         {
-            let count = usize::try_from(of.count()).unwrap_or(usize::MAX);
-            let (pages, metadata) = (Box::new(Files { of, open, cards: Vec::new() }), Metadata::new());
+            let count = usize::try_from(sequence.count()).unwrap_or(usize::MAX);
+            let (pages, metadata) = (Box::new(Files { sequence, open, cards: Vec::new() }), Metadata::new());
             found = found.map(|first| Found { pages, count, mosaic: None, rate: None, metadata, ..first });
         }
         let Some(mut found) = found else {
@@ -179,8 +180,8 @@ impl Stack {
             }
             return Ok(None);
         };
-        if found.count > MOST {
-            return Err(FailureKind::Limit.error(format!("{name}: more than {MOST} pictures")));
+        if found.count > MAX_PICTURES {
+            return Err(FailureKind::Limit.error(format!("{name}: more than {MAX_PICTURES} pictures")));
         }
         let first = found.pages.page(0);
         let first = first.map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))?;
@@ -227,7 +228,7 @@ impl Stack {
         let cards = self.found.pages.cards();
         if let Some(tells) = self.tells.as_ref().filter(|_| !cards.is_empty()) {
             // Who has ended does not listen.
-            let _ = tells.send((i64::try_from(number).ok(), About::of_cards(cards.to_vec())));
+            let _ = tells.send((i64::try_from(number).ok(), About::from_cards(cards.to_vec())));
         }
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
         Ok(match (page.samples, self.range) {
@@ -253,7 +254,7 @@ impl GivePackets for Stack {
         note_activity();
         // Other data is damage, which the decoder reports.
         let frame = self.frame(place).unwrap_or_else(|_| vec![0]);
-        Ok(Packet::of_bytes(&frame, [place as i64; 2], 1, true))
+        Ok(Packet::from_bytes(&frame, [place as i64; 2], 1, true))
     }
 }
 

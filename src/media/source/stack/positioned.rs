@@ -19,30 +19,30 @@ impl Positioned {
     }
 
     /// The bytes at this place, all of them.
-    pub fn bytes(&mut self, at: u64, count: usize) -> io::Result<Vec<u8>> {
-        let end = at.checked_add(count as u64);
+    pub fn bytes(&mut self, offset: u64, count: usize) -> io::Result<Vec<u8>> {
+        let end = offset.checked_add(count as u64);
         // A file that is too short asks for no memory.
         if end.is_none_or(|end| end > self.length) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut bytes = vec![0; count];
-        self.position = at;
+        self.position = offset;
         self.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 }
 
 impl Read for Positioned {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(to, self.position)?;
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read_at(target, self.position)?;
         self.position += count as u64;
         Ok(count)
     }
 }
 
 impl Seek for Positioned {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let place = match to {
+    fn seek(&mut self, target: SeekFrom) -> io::Result<u64> {
+        let place = match target {
             SeekFrom::Start(place) => Some(place),
             SeekFrom::End(by) => self.length.checked_add_signed(by),
             SeekFrom::Current(by) => self.position.checked_add_signed(by),

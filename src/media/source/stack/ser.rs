@@ -1,7 +1,7 @@
 //! SER, the videos of planetary cameras (format description 3b): a header of 178 bytes, frames, and their times.
 
 use super::positioned::Positioned;
-use super::{Found, MOST, Page, Pages, Samples, check_room};
+use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
 use crate::ffmpeg::{Metadata, Rational};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
@@ -25,8 +25,8 @@ struct Ser {
 
 /// Who recorded with what, each in 40 letters.
 fn metadata(header: &[u8]) -> Metadata {
-    let named = [("observer", 42), ("camera", 82), ("telescope", 122)].map(|(name, at)| {
-        let text = String::from_utf8_lossy(&header[at..at + 40]);
+    let named = [("observer", 42), ("camera", 82), ("telescope", 122)].map(|(name, index)| {
+        let text = String::from_utf8_lossy(&header[index..index + 40]);
         (name.to_owned(), text.trim_matches(['\0', ' ']).to_owned())
     });
     named.into_iter().filter(|(_, text)| !text.is_empty()).collect()
@@ -35,8 +35,9 @@ fn metadata(header: &[u8]) -> Metadata {
 pub fn found(file: File) -> Result<Found> {
     let mut file = Positioned::new(file)?;
     let header = file.bytes(0, HEADER)?;
-    let number = |at: usize| i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-    let whole = |at: usize| usize::try_from(number(at)).ok();
+    let number =
+        |index: usize| i32::from_le_bytes([header[index], header[index + 1], header[index + 2], header[index + 3]]);
+    let whole = |index: usize| usize::try_from(number(index)).ok();
     let (channels, mosaic) = match number(18) {
         0 => (1, None),
         8 => (1, Some("bayer_rggb")),
@@ -57,13 +58,13 @@ pub fn found(file: File) -> Result<Found> {
         // The programs that began with it had it the other way round than the description, and all others follow them.
         is_big_endian: number(22) == 1,
         depth: depth.context("a number of bits that no sample has")?,
-        count: whole(38).unwrap_or(0).min(MOST),
+        count: whole(38).unwrap_or(0).min(MAX_PICTURES),
     };
     let there = (ser.file.length - HEADER as u64) / ser.frame_bytes() as u64;
     ensure!(there > 0, "no whole frame in it");
     if ser.count == 0 {
         // The recording was not ended.
-        ser.count = usize::try_from(there)?.min(MOST);
+        ser.count = usize::try_from(there)?.min(MAX_PICTURES);
     }
     let (count, rate, metadata) = (ser.count, ser.rate(), metadata(&header));
     Ok(Found { pages: Box::new(ser), count, demuxer: "ser_pipe", mosaic, rate, metadata })
@@ -76,9 +77,9 @@ impl Ser {
 
     /// The time of the frame of this number, behind all frames.
     fn time(&self, number: usize) -> Option<i128> {
-        let at = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
+        let index = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
         let mut time = [0; 8];
-        let read = self.file.file.read_at(&mut time, at).ok()?;
+        let read = self.file.file.read_at(&mut time, index).ok()?;
         (read == 8).then(|| u64::from_le_bytes(time).into())
     }
 
@@ -88,7 +89,7 @@ impl Ser {
         let took = self.time(frames)?.checked_sub(self.time(0)?).filter(|took| *took > 0)?;
         // In thousandths, from one in 1000 s to a million a second.
         let thousandths = (frames as i128 * TICKS * 1000 + took / 2) / took;
-        let thousandths = i32::try_from(thousandths).ok().filter(|of| (1..=1_000_000_000).contains(of))?;
+        let thousandths = i32::try_from(thousandths).ok().filter(|value| (1..=1_000_000_000).contains(value))?;
         Some(Rational::new(thousandths, 1000).reduce())
     }
 }
@@ -96,24 +97,25 @@ impl Ser {
 impl Pages for Ser {
     fn page(&mut self, number: usize) -> Result<Page> {
         ensure!(number < self.count, "no such frame");
-        let at = HEADER as u64 + number as u64 * self.frame_bytes() as u64;
-        let bytes = self.file.bytes(at, self.frame_bytes())?;
+        let index = HEADER as u64 + number as u64 * self.frame_bytes() as u64;
+        let bytes = self.file.bytes(index, self.frame_bytes())?;
         let most = (1_u32 << self.depth) - 1;
         // The largest sample of a depth becomes that of 8 or 16 bits.
         let spread = |sample: u32, full: u32| (sample.min(most) * full + most / 2) / most;
         let mut samples = match self.depth {
-            ..=8 => Samples::Bytes(bytes.into_iter().map(|of| spread(of.into(), 255) as u8).collect()),
+            ..=8 => Samples::Bytes(bytes.into_iter().map(|byte| spread(byte.into(), 255) as u8).collect()),
             _ => {
-                let of = bytes.as_chunks().0.iter();
-                let word =
-                    |of: &[u8; 2]| if self.is_big_endian { u16::from_be_bytes(*of) } else { u16::from_le_bytes(*of) };
-                Samples::Words(of.map(|of| spread(word(of).into(), 65535) as u16).collect())
+                let byte = bytes.as_chunks().0.iter();
+                let word = |byte: &[u8; 2]| {
+                    if self.is_big_endian { u16::from_be_bytes(*byte) } else { u16::from_le_bytes(*byte) }
+                };
+                Samples::Words(byte.map(|byte| spread(word(byte).into(), 65535) as u16).collect())
             }
         };
         if self.is_blue_first {
             match &mut samples {
-                Samples::Bytes(of) => of.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
-                Samples::Words(of) => of.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
+                Samples::Bytes(byte) => byte.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
+                Samples::Words(byte) => byte.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
                 Samples::Numbers(_) => {}
             }
         }

@@ -1,7 +1,7 @@
 //! TIFF and BigTIFF, of strips or tiles, by the crate `tiff`.
 
 use super::positioned::Positioned;
-use super::{Found, MOST, Page, Pages, Samples, check_room};
+use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
 use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
@@ -19,7 +19,7 @@ const DNG: u16 = 50706;
 const NO_PAGE: u32 = 1 | 4;
 
 /// Bytes of values that a list of tags may have: of the places of tiles, a large picture has many.
-const MOST_OF_LIST: usize = 64 << 20;
+const MAX_LIST: usize = 64 << 20;
 
 struct Tiff {
     decoder: Decoder<BufReader<Positioned>>,
@@ -52,8 +52,8 @@ fn metadata(decoder: &mut Decoder<BufReader<Positioned>>) -> Metadata {
         (!text.is_empty()).then(|| (name.to_owned(), text))
     });
     let mut metadata: Metadata = texts.collect();
-    let others = OTHERS.into_iter().filter(|(tag, _)| matches!(decoder.find_tag(*tag), Ok(Some(_))));
-    metadata.extend(others.map(|(_, name)| (name.to_owned(), "in the original".to_owned())));
+    let rest = OTHERS.into_iter().filter(|(tag, _)| matches!(decoder.find_tag(*tag), Ok(Some(_))));
+    metadata.extend(rest.map(|(_, name)| (name.to_owned(), "in the original".to_owned())));
     metadata
 }
 
@@ -70,7 +70,7 @@ pub fn found(file: File, all: bool) -> Result<Option<Found>> {
             let mut most = Limits::default();
             most.decoding_buffer_size = memory;
             most.intermediate_buffer_size = memory;
-            most.ifd_value_size = MOST_OF_LIST;
+            most.ifd_value_size = MAX_LIST;
             most
         }))
     });
@@ -86,7 +86,7 @@ pub fn found(file: File, all: bool) -> Result<Option<Found>> {
     }
     let metadata = guarded(|| Ok(metadata(&mut decoder))).unwrap_or_default();
     let mut pages = Vec::new();
-    for number in 0..MOST {
+    for number in 0..MAX_PICTURES {
         let kind = guarded(|| Ok(decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType)?))?;
         if kind.unwrap_or(0) & NO_PAGE == 0 {
             pages.push(number);
@@ -146,23 +146,23 @@ impl Pages for Tiff {
             let layout = decoder.read_image_to_buffer(&mut read)?;
             let planes = layout.planes;
             let read = match read {
-                DecodingResult::U8(of) => Samples::Bytes(of),
-                DecodingResult::U16(of) => Samples::Words(of),
-                DecodingResult::I8(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
-                DecodingResult::I16(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
-                DecodingResult::U32(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
-                DecodingResult::I32(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
-                DecodingResult::U64(of) => Samples::Numbers(of.into_iter().map(|sample| sample as f64).collect()),
-                DecodingResult::I64(of) => Samples::Numbers(of.into_iter().map(|sample| sample as f64).collect()),
-                DecodingResult::F16(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
-                DecodingResult::F32(of) => Samples::Numbers(of.into_iter().map(f64::from).collect()),
-                DecodingResult::F64(of) => Samples::Numbers(of),
+                DecodingResult::U8(bytes) => Samples::Bytes(bytes),
+                DecodingResult::U16(bytes) => Samples::Words(bytes),
+                DecodingResult::I8(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::I16(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::U32(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::I32(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::U64(bytes) => Samples::Numbers(bytes.into_iter().map(|sample| sample as f64).collect()),
+                DecodingResult::I64(bytes) => Samples::Numbers(bytes.into_iter().map(|sample| sample as f64).collect()),
+                DecodingResult::F16(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::F32(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::F64(bytes) => Samples::Numbers(bytes),
             };
             let read = if planes > 1 { interleaved(read, channels) } else { read };
             let count = match &read {
-                Samples::Bytes(of) => of.len(),
-                Samples::Words(of) => of.len(),
-                Samples::Numbers(of) => of.len(),
+                Samples::Bytes(bytes) => bytes.len(),
+                Samples::Words(bytes) => bytes.len(),
+                Samples::Numbers(bytes) => bytes.len(),
             };
             ensure!(count == samples, "{count} samples where {samples} are expected");
             Ok(Page { size, channels, samples: read })
@@ -172,13 +172,13 @@ impl Pages for Tiff {
 
 /// The samples of planes, one behind the other, pixel by pixel.
 pub fn interleaved(samples: Samples, channels: usize) -> Samples {
-    fn of<T: Copy>(planes: &[T], channels: usize) -> Vec<T> {
+    fn woven<T: Copy>(planes: &[T], channels: usize) -> Vec<T> {
         let pixels = planes.len() / channels;
         (0..pixels).flat_map(|pixel| (0..channels).map(move |channel| planes[channel * pixels + pixel])).collect()
     }
     match samples {
-        Samples::Bytes(planes) => Samples::Bytes(of(&planes, channels)),
-        Samples::Words(planes) => Samples::Words(of(&planes, channels)),
-        Samples::Numbers(planes) => Samples::Numbers(of(&planes, channels)),
+        Samples::Bytes(planes) => Samples::Bytes(woven(&planes, channels)),
+        Samples::Words(planes) => Samples::Words(woven(&planes, channels)),
+        Samples::Numbers(planes) => Samples::Numbers(woven(&planes, channels)),
     }
 }

@@ -145,7 +145,7 @@ pub(super) fn run(
 impl<'a> Slot<'a> {
     /// A camera that begins at once.
     fn new(number: usize, camera: Camera, session: &Session<'a>) -> Self {
-        let session = session.of_source(number, &camera.name);
+        let session = session.for_source(number, &camera.name);
         Slot { camera, session, state: State::Due(Instant::now()), planned: None, has_failed: false }
     }
 }
@@ -186,11 +186,11 @@ impl<'a> Cameras<'a> {
             let Some(Slot { camera, session, state, planned, .. }) = slot else { continue };
             match state {
                 State::Due(_) if is_over => {}
-                State::Due(at) if *at <= now => {
+                State::Due(index) if *index <= now => {
                     *state = State::Running;
                     let planned = planned.take();
                     if planned.is_none() {
-                        *session = self.session.of_source(number, &camera.name);
+                        *session = self.session.for_source(number, &camera.name);
                     }
                     let job = camera.job.with_new_names(&self.written);
                     for (old, new) in
@@ -239,8 +239,8 @@ impl<'a> Cameras<'a> {
 
     /// Checks what is new in `cameras`.
     fn check(&self, cameras: &[Camera]) -> Result<()> {
-        let old = self.slots().next().map(|slot| slot.camera.of_process()).unwrap_or_default();
-        let new = cameras.first().map(Camera::of_process).unwrap_or_default();
+        let old = self.slots().next().map(|slot| slot.camera.process_words()).unwrap_or_default();
+        let new = cameras.first().map(Camera::process_words).unwrap_or_default();
         if let Some(word) = old.symmetric_difference(&new).next() {
             let option = word.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
             bail!("{option} is one for the whole program (start it again to change that)");

@@ -58,7 +58,8 @@ fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
         let name = output.target.name().to_owned();
         // The camera that a driver makes takes one format.
         let encoding = if loopback.as_ref() == Some(&name) { None } else { try_out(&name, output.options, picture)? };
-        let how = encoding.map(|of| [of.encoder, Some(of.container)].into_iter().flatten().collect::<Vec<_>>());
+        let how =
+            encoding.map(|chosen| [chosen.encoder, Some(chosen.container)].into_iter().flatten().collect::<Vec<_>>());
         let how = how.map_or_else(String::new, |how| format!(": {}", how.join(" in ")));
         text += &format!("  -> {}{how}\n", one_line(&name.to_string()));
     }

@@ -77,7 +77,7 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
 /// The warning, with `--strict`.
 fn check_number(jobs: &[LiveJob], notices: &Notices) -> Result<()> {
     let [LiveJob { record: Some(name), segments: None, .. }] = jobs else { return Ok(()) };
-    if number_pattern(name).is_none() || OutputKind::of(name, None) != OutputKind::File {
+    if number_pattern(name).is_none() || OutputKind::for_name(name, None) != OutputKind::File {
         return Ok(());
     }
     notices.warn(&format!(
@@ -105,7 +105,7 @@ impl PlannedCamera {
     /// Checks the outputs of `job`, and reads its mask and curves.
     fn check(job: Arc<LiveJob>, session: &Session<'_>) -> Result<Self> {
         let builder = StageBuilder::new(&job.equalize)?;
-        let records = RecordTargets::of_live(&job, &session.cancel)?;
+        let records = RecordTargets::for_live(&job, &session.cancel)?;
         Ok(PlannedCamera { outputs: plan_outputs(&job, session)?, records, builder, job })
     }
 }
@@ -133,7 +133,7 @@ fn film<'a>(
     let mut timetable = Timetable::new(&job, (&input, &builder), settings, notices)?;
     let shared_backend = open()?;
     let backend = shared_backend.backend(&notices.for_core())?;
-    let scale = SampleScale::of(&input);
+    let scale = SampleScale::for_input(&input);
     let colouring = Colouring::new(job.palette, job.pixels, (&job.equalize, &settings), &input)?;
     let osd = job.osd.as_ref().map(|text| |coloured| with_text(coloured, text, notices));
     let (filter, coloured) = Colouring::filters(colouring.as_ref(), &input, osd, |build| FrameFilter::new(build))?;
@@ -185,7 +185,7 @@ fn film<'a>(
         onlooker,
     };
     let summary = session.metered(
-        Metered { is_live: true, ..Metered::of(&input) },
+        Metered { is_live: true, ..Metered::for_input(&input) },
         |tick| {
             live::run(parts, cancel, progress, |progress| {
                 service.iter_mut().for_each(Service::alive);
@@ -314,7 +314,7 @@ fn open_outputs(
         let name = if *target.name() == "-" { "stdout".into() } else { target.name().clone() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
         let mut input = input.clone();
-        if !OutputKind::of(target.name(), options.format.as_deref()).takes_other_streams() {
+        if !OutputKind::for_name(target.name(), options.format.as_deref()).takes_other_streams() {
             input.media.streams.truncate(1);
         }
         let sink = sink::open(input, target, options, &mut || on_gpu, notices.clone())?;

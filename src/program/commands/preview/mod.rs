@@ -166,10 +166,10 @@ fn labels(rows: &[LookRow], above: &[Option<usize>]) -> Vec<Vec<String>> {
 
 /// Which rows look like one above them, in words.
 fn alike(names: &[String], above: &[Option<usize>]) -> String {
-    let like = |of: usize| {
-        let rows = names.iter().zip(above).filter(|(_, above)| **above == Some(of)).map(|(name, _)| name.as_str());
+    let like = |number: usize| {
+        let rows = names.iter().zip(above).filter(|(_, above)| **above == Some(number)).map(|(name, _)| name.as_str());
         let rows = rows.collect::<Vec<_>>().join(", ");
-        (!rows.is_empty()).then(|| format!("; {rows}: like {}", names[of]))
+        (!rows.is_empty()).then(|| format!("; {rows}: like {}", names[number]))
     };
     (0..names.len()).filter_map(like).collect()
 }
@@ -207,10 +207,10 @@ fn starts((frames, begin): (u64, Option<i64>), input: &Input, source: Box<dyn So
 fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let moment = Moment::read(options, rows, Some(room), cancel)?;
     let mut miniatures = Miniatures::new(&moment.input, room).turning();
-    let mut pictures = vec![miniatures.of(&moment.shown)?];
+    let mut pictures = vec![miniatures.miniature(&moment.shown)?];
     for row in rows {
         ensure!(!cancel.is_cancelled(), "{}: interrupted", moment.input.name);
-        pictures.push(miniatures.of(&moment.under(row)?)?);
+        pictures.push(miniatures.miniature(&moment.under(row)?)?);
     }
     Ok(Column { label: if moment.input.is_image() { String::new() } else { moment.time() }, pictures })
 }

@@ -93,14 +93,14 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     // The input is opened several times.
     session.notices = console.notices(job.stderr.strict).without_repeats();
     check_files_differ(job.read_files(), job.written_files())?;
-    let mut own = job.clone();
-    if own.output.overwrite.asks() {
+    let mut changed = job.clone();
+    if changed.output.overwrite.asks() {
         // The answer is for the run.
-        own.output.overwrite = Overwrite::Yes;
+        changed.output.overwrite = Overwrite::Yes;
     }
     // The folder of many, and that beside a folder of images, are made by the run.
     if !(job.stderr.is_child || job.output.makes_folder) {
-        drop(outputs(&session, &own)?);
+        drop(outputs(&session, &changed)?);
     }
     let free_bytes = free_bytes(&job.output.name);
     let nowhere = || Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes);
@@ -112,7 +112,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let Prepared { input, settings, source, .. } =
         prepare(opened, &job.equalize, &job.filters, Some(&builder), Around::Nothing, around)?;
     drop(source);
-    let kind = OutputKind::of(&job.output.name, job.output.options.format.as_deref());
+    let kind = OutputKind::for_name(&job.output.name, job.output.options.format.as_deref());
     let container = Container::guess(job.output.options.format.as_deref(), &job.output.name).map(Container::name);
     let is_measured = !kind.takes_only_pictures();
     if job.output.most_bytes.is_some() {
@@ -125,7 +125,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let places = if is_short || length == 0 { &[0.0][..] } else { &PLACES };
     let frames = if is_short { FRAMES * PLACES.len() as u64 } else { FRAMES };
     let (mut found, mut sizes) = (Vec::new(), Vec::new());
-    for (at, place) in places.iter().enumerate() {
+    for (index, place) in places.iter().enumerate() {
         let before = (length as f64 * place) as i64;
         let mut part_job = job.clone();
         part_job.unchanged = Unchanged::Encode;
@@ -144,7 +144,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         let options = OutputOptions { size, ..job.output.options.clone() };
         let mut run = session.first_pass();
         // Messages are printed for the first place only.
-        run.notices = if at == 0 { notices.clone() } else { Notices::silent() };
+        run.notices = if index == 0 { notices.clone() } else { Notices::silent() };
         let scenes = match job.equalize.options.has_whole_scenes() {
             true => scene_survey::find_scenes(&session.first_pass(), &part_job, &builder)?,
             false => None,
@@ -153,7 +153,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         let backend = BackendStartup::begin(job.backend.clone());
         let result = match transcode(&run, &part_job, &builder, scenes, backend, (discarding(job)?.into(), options)) {
             // The pictures end before the file does.
-            Err(error) if at > 0 && error.downcast_ref().is_some_and(|of: &Failure| of.kind == FailureKind::Usage) => {
+            Err(error)
+                if index > 0
+                    && error.downcast_ref().is_some_and(|failure: &Failure| failure.kind == FailureKind::Usage) =>
+            {
                 break;
             }
             result => result?,
@@ -314,7 +317,7 @@ const KEY_DISTANCE: f64 = 250.0;
 /// a key frame, as the whole does not at every 16th frame. `aim`: the bytes of video that a bit rate asks for, which an
 /// encoder meets in the long run only.
 fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(u64, u64)> {
-    let sum = |of: fn(&Measured) -> u64| places.iter().map(|(place, _)| of(place)).sum::<u64>() as f64;
+    let sum = |part: fn(&Measured) -> u64| places.iter().map(|(place, _)| part(place)).sum::<u64>() as f64;
     let seen = places.iter().map(|(_, frames)| frames).sum::<u64>() as f64;
     let (all, keys, count) = (all as f64, sum(|place| place.key_frames), places.len() as f64);
     if seen == 0.0 || keys == 0.0 {
@@ -322,9 +325,9 @@ fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(
     }
     // Some encoders have more key frames than the first, or nothing else.
     let keys_of_all = if keys > count { all * keys / seen } else { (all / KEY_DISTANCE).ceil() };
-    let others = seen - keys;
+    let rest = seen - keys;
     let of_key = sum(|place| place.key_bytes) / keys;
-    let of_other = if others > 0.0 { sum(|place| place.video - place.key_bytes) / others } else { 0.0 };
+    let of_other = if rest > 0.0 { sum(|place| place.video - place.key_bytes) / rest } else { 0.0 };
     // The head of the file, and the sound.
     let beside = sum(|place| place.all.saturating_sub(place.video));
     let beside = if all > seen { beside / seen * all } else { beside };

@@ -72,7 +72,7 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
             return Ok(Outcome::Interrupted);
         }
     }
-    if !OutputKind::of(&job.output.name, job.output.options.format.as_deref()).takes_only_pictures() {
+    if !OutputKind::for_name(&job.output.name, job.output.options.format.as_deref()).takes_only_pictures() {
         job.input.decoders = 1;
     }
     let may_be_smaller = size_note::may_be_smaller(&job);
@@ -148,7 +148,7 @@ fn transcode(
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
     // Where records are all that is written, nothing goes on without them.
-    let kind = OutputKind::of(&job.output.name, options.format.as_deref());
+    let kind = OutputKind::for_name(&job.output.name, options.format.as_deref());
     let records = records.open(&input.name, (kind != OutputKind::Nowhere).then_some(notices))?;
     let mut named_settings = job.equalize.report(&settings, &input);
     named_settings.extend(job.palette.report());
@@ -161,7 +161,7 @@ fn transcode(
     let (filtering, filtered) = Colouring::filters(colouring.as_ref(), &input, after, |build| Filtering::new(build))?;
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
     session.start(&input, job.written_files(), sink.encoding(), named_settings);
-    let stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::of(&input));
+    let stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::for_input(&input));
     let mut stage = Colouring::observe(colouring.as_ref(), stage);
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));

@@ -46,7 +46,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
     };
     let sink = Box::new(Nowhere);
     let measured = |tick: &mut dyn FnMut(&_)| pipeline::run_with(source, measure, sink, cancel, progress, tick);
-    let summary = session.metered(Metered::of(&input), measured, |_| false)?;
+    let summary = session.metered(Metered::for_input(&input), measured, |_| false)?;
     if summary.outcome == Outcome::Interrupted {
         return Ok(None);
     }

@@ -13,7 +13,7 @@ const NOTICED: u64 = 1_000_000;
 /// Whether the output is to be small: its encoder is not the user's choice, and is not lossless.
 pub fn may_be_smaller(job: &FileJob) -> bool {
     let (name, format) = (&job.output.name, job.output.options.format.as_deref());
-    let is_encoded = OutputKind::of(name, format).is_encoded_video();
+    let is_encoded = OutputKind::for_name(name, format).is_encoded_video();
     let is_large = job.purpose.is_some_and(Purpose::is_large);
     is_encoded && !is_large && (job.purpose.is_some() || job.output.options.encoder.encoder.is_none())
 }
@@ -43,7 +43,7 @@ pub fn compare(input: &Name, output: &Name, notices: &Notices) {
 
 /// The time that encoding takes at least, and its share of a run, before an encoder of the GPU is proposed.
 const LONG: Duration = Duration::from_secs(30);
-const MOST_OF_IT: f64 = 0.6;
+const MIN_SHARE: f64 = 0.6;
 
 /// Notes that an encoder on the CPU took most of the time of a run on a GPU, which may have one.
 pub fn propose_gpu(equalizer: &str, progress: &Progress, elapsed: Duration, notices: &Notices) {
@@ -54,7 +54,7 @@ pub fn propose_gpu(equalizer: &str, progress: &Progress, elapsed: Duration, noti
 }
 
 fn is_slow_beside_gpu(equalizer: &str, encoding: Duration, elapsed: Duration) -> bool {
-    equalizer.starts_with("cuda") && encoding >= LONG && encoding.as_secs_f64() > MOST_OF_IT * elapsed.as_secs_f64()
+    equalizer.starts_with("cuda") && encoding >= LONG && encoding.as_secs_f64() > MIN_SHARE * elapsed.as_secs_f64()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const AIM: f64 = 0.98;
 const ATTEMPTS: u32 = 4;
 
 /// The least bits a second that a video may have.
-const LEAST: f64 = 10_000.0;
+const MIN_RATE: f64 = 10_000.0;
 
 /// The share of the usual quality's bits below which the picture is coarse.
 const COARSE: f64 = 0.15;
@@ -104,11 +104,11 @@ pub fn transcode_to_size<'a>(
 
 /// Bits a second of video with which the output has `most` bytes.
 pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
-    let others = measured.all.saturating_sub(measured.video);
-    let rate = (most as f64 * AIM - others as f64) * 8.0 / measured.seconds.max(1e-3);
+    let rest = measured.all.saturating_sub(measured.video);
+    let rate = (most as f64 * AIM - rest as f64) * 8.0 / measured.seconds.max(1e-3);
     ensure!(
-        rate >= LEAST,
-        "--target-size {most}: too small for {:.1} s, of which sound and container take {others} bytes alone (give it \
+        rate >= MIN_RATE,
+        "--target-size {most}: too small for {:.1} s, of which sound and container take {rest} bytes alone (give it \
          more, or a shorter part)",
         measured.seconds
     );

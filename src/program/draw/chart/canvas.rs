@@ -25,15 +25,15 @@ impl<'a> Canvas<'a> {
         Canvas { pixels, width, height, scale: scale.max(1) }
     }
 
-    /// Copies these columns of a `bgr0` frame; `at` is the position of its upper left corner. All in pixels.
-    pub fn copy(&mut self, frame: &Frame, at: (usize, usize), columns: Range<usize>) {
-        let end = columns.end.min(frame.width()).min(self.width.saturating_sub(at.0));
+    /// Copies these columns of a `bgr0` frame; `place` is the position of its upper left corner. All in pixels.
+    pub fn copy(&mut self, frame: &Frame, place: (usize, usize), columns: Range<usize>) {
+        let end = columns.end.min(frame.width()).min(self.width.saturating_sub(place.0));
         let columns = columns.start.min(end)..end;
-        for y in 0..frame.height().min(self.height.saturating_sub(at.1)) {
-            let start = (at.1 + y) * self.width + at.0;
-            let to = &mut self.pixels[start + columns.start..start + columns.end];
-            let from = &frame.planes()[0].row(y)[4 * columns.start..4 * columns.end];
-            for (pixel, bytes) in to.iter_mut().zip(from.chunks_exact(4)) {
+        for y in 0..frame.height().min(self.height.saturating_sub(place.1)) {
+            let start = (place.1 + y) * self.width + place.0;
+            let target = &mut self.pixels[start + columns.start..start + columns.end];
+            let source = &frame.planes()[0].row(y)[4 * columns.start..4 * columns.end];
+            for (pixel, bytes) in target.iter_mut().zip(source.chunks_exact(4)) {
                 *pixel = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
             }
         }

@@ -64,9 +64,9 @@ pub fn label(canvas: &mut Canvas, text: &str, columns: std::ops::Range<usize>, s
     words(canvas, &text, corner + Point::new(margin as i32, margin as i32 / 2), lettering);
 }
 
-/// Draws `text` in white, with its upper left corner `at` there.
-pub fn words(canvas: &mut Canvas, text: &str, at: Point, lettering: Lettering) {
-    let mut enlarged = Enlarged { canvas, at, scale: lettering.scale };
+/// Draws `text` in white, with its upper left corner `place` there.
+pub fn words(canvas: &mut Canvas, text: &str, place: Point, lettering: Lettering) {
+    let mut enlarged = Enlarged { canvas, at: place, scale: lettering.scale };
     let style = MonoTextStyle::new(lettering.font, Rgb888::WHITE);
     let Ok(_) = Text::with_baseline(text, Point::zero(), style, Baseline::Top).draw(&mut enlarged);
 }

@@ -56,9 +56,9 @@ impl PairLayout {
         let width = (narrower / 3).min(WIDEST);
         let chart = Size::new(width as u32, (width / 2).min(self.size.1 / 3) as u32);
         let distance = 2 * lettering.margin() as i32;
-        let place = |of: usize| {
-            let columns = &self.columns[of];
-            let x = match self.sides[of] {
+        let place = |number: usize| {
+            let columns = &self.columns[number];
+            let x = match self.sides[number] {
                 Side::Left => columns.start as i32 + distance,
                 Side::Right => columns.end as i32 - distance - chart.width as i32,
             };

@@ -28,7 +28,7 @@ impl Partners {
     /// The partners for the frames of A. Also returns the input of the joined video for the sink; it is as long as the
     /// shorter one.
     pub fn new(of_a: Input, (b, of_b): (Box<dyn Source>, Input)) -> (Self, Input) {
-        let clocks = [VideoClock::of(&of_a), VideoClock::of(&of_b)];
+        let clocks = [VideoClock::new(&of_a), VideoClock::new(&of_b)];
         let rates = [of_a.rate(), of_b.rate()].map(|rate| rate.unwrap_or(DEFAULT_RATE));
         let partners = Partners {
             b,
@@ -70,15 +70,15 @@ impl Partners {
                 self.following = self.read_b()?;
                 self.b_has_ended = self.following.is_none();
             }
-            let Some(next) = self.following.take_if(|(at, _)| *at <= until) else { break };
+            let Some(next) = self.following.take_if(|(offset, _)| *offset <= until) else { break };
             // Times that go backwards in a damaged file are those of the frame before.
             if let Some((last, _)) = self.shown.as_ref().filter(|(last, _)| *last < next.0) {
                 self.interval = next.0 - last;
             }
             self.shown = Some(next);
         }
-        let lasts = |at: i64| !self.b_has_ended || until < at.saturating_add(self.interval);
-        Ok(self.shown.as_ref().filter(|(at, _)| lasts(*at)).map(|(_, frame)| frame.clone()))
+        let lasts = |offset: i64| !self.b_has_ended || until < offset.saturating_add(self.interval);
+        Ok(self.shown.as_ref().filter(|(offset, _)| lasts(*offset)).map(|(_, frame)| frame.clone()))
     }
 
     fn read_b(&mut self) -> Result<Option<(i64, Frame)>> {
@@ -100,7 +100,7 @@ struct VideoClock {
 }
 
 impl VideoClock {
-    fn of(input: &Input) -> Self {
+    fn new(input: &Input) -> Self {
         // Times of a requested part begin at 0, even if its first frame is later.
         let first = (input.shift != 0).then_some(0);
         VideoClock { unit: input.video_stream().time_base, first, last: None }

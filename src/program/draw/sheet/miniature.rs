@@ -36,10 +36,11 @@ impl Miniatures {
     ///
     /// # Errors
     /// When it cannot be converted.
-    pub fn of(&mut self, frame: &Frame) -> Result<Frame> {
+    pub fn miniature(&mut self, frame: &Frame) -> Result<Frame> {
         let upright = self.upright.frame(frame.clone())?;
-        let own = Picture::from_frame(frame)?.sample_aspect_ratio();
-        let wide = own.or(self.sample_aspect_ratio).map(f64::from).filter(|ratio| ratio.is_normal() && *ratio > 0.0);
+        let current = Picture::from_frame(frame)?.sample_aspect_ratio();
+        let wide =
+            current.or(self.sample_aspect_ratio).map(f64::from).filter(|ratio| ratio.is_normal() && *ratio > 0.0);
         let aspect = frame.width() as f64 * wide.unwrap_or(1.0) / frame.height() as f64;
         let aspect = if upright.width() != frame.width() { 1.0 / aspect } else { aspect };
         let (width, height) = self.room;

@@ -90,15 +90,15 @@ pub fn draw(rows: &[Vec<String>], columns: &[Column]) -> Result<Frame, FrameErro
         for (y, picture) in column.pictures.iter().enumerate() {
             let (left, top) = layout.corner(x, y);
             let beside = |cell: usize, length: usize| cell.saturating_sub(length) / 2;
-            let at = (left + beside(layout.cell.0, picture.width()), top + beside(layout.cell.1, picture.height()));
-            canvas.copy(picture, at, 0..picture.width());
+            let index = (left + beside(layout.cell.0, picture.width()), top + beside(layout.cell.1, picture.height()));
+            canvas.copy(picture, index, 0..picture.width());
         }
     }
     canvas.to_frame(&HostPool::default())
 }
 
-fn text(canvas: &mut Canvas, text: &str, at: Point, baseline: Baseline) {
-    let Ok(_) = Text::with_baseline(text, at, MonoTextStyle::new(&FONT_10X20, LETTERS), baseline).draw(canvas);
+fn text(canvas: &mut Canvas, text: &str, place: Point, baseline: Baseline) {
+    let Ok(_) = Text::with_baseline(text, place, MonoTextStyle::new(&FONT_10X20, LETTERS), baseline).draw(canvas);
 }
 
 /// Where the cells are, in pixels.

@@ -32,14 +32,16 @@ impl MappingSource for LoadedCurves {
 
 impl LoadedCurves {
     fn curve_for(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given> {
-        let (name, expected, format) = (&self.file.name, self.file.format, CurveFormat::of(frame));
+        let (name, expected, format) = (&self.file.name, self.file.format, CurveFormat::for_frame(frame));
         ensure!(
             format == expected,
             "{name}: curves for {expected}, but frame {number} of the video has {format} (save curves of such \
              a video, or with the same --output-depth)"
         );
         let (index, strength) = (self.file.index_at(number), settings.strength);
-        if let Some((_, _, mapping)) = self.last.as_ref().filter(|(at, with, _)| (*at, *with) == (index, strength)) {
+        if let Some((_, _, mapping)) =
+            self.last.as_ref().filter(|(place, with, _)| (*place, *with) == (index, strength))
+        {
             return Ok(Given { mapping: mapping.clone(), scene: None });
         }
         let mapping = self.file.mapping(index).with_strength(frame.levels(), strength);

@@ -39,7 +39,7 @@ const NO_TABLE: &str = "what is done to HDR in light is no table (take .jsonl)";
 const HALF: f64 = 0.5 / 255.0;
 
 /// The most scenes that get tables.
-const MOST_SCENES: usize = 999;
+const MAX_SCENES: usize = 999;
 
 /// What is applied to the scenes of a video.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Cubes {
     /// # Errors
     /// When that is no table.
     pub fn add(&mut self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
-        let has_room = self.scenes.len() < MOST_SCENES;
+        let has_room = self.scenes.len() < MAX_SCENES;
         // A scene goes on behind a flash.
         match self.scenes.iter_mut().rev().take(2).find(|scene| scene.last.scene == place.scene) {
             Some(scene) => {
@@ -83,7 +83,7 @@ impl Cubes {
                 }
             }
             None if has_room => {
-                Look::of(mapping, format, place.matrix).context(NO_TABLE)?;
+                Look::new(mapping, format, place.matrix).context(NO_TABLE)?;
                 self.scenes.push(SceneLook { first: place, last: place, mapping: mapping.clone(), next: 2 });
             }
             None => self.has_more = true,
@@ -99,21 +99,20 @@ impl Cubes {
         let name = target.name().to_owned();
         let count = self.scenes.len();
         if self.has_more {
-            notices
-                .warn(&format!("{name}: the video has more than {MOST_SCENES} scenes: the others have no tables"))?;
+            notices.warn(&format!("{name}: the video has more than {MAX_SCENES} scenes: the others have no tables"))?;
         }
         let (mut next, mut means) = (Some(target), 0);
         for (index, scene) in self.scenes.iter().enumerate() {
-            let look = Look::of(&scene.mapping, format, scene.first.matrix);
+            let look = Look::new(&scene.mapping, format, scene.first.matrix);
             let look = Look { log: self.log.as_ref(), ..look.with_context(|| format!("{name}: {NO_TABLE}"))? };
             means += usize::from(look.is_mean);
             let Some(mut target) = next.take() else { break };
             next = (index + 1 < count).then(|| target.beside(&numbered(&name, index + 2))).transpose()?;
-            let [from, to] = [scene.first.seconds.0, scene.last.seconds.0 + scene.last.seconds.1].map(time_code);
+            let [start, end] = [scene.first.seconds.0, scene.last.seconds.0 + scene.last.seconds.1].map(time_code);
             let frames = (scene.first.frame, scene.last.frame);
             let mut comments = vec![
                 format!(
-                    "histeq-video, scene {} of {count}: {from} to {to}, frames {} to {}",
+                    "histeq-video, scene {} of {count}: {start} to {end}, frames {} to {}",
                     index + 1,
                     frames.0,
                     frames.1
@@ -149,7 +148,7 @@ impl Cubes {
 fn numbered(name: &Name, number: usize) -> Name {
     let path = name.path();
     let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
-    path.with_file_name(Name::of_parts([&stem, &format!("-{number}."), &extension])).into()
+    path.with_file_name(Name::from_parts([&stem, &format!("-{number}."), &extension])).into()
 }
 
 /// A time as hours, minutes, seconds and thousandths.
@@ -178,7 +177,7 @@ pub struct Look<'a> {
 
 impl Look<'_> {
     /// Of a mapping for frames of this format; `None` of curves of tiles and of HDR that is corrected in light.
-    pub fn of(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
+    pub fn new(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
         let levels = format.levels();
         let plain = Look {
             log: None,
@@ -200,7 +199,7 @@ impl Look<'_> {
             }
             Mapping::Balance(balance) => Look { balance: Some(lines(balance, levels)), ..plain },
             Mapping::Balanced { balance, then } => {
-                let then = Look::of(then, format, matrix)?;
+                let then = Look::new(then, format, matrix)?;
                 Look { balance: Some(lines(balance, levels)), ..then }
             }
             Mapping::Tiles { .. } => return None,
@@ -246,8 +245,8 @@ impl Look<'_> {
     }
 
     fn curves(&self) -> Table {
-        let at = |index: usize| self.apply([index as f64 / (self.levels - 1) as f64; 3]);
-        Table { size: self.levels, points: (0..self.levels).map(at).collect() }
+        let value_at = |index: usize| self.apply([index as f64 / (self.levels - 1) as f64; 3]);
+        Table { size: self.levels, points: (0..self.levels).map(value_at).collect() }
     }
 
     /// The coarsest table that is fine enough, or the finest.
@@ -255,7 +254,7 @@ impl Look<'_> {
         // The points of the conversion from log are points of the table.
         let sizes = self.log.map_or(SIZES.to_vec(), |log| vec![log.size, 2 * log.size - 1]);
         let finest = sizes[sizes.len() - 1];
-        let mut fine = sizes.into_iter().map(|size| Table::of(self, size));
+        let mut fine = sizes.into_iter().map(|size| Table::new(self, size));
         fine.find(|table| table.size == finest || table.is_fine(self)).expect("the finest is one of them")
     }
 }
@@ -267,7 +266,7 @@ struct Table {
 }
 
 impl Table {
-    fn of(look: &Look<'_>, size: usize) -> Self {
+    fn new(look: &Look<'_>, size: usize) -> Self {
         let place = |step: usize| step as f64 / (size - 1) as f64;
         let colour = |index: usize| [index % size, index / size % size, index / size / size].map(place);
         Table { size, points: (0..size * size * size).map(|index| look.apply(colour(index))).collect() }
@@ -300,18 +299,18 @@ impl Table {
         let scaled = rgb.map(|level| level.clamp(0.0, 1.0) * (self.size - 1) as f64);
         let low = scaled.map(|place| (place as usize).min(self.size - 2));
         let part: [f64; 3] = std::array::from_fn(|channel| scaled[channel] - low[channel] as f64);
-        let point = |of: [usize; 3]| self.points[(of[2] * self.size + of[1]) * self.size + of[0]];
+        let point = |indices: [usize; 3]| self.points[(indices[2] * self.size + indices[1]) * self.size + indices[0]];
         // From the lowest corner along the channel with the largest part, then the next, then the last.
         let mut order = [0, 1, 2];
         order.sort_by(|&a, &b| part[b].total_cmp(&part[a]));
-        let (mut corner, mut at) = (low, point(low));
+        let (mut corner, mut index) = (low, point(low));
         for channel in order {
             let before = point(corner);
             corner[channel] += 1;
             let after = point(corner);
-            at = std::array::from_fn(|of| at[of] + part[channel] * (after[of] - before[of]));
+            index = std::array::from_fn(|indices| index[indices] + part[channel] * (after[indices] - before[indices]));
         }
-        at
+        index
     }
 }
 
@@ -362,8 +361,8 @@ fn everywhere(veil: &Veil, levels: Levels) -> (Vec<f64>, f64, bool) {
         sums.iter_mut().zip(curve).for_each(|(sum, output)| *sum += output);
     }
     let count = (REGIONS * REGIONS) as f64;
-    let chroma = veil.chroma.as_flattened().iter().map(|&of| gain(of)).sum::<f64>() / count;
-    let differ = |of: &[[u32; REGIONS]; REGIONS]| of.as_flattened().iter().any(|&one| one != of[0][0]);
+    let chroma = veil.chroma.as_flattened().iter().map(|&factor| gain(factor)).sum::<f64>() / count;
+    let differ = |factor: &[[u32; REGIONS]; REGIONS]| factor.as_flattened().iter().any(|&one| one != factor[0][0]);
     let is_mean = [&veil.taken, &veil.gains, &veil.chroma].into_iter().any(differ);
     (sums.into_iter().map(|sum| sum / count).collect(), chroma, is_mean)
 }

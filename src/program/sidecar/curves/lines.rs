@@ -4,8 +4,8 @@ use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Frame, Range};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::measure::REGIONS;
-use histeq::spec::natural::{InLight, MOST_PEAK, ToneCurve, Toned, light};
-use histeq::spec::tone::{Balance, MOST_GAIN, Veil};
+use histeq::spec::natural::{InLight, MAX_PEAK, ToneCurve, Toned, light};
+use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
 use histeq::spec::{Curve, Levels, Mapping, Transfer};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
@@ -111,7 +111,7 @@ struct TonedFields {
 
 impl<'a> CurveLine<&'a [u16]> {
     /// The line of what is applied to frames with these levels from frame `frame` on; `None` of curves of tiles.
-    pub fn of(frame: u64, mapping: &'a Mapping, levels: Levels) -> Option<Self> {
+    pub fn new(frame: u64, mapping: &'a Mapping, levels: Levels) -> Option<Self> {
         let line = CurveLine { frame, ..CurveLine::default() };
         Some(match mapping {
             Mapping::Curve { curve, chroma_gain } => CurveLine {
@@ -119,10 +119,10 @@ impl<'a> CurveLine<&'a [u16]> {
                 chroma_gain: Some(*chroma_gain).filter(|gain| *gain != UNIT_GAIN),
                 ..line
             },
-            Mapping::Veil(veil) => CurveLine { regions: Some(RegionFields::of(veil, levels)), ..line },
+            Mapping::Veil(veil) => CurveLine { regions: Some(RegionFields::new(veil, levels)), ..line },
             Mapping::Balance(balance) => CurveLine { balance: Some((*balance).into()), ..line },
             Mapping::Balanced { balance, then } => {
-                let then = CurveLine::of(frame, then, levels).filter(|then| then.balance.is_none())?;
+                let then = CurveLine::new(frame, then, levels).filter(|then| then.balance.is_none())?;
                 CurveLine { balance: Some((*balance).into()), ..then }
             }
             Mapping::Tiles { .. } => return None,
@@ -157,10 +157,10 @@ impl CurveLine<Vec<u64>> {
 fn curve(lut: Vec<u64>, format: CurveFormat) -> Result<Curve> {
     let codes = format.levels().codes();
     ensure!(lut.len() == codes, "{} codes, not the {codes} of {} bits", lut.len(), format.depth);
-    if let Some((code, to)) = lut.iter().enumerate().find(|(_, to)| **to >= codes as u64) {
-        bail!("code {code} becomes {to}, which is above {}", codes - 1);
+    if let Some((code, level)) = lut.iter().enumerate().find(|(_, level)| **level >= codes as u64) {
+        bail!("code {code} becomes {level}, which is above {}", codes - 1);
     }
-    let lut = lut.into_iter().map(|to| to as u16).collect();
+    let lut = lut.into_iter().map(|level| level as u16).collect();
     Curve::from_codes(format.levels(), lut).context("a curve of another depth")
 }
 
@@ -174,7 +174,7 @@ fn check<N: Copy + Into<i64>>(name: &str, numbers: &[N], range: RangeInclusive<i
     }
 }
 
-const GAINS: RangeInclusive<i64> = 0..=MOST_GAIN as i64;
+const GAINS: RangeInclusive<i64> = 0..=MAX_GAIN as i64;
 
 impl From<Balance> for BalanceFields {
     fn from(Balance { gains, offsets }: Balance) -> Self {
@@ -193,11 +193,11 @@ impl BalanceFields {
 }
 
 impl RegionFields {
-    fn of(veil: &Veil, levels: Levels) -> Self {
+    fn new(veil: &Veil, levels: Levels) -> Self {
         let Veil { taken, gains, chroma, then, in_light, ceiling } = *veil;
         let curve = then.map(|Toned { curve, light }| TonedFields { points: *curve.points(), light });
         let ceiling = Some(ceiling).filter(|ceiling| *ceiling != white(levels));
-        let in_light = in_light.and_then(LightFields::of);
+        let in_light = in_light.and_then(LightFields::new);
         RegionFields { taken, gains, chroma, curve, ceiling, in_light }
     }
 
@@ -214,7 +214,7 @@ impl RegionFields {
 }
 
 impl LightFields {
-    fn of(InLight { transfer, peak }: InLight) -> Option<Self> {
+    fn new(InLight { transfer, peak }: InLight) -> Option<Self> {
         let transfer = match transfer {
             Transfer::Pq => TransferName::Pq,
             Transfer::Hlg => TransferName::Hlg,
@@ -224,7 +224,7 @@ impl LightFields {
     }
 
     fn checked(self) -> Result<InLight> {
-        check("regions.in_light.peak", &self.peak, 0..=MOST_PEAK.into())?;
+        check("regions.in_light.peak", &self.peak, 0..=MAX_PEAK.into())?;
         let transfer = match self.transfer {
             TransferName::Pq => Transfer::Pq,
             TransferName::Hlg => Transfer::Hlg,
@@ -237,7 +237,7 @@ impl TonedFields {
     fn checked(self) -> Result<Toned> {
         let furthest = i64::from(ToneCurve::FURTHEST);
         check("regions.curve.points", &self.points, -furthest..=furthest)?;
-        check("regions.curve.light", &[self.light], 0..=light::MOST.into())?;
+        check("regions.curve.light", &[self.light], 0..=light::MAX.into())?;
         Ok(Toned { curve: ToneCurve::made_of(|index| self.points[index]), light: self.light })
     }
 }
@@ -249,7 +249,7 @@ fn white(levels: Levels) -> u32 {
 
 impl CurveFormat {
     /// The format of curves for `frame`.
-    pub fn of(frame: &Frame) -> Self {
+    pub fn for_frame(frame: &Frame) -> Self {
         CurveFormat { depth: frame.format().depth(), range: frame.range() }
     }
 

@@ -31,14 +31,14 @@ impl CurveFile {
     pub fn read(name: &Name) -> Result<Self> {
         // A FIFO is waited for before signals are listened for, so that they still end the program.
         let file = if is_fifo(name) { File::open(name) } else { open_regular(name) };
-        CurveFile::of(file.with_context(|| format!("{name}: cannot be read"))?, &name.to_string())
+        CurveFile::from_file(file.with_context(|| format!("{name}: cannot be read"))?, &name.to_string())
     }
 
     /// Reads this open file; `name` is its name in messages.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn of(file: File, name: &str) -> Result<Self> {
+    pub fn from_file(file: File, name: &str) -> Result<Self> {
         let most = limits::memory() / 4;
         let mut text = String::new();
         let length = file.take(most as u64).read_to_string(&mut text);
@@ -80,7 +80,7 @@ impl CurveFile {
 
     /// Index of what is applied to frame `frame`.
     pub fn index_at(&self, frame: u64) -> usize {
-        self.mappings.partition_point(|(from, _)| *from <= frame).saturating_sub(1)
+        self.mappings.partition_point(|(start, _)| *start <= frame).saturating_sub(1)
     }
 
     /// What is applied to frames, by this index.
@@ -122,8 +122,8 @@ mod tests {
 
     const HEADER: &str = EXAMPLE;
 
-    fn line(frame: u64, to: u16) -> String {
-        format!("{{\"frame\":{frame},\"lut\":{:?}}}", vec![to; 256])
+    fn line(frame: u64, code: u16) -> String {
+        format!("{{\"frame\":{frame},\"lut\":{:?}}}", vec![code; 256])
     }
 
     fn error(text: &str) -> String {

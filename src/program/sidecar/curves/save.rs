@@ -101,7 +101,7 @@ impl UnfinishedFile {
             Kind::Cubes(cubes) => cubes.add(place, format, mapping)?,
             Kind::Lines if is_new => {
                 let head = self.last.is_none().then(|| json_line(&Header { histeq_curves: VERSION, format }));
-                let applied = CurveLine::of(place.frame, mapping, format.levels()).context("curves of tiles")?;
+                let applied = CurveLine::new(place.frame, mapping, format.levels()).context("curves of tiles")?;
                 self.file.write(&[head.transpose()?.unwrap_or_default(), json_line(&applied)?].concat())?;
             }
             Kind::Lines => {}

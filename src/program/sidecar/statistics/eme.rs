@@ -22,19 +22,19 @@ impl Eme {
     /// The mean over blocks of 8 x 8 pixels of `20 * ln((max + 1) / (min + 1))`, where `max` and `min` are the highest
     /// and the lowest luminance of a block in levels above black. The added ones prevent a division by zero. A flat
     /// block has the contrast 0, and a block from black to white at 8 bits in full range has 20 * ln 256, about 111.
-    pub fn of(&mut self, frame: &Frame) -> f64 {
+    pub fn mean(&mut self, frame: &Frame) -> f64 {
         let descriptor = frame.format().descriptor();
         match descriptor.luminance {
             Luminance::Stored(Component { plane, offset: 0, step: 1 }) if descriptor.sample.bytes == 1 => {
                 let plane = &frame.planes()[plane];
-                self.of_rows(frame, u8::MAX, |y, codes| codes.copy_from_slice(&plane.row(y)[..frame.width()]))
+                self.row_mean(frame, u8::MAX, |y, codes| codes.copy_from_slice(&plane.row(y)[..frame.width()]))
             }
-            _ => self.of_rows(frame, u16::MAX, |y, codes| luminance_row(frame, y, codes)),
+            _ => self.row_mean(frame, u16::MAX, |y, codes| luminance_row(frame, y, codes)),
         }
     }
 
     /// The EME of a frame whose rows of codes are read by `read`; no code is above `most`.
-    fn of_rows<T: Copy + Ord + Default + Into<u16>>(
+    fn row_mean<T: Copy + Ord + Default + Into<u16>>(
         &mut self,
         frame: &Frame,
         most: T,
@@ -73,7 +73,7 @@ impl Eme {
         if levels.count() > MAX_CACHED {
             return compute();
         }
-        if self.cache.as_ref().is_none_or(|(of, _)| *of != levels) {
+        if self.cache.as_ref().is_none_or(|(known, _)| *known != levels) {
             self.cache = Some((levels, vec![f64::NAN; MAX_CACHED * MAX_CACHED]));
         }
         let Some((_, cache)) = &mut self.cache else { return compute() };
@@ -99,21 +99,21 @@ mod tests {
 
     #[test]
     fn a_flat_picture_has_no_local_contrast() {
-        assert_eq!(Eme::default().of(&gray((20, 9), Range::Full, |_, _| 0)), 0.0);
-        assert_eq!(Eme::default().of(&gray((1, 1), Range::Full, |_, _| 255)), 0.0);
+        assert_eq!(Eme::default().mean(&gray((20, 9), Range::Full, |_, _| 0)), 0.0);
+        assert_eq!(Eme::default().mean(&gray((1, 1), Range::Full, |_, _| 255)), 0.0);
     }
 
     #[test]
     fn each_block_counts_the_same_the_narrow_ones_at_the_edge_too() {
         // Two blocks across: eight columns of 9 and 99, then four flat ones.
         let frame = gray((12, 8), Range::Full, |x, _| if x == 3 { 99 } else { 9 });
-        assert!((Eme::default().of(&frame) - 20.0 * 10f64.ln() / 2.0).abs() < 1e-12);
+        assert!((Eme::default().mean(&frame) - 20.0 * 10f64.ln() / 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn levels_count_from_black() {
         // 16 is black in limited range, and what is below it is black too.
         let frame = gray((8, 8), Range::Limited, |x, y| if (x, y) == (7, 7) { 16 + 9 } else { 3 });
-        assert!((Eme::default().of(&frame) - 20.0 * 10f64.ln()).abs() < 1e-12);
+        assert!((Eme::default().mean(&frame) - 20.0 * 10f64.ln()).abs() < 1e-12);
     }
 }

@@ -59,14 +59,14 @@ impl From<Bytes> for Values {
 
 impl FrameLevels {
     /// Of a frame with these histograms before and after equalization, and this curve, if it has one: a code for each.
-    pub fn of(before: &Histogram, after: &Histogram, curve: Option<&[u16]>) -> Self {
+    pub fn new(before: &Histogram, after: &Histogram, curve: Option<&[u16]>) -> Self {
         let levels = before.levels();
         let bins = Bins(levels);
         let shares = |histogram: &Histogram| {
-            let (own, total) = (histogram.levels().count(), histogram.total().max(1) as f32);
+            let (levels_of_frame, total) = (histogram.levels().count(), histogram.total().max(1) as f32);
             let mut shares = vec![0.0; bins.count()];
             for (level, &count) in histogram.counts().iter().enumerate() {
-                shares[level * levels.count() / own / bins.width()] += count as f32 / total;
+                shares[level * levels.count() / levels_of_frame / bins.width()] += count as f32 / total;
             }
             Values(shares)
         };
@@ -86,15 +86,15 @@ impl FrameLevels {
 
     /// A column of this frame, in these bins.
     fn column(&self, record: &FrameRecord, bins: &Bins) -> Column {
-        let own = Bins(self.levels()).count();
+        let count = Bins(self.levels()).count();
         let share = |Values(shares): &Values| {
             let mut scaled = vec![0.0; bins.count()];
-            shares.iter().take(own).enumerate().for_each(|(bin, share)| scaled[bin * bins.count() / own] += share);
+            shares.iter().take(count).enumerate().for_each(|(bin, share)| scaled[bin * bins.count() / count] += share);
             scaled
         };
         let curve = self.curve.as_ref().map(|Values(curve)| {
-            let of = |bin| curve.get(bin * own / bins.count()).copied().unwrap_or_default();
-            (0..bins.count()).map(of).collect()
+            let value_of = |bin| curve.get(bin * count / bins.count()).copied().unwrap_or_default();
+            (0..bins.count()).map(value_of).collect()
         });
         Column {
             at: Point::position(record),
@@ -120,9 +120,9 @@ struct Column {
 
 impl Column {
     fn merged(mut self, other: &Column) -> Column {
-        let add = |sums: &mut [f32], others: &[f32]| sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
+        let add = |sums: &mut [f32], rest: &[f32]| sums.iter_mut().zip(rest).for_each(|(sum, other)| *sum += other);
         add(&mut self.frames, &other.frames);
-        self.shares.iter_mut().zip(&other.shares).for_each(|(sums, others)| add(sums, others));
+        self.shares.iter_mut().zip(&other.shares).for_each(|(sums, rest)| add(sums, rest));
         add(&mut self.curve, &other.curve);
         self
     }
@@ -160,7 +160,7 @@ impl LevelColumns {
     }
 
     /// A value for each bin over all frames.
-    fn of_all(&self, layer: Layer) -> Vec<f32> {
+    fn totals(&self, layer: Layer) -> Vec<f32> {
         let all = self.columns.iter().cloned().reduce(|all, column| all.merged(&column));
         all.map_or(Vec::new(), |all| values(&all, layer))
     }
@@ -179,7 +179,7 @@ impl LevelColumns {
             };
             STANDARD.encode(self.columns.iter().flat_map(column).collect::<Vec<u8>>())
         };
-        let all = |layer| self.of_all(layer).into_iter().map(|value| digits(value.into())).collect::<Value>();
+        let all = |layer| self.totals(layer).into_iter().map(|value| digits(value.into())).collect::<Value>();
         let has_curves = self.columns.iter().any(|column| column.frames[1] > 0.0);
         json!({
             "black": levels.lo(),
@@ -240,15 +240,16 @@ mod tests {
         for frame in 0..10_000 {
             let record = FrameRecord { frame, ..FrameRecord::default() };
             let curve = (frame >= 5000).then(|| identity.codes());
-            columns.add(&record, &FrameLevels::of(&dark, &bright, curve));
+            columns.add(&record, &FrameLevels::new(&dark, &bright, curve));
         }
         assert!((MAX_COLUMNS / 3..=MAX_COLUMNS).contains(&columns.columns.len()), "{}", columns.columns.len());
-        let all = columns.of_all(Layer::Before);
+        let all = columns.totals(Layer::Before);
         assert_eq!((all.len(), all[0], all[219], all.iter().sum::<f32>()), (220, 0.75, 0.25, 1.0));
-        let at = |frame: f64, layer| values(columns.columns.iter().rfind(|column| column.at <= frame).unwrap(), layer);
-        assert_eq!(at(7.0, Layer::After)[219], 1.0);
-        assert!(at(4000.0, Layer::Curve).is_empty());
-        assert_eq!(at(6000.0, Layer::Curve)[219], 1.0);
+        let value_at =
+            |frame: f64, layer| values(columns.columns.iter().rfind(|column| column.at <= frame).unwrap(), layer);
+        assert_eq!(value_at(7.0, Layer::After)[219], 1.0);
+        assert!(value_at(4000.0, Layer::Curve).is_empty());
+        assert_eq!(value_at(6000.0, Layer::Curve)[219], 1.0);
         let packed = columns.packed();
         assert_eq!((&packed["black"], &packed["bins"], &packed["width"]), (&16.into(), &220.into(), &1.into()));
         let bytes = STANDARD.decode(packed["before"].as_str().unwrap()).unwrap();
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!((levels.count(), bins.width(), bins.count()), (877, 4, 220));
         let all = histogram(levels, &[64, 65, 66, 67, 68, 940]);
         let identity = Curve::identity(levels);
-        let frame = FrameLevels::of(&all, &all, Some(identity.codes()));
+        let frame = FrameLevels::new(&all, &all, Some(identity.codes()));
         let kept: FrameLevels = serde_json::from_str(&serde_json::to_string(&frame).unwrap()).unwrap();
         assert_eq!(kept, frame);
         let column = kept.column(&FrameRecord::default(), &bins);
@@ -278,9 +279,9 @@ mod tests {
             let white = histogram(levels, &[levels.hi()]);
             let identity = Curve::identity(levels);
             let record = FrameRecord { frame, ..FrameRecord::default() };
-            columns.add(&record, &FrameLevels::of(&white, &white, Some(identity.codes())));
+            columns.add(&record, &FrameLevels::new(&white, &white, Some(identity.codes())));
         }
-        assert_eq!(columns.of_all(Layer::After)[255], 1.0);
+        assert_eq!(columns.totals(Layer::After)[255], 1.0);
         let curve = values(&columns.columns[1], Layer::Curve);
         assert!((curve[128] - 128.0 / 255.0).abs() < 2e-3, "{}", curve[128]);
     }

@@ -49,7 +49,7 @@ impl Observer for CurveSaver {
 impl CurveSaver {
     fn save(&mut self, seen: &Observation<'_>) -> Result<()> {
         let before = seen.before;
-        let format = CurveFormat::of(before.original().map_or(before.frame(), |original| &original.frame));
+        let format = CurveFormat::for_frame(before.original().map_or(before.frame(), |original| &original.frame));
         if let Role::WarmUp = before.role() {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl Recorder {
         let levels = all.levels();
         // Without curves, nothing of them is known to have changed.
         let comparable =
-            |(of, last): &(Levels, Arc<[u16]>)| *of == levels && last.len() == curves.len() && !last.is_empty();
+            |(known, last): &(Levels, Arc<[u16]>)| *known == levels && last.len() == curves.len() && !last.is_empty();
         let last = self.last.take().filter(comparable);
         let change = last.map_or(0.0, |(_, last)| curve_change(&last, &curves, levels));
         let slope = largest_slope(&curves, levels);
@@ -192,8 +192,8 @@ impl Recorder {
             deviation_after: rounded(deviation(equalized)),
             entropy_before: rounded(entropy(all)),
             entropy_after: rounded(entropy(equalized)),
-            eme_before: rounded(self.eme.of(before)),
-            eme_after: rounded(self.eme.of(after)),
+            eme_before: rounded(self.eme.mean(before)),
+            eme_after: rounded(self.eme.mean(after)),
             ambe: rounded((mean(all) - mean(equalized)).abs()),
             low,
             high,
@@ -225,9 +225,10 @@ impl Recorder {
         let curve = Some(&*curves).filter(|curve| curve.len() == all.levels().codes());
         let miniatures = &mut self.miniatures;
         // What cannot be drawn small is measured all the same.
-        let mut file = |frame| miniatures.of(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
+        let mut file =
+            |frame| miniatures.miniature(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
         let pictures = || [before, after].map(&mut file);
-        self.recording.write(&record, || FrameLevels::of(&all, &equalized, curve), pictures)
+        self.recording.write(&record, || FrameLevels::new(&all, &equalized, curve), pictures)
     }
 
     /// The times of decoding, equalizing and encoding since the last record, in milliseconds.

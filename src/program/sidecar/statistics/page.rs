@@ -118,19 +118,19 @@ fn pictures(scenes: &Scenes, series: &Series) -> String {
             format!("<img alt=\"{name}\" src=\"data:image/jpeg;base64,{}\">", STANDARD.encode(file))
         };
         let images: String = scene.files.iter().zip(["before", "after"]).map(image).collect();
-        let (at, number) = (scene.at, scene.number + 1);
-        format!("<button data-at=\"{at}\">{images}<span>scene {number}, {at:.2}{unit}</span></button>\n")
+        let (position, number) = (scene.at, scene.number + 1);
+        format!("<button data-at=\"{position}\">{images}<span>scene {number}, {position:.2}{unit}</span></button>\n")
     };
     let shown: Vec<_> = scenes.kept.iter().filter(|scene| scene.files.iter().all(|file| !file.is_empty())).collect();
     if shown.is_empty() {
         return String::new();
     }
-    let of = match scenes.begun {
+    let paragraph = match scenes.begun {
         all if all > shown.len() as u64 => format!("<p>{} of {all} scenes.</p>\n", shown.len()),
         _ => String::new(),
     };
     let cells: String = shown.into_iter().map(cell).collect();
-    format!("<h2>Scenes, before and after</h2>\n{of}<div class=\"scenes\">\n{cells}</div>\n")
+    format!("<h2>Scenes, before and after</h2>\n{paragraph}<div class=\"scenes\">\n{cells}</div>\n")
 }
 
 /// The settings that hold.

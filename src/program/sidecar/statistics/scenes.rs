@@ -1,11 +1,11 @@
-//! Small pictures of the scenes of a video, before and after equalization: at most `MOST` scenes. When there would be
-//! more, every other one goes.
+//! Small pictures of the scenes of a video, before and after equalization: at most `MAX_SCENES` scenes. When there
+//! would be more, every other one goes.
 
 use super::FrameRecord;
 use super::series::Point;
 
 /// The most scenes with pictures.
-const MOST: usize = 24;
+const MAX_SCENES: usize = 24;
 
 /// The frame of a scene, counted from its first, that shows it better: many begin with a fade.
 pub const SETTLED: u64 = 12;
@@ -44,7 +44,7 @@ impl Scenes {
             (self.begun, self.frames) = (self.begun + 1, 0);
             self.stride = self.stride.max(1);
             let is_kept = |begun: u64, stride: u64| (begun - 1).is_multiple_of(stride);
-            if is_kept(self.begun, self.stride) && self.kept.len() == MOST {
+            if is_kept(self.begun, self.stride) && self.kept.len() == MAX_SCENES {
                 self.stride *= 2;
                 let mut index = 0;
                 self.kept.retain(|_| {

@@ -43,7 +43,7 @@ struct Values {
 }
 
 impl Values {
-    fn of(value: f64) -> Self {
+    fn new(value: f64) -> Self {
         Values { min: value, max: value, sum: value, count: 1 }
     }
 
@@ -79,20 +79,20 @@ impl Point {
         record.time.unwrap_or(record.frame as f64)
     }
 
-    fn of(record: &FrameRecord) -> Self {
+    fn new(record: &FrameRecord) -> Self {
         Point {
             at: Point::position(record),
             cuts: record.cut.into(),
             flashes: record.after_flash.into(),
-            metrics: std::array::from_fn(|metric| Values::of(METRICS[metric].1(record))),
+            metrics: std::array::from_fn(|metric| Values::new(METRICS[metric].1(record))),
         }
     }
 
     fn merged(mut self, other: &Point) -> Point {
         self.cuts += other.cuts;
         self.flashes += other.flashes;
-        for (values, others) in self.metrics.iter_mut().zip(other.metrics) {
-            *values = values.merged(others);
+        for (values, rest) in self.metrics.iter_mut().zip(other.metrics) {
+            *values = values.merged(rest);
         }
         self
     }
@@ -116,7 +116,7 @@ pub struct Series {
 impl Series {
     /// Adds the next record.
     pub fn add(&mut self, record: &FrameRecord) {
-        let point = Point::of(record);
+        let point = Point::new(record);
         self.timed = record.time.is_some() && (self.timed || self.frames == 0);
         self.end = point.at;
         self.frames_per_point = self.frames_per_point.max(1);
@@ -138,21 +138,21 @@ impl Series {
     /// The points for the page's script: where they are, where cuts are and where flashes end, the mean of each metric,
     /// and where points have several frames the lowest and the highest, too.
     pub fn packed(&self) -> Value {
-        let at = |is_one: fn(&Point) -> bool| -> Value {
+        let value_at = |is_one: fn(&Point) -> bool| -> Value {
             self.points.iter().filter(|point| is_one(point)).map(|point| point.at).collect()
         };
-        let of = |value: fn(&Values) -> f64| -> Value {
+        let value_of = |value: fn(&Values) -> f64| -> Value {
             let metric = |index: usize| self.points.iter().map(move |point| digits(value(&point.metrics[index])));
             METRICS.iter().enumerate().map(|(index, (name, _))| (*name, metric(index).collect::<Value>())).collect()
         };
         let has_several = self.frames_per_point > 1;
         json!({
-            "at": at(|_| true),
-            "cut": at(|point| point.cuts > 0),
-            "flash": at(|point| point.flashes > 0),
-            "mean": of(Values::mean),
-            "low": has_several.then(|| of(|values| values.min)),
-            "high": has_several.then(|| of(|values| values.max)),
+            "at": value_at(|_| true),
+            "cut": value_at(|point| point.cuts > 0),
+            "flash": value_at(|point| point.flashes > 0),
+            "mean": value_of(Values::mean),
+            "low": has_several.then(|| value_of(|values| values.min)),
+            "high": has_several.then(|| value_of(|values| values.max)),
         })
     }
 

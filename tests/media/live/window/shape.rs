@@ -6,9 +6,9 @@ use super::shot::Shot;
 use crate::support::program::Dir;
 
 /// Whether the equalized ramp is seen in these columns of a row, with nothing drawn over it.
-fn ramp_in(shot: &Shot, from: usize, to: usize, y: usize) -> bool {
-    let (left, right) = (shot.level(from + 1, y), shot.level(to - 2, y));
-    let middle = shot.level((from + to) / 2, y);
+fn ramp_in(shot: &Shot, begin: usize, end: usize, y: usize) -> bool {
+    let (left, right) = (shot.level(begin + 1, y), shot.level(end - 2, y));
+    let middle = shot.level((begin + end) / 2, y);
     left < 10 && right > 245 && (100..156).contains(&middle)
 }
 
@@ -19,14 +19,14 @@ fn the_picture_fits_into_a_window_of_any_size() {
     let live = desktop.live(&dir, ramp(&dir), "1");
     desktop.until("a window as large as the picture", |shot| ramp_in(shot, 0, 640, 180));
     // Too high, too wide; the picture keeps its shape.
-    for (width, height, at, size) in [(400, 400, (0, 87), (400, 225)), (600, 180, (140, 0), (320, 180))] {
+    for (width, height, index, size) in [(400, 400, (0, 87), (400, 225)), (600, 180, (140, 0), (320, 180))] {
         desktop.to_window(&format!("windowsize {width} {height}"));
-        let inside = (at.1 + 5, at.1 + size.1 - 30);
+        let inside = (index.1 + 5, index.1 + size.1 - 30);
         let shot = desktop.until("the picture at another size", |shot| {
-            ramp_in(shot, at.0, at.0 + size.0, inside.0) && ramp_in(shot, at.0, at.0 + size.0, inside.1)
+            ramp_in(shot, index.0, index.0 + size.0, inside.0) && ramp_in(shot, index.0, index.0 + size.0, inside.1)
         });
-        assert!(at.1 == 0 || shot.level(width / 2, at.1 - 2) == 0, "no black above the picture");
-        assert!(at.0 == 0 || shot.level(at.0 - 2, inside.0) == 0, "no black beside the picture");
+        assert!(index.1 == 0 || shot.level(width / 2, index.1 - 2) == 0, "no black above the picture");
+        assert!(index.0 == 0 || shot.level(index.0 - 2, inside.0) == 0, "no black beside the picture");
         assert!(shot.count([255; 3], 0..width, height - 24..height) > 200, "no status line");
     }
     desktop.to_window("windowclose");
@@ -66,7 +66,7 @@ fn on_a_high_density_display_window_and_text_are_twice_as_large() {
         let colour = shot.colour(x, y);
         [(x + 1, y), (x, y + 1), (x + 1, y + 1)]
             .iter()
-            .all(|at| (shot.colour(at.0, at.1) == [255; 3]) == (colour == [255; 3]))
+            .all(|index| (shot.colour(index.0, index.1) == [255; 3]) == (colour == [255; 3]))
     };
     let line = 720 - 48..720;
     assert!(shot.count([255; 3], 0..1280, line.clone()) > 800, "no status line");

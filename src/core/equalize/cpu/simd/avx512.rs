@@ -10,15 +10,20 @@ use crate::equalize::cpu::lookup::Lookup;
 use crate::frame::Endian;
 use std::arch::x86_64::*;
 
-pub fn map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]) {
-    // SAFETY: reachable only through its table, which `Kernels::of` hands out where the CPU has these features.
-    unsafe { look_up_bytes(from, to, table, u64::MAX) };
+pub fn map_bytes(source: &[u8], target: &mut [u8], table: &[u8; 256]) {
+    // SAFETY: reachable only through its table, which `Kernels::for_isa` hands out where the CPU has these features.
+    unsafe { look_up_bytes(source, target, table, u64::MAX) };
 }
 
-pub fn map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: usize) {
+pub fn map_every_other(source: &[u8], target: &mut [u8], table: &[u8; 256], offset: usize) {
     // SAFETY: as in `map_bytes`.
     unsafe {
-        look_up_bytes(from, to, table, if offset & 1 == 0 { 0x5555_5555_5555_5555 } else { 0xaaaa_aaaa_aaaa_aaaa })
+        look_up_bytes(
+            source,
+            target,
+            table,
+            if offset & 1 == 0 { 0x5555_5555_5555_5555 } else { 0xaaaa_aaaa_aaaa_aaaa },
+        )
     };
 }
 
@@ -27,7 +32,7 @@ struct ByteTable([__m512i; 4]);
 
 impl ByteTable {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-    fn of(table: &[u8; 256]) -> Self {
+    fn new(table: &[u8; 256]) -> Self {
         ByteTable(std::array::from_fn(|quarter| {
             // SAFETY: the 64 bytes from 64 * quarter on lie inside the 256 of `table`.
             unsafe { _mm512_loadu_si512(table.as_ptr().add(64 * quarter).cast()) }
@@ -44,14 +49,15 @@ impl ByteTable {
 
 /// Looks up the bytes that `mask` chooses and copies the others.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-fn look_up_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256], mask: u64) {
-    let table = ByteTable::of(table);
+fn look_up_bytes(source: &[u8], target: &mut [u8], table: &[u8; 256], mask: u64) {
+    let table = ByteTable::new(table);
     let look_up = |bytes: __m512i| _mm512_mask_blend_epi8(mask, bytes, table.look_up(bytes));
-    let len = from.len().min(to.len());
-    let ((from, from_rest), (to, to_rest)) = (from[..len].as_chunks::<64>(), to[..len].as_chunks_mut::<64>());
-    for (from, to) in from.iter().zip(to) {
+    let len = source.len().min(target.len());
+    let ((source, from_rest), (target, to_rest)) =
+        (source[..len].as_chunks::<64>(), target[..len].as_chunks_mut::<64>());
+    for (source, target) in source.iter().zip(target) {
         // SAFETY: both are 64 bytes; neither load nor store needs alignment.
-        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), look_up(_mm512_loadu_si512(from.as_ptr().cast()))) };
+        unsafe { _mm512_storeu_si512(target.as_mut_ptr().cast(), look_up(_mm512_loadu_si512(source.as_ptr().cast()))) };
     }
     let present = (1u64 << from_rest.len()) - 1;
     // SAFETY: only the bytes that `present` names are touched, and both rests have that many.
@@ -61,19 +67,19 @@ fn look_up_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256], mask: u64) {
     }
 }
 
-pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
+pub fn blend_bytes(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Shares) {
     // SAFETY: as in `map_bytes`.
-    unsafe { blend_vectors(from, to, cell, shares) };
+    unsafe { blend_vectors(source, target, cell, shares) };
 }
 
 /// The kernel `scalar::blend_bytes`: all four tables fit the registers, so that 64 bytes are looked up at once and
 /// computed with in quarters.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-fn blend_vectors(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
-    let upper_left = ByteTable::of(cell.tables[0]);
-    let lower_left = ByteTable::of(cell.tables[1]);
-    let upper_right = ByteTable::of(cell.tables[2]);
-    let lower_right = ByteTable::of(cell.tables[3]);
+fn blend_vectors(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Shares) {
+    let upper_left = ByteTable::new(cell.tables[0]);
+    let lower_left = ByteTable::new(cell.tables[1]);
+    let upper_right = ByteTable::new(cell.tables[2]);
+    let lower_right = ByteTable::new(cell.tables[3]);
     let whole = (shares.across * shares.down) as i32;
     let across = _mm512_set1_epi32(shares.across as i32);
     let upper_share = _mm512_set1_epi32((shares.down - shares.below) as i32);
@@ -86,15 +92,15 @@ fn blend_vectors(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
         _mm512_mullo_epi32(lane_numbers(), _mm512_set1_epi32(0x1_0001)),
     );
 
-    let chunks = from.chunks(64).zip(to.chunks_mut(64)).zip(shares.right.chunks(64));
-    for ((from, to), right) in chunks {
-        let present = u64::MAX >> (64 - from.len().min(to.len()).min(right.len()));
-        // SAFETY: only the bytes that `present` names are touched, and `from` has them.
-        let bytes = unsafe { _mm512_maskz_loadu_epi8(present, from.as_ptr().cast()) };
+    let chunks = source.chunks(64).zip(target.chunks_mut(64)).zip(shares.right.chunks(64));
+    for ((source, target), right) in chunks {
+        let present = u64::MAX >> (64 - source.len().min(target.len()).min(right.len()));
+        // SAFETY: only the bytes that `present` names are touched, and `source` has them.
+        let bytes = unsafe { _mm512_maskz_loadu_epi8(present, source.as_ptr().cast()) };
         let (upper_left, upper_right) = (upper_left.look_up(bytes), upper_right.look_up(bytes));
         let (lower_left, lower_right) = (lower_left.look_up(bytes), lower_right.look_up(bytes));
         let mut pairs = first_pairs;
-        for quarter in 0..from.len().div_ceil(16) {
+        for quarter in 0..source.len().div_ceil(16) {
             let start = 16 * quarter;
             let present = (present >> start) as u16;
             // SAFETY: only the pixels that `present` names are touched, and `right` has them.
@@ -109,8 +115,8 @@ fn blend_vectors(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
             let odd = _mm512_and_si512(estimate, one);
             let too_low = _mm512_cmpgt_epi32_mask(_mm512_add_epi32(twice_rest, odd), whole);
             let bytes = _mm512_cvtepi32_epi8(_mm512_mask_add_epi32(estimate, too_low, estimate, one));
-            // SAFETY: only the bytes that `present` names are touched, and `to` has them.
-            unsafe { _mm_mask_storeu_epi8(to.as_mut_ptr().wrapping_add(start).cast(), present, bytes) };
+            // SAFETY: only the bytes that `present` names are touched, and `target` has them.
+            unsafe { _mm_mask_storeu_epi8(target.as_mut_ptr().wrapping_add(start).cast(), present, bytes) };
             pairs = _mm512_add_epi32(pairs, _mm512_set1_epi32(0x0010_0010));
         }
     }
@@ -121,19 +127,19 @@ fn lane_numbers() -> __m512i {
     _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-pub fn map_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
+pub fn map_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
     if lookup.depth > 10 {
-        return scalar::map_words(from, to, lookup);
+        return scalar::map_words(source, target, lookup);
     }
     // SAFETY: as in `map_bytes`.
-    unsafe { look_up_words(from, to, lookup) };
-    let done = from.len().min(to.len()) / 64 * 64;
-    scalar::map_words(&from[done..], &mut to[done..], lookup);
+    unsafe { look_up_words(source, target, lookup) };
+    let done = source.len().min(target.len()) / 64 * 64;
+    scalar::map_words(&source[done..], &mut target[done..], lookup);
 }
 
 /// Looks up words of up to 10 bits in whole vectors of 32; the rest is left.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-fn look_up_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
+fn look_up_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
     let tables: [__m512i; 32] = std::array::from_fn(|index| {
         // SAFETY: the 32 words from 32 * index on lie inside the first 1,024 of the table.
         unsafe { _mm512_loadu_si512(lookup.table.as_ptr().add(32 * index).cast()) }
@@ -144,9 +150,9 @@ fn look_up_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
         Endian::Little => _mm_set_epi64x(0x0f0e_0d0c_0b0a_0908, 0x0706_0504_0302_0100),
         Endian::Big => _mm_set_epi64x(0x0e0f_0c0d_0a0b_0809, 0x0607_0405_0203_0001),
     });
-    for (from, to) in from.as_chunks::<64>().0.iter().zip(to.as_chunks_mut::<64>().0) {
-        // SAFETY: `from` is 64 bytes; the load needs no alignment.
-        let stored = unsafe { _mm512_loadu_si512(from.as_ptr().cast()) };
+    for (source, target) in source.as_chunks::<64>().0.iter().zip(target.as_chunks_mut::<64>().0) {
+        // SAFETY: `source` is 64 bytes; the load needs no alignment.
+        let stored = unsafe { _mm512_loadu_si512(source.as_ptr().cast()) };
         let words = _mm512_srl_epi16(_mm512_shuffle_epi8(stored, native), shift);
         // The table goes on above the depth, where a word that breaks it becomes what the highest code becomes.
         let codes = _mm512_min_epu16(words, highest);
@@ -157,7 +163,7 @@ fn look_up_words(from: &[u8], to: &mut [u8], lookup: &Lookup) {
         let four = |high| _mm512_mask_blend_epi16(bit7, two(high), two(high + 2));
         let eight = |high| _mm512_mask_blend_epi16(bit8, four(high), four(high + 4));
         let mapped = _mm512_mask_blend_epi16(bit9, eight(0), eight(8));
-        // SAFETY: `to` is 64 bytes; the store needs no alignment.
-        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), mapped) };
+        // SAFETY: `target` is 64 bytes; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(target.as_mut_ptr().cast(), mapped) };
     }
 }

@@ -48,23 +48,24 @@ pub fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]) {
 
 /// Each byte looked up in four tables, blended by its shares, rounded half to even. `255 * across * down` fits 31 bits.
 #[inline(always)]
-pub fn blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares) {
-    for ((from, to), right) in from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH)) {
+pub fn blend_bytes(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Shares) {
+    for ((source, target), right) in source.chunks(BATCH).zip(target.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH))
+    {
         let (mut quads, mut blended) = ([0; BATCH], [0; BATCH]);
-        for (quad, byte) in quads.iter_mut().zip(from) {
+        for (quad, byte) in quads.iter_mut().zip(source) {
             *quad = cell.quads[usize::from(*byte)];
         }
         blend_quads(&quads, &mut blended, &batch_of(right), shares);
-        put(&blended, to);
+        put(&blended, target);
     }
 }
 
 #[inline(always)]
-fn blend_quads(quads: &[u32; BATCH], to: &mut [u8; BATCH], right: &[u32; BATCH], shares: &Shares) {
+fn blend_quads(quads: &[u32; BATCH], target: &mut [u8; BATCH], right: &[u32; BATCH], shares: &Shares) {
     let Shares { across, below, down, .. } = *shares;
     let whole = (across * down) as i32;
     let inverse = 1.0 / whole as f32;
-    for ((quad, to), right) in quads.iter().zip(to).zip(right) {
+    for ((quad, target), right) in quads.iter().zip(target).zip(right) {
         let mixed = |upper: u32| {
             let left = (quad >> (8 * upper)) & 0xff;
             let right_value = (quad >> (16 + 8 * upper)) & 0xff;
@@ -73,32 +74,33 @@ fn blend_quads(quads: &[u32; BATCH], to: &mut [u8; BATCH], right: &[u32; BATCH],
         let sum = (mixed(0) * (down - below) + mixed(1) * below) as i32;
         let estimate = (sum as f32 * inverse - LOWERED + ROUND_F32).to_bits() as i32 - ROUND_F32.to_bits() as i32;
         let twice_rest = 2 * (sum - estimate * whole);
-        *to = (estimate + i32::from(twice_rest + (estimate & 1) > whole)) as u8;
+        *target = (estimate + i32::from(twice_rest + (estimate & 1) > whole)) as u8;
     }
 }
 
 /// Each code looked up in four tables, blended by its shares, rounded half to even.
 #[inline(always)]
-pub fn blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares) {
-    for ((from, to), right) in from.chunks(BATCH).zip(to.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH)) {
+pub fn blend_words(source: &[u16], target: &mut [u16], luts: [&[u16]; 4], shares: &Shares) {
+    for ((source, target), right) in source.chunks(BATCH).zip(target.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH))
+    {
         let (mut found, mut blended) = ([[0; BATCH]; 4], [0; BATCH]);
         for (lut, found) in luts.iter().zip(&mut found) {
-            for (found, code) in found.iter_mut().zip(from) {
+            for (found, code) in found.iter_mut().zip(source) {
                 *found = lut[usize::from(*code)];
             }
         }
         blend_found(&found, &mut blended, &batch_of(right), shares);
-        put(&blended, to);
+        put(&blended, target);
     }
 }
 
 #[inline(always)]
-fn blend_found(found: &[[u16; BATCH]; 4], to: &mut [u16; BATCH], right: &[u32; BATCH], shares: &Shares) {
+fn blend_found(found: &[[u16; BATCH]; 4], target: &mut [u16; BATCH], right: &[u32; BATCH], shares: &Shares) {
     let Shares { across, below, down, .. } = *shares;
     let whole = f64::from(across) * f64::from(down);
     let (upper_share, lower_share) = (f64::from(down - below), f64::from(below));
     let [upper_left, lower_left, upper_right, lower_right] = found;
-    for (index, (to, right)) in to.iter_mut().zip(right).enumerate() {
+    for (index, (target, right)) in target.iter_mut().zip(right).enumerate() {
         // Fewer than 2^31 parts: a vector of them becomes f64 at once.
         let (left, right) = (f64::from((across - right) as i32), f64::from(*right as i32));
         let mixed = |left_values: &[u16; BATCH], right_values: &[u16; BATCH]| {
@@ -106,7 +108,7 @@ fn blend_found(found: &[[u16; BATCH]; 4], to: &mut [u16; BATCH], right: &[u32; B
         };
         let upper = mixed(upper_left, upper_right) * upper_share;
         let lower = mixed(lower_left, lower_right) * lower_share;
-        *to = ((upper + lower) / whole + ROUND_F64).to_bits() as u16;
+        *target = ((upper + lower) / whole + ROUND_F64).to_bits() as u16;
     }
 }
 
@@ -122,28 +124,28 @@ fn batch_of(right: &[u32]) -> [u32; BATCH] {
 
 /// Writes as much of a batch as there is room for. A whole one has a length that the compiler knows: no call copies it.
 #[inline(always)]
-fn put<T: Copy>(batch: &[T; BATCH], to: &mut [T]) {
-    match <&mut [T; BATCH]>::try_from(&mut *to) {
-        Ok(to) => *to = *batch,
-        Err(_) => to.copy_from_slice(&batch[..to.len()]),
+fn put<T: Copy>(batch: &[T; BATCH], target: &mut [T]) {
+    match <&mut [T; BATCH]>::try_from(&mut *target) {
+        Ok(target) => *target = *batch,
+        Err(_) => target.copy_from_slice(&batch[..target.len()]),
     }
 }
 
 /// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that
 /// is exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
 #[inline(always)]
-pub fn ramp(from: u64, step: i64, area: u64, to: &mut [u32]) {
-    let last = from.wrapping_add_signed(step * to.len() as i64);
-    let most = from.max(last);
+pub fn ramp(start: u64, step: i64, area: u64, target: &mut [u32]) {
+    let last = start.wrapping_add_signed(step * target.len() as i64);
+    let most = start.max(last);
     if most >= 1 << 50 || most >= area << 20 {
-        for (index, value) in to.iter_mut().enumerate() {
-            *value = (from.wrapping_add_signed(step * index as i64) / area) as u32;
+        for (index, value) in target.iter_mut().enumerate() {
+            *value = (start.wrapping_add_signed(step * index as i64) / area) as u32;
         }
         return;
     }
-    let (from, step, area) = (from as f64, step as f64, area as f64);
-    for (index, value) in to.iter_mut().enumerate() {
-        let quotient = (from + step * f64::from(index as u32)) / area;
+    let (start, step, area) = (start as f64, step as f64, area as f64);
+    for (index, value) in target.iter_mut().enumerate() {
+        let quotient = (start + step * f64::from(index as u32)) / area;
         // Adding 2^52 rounds to an integer, which then stands in the low bits.
         let nearest = (quotient + 4_503_599_627_370_496.0).to_bits() as u32;
         *value = nearest - u32::from(f64::from(nearest) > quotient);

@@ -14,8 +14,8 @@ pub fn follow(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
 /// of colour; `max` is the highest code.
 #[inline(always)]
 pub fn move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]) {
-    for ((code, gain), (from, to)) in codes.iter_mut().zip(gains).zip(before.iter().zip(after)) {
-        *code = component_with_gain(*code, *from, *to, *gain, max);
+    for ((code, gain), (source, target)) in codes.iter_mut().zip(gains).zip(before.iter().zip(after)) {
+        *code = component_with_gain(*code, *source, *target, *gain, max);
     }
 }
 

@@ -36,25 +36,25 @@ macro_rules! every_kernel {
     ($with:ident $($tokens:tt)*) => {
         $with! { $($tokens)*
             scalar::take_bytes(words: &mut WordHistogram) -> [u32; 256];
-            scalar::every_other(from: &[u8], offset: usize, to: &mut [u8]);
-            scalar::map_bytes(from: &[u8], to: &mut [u8], table: &[u8; 256]);
-            scalar::map_every_other(from: &[u8], to: &mut [u8], table: &[u8; 256], offset: usize);
-            scalar::map_words(from: &[u8], to: &mut [u8], lookup: &Lookup);
-            scalar::luminance_packed(from: &[u8], pixel: &PackedPixel, to: &mut [u8]);
-            scalar::move_packed(from: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, to: &mut [u8]);
-            scalar::luminance_bytes(rgb: [&[u8]; 3], weights: Weights, to: &mut [u8]);
-            scalar::move_bytes(from: &[u8], before: &[u8], after: &[u8], to: &mut [u8]);
-            scalar::luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, to: &mut [u16]);
-            scalar::move_words(from: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, to: &mut [u8]);
-            scalar::set_every_other(from: &[u8], offset: usize, to: &mut [u8]);
-            scalar::read_words(from: &[u8], sample: Sample, to: &mut [u16]);
-            scalar::write_words(from: &[u16], sample: Sample, to: &mut [u8]);
+            scalar::every_other(source: &[u8], offset: usize, target: &mut [u8]);
+            scalar::map_bytes(source: &[u8], target: &mut [u8], table: &[u8; 256]);
+            scalar::map_every_other(source: &[u8], target: &mut [u8], table: &[u8; 256], offset: usize);
+            scalar::map_words(source: &[u8], target: &mut [u8], lookup: &Lookup);
+            scalar::luminance_packed(source: &[u8], pixel: &PackedPixel, target: &mut [u8]);
+            scalar::move_packed(source: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, target: &mut [u8]);
+            scalar::luminance_bytes(rgb: [&[u8]; 3], weights: Weights, target: &mut [u8]);
+            scalar::move_bytes(source: &[u8], before: &[u8], after: &[u8], target: &mut [u8]);
+            scalar::luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, target: &mut [u16]);
+            scalar::move_words(source: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, target: &mut [u8]);
+            scalar::set_every_other(source: &[u8], offset: usize, target: &mut [u8]);
+            scalar::read_words(source: &[u8], sample: Sample, target: &mut [u16]);
+            scalar::write_words(source: &[u16], sample: Sample, target: &mut [u8]);
             blend::interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]);
-            blend::blend_bytes(from: &[u8], to: &mut [u8], cell: &ByteCell, shares: &Shares);
-            blend::blend_words(from: &[u16], to: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
+            blend::blend_bytes(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Shares);
+            blend::blend_words(source: &[u16], target: &mut [u16], luts: [&[u16]; 4], shares: &Shares);
             blend::mix_bytes(before: &[u8], after: &mut [u8], k: u32);
             blend::mix_words(before: &[u16], after: &mut [u16], k: u32);
-            blend::ramp(from: u64, step: i64, area: u64, to: &mut [u32]);
+            blend::ramp(source: u64, step: i64, area: u64, target: &mut [u32]);
             chroma::follow(gains: &[u32], colours: &Colours, codes: &mut [u16]);
             chroma::move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]);
             chroma::gather(row: &[u8], sample: Sample, place: [usize; 2], codes: &mut [u16]);
@@ -63,14 +63,14 @@ macro_rules! every_kernel {
             balance::luma_narrow(
                 of_luma: i32, terms: &[i32], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]
             );
-            balance::chroma_narrow(of_luma: i32, of: (&[i32], &[i32]), place: [i32; 2], codes: &mut [u16]);
+            balance::chroma_narrow(of_luma: i32, inputs: (&[i32], &[i32]), place: [i32; 2], codes: &mut [u16]);
             balance::terms_wide(factors: [i64; 3], pairs: [&[i32]; 2], terms: &mut [i64]);
             balance::luma_wide(
                 of_luma: i64, terms: &[i64], log2_width: u8, levels: Levels, codes: &mut [u16], sums: &mut [i32]
             );
-            balance::chroma_wide(of_luma: i64, of: (&[i32], &[i64]), place: [i32; 2], codes: &mut [u16]);
-            pyramid::smooth(luma: &Sheet, to: &mut Sheet);
-            pyramid::halve(from: &Sheet, to: &mut Sheet);
+            balance::chroma_wide(of_luma: i64, inputs: (&[i32], &[i64]), place: [i32; 2], codes: &mut [u16]);
+            pyramid::smooth(luma: &Sheet, target: &mut Sheet);
+            pyramid::halve(source: &Sheet, target: &mut Sheet);
             search::search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field;
             merge::count(plane: &Plane<'_>) -> Differences;
             merge::merge(plane: &Plane<'_>, noise: &Noise) -> Sheet;
@@ -102,7 +102,7 @@ macro_rules! compile_for {
                 fn compiled($($argument: $type),*) $(-> $result)? {
                     $file::$name($($argument),*)
                 }
-                // SAFETY: reachable only through the table, which `Kernels::of` hands out where the CPU has these
+                // SAFETY: reachable only through the table, which `Kernels::for_isa` hands out where the CPU has these
                 // features.
                 unsafe { compiled($($argument),*) }
             }
@@ -135,7 +135,7 @@ impl Kernels {
     }
 
     /// The kernels of `isa`; `None` on a machine that lacks it.
-    pub fn of(isa: Isa) -> Option<&'static Kernels> {
+    pub fn for_isa(isa: Isa) -> Option<&'static Kernels> {
         let kernels = match isa {
             Isa::Scalar => &SCALAR,
             #[cfg(target_arch = "x86_64")]
