@@ -4,6 +4,8 @@
 mod contributing;
 // Figures in pages beside the results.
 mod figures;
+// Names: none is a preposition; MAX and MIN.
+mod names;
 // Pages: size, links, examples.
 mod pages;
 // Rules of the sources.

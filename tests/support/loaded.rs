@@ -60,11 +60,12 @@ fn all(mut pipe: PipeReader) -> Vec<u8> {
 /// `loaded.c`, compiled.
 fn library() -> Option<OsString> {
     let source = include_str!("loaded.c");
-    let compiler = Command::new("cc").arg("--version").output().ok()?.stdout;
+    let cc = std::env::var_os("CC").unwrap_or("cc".into());
+    let compiler = Command::new(&cc).arg("--version").output().ok()?.stdout;
     let folder = kept("loaded", &(source, compiler), |folder| {
         std::fs::write(folder.join("loaded.c"), source).expect("a file that can be written");
         let options = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", "loaded.so", "loaded.c"];
-        let compiled = Command::new("cc").args(options).current_dir(folder).output().expect("a compiler");
+        let compiled = Command::new(&cc).args(options).current_dir(folder).output().expect("a compiler");
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     });
     let has_descriptors_of_processes =

@@ -1,0 +1,171 @@
+//! Names: none is a preposition, and constants that limit begin with `MAX` or `MIN`. Cargo runs these tests in the
+//! repository's root.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What no parameter and no variable is called.
+const PREPOSITIONS: [&str; 6] = ["of", "from", "to", "at", "own", "others"];
+
+/// What no constant begins with, and none is.
+const SUPERLATIVES: [&str; 6] = ["MOST", "LEAST", "FEWEST", "LONGEST", "SHORTEST", "OF"];
+
+/// Words of the language of a macro, which are names of nothing: `every Launcher from FILE`, and its pattern.
+const IN_MACROS: [(&str, usize); 13] = [
+    ("src/core/cuda/kernels/balance.rs", 1),
+    ("src/core/cuda/kernels/chroma.rs", 1),
+    ("src/core/cuda/kernels/equalization.rs", 1),
+    ("src/core/cuda/kernels/luminance.rs", 1),
+    ("src/core/cuda/kernels/merge.rs", 1),
+    ("src/core/cuda/kernels/mod.rs", 1),
+    ("src/core/cuda/kernels/motion.rs", 1),
+    ("src/core/cuda/kernels/pyramid.rs", 1),
+    ("src/core/cuda/kernels/scan.rs", 1),
+    ("src/core/cuda/kernels/surface.rs", 1),
+    ("src/core/cuda/kernels/tile_curves.rs", 1),
+    ("src/core/cuda/kernels/tile_histogram.rs", 1),
+    ("src/core/cuda/kernels/veil_curves.rs", 1),
+];
+
+/// The Rust files below this folder, with their texts.
+fn add_sources(folder: &Path, found: &mut BTreeMap<String, String>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for path in entries.map(|entry| entry.expect("an entry that can be read").path()) {
+        if path.is_dir() && !path.is_symlink() {
+            add_sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            found.insert(path.display().to_string(), text);
+        }
+    }
+}
+
+fn sources() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for folder in ["src", "tests", "benches", "samples"] {
+        add_sources(Path::new(folder), &mut found);
+    }
+    found
+}
+
+/// The bytes of the comment, text, character or attribute that `text` begins with; 0 if it begins with none.
+fn skipped(text: &str) -> usize {
+    let up_to = |start: usize, end: &str| text[start..].find(end).map_or(text.len(), |found| start + found + end.len());
+    let raw = text.strip_prefix(['b', 'c']).unwrap_or(text);
+    let hashes = raw.strip_prefix('r').map(|rest| rest.len() - rest.trim_start_matches('#').len());
+    if let Some(hashes) = hashes.filter(|hashes| raw[1 + hashes..].starts_with('"')) {
+        let quote = text.find('"').expect("a quote");
+        return up_to(quote + 1, &format!("\"{}", "#".repeat(hashes)));
+    }
+    if text.starts_with("//") {
+        return text.find('\n').unwrap_or(text.len());
+    }
+    if text.starts_with("/*") {
+        return up_to(2, "*/");
+    }
+    if text.starts_with("#[") || text.starts_with("#![") {
+        // An attribute ends with the bracket that closes it; those here have none in texts.
+        let mut depth = 0;
+        let closes = |c: char| {
+            depth += i32::from(c == '[') - i32::from(c == ']');
+            c == ']' && depth == 0
+        };
+        return text.find(closes).map_or(text.len(), |end| end + 1);
+    }
+    let quoted = text.starts_with('"') || text.starts_with("'\\") || text.chars().nth(2) == Some('\'');
+    let quote = text.chars().next().filter(|quote| ['"', '\''].contains(quote) && quoted);
+    let Some(quote) = quote else { return 0 };
+    let mut escaped = false;
+    let ends = |c: char| {
+        let is_end = c == quote && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
+    };
+    text[1..].find(ends).map_or(text.len(), |end| end + 2)
+}
+
+/// The names and signs of code, without comments, texts and attributes. `::` and `..` are one sign.
+fn words(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let length = match skipped(rest) {
+            0 if is_part(c) || c == '\'' => {
+                let behind = &rest[c.len_utf8()..];
+                rest.len() - behind.trim_start_matches(is_part).len()
+            }
+            0 if rest.starts_with("::") || rest.starts_with("..") => 2,
+            0 => c.len_utf8(),
+            length => {
+                rest = &rest[length..];
+                continue;
+            }
+        };
+        if !c.is_whitespace() {
+            found.push(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// The functions, parameters and variables of a text whose name is a preposition or begins with `of_`.
+fn prepositions(text: &str) -> Vec<String> {
+    let words = words(text);
+    let word = |index: usize| words.get(index).copied().unwrap_or_default();
+    let mut found = Vec::new();
+    for index in 1..words.len() {
+        let (before, name, behind) = (word(index - 1), word(index), word(index + 1));
+        let is_function = before == "fn" && (name == "of" || name.starts_with("of_"));
+        // Methods and paths are called `at` and `from` elsewhere, too; names before a colon are fields as well, and
+        // a parameter is used without one.
+        let is_other = [".", "::", "fn"].contains(&before) || ["::", ":"].contains(&behind);
+        if is_function || (PREPOSITIONS.contains(&name) && !is_other) {
+            found.push(format!("{before} {name} {behind}"));
+        }
+    }
+    found
+}
+
+#[test]
+fn no_function_parameter_or_variable_is_called_by_a_preposition() {
+    let excepted: BTreeMap<&str, usize> = IN_MACROS.into();
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let found = prepositions(&text);
+        if found.len() != excepted.get(path.as_str()).copied().unwrap_or(0) {
+            wrong.push(format!("{path}: {}", found.join("; ")));
+        }
+    }
+    assert!(wrong.is_empty(), "name them for what they are, or count them in IN_MACROS:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn constants_that_limit_are_called_max_and_min() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let words = words(&text);
+        for pair in words.windows(2).filter(|pair| ["const", "static"].contains(&pair[0])) {
+            if SUPERLATIVES.contains(&pair[1].split('_').next().unwrap_or_default()) {
+                wrong.push(format!("{path}: {}", pair[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "MAX_ and MIN_ say it:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn prepositions_are_found_in_code_alone() {
+    let bad = ["fn of(x: u8) {}", "fn of_x() {}", "let to = 1;", "f(|at| at + 1)", "fn f(own: u8) { g(own) }"];
+    assert!(bad.iter().all(|text| !prepositions(text).is_empty()), "{:?}", bad.map(prepositions));
+    let good = [
+        "// to be or not",
+        "x(\"to\\\" at\", 'a', r#\"of \"at\" own\"#)",
+        "u8::from(1).at(2)",
+        "#[serde(from = \"X\")] struct A;",
+        "A { to: 1 }",
+        "fn f<'at>(x: &'at u8) {}",
+    ];
+    assert!(good.iter().all(|text| prepositions(text).is_empty()), "{:?}", good.map(prepositions));
+}
