@@ -61,7 +61,7 @@ fn all(mut pipe: PipeReader) -> Vec<u8> {
 fn library() -> Option<OsString> {
     let source = include_str!("loaded.c");
     let cc = std::env::var_os("CC").unwrap_or("cc".into());
-    let compiler = Command::new(&cc).arg("--version").output().ok()?.stdout;
+    let compiler = Command::new(&cc).arg("--version").output().ok().filter(|said| said.status.success())?.stdout;
     let folder = kept("loaded", &(source, compiler), |folder| {
         std::fs::write(folder.join("loaded.c"), source).expect("a file that can be written");
         let options = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", "loaded.so", "loaded.c"];
