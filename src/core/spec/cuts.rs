@@ -133,7 +133,9 @@ pub struct Known {
     pub measure: Measure,
     /// Its distance from the frame before it; zero of a first one.
     pub step: Distance,
-    /// The noise by what has changed since the frame before it, where that is asked for.
+    /// Whether it was compared with the frame before it, because its noise is asked for.
+    pub is_compared: bool,
+    /// The noise by what has changed since then.
     pub noise: Option<u32>,
     /// How the light has changed since the frame before it, where that is asked for.
     pub light: LightChange,

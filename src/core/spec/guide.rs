@@ -117,6 +117,7 @@ impl Guides {
         let correction = natural(&mut measure, &foreign, settings);
         let before =
             before.filter(|_| settings.hides_noise || correction.is_some_and(|measured| measured.shows_noise()));
+        let is_compared = before.is_some();
         let noise = before.and_then(|before| noise::between(&before, &measure.samples));
         let background = match settings.method {
             Method::Faint(_) => Background::new(&measure.samples),
@@ -126,7 +127,7 @@ impl Guides {
             Method::Detail { .. } => (Quantiles::new(&measure.samples), noise::within(&measure.samples)),
             _ => Default::default(),
         };
-        self.frames.push_back(Known { measure, step, noise, light, beside: beside.into() });
+        self.frames.push_back(Known { measure, step, is_compared, noise, light, beside: beside.into() });
         let (settings, light, scene, counts) = (*settings, step_of_light, 0, false);
         self.details.push_back(Details { settings, correction, light, background, quantiles, grain, scene, counts });
         while let Some(Details { settings, .. }) = self.details.get(self.decided)
@@ -265,7 +266,11 @@ impl Guides {
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let correction = correction.noticeable();
         let noise = self.noise(place, settings);
-        let share = correction.noise_shown(noise, levels, settings.denoise.share());
+        // Of repeated frames, each second one would be cleaned: noise that comes and goes is seen more than noise.
+        let steps = self.steps_around(place, settings).map(|index| &self.frames[index]);
+        let repeats = noise::repeats_often(steps.filter(|step| step.is_compared).map(|step| step.noise));
+        let most = if repeats { Strength::from_256ths(0) } else { settings.denoise.share() };
+        let share = correction.noise_shown(noise, levels, most);
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.to_256ths()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
         let found = Some(Found { noise: 16 * share.to_256ths() as i32, ..correction.found });
@@ -379,11 +384,15 @@ impl Guides {
 
     /// The noise of frame `place`, by what changed from frame to frame of its scene in its window and behind it.
     fn noise(&self, place: usize, settings: &Settings) -> Option<u32> {
+        noise::window_noise(self.steps_around(place, settings).filter_map(|index| self.frames[index].noise))
+    }
+
+    /// The frames of the scene in the window of frame `place`, and behind it, that follow one of the scene.
+    fn steps_around(&self, place: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let first = (place + 1).saturating_sub(settings.smoothing.frames() as usize);
         let counts = |index: usize| self.details[index].counts && self.details[index].scene == self.scene;
-        let before = (first + 1..=place).filter(|&index| counts(index - 1) && counts(index));
-        let known = before.chain(self.behind(place, settings.guide_look_ahead() as usize, settings));
-        noise::window_noise(known.filter_map(|index| self.frames[index].noise))
+        let before = (first + 1..=place).filter(move |&index| counts(index - 1) && counts(index));
+        before.chain(self.behind(place, settings.guide_look_ahead() as usize, settings))
     }
 
     /// Forgets the frames that no later guide depends on.

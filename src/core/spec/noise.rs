@@ -94,17 +94,32 @@ const REPEATED_PART: u32 = 8;
 /// The noise of a window whose frames, in order, have this noise, in 256ths of a level; `None` without any.
 pub fn window_noise(frames: impl Iterator<Item = u32>) -> Option<u32> {
     let all: Vec<u32> = frames.collect();
+    let mut frames: Vec<u32> = all.iter().zip(repeated(&all)).filter(|(_, is)| !is).map(|(noise, _)| *noise).collect();
+    frames.sort_unstable();
+    let lower = &frames[..frames.len().div_ceil(2)];
+    let sum: u64 = lower.iter().map(|&noise| u64::from(noise)).sum();
+    sum.checked_div(lower.len() as u64).map(|mean| mean as u32)
+}
+
+/// Which of the frames with this noise repeat the one before.
+fn repeated(all: &[u32]) -> Vec<bool> {
     let in_a_row = all.windows(all.len().clamp(1, STILL));
     let most: Vec<u32> = in_a_row.map(|some| some.iter().copied().fold(0, u32::max)).collect();
     let is_repeated = |index: usize| {
         let around = &most[index.saturating_sub(STILL - 1)..=index.min(most.len() - 1)];
         around.iter().all(|most| all[index] < most / REPEATED_PART)
     };
-    let mut frames: Vec<u32> = (0..all.len()).filter(|&index| !is_repeated(index)).map(|index| all[index]).collect();
-    frames.sort_unstable();
-    let lower = &frames[..frames.len().div_ceil(2)];
-    let sum: u64 = lower.iter().map(|&noise| u64::from(noise)).sum();
-    sum.checked_div(lower.len() as u64).map(|mean| mean as u32)
+    (0..all.len()).map(is_repeated).collect()
+}
+
+/// Whether more than a third of the frames of a window repeat the one before: those whose noise is `None`, as nothing
+/// has changed, and those that an encoder has changed a little. The frames around such a frame do not tell its noise
+/// from the picture.
+pub fn repeats_often(frames: impl Iterator<Item = Option<u32>>) -> bool {
+    let all: Vec<Option<u32>> = frames.collect();
+    let changed: Vec<u32> = all.iter().copied().flatten().collect();
+    let repeats = all.len() - changed.len() + repeated(&changed).into_iter().filter(|is| *is).count();
+    3 * repeats > all.len()
 }
 
 /// The largest gain that keeps noise of this deviation, in 256ths of a level, out of sight; no limit for `None`.
@@ -159,6 +174,12 @@ mod tests {
             frame.luma[64 * 128..].iter_mut().step_by(2).for_each(|level| *level += number as u16 % 2);
             frame
         };
+        let often = |shown: &mut dyn Iterator<Item = usize>| {
+            let frames: Vec<Samples> = shown.enumerate().map(frame).collect();
+            repeats_often(frames.windows(2).map(|pair| between(&pair[0], &pair[1])))
+        };
+        assert!(!often(&mut (0..24)) && !often(&mut (0..30).map(|frame| frame * 4 / 5)));
+        assert!(often(&mut (0..48).map(|frame| frame / 2)) && often(&mut (0..60).map(|frame| frame * 2 / 5)));
         let noise = |shown: &mut dyn Iterator<Item = usize>| {
             let frames: Vec<Samples> = shown.enumerate().map(frame).collect();
             window_noise(frames.windows(2).filter_map(|pair| between(&pair[0], &pair[1])))

@@ -209,7 +209,10 @@ impl Correction {
     /// one by four. Where nothing is found then, it is the identity.
     #[must_use]
     pub fn noticeable(&self) -> Self {
-        let share = ramp(self.moves(), MOVES[0], MOVES[1]) as u32;
+        let moves = self.moves();
+        let share = ramp(moves, MOVES[0], MOVES[1]) as u32;
+        // What moves no code of 8 bits is nothing, too.
+        let share = if share * (moves as u32) < 8 * 4096 { 0 } else { share };
         let mut mean = MeanCorrection::default();
         mean.add(&self.cleared(), 4096 - share);
         mean.add(self, share);

@@ -30,8 +30,11 @@ fn gray_portrait(points: &Points) -> i32 {
     if is_gray == 0 {
         return 0;
     }
-    let lit = points.luma().filter(|luma| (LIT[0]..LIT[1]).contains(luma)).count() as i32;
-    let is_lit = ramp(ratio(lit, points.count() as i32), SUBJECT[0], SUBJECT[1]);
+    let lit = || points.luma().filter(|luma| (LIT[0]..LIT[1]).contains(luma));
+    let is_lit = ramp(ratio(lit().count() as i32, points.count() as i32), SUBJECT[0], SUBJECT[1]);
+    // A face shades off, a window is flat.
+    let levels = Occurrences::new(lit());
+    let is_lit = times(is_lit, ramp(levels.at(900_000) - levels.at(100_000), SHADED[0], SHADED[1]));
     let background = Occurrences::new(points.luma_at_edges(BLACK)).at(950_000);
     times(times(is_gray, is_lit), 4096 - ramp(background, BACKGROUND[0], BACKGROUND[1]))
 }
@@ -126,6 +129,7 @@ mod tests {
             lift_of(face, |_, y| (y < 24).then_some(220)),
             lift_of(|_| 30, window),
             lift_of(|_| 30, with_bars),
+            lift_of(|_| 225, |_, _| None),
         ] {
             assert!(lift > 2048, "{lift}");
         }

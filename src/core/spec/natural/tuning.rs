@@ -221,11 +221,12 @@ pub mod shade {
     /// The share of skin that has light enough from which on less is lifted, and nothing.
     pub const SKIN: [i32; 2] = [164, 410];
     /// In gray: how far apart the components of a colour are, at 90 %, in what is gray, and in what is not; the levels of
-    /// what is lit; its share that is no portrait, and that is one; the level of bars; and that of a background, at 95 %
-    /// of its edges, that is dark, and that is not.
+    /// what is lit; its share that is no portrait, and that is one; how far apart its levels are in a window, and in a
+    /// face; the level of bars; and that of a background, at 95 % of its edges, that is dark, and that is not.
     pub const GRAY: [i32; 2] = [from_255(6), from_255(16)];
     pub const LIT: [i32; 2] = [from_255(110), from_255(235)];
     pub const SUBJECT: [i32; 2] = [102, 205];
+    pub const SHADED: [i32; 2] = [from_255(25), from_255(45)];
     pub const BLACK: i32 = from_255(4);
     pub const BACKGROUND: [i32; 2] = [from_255(60), from_255(90)];
     /// The most lift: with more, the curve would not rise.
