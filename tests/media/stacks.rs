@@ -367,6 +367,71 @@ fn fits_keeps_the_cards_of_its_header() {
     assert_eq!(dir.raw("colours.fits", "rgb24"), dir.raw("rgb.png", "rgb24"));
 }
 
+/// A FITS file of an image of 16 bits with these cards behind another.
+fn extension(k: usize, more: &[(&str, &str)]) -> Vec<u8> {
+    let mut image = fits(16, &[SIZE.0, SIZE.1], &stored(k), more);
+    image[..80].copy_from_slice(format!("{:<80}", "XTENSION= 'IMAGE   '").as_bytes());
+    image
+}
+
+#[test]
+fn each_image_of_a_fits_file_keeps_the_cards_of_its_own() {
+    let dir = Dir::new();
+    let card = |key: &str, value: &str| format!("{key:<8}= {value:>20}");
+    let times = ["60", "90.5", "120"];
+    let more = |index: usize| [("BZERO", "32768"), ("EXPTIME", times[index]), ("COUNT", ["1", "2", "3"][index])];
+    let first = fits(16, &[SIZE.0, SIZE.1], &stored(0), &[&more(0)[..], &[("OBJECT", "'M 31'")]].concat());
+    dir.write("stack.fits", &[first, extension(1, &more(1)), extension(2, &more(2))].concat());
+    let check = |header: &[String], index: usize| {
+        let [_, time, count] = more(index);
+        for (key, value) in [time, count, ("OBJECT", "'M 31'")] {
+            let found: Vec<&String> = header.iter().filter(|line| line.starts_with(&format!("{key:<8}="))).collect();
+            assert_eq!(found, [&card(key, value)], "image {index}: {header:?}");
+        }
+    };
+    for input in ["stack.fits", "again.fits"] {
+        dir.succeeds(&format!("{AS_IT_IS} --strict {input} one%d.fits"));
+        (0..3).for_each(|index| check(&cards(&dir.read(&format!("one{}.fits", index + 1))), index));
+        dir.succeeds(&format!("{AS_IT_IS} --strict {input} all.fits"));
+        let all = dir.read("all.fits");
+        let is_begin = |block: &[u8]| block.starts_with(b"SIMPLE  =") || block.starts_with(b"XTENSION=");
+        let headers: Vec<Vec<String>> = (0..all.len())
+            .step_by(2880)
+            .filter(|place| is_begin(&all[*place..]))
+            .map(|place| cards(&all[place..]))
+            .collect();
+        assert_eq!(headers.len(), 3);
+        headers.iter().enumerate().for_each(|(index, header)| check(header, index));
+        std::fs::rename(dir.path("all.fits"), dir.path("again.fits")).expect("a file");
+    }
+    dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 again.fits out.mkv")).says(&["3 frames in"]);
+    assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3));
+}
+
+#[test]
+fn what_no_longer_holds_of_fits_is_left_out() {
+    let dir = Dir::new();
+    let data: Vec<u8> = from_below(&floats(0)).into_iter().flat_map(f32::to_be_bytes).collect();
+    dir.write("in.fits", &fits(-32, &[SIZE.0, SIZE.1], &data, &[("BUNIT", "'K'"), ("OBJECT", "'M 31'")]));
+    dir.succeeds(&format!("{AS_IT_IS} in.fits made.fits"));
+    let has = |name: &str, begin: &str| cards(&dir.read(name)).iter().any(|line| line.starts_with(begin));
+    assert!(has("made.fits", "OBJECT") && has("made.fits", "HISTORY histeq-video") && !has("made.fits", "BUNIT"));
+    dir.succeeds(&format!("{AS_IT_IS} --no-provenance made.fits plain.fits"));
+    assert!(has("plain.fits", "OBJECT") && !has("plain.fits", "HISTORY"), "{:?}", cards(&dir.read("plain.fits")));
+}
+
+#[test]
+fn fits_has_three_endings() {
+    let dir = Dir::new();
+    let image = fits(16, &[SIZE.0, SIZE.1], &stored(0), &[("BZERO", "32768")]);
+    for ending in ["fit", "fts", "fits"] {
+        dir.write(&format!("a.{ending}"), &image);
+        dir.succeeds(&format!("{AS_IT_IS} a.{ending}"));
+        let made = dir.read(&format!("a-equalized.{ending}"));
+        assert!(made.starts_with(b"SIMPLE  =") && made.ends_with(&image[2880..]), "{ending}");
+    }
+}
+
 /// A SER file of these frames, which come `apart` seconds from each other.
 fn ser(colours: i32, depth: i32, frames: &[Vec<u8>], apart: f64) -> Vec<u8> {
     let numbers = [0, colours, 0, SIZE.0 as i32, SIZE.1 as i32, depth, frames.len() as i32];

@@ -21,6 +21,8 @@ fn an_output_that_the_input_names_is_refused() {
     dir.write("master.m3u8", b"#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=100000\nlist.m3u8\n");
     dir.write("l.ffconcat", b"ffconcat version 1.0\nfile a.mkv\nfile 'b.mkv'\n");
     dir.write("l.txt", b"file a.mkv\nfile b.mkv\n");
+    dir.write("c.txt", b"# mine\n\n  file a.mkv\n\tfile b.mkv\n");
+    dir.write("f.txt", b"list0.ts\nlist1.ts\n");
     dir.write("x.cube", b"LUT_1D_SIZE 2\n0 0 0\n1 1 1\n");
     std::fs::create_dir(dir.path("folder")).expect("a folder");
     std::fs::hard_link(dir.path("b.mkv"), dir.path("twin.mkv")).expect("a hard link");
@@ -34,6 +36,10 @@ fn an_output_that_the_input_names_is_refused() {
         "-y --sandbox off l.ffconcat b.mkv",
         "-y --jobs 2 l.ffconcat b.mkv",
         "-y -f concat l.txt b.mkv",
+        "-y -f concat c.txt b.mkv",
+        "-y --sandbox off -f concat c.txt b.mkv",
+        "live -y --no-preview -f concat --record b.mkv c.txt",
+        "-y --encoder mpeg2video concatf:f.txt list1.ts",
         "-y --save-curves b.mkv l.ffconcat out.mkv",
         "-y --encoder mpeg2video list.m3u8 list2.ts",
         "-y --encoder mpeg2video --sandbox off list.m3u8 list2.ts",
@@ -91,4 +97,36 @@ fn a_segment_that_a_template_names_is_not_replaced() {
         dir.run(&line).exits_with(10).says(&[&format!("{segment} is the input itself")]);
         assert!(dir.files() == before, "{:?}", dir.names());
     }
+}
+
+#[test]
+fn what_a_filter_or_a_muxer_opens_by_itself_is_not_replaced() {
+    let dir = Dir::new();
+    clips(&dir);
+    dir.write("g.cube", b"LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
+    std::fs::copy(dir.path("b.mkv"), dir.path("o0.ts")).expect("a copy");
+    // By its name, it is no list.
+    dir.write("inner.txt", b"ffconcat version 1.0\nfile o0.ts\n");
+    dir.write("l.ffconcat", b"ffconcat version 1.0\nfile inner.txt\nfile a.mkv\n");
+    let (cube, segment) = (dir.read("g.cube"), dir.read("o0.ts"));
+    assert_ne!(dir.run("-y --filter lut3d=g.cube --save-curves g.cube a.mkv o.mkv").code, Some(0));
+    assert!(dir.read("g.cube") == cube, "the cube was replaced");
+    let line = "-y --encoder mpeg2video --output-option hls_flags=temp_file l.ffconcat o.m3u8";
+    assert_ne!(dir.run(line).code, Some(0));
+    assert!(dir.read("o0.ts") == segment, "the segment was replaced");
+}
+
+#[test]
+fn no_output_of_many_takes_the_place_of_another_input() {
+    let dir = Dir::new();
+    clips(&dir);
+    std::fs::create_dir(dir.path("d")).expect("a folder");
+    std::fs::copy(dir.path("b.mkv"), dir.path("d/a.mkv")).expect("a copy");
+    dir.write("l.ffconcat", b"ffconcat version 1.0\nfile d/a.mkv\n");
+    let before = dir.read("d/a.mkv");
+    for line in ["-y --output-dir d a.mkv l.ffconcat", "-y --jobs 2 --output-dir d l.ffconcat a.mkv"] {
+        dir.run(line).exits_with(2).says(&["d/a.mkv would be replaced"]);
+        assert!(dir.read("d/a.mkv") == before, "`{line}` replaced it");
+    }
+    dir.succeeds("-y --frames 3 --output-dir d a.mkv");
 }

@@ -62,8 +62,8 @@ const CODECS: &[(&[&str], &[Id])] = &[
 ];
 
 /// Endings of names that FFmpeg does not know, and those that it knows of such files.
-const OTHER_ENDINGS: [(&str, &str); 5] =
-    [("dib", "bmp"), ("jfif", "jpg"), ("jif", "jpg"), ("jpe", "jpg"), ("qt", "mov")];
+const OTHER_ENDINGS: [(&str, &str); 7] =
+    [("dib", "bmp"), ("fit", "fits"), ("fts", "fits"), ("jfif", "jpg"), ("jif", "jpg"), ("jpe", "jpg"), ("qt", "mov")];
 
 /// The name of a file, with an ending that FFmpeg knows.
 fn known_name(file: &OsStr) -> PathBuf {

@@ -3,7 +3,7 @@
 
 use super::fields::{Fields, hides_fields, is_scaler};
 use super::{Decoded, Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, rescale, text};
-use crate::sys::Name;
+use crate::sys::{Name, note_chain};
 use ffmpeg_next::filter::{self, Context, Graph};
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::limits;
@@ -57,6 +57,7 @@ const MIDDLE: [&str; 4] = ["(in_h-out_h)/2", "(ih-oh)/2", "(out_h-in_h)/2", "(oh
 
 /// Adds the filters of a chain, which need not be text, between the filters `sources` and the filter `out`.
 fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Error> {
+    note_chain(chain.bytes());
     let mut end = |next, name: &&str| {
         let mut filter = graph.get(name).ok_or(Error::FilterNotFound)?;
         // SAFETY: it is new, and freed with the list that it begins.

@@ -9,6 +9,9 @@ pub const CARD: usize = 80;
 /// Bytes of the key of a card.
 const KEY: usize = 8;
 
+/// What the history of this program begins with.
+const OURS: &[u8] = b"HISTORY histeq-video ";
+
 /// Keys about how samples are stored, or what follows in the file; also NAXIS1 and so on.
 const STORAGE_KEYS: [&str; 16] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "NEXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK",
@@ -24,6 +27,27 @@ pub fn is_of_storage(key: &str) -> bool {
 pub fn key_of(card: &[u8]) -> &str {
     let key = card.get(..KEY).and_then(|key| std::str::from_utf8(key).ok());
     key.unwrap_or_default().trim_end()
+}
+
+/// What names the value of a card, so that another header can have another one; all of a card without a value.
+pub fn name_of(card: &[u8]) -> &[u8] {
+    let length = match card {
+        [b'H', b'I', b'E', b'R', b'A', b'R', b'C', b'H', b' ', ..] => card.iter().position(|byte| *byte == b'='),
+        _ => card.get(KEY..).is_some_and(|rest| rest.starts_with(b"= ")).then_some(KEY),
+    };
+    &card[..length.unwrap_or(card.len())]
+}
+
+/// These cards without the history that this program wrote into them.
+pub fn without_ours(cards: &[u8]) -> Vec<u8> {
+    // Whether the card before is of it, and full: a space at its end is not seen.
+    let mut goes_on = false;
+    let kept = cards.chunks_exact(CARD).filter(|card| {
+        let is_ours = card.starts_with(OURS) || goes_on && key_of(card) == "HISTORY";
+        goes_on = is_ours && card[CARD - 2..] != *b"  ";
+        !is_ours
+    });
+    kept.flatten().copied().collect()
 }
 
 /// An image as FFmpeg's encoder of FITS makes it, which leaves the header to a muxer.

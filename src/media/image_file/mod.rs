@@ -72,9 +72,8 @@ pub struct About {
     /// Captions and keywords, of a JPEG file.
     #[serde(with = "serde_bytes")]
     iptc: Vec<u8>,
-    /// The comment of a JPEG file.
-    #[serde(with = "serde_bytes")]
-    comment: Vec<u8>,
+    /// The comments of a JPEG file.
+    comments: Vec<Vec<u8>>,
     /// Dots per inch, across and down.
     resolution: Option<[f64; 2]>,
     /// Chunks of a PNG file.
@@ -152,9 +151,8 @@ impl About {
         about.xmp = xmp.unwrap_or_default().to_vec();
         let iptc = jpeg.segments_by_marker(markers::APP13).find_map(|segment| iptc_in(segment.contents()));
         about.iptc = iptc.unwrap_or_default().to_vec();
-        let is_told = |text: &&[u8]| !text.is_empty() && !ENCODER_COMMENTS.iter().any(|begin| text.starts_with(begin));
-        let comment = jpeg.segments_by_marker(markers::COM).map(|segment| &segment.contents()[..]).find(is_told);
-        about.comment = comment.unwrap_or_default().to_vec();
+        let comments = jpeg.segments_by_marker(markers::COM).map(|segment| segment.contents().to_vec());
+        about.comments = comments.filter(|text| !text.is_empty() && !is_of_encoder(text)).collect();
         about.note_behind(end_of_jpeg(file).and_then(|end| file.get(end..)).unwrap_or_default());
         let jfif = jpeg.segments_by_marker(markers::APP0).find_map(|part| part.contents().strip_prefix(b"JFIF\0"));
         if let Some(&[_, _, unit @ (1 | 2), a, b, c, d, ..]) = jfif {
@@ -238,7 +236,7 @@ impl About {
     }
 
     fn bytes(&self) -> usize {
-        let of_jpeg = self.iptc.len() + self.comment.len();
+        let of_jpeg = self.iptc.len() + self.comments.iter().map(Vec::len).sum::<usize>();
         of_jpeg + self.exif.len() + self.xmp.len() + self.chunks.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
@@ -257,7 +255,7 @@ impl About {
             ImageMetadata::Exif => !self.exif.is_empty() || self.is_too_large,
             ImageMetadata::Xmp => !self.xmp.is_empty(),
             ImageMetadata::Iptc => !self.iptc.is_empty(),
-            ImageMetadata::Comment => !self.comment.is_empty(),
+            ImageMetadata::Comment => !self.comments.is_empty(),
             ImageMetadata::Icc => false,
             ImageMetadata::Resolution => self.resolution.is_some(),
             ImageMetadata::Gamma => has(&[*b"gAMA", *b"cHRM"]),
@@ -333,10 +331,14 @@ impl About {
     /// A FITS file that begins with this image and has the metadata; or, behind the `first` image of a file, the next
     /// bytes of it, with the metadata that differs.
     pub fn write_fits(&self, image: &FitsImage<'_>, first: Option<&About>) -> Vec<u8> {
+        let cards = match self.provenance {
+            Some(_) => self.cards.clone(),
+            None => fits::without_ours(&self.cards),
+        };
         match first {
-            None => image.as_file(&self.cards, self.provenance.as_deref()),
+            None => image.as_file(&cards, self.provenance.as_deref()),
             Some(first) if first.cards == self.cards => image.as_extension(&[]),
-            Some(_) => image.as_extension(&self.cards),
+            Some(_) => image.as_extension(&cards),
         }
     }
 
@@ -365,10 +367,13 @@ impl About {
         if exif.is_some() {
             jpeg.set_exif(exif);
         }
-        let comments = [self.provenance.as_deref().unwrap_or_default().as_bytes(), &self.comment[..]];
+        jpeg.segments_mut().retain(|segment| segment.marker() != markers::COM || !is_of_encoder(segment.contents()));
+        // Many programs show the last comment, and each is put ahead of those before.
+        let provenance = self.provenance.as_deref().unwrap_or_default().as_bytes();
+        let comments = self.comments.iter().rev().map(Vec::as_slice).chain([provenance]);
         let comments = comments.map(|text| (markers::COM, text.to_vec()));
         let iptc = if self.iptc.is_empty() { Vec::new() } else { with_iptc(&self.iptc) };
-        for (marker, bytes) in comments.into_iter().chain([(markers::APP13, iptc)]) {
+        for (marker, bytes) in comments.chain([(markers::APP13, iptc)]) {
             if !bytes.is_empty() {
                 let behind_others = jpeg.segments().len().min(1);
                 jpeg.segments_mut().insert(behind_others, JpegSegment::new_with_contents(marker, bytes.into()));
@@ -441,6 +446,11 @@ impl About {
             _ => !self.is_too_large,
         }
     }
+}
+
+/// Whether a comment of a JPEG file tells of its encoder.
+fn is_of_encoder(comment: &[u8]) -> bool {
+    ENCODER_COMMENTS.iter().any(|begin| comment.starts_with(begin))
 }
 
 /// The IPTC in a segment of Photoshop's. Its blocks have a number, a name, a length and bytes; the name, with its

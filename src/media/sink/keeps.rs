@@ -118,7 +118,7 @@ const TEXTS: [&str; 20] = [
 const COMMON_KEYS: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
 
 /// Metadata of how a picture is stored, which does not apply to another file of it.
-const STORAGE_KEYS: [&str; 36] = [
+const STORAGE_KEYS: [&str; 37] = [
     "Orientation",
     "XResolution",
     "YResolution",
@@ -155,6 +155,8 @@ const STORAGE_KEYS: [&str; 36] = [
     "TileByteCounts",
     "Software",
     "encoder",
+    // Of EXR.
+    "writer",
     "gamma",
 ];
 

@@ -2,7 +2,8 @@
 //! device, which may have no end, is not read.
 
 use super::{is_input, note_input};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat};
+use rustix::io::Errno;
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd};
@@ -26,15 +27,45 @@ pub fn open_no_link(path: impl AsRef<Path>) -> io::Result<File> {
     open_at(CWD, path.as_ref(), Links::Refused, OFlags::RDONLY)
 }
 
+/// Opens the regular file of this name, which begins with `/`, for reading. No link is followed, wherever in the name it is.
+///
+/// # Errors
+/// When it cannot be opened, is not a regular file, or has a link in its name.
+pub fn open_without_links(path: impl AsRef<Path>) -> io::Result<File> {
+    let path = path.as_ref();
+    check_there(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    let flags = OFlags::RDONLY | WITHOUT_WAITING;
+    let file = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Linux before 5.6, or a container that does not let it through.
+        Err(Errno::NOSYS | Errno::PERM) => return open_and_compare(path),
+        opened => File::from(opened?),
+    };
+    check(FileType::from_raw_mode(fstat(&file)?.st_mode))?;
+    Ok(file)
+}
+
+/// As [`open_without_links`]: what was opened tells where it is.
+fn open_and_compare(path: &Path) -> io::Result<File> {
+    let file = open_no_link(path)?;
+    let place = by_descriptor(&file).and_then(|link| link.read_link().ok());
+    if place.as_deref() != Some(path) {
+        return Err(Errno::LOOP.into());
+    }
+    Ok(file)
+}
+
 /// Opens the regular file of this name for writing, and makes it if there is none. A link is not followed.
 ///
 /// # Errors
-/// When it cannot be opened, is not a regular file, or was opened for an input.
+/// When it cannot be opened, is not a regular file, or was opened for an input; or when that of its name without `.tmp`
+/// was: muxers rename such files.
 pub fn create_regular(path: impl AsRef<Path>) -> io::Result<File> {
-    if is_input(path.as_ref()) {
-        return Err(rustix::io::Errno::EXIST.into());
+    let path = path.as_ref();
+    let is_temporary = path.extension().is_some_and(|extension| extension == "tmp");
+    if is_input(path) || (is_temporary && is_input(&path.with_extension(""))) {
+        return Err(Errno::EXIST.into());
     }
-    open_at(CWD, path.as_ref(), Links::Refused, OFlags::WRONLY | OFlags::CREATE)
+    open_at(CWD, path, Links::Refused, OFlags::WRONLY | OFlags::CREATE)
 }
 
 /// The bytes of the regular file of this name, which counts as an input.
@@ -78,23 +109,28 @@ pub(super) enum Links {
     Refused,
 }
 
+/// A pipe is not waited for, and a terminal does not become that of the program.
+const WITHOUT_WAITING: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
 /// Opens the regular file `name` of a folder.
 pub(super) fn open_at(folder: impl AsFd, name: &Path, links: Links, flags: OFlags) -> io::Result<File> {
     let (index, no_links) = match links {
         Links::Followed => (AtFlags::empty(), OFlags::empty()),
         Links::Refused => (AtFlags::SYMLINK_NOFOLLOW, OFlags::NOFOLLOW),
     };
-    // To open a device can do something already.
-    match statat(&folder, name, index) {
-        Ok(there) => check(FileType::from_raw_mode(there.st_mode))?,
-        Err(rustix::io::Errno::NOENT) if flags.contains(OFlags::CREATE) => {}
-        Err(error) => return Err(error.into()),
+    match check_there(&folder, name, index) {
+        Err(error) if error.kind() == ErrorKind::NotFound && flags.contains(OFlags::CREATE) => {}
+        checked => checked?,
     }
     // It may be another one by now.
-    let flags = flags | no_links | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = openat(&folder, name, flags, Mode::from_raw_mode(0o666))?;
+    let file = openat(&folder, name, flags | no_links | WITHOUT_WAITING, Mode::from_raw_mode(0o666))?;
     check(FileType::from_raw_mode(fstat(&file)?.st_mode))?;
     Ok(file.into())
+}
+
+/// Checks the type of a file before it is opened: to open a device can do something already.
+fn check_there(folder: impl AsFd, name: &Path, links: AtFlags) -> io::Result<()> {
+    check(FileType::from_raw_mode(statat(folder, name, links)?.st_mode))
 }
 
 fn check(kind: FileType) -> io::Result<()> {
@@ -107,4 +143,26 @@ fn check(kind: FileType) -> io::Result<()> {
         _ => "no file (give a file name)",
     };
     Err(io::Error::new(ErrorKind::InvalidInput, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{open_and_compare, open_without_links};
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn no_link_in_a_name_is_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = folder.path().canonicalize().expect("a folder");
+        let path = |name: &str| whole.join(name);
+        std::fs::create_dir(path("in")).expect("a folder");
+        std::fs::write(path("in/own.mp4"), b"x").expect("a file");
+        symlink(path("in/own.mp4"), path("link.mp4")).expect("a link");
+        symlink(path("in"), path("folder")).expect("a link");
+        let opens = |name: &str| [open_without_links(path(name)).is_ok(), open_and_compare(&path(name)).is_ok()];
+        assert_eq!(opens("in/own.mp4"), [true, true]);
+        for wrong in ["link.mp4", "folder/own.mp4", "in", "gone.mp4"] {
+            assert_eq!(opens(wrong), [false, false], "{wrong}");
+        }
+    }
 }

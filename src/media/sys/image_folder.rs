@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Ends of the names of images.
-const IMAGES: [&str; 33] = [
-    "avif", "bmp", "dib", "dpx", "exr", "fit", "fits", "hdr", "j2k", "jfif", "jif", "jp2", "jpe", "jpeg", "jpg", "jxl",
-    "pam", "pbm", "pcx", "pfm", "pgm", "png", "pnm", "ppm", "psd", "qoi", "ras", "sgi", "tga", "tif", "tiff", "webp",
-    "xbm",
+const IMAGES: [&str; 34] = [
+    "avif", "bmp", "dib", "dpx", "exr", "fit", "fits", "fts", "hdr", "j2k", "jfif", "jif", "jp2", "jpe", "jpeg", "jpg",
+    "jxl", "pam", "pbm", "pcx", "pfm", "pgm", "png", "pnm", "ppm", "psd", "qoi", "ras", "sgi", "tga", "tif", "tiff",
+    "webp", "xbm",
 ];
 
 /// Whether the name ends as those of images do.

@@ -2,8 +2,8 @@
 //! output may take the place of one.
 
 use super::{Name, folder_of, number_pattern, numbered, numbers_there, open_regular};
-use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::{Metadata, symlink_metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -16,12 +16,16 @@ use std::time::SystemTime;
 /// again, when it was made, where that is known.
 pub type FileId = (u64, u64, Option<SystemTime>);
 
-/// The most bytes of a list that are read.
-const MAX_BYTES: u64 = 4 << 20;
+/// The most lists of an input that are read, and their most bytes in all.
+const MAX_LISTS: usize = 64;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The longest name, in bytes, and the most places at which one is taken apart.
 const MAX_NAME: usize = 4096;
 const MAX_PLACES: usize = 16;
+
+/// The most folders that a description for DASH is looked up in.
+const MAX_FOLDERS: usize = 64;
 
 /// Bytes between the parts of a URL of FFmpeg's, and of a chain of filters.
 const SEPARATORS: &[u8] = b"|:+=,;[]'";
@@ -29,9 +33,13 @@ const SEPARATORS: &[u8] = b"|:+=,;[]'";
 /// Extensions of files that name other files.
 const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
 
-/// What such files begin with, whatever they are called, and the bytes of the longest of these.
-const BEGINNINGS: [&[u8]; 3] = [b"#EXTM3U", b"ffconcat", b"file "];
-const BEGINNING: u64 = 8;
+/// The first words of such files, whatever they are called, and the bytes in which one is looked for.
+const FIRST_WORDS: [&[u8]; 5] = [b"#EXTM3U", b"ffconcat", b"file", b"stream", b"chapter"];
+const BEGINNING: u64 = 8 << 10;
+
+/// What stands in XML for the bytes that have a meaning there.
+const ENTITIES: [(&[u8], &[u8]); 5] =
+    [(b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b"\""), (b"&apos;", b"'"), (b"&amp;", b"&")];
 
 /// The files that were opened for inputs.
 static OPENED: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
@@ -43,8 +51,15 @@ pub fn id_of(file: &Metadata) -> FileId {
 
 /// Remembers the files of this URL, which is opened for an input.
 pub fn note_input(url: &[u8]) {
-    let files = files_of_url(url, Path::new("")).into_iter().map(|(_, id)| id);
+    let files = files_of_url(url).into_iter().map(|(_, id)| id);
     OPENED.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+}
+
+/// Remembers the files that a chain of filters may name. A filter opens some of them without being seen.
+pub fn note_chain(chain: &[u8]) {
+    let pieces = chain.split(|byte| b"=:,;[]'".contains(byte));
+    let quoted = chain.split(|&byte| byte == b'\'').skip(1).step_by(2);
+    pieces.chain(quoted).filter(|piece| !piece.is_empty()).for_each(note_input);
 }
 
 /// Whether the file of this name was opened for an input. A link is not followed.
@@ -72,93 +87,244 @@ pub fn files_of_input(input: &Name) -> HashSet<FileId> {
         let images = numbers_there(path).into_iter().map(|number| numbered(path, number));
         return images.filter_map(|image| std::fs::metadata(image).ok()).map(|image| id_of(&image)).collect();
     }
-    let (mut found, mut left) = (HashSet::new(), files_of_url(path.as_os_str().as_bytes(), Path::new("")));
-    while let Some((path, id)) = left.pop() {
-        let list = if found.insert(id) { text_of_list(&path) } else { None };
-        for name in list.iter().flat_map(|list| names_in(list)) {
-            let folder = folder_of(&path);
-            for (file, id) in files_of_url(&name, folder).into_iter().chain(files_of_template(&name, folder)) {
-                // Of many segments, none is opened.
-                if is_list_name(&file) {
-                    left.push((file, id));
-                } else {
-                    found.insert(id);
-                }
+    let url = path.as_os_str().as_bytes();
+    // What is in such a file may be anything.
+    let is_list = contains(url, b"concatf:");
+    let mut left = files_of_url(url);
+    let mut found: HashSet<FileId> = left.iter().map(|(_, id)| *id).collect();
+    let (mut folders, mut bytes) = (HashMap::new(), MAX_BYTES);
+    for _ in 0..MAX_LISTS {
+        let list = std::iter::from_fn(|| left.pop()).find_map(|(path, _)| {
+            let text = text_of_list(&path, is_list, bytes)?;
+            Some((path, text))
+        });
+        let Some((path, text)) = list else { break };
+        bytes = bytes.saturating_sub(text.len() as u64);
+        let folder = folder_of(&path);
+        let files = match is_dash(&path, &text) {
+            true => files_in_dash(&text, folder, &mut folders),
+            false => names_in(&text).flat_map(|name| files_named(&name, folder)).collect::<Vec<_>>(),
+        };
+        // `concatf` looks for its files in the current folder.
+        let current = is_list.then(|| names_in(&text).flat_map(|name| files_named(&name, Path::new(""))));
+        let files = files.into_iter().chain(current.into_iter().flatten());
+        // Of many segments, none is opened.
+        left.extend(files.filter(|(file, id)| found.insert(*id) && is_list_name(file)));
+    }
+    found
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// Whether it is a URL of something that is no file.
+fn is_remote(url: &[u8]) -> bool {
+    contains(url, b"://") && !contains(url, b"file:")
+}
+
+/// The path, if it is that of a file, and what tells this.
+fn file(path: PathBuf) -> Option<(PathBuf, FileId)> {
+    let there = std::fs::metadata(&path).ok().filter(Metadata::is_file)?;
+    Some((path, id_of(&there)))
+}
+
+/// The file of this name in the folder.
+fn file_in(folder: &Path, name: &[u8]) -> Option<(PathBuf, FileId)> {
+    if name.len() > MAX_NAME { None } else { file(folder.join(OsStr::from_bytes(name))) }
+}
+
+/// The files of a URL: the one of this name, or those whose names are parts of it, as in `concat:a.ts|b.ts`.
+fn files_of_url(url: &[u8]) -> Vec<(PathBuf, FileId)> {
+    let current = Path::new("");
+    if let Some(whole) = file_in(current, url) {
+        return vec![whole];
+    }
+    let mut found = files_named(url, current);
+    if url.len() > MAX_NAME || url.starts_with(b"concat:") || is_remote(url) {
+        return found;
+    }
+    let places = (0..url.len()).filter(|&place| SEPARATORS.contains(&url[place])).take(MAX_PLACES);
+    let ends: Vec<usize> = places.chain([url.len()]).collect();
+    for start in std::iter::once(0).chain(ends.iter().map(|end| end + 1)) {
+        found.extend(ends.iter().filter(|&&end| end > start).filter_map(|&end| file_in(current, &url[start..end])));
+    }
+    found
+}
+
+/// The files that a list in this folder means: the one of this name, or those behind protocols, as in `file:a.ts` and
+/// `concat:a.ts|b.ts`, which FFmpeg looks for in the current folder.
+fn files_named(name: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
+    if let Some(whole) = file_in(folder, name) {
+        return vec![whole];
+    }
+    let in_both = |name| [folder, Path::new("")].into_iter().filter_map(move |folder| file_in(folder, name));
+    let mut found = Vec::new();
+    for part in name.split(|&byte| byte == b'|') {
+        if part.len() < name.len() {
+            found.extend(in_both(part));
+        }
+        if is_remote(part) {
+            continue;
+        }
+        let colons = (0..part.len()).filter(|&place| part[place] == b':').take(MAX_PLACES);
+        found.extend(colons.flat_map(|place| in_both(&part[place + 1..])));
+    }
+    found
+}
+
+/// Whether the list is a description for DASH.
+fn is_dash(path: &Path, text: &[u8]) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mpd")) || is_xml_of_dash(text)
+}
+
+fn is_xml_of_dash(text: &[u8]) -> bool {
+    contains(&text[..text.len().min(BEGINNING as usize)], b"<MPD")
+}
+
+/// The names in folders that were read.
+type Folders = HashMap<PathBuf, Vec<OsString>>;
+
+/// The files that a description for DASH names, in its folder and in those that it names.
+fn files_in_dash(text: &[u8], folder: &Path, read: &mut Folders) -> Vec<(PathBuf, FileId)> {
+    let bases = text.split(|&byte| byte == b'<').filter(|tag| tag.starts_with(b"BaseURL"));
+    let bases = bases.filter_map(|tag| tag.splitn(2, |&byte| byte == b'>').nth(1)).map(decoded);
+    let mut folders = vec![folder.to_owned()];
+    for base in bases.take(MAX_FOLDERS) {
+        let base = OsStr::from_bytes(base.strip_prefix(b"file:").unwrap_or(&base));
+        let below: Vec<PathBuf> = folders.iter().map(|folder| folder.join(base)).filter(|path| path.is_dir()).collect();
+        folders.extend(below);
+        folders.sort();
+        folders.dedup();
+        folders.truncate(MAX_FOLDERS);
+    }
+    let parts: Vec<&[u8]> = text.split(|byte| b"\"'".contains(byte)).collect();
+    let is_id = |before: &[u8]| {
+        before.strip_suffix(b"id=").is_some_and(|rest| rest.last().is_some_and(u8::is_ascii_whitespace))
+    };
+    let ids = parts.windows(2).filter(|pair| is_id(pair[0])).map(|pair| decoded(pair[1]));
+    let ids: BTreeSet<Vec<u8>> = ids.collect();
+    let values = text.split(|byte| b"\"<>".contains(byte)).chain(text.split(|byte| b"'<>".contains(byte)));
+    let names: BTreeSet<Vec<u8>> = values.map(decoded).filter(|name| (1..=MAX_NAME).contains(&name.len())).collect();
+    let mut found = Vec::new();
+    for name in &names {
+        for name in with_ids(name, &ids) {
+            for folder in &folders {
+                found.append(&mut match name.contains(&b'$') {
+                    true => files_of_template(&name, folder, read),
+                    false => files_named(&name, folder),
+                });
             }
         }
     }
     found
 }
 
-/// The files of a URL in this folder: the one of this name, or those whose names are parts of it, as in
-/// `concat:a.ts|b.ts`.
-fn files_of_url(url: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
-    if url.len() > MAX_NAME {
-        return Vec::new();
-    }
-    let file = |name: &[u8]| {
-        let path = folder.join(OsStr::from_bytes(name));
-        let there = std::fs::metadata(&path).ok().filter(Metadata::is_file)?;
-        Some((path, id_of(&there)))
-    };
-    if let Some(whole) = file(url) {
-        return vec![whole];
-    }
-    if !url.starts_with(b"file:") && url.windows(3).any(|part| part == b"://") {
-        return Vec::new();
-    }
-    let places = (0..url.len()).filter(|&place| SEPARATORS.contains(&url[place])).take(MAX_PLACES);
-    let ends: Vec<usize> = places.chain([url.len()]).collect();
-    let mut found = Vec::new();
-    for start in std::iter::once(0).chain(ends.iter().map(|end| end + 1)) {
-        found.extend(ends.iter().filter(|&&end| end > start).filter_map(|&end| file(&url[start..end])));
-    }
-    found
+/// A value in XML, without the spaces around it.
+fn decoded(value: &[u8]) -> Vec<u8> {
+    let value = value.trim_ascii().to_vec();
+    ENTITIES.iter().fold(value, |value, (entity, byte)| replaced(&value, entity, byte))
 }
 
-/// The files of a template of DASH, as in `chunk-$Number%05d$.m4s`: those that begin and end as it does.
-fn files_of_template(template: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
-    let places = [template.iter().position(|&byte| byte == b'$'), template.iter().rposition(|&byte| byte == b'$')];
-    let [Some(first), Some(last)] = places else { return Vec::new() };
-    let path = folder.join(OsStr::from_bytes(&template[..first]));
-    let is_folder = first == 0 || template[first - 1] == b'/';
-    let (folder, begin) = if is_folder { (&*path, b"".as_slice()) } else { (folder_of(&path), name_of(&path)) };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_one = |path: &PathBuf| name_of(path).starts_with(begin) && name_of(path).ends_with(&template[last + 1..]);
-    let paths = entries.map(|entry| entry.path()).filter(is_one);
-    paths.filter_map(|path| Some((path.clone(), id_of(&std::fs::metadata(path).ok()?)))).collect()
+fn replaced(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
+    let (mut done, mut rest) = (Vec::new(), text);
+    while let Some(place) = rest.windows(old.len()).position(|part| part == old) {
+        done.extend_from_slice(&rest[..place]);
+        done.extend_from_slice(new);
+        rest = &rest[place + old.len()..];
+    }
+    done.extend_from_slice(rest);
+    done
 }
 
-fn name_of(path: &Path) -> &[u8] {
-    path.file_name().unwrap_or_default().as_bytes()
+/// A template of DASH for each of the representations.
+fn with_ids(template: &[u8], ids: &BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
+    let id = b"$RepresentationID$";
+    match contains(template, id) {
+        true => ids.iter().map(|given| replaced(template, id, given)).collect(),
+        false => vec![template.to_vec()],
+    }
 }
 
-/// The text of this file, if it is a list.
-fn text_of_list(path: &Path) -> Option<Vec<u8>> {
+/// The files of a template of DASH, as in `$Bandwidth$/chunk-$Number%05d$.m4s`.
+fn files_of_template(template: &[u8], folder: &Path, read: &mut Folders) -> Vec<(PathBuf, FileId)> {
+    let template = template.strip_prefix(b"file:").unwrap_or(template);
+    let mut paths = vec![if template.starts_with(b"/") { PathBuf::from("/") } else { folder.to_owned() }];
+    for component in template.split(|&byte| byte == b'/').filter(|component| !component.is_empty()) {
+        if !component.contains(&b'$') {
+            paths.iter_mut().for_each(|path| path.push(OsStr::from_bytes(component)));
+            continue;
+        }
+        let parts: Vec<&[u8]> = component.split(|&byte| byte == b'$').collect();
+        let mut found = Vec::new();
+        for path in &paths {
+            let names = read.entry(path.clone()).or_insert_with(|| {
+                std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
+            });
+            let names = names.iter().filter(|name| is_of_template(&parts, name.as_bytes()));
+            found.extend(names.map(|name| path.join(name)));
+        }
+        paths = found;
+    }
+    paths.into_iter().filter_map(file).collect()
+}
+
+/// Whether the name is one of a template, of which there are the parts between `$`: what is between two of these stands
+/// for digits, and nothing for `$` itself.
+fn is_of_template(parts: &[&[u8]], name: &[u8]) -> bool {
+    let [literal, rest @ ..] = parts else { return name.is_empty() };
+    let Some(name) = name.strip_prefix(*literal) else { return false };
+    let [variable, rest @ ..] = rest else { return name.is_empty() };
+    if variable.is_empty() {
+        return name.strip_prefix(b"$").is_some_and(|name| is_of_template(rest, name));
+    }
+    let digits = name.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=digits).any(|count| is_of_template(rest, &name[count..]))
+}
+
+/// At most so many bytes of the text of this file, if it is a list.
+fn text_of_list(path: &Path, is_list: bool, bytes: u64) -> Option<Vec<u8>> {
     let (file, mut text) = (open_regular(path).ok()?, Vec::new());
-    (&file).take(BEGINNING).read_to_end(&mut text).ok()?;
-    if !is_list_name(path) && !BEGINNINGS.iter().any(|begin| text.starts_with(begin)) {
+    (&file).take(BEGINNING.min(bytes)).read_to_end(&mut text).ok()?;
+    if !is_list && !is_list_name(path) && !begins_as_list(&text) && !is_xml_of_dash(&text) {
         return None;
     }
-    file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
+    file.take(bytes.saturating_sub(text.len() as u64)).read_to_end(&mut text).ok()?;
     Some(text)
+}
+
+/// Whether the first word behind comments is one of a list, or nothing but comments is known.
+fn begins_as_list(text: &[u8]) -> bool {
+    let mut lines = lines(text);
+    let first = lines.find(|line| line.starts_with(FIRST_WORDS[0]) || !(line.is_empty() || line.starts_with(b"#")));
+    first.is_none_or(|line| {
+        line.split(u8::is_ascii_whitespace).next().is_some_and(|word| FIRST_WORDS.contains(&word))
+            || line.starts_with(FIRST_WORDS[0])
+    })
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii)
 }
 
 /// What may be the names of files in a list.
 fn names_in(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    let names = list.split(|&byte| byte == b'\n').flat_map(|line| names_in_line(line.trim_ascii()));
-    names.filter(|name| !name.is_empty())
+    lines(list).flat_map(names_in_line).filter(|name| !name.is_empty())
 }
 
-/// The line, as in HLS; its second word, as in lists of FFmpeg's `concat`; what is quoted or between tags, as in DASH.
+/// The line, as in HLS and in lists of `concatf`; what is behind `file`, as in lists of `concat`; what is quoted.
 fn names_in_line(line: &[u8]) -> Vec<Vec<u8>> {
     if line.starts_with(b"#") {
-        // Of comments, as HLS has its tags, what is quoted alone.
-        return line.split(|&byte| byte == b'"').skip(1).step_by(2).map(<[u8]>::to_vec).collect();
+        // Of comments, what tags of HLS name alone.
+        let parts: Vec<&[u8]> = line.split(|&byte| byte == b'"').collect();
+        let is_uri = |pair: &&[&[u8]]| line.starts_with(b"#EXT-X-") && pair[0].ends_with(b"URI=");
+        return parts.windows(2).filter(is_uri).map(|pair| pair[1].to_vec()).collect();
     }
-    let word = line.iter().position(u8::is_ascii_whitespace).map(|end| unquoted(line[end..].trim_ascii_start()));
+    let behind = line.strip_prefix(b"file").filter(|rest| rest.first().is_some_and(u8::is_ascii_whitespace));
+    let word = behind.map(|rest| unquoted(rest.trim_ascii_start()));
+    let escaped = line.iter().any(|byte| b"'\\".contains(byte)).then(|| unquoted(line));
     let marked = line.split(|byte| b"\"<>".contains(byte)).filter(|part| *part != line).map(<[u8]>::to_vec);
-    [line.to_vec()].into_iter().chain(word).chain(marked).collect()
+    [line.to_vec()].into_iter().chain(word).chain(escaped).chain(marked).collect()
 }
 
 /// The first word, without its quotes, as FFmpeg reads it.
@@ -187,19 +353,39 @@ mod tests {
     fn what_lists_patterns_and_urls_name_is_known_before_it_is_opened() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
-        std::fs::create_dir(path("sub")).expect("a folder");
-        for name in ["a.mkv", "it's b.mkv", "sub/c 1.ts", "sub/init.mp4", "a=a.mkv", "i1.png", "i2.png", "x.ts"] {
+        std::fs::create_dir_all(path("sub/v8")).expect("a folder");
+        for name in [
+            "a.mkv",
+            "it's b.mkv",
+            "sub/c 1.ts",
+            "sub/init.mp4",
+            "a=a.mkv",
+            "i1.png",
+            "i2.png",
+            "x.ts",
+            "sub/out.mp4",
+            "sub/v8/12&.m4s",
+        ] {
             std::fs::write(path(name), name).expect("a file");
         }
         let lists = [
-            ("l.txt", "file a.mkv\nfile 'it'\\''s b.mkv'\n# \"x.ts\" is quoted, i1.png is not\n"),
+            ("l.txt", "file a.mkv\nfile 'it'\\''s b.mkv'\n# \"x.ts\" is a comment\n"),
+            ("c.txt", "# mine\n\n  \r\tfile a.mkv\rfile_packet_metadata i1.png\n"),
+            ("f.txt", "x.ts\n'sub/c 1.ts'\n"),
+            ("sub/p.m3u8", "#EXTM3U\n#EXTINF:1,\"x.ts\"\nfile:c 1.ts\ncrypto:init.mp4\n"),
             ("words.ffconcat", "ffconcat version 1.0\r\nfile it\\'s\\ b.mkv\r\nduration 3\r\n"),
             ("sub/s.m3u8", "#EXTM3U\n#EXT-X-MAP:URI=\"init.mp4\"\n#EXTINF:1,a.mkv\nc 1.ts\nhttp://h/?x.ts\n../m.m3u\n"),
             ("m.m3u", "sub/s.m3u8\n"),
             ("d.mpd", "<MPD><BaseURL>sub/c 1.ts</BaseURL><S initialization=\"x.ts\"/></MPD>"),
             (
                 "t.mpd",
-                "<MPD><SegmentTemplate media=\"sub/c $Number%03d$.ts\" initialization=\"i$RepresentationID$.png\"/>",
+                "<MPD><SegmentTemplate media=\"sub/c $Number%03d$.ts\" initialization=\"i$RepresentationID$.png\"/>\
+                 <Representation id=\"1\"/>",
+            ),
+            (
+                "b.txt",
+                "<?xml?><MPD><BaseURL>sub/</BaseURL><S media='v$Bandwidth$/$Number$&amp;.m4s' \
+                 initialization='$RepresentationID$.mp4'/><R id=\"init\"/>",
             ),
         ];
         lists.iter().for_each(|(name, text)| std::fs::write(path(name), text).expect("a list"));
@@ -208,11 +394,16 @@ mod tests {
             (within("a.mkv"), vec!["a.mkv"]),
             (within("a=a.mkv"), vec!["a=a.mkv"]),
             (within("i%d.png"), vec!["i1.png", "i2.png"]),
-            (within("l.txt"), vec!["l.txt", "a.mkv", "it's b.mkv", "x.ts"]),
+            (within("l.txt"), vec!["l.txt", "a.mkv", "it's b.mkv"]),
+            (within("c.txt"), vec!["c.txt", "a.mkv"]),
+            (within("sub/p.m3u8"), vec!["sub/p.m3u8", "sub/c 1.ts", "sub/init.mp4"]),
+            (within("b.txt"), vec!["b.txt", "sub/init.mp4", "sub/v8/12&.m4s"]),
+            (format!("concatf:{}", within("f.txt")), vec!["f.txt", "x.ts", "sub/c 1.ts"]),
+            (format!("concat:{}{}", "gone.ts|".repeat(600), within("x.ts")), vec!["x.ts"]),
             (within("words.ffconcat"), vec!["words.ffconcat", "it's b.mkv"]),
             (within("m.m3u"), vec!["m.m3u", "sub/s.m3u8", "sub/init.mp4", "sub/c 1.ts"]),
             (within("d.mpd"), vec!["d.mpd", "sub/c 1.ts", "x.ts"]),
-            (within("t.mpd"), vec!["t.mpd", "sub/c 1.ts", "i1.png", "i2.png"]),
+            (within("t.mpd"), vec!["t.mpd", "sub/c 1.ts", "i1.png"]),
             (format!("concat:{}|{}", within("x.ts"), within("sub/c 1.ts")), vec!["x.ts", "sub/c 1.ts"]),
             (format!("subfile,,start,0,end,9,,:{}", within("x.ts")), vec!["x.ts"]),
             (format!("movie='{}':loop=2[a]", within("a.mkv")), vec!["a.mkv"]),
@@ -221,6 +412,16 @@ mod tests {
             let expected: HashSet<FileId> = named.into_iter().map(|name| id(path(name))).collect();
             assert_eq!(files_of_input(&input.as_str().into()), expected, "{input}");
         }
+    }
+
+    #[test]
+    fn what_a_chain_of_filters_may_open_is_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        ["a.cube", "b,c.cube"].iter().for_each(|name| std::fs::write(path(name), "a cube").expect("a file"));
+        let (one, other) = (path("a.cube"), path("b,c.cube"));
+        note_chain(format!("[in]null,lut3d={}:interp=nearest,lut3d='{}'", one.display(), other.display()).as_bytes());
+        assert_eq!([&one, &other].map(|path| is_input(path)), [true, true]);
     }
 
     #[test]

@@ -24,7 +24,9 @@ mod wall_clock;
 mod writer;
 
 pub use bounded::{at_most, with_elements};
-pub use by_name::{by_descriptor, create_regular, is_same, open_no_link, open_regular, read_regular, read_whole};
+pub use by_name::{
+    by_descriptor, create_regular, is_same, open_no_link, open_regular, open_without_links, read_regular, read_whole,
+};
 pub use descriptors::close_but;
 pub use fifo::{is_fifo, is_pipe, open_for_reader, stdout_pipe};
 pub use give_up::{
@@ -32,7 +34,7 @@ pub use give_up::{
 };
 pub use hash::{Hash, Hasher};
 pub use image_folder::{ImageFolder, is_image_name};
-pub use input_files::{FileId, files_of_input, id_of, is_input, is_list_name, note_input, path_of_input};
+pub use input_files::{FileId, files_of_input, id_of, is_input, is_list_name, note_chain, note_input, path_of_input};
 pub use limit::{limit_of, no_thread};
 pub use name::{Name, folder_of};
 pub use numbered::{number_pattern, numbered, numbers_there};

@@ -5,7 +5,7 @@ use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterOptions, takes_commands};
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
-use super::many::{Jobs, Listed, ManyArgs, ManyJob, Unchanged, listed};
+use super::many::{Jobs, Listed, ManyArgs, ManyJob, Unchanged, differ_from_inputs, listed};
 use super::option_args::{FILES, OUTPUT, OptionArgs};
 use super::output::{OutputArgs, OutputFile};
 use super::palette::PaletteOptions;
@@ -156,6 +156,9 @@ impl FileArgs {
         let extension = self.purpose.purpose.filter(|_| is_named).map(Purpose::extension);
         let Listed { files, left_out } = listed(&names, &into, extension)?;
         let (jobs, overwrites) = (self.many.jobs.take().unwrap_or(Jobs::Exactly(1)), self.output_options.overwrite.yes);
+        if overwrites {
+            differ_from_inputs(&files)?;
+        }
         // The options are checked with the first file.
         if let Some((input, output)) = files.first() {
             (self.input, self.output) = (Some(input.clone()), Some(output.clone()));

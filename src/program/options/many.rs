@@ -6,8 +6,9 @@ use super::values::{named, usage};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq_media::sink::{is_made_here, is_sequence_name, name_of};
-use histeq_media::sys::{Name, folder_of, is_image_name, number_pattern};
+use histeq_media::sys::{FileId, Name, files_of_input, folder_of, id_of, is_image_name, number_pattern};
 use same_file::Handle;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -174,6 +175,30 @@ pub fn listed_but(
     }
     let left_out = without_inputs(left_out, &found);
     Ok(Listed { files: found.into_iter().map(|(input, output)| (input.into(), output.into())).collect(), left_out })
+}
+
+/// Makes sure that no output takes the place of a file that another input is read from.
+pub fn differ_from_inputs(files: &[(Name, Name)]) -> Result<(), clap::Error> {
+    let there = |output: &Name| std::fs::metadata(output).ok().filter(std::fs::Metadata::is_file);
+    let outputs = files.iter().enumerate().filter_map(|(index, (_, output))| Some((index, id_of(&there(output)?))));
+    let outputs: Vec<(usize, FileId)> = outputs.collect();
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let mut readers = HashMap::<FileId, Vec<usize>>::new();
+    for (index, (input, _)) in files.iter().enumerate() {
+        files_of_input(input).into_iter().for_each(|file| readers.entry(file).or_default().push(index));
+    }
+    for (index, output) in outputs {
+        let other = readers.get(&output).and_then(|readers| readers.iter().find(|reader| **reader != index));
+        if let Some(other) = other {
+            let (output, input) = (&files[index].1, &files[*other].0);
+            let message =
+                format!("{output} would be replaced, but {input} is read from it (name another --output-dir)");
+            return Err(usage(ErrorKind::ValueValidation, &message));
+        }
+    }
+    Ok(())
 }
 
 /// These pictures without those that are inputs, as they are named beside their folder; in the order of their names.

@@ -8,10 +8,9 @@ use histeq::frame::Frame;
 use histeq_media::ffmpeg::Still;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::Pairs;
-use histeq_media::sys::open_regular;
 use http_body_util::BodyExt;
 use http_body_util::channel::{Channel, Sender};
-use hyper::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, RANGE};
+use hyper::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderValue, IF_RANGE, RANGE};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use std::fs::File;
 use std::io::{Error, Read, Seek, SeekFrom};
@@ -41,8 +40,8 @@ const MAX_SMALL: usize = 720;
 /// A small picture is made again after this time at the earliest, however many ask for it.
 const SMALL_AGE: Duration = Duration::from_millis(200);
 
-/// Pictures of `live` that are made at once. Who waits for one holds no frame.
-static MAKERS: Semaphore = Semaphore::const_new(2);
+/// Pictures that are made at once, small ones of lists aside. Who waits for one holds no frame and no thread.
+pub static MAKERS: Semaphore = Semaphore::const_new(2);
 
 /// What stands between two pictures of the fallback.
 const BOUNDARY: &str = "picture";
@@ -185,25 +184,27 @@ pub fn kind(name: &Path) -> &'static str {
     }
 }
 
+/// How a file is opened.
+pub type Open = fn(PathBuf) -> std::io::Result<File>;
+
 /// A file, or the part of it that the request asks for.
-pub async fn file(file: PathBuf, method: &Method, headers: &HeaderMap) -> Response<Body> {
+pub async fn file(file: (PathBuf, Open), method: &Method, headers: &HeaderMap) -> Response<Body> {
     file_with_end(file, method, headers, || ()).await
 }
 
-/// As [`file()`]; `ended` is called when its last byte has been sent.
+/// As [`file()`]; `ended` is called when all of it has been sent as one: who takes a part may never take the rest.
 pub async fn file_with_end(
-    file: PathBuf,
+    (file, open): (PathBuf, Open),
     method: &Method,
     headers: &HeaderMap,
     ended: impl FnOnce() + Send + 'static,
 ) -> Response<Body> {
-    // A part is what GET alone asks for (RFC 9110, 14.2).
     let is_head = method == Method::HEAD;
-    let asked = headers.get(RANGE).filter(|_| !is_head).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let asked = asked_part(method, headers);
     let kind = kind(&file);
-    let opened = spawn_blocking(move || open_regular(file).and_then(|file| Ok((file.metadata()?.len(), file)))).await;
+    let opened = spawn_blocking(move || open(file).and_then(|file| Ok((file.metadata()?.len(), file)))).await;
     let Ok(Ok((length, file))) = opened else { return error(StatusCode::NOT_FOUND, "the file is gone") };
-    let range = asked.as_deref().map(|asked| range(asked, length));
+    let range = asked.and_then(|asked| range(asked, length));
     let (begin, end) = match range {
         Some(None) => {
             let mut response = error(StatusCode::RANGE_NOT_SATISFIABLE, "the file has no such part");
@@ -229,14 +230,22 @@ pub async fn file_with_end(
     let (sender, body) = Channel::new(2);
     tokio::spawn(async move {
         // It ends early when the reader goes.
-        if send_part(file, (begin, end), sender).await.is_ok_and(|is_whole| is_whole && end == length) {
+        if send_part(file, (begin, end), sender).await.is_ok_and(|is_sent| is_sent && range.is_none()) {
             ended();
         }
     });
     response.body(body.boxed()).unwrap_or_default()
 }
 
-/// Whether all of it was sent.
+/// The part that is asked for, which GET alone does (RFC 9110, 14.2). No file here has the mark that `If-Range` compares.
+fn asked_part<'a>(method: &Method, headers: &'a HeaderMap) -> Option<&'a str> {
+    let mut lines = headers.get_all(RANGE).iter();
+    let line = lines.next().filter(|_| lines.next().is_none());
+    let line = line.filter(|_| method != Method::HEAD && !headers.contains_key(IF_RANGE));
+    line.and_then(|value| value.to_str().ok())
+}
+
+/// Whether it was sent to its end.
 async fn send_part(mut file: File, (mut index, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<bool> {
     while index < end {
         let length = CHUNK.min((end - index) as usize);
@@ -260,15 +269,23 @@ async fn send_part(mut file: File, (mut index, end): (u64, u64), mut sender: Sen
     Ok(true)
 }
 
-/// Begin and end of a range of bytes (RFC 9110, one range) in `length` bytes; `None` where there are no such bytes.
-fn range(asked: &str, length: u64) -> Option<(u64, u64)> {
-    let (first, last) = asked.strip_prefix("bytes=")?.split_once('-')?;
-    let (begin, end) = match (first.trim(), last.trim()) {
-        ("", last) => (length.saturating_sub(last.parse().ok()?), length),
-        (first, "") => (first.parse().ok()?, length),
-        (first, last) => (first.parse().ok()?, last.parse::<u64>().ok()?.checked_add(1)?.min(length)),
+/// Begin and end of a range of bytes in `length` bytes (RFC 9110, 14.1.2): `None` where it is no single range and is to be
+/// ignored, and `Some(None)` where there are no such bytes.
+fn range(asked: &str, length: u64) -> Option<Option<(u64, u64)>> {
+    let (unit, range) = asked.split_once('=')?;
+    let (first, last) = range.split_once('-').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;
+    let (begin, end) = match (first, last) {
+        ("", last) => (length.saturating_sub(digits(last)?), length),
+        (first, "") => (digits(first)?, length),
+        (first, last) => (digits(first)?, digits(last)?.saturating_add(1).min(length)),
     };
-    (begin < end).then_some((begin, end))
+    Some((begin < end).then_some((begin, end)))
+}
+
+/// The number of these digits, or the largest one that there is.
+fn digits(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -279,19 +296,41 @@ mod tests {
     fn a_range_lies_within_the_file() {
         for (asked, found) in [
             ("bytes=0-", Some((0, 100))),
+            ("Bytes=0-0", Some((0, 1))),
             ("bytes=10-19", Some((10, 20))),
             ("bytes=90-500", Some((90, 100))),
+            ("bytes=0-18446744073709551615", Some((0, 100))),
+            ("bytes=0-18446744073709551616", Some((0, 100))),
             ("bytes=-5", Some((95, 100))),
             ("bytes=-500", Some((0, 100))),
             ("bytes=100-", None),
+            ("bytes=18446744073709551616-", None),
             ("bytes=20-10", None),
             ("bytes=-0", None),
-            ("bytes=0-18446744073709551615", None),
-            ("bytes=a-b", None),
-            ("lines=1-2", None),
         ] {
-            assert_eq!(range(asked, 100), found, "{asked}");
+            assert_eq!(range(asked, 100), Some(found), "{asked}");
         }
-        assert_eq!(range("bytes=0-", 0), None);
+        assert_eq!(range("bytes=0-", 0), Some(None));
+    }
+
+    #[test]
+    fn a_range_that_is_not_understood_is_none() {
+        for asked in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "bytes=--5",
+            "bytes=+1-5",
+            "bytes=1-+5",
+            "bytes=a-b",
+            "bytes=0-1,5-6",
+            "bytes=0x1-2",
+            "bytes=5--1",
+            "bytes 0-5",
+            "lines=1-2",
+        ] {
+            assert_eq!(range(asked, 100), None, "{asked}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::work;
 use bytes::Bytes;
 use histeq::Named;
 use histeq::spec::Look;
-use histeq_media::sys::Name;
+use histeq_media::sys::{Name, open_regular};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
@@ -201,7 +201,7 @@ async fn answer_source(source: &Arc<Viewed>, what: &str, request: Request<Incomi
             Some(name) => {
                 let name = percent_decode_str(name).decode_utf8_lossy();
                 match source.recording(&name) {
-                    Some(file) => bodies::file(file, request.method(), request.headers()).await,
+                    Some(file) => bodies::file((file, open_regular), request.method(), request.headers()).await,
                     None => error(StatusCode::NOT_FOUND, "there is no such recording"),
                 }
             }
@@ -222,29 +222,43 @@ pub async fn answer_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>,
     match path {
         "" => json_body(&file.facts()),
         "command" => json_body(&json!({ "command": file.command(&asked, is_local) })),
-        "frame" => {
-            let numbers = move |gone: &Gone| Ok(file.numbers(&asked, gone)?.to_string().into_bytes());
-            bodies::made(JSON, numbers).await
-        }
+        "frame" => placed(file, JSON, move |file, gone| Ok(file.numbers(&asked, gone)?.to_string().into_bytes())).await,
         "frame.jpg" => {
             // Who waits for it holds no thread. It is never closed.
             let turn = match file.takes_long(&asked, side, rows) {
                 true => file.whole.clone().acquire_owned().await.ok(),
                 false => None,
             };
-            let make = move |gone: &Gone| {
+            let make = move |file: &ViewedFile, gone: &Gone| {
                 let _turn = turn;
                 file.jpeg(&asked, side, rows, gone)
             };
-            bodies::made("image/jpeg", make).await
+            placed(file, "image/jpeg", make).await
         }
         "noise.jpg" => match AskedPart::read(query) {
-            Ok(part) => bodies::made("image/jpeg", move |gone| file.part(&asked, part, gone)).await,
+            Ok(part) => placed(file, "image/jpeg", move |file, gone| file.part(&asked, part, gone)).await,
             Err(wrong) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
         },
-        "film.mp4" => bodies::made("video/mp4", move |gone| file.film(&asked, gone)).await,
+        "film.mp4" => placed(file, "video/mp4", move |file, gone| file.film(&asked, gone)).await,
         _ => error(StatusCode::NOT_FOUND, NOTHING),
     }
+}
+
+/// What `make` makes of a file, when there is a place for it.
+async fn placed(
+    file: Arc<ViewedFile>,
+    kind: &str,
+    make: impl FnOnce(&ViewedFile, &Gone) -> anyhow::Result<Vec<u8>> + Send + 'static,
+) -> Response<Body> {
+    let place = match file.place().await {
+        Ok(place) => place,
+        Err(wrong) => return error(StatusCode::SERVICE_UNAVAILABLE, &format!("{wrong:#}")),
+    };
+    let make = move |gone: &Gone| {
+        let _place = place;
+        make(&file, gone)
+    };
+    bodies::made(kind, make).await
 }
 
 /// The value of `name` in the part of an address behind its `?`.

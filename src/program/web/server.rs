@@ -43,8 +43,9 @@ const MAX_OF_ONE: usize = 128;
 /// A viewer that takes nothing for this long is gone.
 const STALLED: Duration = Duration::from_secs(60);
 
-/// Threads that read files and encode pictures.
-const BLOCKING: usize = 4;
+/// Threads that read files and encode pictures. Pictures of files, small ones of lists, and films that are opened take at most
+/// four of them.
+const BLOCKING: usize = 8;
 
 /// The server for `listener`, for a thread of its own. It runs as long as the process.
 pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<impl FnOnce() + Send> {

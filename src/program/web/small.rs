@@ -12,7 +12,7 @@ use histeq_media::source::{InputOptions, Part};
 use histeq_media::sys::is_image_name;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 
 /// Columns and rows that a picture fits in.
@@ -31,13 +31,13 @@ type Key = (PathBuf, u64, u64);
 /// Pictures that were made.
 pub struct SmallPictures {
     /// One is made at a time: the frame that somebody looks at comes first.
-    pub turn: Semaphore,
+    pub turn: Arc<Semaphore>,
     kept: Mutex<Kept>,
 }
 
 impl Default for SmallPictures {
     fn default() -> Self {
-        SmallPictures { turn: Semaphore::new(1), kept: Mutex::default() }
+        SmallPictures { turn: Arc::new(Semaphore::new(1)), kept: Mutex::default() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A file that is looked at before anything is written: its frames under looks, as pictures and as short films.
 
-use super::bodies::{Gone, Of};
+use super::bodies::{Gone, MAKERS, Of};
 use super::hub::lock;
 use super::numbers::frame_numbers;
 use super::playing::media_type;
@@ -13,7 +13,7 @@ use histeq::Named;
 use histeq::frame::Frame;
 use histeq::spec::Look;
 use histeq_media::ffmpeg::{AutoRotate, Still, microseconds, rescale};
-use histeq_media::pipeline::{Cancel, Input, Notices};
+use histeq_media::pipeline::{Cancel, FailureKind, Input, Notices};
 use histeq_media::sink::{BrowserStream, Fragment, Pairs};
 use histeq_media::source::{self, InputOptions, Part};
 use serde::Serialize;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Most rows of a picture.
 const MAX_ROWS: usize = 1080;
@@ -44,6 +44,7 @@ const MAX_PART_COLUMNS: usize = 960;
 const MAX_WAITING: usize = 8;
 
 const LEFT: &str = "the connection that asked for it was closed";
+const NO_FRAME: Plain = Plain("there is no frame at that time");
 
 /// A file, and what is kept of the frames that were asked for last.
 pub struct ViewedFile {
@@ -57,7 +58,7 @@ pub struct ViewedFile {
     notices: Notices,
     /// One picture or film is made at a time, but for the noise of pictures.
     last: Mutex<Last>,
-    /// How many requests wait for that.
+    /// How many requests wait for that, or for a place.
     waiting: AtomicUsize,
     /// The noise of one picture is removed at a time. It takes seconds for a large one: others come meanwhile.
     pub whole: Arc<Semaphore>,
@@ -96,6 +97,23 @@ type Pair = Arc<[Frame; 2]>;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Plain(&'static str);
+
+/// A request that waits, as long as this lives.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    /// Counts it, and says how many waited before.
+    fn new(count: &'a AtomicUsize) -> (Self, usize) {
+        let before = count.fetch_add(1, Ordering::SeqCst);
+        (Waiting(count), before)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 /// Which frame is asked for, and what is done to it.
 #[derive(Clone, Debug, PartialEq)]
@@ -199,13 +217,23 @@ impl ViewedFile {
         json!(self.facts)
     }
 
-    /// Waits until nothing else is being made.
+    /// Waits for one of the places of those that make pictures and films. Who waits here holds no thread.
+    ///
+    /// # Errors
+    /// When too many wait.
+    pub async fn place(&self) -> Result<SemaphorePermit<'static>> {
+        let (_waits, before) = Waiting::new(&self.waiting);
+        ensure!(before < MAX_WAITING, Plain("too much is asked for at once"));
+        Ok(MAKERS.acquire().await?)
+    }
+
+    /// Waits until nothing else is being made, on a thread: for those that have a place.
     fn turn(&self, gone: &Gone) -> Result<MutexGuard<'_, Last>> {
-        let place = self.waiting.fetch_add(1, Ordering::SeqCst);
-        let last = if place < MAX_WAITING { Some(lock(&self.last)) } else { None };
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        let waits = Waiting::new(&self.waiting);
+        let last = lock(&self.last);
+        drop(waits);
         ensure!(!gone.is_so(), Plain(LEFT));
-        Ok(last.ok_or(Plain("too much is asked for at once"))?)
+        Ok(last)
     }
 
     /// What may be told of what `make` fails with, which may name files and passwords: the program says that itself.
@@ -334,14 +362,20 @@ impl ViewedFile {
 
     /// The frame at this time and those around it: those that are held, or new ones.
     fn moment<'a>(&self, last: &'a mut Last, time: i64, is_small: bool) -> Result<&'a Moment> {
-        ensure!(time as f64 <= self.facts.duration * 1e6, Plain("there is no frame at that time"));
+        ensure!(time as f64 <= self.facts.duration * 1e6, NO_FRAME);
         let (room, held) = match is_small {
             true => (Some((SMALL, SMALL)), &mut last.small),
             false => (None, &mut last.full),
         };
         let moment = match held.take().filter(|(known, _)| *known == time) {
             Some((_, moment)) => moment,
-            None => Moment::read(&self.from(time, 1), &self.rows, room, &self.cancel)?,
+            None => {
+                let read = Moment::read(&self.from(time, 1), &self.rows, room, &self.cancel);
+                // The last frame begins before the end: then it is the time that is wrong.
+                let is_time =
+                    |cause: &(dyn std::error::Error + 'static)| source::kind_of_cause(cause) == FailureKind::Usage;
+                read.map_err(|error| if error.chain().any(is_time) { NO_FRAME.into() } else { error })?
+            }
         };
         Ok(&held.insert((time, moment)).1)
     }
@@ -426,7 +460,7 @@ impl ViewedFile {
             stream.write_at(Duration::from_micros(time.max(0) as u64), [&pair[0], &pair[1]])
         })?;
         // Its end is written with this.
-        ensure!(stream.take().is_some(), Plain("there is no frame at that time"));
+        ensure!(stream.take().is_some(), NO_FRAME);
         let film = std::mem::take(&mut *lock(&film));
         Ok(film)
     }

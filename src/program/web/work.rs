@@ -16,9 +16,9 @@ use histeq::Named;
 use histeq::spec::Look;
 use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
-use histeq_media::sys::Name;
+use histeq_media::sys::{Name, open_without_links};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_DISPOSITION, HeaderValue, RANGE};
+use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -27,10 +27,14 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 /// Files that are held open for those who look at them.
 const MAX_OPEN: usize = 2;
+
+/// One is opened at a time. Who waits for that holds no thread.
+static OPENING: Semaphore = Semaphore::const_new(1);
 
 /// Most files of one request.
 const MAX_ORDERED: usize = 500;
@@ -133,10 +137,10 @@ impl Work {
         Ok(file.beside(made, its_type))
     }
 
-    /// The file that is played.
+    /// The file that is played. It had no links in its name when it was listed.
     fn played(&self, shown: Shown) -> Result<PathBuf> {
         match shown {
-            Shown::File(number) => Ok(self.shelf.file(number)?.0.url.path().canonicalize()?),
+            Shown::File(number) => Ok(self.shelf.file(number)?.0.url.path().to_owned()),
             Shown::Result(job) => Ok(self.queue.result(job)?.1),
         }
     }
@@ -243,10 +247,11 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
         ("files", Some(file), "play") => play(work, Shown::File(file), request).await,
         ("jobs", Some(job), rest) => shown(work, Shown::Result(job), rest, &query, is_local).await,
         ("files", Some(file), "small.jpg") => {
-            let Ok(_turn) = work.small.turn.acquire().await else { return error(StatusCode::NOT_FOUND, NOTHING) };
-            let make = {
-                let work = work.clone();
-                move |_: &Gone| work.small.jpeg(&work.shelf.file(file)?.0, &work.cancel)
+            // It is never closed. It lasts as long as the thread, which may outlast the connection.
+            let turn = work.small.turn.clone().acquire_owned().await;
+            let make = move |_: &Gone| {
+                let _turn = turn;
+                work.small.jpeg(&work.shelf.file(file)?.0, &work.cancel)
             };
             bodies::made("image/jpeg", make).await
         }
@@ -258,7 +263,13 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
 
 /// What is asked of a file that is looked at.
 async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local: bool) -> Response<Body> {
-    match spawn_blocking(move || work.view(shown)).await {
+    // It is never closed.
+    let turn = OPENING.acquire().await;
+    let view = move || {
+        let _turn = turn;
+        work.view(shown)
+    };
+    match spawn_blocking(view).await {
         Ok(Ok(file)) => routes::answer_file(file, rest, Some(query), is_local).await,
         Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being shown"),
@@ -268,7 +279,7 @@ async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local:
 /// A film as it is, or a part of it: nothing is decoded.
 async fn play(work: Arc<Work>, shown: Shown, request: Request<Incoming>) -> Response<Body> {
     match spawn_blocking(move || work.played(shown)).await {
-        Ok(Ok(file)) => bodies::file(file, request.method(), request.headers()).await,
+        Ok(Ok(file)) => bodies::file((file, open_without_links), request.method(), request.headers()).await,
         Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being played"),
     }
@@ -281,17 +292,12 @@ async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Re
         Err(wrong) => return error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
     };
     let name = Name::from(output.file_name().unwrap_or_default()).to_string();
-    // Who takes a part may never take the rest.
-    let is_whole = !request.headers().contains_key(RANGE);
     let ended = {
         let output = output.clone();
-        move || {
-            if is_whole {
-                work.uploads.downloaded(&output)
-            }
-        }
+        move || work.uploads.downloaded(&output)
     };
-    let mut response = bodies::file_with_end(output, request.method(), request.headers(), ended).await;
+    let mut response =
+        bodies::file_with_end((output, open_without_links), request.method(), request.headers(), ended).await;
     let disposition = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&name, NON_ALPHANUMERIC));
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {
         response.headers_mut().insert(CONTENT_DISPOSITION, disposition);

@@ -362,14 +362,18 @@ fn iptc_and_comments_stay_in_jpeg_and_are_else_named() {
     // A block ahead of it, whose length is odd.
     let blocks = [b"8BIM\x04\x0c\0\0\0\0\0\x03old\0".as_slice(), b"8BIM\x04\x04\0\0\0\0\0\x0c", caption].concat();
     let mut bytes = dir.read("plain.jpg");
-    bytes
-        .splice(2..2, [segment(0xfe, b"by hand"), segment(0xed, &[b"Photoshop 3.0\0", &blocks[..]].concat())].concat());
+    let blocks = segment(0xed, &[b"Photoshop 3.0\0", &blocks[..]].concat());
+    bytes.splice(2..2, [segment(0xfe, b"by hand"), segment(0xfe, b"twice"), blocks].concat());
     dir.write("photo.jpg", &bytes);
     for (input, output) in [("photo.jpg", "out.jpg"), ("out.jpg", "again.jpg")] {
         dir.succeeds(&format!("--backend cpu --strict {input} {output}"));
         let bytes = dir.read(output);
         assert!(has(&bytes, b"by hand") && has(&bytes, caption), "{output}");
         assert!(!has(&bytes, b"old\0"), "other blocks tell of the old picture");
+        assert!(!has(&bytes, b"Lavc"), "{output}");
+        let place = |text: &[u8]| bytes.windows(text.len()).position(|window| window == text);
+        let order = [&b"histeq-video "[..], b"by hand", b"twice"].map(place);
+        assert!(order.is_sorted() && order[0].is_some(), "readers show the last comment: {order:?}");
     }
     let words = ["does not say what photo.jpg says", "IPTC", "comment of JPEG"];
     dir.run("--backend cpu --strict photo.jpg out.png").fails().says(&words);

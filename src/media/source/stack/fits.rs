@@ -8,8 +8,9 @@ use super::positioned::Positioned;
 use super::tiff::interleaved;
 use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
 use crate::ffmpeg::Metadata;
-use crate::image_file::fits::{CARD, is_of_storage, key_of};
+use crate::image_file::fits::{CARD, is_of_storage, key_of, name_of};
 use anyhow::{Context, Result, bail, ensure};
+use std::collections::HashSet;
 use std::fs::File;
 
 /// Bytes of a block.
@@ -27,14 +28,20 @@ const UNSIGNED: f64 = 32768.0;
 struct Fits {
     file: Positioned,
     pages: Vec<Plane>,
-    /// The cards of the header that do not describe its layout.
+    /// The first header, which holds for the whole file.
+    primary: Header,
+    /// The place of the header that was read last, and the cards that hold for its image.
+    header: u64,
     cards: Vec<u8>,
 }
 
 /// Where a picture lies, and what its samples are.
 #[derive(Clone)]
 struct Plane {
-    at: u64,
+    /// The place of its header: headers of all images could fill the memory.
+    header: u64,
+    /// The place of its samples.
+    place: u64,
     size: (usize, usize),
     channels: usize,
     /// Bits of a sample; less than zero for floating point.
@@ -70,9 +77,18 @@ impl Header {
 
     /// What an image with this header says of itself: also what holds for all of the `file`, unless it has its own.
     fn within(&self, file: &Header) -> Self {
-        let is_other = |key: &str| self.text(key).is_none();
-        let lines = file.lines.iter().filter(|(key, _)| is_other(key)).cloned();
-        let cards = file.cards.chunks_exact(CARD).filter(|card| is_other(key_of(card))).flatten();
+        let keys: HashSet<&str> = self.lines.iter().map(|(key, _)| key.as_str()).collect();
+        let lines = file.lines.iter().filter(|(key, _)| !keys.contains(key.as_str())).cloned();
+        let own: HashSet<&[u8]> = self.cards.chunks_exact(CARD).map(name_of).collect();
+        let mut is_kept = true;
+        let cards = file.cards.chunks_exact(CARD).filter(|card| {
+            // The rest of a long text goes with its begin.
+            if key_of(card) != "CONTINUE" {
+                is_kept = !own.contains(name_of(card));
+            }
+            is_kept
+        });
+        let cards = cards.flatten();
         Header {
             lines: self.lines.iter().cloned().chain(lines).collect(),
             cards: self.cards.iter().chain(cards).copied().collect(),
@@ -115,7 +131,7 @@ fn header(file: &mut Positioned, offset: u64) -> Result<(Header, u64)> {
 /// The images of the file that have the size of the first one.
 pub fn found(file: File) -> Result<Found> {
     let mut file = Positioned::new(file)?;
-    let (mut offset, mut pages, mut said) = (0, Vec::<Plane>::new(), Header::default());
+    let (mut offset, mut pages, mut primary) = (0, Vec::<Plane>::new(), Header::default());
     while offset < file.length && pages.len() < MAX_PICTURES {
         let (header, begin) = match header(&mut file, offset) {
             Ok(found) => found,
@@ -140,26 +156,28 @@ pub fn found(file: File) -> Result<Found> {
         let bytes = more.checked_mul(each).zip(all).and_then(|(more, all)| more.checked_add(all)?.checked_mul(groups));
         let bytes = bytes.context("a size that no file has")?;
         let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
-        if offset == 0 || is_image && pages.is_empty() {
-            said = header.within(&said);
-        }
         if let Some(all) = all.filter(|all| is_image && *all > 0) {
-            add(&mut pages, &header, begin, &lengths, (bits, each, all))?;
+            add(&mut pages, &header, [offset, begin], &lengths, (bits, each, all))?;
+        }
+        if offset == 0 {
+            primary = header;
         }
         let next = begin.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(BLOCK));
         offset = next.context("a size that no file has")?;
     }
-    ensure!(!pages.is_empty(), "no image in it (compressed ones are not read: funpack makes others of them)");
+    let first = pages.first().context("no image in it (compressed ones are not read: funpack makes others of them)")?;
+    let first = first.header;
+    let said = header(&mut file, first)?.0.within(&primary);
     let (count, metadata) = (pages.len(), said.metadata());
-    let pages = Box::new(Fits { file, pages, cards: said.cards });
+    let pages = Box::new(Fits { file, pages, primary, header: first, cards: said.cards });
     Ok(Found { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
 }
 
-/// Adds the pictures of an image.
+/// Adds the pictures of an image whose header and samples are at these places.
 fn add(
     pages: &mut Vec<Plane>,
     header: &Header,
-    begin: u64,
+    [offset, begin]: [u64; 2],
     lengths: &[u64],
     (bits, each, all): (i64, u64, u64),
 ) -> Result<()> {
@@ -172,7 +190,8 @@ fn add(
     let of_picture = lengths[0] * lengths[1] * each * channels as u64;
     for picture in 0..(all / of_picture).min((MAX_PICTURES - pages.len()) as u64) {
         pages.push(Plane {
-            at: begin + picture * of_picture,
+            header: offset,
+            place: begin + picture * of_picture,
             size,
             channels,
             bits,
@@ -184,12 +203,25 @@ fn add(
     Ok(())
 }
 
+impl Fits {
+    /// Reads the cards that hold for the image whose header is at this place.
+    fn read_cards(&mut self, place: u64) -> Result<()> {
+        // Planes of a cube share it.
+        if place != self.header {
+            self.cards = header(&mut self.file, place)?.0.within(&self.primary).cards;
+            self.header = place;
+        }
+        Ok(())
+    }
+}
+
 impl Pages for Fits {
     fn page(&mut self, number: usize) -> Result<Page> {
-        let Plane { at: offset, size, channels, bits, zero, scale, blank } =
+        let Plane { header, place, size, channels, bits, zero, scale, blank } =
             self.pages.get(number).context("no such picture")?.clone();
+        self.read_cards(header)?;
         let samples = check_room(size, channels)?;
-        let bytes = self.file.bytes(offset, samples * (bits.unsigned_abs() / 8) as usize)?;
+        let bytes = self.file.bytes(place, samples * (bits.unsigned_abs() / 8) as usize)?;
         let number = |stored: f64| zero + scale * stored;
         let whole = |stored: i64| if blank == Some(stored) { f64::NAN } else { number(stored as f64) };
         let is_plain = scale == 1.0 && blank.is_none();

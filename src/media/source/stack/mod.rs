@@ -21,6 +21,7 @@ pub(super) use positioned::Positioned;
 
 use crate::ffmpeg::{Error, GivePackets, Metadata, OpenImage, Packet, Rational, Sequence, note_activity};
 use crate::image_file::About;
+use crate::image_file::fits::{CARD, key_of};
 use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::source::file::FileInput;
 use crate::source::options::{InputOptions, check_size};
@@ -225,10 +226,13 @@ impl Stack {
     fn frame(&mut self, number: u64) -> Result<Vec<u8>> {
         let page = self.found.pages.page(usize::try_from(number)?)?;
         ensure!((page.size, page.channels) == (self.size, self.channels), "of another size or kind than the first one");
-        let cards = self.found.pages.cards();
+        // The new samples have no unit.
+        let cards = self.found.pages.cards().chunks_exact(CARD);
+        let cards = cards.filter(|card| self.range.is_none() || key_of(card) != "BUNIT");
+        let cards: Vec<u8> = cards.flatten().copied().collect();
         if let Some(tells) = self.tells.as_ref().filter(|_| !cards.is_empty()) {
             // Who has ended does not listen.
-            let _ = tells.send((i64::try_from(number).ok(), About::from_cards(cards.to_vec())));
+            let _ = tells.send((i64::try_from(number).ok(), About::from_cards(cards)));
         }
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
         Ok(match (page.samples, self.range) {

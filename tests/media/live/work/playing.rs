@@ -64,6 +64,7 @@ fn a_film_and_its_result_are_played_whole_or_in_the_part_that_is_asked_for() {
             ("bytes=-5", length - 5, length),
             ("bytes=-99999999999", 0, length),
             ("bytes=7-99999999999", 7, length),
+            ("bytes=7-18446744073709551615", 7, length),
         ] {
             let answer = part(asked);
             assert!(answer.status == 206 && answer.body == bytes[begin..end], "{asked}: {}", answer.head);
@@ -71,12 +72,22 @@ fn a_film_and_its_result_are_played_whole_or_in_the_part_that_is_asked_for() {
             assert!(answer.head.contains(&said), "{asked}: {}", answer.head);
         }
         let behind = format!("bytes={length}-");
-        for asked in
-            [behind.as_str(), "bytes=20-10", "bytes=-0", "bytes=0-1,5-6", "bytes=0-18446744073709551615", "lines=1-2"]
-        {
+        for asked in [behind.as_str(), "bytes=20-10", "bytes=-0"] {
             let answer = part(asked);
             assert_eq!(answer.status, 416, "{asked}");
             assert!(answer.head.contains(&format!("content-range: bytes */{length}")), "{asked}: {}", answer.head);
+        }
+        // What is not understood, or may be of another file by now, is not a part.
+        for asked in [
+            "bytes=0-1,5-6",
+            "bytes=-",
+            "bytes=+1-5",
+            "lines=1-2",
+            "bytes=0-9\r\nIf-Range: \"1\"",
+            "bytes=0-1\r\nRange: bytes=5-6",
+        ] {
+            let answer = part(asked);
+            assert!(answer.status == 200 && answer.body == bytes, "{asked}: {}", answer.head);
         }
         let head = served.ask("HEAD", &path, "Range: bytes=10-19\r\n", "");
         assert_eq!((head.status, head.body.len()), (200, 0), "{}", head.head);
@@ -104,10 +115,52 @@ fn nothing_but_what_is_listed_is_played() {
         assert_eq!(served.get(&format!("/api/work/files/{number}/play")).status, 404, "{number}");
     }
     assert_eq!(served.get("/api/work/jobs/1/play").status, 404);
-    std::fs::remove_file(dir.path("clips/in.mkv")).expect("it was there");
-    symlink(dir.path("secret.mkv"), dir.path("clips/in.mkv")).expect("a link");
-    let answer = served.get(&format!("/api/work/files/{film}/play"));
-    assert_eq!((answer.status, answer.text().contains("SECRET")), (404, false));
+    // A link that has come since is not followed, not even to what may be seen.
+    std::fs::rename(dir.path("clips/in.mkv"), dir.path("clips/more/in.mkv")).expect("it was there");
+    let play = format!("/api/work/files/{film}/play");
+    for place in ["secret.mkv", "clips/more/in.mkv"] {
+        symlink(dir.path(place), dir.path("clips/in.mkv")).expect("a link");
+        let answer = served.get(&play);
+        assert_eq!((answer.status, answer.text().contains("SECRET")), (404, false), "{place}");
+        std::fs::remove_file(dir.path("clips/in.mkv")).expect("it was there");
+    }
+    std::fs::rename(dir.path("clips/more/in.mkv"), dir.path("clips/in.mkv")).expect("it was there");
+    assert_eq!(served.get(&play).status, 200);
+    served.ends();
+}
+
+#[test]
+fn a_film_is_played_while_many_pictures_are_asked_for() {
+    let dir = Dir::new();
+    noisy_clip(&dir, "clips/noisy.mkv");
+    let served = Served::work(&dir, "--web=0 clips");
+    let file = format!("/api/work/files/{}", served.entry("noisy.mkv")["number"]);
+    // It is open.
+    assert_eq!(served.get(&file).status, 200);
+    let askers: Vec<TcpStream> = (0..8)
+        .map(|index| {
+            let mut asker = TcpStream::connect(&served.address).expect("a connection");
+            let path = format!("{file}/noise.jpg?at={}&look=night", 0.16 * f64::from(index));
+            let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", served.address);
+            asker.write_all(head.as_bytes()).expect("a request");
+            asker
+        })
+        .collect();
+    let part = served.ask("GET", &format!("{file}/play"), "Range: bytes=0-9\r\n", "");
+    let answered = askers.iter().filter(|asker| {
+        asker.set_nonblocking(true).expect("a socket");
+        asker.peek(&mut [0]).is_ok()
+    });
+    let answered = answered.count();
+    assert_eq!((part.status, &part.body[..]), (206, &dir.read("clips/noisy.mkv")[..10]));
+    assert!(answered <= 2, "{answered} pictures came first");
+    for mut asker in askers {
+        asker.set_nonblocking(false).expect("a socket");
+        asker.set_read_timeout(Some(PATIENCE)).expect("a time");
+        let mut answer = Vec::new();
+        asker.read_to_end(&mut answer).expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 200 "), "{}", String::from_utf8_lossy(&answer));
+    }
     served.ends();
 }
 
@@ -188,6 +241,12 @@ fn a_picture_comes_with_its_noise_first_and_a_part_shows_what_goes() {
     }
     // A part for which there is no room is as large as the picture.
     assert_eq!(shown("noise.jpg?columns=99999&").len(), 2 * 640 * 240);
+    // Behind the begin of the last frame, and behind the end.
+    for (what, time) in ["frame.jpg", "noise.jpg"].into_iter().flat_map(|what| [(what, "1.59"), (what, "5")]) {
+        let answer = served.get(&format!("{file}/{what}?at={time}&look=night"));
+        let said = json!({ "error": "there is no frame at that time" });
+        assert_eq!((answer.status, answer.json()), (500, said), "{what} {time}");
+    }
     for wrong in ["noise.jpg?x=2", "noise.jpg?y=a", "noise.jpg?columns=-1", "frame.jpg?noise=gone"] {
         assert_eq!(served.get(&format!("{file}/{wrong}")).status, 400, "{wrong}");
     }
