@@ -1,13 +1,14 @@
 //! Runs pictures through a chain of libavfilter's filters.
 #![allow(unsafe_code, reason = "FFI")]
 
-use super::fields::{Fields, hides_fields, is_scaler};
+use super::fields::{Effect, Fields, are_deinterlacers, hides_fields, is_scaler};
 use super::{Decoded, Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, rescale, text};
 use crate::sys::{Name, note_chain};
 use ffmpeg_next::filter::{self, Context, Graph};
 use ffmpeg_next::{Rational, ffi};
 use histeq::frame::limits;
-use std::ptr::null_mut;
+use std::ffi::CStr;
+use std::ptr::{null, null_mut};
 
 /// The pictures that enter or leave a [`FilterGraph`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +53,8 @@ const STILL: &str = "cube";
 /// The time of that picture: earlier than all others, so that none is without it.
 const BEFORE_ALL: i64 = -(1 << 40);
 
-/// How the middle of a picture is written.
-const MIDDLE: [&str; 4] = ["(in_h-out_h)/2", "(ih-oh)/2", "(out_h-in_h)/2", "(oh-ih)/2"];
+/// Less than any level of messages that are shown.
+const UNHEARD: i32 = 64;
 
 /// Adds the filters of a chain, which need not be text, between the filters `sources` and the filter `out`.
 fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Error> {
@@ -174,40 +175,99 @@ fn fields_behind(graph: &Graph, are_scaled_apart: bool) -> Fields {
     for filter in filters(graph) {
         if let Some([ahead, behind]) = links(filter) {
             let (name, rows) = (name_of(filter), [ahead.h, behind.h]);
-            fields.pass(&name, rows, rows_moved(filter, &name, [ahead, behind]), are_scaled_apart);
+            fields.pass(&name, rows, &effect(filter, &name, [ahead, behind]), are_scaled_apart);
         }
     }
     fields
 }
 
-/// How far a filter brings rows of luma, and of chroma, down or up, if it does and that is known.
-fn rows_moved(
-    filter: &ffi::AVFilterContext,
-    name: &str,
-    [ahead, behind]: [&ffi::AVFilterLink; 2],
-) -> Option<[usize; 2]> {
-    let step = rows_of_chroma(ahead);
-    let rows = ahead.h as usize;
+/// An option of a filter, which is a number.
+fn number(filter: &ffi::AVFilterContext, key: &CStr) -> Option<f64> {
+    let mut value = 0.0;
+    // SAFETY: a configured filter has its options; those that it lacks are an error.
+    check(unsafe { ffi::av_opt_get_double(filter.priv_, key.as_ptr(), 0, &mut value) }).ok()?;
+    Some(value)
+}
+
+/// An option of a filter, as text.
+fn option_text(filter: &ffi::AVFilterContext, key: &CStr) -> Option<String> {
+    let mut value = null_mut();
+    // SAFETY: a configured filter has its options; those that it lacks are an error. The text is a copy.
+    unsafe {
+        check(ffi::av_opt_get(filter.priv_, key.as_ptr(), 0, &mut value)).ok()?;
+        let owned = text(value.cast_const().cast());
+        ffi::av_free(value.cast());
+        Some(owned)
+    }
+}
+
+/// What a filter of a configured graph does to rows as it is set.
+fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink; 2]) -> Effect {
+    let [ahead, behind] = links;
+    let steps = links.map(rows_of_chroma);
+    let all = |keys: &[&CStr], fits: fn(f64) -> bool| keys.iter().all(|key| number(filter, key).is_some_and(fits));
+    let (is_even, is_zero, is_unset) = (|by: f64| by % 2.0 == 0.0, |by: f64| by == 0.0, |value: f64| value == -1.0);
+    let keeps_rows = ahead.h == behind.h && steps[0] == steps[1];
+    let is_kept = match name {
+        "chromashift" => all(&[c"cbv", c"crv"], is_even),
+        "rgbashift" => all(&[c"rv", c"gv", c"bv", c"av"], is_even),
+        "scroll" => all(&[c"v", c"vpos"], is_zero),
+        "gblur" => all(&[c"sigmaV"], is_zero),
+        // Configured, it is 0 where pictures are turned after all.
+        "transpose" => !all(&[c"passthrough"], is_zero),
+        // Other colours are those of luma and chroma together.
+        "colormatrix" | "colorspace" => keeps_rows && steps[0] == 1,
+        "zscale" => keeps_rows && (steps[0] == 1 || all(&[c"m", c"p", c"t", c"c"], is_unset)),
+        _ => is_scaler(name) && keeps_rows,
+    };
     match name {
-        "vflip" => Some([rows - 1, rows.div_ceil(step) - 1]),
-        "crop" | "pad" => {
-            let mut place = std::ptr::null_mut();
-            // SAFETY: both filters have this option, a text, of which there is a copy then.
-            let place = unsafe {
-                check(ffi::av_opt_get(filter.priv_, c"y".as_ptr(), 0, &mut place)).ok()?;
-                let owned = text(place.cast_const().cast());
-                ffi::av_free(place.cast());
-                owned
-            };
-            let row = match place.parse::<f64>() {
-                Ok(row) if row >= 0.0 => row as usize,
-                Err(_) if !MIDDLE.contains(&place.as_str()) => return None,
-                _ => ahead.h.abs_diff(behind.h) as usize / 2,
-            };
-            // Rows that share chroma stay together.
-            Some([row / step * step, row / step])
+        _ if is_kept => Effect::Kept,
+        "vflip" => Effect::Moved([ahead.h as usize - 1, (ahead.h as usize).div_ceil(steps[0]) - 1]),
+        "crop" | "pad" => row_moved(filter, name == "pad", links).map_or(Effect::MovedSomewhere, |row| {
+            // Rows that share chroma stay together, unless told otherwise.
+            let is_exact = number(filter, c"exact").is_some_and(|exact| exact != 0.0);
+            Effect::Moved([if is_exact { row } else { row / steps[0] * steps[0] }, row / steps[0]])
+        }),
+        "pp" if option_text(filter, c"subfilters").is_some_and(|filters| are_deinterlacers(&filters)) => {
+            Effect::Deinterlaced
         }
-        _ => None,
+        _ => Effect::Usual,
+    }
+}
+
+/// The row at which `crop` begins or `pad` puts a picture; `None` if it is not the same in all pictures.
+fn row_moved(filter: &ffi::AVFilterContext, is_pad: bool, [ahead, behind]: [&ffi::AVFilterLink; 2]) -> Option<usize> {
+    let [width, height, out_width, out_height] = [ahead.w, ahead.h, behind.w, behind.h].map(f64::from);
+    let names = [c"in_w", c"iw", c"in_h", c"ih", c"out_w", c"ow", c"out_h", c"oh", c"a", c"vsub"];
+    let step = rows_of_chroma(ahead) as f64;
+    let values = [width, width, height, height, out_width, out_width, out_height, out_height, width / height, step];
+    let names: Vec<_> = names.iter().map(|name| name.as_ptr()).chain([null()]).collect();
+    let expression = c_string(option_text(filter, c"y")?);
+    let mut row = 0.0;
+    // SAFETY: texts that end with NUL, and a value for each of the names, of which the last one is null.
+    check(unsafe {
+        ffi::av_expr_parse_and_eval(
+            &mut row,
+            expression.as_ptr(),
+            names.as_ptr(),
+            values.as_ptr(),
+            null(),
+            null(),
+            null(),
+            null(),
+            null_mut(),
+            UNHEARD,
+            null_mut(),
+        )
+    })
+    .ok()?;
+    let beside = ahead.h.abs_diff(behind.h) as usize;
+    match is_pad {
+        _ if row.is_nan() => None,
+        // What does not fit is put into the middle.
+        true if row.trunc() < 0.0 || row.trunc() + height > out_height => Some(beside / 2),
+        true => Some(row as usize),
+        false => Some((row.round_ties_even().max(0.0) as usize).min(beside)),
     }
 }
 
@@ -219,6 +279,8 @@ pub struct FilterGraph {
     input: GraphVideo,
     /// What becomes of fields in it.
     fields: Fields,
+    /// `Some(top field first?)` if the last picture that was sent is interlaced.
+    sent: Option<bool>,
     /// End of the last picture that was sent.
     end: i64,
     /// Whether a filter has ended the video, as `trim` does. Later pictures are dropped.
@@ -267,7 +329,7 @@ impl FilterGraph {
             source.source().close(BEFORE_ALL + 1)?;
         }
         let source = sources.swap_remove(0).1;
-        Ok(FilterGraph { graph, source, input, fields, end: ffi::AV_NOPTS_VALUE, has_ended: false })
+        Ok(FilterGraph { graph, source, input, fields, sent: None, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 
     /// Whether it is for pictures like this one.
@@ -288,6 +350,7 @@ impl FilterGraph {
         let sent = match picture {
             Some(mut picture) => {
                 picture.samples()?;
+                self.sent = picture.interlaced();
                 let one = self.input.frame_rate.map_or(0, |rate| rescale(1, rate.invert(), self.input.time_base));
                 let duration = Some(picture.duration()).filter(|&duration| duration > 0).unwrap_or(one);
                 self.end = picture.time().map_or(ffi::AV_NOPTS_VALUE, |time| time + duration);
@@ -315,7 +378,7 @@ impl FilterGraph {
                 if picture.format().is_rgb() != self.input.format.is_rgb() {
                     picture.tag_converted();
                 }
-                self.fields.mark(&mut picture);
+                self.fields.mark(&mut picture, self.sent);
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
@@ -351,6 +414,11 @@ impl FilterGraph {
     /// What interlaced pictures lose in the filters, if they lose anything.
     pub fn loss_of_fields(&self) -> Option<String> {
         self.fields.loss()
+    }
+
+    /// Whether the field that is shown first may be another one behind the filters.
+    pub fn may_change_order(&self) -> bool {
+        self.fields.may_change_order()
     }
 
     /// The conversions between pixel formats that libavfilter has inserted.

@@ -2,8 +2,8 @@
 
 use super::log::{Cubes, Developed, LogChoice, NamedBy, NamedLog, chain, forget, named_in};
 use crate::ffmpeg::{
-    Conversion, Decoded, Error, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat, first_message,
-    last_message, nearest_format, rescale,
+    Conversion, Decoded, Error, FieldOrder, FilterGraph, GraphVideo, Packet, Picture, Rational, RawFormat,
+    first_message, last_message, nearest_format, rescale,
 };
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
 use crate::sys::Name;
@@ -258,6 +258,9 @@ impl FilteredSource {
         (stream.time_base, stream.frame_rate) = destination;
         if times != 1.0 {
             stream.base_rate = destination.1;
+        }
+        if graph.may_change_order() {
+            stream.field_order = FieldOrder::Unknown;
         }
         stream.sample_aspect_ratio = out.sample_aspect_ratio.or(sample_aspect_ratio);
         input.picture = input.picture.map(|_| (out.format, out.size));

@@ -2,7 +2,7 @@
 
 use crate::support::clips::phone;
 use crate::support::program::Dir;
-use crate::support::reader::encoder_is_here;
+use crate::support::reader::{encoder_is_here, filter_is_here};
 
 const COLUMNS: usize = 64;
 
@@ -179,7 +179,16 @@ fn filters_that_mix_fields_are_named() {
         // The chroma of the other field.
         ("crop=64:44", "crop by 2 rows", true),
         ("pad=64:52:0:2", "pad by 2 rows", true),
+        ("crop=64:40:0:ih/4-10", "crop by 2 rows", true),
+        ("crop=64:40:0:4:exact=1,crop=64:36:0:1:exact=1", "crop by 1 rows", true),
+        ("colormatrix=bt601:bt709", "colormatrix", true),
+        ("chromashift=crv=1", "chromashift", true),
+        ("format=gbrp,rgbashift=rv=1", "rgbashift", true),
+        ("tmix,scale=32:24", "scale", false),
     ] {
+        if !filter_is_here(chain, name.split(' ').next().unwrap_or_default()) {
+            continue;
+        }
         let line = format!("--filter {chain} in.y4m out.mkv");
         let mixes = format!("--filter {chain}: {name} mixes the fields of interlaced pictures");
         let words = [mixes.as_str(), way_out];
@@ -209,5 +218,58 @@ fn an_upside_down_picture_begins_with_the_other_field() {
         assert_eq!(interlaced_frames(&dir, "out.mkv"), [true; 2], "{chain}");
         assert_eq!(dir.frames("out.mkv")[0]["top_field_first"], is_top_first, "{chain}");
         alternate(&middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48), luma, chain);
+    }
+}
+
+#[test]
+fn filters_that_leave_rows_where_they_are_are_not_named() {
+    let dir = Dir::new();
+    interlaced(&dir, "420mpeg2", 48, [60, 180], [90, 210]);
+    for chain in [
+        "scroll=h=0.1",
+        "transpose=passthrough=landscape",
+        "chromashift=cbh=2:crv=2",
+        "zscale=32:48",
+        "crop=64:40:0:-2",
+        "crop=64:40:0:ih/12",
+        "pad=64:ih+8:0:oh/2-ih/2",
+        "tmix",
+        "lagfun",
+        "maskfun",
+    ] {
+        if !filter_is_here(chain, chain.split('=').next().unwrap_or_default()) {
+            continue;
+        }
+        dir.succeeds(&format!("{AS_IT_IS} --strict --filter {chain} in.y4m out.mkv"));
+        let frames = dir.frames("out.mkv");
+        assert!(!frames.is_empty(), "{chain}");
+        for frame in frames {
+            assert_eq!((&frame["interlaced_frame"], &frame["top_field_first"]), (&1.into(), &1.into()), "{chain}");
+        }
+    }
+    // It makes frames itself.
+    if filter_is_here("fields by pp", "pp") {
+        dir.succeeds(&format!("{AS_IT_IS} --strict --filter pp=lb in.y4m out.mkv")).never_says("yadif");
+    }
+    let line = format!("{AS_IT_IS} --filter crop=64:40:0:2*n in.y4m out.mkv");
+    dir.succeeds(&line).says(&["crop may exchange the fields of interlaced pictures"]);
+}
+
+#[test]
+fn the_order_of_fields_follows_the_filters_whatever_the_stream_says() {
+    let dir = Dir::new();
+    interlaced(&dir, "422", 48, [60, 180], [90, 210]);
+    // It is "tb" here.
+    dir.ffmpeg("-i in.y4m -vf setfield=tff -c:v ffv1 -flags +ilme+ildct -field_order tb in.mkv");
+    for (chain, is_top_first, order) in [
+        ("hflip", 1, "tb"),
+        ("vflip", 0, "bb"),
+        ("crop=64:40:0:ih/4-9", 0, "bb"),
+        ("pad=64:ih+2:0:oh/2-ih/2", 0, "bb"),
+        ("crop=64:40:0:-1", 1, "tb"),
+    ] {
+        dir.succeeds(&format!("{AS_IT_IS} --strict --filter {chain} in.mkv out.mkv"));
+        assert_eq!(dir.frames("out.mkv")[0]["top_field_first"], is_top_first, "{chain}");
+        assert_eq!(dir.streams("out.mkv")[0]["field_order"], order, "{chain}");
     }
 }

@@ -79,12 +79,12 @@ impl Header {
     fn within(&self, file: &Header) -> Self {
         let keys: HashSet<&str> = self.lines.iter().map(|(key, _)| key.as_str()).collect();
         let lines = file.lines.iter().filter(|(key, _)| !keys.contains(key.as_str())).cloned();
-        let own: HashSet<&[u8]> = self.cards.chunks_exact(CARD).map(name_of).collect();
+        let names: HashSet<&[u8]> = self.cards.chunks_exact(CARD).map(name_of).collect();
         let mut is_kept = true;
         let cards = file.cards.chunks_exact(CARD).filter(|card| {
             // The rest of a long text goes with its begin.
             if key_of(card) != "CONTINUE" {
-                is_kept = !own.contains(name_of(card));
+                is_kept = !names.contains(name_of(card));
             }
             is_kept
         });
