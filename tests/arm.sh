@@ -25,7 +25,8 @@ rustup --quiet target add $target
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-Clink-arg=--sysroot=$debian -Clink-arg=-Wl,--allow-shlib-undefined"
 CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER
-export PKG_CONFIG_ALLOW_CROSS=1 PKG_CONFIG_SYSROOT_DIR=$debian PKG_CONFIG_LIBDIR=$debian/$libraries/pkgconfig
+export PKG_CONFIG_ALLOW_CROSS_aarch64_unknown_linux_gnu=1 PKG_CONFIG_SYSROOT_DIR_aarch64_unknown_linux_gnu=$debian
+export PKG_CONFIG_LIBDIR_aarch64_unknown_linux_gnu=$debian/$libraries/pkgconfig
 export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=--sysroot=$debian CFLAGS_aarch64_unknown_linux_gnu=--sysroot=$debian
 export QEMU_LD_PREFIX=$debian
 built=target/$target/debug folder=$(mktemp -d)

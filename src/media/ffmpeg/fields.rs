@@ -53,7 +53,7 @@ pub(super) enum Effect {
     Kept,
     /// It makes frames of fields.
     Deinterlaced,
-    /// It brings luma and chroma down or up by so many rows.
+    /// It moves luma, and chroma, by these numbers of rows.
     Moved([usize; 2]),
     /// As that, by a number of rows that only the filter knows.
     MovedSomewhere,

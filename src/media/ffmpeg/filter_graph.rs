@@ -135,7 +135,7 @@ fn scale_by_fields(graph: &mut Graph) -> Result<(), Error> {
 
 /// The filters of a graph, in the order in which they were added.
 fn filters(graph: &Graph) -> impl Iterator<Item = &ffi::AVFilterContext> {
-    // SAFETY: the graph has so many filters, and keeps them.
+    // SAFETY: the graph's array has `nb_filters` filters, which live as long as the graph.
     unsafe {
         let graph = &*graph.as_ptr();
         (0..graph.nb_filters as usize).map(move |index| &**graph.filters.add(index))

@@ -1,7 +1,7 @@
 //! The metadata of files that each container keeps. The warning about what is lost, and the table in `docs/files.md`,
 //! come from this table.
 
-use super::metadata::{is_ours, service, timecode};
+use super::metadata::{MP4_KEYS, is_ours, service, timecode};
 use crate::ffmpeg::{
     Container, Encoder, Media, Picture, Programme, Rational, Signalling, Stream, Unshown, VideoFormat,
 };
@@ -90,31 +90,11 @@ impl FileMetadata {
     }
 }
 
-/// Texts about a film that are missed. Others tell of the file.
-const TEXTS: [&str; 20] = [
-    "title",
-    "artist",
-    "album_artist",
-    "composer",
-    "album",
-    "date",
-    "comment",
-    "genre",
-    "copyright",
-    "grouping",
-    "lyrics",
-    "description",
-    "synopsis",
-    "show",
-    "episode_id",
-    "keywords",
-    "track",
-    "make",
-    "model",
-    "creation_time",
-];
+/// Keys of mp4 that are no texts about a film, or that the warning names by themselves.
+const OTHER_KEYS: [&str; 7] =
+    ["hd_video", "media_type", "gapless_playback", "compilation", "rating", "location", "timecode"];
 
-/// Those for which containers with a few of them have a place.
+/// Keys of texts that containers with fields for a few texts have.
 const COMMON_KEYS: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
 
 /// Metadata of how a picture is stored, which does not apply to another file of it.
@@ -269,9 +249,10 @@ fn lost_texts(media: &Media, container: Container) -> Option<String> {
         "mxf" => key == "creation_time",
         _ => false,
     };
+    let is_text = |key: &str| MP4_KEYS.contains(&key) && !OTHER_KEYS.contains(&key);
     let said = media.metadata.iter().filter(|(_, text)| !text.is_empty() && !is_ours(text));
     let said = said.map(|(key, _)| key.to_ascii_lowercase());
-    let keys: Vec<String> = said.filter(|key| TEXTS.contains(&key.as_str()) && !has_place(key)).collect();
+    let keys: Vec<String> = said.filter(|key| is_text(key) && !has_place(key)).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     (!keys.is_empty()).then(|| format!("texts{}", listed(&keys)))
 }

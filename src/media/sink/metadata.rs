@@ -24,7 +24,7 @@ const OLD_FILE_KEYS: &[&str] = &[
 const MAX_REORDERING: i64 = 500_000;
 
 /// The keys that mp4 has fields for; others need its key-value form.
-const MP4_KEYS: &[&str] = &[
+pub(super) const MP4_KEYS: &[&str] = &[
     "title",
     "artist",
     "album_artist",

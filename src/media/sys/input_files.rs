@@ -282,7 +282,7 @@ fn is_of_template(parts: &[&[u8]], name: &[u8]) -> bool {
     (1..=digits).any(|count| is_of_template(rest, &name[count..]))
 }
 
-/// At most so many bytes of the text of this file, if it is a list.
+/// The first `bytes` bytes of this file, if it is a list.
 fn text_of_list(path: &Path, is_list: bool, bytes: u64) -> Option<Vec<u8>> {
     let (file, mut text) = (open_regular(path).ok()?, Vec::new());
     (&file).take(BEGINNING.min(bytes)).read_to_end(&mut text).ok()?;

@@ -78,6 +78,16 @@ impl Served {
         job
     }
 
+    /// Uploads a film, and has a file made of it: its job, which is done.
+    #[track_caller]
+    fn made_of_upload(&self, film: &[u8]) -> u64 {
+        let given = self.give("in.mkv", film, BYTES).json();
+        let files = json!({ "files": [given["number"]], "chosen": chosen("haze", "keep") });
+        let job = self.send("POST", "/api/work/jobs", &files).json()["jobs"][0].as_u64().expect("a job");
+        self.until_job(job, "done");
+        job
+    }
+
     fn give(&self, name: &str, bytes: &[u8], headers: &str) -> Answer {
         let (host, length) = (&self.address, bytes.len());
         let head = format!(
@@ -545,10 +555,7 @@ fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
     let dir = Dir::new();
     dark_clip(&dir, "in.mkv");
     let served = Served::work(&dir, "--web=0 .");
-    let given = served.give("in.mkv", &dir.read("in.mkv"), BYTES).json();
-    let files = json!({ "files": [given["number"]], "chosen": chosen("haze", "keep") });
-    let job = served.send("POST", "/api/work/jobs", &files).json()["jobs"][0].as_u64().expect("a job");
-    served.until_job(job, "done");
+    let job = served.made_of_upload(&dir.read("in.mkv"));
     let part = served.ask("GET", &format!("/api/work/jobs/{job}/download"), "Range: bytes=-1\r\n", "");
     assert_eq!((part.status, part.body.len()), (206, 1));
     // Half of a file, whose sender does not go.

@@ -11,7 +11,7 @@ fn noisy_clip(dir: &Dir, file: &str) {
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=640x360:rate=25 -vf {picture} -frames:v 40 -c:v ffv1 {file}"));
 }
 
-/// A part of a gray picture of so many columns.
+/// The part of a gray picture that begins at this place and has this size.
 fn part_of(picture: &[u8], width: usize, (left, top): (usize, usize), (columns, rows): (usize, usize)) -> Vec<u8> {
     let row = |y: usize| picture[y * width + left..][..columns].iter().copied();
     (top..top + rows).flat_map(row).collect()
@@ -190,10 +190,7 @@ fn a_result_that_was_played_or_asked_for_its_head_was_not_downloaded() {
     let dir = Dir::new();
     dark_clip(&dir, "in.mkv");
     let served = Served::work(&dir, "--web=0 .");
-    let given = served.give("in.mkv", &dir.read("in.mkv"), BYTES).json();
-    let files = json!({ "files": [given["number"]], "chosen": chosen("haze", "keep") });
-    let job = served.send("POST", "/api/work/jobs", &files).json()["jobs"][0].as_u64().expect("a job");
-    served.until_job(job, "done");
+    let job = served.made_of_upload(&dir.read("in.mkv"));
     for (method, what) in [("HEAD", "download"), ("GET", "play"), ("HEAD", "play")] {
         assert_eq!(served.ask(method, &format!("/api/work/jobs/{job}/{what}"), "", "").status, 200, "{method} {what}");
     }
