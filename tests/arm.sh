@@ -39,9 +39,8 @@ step() {
     echo "-- $SECONDS s"
 }
 # Without a compiler, each run of a test starts the program by itself: a loaded one is for this machine's architecture.
-run_tests() {
-    CC=/nonexistent cargo test --quiet --locked --workspace --target $target "$@"
-}
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="env CC=/nonexistent"
+run_tests() { cargo test --quiet --locked --workspace --target $target "$@"; }
 
 # The numbers of the calls that decoders may use: the program's, and those of the kernel's headers for Arm.
 numbers_of_calls() {
