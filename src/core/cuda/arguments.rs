@@ -313,7 +313,7 @@ impl Modifiers {
         Modifiers {
             frames,
             samples: task.samples as u32,
-            varies: (parameters.region == spec::Region::Auto).into(),
+            varies: task.samples_vary.into(),
             cap: Modifiers::cap(task),
             bins: if bins == task.levels.count() { 0 } else { bins as u32 },
             gain: tone.max_gain.to_256ths().unwrap_or(0),

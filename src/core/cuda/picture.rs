@@ -227,7 +227,7 @@ impl DevicePicture {
             Some((tiles, bins)) => self.make_tile_curves(history, task, tiles, bins)?,
             None => {
                 self.count(task)?;
-                if everything && !windowed {
+                if everything && !windowed && !readback.counts.is_empty() {
                     self.copy_counts(&readback)?;
                 }
                 self.make_curve(history, task)?;
@@ -418,6 +418,10 @@ impl DevicePicture {
         let place = gpu.kernels.tile_map()?.place((&tiles, bins), task);
         self.prepare_local(tiles, bins, place)?;
         let readback = ReadbackLayout::new(&self.layout, task);
+        if let Some(counts) = &task.counts {
+            self.take_counts(counts, task)?;
+            return gpu.kernels.tile_curves()?.launch(self, history, task);
+        }
         if !readback.counts.is_empty() {
             // No kernel of tiles uses these counts, and clears them.
             self.count(task)?;
@@ -489,23 +493,35 @@ impl DevicePicture {
     /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window.
     /// The picture has the layout [`BufferLayout::for_counts`].
     pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
-        let (gpu, stream) = (self.gpu.clone(), self.stream.clone());
+        let gpu = self.gpu.clone();
         task.assert_suits(&self.layout);
-        match (counts, task.tiles(&self.layout)) {
-            (Counts::Tiles { tiles, .. }, Some((grid, bins))) if tiles.counts().len() == grid.count() * bins => {
-                self.prepare_local(grid, bins, CurvePlace::ThroughCaches)?;
-                let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
-                let local = self.local.as_mut().expect("made above");
-                stream.memcpy_htod(&counts, &mut local.counts).doing("copying to the device")?;
+        match task.tiles(&self.layout) {
+            Some((tiles, bins)) => {
+                self.prepare_local(tiles, bins, CurvePlace::ThroughCaches)?;
+                self.take_counts(counts, task)?;
                 gpu.kernels.tile_curves()?.launch(self, history, task)
+            }
+            None => {
+                self.take_counts(counts, task)?;
+                gpu.kernels.equalization()?.launch(self, history, task)
+            }
+        }
+    }
+
+    /// Copies counts to where kernels would have counted; those of tiles into buffers that are there.
+    fn take_counts(&mut self, counts: &Counts, task: &Task) -> Result<(), Error> {
+        let (doing, stream) = ("copying to the device", self.stream.clone());
+        match (counts, self.local.as_mut().filter(|_| task.tiles(&self.layout).is_some())) {
+            (Counts::Tiles { tiles, .. }, Some(local)) if tiles.counts().len() == local.counts.len() => {
+                let counts: Vec<u32> = tiles.counts().iter().map(|&held| held as u32).collect();
+                stream.memcpy_htod(&counts, &mut local.counts).doing(doing)
             }
             (Counts::Frame { histogram, .. }, None) if task.parameters.method.counts() => {
                 let mut counts = vec![0; self.layout.codes()];
                 for (count, held) in counts[usize::from(task.levels.lo())..].iter_mut().zip(histogram.counts()) {
                     *count = *held as u32;
                 }
-                stream.memcpy_htod(&counts, &mut self.counts).doing("copying to the device")?;
-                gpu.kernels.equalization()?.launch(self, history, task)
+                stream.memcpy_htod(&counts, &mut self.counts).doing(doing)
             }
             _ => Err(Error::Refused { reason: "counts that do not fit the settings".to_owned() }),
         }
@@ -545,6 +561,9 @@ impl DevicePicture {
     /// When the launch fails.
     pub fn count(&mut self, task: &Task) -> Result<(), Error> {
         task.assert_suits(&self.layout);
+        if let Some(counts) = &task.counts {
+            return self.take_counts(counts, task);
+        }
         let gpu = self.gpu.clone();
         if let Some(stages) = &gpu.stages
             && stages.count(self.stage_buffers(task))?

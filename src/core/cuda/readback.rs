@@ -29,12 +29,12 @@ impl ReadbackLayout {
     pub fn new(layout: &BufferLayout, task: &Task) -> Self {
         let everything = task.parameters.method.counts() && task.readback == Readback::Everything;
         let is_windowed = task.parameters.method.counts() && History::slots_for(&task.parameters) > 0;
-        let counted = everything || is_windowed && task.readback == Readback::Window;
+        let counted = task.counts.is_none() && (everything || is_windowed && task.readback == Readback::Window);
         let grid = task.tiles(layout).map(|(tiles, _)| (tiles, TileBins::new(task.levels, task.parameters.bins)));
         let codes = layout.codes();
         let start = layout.buffer_bytes();
         // With tiles, the codes of a frame are counted for the report alone.
-        let counts_codes = if grid.is_some() { everything } else { counted };
+        let counts_codes = if grid.is_some() { everything && counted } else { counted };
         let counts = start..start + if counts_codes { 4 * codes } else { 0 };
         let bins = grid.map_or(0, |(tiles, bins)| tiles.count() * bins.count());
         let tile_counts = counts.end..counts.end + if counted { 4 * bins } else { 0 };

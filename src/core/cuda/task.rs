@@ -8,9 +8,10 @@ use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::natural::Assumed;
 use crate::spec::{
-    self, Chroma, Gain, Guide, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Tone,
+    self, Chroma, Counts, Gain, Guide, Histogram, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Tone,
     Weights, WindowKind, setters,
 };
+use std::sync::Arc;
 
 /// The data that is downloaded with a frame's samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +116,10 @@ pub struct Task {
     pub(super) is_interlaced: bool,
     /// The number of samples that are counted.
     pub(super) samples: u64,
+    /// Whether frames of its kind differ in that number.
+    pub(super) samples_vary: bool,
+    /// Its counts, where they are given.
+    pub(super) counts: Option<Arc<Counts>>,
     /// The data that is downloaded with it.
     pub(super) readback: Readback,
     /// Whether its equalized planes stay on the device.
@@ -132,7 +137,8 @@ impl Task {
         let counted = counted.within(size).unwrap_or(frame.whole());
         let samples = counted.width as u64 * counted.height as u64;
         let task = Task::for_counts(levels, size, settings, samples)?;
-        Ok(Task { weights, counted, is_interlaced: frame.is_interlaced, ..task })
+        let samples_vary = settings.region == Region::Auto || frame.format().has_alpha();
+        Ok(Task { weights, counted, is_interlaced: frame.is_interlaced, samples_vary, ..task })
     }
 
     /// Adds the counts of another backend to the history: of `samples` samples of these levels, from a picture of this
@@ -155,6 +161,8 @@ impl Task {
             size,
             is_interlaced: false,
             samples,
+            samples_vary: settings.region == Region::Auto,
+            counts: None,
             readback: Readback::Nothing,
             stays_on_device: false,
         })
@@ -176,6 +184,14 @@ impl Task {
         };
         let parameters = Parameters { method, smoothing: Smoothing::OFF, ..self.parameters };
         Task { parameters, guide: Guide { mapping: Some(mapping), ..Guide::default() }, ..self }
+    }
+
+    /// Takes these counts, if there are any, in place of counting the picture. They are not read back.
+    #[must_use]
+    pub fn counted_as(self, counts: Option<Arc<Counts>>) -> Self {
+        let histogram = counts.as_deref().and_then(Counts::histogram);
+        let samples = histogram.map_or(self.samples, Histogram::total);
+        Task { samples, counts, ..self }
     }
 
     setters! {
@@ -252,7 +268,7 @@ impl Task {
             self.tone();
         let counts_plainly =
             smoothing.frames() == 1 && plateau == Plateau::Off && bins.is_none() && max_gain == Gain::OFF;
-        counts_plainly && line.is_identity() && ceiling as usize == self.levels.count() - 1
+        self.counts.is_none() && counts_plainly && line.is_identity() && ceiling as usize == self.levels.count() - 1
     }
 
     /// Whether the fused kernel can do this task: one curve, from the whole of a plane of luma alone.
@@ -261,6 +277,7 @@ impl Task {
             && layout.padded_row == 0
             && tuning::FUSED.iter().any(|row| layout.sample().depth <= row.depth)
             && self.is_whole(layout)
+            && self.counts.is_none()
             && self.parameters.method == Method::Global
             && spec::bins(self.levels, self.parameters.bins) == self.levels.count()
     }

@@ -57,6 +57,7 @@ impl Executor for Cuda {
         };
         let task = Task::new(work.frame(), *work.settings(), work.counted())?;
         let task = task.reading_back(readback).guided(work.guide().clone()).staying_on_device(work.stays_on_device());
+        let task = task.counted_as(work.counts().cloned());
         let frame = work.frame().clone();
         match work.role() {
             Role::Equalize => self.ring.submit(frame, task)?,
@@ -75,9 +76,11 @@ impl Executor for Cuda {
         let Some(Collected { frame, counts, scene, given: mapping, curves, chroma_gain }) = self.ring.collect()? else {
             return Ok(None);
         };
-        let work = self.under_way.pop_front();
-        let uncounted = work.filter(|work| scene.is_some() && !work.settings().method.counts());
-        let counts = counts.or_else(|| uncounted.map(|work| Arc::new(work.uncounted())));
+        let work = self.under_way.pop_front().filter(|_| scene.is_some());
+        let counts = counts.or_else(|| match work {
+            Some(work) if !work.settings().method.counts() => Some(Arc::new(work.uncounted())),
+            work => work.and_then(|work| work.counts().cloned()),
+        });
         Ok(Some(Equalized { frame, applied: Applied { counts, scene, mapping, curves, chroma_gain, found: None } }))
     }
 

@@ -62,10 +62,23 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
             }
         }
     }
-    let is_left_out = |mask: &Mask| ys.iter().flat_map(|&y| xs.iter().map(move |&x| !mask.counts(x, y))).collect();
+    let is_left_out = |mask: &Mask| ys.iter().flat_map(|&y| xs.iter().map(move |&x| !mask.includes(x, y))).collect();
     let mut left_out: Vec<bool> = mask.map(is_left_out).unwrap_or_default();
-    if !left_out.contains(&false) {
-        left_out.clear();
+    match left_out.iter().position(|is_left_out| !is_left_out) {
+        None => left_out.clear(),
+        // What is left out has no part in differences between neighbours either.
+        Some(mut counted) => {
+            for index in 0..left_out.len() {
+                if !left_out[index] {
+                    counted = index;
+                    continue;
+                }
+                luma[index] = luma[counted];
+                if !rgb.is_empty() {
+                    rgb[index] = rgb[counted];
+                }
+            }
+        }
     }
     Ok(Lattice { size, luma, rgb, left_out, is_part: counted != frame.whole(), transfer: frame.transfer })
 }

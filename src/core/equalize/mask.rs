@@ -9,10 +9,16 @@
 //! that their sum fits 32 bits.) Samples outside of the counted region do not count, whatever their weight. What is
 //! measured ([`Measure`](crate::spec::Measure)) leaves out the points whose weight is 0, and takes all others alike; if
 //! that leaves no point, it takes all of them. The points lie over the smallest rectangle around the weights above 0.
+//!
+//! Pixels that nobody sees, those whose alpha is 0, have the weight 0; but where nothing of a frame is seen, all of it
+//! counts. In a tile, each of them counts as a share of what is seen in all tiles: of `missing` samples, the bins up to
+//! `b` get `missing * below / all`, where `all` samples are seen and `below` of them are in these bins.
 
+use super::Work;
 use super::luminance::Rows;
-use crate::frame::{Component, Frame, Luminance};
-use crate::spec::{Histogram, Plateau, Rect, Settings};
+use crate::frame::{Component, Frame, Luminance, MemoryError};
+use crate::spec::clahe::{TileBins, TileHistograms, Tiles};
+use crate::spec::{Counts, Histogram, Plateau, Rect, Settings};
 use crate::{Error, Result};
 
 /// The weights of the pixels, for frames of one size.
@@ -52,6 +58,33 @@ impl Mask {
         Mask::new((frame.width(), frame.height()), weights)
     }
 
+    /// The weights of `mask`, or else 1, where `frame` is seen: 0 where its alpha is 0. `None` where all of it is seen, or
+    /// nothing that counts.
+    ///
+    /// # Errors
+    /// When the GPU that the frame is on fails.
+    ///
+    /// # Panics
+    /// When the mask is for another size.
+    pub fn for_visible(frame: &Frame, mask: Option<&Mask>) -> Result<Option<Self>, MemoryError> {
+        let Some(alpha) = frame.format().alpha() else { return Ok(None) };
+        let size @ (width, height) = (frame.width(), frame.height());
+        let plane = &frame.planes()[alpha.plane];
+        plane.memory().bring_down()?;
+        let bytes = usize::from(frame.format().descriptor().sample.bytes);
+        if (0..height).all(|y| !has_zeros(plane.row(y), bytes, alpha)) {
+            return Ok(None);
+        }
+        let mut weights = mask.map_or_else(|| vec![1; width * height], |mask| mask.weights.clone());
+        for (y, weights) in weights.chunks_exact_mut(width).enumerate() {
+            for (weight, pixel) in weights.iter_mut().zip(samples_of(plane.row(y), bytes, alpha)) {
+                *weight *= u8::from(pixel.iter().any(|&byte| byte != 0));
+            }
+        }
+        let counts = weights.iter().any(|&weight| weight > 0);
+        Ok(counts.then(|| Mask { size, weights, most: mask.map_or(1, |mask| mask.most) }))
+    }
+
     /// Columns and rows of the frames that it is for.
     pub fn size(&self) -> (usize, usize) {
         self.size
@@ -67,7 +100,7 @@ impl Mask {
     }
 
     /// Whether a pixel counts.
-    pub fn counts(&self, x: usize, y: usize) -> bool {
+    pub fn includes(&self, x: usize, y: usize) -> bool {
         self.weights[y * self.size.0 + x] > 0
     }
 
@@ -103,6 +136,39 @@ impl Mask {
             other => other,
         };
         Settings { plateau, ..*settings }
+    }
+
+    /// The counts of the frame of `work`, in which each sample counts by its weight; in tiles, by whether it counts.
+    ///
+    /// # Panics
+    /// When the frame has another size.
+    pub fn counts(&self, work: &Work) -> Counts {
+        let (frame, settings) = (work.frame(), work.settings());
+        match frame.tiles(settings.method) {
+            None => Counts::Frame { size: self.size, histogram: self.histogram(frame, work.counted()) },
+            Some(tiles) => Counts::Tiles {
+                frame: work.counts_frame_with_tiles().then(|| self.histogram(frame, frame.whole())),
+                tiles: self.tile_histograms(frame, tiles, TileBins::new(frame.levels(), settings.bins)),
+            },
+        }
+    }
+
+    /// The histograms of the tiles of `frame`. Samples that do not count are shares of what counts in all tiles.
+    fn tile_histograms(&self, frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHistograms {
+        let mut histograms = TileHistograms::new(tiles, bins);
+        let (width, height) = tiles.padded();
+        let mut rows = Rows::default();
+        for y in 0..height {
+            let (_, seen_y) = tiles.seen_at(0, y);
+            let codes = rows.read(frame, seen_y);
+            for x in 0..width {
+                let (seen_x, _) = tiles.seen_at(x, y);
+                if self.includes(seen_x, seen_y) {
+                    histograms.add(x, y, codes[seen_x]);
+                }
+            }
+        }
+        histograms.filled()
     }
 
     /// The histogram of the luminance in a part of `frame`, in which each sample counts by its weight.
@@ -144,6 +210,24 @@ impl Mask {
         }
         let sums: Vec<u32> = sums.iter().map(|sums| sums.iter().sum()).collect();
         Histogram::from_codes(frame.levels(), &sums)
+    }
+}
+
+/// The alpha samples of a row whose samples have this number of bytes.
+fn samples_of(row: &[u8], bytes: usize, alpha: Component) -> impl Iterator<Item = &[u8]> {
+    row.chunks_exact(bytes * alpha.step).map(move |pixel| &pixel[bytes * alpha.offset..][..bytes])
+}
+
+/// Whether an alpha sample of a row is 0.
+fn has_zeros(row: &[u8], bytes: usize, alpha: Component) -> bool {
+    match (bytes, alpha.step) {
+        (1, 1) => row.contains(&0),
+        (1, 4) => {
+            // A shape that becomes vector code.
+            let seen = u32::from_ne_bytes(std::array::from_fn(|index| if index == alpha.offset { 255 } else { 0 }));
+            row.as_chunks::<4>().0.iter().fold(false, |any, pixel| any | (u32::from_ne_bytes(*pixel) & seen == 0))
+        }
+        _ => samples_of(row, bytes, alpha).any(|sample| sample.iter().all(|&byte| byte == 0)),
     }
 }
 

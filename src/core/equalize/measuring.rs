@@ -1,7 +1,7 @@
 //! Measures frames on its own threads, and decides on them on one more. The guides come out in the order in which
 //! the frames went in.
 
-use super::{Mask, Work, measure, threads};
+use super::{Work, measure, threads};
 use crate::spec::{Guide, Guides, Measure, Settings};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -29,7 +29,6 @@ struct Threads {
 
 struct Job {
     work: Work,
-    mask: Option<Arc<Mask>>,
     done: Sender<Result<Measure>>,
 }
 
@@ -54,9 +53,9 @@ impl Measuring {
     }
 
     /// Begins to measure the frame of `work`, and to decide what is known then.
-    pub fn begin(&mut self, work: Work, mask: Option<Arc<Mask>>) {
+    pub fn begin(&mut self, work: Work) {
         let (done, measured) = bounded(1);
-        let job = Job { work: work.clone(), mask, done };
+        let job = Job { work: work.clone(), done };
         // A frame on a GPU is measured on one thread, in the order in which the GPU works.
         let on_device = work.frame().planes().iter().any(|plane| plane.on_device().is_some());
         match self.threads.as_ref().filter(|_| !on_device) {
@@ -133,7 +132,7 @@ impl Case {
 
 impl Job {
     fn run(self) {
-        let measured = measure(self.work.frame(), self.work.counted(), self.mask.as_deref());
+        let measured = measure(self.work.frame(), self.work.counted(), self.work.mask().map(Arc::as_ref));
         let measured = measured.map(|measure| measure.with_correction(self.work.settings()));
         // The receiver is gone when the run has ended.
         let _ = self.done.send(measured);

@@ -39,13 +39,13 @@ impl Reference {
             Role::WarmUp => {
                 let counts = counts(&work);
                 let scene = self.temporal.decide(&settings, work.guide(), &counts).scene;
-                let applied = Applied { counts: Some(counts.into()), scene: Some(scene), ..Applied::default() };
+                let applied = Applied { counts: Some(counts), scene: Some(scene), ..Applied::default() };
                 self.done.push_back(Equalized { frame: work.into_frame(), applied });
             }
             Role::Equalize => {
                 // With a shorter look-ahead than before, frames wait no longer.
                 self.finish_until(settings.backend_look_ahead() as usize);
-                let counts = Arc::new(counts(&work));
+                let counts = counts(&work);
                 let guide = work.guide().clone();
                 let ready = self.temporal.next(&settings, &guide, &counts.clone(), (work, counts));
                 self.done.extend(ready.map(|(waiting, decision)| equalize(waiting, decision, &self.pool)));
@@ -63,10 +63,13 @@ impl Reference {
     }
 }
 
-/// Counts the frame of `work`.
-fn counts(work: &Work) -> Counts {
+/// Counts the frame of `work`, unless it is counted.
+fn counts(work: &Work) -> Arc<Counts> {
     let (frame, settings) = (work.frame(), work.settings());
-    match (settings.method, frame.tiles(settings.method)) {
+    if let Some(counts) = work.counts() {
+        return counts.clone();
+    }
+    Arc::new(match (settings.method, frame.tiles(settings.method)) {
         (method, _) if !method.counts() => work.uncounted(),
         (_, None) => {
             Counts::Frame { size: (frame.width(), frame.height()), histogram: histogram(frame, work.counted()) }
@@ -75,7 +78,7 @@ fn counts(work: &Work) -> Counts {
             frame: work.counts_frame_with_tiles().then(|| histogram(frame, frame.whole())),
             tiles: tile_histograms(frame, tiles, TileBins::new(frame.levels(), settings.bins)),
         },
-    }
+    })
 }
 
 /// The frame of `work`, with what was decided applied to it.

@@ -8,8 +8,7 @@
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 //!
-//! With a [`Mask`], frames are counted here, and the curves of their windows are made here: the backend only applies
-//! them.
+//! Frames with a [`Mask`], or with pixels that nobody sees, are counted here.
 
 use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;
@@ -19,7 +18,7 @@ use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
 use crate::spec::{
-    Counts, Decision, Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Temporal, Tone, setters,
+    Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Tone, setters,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -104,8 +103,6 @@ pub struct EqualizeStage {
     region: CountedRegion,
     given: Option<Box<dyn MappingSource>>,
     mask: Option<Arc<Mask>>,
-    /// The windows of frames that are counted with the mask.
-    masked: Temporal<(Work, Arc<Counts>)>,
     stays_on_device: bool,
     measuring: Measuring,
     /// Works that wait for their guides, oldest first.
@@ -144,7 +141,6 @@ impl EqualizeStage {
             region: CountedRegion::default(),
             given: None,
             mask: None,
-            masked: Temporal::default(),
             stays_on_device: false,
             measuring: Measuring::default(),
             undecided: VecDeque::new(),
@@ -262,7 +258,7 @@ impl EqualizeStage {
             self.denoising.push(work, self.backend.gpu())?;
             return self.take_clean(Denoising::next);
         }
-        self.measuring.begin(work, self.mask.clone());
+        self.measuring.begin(work);
         self.take_measured(Measuring::next)
     }
 
@@ -288,7 +284,7 @@ impl EqualizeStage {
     /// Passes on the denoised works that `next` returns.
     fn take_clean(&mut self, next: impl Fn(&mut Denoising) -> Result<Option<Work>>) -> Result<()> {
         while let Some(work) = next(&mut self.denoising)? {
-            self.count(work)?;
+            self.ready.push_back((work.counting_by_weight()?, Applied::default()));
         }
         Ok(())
     }
@@ -303,39 +299,9 @@ impl EqualizeStage {
         self.guided(guides)
     }
 
-    /// With a mask, counts the frame of `work` and makes ready the works that then wait for no more frames; else the
-    /// work is ready.
-    fn count(&mut self, work: Work) -> Result<()> {
-        let Some(mask) = self.mask.clone().filter(|_| work.settings().method.counts()) else {
-            self.finish_masked(0);
-            self.ready.push_back((work, Applied::default()));
-            return Ok(());
-        };
-        work.frame().bring_down()?;
-        let (settings, guide, size) = (mask.settings(work.settings()), work.guide().clone(), mask.size());
-        let counts = Arc::new(Counts::Frame { size, histogram: mask.histogram(work.frame(), work.counted()) });
-        if let Role::WarmUp = work.role() {
-            self.masked.decide(&settings, &guide, &counts);
-            // It came before all others, and goes no further.
-            self.depth.drop_lifted();
-            return Ok(());
-        }
-        // With a shorter look-ahead than before, frames wait no longer.
-        self.finish_masked(settings.backend_look_ahead() as usize);
-        let ready = self.masked.next(&settings, &guide, &counts.clone(), (work, counts));
-        self.ready.extend(ready.map(counted));
-        Ok(())
-    }
-
-    /// Makes ready the frames that were counted with the mask, until no more than `most` wait for later ones.
-    fn finish_masked(&mut self, most: usize) {
-        while self.masked.waiting() > most {
-            self.ready.extend(self.masked.pop_waiting().map(counted));
-        }
-    }
-
     /// The work for `frame`.
     fn work(&mut self, frame: Frame) -> Result<Work> {
+        let mask = weights(&frame, self.mask.as_ref(), self.submitted)?;
         let frame = match &mut self.gray {
             Some(gray) => gray.without_colour(&frame)?,
             None => frame,
@@ -346,14 +312,14 @@ impl EqualizeStage {
         }
         let (frame, settings) = self.depth.lift(frame, settings)?;
         let mut counted = self.region.next(&frame, &settings)?;
-        if let Some(mask) = &self.mask {
-            mask.check(self.submitted, &frame)?;
-            if settings.method.grid().is_some() {
-                return Err(Error::MaskedTiles);
-            }
+        if self.mask.is_some() && settings.method.grid().is_some() {
+            return Err(Error::MaskedTiles);
+        }
+        if let Some(mask) = &mask {
             counted = mask.around(counted);
         }
-        let work = Work::new(frame, settings).counting(counted).staying_on_device(self.stays_on_device);
+        let work = Work::new(frame, settings).counting(counted).with_mask(mask);
+        let work = work.staying_on_device(self.stays_on_device);
         let everything = self.observers.iter().any(|observer| observer.asks_for_everything());
         Ok(if everything { work.reporting_everything() } else { work })
     }
@@ -460,7 +426,6 @@ impl EqualizeStage {
         self.end_guides()?;
         self.denoising.finish()?;
         self.take_clean(Denoising::wait)?;
-        self.finish_masked(0);
         self.ending = true;
         self.pass_to_backend()
     }
@@ -536,8 +501,14 @@ fn is_same(before: &Frame, after: &Frame) -> bool {
     before.format() == after.format() && is_here(before) && is_here(after) && first_difference(before, after).is_none()
 }
 
-/// A frame that was counted here, as the backend gets it.
-fn counted(((work, counts), decision): ((Work, Arc<Counts>), Decision)) -> (Work, Applied) {
-    let known = Applied { counts: Some(counts), scene: Some(decision.scene), ..Applied::default() };
-    (work.applying(decision.mapping), known)
+/// The weights of the pixels of frame `number`, with this mask; `None` where they are alike.
+///
+/// # Errors
+/// When the mask has another size, or the GPU that the frame is on fails.
+pub(super) fn weights(frame: &Frame, mask: Option<&Arc<Mask>>, number: u64) -> Result<Option<Arc<Mask>>> {
+    if let Some(mask) = mask {
+        mask.check(number, frame)?;
+    }
+    let visible = Mask::for_visible(frame, mask.map(Arc::as_ref))?;
+    Ok(visible.map(Arc::new).or_else(|| mask.cloned()))
 }

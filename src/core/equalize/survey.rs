@@ -7,6 +7,7 @@
 //! ```
 
 use super::cpu::Engine;
+use super::stage::weights;
 use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
 use crate::error::{CallerError, Error, Result};
 use crate::frame::Frame;
@@ -45,14 +46,14 @@ impl Survey {
     /// # Errors
     /// When the mask has another size, or the GPU that the frame is on fails.
     pub fn add(&mut self, frame: &Frame) -> Result<()> {
+        let mask = weights(frame, self.mask.as_ref(), self.frames)?;
+        let mask = mask.as_deref();
         let gray = self.gray.as_mut().map(|gray| gray.without_colour(frame)).transpose()?;
         let (frame, settings) = self.depth.lift(gray.unwrap_or_else(|| frame.clone()), self.settings)?;
         self.depth.drop_lifted();
         let frame = &frame;
-        let mask = self.mask.as_deref();
         let mut counted = self.region.next(frame, &settings)?;
         if let Some(mask) = mask {
-            mask.check(self.frames, frame)?;
             counted = mask.around(counted);
         }
         let measure = measure(frame, counted, mask)?;

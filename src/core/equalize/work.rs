@@ -1,6 +1,7 @@
 //! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
 
-use crate::frame::Frame;
+use super::Mask;
+use crate::frame::{Frame, MemoryError};
 use crate::spec::natural::Found;
 use crate::spec::{Counts, Guide, Mapping, Method, Rect, Region, Scene, Settings, setters};
 use std::sync::Arc;
@@ -17,6 +18,10 @@ pub struct Work {
     is_behind: bool,
     stays_on_device: bool,
     original: Option<Original>,
+    /// The weights of its pixels, where they are not alike.
+    mask: Option<Arc<Mask>>,
+    /// Its counts, where the backend does not count it.
+    counts: Option<Arc<Counts>>,
     /// How many frames before and behind it its noise is removed with.
     pub(super) clean_with: (usize, usize),
 }
@@ -64,8 +69,22 @@ impl Work {
         };
         let (guide, role, report) = (Guide::default(), Role::Equalize, Report::Window);
         let (is_behind, stays_on_device, original, clean_with) = (false, false, None, (0, 0));
-        Work { frame, settings, counted, guide, role, report, is_behind, stays_on_device, original, clean_with }
-            .counting(counted)
+        let (mask, counts) = (None, None);
+        let work = Work {
+            frame,
+            settings,
+            counted,
+            guide,
+            role,
+            report,
+            is_behind,
+            stays_on_device,
+            original,
+            mask,
+            counts,
+            clean_with,
+        };
+        work.counting(counted)
     }
 
     /// Replaces the frame by this one without noise. If it has more bits, the mapping becomes the one that the guide
@@ -78,6 +97,19 @@ impl Work {
             self.original = Some(Original { frame: self.frame, mapping });
         }
         Work { frame, ..self }
+    }
+
+    /// With weights, counts the frame here: the backend does not count it.
+    ///
+    /// # Errors
+    /// When the GPU that the frame is on fails.
+    pub(super) fn counting_by_weight(mut self) -> Result<Self, MemoryError> {
+        if let Some(mask) = self.mask.as_ref().filter(|_| self.settings.method.counts()) {
+            self.frame.bring_luminance_down()?;
+            self.counts = Some(mask.counts(&self).into());
+            self.settings = mask.settings(&self.settings);
+        }
+        Ok(self)
     }
 
     /// Counts the samples in `region`, as far as it lies in the frame; all of them if none of it does.
@@ -102,6 +134,9 @@ impl Work {
     setters! {
         /// Sets how many frames before and behind it its noise is removed with.
         pub(super) fn clean_with(clean_with: (usize, usize)) => clean_with = clean_with;
+
+        /// Sets the weights of its pixels, for frames of its size.
+        pub(super) fn with_mask(mask: Option<Arc<Mask>>) => mask = mask;
 
         /// Sets what was decided of the frame before: its scene, levels and colour. Without a guide, the frame
         /// continues the scene of the frame before it, and its levels and colour stay as they are.
@@ -169,6 +204,16 @@ impl Work {
         self.stays_on_device
     }
 
+    /// The weights of its pixels, where they are not alike.
+    pub(super) fn mask(&self) -> Option<&Arc<Mask>> {
+        self.mask.as_ref()
+    }
+
+    /// Its counts, where the backend does not count it.
+    pub fn counts(&self) -> Option<&Arc<Counts>> {
+        self.counts.as_ref()
+    }
+
     /// How much is reported of it.
     pub fn report(&self) -> Report {
         self.report
@@ -176,9 +221,8 @@ impl Work {
 
     /// Whether the histogram that is counted is that of all samples of the frame.
     pub fn counts_frame(&self) -> bool {
-        // What is given with a mapping may have been counted with a mask.
         let is_given = matches!(self.role, Role::Apply(_));
-        !is_given && (self.settings.method != Method::Global || self.counted == self.frame.whole())
+        !is_given && self.mask.is_none() && (self.settings.method != Method::Global || self.counted == self.frame.whole())
     }
 
     /// Whether the histogram of the frame is needed beside those of its tiles.

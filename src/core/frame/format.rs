@@ -400,6 +400,16 @@ impl PixelFormat {
         self.name().contains('a') && !self.name().starts_with("gray")
     }
 
+    /// The alpha samples, if it has them: the fourth plane, or the sample of a pixel that is neither luma nor a colour.
+    pub fn alpha(self) -> Option<Component> {
+        let Descriptor { luminance, plane_count, .. } = *self.descriptor();
+        self.has_alpha().then(|| match luminance {
+            _ if plane_count == 4 => component(3, 0, 1),
+            Luminance::Stored(luma) => component(0, 1 - luma.offset, luma.step),
+            Luminance::FromRgb { r, g, b } => component(0, 6 - r.offset - g.offset - b.offset, r.step),
+        })
+    }
+
     /// Bytes in a row of `plane` of a picture `width` pixels wide, without padding.
     pub fn row_bytes(self, plane: usize, width: usize) -> usize {
         let shape = self.descriptor().planes()[plane];

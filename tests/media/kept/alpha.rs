@@ -112,3 +112,40 @@ fn alpha_that_is_opaque_is_not_missed_until_it_is_not() {
         dir.run(&format!("--backend cpu --strict --encoder {encoder} -y later.mkv out.mkv")).fails();
     }
 }
+
+#[test]
+fn the_colour_of_what_nobody_sees_changes_nothing_that_is_seen() {
+    let dir = Dir::new();
+    let subject = "between(X\\,30\\,60)*between(Y\\,20\\,50)";
+    let picture = |hidden: u8, file: &str, options: &str| {
+        let colour = |part: &str| format!("{part}=if({subject}\\,20+mod(X*7+Y*3\\,24)\\,{hidden})");
+        let [r, g, b] = ["r", "g", "b"].map(colour);
+        dir.ffmpeg(&format!(
+            "-f lavfi -i color=black:s=96x64:r=5 -frames:v 3 -vf format=rgba,geq={r}:{g}:{b}:a=if({subject}\\,255\\,0) \
+             {options} {file}"
+        ));
+    };
+    picture(0, "black.png", "-frames:v 1");
+    picture(255, "white.png", "-frames:v 1");
+    picture(0, "black.mkv", "-c:v ffv1");
+    picture(255, "white.mkv", "-c:v ffv1");
+    let visible = |file: &str| -> Vec<u8> {
+        dir.ffmpeg(&format!("-i {file} -f rawvideo -pix_fmt rgba visible.raw"));
+        let bytes = dir.read("visible.raw");
+        bytes.chunks_exact(4).filter(|pixel| pixel[3] > 0).flatten().copied().collect()
+    };
+    for look in ["", "--look exact", "--method clahe", "--method detail", "--look night", "--method deflicker"] {
+        for ext in ["png", "mkv"] {
+            let [black, white] = ["black", "white"].map(|hidden| {
+                let output = format!("out-{hidden}.{ext}");
+                dir.succeeds(&format!("--backend cpu {look} -y {hidden}.{ext} {output}"));
+                visible(&output)
+            });
+            assert!(!black.is_empty() && black == white, "{look} {ext}");
+        }
+    }
+    // The subject alone fills the range.
+    dir.succeeds("--backend cpu --look exact -y white.png exact.png");
+    let luma: Vec<u8> = visible("exact.png").chunks_exact(4).map(|pixel| pixel[1]).collect();
+    assert_eq!((luma.iter().min(), luma.iter().max()), (Some(&0), Some(&255)));
+}

@@ -12,6 +12,7 @@ use crate::equalize::Work;
 use crate::frame::{Component, Endian, Frame, HostPool, Luminance, Plane, PlaneMut, Sample};
 use crate::spec::{Counts, Curve, Histogram, Rect, moved};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Counts and maps frames, one at a time. Its memory (some 0.7 MB) is used again for every frame.
 pub struct Engine {
@@ -65,10 +66,13 @@ impl Engine {
         engine
     }
 
-    /// Counts the frame of `work`.
-    pub fn counts(&mut self, work: &Work) -> Counts {
+    /// Counts the frame of `work`, unless it is counted.
+    pub fn counts(&mut self, work: &Work) -> Arc<Counts> {
         let (frame, settings) = (work.frame(), work.settings());
-        match frame.tiles(settings.method) {
+        if let Some(counts) = work.counts() {
+            return counts.clone();
+        }
+        Arc::new(match frame.tiles(settings.method) {
             _ if !settings.method.counts() => work.uncounted(),
             None => Counts::Frame {
                 size: (frame.width(), frame.height()),
@@ -78,7 +82,7 @@ impl Engine {
                 frame: work.counts_frame_with_tiles().then(|| self.histogram(frame, frame.whole())),
                 tiles: self.tile_histograms(frame, tiles, settings.bins),
             },
-        }
+        })
     }
 
     /// The histogram of the luminance in a part of `frame`.

@@ -116,14 +116,14 @@ impl Worker {
                 Ok(Some(Done { number, result: Ok(Equalized { frame, applied }) }))
             }
             Role::WarmUp => {
-                let counts = Arc::new(self.engine.counts(&work));
+                let counts = self.engine.counts(&work);
                 let decide = |temporal: &mut Temporal<_>| temporal.decide(&settings, work.guide(), &counts).scene;
                 let scene = self.in_order.pass(ticket, decide)?;
                 let applied = Applied { counts: Some(counts), scene: Some(scene), ..Applied::default() };
                 Ok(Some(Done { number, result: Ok(Equalized { frame: work.into_frame(), applied }) }))
             }
             Role::Equalize => {
-                let counts = Arc::new(self.engine.counts(&work));
+                let counts = self.engine.counts(&work);
                 let guide = work.guide().clone();
                 let waiting = (number, work, counts.clone());
                 let ready =

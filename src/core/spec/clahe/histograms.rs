@@ -30,6 +30,36 @@ impl TileHistograms {
         self.counts[self.tiles.at(x, y) * self.bins.count() + self.bins.bin(code)] += 1;
     }
 
+    /// These histograms with as many samples in each tile as it has pixels: the samples that are missing are a share of
+    /// those of all tiles, bin by bin. Without any sample, they stay empty.
+    #[must_use]
+    pub fn filled(mut self) -> Self {
+        let bins = self.bins.count();
+        let mut below = vec![0; bins];
+        for counts in self.counts.chunks_exact(bins) {
+            below.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        let mut all = 0;
+        for sum in &mut below {
+            all += *sum;
+            *sum = all;
+        }
+        if all == 0 {
+            return self;
+        }
+        let pixels = (self.tiles.width * self.tiles.height) as u64;
+        for counts in self.counts.chunks_exact_mut(bins) {
+            let missing = pixels - counts.iter().sum::<u64>();
+            let mut given = 0;
+            for (count, below) in counts.iter_mut().zip(&below) {
+                let share = (u128::from(missing) * u128::from(*below) / u128::from(all)) as u64;
+                *count += share - given;
+                given = share;
+            }
+        }
+        self
+    }
+
     /// The grid.
     pub fn tiles(&self) -> Tiles {
         self.tiles
