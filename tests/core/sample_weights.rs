@@ -119,8 +119,8 @@ fn with_hole(frame: &Frame, hole: Rect, hidden: u8) -> Frame {
             }
             if index == alpha.plane {
                 for x in 0..frame.width() {
-                    let is_hidden = (hole.x..hole.x + hole.width).contains(&x)
-                        && (hole.y..hole.y + hole.height).contains(&y);
+                    let is_hidden =
+                        (hole.x..hole.x + hole.width).contains(&x) && (hole.y..hole.y + hole.height).contains(&y);
                     let code = if is_hidden { 0 } else { sample.max() };
                     sample.write(row, alpha.offset + x * alpha.step, code);
                 }

@@ -8,8 +8,8 @@ use crate::frame::Frame;
 use crate::spec::clahe::{TileBins, Tiles};
 use crate::spec::natural::Assumed;
 use crate::spec::{
-    self, Chroma, Counts, Gain, Guide, Histogram, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Tone,
-    Weights, WindowKind, setters,
+    self, Chroma, Counts, Gain, Guide, Histogram, Levels, Mapping, Method, Plateau, Rect, Region, Settings, Smoothing,
+    Strength, Tone, Weights, WindowKind, setters,
 };
 use std::sync::Arc;
 

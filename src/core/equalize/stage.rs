@@ -17,9 +17,7 @@ use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, Outp
 use crate::error::{CallerError, Error, Result};
 use crate::frame::{Frame, Pool};
 use crate::spec::natural::{Found, MeanFound};
-use crate::spec::{
-    Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Tone, setters,
-};
+use crate::spec::{Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Tone, setters};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

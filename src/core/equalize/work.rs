@@ -222,7 +222,9 @@ impl Work {
     /// Whether the histogram that is counted is that of all samples of the frame.
     pub fn counts_frame(&self) -> bool {
         let is_given = matches!(self.role, Role::Apply(_));
-        !is_given && self.mask.is_none() && (self.settings.method != Method::Global || self.counted == self.frame.whole())
+        !is_given
+            && self.mask.is_none()
+            && (self.settings.method != Method::Global || self.counted == self.frame.whole())
     }
 
     /// Whether the histogram of the frame is needed beside those of its tiles.
