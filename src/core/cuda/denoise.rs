@@ -1,6 +1,5 @@
 //! Removes noise on the GPU: the steps of [`crate::denoise`] for planes that come from the host and go back
-//! there. All kernels run on one stream, so that memory may be used again before they are done; what comes down is waited
-//! for.
+//! there. Every call waits for what it has enqueued, so that its memory may be used again.
 #![allow(unsafe_code, reason = "copies to and from memory by address")]
 
 use super::arguments::{NoiseFactors, NoisyPlane, ReferencePlane, ReferencePlanes};
@@ -8,7 +7,7 @@ use super::context::Gpu;
 use super::device_memory::{DeviceMemory, DevicePool};
 use super::error::{Doing, Error};
 use super::kernels::{MergeLauncher, MotionSearch, Parents, get_or_load};
-use super::pinned::{PinnedBuffer, PinnedPool};
+use super::pinned::PinnedPool;
 use crate::denoise::Engine;
 use crate::denoise::dct::SAMPLES;
 use crate::denoise::merge::MAX_OTHERS;
@@ -18,15 +17,11 @@ use crate::denoise::search::{BLOCK, REACH, Way, calm_at};
 use crate::denoise::sheet::{PAD, Sheet};
 use crate::frame::Memory;
 use bytemuck::Zeroable;
-use cudarc::driver::{CudaEvent, CudaStream, result};
+use cudarc::driver::{CudaStream, result};
 use std::sync::Arc;
 
 /// The part of the GPU's free memory that removing noise may take.
 const PART: usize = 4;
-
-/// The number of recent lengths of memory that are noted: a frame takes about 30, and many frames take them in turns. With
-/// fewer, buffers would be freed and allocated again and again.
-const LENGTHS: usize = 2048;
 
 /// The stream on which noise is removed, and its memory.
 pub(super) struct NoiseRoom {
@@ -45,7 +40,6 @@ pub struct DeviceSheet {
 
 /// The planes of a frame, and its luma smoothed, whole and halved again and again.
 pub struct NoisyPicture {
-    _upload: Upload,
     planes: Vec<DeviceSheet>,
     log2: (u8, u8),
     pyramid: Vec<DeviceSheet>,
@@ -56,25 +50,6 @@ pub struct DeviceField {
     memory: DeviceMemory,
     pub(super) columns: usize,
     pub(super) rows: usize,
-}
-
-/// What is being uploaded.
-struct Upload {
-    stream: Arc<CudaStream>,
-    pinned: PinnedBuffer,
-    /// Behind the copies, once all are enqueued.
-    done: Option<CudaEvent>,
-}
-
-impl Drop for Upload {
-    /// Waits for copies under way: their memory must not be used again before.
-    fn drop(&mut self) {
-        // If waiting fails, the context is broken and its copies have ended.
-        let _ = match &self.done {
-            Some(done) => done.synchronize(),
-            None => self.stream.synchronize(),
-        };
-    }
 }
 
 impl DeviceSheet {
@@ -131,10 +106,9 @@ impl NoiseRoom {
     fn new(gpu: &Gpu) -> Result<Self, Error> {
         let context = &gpu.context;
         let free = context.mem_get_info().doing("asking for free memory")?.0;
-        let stream = context.new_stream().doing("making a stream")?;
         Ok(NoiseRoom {
-            memory: DevicePool::on(&stream, free / PART, LENGTHS)?,
-            stream,
+            stream: context.new_stream().doing("making a stream")?,
+            memory: DevicePool::new(context, free / PART)?,
             uploads: PinnedPool::new(context),
             downloads: PinnedPool::new(context),
         })
@@ -165,13 +139,9 @@ impl NoiseRoom {
         Ok(counts)
     }
 
-    /// Waits for what is enqueued so far, not for what other threads enqueue meanwhile.
+    /// Waits for all that is enqueued.
     fn wait(&self) -> Result<(), Error> {
-        let done = match self.stream.record_event(None) {
-            Ok(event) => event.synchronize(),
-            Err(_) => self.stream.synchronize(),
-        };
-        done.doing("removing noise")
+        self.stream.synchronize().doing("removing noise")
     }
 
     /// The counts in this memory, when all is done.
@@ -200,33 +170,40 @@ impl Engine for Gpu {
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<NoisyPicture, Error> {
         let room = self.noise()?;
         let bytes = |sheet: &Sheet| size_of_val(sheet.samples());
+        // All memory is taken before the first copy: an error after that would have to wait for it.
         let sheets = planes.iter().map(|plane| room.sheet(plane.width(), plane.height()));
         let above = sheets.collect::<Result<Vec<_>, _>>()?;
-        let pinned = room.uploads.take(planes.iter().map(bytes).sum())?;
-        let mut upload = Upload { stream: room.stream.clone(), pinned, done: None };
-        let mut rest = &mut *upload.pinned;
+        let mut pinned = room.uploads.take(planes.iter().map(bytes).sum())?;
+        let mut rest = &mut *pinned;
+        let mut copied = Ok(());
         for (plane, sheet) in planes.iter().zip(&above) {
             let (part, behind) = rest.split_at_mut(bytes(plane));
             rest = behind;
             part.copy_from_slice(bytemuck::cast_slice(plane.samples()));
-            // SAFETY: both sides have these bytes. The host's belongs to `upload`, which waits before it goes, whatever the
-            // result, and is not used before; `sheet` has bound the context.
-            unsafe { result::memcpy_htod_async(sheet.address(), part, room.stream.cu_stream()) }
-                .doing("uploading a picture")?;
+            // SAFETY: both sides have these bytes. The host's is waited for below, whatever the result, and is not used
+            // before; `sheet` has bound the context.
+            let copy = unsafe { result::memcpy_htod_async(sheet.address(), part, room.stream.cu_stream()) };
+            copied = copied.and(copy);
         }
-        upload.done = Some(room.stream.record_event(None).doing("uploading a picture")?);
-        let kernels = self.kernels.pyramid()?;
-        let (width, height) = (planes[0].width(), planes[0].height());
-        let smooth = room.sheet(width, height)?;
-        kernels.smooth(&room.stream, &above[0], &smooth)?;
-        let mut pyramid = vec![smooth];
-        while pyramid.len() < pyramid::levels(width, height) {
-            let finer = &pyramid[pyramid.len() - 1];
-            let coarser = room.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
-            kernels.halve(&room.stream, finer, &coarser)?;
-            pyramid.push(coarser);
-        }
-        Ok(NoisyPicture { _upload: upload, planes: above, log2, pyramid })
+        // What kernels write stays until they are done.
+        let mut pyramid: Vec<DeviceSheet> = Vec::new();
+        let made = copied.doing("uploading a picture").and_then(|()| {
+            let kernels = self.kernels.pyramid()?;
+            let (width, height) = (planes[0].width(), planes[0].height());
+            let smooth = room.sheet(width, height)?;
+            kernels.smooth(&room.stream, &above[0], &smooth)?;
+            pyramid.push(smooth);
+            while pyramid.len() < pyramid::levels(width, height) {
+                let finer = &pyramid[pyramid.len() - 1];
+                let coarser = room.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
+                kernels.halve(&room.stream, finer, &coarser)?;
+                pyramid.push(coarser);
+            }
+            Ok(())
+        });
+        room.wait()?;
+        made?;
+        Ok(NoisyPicture { planes: above, log2, pyramid })
     }
 
     fn differences(&self, one: &NoisyPicture, other: &NoisyPicture) -> Result<Vec<u32>, Error> {
@@ -248,13 +225,14 @@ impl Engine for Gpu {
     ) -> Result<DeviceField, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.motion()?);
         let coarsest = if guess.is_some() { 0 } else { one.pyramid.len() - 1 };
-        let mut found: Option<DeviceField> = None;
-        for level in (0..=coarsest).rev() {
+        // Fields that kernels read stay until these are done.
+        let mut fields: Vec<DeviceField> = Vec::new();
+        let found = (0..=coarsest).rev().try_for_each(|level| {
             let target = room.field((one.pyramid[level].width, one.pyramid[level].height))?;
             let search = MotionSearch {
                 one: &one.pyramid[level],
                 other: &other.pyramid[level],
-                parents: match (&found, guess) {
+                parents: match (fields.last(), guess) {
                     (Some(field), _) => Parents::HalfAsLarge(field),
                     (None, Some(guess)) => Parents::SameSize(guess),
                     (None, None) => Parents::None,
@@ -264,17 +242,21 @@ impl Engine for Gpu {
                 is_finest: level == 0,
             };
             kernels.search(&room.stream, &search, &target)?;
-            found = Some(target);
-        }
-        Ok(found.expect("a field for each picture"))
+            fields.push(target);
+            Ok(())
+        });
+        room.wait()?;
+        found?;
+        Ok(fields.pop().expect("a field for each picture"))
     }
 
     fn farther(&self, between: Option<&DeviceField>, step: &DeviceField, way: Way) -> Result<DeviceField, Error> {
         let (room, kernels) = (self.noise()?, self.kernels.motion()?);
         let memory = room.take::<u32>(step.blocks())?;
         let target = DeviceField { memory, columns: step.columns, rows: step.rows };
-        kernels.farther(&room.stream, between, (step, way == Way::Forth), &target)?;
-        Ok(target)
+        let launched = kernels.farther(&room.stream, between, (step, way == Way::Forth), &target);
+        room.wait()?;
+        launched.map(|()| target)
     }
 
     fn count(
@@ -308,6 +290,7 @@ impl Engine for Gpu {
         let all: usize = current.planes.iter().map(samples).sum();
         let out = room.take::<i16>(all)?;
         let mut pinned = room.downloads.take(out.size())?;
+        let mut tiles = Vec::new();
         let mut begin = 0;
         let merged = noise.iter().enumerate().try_for_each(|(index, noise)| {
             let plane = current.plane(index);
@@ -316,9 +299,11 @@ impl Engine for Gpu {
                 *target = other.moved(index, field);
             }
             let noise = NoiseFactors::new(noise);
-            let tiles = room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?;
-            kernels.tiles(&room.stream, (&plane, &moved, &noise), &tiles)?;
-            kernels.lay(&room.stream, &plane, &tiles, (&out, begin))?;
+            // What kernels write stays until they are done.
+            tiles.push(room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?);
+            let of_plane = &tiles[tiles.len() - 1];
+            kernels.tiles(&room.stream, (&plane, &moved, &noise), of_plane)?;
+            kernels.lay(&room.stream, &plane, of_plane, (&out, begin))?;
             begin += samples(&current.planes[index]);
             Ok(())
         });

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// at 4K.
 pub(super) const MAX_ON_DEVICE: usize = 512 << 20;
 
-/// The number of recent lengths that a pool for planes notes: a picture takes up to four, and one for its result.
-pub(super) const LENGTHS_OF_PLANES: usize = 64;
+/// The number of recent lengths that are noted: idle buffers of a length that is not among them are for pictures of
+/// another size. A picture takes up to four, and one for its result.
+const NOTED: usize = 64;
 
 /// A pool of GPU memory for planes. A buffer returns to it when its last reference is dropped.
 pub(super) struct DevicePool {
@@ -28,11 +29,6 @@ pub(super) struct DevicePool {
     allocated_bytes: AtomicUsize,
     /// Bytes that may be allocated.
     most_bytes: AtomicUsize,
-    /// The number of recent lengths that are noted: idle buffers of a length that is not among them are for pictures of
-    /// another size.
-    noted: usize,
-    /// The stream on which buffers may be in use when they come back: the only one that uses them.
-    used_on: Option<Arc<CudaStream>>,
     host: HostPool,
 }
 
@@ -44,28 +40,11 @@ struct Idle {
 }
 
 impl DevicePool {
-    /// A pool of at most `most_bytes` bytes, which keeps idle buffers while their length is among the last `noted` ones.
+    /// A pool of at most `most_bytes` bytes.
     ///
     /// # Errors
     /// When a stream cannot be made.
-    pub fn new(context: &Arc<CudaContext>, most_bytes: usize, noted: usize) -> Result<Arc<Self>, Error> {
-        DevicePool::open(context, most_bytes, noted, None)
-    }
-
-    /// As [`new`](Self::new), for what is used on `stream` alone: a buffer may come back before its last kernel is done.
-    ///
-    /// # Errors
-    /// When a stream cannot be made.
-    pub fn on(stream: &Arc<CudaStream>, most_bytes: usize, noted: usize) -> Result<Arc<Self>, Error> {
-        DevicePool::open(stream.context(), most_bytes, noted, Some(stream.clone()))
-    }
-
-    fn open(
-        context: &Arc<CudaContext>,
-        most_bytes: usize,
-        noted: usize,
-        used_on: Option<Arc<CudaStream>>,
-    ) -> Result<Arc<Self>, Error> {
+    pub fn new(context: &Arc<CudaContext>, most_bytes: usize) -> Result<Arc<Self>, Error> {
         let stream = || context.new_stream().doing("making a stream");
         Ok(Arc::new(DevicePool {
             context: context.clone(),
@@ -74,8 +53,6 @@ impl DevicePool {
             idle: Mutex::default(),
             allocated_bytes: AtomicUsize::new(0),
             most_bytes: AtomicUsize::new(most_bytes),
-            noted,
-            used_on,
             host: HostPool::default(),
         }))
     }
@@ -106,7 +83,7 @@ impl DevicePool {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let Idle { buffers, taken } = &mut *idle;
         taken.push_back(len);
-        if taken.len() > self.noted
+        if taken.len() > NOTED
             && let Some(length) = taken.pop_front()
             && !taken.contains(&length)
         {
@@ -137,18 +114,12 @@ impl DevicePool {
         Ok(memory)
     }
 
-    /// Waits until kernels are done with the buffers that have come back. After a failure they have ended.
-    fn wait_for_use(&self) {
-        let _ = self.used_on.as_ref().map(|stream| stream.synchronize());
-    }
-
     fn lend(self: &Arc<Self>, buffer: CudaSlice<u8>) -> DeviceMemory {
         DeviceMemory { buffer: Some(buffer), host: OnceLock::new(), pool: self.clone() }
     }
 
     /// Frees a buffer. The context is bound.
     fn free(&self, buffer: CudaSlice<u8>) {
-        self.wait_for_use();
         self.allocated_bytes.fetch_sub(buffer.len(), Ordering::Relaxed);
         drop(buffer);
     }
@@ -158,13 +129,11 @@ impl Drop for DevicePool {
     fn drop(&mut self) {
         // The thread may be an encoder's, to which the context is not bound; a failure cannot be reported from here.
         let _ = self.context.bind_to_thread();
-        self.wait_for_use();
     }
 }
 
 /// Memory on the GPU, which returns to its pool when dropped. It is written once, by copies that are waited for before
-/// it is shared. Code that enqueues a copy of it must keep it until the copy is done, unless the pool is that of a stream
-/// on which the copy is enqueued.
+/// it is shared. Code that enqueues a copy of it must keep it until the copy is done.
 pub(super) struct DeviceMemory {
     /// `None` only while it is being dropped.
     buffer: Option<CudaSlice<u8>>,

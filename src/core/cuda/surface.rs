@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "copies between addresses that a decoder gives")]
 
 use super::context::Gpu;
-use super::device_memory::{DevicePool, LENGTHS_OF_PLANES, MAX_ON_DEVICE};
+use super::device_memory::{DevicePool, MAX_ON_DEVICE};
 use super::error::{Doing, Error};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::rows::RowsAddress;
@@ -33,7 +33,7 @@ impl SurfaceImporter {
     /// # Errors
     /// When a stream cannot be made.
     fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
-        let pool = DevicePool::new(&gpu.context, MAX_ON_DEVICE, LENGTHS_OF_PLANES)?;
+        let pool = DevicePool::new(&gpu.context, MAX_ON_DEVICE)?;
         Ok(SurfaceImporter { gpu: gpu.clone(), pool, pairs: PinnedPool::new(&gpu.context) })
     }
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "copies between addresses that a caller gives")]
 
 use super::context::Gpu;
-use super::device_memory::{DevicePool, LENGTHS_OF_PLANES, MAX_ON_DEVICE};
+use super::device_memory::{DevicePool, MAX_ON_DEVICE};
 use super::error::{Doing, Error};
 use super::kernels::get_or_load;
 use super::rows::{RowsAddress, copy_of_rows, pitch_of};
@@ -121,7 +121,7 @@ impl Gpu {
     pub(super) fn pictures(&self) -> Result<&Arc<DevicePool>, Error> {
         get_or_load(&self.pictures, || {
             let free = self.context.mem_get_info().map_or(0, |(free, _)| free / 4);
-            DevicePool::new(&self.context, MAX_ON_DEVICE.max(free), LENGTHS_OF_PLANES)
+            DevicePool::new(&self.context, MAX_ON_DEVICE.max(free))
         })
     }
 }
