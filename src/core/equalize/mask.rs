@@ -16,7 +16,7 @@
 
 use super::Work;
 use super::luminance::Rows;
-use crate::frame::{Component, Frame, Luminance, MemoryError};
+use crate::frame::{Component, Frame, Luminance, MemoryError, Plane};
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles};
 use crate::spec::{Counts, Histogram, Plateau, Rect, Settings};
 use crate::{Error, Result};
@@ -69,8 +69,7 @@ impl Mask {
     pub fn for_visible(frame: &Frame, mask: Option<&Mask>) -> Result<Option<Self>, MemoryError> {
         let Some(alpha) = frame.format().alpha() else { return Ok(None) };
         let size @ (width, height) = (frame.width(), frame.height());
-        let plane = &frame.planes()[alpha.plane];
-        plane.memory().bring_down()?;
+        let plane = frame.planes()[alpha.plane].on_host()?;
         let bytes = usize::from(frame.format().descriptor().sample.bytes);
         if (0..height).all(|y| !has_zeros(plane.row(y), bytes, alpha)) {
             return Ok(None);
@@ -138,19 +137,26 @@ impl Mask {
         Settings { plateau, ..*settings }
     }
 
-    /// The counts of the frame of `work`, in which each sample counts by its weight; in tiles, by whether it counts.
+    /// The counts of the frame of `work`, in which each sample counts by its weight; in tiles, by whether it counts. A
+    /// frame on a GPU stays there.
+    ///
+    /// # Errors
+    /// When the GPU that the frame is on fails.
     ///
     /// # Panics
     /// When the frame has another size.
-    pub fn counts(&self, work: &Work) -> Counts {
+    pub fn counts(&self, work: &Work) -> Result<Counts, MemoryError> {
         let (frame, settings) = (work.frame(), work.settings());
-        match frame.tiles(settings.method) {
+        let luminance = frame.rewritten_planes(false);
+        let planes = frame.planes()[luminance.clone()].iter().map(Plane::on_host).collect::<Result<Vec<_>, _>>()?;
+        let frame = &frame.with_planes(|index| luminance.contains(&index).then(|| planes[index].clone()));
+        Ok(match frame.tiles(settings.method) {
             None => Counts::Frame { size: self.size, histogram: self.histogram(frame, work.counted()) },
             Some(tiles) => Counts::Tiles {
                 frame: work.counts_frame_with_tiles().then(|| self.histogram(frame, frame.whole())),
                 tiles: self.tile_histograms(frame, tiles, TileBins::new(frame.levels(), settings.bins)),
             },
-        }
+        })
     }
 
     /// The histograms of the tiles of `frame`. Samples that do not count are shares of what counts in all tiles.

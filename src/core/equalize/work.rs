@@ -105,8 +105,7 @@ impl Work {
     /// When the GPU that the frame is on fails.
     pub(super) fn counting_by_weight(mut self) -> Result<Self, MemoryError> {
         if let Some(mask) = self.mask.as_ref().filter(|_| self.settings.method.counts()) {
-            self.frame.bring_luminance_down()?;
-            self.counts = Some(mask.counts(&self).into());
+            self.counts = Some(mask.counts(&self)?.into());
             self.settings = mask.settings(&self.settings);
         }
         Ok(self)

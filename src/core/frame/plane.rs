@@ -52,6 +52,19 @@ impl Plane {
         Ok(SomeRows { plane: self, ys, copies })
     }
 
+    /// The plane in host memory: a copy, if it lies on a GPU, where it stays.
+    ///
+    /// # Errors
+    /// When the GPU fails.
+    pub fn on_host(&self) -> Result<Plane, MemoryError> {
+        if self.memory.is_on_host() {
+            return Ok(self.clone());
+        }
+        let ys: Vec<usize> = (0..self.rows).collect();
+        let rows = self.rows_at(&ys)?.copies.unwrap_or_default();
+        Ok(HostPool::default().plane_from(&rows, self.row_bytes, self.rows))
+    }
+
     /// The whole plane as one slice, if there is no padding between its rows.
     pub fn contiguous(&self) -> Option<&[u8]> {
         self.is_contiguous().then(|| &self.memory.bytes()[self.start..self.start + self.row_bytes * self.rows])
