@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The library and the program on 64-bit Arm, without such a machine: cross-compiled for Debian 12 and run by qemu-user, with the
 # libraries of a Debian for arm64. What comes out has the bytes of this machine. qemu-user has no seccomp and no Landlock: the
-# tests run the filters of decoders as numbers, and the numbers are those of Arm's headers. There is no GPU.
+# tests run the filters of decoders as numbers, and the numbers are those of Arm's headers. There is no GPU. No time means
+# anything; instructions are counted.
 # tests/arm.sh [FOLDER]: keeps that Debian in FOLDER, else in target/arm64. It needs root, to have the kernel run Arm's programs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/support/setup.sh"
@@ -112,5 +113,6 @@ step in_c
 step in_python
 step run_tests --lib --bins
 step run_tests --test core -- conformance denoise
+step benches/arm/run.sh
 step run_tests --test suite -- media::pipes::raw media::pipes::y4m media::formats program::curves
 echo "all is well on Arm, as far as qemu-user goes"

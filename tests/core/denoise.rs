@@ -5,12 +5,14 @@ use crate::noise_kernels::{made_clean, noisy_planes};
 use crate::pictures::{Content, Picture as Picked, difference};
 use crate::random::Random;
 use histeq::denoise::Steps;
+use histeq::denoise::sheet::Sheet;
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
 use histeq::equalize::reference::Reference;
 use histeq::equalize::{EqualizeStage, Executor, Mapper, OutputDepth, Study};
 use histeq::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
 use histeq::spec::natural::Assumed;
 use histeq::spec::{Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold};
+use std::sync::Arc;
 
 const SIZE: (usize, usize) = (168, 104);
 
@@ -329,6 +331,20 @@ fn nothing_is_drawn_twice_where_something_comes_or_goes_at_once_or_the_light_cha
     }
 }
 
+/// Planes of stripes whose samples turn to the other end at random, one of three.
+fn black_and_white(random: &mut Random) -> Arc<Vec<Sheet>> {
+    let mut plane = || {
+        let mut sheet = Sheet::new(70, 50);
+        for y in 0..sheet.height() {
+            let samples = sheet.row_mut(y).iter_mut().enumerate();
+            samples.for_each(|(x, sample)| *sample = [-2048, 2047][(x / 12 + usize::from(random.below(3) == 0)) % 2]);
+        }
+        sheet.repeat_edges();
+        sheet
+    };
+    Arc::new(vec![plane(), plane(), plane()])
+}
+
 #[test]
 fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
     let mut random = Random::new(5);
@@ -352,6 +368,13 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
     }
     if let Some(gpu) = gpu() {
         assert!(made_clean(&**gpu, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "GPU, best");
+    }
+    // As far apart as samples can be, with as much in common as two of three.
+    let frames: Vec<_> = (0..5).map(|_| black_and_white(&mut random)).collect();
+    let plain = made_clean(&Steps::PLAIN, &frames, (0, 0), &[1, 2]);
+    for isa in Isa::available() {
+        let steps = denoise_steps(isa).expect("an instruction set that is here");
+        assert!(made_clean(&steps, &frames, (0, 0), &[1, 2]) == plain, "{isa}, black and white");
     }
     let noisy = film(PixelFormat::Yuv422p, 7, 48);
     for natural in [false, true] {

@@ -3,7 +3,7 @@
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
-use super::search::Field;
+use super::search::{Field, Plain};
 use super::sheet::Sheet;
 
 /// The most frames besides the one that is denoised.
@@ -291,9 +291,54 @@ pub fn count(plane: &Plane<'_>) -> Differences {
     differences
 }
 
+/// Coefficients that are averaged at once.
+const CHUNK: usize = 4 * TILES;
+
+/// The weights and the coefficients of other frames.
+pub type Others<'a> = (&'a [Factors], &'a [Batch]);
+
+/// How coefficients are averaged.
+pub trait Average {
+    /// Moves coefficients `here`, from number `first` of a batch on, to their mean with others. `shares` are those of
+    /// `here` for a weight of 256, in 32768ths; `left` has the squares of its shares, and gets those of the others added.
+    fn average(&self, first: usize, frames: Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]);
+}
+
+impl Average for Plain {
+    #[inline(always)]
+    fn average(
+        &self,
+        first: usize,
+        (weights, batches): Others<'_>,
+        shares: &[u16],
+        here: &mut [i16],
+        left: &mut [u16],
+    ) {
+        let mut moves = [0i16; CHUNK];
+        for (weights, batch) in weights.iter().zip(batches) {
+            let (weights, batch) = (&weights[first..][..CHUNK], &batch[first..][..CHUNK]);
+            for index in 0..CHUNK {
+                let share = high(weights[index] << 8, shares[index]);
+                moves[index] =
+                    moves[index].wrapping_add(part(batch[index].saturating_sub(here[index]), (share << 1) as i16));
+                left[index] += high(share, share);
+            }
+        }
+        for index in 0..CHUNK {
+            here[index] = here[index].saturating_add(moves[index]).saturating_add((weights.len() / 2) as i16);
+        }
+    }
+}
+
 /// Denoises the plane; the codes are those of the input.
 #[inline(always)]
 pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
+    merge_by(&Plain, plane, noise)
+}
+
+/// [`merge`], with coefficients averaged by `average`.
+#[inline(always)]
+pub fn merge_by(average: &impl Average, plane: &Plane<'_>, noise: &Noise) -> Sheet {
     let mut out = Sheet::new(plane.own.width(), plane.own.height());
     let (tiles, rows) = plane.tiles();
     let sources = std::iter::once(None).chain(plane.others.iter().map(|other| Some(*other)));
@@ -312,7 +357,7 @@ pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
         for first in (0..tiles).step_by(TILES) {
             room.load(plane, row, first, &sources);
             noise.factors(&brightness_factors, &room.brightness, &mut room.factors);
-            room.merge(plane.others.len());
+            room.merge(average, plane.others.len());
             room.shrink(if plane.is_chroma { 24 } else { 18 });
             dct::backward_rows(&room.own, &mut laid.sums, laid.pitch, first);
         }
@@ -468,13 +513,12 @@ impl Room {
         }
     }
 
-    /// `here` becomes the weighted mean.
+    /// `own` becomes the weighted mean.
     #[inline(always)]
-    fn merge(&mut self, count: usize) {
+    fn merge(&mut self, average: &impl Average, count: usize) {
         for other in 0..count {
             self.weigh(other);
         }
-        const CHUNK: usize = 4 * TILES;
         for first in (0..SAMPLES * TILES).step_by(CHUNK) {
             let shares = &mut self.squares[first..][..CHUNK];
             let here = &mut self.own[first..][..CHUNK];
@@ -491,19 +535,7 @@ impl Room {
                 shares[index] = rounded(8_388_608.0 * inverse(left[index]));
                 left[index] = high(shares[index], shares[index]);
             }
-            let mut moves = [0i16; CHUNK];
-            for (weights, batch) in self.weights[..count].iter().zip(&self.others) {
-                let (weights, batch) = (&weights[first..][..CHUNK], &batch[first..][..CHUNK]);
-                for index in 0..CHUNK {
-                    let share = high(weights[index] << 8, shares[index]);
-                    moves[index] =
-                        moves[index].wrapping_add(part(batch[index].saturating_sub(here[index]), (share << 1) as i16));
-                    left[index] += high(share, share);
-                }
-            }
-            for index in 0..CHUNK {
-                here[index] = here[index].saturating_add(moves[index]).saturating_add((count / 2) as i16);
-            }
+            average.average(first, (&self.weights[..count], &self.others[..count]), shares, here, left);
         }
     }
 

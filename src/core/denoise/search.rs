@@ -119,11 +119,63 @@ impl Field {
     }
 }
 
+/// Rows of a window: the samples from the first one on, and how many there are from a row to the next.
+pub type Window<'a> = (&'a [i16], usize);
+
+/// Compares a window, of the first plane, with four of the second one.
+pub type CompareFour = fn(Window<'_>, Window<'_>, bound: i16) -> [u32; 4];
+
+/// How windows are compared.
+pub trait Compare {
+    /// The sum of differences of every other row of two windows, each difference no more than `bound`, or any number
+    /// from `enough` on.
+    fn differences(&self, a: Window<'_>, b: Window<'_>, bound: i16, enough: u32) -> u32;
+
+    /// The same, but exact, of the windows to the right, to the left, below and above, by one sample each: `b` has every
+    /// row, from one row and one column before the middle window on. `None` where they are compared one by one.
+    const AROUND: Option<CompareFour>;
+}
+
+/// Windows compared, and coefficients averaged, in plain Rust.
+pub struct Plain;
+
+impl Compare for Plain {
+    #[inline(always)]
+    fn differences(&self, (a, of_a): Window<'_>, (b, of_b): Window<'_>, bound: i16, enough: u32) -> u32 {
+        let mut sum = 0;
+        for half in 0..2 {
+            let mut sums = [0u16; WINDOW];
+            for line in 4 * half..4 * half + 4 {
+                let (a, b) = (&a[line * of_a..][..WINDOW], &b[line * of_b..][..WINDOW]);
+                for index in 0..WINDOW {
+                    let difference = (a[index] - b[index]).abs().min(bound);
+                    sums[index] += difference as u16;
+                }
+            }
+            for index in sums {
+                sum += u32::from(index);
+            }
+            if sum >= enough {
+                break;
+            }
+        }
+        sum
+    }
+
+    const AROUND: Option<CompareFour> = None;
+}
+
 /// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where
 /// nothing moves, in 64ths of a level of 8 bits; `guess` the motion roughly, if it is known: then the finest pictures
 /// alone are searched.
 #[inline(always)]
 pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) -> Field {
+    search_by(&Plain, one, other, calm, guess)
+}
+
+/// [`search`], with windows compared by `compare`.
+#[inline(always)]
+pub fn search_by(compare: &impl Compare, one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) -> Field {
     let coarsest = if guess.is_some() { 0 } else { one.len().min(other.len()) - 1 };
     let mut field = Field::default();
     for level in (0..=coarsest).rev() {
@@ -132,6 +184,7 @@ pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) 
         let coarser = if level < coarsest { finer(&field, size) } else { Field::new(size) };
         let calm = calm_at(calm, level);
         let block = Block {
+            compare,
             a,
             b,
             bound: ((6 * calm + 512) / 16).min(1023) as i16,
@@ -168,7 +221,8 @@ fn finer(coarse: &Field, size: (usize, usize)) -> Field {
 }
 
 /// The block matching of one pair of pictures.
-struct Block<'a> {
+struct Block<'a, C> {
+    compare: &'a C,
     a: &'a Sheet,
     b: &'a Sheet,
     /// The most that a difference counts.
@@ -190,12 +244,15 @@ struct Best {
     cost: u32,
 }
 
-impl Block<'_> {
+impl<C: Compare> Block<'_, C> {
     #[inline(always)]
     fn find(&self, column: usize, row: usize, reach: i16, is_finest: bool) -> Vector {
         let (x, y) = (column as isize, row as isize);
         let parent = self.parent.at(x, y);
         let median = self.parent.median(column, row);
+        // Where the window begins.
+        let start = |block: usize, length: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, length);
+        let place = (start(column, self.a.width()), start(row, self.a.height()));
         let mut best = Best { vector: parent, cost: u32::MAX };
         let near = |right: isize, down: isize| self.parent.at(x + right, y + down);
         let known = [parent, median, Vector::default(), near(-1, 0), near(1, 0), near(0, -1), near(0, 1)];
@@ -212,6 +269,18 @@ impl Block<'_> {
                 break;
             }
             start = best.vector;
+            if turn > 1
+                && let Some(differences) = self.around(place, start)
+            {
+                for index in 0..AROUND.len() {
+                    let candidate = start.plus(4 * AROUND[index].0, 4 * AROUND[index].1);
+                    around[index] = self.penalty(median, candidate) + differences[index];
+                    if around[index] < best.cost {
+                        best = Best { vector: candidate, cost: around[index] };
+                    }
+                }
+                continue;
+            }
             let count = [known.len(), (side * side) as usize, AROUND.len()][turn.min(2)];
             for index in 0..count {
                 let candidate = match turn {
@@ -221,7 +290,7 @@ impl Block<'_> {
                     1 => start.plus(4 * (index as i16 % side - reach), 4 * (index as i16 / side - reach)),
                     _ => start.plus(4 * AROUND[index].0, 4 * AROUND[index].1),
                 };
-                let cost = self.cost(column, row, median, candidate, if turn > 1 { u32::MAX } else { best.cost });
+                let cost = self.cost(place, median, candidate, if turn > 1 { u32::MAX } else { best.cost });
                 if turn > 1 {
                     around[index] = cost;
                 }
@@ -237,44 +306,37 @@ impl Block<'_> {
         best.vector.plus(least(left, best.cost, right), least(above, best.cost, below))
     }
 
-    /// What a vector costs, or any number from `enough` on.
+    /// What a vector costs by what it differs from the median.
     #[inline(always)]
-    fn cost(&self, column: usize, row: usize, median: Vector, vector: Vector, enough: u32) -> u32 {
+    fn penalty(&self, median: Vector, vector: Vector) -> u32 {
         let away = u32::from(vector.x.abs_diff(median.x)) + u32::from(vector.y.abs_diff(median.y));
-        let penalty = (self.calm * away.min(24) * 20) >> 5;
+        (self.calm * away.min(24) * 20) >> 5
+    }
+
+    /// What a vector costs for the window that begins there, or any number from `enough` on.
+    #[inline(always)]
+    fn cost(&self, (x, y): (isize, isize), median: Vector, vector: Vector, enough: u32) -> u32 {
+        let penalty = self.penalty(median, vector);
         if penalty >= enough {
             return enough;
         }
-        penalty + self.differences(column, row, vector, enough - penalty)
-    }
-
-    /// The sum of differences of a window, or any number from `enough` on.
-    #[inline(always)]
-    fn differences(&self, column: usize, row: usize, vector: Vector, enough: u32) -> u32 {
-        let start = |block: usize, length: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, length);
-        let (x, y) = (start(column, self.a.width()), start(row, self.a.height()));
         let moved = |first: isize, by: i16, length: usize| Sheet::within(first + (by >> 2) as isize, WINDOW, length);
         let (right, down) = (moved(x, vector.x, self.b.width()), moved(y, vector.y, self.b.height()));
-        let (a, b) = (self.a.at(x, y), self.b.at(right, down));
-        let (of_a, of_b) = (2 * self.a.stride(), self.b.stride());
-        let mut sum = 0;
-        for half in 0..2 {
-            let mut sums = [0u16; WINDOW];
-            for line in 4 * half..4 * half + 4 {
-                let (a, b) = (window(&a[line * of_a..]), window(&b[2 * line * of_b..]));
-                for index in 0..WINDOW {
-                    let difference = (a[index] - b[index]).abs().min(self.bound);
-                    sums[index] += difference as u16;
-                }
-            }
-            for index in sums {
-                sum += u32::from(index);
-            }
-            if sum >= enough {
-                break;
-            }
+        let (a, b) = ((self.a.at(x, y), 2 * self.a.stride()), (self.b.at(right, down), 2 * self.b.stride()));
+        penalty + self.compare.differences(a, b, self.bound, enough - penalty)
+    }
+
+    /// The sums of differences around a vector, if they are computed at once: not at the edges.
+    #[inline(always)]
+    fn around(&self, (x, y): (isize, isize), vector: Vector) -> Option<[u32; 4]> {
+        let compare = C::AROUND?;
+        let (left, above) = (x + (vector.x >> 2) as isize - 1, y + (vector.y >> 2) as isize - 1);
+        let is_inside = |place: isize, length: usize| Sheet::within(place, WINDOW + 2, length) == place;
+        if !is_inside(left, self.b.width()) || !is_inside(above, self.b.height()) {
+            return None;
         }
-        sum
+        let (a, b) = ((self.a.at(x, y), 2 * self.a.stride()), (self.b.at(left, above), self.b.stride()));
+        Some(compare(a, b, self.bound))
     }
 }
 
@@ -306,11 +368,6 @@ fn median(mut values: [i16; 9]) -> i16 {
         (values[low], values[high]) = (values[low].min(values[high]), values[low].max(values[high]));
     }
     values[4]
-}
-
-#[inline(always)]
-fn window(samples: &[i16]) -> &[i16; WINDOW] {
-    samples.first_chunk().unwrap_or(&[0; WINDOW])
 }
 
 /// Where the parabola through the costs of three neighbours is least, in quarters of a sample from the middle one,

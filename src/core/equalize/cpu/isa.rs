@@ -12,7 +12,7 @@ pub enum Isa {
     /// AVX-512 with BW, VL and VBMI: Intel since Ice Lake, AMD since Zen 4.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// NEON with table lookups by hand; every aarch64 has it.
+    /// NEON by hand, where the compiler finds less; every aarch64 has it.
     #[cfg(target_arch = "aarch64")]
     Neon,
 }

@@ -16,7 +16,7 @@
 //! | `layout.rs` | which kernels a format needs |
 //! | `word_histogram.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
 //! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
-//! | `simd/` | the kernels: scalar, AVX2, AVX-512 |
+//! | `simd/` | the kernels: scalar, AVX2, AVX-512, NEON |
 //! | `isa.rs` | what this machine can run |
 
 mod balance;

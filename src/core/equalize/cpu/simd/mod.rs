@@ -125,7 +125,15 @@ static AVX512: Kernels = Kernels {
 };
 
 #[cfg(target_arch = "aarch64")]
-static NEON: Kernels = Kernels { map_bytes: neon::map_bytes, map_every_other: neon::map_every_other, ..SCALAR };
+static NEON: Kernels = Kernels {
+    map_bytes: neon::map_bytes,
+    map_every_other: neon::map_every_other,
+    follow: neon::follow,
+    move_with_gains: neon::move_with_gains,
+    search: neon::search,
+    merge: neon::merge,
+    ..SCALAR
+};
 
 impl Kernels {
     /// The kernels that remove noise.
