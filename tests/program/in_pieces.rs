@@ -270,10 +270,10 @@ fn jobs_cut_work_and_join_in_one_command() {
     // As many threads as are given count as cores.
     let auto =
         dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --exact --jobs auto --threads 8 --progress plain");
-    auto.says(&["by 4 jobs in 4 pieces", "  4/4 pieces"]);
     // A machine may be done before there is such a line.
     let under_way = auto.stderr.lines().filter(|line| line.contains("/4 pieces") && !line.starts_with("100"));
     under_way.for_each(|line| assert!(line.ends_with("/4 pieces: film.mkv"), "{line}"));
+    auto.says(&["by 4 jobs in 4 pieces", "  4/4 pieces"]);
     std::fs::rename(dir.path("auto.mkv"), dir.path("-film.mkv")).expect("a file");
     dir.succeeds("-y --jobs 2 --encoder ffv1 --backend cpu -- -film.mkv joined.mkv")
         .says(&["in 2 pieces, ", " MB -> joined.mkv"]);

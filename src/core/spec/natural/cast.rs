@@ -6,7 +6,8 @@
 //! light is like that. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an
 //! offset of its own: its ends become nearly black and white. Its ends lie between those of its levels and the mean
 //! colours of the darkest and of the brightest points, because a channel can reach its top in a lamp or a fish alone;
-//! under water that is so everywhere, and the ends lie further in. In the dark the channels have no offsets, and their
+//! under water that is so everywhere, and the ends lie further in. What is far in the water has the least red, and does
+//! not get more of it than of green: it would be purple. In the dark the channels have no offsets, and their
 //! gains are those of their exposures (`dark.rs`).
 
 use super::points::{Occurrences, Points, WHITE, between, from_255, luma, ramp, ratio, saturation, times};
@@ -123,12 +124,26 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
         gains[channel] = between(4096, gain, share);
         offsets[channel] = times(black - times(low, gain), share);
     }
+    let less = times(too_red(points, gains, offsets), water);
+    (gains[0], offsets[0]) = (between(gains[0], 4096, less), between(offsets[0], 0, less));
     let balanced = points.rgb().map(|rgb| {
         std::array::from_fn(|channel| (times(rgb[channel], gains[channel]) + offsets[channel]).clamp(0, WHITE))
     });
     let garish = times(4096 - ratio(MAX_CHROMA, chroma(balanced).max(MAX_CHROMA)), water);
     let paler = |by: i32| 4096 - times(by, share);
     (gains, offsets, times(paler(times(lacks, PALER)), paler(garish)))
+}
+
+/// The share of what red changes by that would make what is far in the water purple, in 4096ths: blue, with more red than
+/// green.
+fn too_red(points: &Points, gains: [i32; 3], offsets: [i32; 3]) -> i32 {
+    let is_far = |[red, green, blue]: &[i32; 3]| red < green && green < blue;
+    let share = |rgb: [i32; 3]| {
+        let [red, green, blue] = [0, 1, 2].map(|channel| times(rgb[channel], gains[channel]) + offsets[channel]);
+        if blue < green { 0 } else { ratio((red - green).max(0), (red - rgb[0]).max(1)).min(4096) }
+    };
+    let far = || points.rgb_where(is_lit).filter(is_far);
+    if far().count() * FAR < points.count() { 0 } else { Occurrences::new(far().map(share)).at(PURPLE) }
 }
 
 /// How far red and blue are from luma, in the mean.
@@ -170,6 +185,28 @@ mod tests {
         };
         assert_eq!(value_of(|level| level / 2), 4096, "red goes with the rest");
         assert!(value_of(|level| 100 - level / 2) < 3072, "red goes against the rest");
+    }
+
+    #[test]
+    fn what_is_far_in_the_water_does_not_become_purple() {
+        let (columns, rows) = (64, 36);
+        // Rocks in the lower half, water above.
+        let colour = |point: usize| {
+            let shade = (point % columns) as u16;
+            if point < columns * rows / 2 {
+                [30 + shade / 3, 60 + shade, 120 + shade]
+            } else {
+                [20 + shade, 40 + shade, 60 + shade]
+            }
+        };
+        let rgb: Vec<[u16; 3]> = (0..columns * rows).map(colour).collect();
+        let luma = rgb.iter().map(|rgb| rgb[1]).collect();
+        let points = Points::new(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255);
+        let (gains, offsets, _) = balance(&points, Cast { share: 4096, water: 4096 });
+        let after =
+            points.rgb().map(|rgb| [0, 1, 2].map(|channel| times(rgb[channel], gains[channel]) + offsets[channel]));
+        let purple = after.filter(|[red, green, blue]| red > green && blue > green).count();
+        assert!(5 * purple < points.count(), "{purple} of {}", points.count());
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl Correction {
             let clear = times(shade::lift_to(mean_behind, mean_before), KEPT_MEAN);
             let room = ratio(most.max(4096), times(exposure, 4096 + lift)) - 4096;
             shade = shade::lift(&points, times(4096 - meant.dark, there)).max(clear).min(room.max(0));
+            shade = shade::without_clipping(&points, shade);
             if shade != 0 {
                 points = points.toned(|level| shade::lifted(level, shade), shade::chroma(shade));
             }

@@ -23,6 +23,27 @@ pub fn lift(points: &Points, part: i32) -> i32 {
     times(times(times(of_shade.max(of_dull), is_pale), 4096 - is_portrait), part)
 }
 
+/// The largest lift up to this one with which few colours become brighter than they can be: one of `MAX_CLIPPED` points.
+pub fn without_clipping(points: &Points, lift: i32) -> i32 {
+    let clips_few = |lift: i32| {
+        let clips = |rgb: [i32; 3]| {
+            let (light, [r, g, b]) = (luma(rgb), rgb);
+            let brightest = r.max(g).max(b);
+            brightest < WHITE && lifted(light, lift) + times(brightest - light, chroma(lift)) > WHITE
+        };
+        MAX_CLIPPED * points.rgb().filter(|rgb| clips(*rgb)).count() <= points.count()
+    };
+    if clips_few(lift) {
+        return lift;
+    }
+    let (mut few, mut many) = (0, lift);
+    while many - few > MIN_STEP {
+        let middle = few.midpoint(many);
+        *(if clips_few(middle) { &mut few } else { &mut many }) = middle;
+    }
+    few
+}
+
 /// How far a picture is a portrait in gray before a dark background, in 4096ths.
 fn gray_portrait(points: &Points) -> i32 {
     let colours = Occurrences::new(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
@@ -101,6 +122,20 @@ mod tests {
         assert_eq!(before_window([25, 22, 20], [250, 150, 60]), 0, "a sunset");
         assert_eq!(before_window([25, 22, 20], [190, 140, 115]), 0, "a face");
         assert_eq!(before_window([120, 120, 120], [240, 240, 240]), 0, "nothing is dark");
+    }
+
+    #[test]
+    fn colours_are_lifted_as_far_as_they_can_be_brighter() {
+        let (columns, rows) = (64, 36);
+        let with = |colour: [u16; 3]| {
+            let rgb: Vec<[u16; 3]> =
+                (0..columns * rows).map(|point| if point % 5 < 3 { [25, 22, 20] } else { colour }).collect();
+            let luma = rgb.iter().map(|rgb| (rgb[0] + 2 * rgb[1] + rgb[2]) / 4).collect();
+            Points::new(&Lattice { size: (columns, rows), luma, rgb, ..Lattice::default() }, 255)
+        };
+        assert_eq!(without_clipping(&with([120, 120, 120]), 4096), 4096);
+        let held = without_clipping(&with([0, 230, 200]), 4096);
+        assert!((1..3584).contains(&held), "{held}");
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub mod cast {
     /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made
     /// good have 22, nine of ten of them less than 44.
     pub const MAX_CHROMA: i32 = 640;
+    /// One of so many points has to be far in the water for these to decide on red; the share of them that may become
+    /// purple.
+    pub const FAR: usize = 8;
+    pub const PURPLE: u32 = 950_000;
     /// The points of the corners.
     pub const CORNERS: u32 = 1000;
     /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what
@@ -216,6 +220,9 @@ pub mod shade {
     pub const DULL_AIM: i32 = from_255(105);
     pub const MAX_DULL: i32 = 4096;
     pub const NOT_BLACK: [i32; 2] = [from_255(30), from_255(55)];
+    /// One of so many points may become brighter than its colour can be; how exactly the lift is found that does so.
+    pub const MAX_CLIPPED: usize = 50;
+    pub const MIN_STEP: i32 = 32;
     /// The saturation of the brightest points without a colour, and with one.
     pub const PALE: [i32; 2] = [1229, 2048];
     /// The share of skin that has light enough from which on less is lifted, and nothing.
