@@ -38,7 +38,7 @@ constexpr int SCANNERS = 1024;
 
 // The curve of full range from the counts, by one block; EACH codes a thread.
 template <int EACH, int THREADS>
-__global__ __launch_bounds__(THREADS) void table_of(const unsigned* counts, unsigned codes, Levels levels,
+__global__ __launch_bounds__(THREADS) void table_of(const unsigned* counts, unsigned codes, BlendedLevels levels,
                                                      unsigned short* curve) {
     using Scan = cub::BlockScan<unsigned, THREADS>;
     __shared__ typename Scan::TempStorage storage;
@@ -84,7 +84,7 @@ __global__ __launch_bounds__(SCANNERS) void first_of(const unsigned* counts, uns
 }
 
 // The curve from cumulative counts, a code a thread.
-__global__ void table_of_sums(const unsigned* cumulative, const unsigned* first, unsigned codes, Levels levels,
+__global__ void table_of_sums(const unsigned* cumulative, const unsigned* first, unsigned codes, BlendedLevels levels,
                               unsigned short* curve) {
     unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
     curve[code] = (unsigned short)curve_at(code, cumulative[code], cdf_range_of(*first, cumulative[codes - 1]), levels);
@@ -132,7 +132,7 @@ static std::vector<S> content(unsigned width, unsigned height, unsigned depth, i
 }
 
 template <typename S>
-static std::vector<S> reference(const std::vector<S>& samples, Levels levels) {
+static std::vector<S> reference(const std::vector<S>& samples, BlendedLevels levels) {
     std::vector<unsigned> counts(levels.hi + 1);
     for (S sample : samples) ++counts[sample];
     unsigned first = *std::find_if(counts.begin(), counts.end(), [](unsigned count) { return count != 0; });
@@ -196,7 +196,7 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
         char* plane = all + frame * bytes;
         const uint4* from = (const uint4*)plane;
         uint4* to = (uint4*)(way.in_place ? plane : others + frame * bytes);
-        Levels levels = {0, codes - 1, strength};
+        BlendedLevels levels = {0, codes - 1, strength};
         CHECK(histogram((S*)plane));
         if (codes <= 256) table_of<1, 256><<<1, 256, 0, stream>>>(counts, codes, levels, curve);
         else if (codes <= 4096) table_of<4, SCANNERS><<<1, SCANNERS, 0, stream>>>(counts, codes, levels, curve);
@@ -210,7 +210,7 @@ static void row(const char* name, unsigned width, unsigned height, unsigned dept
         else if (way.in_shared) map<S, true><<<multiprocessors, 1024, shared, stream>>>(from, to, vectors, curve, codes);
         else map<S, false><<<blocks, 256, 0, stream>>>(from, to, vectors, curve, codes);
     };
-    std::vector<S> expected = reference(samples, Levels{0, codes - 1, 256}), found(pixels);
+    std::vector<S> expected = reference(samples, BlendedLevels{0, codes - 1, 256}), found(pixels);
     bool right = true;
     for (Way way : {Way{false, true, 8}, Way{false, false, 16}, Way{true, true, 2}}) {
         equalize(0, 256, way);

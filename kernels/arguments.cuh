@@ -20,7 +20,7 @@ struct Samples {
 };
 
 // The codes that are levels, and the strength of the equalization.
-struct Levels {
+struct BlendedLevels {
     unsigned lo;        // black
     unsigned hi;        // white
     unsigned strength;  // in 256ths
@@ -185,7 +185,7 @@ struct Planes {
     unsigned long long of[MOST_PLANES];
 };
 
-// A plane whose noise is removed, and luma of its frame, a quarter as large; both with room around them (`sheet.cuh`).
+// A plane whose noise is removed, and luma of its frame, a quarter as large; both with margins (`sheet.cuh`).
 struct NoisyPlane {
     const short* samples;
     const short* quarter;

@@ -7,8 +7,8 @@ using namespace histeq;
 
 // One thread per pair of chroma samples and the luma that it covers.
 template <typename S>
-DEVICE void balance_yuv(S* picture, Samples samples, Levels levels, const ChromaPlaces& places, const Colours& colours,
-                        const BalanceOfYuv& balance) {
+DEVICE void balance_yuv(S* picture, Samples samples, BlendedLevels levels, const ChromaPlaces& places,
+                        const Colours& colours, const BalanceOfYuv& balance) {
     grid_dependency_sync();
     each_pair(places, [&](const PlacedPair& placed) {
         unsigned long long places_of[2] = {places.cb + placed.at, places.cr + placed.at};
@@ -56,8 +56,9 @@ DEVICE void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples, 
 // Launch: any number of blocks of up to 256 threads; no shared memory. A thread has a pair of chroma samples and all
 // luma that it covers, so threads never conflict.
 #define BALANCE(NAME, S)                                                                                               \
-    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(                                                  \
-        S* picture, Samples samples, Levels levels, ChromaPlaces places, Colours colours, BalanceOfYuv balance) {      \
+    extern "C" __global__ __launch_bounds__(256) void balance_##NAME(S* picture, Samples samples,                      \
+                                                                     BlendedLevels levels, ChromaPlaces places,        \
+                                                                     Colours colours, BalanceOfYuv balance) {          \
         balance_yuv<S>(picture, samples, levels, places, colours, balance);                                            \
     }
 

@@ -387,7 +387,7 @@ DEVICE void write_windows(const WindowUpdate& update, const ThreadHistory<ITEMS>
 
 // Sums the levels into bins, and distributes them over the levels again.
 template <unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename Count>
-DEVICE void merge_bins(Count (&window_counts)[ITEMS], unsigned code, Levels levels, unsigned asked, Sum* bins,
+DEVICE void merge_bins(Count (&window_counts)[ITEMS], unsigned code, BlendedLevels levels, unsigned asked, Sum* bins,
                        GridExchange exchange) {
     unsigned count = levels.hi - levels.lo + 1u;
 #pragma unroll
@@ -425,7 +425,7 @@ struct ClippedScan {
 
 // The prefix sums of the levels of the window. Calls `meanwhile` before it waits for other blocks, or else at once.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
-DEVICE ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code, Levels levels,
+DEVICE ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code, BlendedLevels levels,
                                               ClipLimit limit, TempStorage& storage, GridExchange exchange,
                                               F meanwhile) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS, below = (1u << lane) - 1u;
@@ -482,7 +482,7 @@ struct WindowTotal {
 // has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. `meanwhile` is
 // called once, before the group waits for other blocks.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
-DEVICE void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code, Levels levels,
+DEVICE void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code, BlendedLevels levels,
                      const Modifiers& m, const PiecewiseLine& line, Sum* bins, TempStorage& storage,
                      GridExchange exchange, F meanwhile, unsigned (&mapped)[ITEMS]) {
     Divisor divisor = divisor_with(m.width, m.inverse);

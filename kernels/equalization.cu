@@ -12,7 +12,7 @@ using namespace histeq;
 struct CurveArguments {
     unsigned* counts;
     unsigned codes;
-    Levels levels;
+    BlendedLevels levels;
     const Modifiers& modifiers;
     const WindowUpdate& update;
     const PiecewiseLine& line;
@@ -89,7 +89,7 @@ DEVICE void curve_of_frame(const CurveArguments& arguments) {
 // entry for each code.
 // Launch: all blocks resident at once; at most 64 of a multiple of 32 threads, so that blocks times threads times four
 // is `codes`. No dynamic shared memory.
-extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts, unsigned codes, Levels levels,
+extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts, unsigned codes, BlendedLevels levels,
                                                                 Modifiers m, WindowUpdate update, PiecewiseLine line,
                                                                 unsigned* slots, Sum* sums, Sum* bins, GridState* grid,
                                                                 unsigned launch, unsigned short* curve) {
@@ -103,10 +103,8 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts
 
 // Does this with two codes a thread, which takes less time where each block can have a multiprocessor of its own.
 // Launch: as `equalization`, with several blocks of at most 512 threads; blocks times threads times two is `codes`.
-extern "C" __global__ __launch_bounds__(512) void equalization_spread(unsigned* counts, unsigned codes, Levels levels,
-                                                                      Modifiers m, WindowUpdate update,
-                                                                      PiecewiseLine line, unsigned* slots, Sum* sums,
-                                                                      Sum* bins, GridState* grid, unsigned launch,
-                                                                      unsigned short* curve) {
+extern "C" __global__ __launch_bounds__(512) void equalization_spread(
+    unsigned* counts, unsigned codes, BlendedLevels levels, Modifiers m, WindowUpdate update, PiecewiseLine line,
+    unsigned* slots, Sum* sums, Sum* bins, GridState* grid, unsigned launch, unsigned short* curve) {
     curve_of_frame<2u, true>({counts, codes, levels, m, update, line, {slots, sums}, bins, {grid, launch}, curve});
 }

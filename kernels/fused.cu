@@ -59,7 +59,7 @@ struct Arguments {
     Plane plane;
     unsigned block;  // the number of this block among those of the plane
     Samples samples;
-    Levels levels;
+    BlendedLevels levels;
     unsigned* totals;
     unsigned* cleared;  // the totals of another frame, which become zero
 
@@ -645,22 +645,22 @@ using WindowU10 = WithWindow<Policy<unsigned short, 3u, 2u, 16u>>;
 // because the map of a block that does both is late.
 // Launch: as `fused_modified`.
 #define FUSED(NAME, PLAIN, WINDOW)                                                                                     \
-    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(Plane plane, Samples samples, Levels levels,       \
-                                                                    unsigned* totals, unsigned* cleared) {             \
+    extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(                                                   \
+        Plane plane, Samples samples, BlendedLevels levels, unsigned* totals, unsigned* cleared) {                     \
         plain<PLAIN>({plane, blockIdx.x, samples, levels, totals, cleared});                                           \
     }                                                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void fused_large_##NAME(Plane plane, Samples samples, Levels levels, \
-                                                                          unsigned* totals, unsigned* cleared) {       \
+    extern "C" __global__ __launch_bounds__(1024) void fused_large_##NAME(                                             \
+        Plane plane, Samples samples, BlendedLevels levels, unsigned* totals, unsigned* cleared) {                     \
         plain<LargePlane<PLAIN>>({plane, blockIdx.x, samples, levels, totals, cleared});                               \
     }                                                                                                                  \
     extern "C" __global__ __launch_bounds__(1024) void fused_modified_##NAME(                                          \
-        Plane plane, Samples samples, Levels levels, Modifiers m, WindowUpdate update, PiecewiseLine line,             \
+        Plane plane, Samples samples, BlendedLevels levels, Modifiers m, WindowUpdate update, PiecewiseLine line,      \
         unsigned* totals, unsigned* cleared, unsigned* slots, Sum* sums, unsigned settled) {                           \
         windowed<WINDOW>({plane, blockIdx.x, samples, levels, totals, cleared},                                        \
                          {m, update, line, {slots, sums}, settled, nullptr});                                          \
     }                                                                                                                  \
     extern "C" __global__ __launch_bounds__(1024) void fused_ahead_##NAME(                                             \
-        Plane plane, Plane older, Samples samples, Levels levels, Modifiers m, WindowUpdate update,                    \
+        Plane plane, Plane older, Samples samples, BlendedLevels levels, Modifiers m, WindowUpdate update,             \
         PiecewiseLine line, unsigned* totals, unsigned* cleared, unsigned* slots, Sum* sums, unsigned short* curve,    \
         unsigned settled) {                                                                                            \
         ahead<WINDOW>({plane, blockIdx.x, samples, levels, totals, cleared}, older,                                    \
@@ -678,7 +678,7 @@ FUSED(u10, PlainU10, WindowU10)
 // `fused_u8`.
 extern "C" __global__ __launch_bounds__(1024) void fused_batch_u8(Planes planes, unsigned count, unsigned team,
                                                                   unsigned share, unsigned kept, Samples samples,
-                                                                  Levels levels, unsigned* totals) {
+                                                                  BlendedLevels levels, unsigned* totals) {
     __shared__ TotalsStorage totals_storage;
     using Batch = InBatch<PlainU8>;
     constexpr unsigned SIZE = 256u / SECTOR * SECTOR_PITCH;

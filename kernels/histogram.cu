@@ -45,7 +45,7 @@ DEVICE Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned 
 }
 
 // Adds the block's counts to the counts of the plane.
-DEVICE void end_window(Window window, Levels levels, unsigned* counts) {
+DEVICE void end_window(Window window, BlendedLevels levels, unsigned* counts) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
         // Codes outside of the levels count as the nearest one.
@@ -60,7 +60,7 @@ DEVICE void end_window(Window window, Levels levels, unsigned* counts) {
 }
 
 template <typename S, int STEP>
-DEVICE void histogram(const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,
+DEVICE void histogram(const uint4* plane, Samples samples, BlendedLevels levels, unsigned* counts, unsigned log2_window,
                       unsigned log2_copies, unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
@@ -75,7 +75,7 @@ DEVICE void histogram(const uint4* plane, Samples samples, Levels levels, unsign
 
 // Counts a rectangle, whose rows begin and end anywhere in a vector.
 template <typename S, int STEP>
-DEVICE void histogram_region(const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts,
+DEVICE void histogram_region(const uint4* plane, Samples samples, BlendedLevels levels, Region region, unsigned* counts,
                              unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = begin_window(log2_window, log2_copies, begins_next);
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
@@ -107,13 +107,13 @@ DEVICE void histogram_region(const uint4* plane, Samples samples, Levels levels,
 // counter, so flat pictures are no slower; the interleaved copies keep the other lanes on different banks.
 #define HISTOGRAM(NAME, S, STEP)                                                                                       \
     extern "C" __global__ __launch_bounds__(1024) void histogram_##NAME(                                               \
-        const uint4* plane, Samples samples, Levels levels, unsigned* counts, unsigned log2_window,                    \
+        const uint4* plane, Samples samples, BlendedLevels levels, unsigned* counts, unsigned log2_window,             \
         unsigned log2_copies, unsigned begins_next) {                                                                  \
         histogram<S, STEP>(plane, samples, levels, counts, log2_window, log2_copies, begins_next);                     \
     }                                                                                                                  \
     extern "C" __global__ __launch_bounds__(1024) void histogram_region_##NAME(                                        \
-        const uint4* plane, Samples samples, Levels levels, Region region, unsigned* counts, unsigned log2_window,     \
-        unsigned log2_copies, unsigned begins_next) {                                                                  \
+        const uint4* plane, Samples samples, BlendedLevels levels, Region region, unsigned* counts,                    \
+        unsigned log2_window, unsigned log2_copies, unsigned begins_next) {                                            \
         histogram_region<S, STEP>(plane, samples, levels, region, counts, log2_window, log2_copies, begins_next);      \
     }
 

@@ -76,7 +76,7 @@ DEVICE Segment all_segments(const Segment* segments, unsigned& before) {
 // takes an entry for each code.
 // Launch: at most 64 blocks of a multiple of 32 threads, at most 1024; blocks times threads times four is the number of
 // codes. No dynamic shared memory.
-extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* cleared, Levels levels,
+extern "C" __global__ __launch_bounds__(1024) void scan(const uint4* counts, uint4* cleared, BlendedLevels levels,
                                                         const Segment* segments, ushort4* curve) {
     unsigned quad = blockIdx.x * blockDim.x + threadIdx.x;  // four codes
     // With several blocks the counts are complete: `scan_sums` has waited for them.

@@ -1,4 +1,4 @@
-// Planes of samples with room around them, into which edges are repeated: `src/core/denoise/sheet.rs`.
+// Planes of samples with margins around them, into which edges are repeated: `src/core/denoise/sheet.rs`.
 #pragma once
 
 #include "device.cuh"

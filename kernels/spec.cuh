@@ -136,7 +136,7 @@ SPEC CdfRange<Count> cdf_range_of(Count first, Count total) {
 }
 
 // The level of black or white for a code beyond it, else the code itself.
-SPEC unsigned level_code(unsigned code, Levels levels) {
+SPEC unsigned level_code(unsigned code, BlendedLevels levels) {
     return code < levels.lo ? levels.lo : code > levels.hi ? levels.hi : code;
 }
 
@@ -195,14 +195,14 @@ SPEC unsigned with_detail(long long level, long long size, unsigned ceiling, con
 }
 
 // What becomes of a code on this line.
-SPEC unsigned line_code(unsigned code, Levels levels, const PiecewiseLine& line) {
+SPEC unsigned line_code(unsigned code, BlendedLevels levels, const PiecewiseLine& line) {
     if (line.used == 0u) return code;
     return levels.lo + line_level(level_code(code, levels) - levels.lo, levels.hi - levels.lo, line);
 }
 
 // The curve at `code`, blended with `straight`; `cumulative` is the number of samples of that code and those below.
 template <typename Count>
-SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, CdfRange<Count> spread, Levels levels,
+SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, CdfRange<Count> spread, BlendedLevels levels,
                        unsigned ceiling) {
     unsigned clamped = level_code(code, levels), highest = levels.lo + ceiling;
     if (clamped > highest) return clamped;
@@ -224,7 +224,7 @@ SPEC unsigned curve_at(unsigned code, unsigned straight, Count cumulative, CdfRa
 
 // The curve at `code` without a ceiling, blended with the code itself.
 template <typename Count>
-SPEC unsigned curve_at(unsigned code, Count cumulative, CdfRange<Count> spread, Levels levels) {
+SPEC unsigned curve_at(unsigned code, Count cumulative, CdfRange<Count> spread, BlendedLevels levels) {
     return curve_at(code, code, cumulative, spread, levels, levels.hi - levels.lo);
 }
 
@@ -338,7 +338,7 @@ SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
 }
 
 // What becomes of a code where this is taken off, the rest has this gain, and the curve follows if the veil says so.
-SPEC unsigned unveiled(unsigned code, Levels levels, unsigned taken, unsigned gain, const Veil& veil,
+SPEC unsigned unveiled(unsigned code, BlendedLevels levels, unsigned taken, unsigned gain, const Veil& veil,
                        const ToneCurve& curve) {
     unsigned level = level_code(code, levels) - levels.lo, most = levels.hi - levels.lo;
     if (level > veil.ceiling) return levels.lo + level;

@@ -126,7 +126,7 @@ DEVICE void clip(T (&window_counts)[ITEMS], unsigned first, T total, const Modif
 
 // The table of a curve, from its steps.
 template <typename T>
-DEVICE void write_table(const T* through_bins, T total, Levels levels, unsigned ceiling, unsigned keeps_black,
+DEVICE void write_table(const T* through_bins, T total, BlendedLevels levels, unsigned ceiling, unsigned keeps_black,
                         unsigned bins, unsigned codes, unsigned short* curve) {
     unsigned count = levels.hi - levels.lo + 1u;
     float reciprocal = reciprocal_of((float)total);
@@ -156,7 +156,7 @@ DEVICE void write_table(const T* through_bins, T total, Levels levels, unsigned 
 // From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is
 // null, or takes the steps in place of the table.
 template <typename T, unsigned ITEMS>
-DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, Levels levels, const Modifiers& m, unsigned bins,
+DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, BlendedLevels levels, const Modifiers& m, unsigned bins,
                        unsigned codes, TempStorage& storage, T* through_bins, unsigned short* curve, unsigned* steps) {
     unsigned first = threadIdx.x * ITEMS;
     T window_counts[ITEMS];
@@ -227,8 +227,8 @@ DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& up
 }
 
 // Where the steps of this block's tile go, of which `total` stands for the ceiling; null where curves are tables.
-DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m, Levels levels,
-                          unsigned bins) {
+DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m,
+                          BlendedLevels levels, unsigned bins) {
     if (!has_steps(place)) return nullptr;
     unsigned* steps = reinterpret_cast<unsigned*>(curves);
     if (blockIdx.x + threadIdx.x == 0u) {
@@ -240,9 +240,9 @@ DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total
 
 // With ITEMS bins per thread.
 template <unsigned ITEMS>
-DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
-                        unsigned* tile_counts, const History& history, unsigned short* curves, unsigned place,
-                        TempStorage& storage, Sum* through_bins) {
+DEVICE void tile_curves(unsigned codes, BlendedLevels levels, const Modifiers& m, const WindowUpdate& update,
+                        Tiles tiles, unsigned* tile_counts, const History& history, unsigned short* curves,
+                        unsigned place, TempStorage& storage, Sum* through_bins) {
     unsigned bins = tiles.bins;
     Sum window_counts[ITEMS];
     counts_of_window<ITEMS>(window_counts, update, bins, tile_counts, history);
@@ -263,7 +263,7 @@ DEVICE void tile_curves(unsigned codes, Levels levels, const Modifiers& m, const
 // Launch: one block a tile, of a multiple of 32 threads from 64 to 1024, at least a quarter of the bins. Dynamic shared
 // memory: 8 bytes a bin, of which there are a multiple of four. Sums that fit in 32 bits, as nearly all do, are added
 // in 32 bits.
-extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, Levels levels, Modifiers m,
+extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, BlendedLevels levels, Modifiers m,
                                                                WindowUpdate update, Tiles tiles, unsigned* tile_counts,
                                                                unsigned* slots, Sum* sums, unsigned short* curves,
                                                                unsigned place) {
@@ -366,8 +366,8 @@ DEVICE unsigned most_before(unsigned number, TempStorage& storage) {
 
 // With ITEMS bins per thread.
 template <unsigned ITEMS>
-DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, const WindowUpdate& update, Tiles tiles,
-                          const Detail& detail, const PiecewiseLine& line, unsigned* tile_counts,
+DEVICE void detail_curves(unsigned codes, BlendedLevels levels, const Modifiers& m, const WindowUpdate& update,
+                          Tiles tiles, const Detail& detail, const PiecewiseLine& line, unsigned* tile_counts,
                           const History& history, unsigned short* curves, unsigned place, TempStorage& storage,
                           Sum* sums) {
     unsigned bins = tiles.bins, first = threadIdx.x * ITEMS, count = levels.hi - levels.lo + 1u;
@@ -418,7 +418,7 @@ DEVICE void detail_curves(unsigned codes, Levels levels, const Modifiers& m, con
 // The curve of each tile that brings out detail.
 // Arguments and launch: as those of `tile_curves`, of whose modifiers only the window, the ceiling and black count; the
 // base has `line`.
-extern "C" __global__ __launch_bounds__(1024) void detail_curves(unsigned codes, Levels levels, Modifiers m,
+extern "C" __global__ __launch_bounds__(1024) void detail_curves(unsigned codes, BlendedLevels levels, Modifiers m,
                                                                  WindowUpdate update, Tiles tiles, Detail detail,
                                                                  PiecewiseLine line, unsigned* tile_counts,
                                                                  unsigned* slots, Sum* sums, unsigned short* curves,
@@ -439,7 +439,7 @@ extern "C" __global__ __launch_bounds__(1024) void detail_curves(unsigned codes,
 
 // The tables of curves that are steps, for the host.
 // Launch: one block a tile, of any number of threads; no dynamic shared memory.
-extern "C" __global__ __launch_bounds__(1024) void tile_tables(unsigned codes, Levels levels, Tiles tiles,
+extern "C" __global__ __launch_bounds__(1024) void tile_tables(unsigned codes, BlendedLevels levels, Tiles tiles,
                                                                const unsigned* steps, unsigned short* curves) {
     grid_dependency_sync();
     Scale scale = *reinterpret_cast<const Scale*>(steps + (size_t)gridDim.x * tiles.bins);

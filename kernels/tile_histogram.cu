@@ -33,7 +33,7 @@ struct Counters {
         start = shared_address(shared_counts) + 4u * (threadIdx.x & ((1u << log2_copies) - 1u));
     }
 
-    DEVICE void count(unsigned code, Levels levels, Tiles tiles) const {
+    DEVICE void count(unsigned code, BlendedLevels levels, Tiles tiles) const {
         unsigned slot = code;
         if (sizeof(S) > 1 && of_bins) slot = tile_bin(code, levels, tiles);
         increment_shared(start + (slot << (log2_copies + 2u)));
@@ -54,7 +54,7 @@ DEVICE unsigned code_at(const S* plane, size_t pixel, Samples samples) {
 
 // Adds the block's counts to those of the tile.
 template <typename S>
-DEVICE void end(const Counters<S>& counters, Levels levels, Tiles tiles, unsigned* of_tile) {
+DEVICE void end(const Counters<S>& counters, BlendedLevels levels, Tiles tiles, unsigned* of_tile) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
         if (sum == 0u) return;
@@ -87,7 +87,7 @@ struct TileVector {
 
 // Counts those pixels of a vector that are in the tile.
 template <typename S, int STEP>
-DEVICE void count_vector(const TileVector& piece, Samples samples, const Counters<S>& counters, Levels levels,
+DEVICE void count_vector(const TileVector& piece, Samples samples, const Counters<S>& counters, BlendedLevels levels,
                          Tiles tiles) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     unsigned begin = piece.index * PIXELS;
@@ -98,7 +98,7 @@ DEVICE void count_vector(const TileVector& piece, Samples samples, const Counter
 }
 
 template <typename S, int STEP>
-DEVICE void tile_histogram(const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts,
+DEVICE void tile_histogram(const uint4* plane, Samples samples, BlendedLevels levels, Tiles tiles, unsigned* counts,
                            unsigned log2_copies) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Counters<S> counters(samples, tiles, log2_copies);
@@ -172,8 +172,9 @@ DEVICE void tile_histogram(const uint4* plane, Samples samples, Levels levels, T
 // tiles than multiprocessors, several small ones. Dynamic shared memory: `4 << log2_copies` bytes for each counter,
 // rounded up to 16, of which there is one a code up to 12 bits, else one a bin. `log2_copies` is 5 for `u8`.
 #define TILE_HISTOGRAM(NAME, S, STEP)                                                                                  \
-    extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(                                          \
-        const uint4* plane, Samples samples, Levels levels, Tiles tiles, unsigned* counts, unsigned log2_copies) {     \
+    extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(const uint4* plane, Samples samples,      \
+                                                                             BlendedLevels levels, Tiles tiles,        \
+                                                                             unsigned* counts, unsigned log2_copies) { \
         tile_histogram<S, STEP>(plane, samples, levels, tiles, counts, log2_copies);                                   \
     }
 

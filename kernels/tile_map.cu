@@ -131,7 +131,7 @@ template <bool SIXTEENTHS>
 struct StepCurves {
     Steps steps;
 
-    DEVICE StepCurves(Cell cell, Tiles tiles, const unsigned* all, Levels levels) {
+    DEVICE StepCurves(Cell cell, Tiles tiles, const unsigned* all, BlendedLevels levels) {
         Corners corners = corners_of(cell, tiles);
         if (threadIdx.x == 0u) shared_curves[0] = make_uint4(0u, 0u, 0u, 0u);
         // Several are loaded before the first is stored.
@@ -263,7 +263,8 @@ DEVICE Walk walk_of(Cell cell, unsigned pitch) {
 
 // `curves_of` gives the curves of a cell once they have been made.
 template <typename S, int STEP, typename F, typename B>
-DEVICE void tile_map(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, B blend, F curves_of) {
+DEVICE void tile_map(const uint4* from, uint4* to, Samples samples, BlendedLevels levels, Tiles tiles, B blend,
+                     F curves_of) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
     Cell cell = cell_of(tiles);
     // A block without rows ends at once and makes room for another.
@@ -334,7 +335,7 @@ DEVICE void store_part(uint4* to, Words mapped, const TileVector& piece) {
 // Maps a plane of one-byte luma alone in fewer instructions: the left and right weights share a word, which
 // weighs two of the four curves at once. FULL is for full strength.
 template <bool FULL>
-DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles,
+DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, BlendedLevels levels, Tiles tiles,
                            const unsigned short* curves, Inverse inverse) {
     Cell cell = cell_of(tiles);
     if (cell.rows == 0u) return;
@@ -402,8 +403,8 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Levels
 // are sixteenths of a level, which lie half-way often, a shift decides.
 #define TILE_MAP(NAME, S, STEP)                                                                                        \
     extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                                     \
-        const uint4* from, uint4* to, Samples samples, Levels levels, Tiles tiles, const unsigned short* curves,       \
-        unsigned place, Inverse inverse) {                                                                             \
+        const uint4* from, uint4* to, Samples samples, BlendedLevels levels, Tiles tiles,                              \
+        const unsigned short* curves, unsigned place, Inverse inverse) {                                               \
         trigger_next_launch();                                                                                         \
         Blend blend = {2u * tiles.width, 2u * tiles.height, inverse};                                                  \
         auto tables = [&](Cell cell) { return Curves<S>(cell, tiles, curves, samples.max, place); };                   \

@@ -31,7 +31,7 @@ SPEC unsigned inverse_of(unsigned divisor) { return 0xffffffffu / divisor + 1u; 
 
 // The bin of a code. The multiplier is exact: levels are below 2^16, and it leaves a remainder below the number of
 // levels.
-SPEC unsigned tile_bin(unsigned code, Levels levels, Tiles tiles) {
+SPEC unsigned tile_bin(unsigned code, BlendedLevels levels, Tiles tiles) {
     unsigned level = level_code(code, levels) - levels.lo;
     return tiles.bin_multiplier == 0u ? level : upper_half(level, tiles.bin_multiplier);
 }
@@ -128,7 +128,7 @@ SPEC unsigned shift_of(unsigned total) {
 #endif
 }
 
-SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black, Levels levels, unsigned bins) {
+SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black, BlendedLevels levels, unsigned bins) {
     unsigned narrow = (levels.hi - levels.lo + 1u) / bins;
     unsigned multiplier = (unsigned)(((unsigned long long)ceiling << 47) / (total << shift_of(total)));
     return {total,           ceiling, keeps_black, multiplier, narrow, inverse_of(narrow), inverse_of(narrow + 1u),
@@ -144,7 +144,7 @@ struct Within {
 
 // The arithmetic of steps.
 struct Steps {
-    Levels levels;
+    BlendedLevels levels;
     unsigned count;  // levels
     unsigned bins;
     unsigned multiplier;  // of bins, as in `Tiles`
@@ -153,7 +153,7 @@ struct Steps {
     bool all_narrow;  // whether all bins have the same number of levels
 };
 
-SPEC Steps steps_of(Levels levels, Tiles tiles, Scale scale) {
+SPEC Steps steps_of(BlendedLevels levels, Tiles tiles, Scale scale) {
     unsigned count = levels.hi - levels.lo + 1u;
     return {levels,
             count,

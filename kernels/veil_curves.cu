@@ -8,7 +8,7 @@ using namespace histeq;
 // is 1, a curve of straight pieces. Products of the curve have 128 bits, as in `src/core/spec/natural/tone_curve.rs`,
 // so numbers at their limits give the same codes.
 // Launch: any number of blocks of up to 256 threads; no shared memory.
-extern "C" __global__ __launch_bounds__(256) void veil_curves(unsigned log2_codes, Levels levels, Veil veil,
+extern "C" __global__ __launch_bounds__(256) void veil_curves(unsigned log2_codes, BlendedLevels levels, Veil veil,
                                                               ToneCurve curve, unsigned short* curves) {
     // In this order: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still write
     // it.

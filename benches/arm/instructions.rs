@@ -2,9 +2,9 @@
 //! what `count.c` counts between them. A line says the case, the instruction set and the number of pixels.
 
 use histeq::denoise::noise::Noise;
-use histeq::denoise::search::{Field, Way};
+use histeq::denoise::search::{MotionField, Way};
 use histeq::denoise::sheet::Sheet;
-use histeq::denoise::{Engine as _, Picture};
+use histeq::denoise::{CpuPicture, Denoiser as _};
 use histeq::equalize::cpu::{Colour, Engine, Isa, denoise_steps};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use histeq::spec::chroma::UNIT_GAIN;
@@ -116,10 +116,10 @@ fn done<T>(result: Result<T, Infallible>) -> T {
 fn removes_noise(isa: Isa) {
     let steps = denoise_steps(isa).expect("an instruction set of this machine");
     let frames: Vec<_> = (0..5).map(planes).collect();
-    let pictures: Vec<Picture> = frames.iter().map(|frame| done(steps.picture(frame, (1, 1)))).collect();
+    let pictures: Vec<CpuPicture> = frames.iter().map(|frame| done(steps.picture(frame, (1, 1)))).collect();
     let (here, calm) = (&pictures[2], 40);
     show("noise: pyramid", isa, || done(steps.picture(&frames[2], (1, 1))));
-    let search = |other: usize, guess: Option<&Field>| done(steps.search(here, &pictures[other], calm, guess));
+    let search = |other: usize, guess: Option<&MotionField>| done(steps.search(here, &pictures[other], calm, guess));
     let before = show("noise: search", isa, || search(1, None));
     let guess = done(steps.farther(Some(&before), &before, Way::Back));
     let far = show("noise: search from a guess", isa, || search(0, Some(&guess)));

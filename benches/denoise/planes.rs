@@ -4,7 +4,7 @@
 use histeq::cuda::Gpu;
 use histeq::denoise::noise::{Differences, Noise};
 use histeq::denoise::search::Way;
-use histeq::denoise::{Around, Engine, Measured, Step, Steps, sheet::Sheet};
+use histeq::denoise::{Around, Denoiser, Measured, Step, Steps, sheet::Sheet};
 use histeq::equalize::EqualizeStage;
 use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
@@ -104,7 +104,7 @@ impl<E> Timed<'_, E> {
     }
 }
 
-impl<E: Engine> Engine for Timed<'_, E> {
+impl<E: Denoiser> Denoiser for Timed<'_, E> {
     type Picture = E::Picture;
     type Field = E::Field;
     type Error = E::Error;
@@ -146,7 +146,7 @@ impl<E: Engine> Engine for Timed<'_, E> {
 }
 
 /// Makes the frames clean, and tells the time of each step, of all frames together.
-fn clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>], reach: usize)
+fn clean<E: Denoiser>(engine: &E, frames: &[Arc<Vec<Sheet>>], reach: usize)
 where
     E::Error: Debug,
 {

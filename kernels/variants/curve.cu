@@ -10,7 +10,8 @@
 using namespace histeq;
 
 extern "C" __global__ __launch_bounds__(1024) void curve_exact(const unsigned* cdf, const unsigned* least,
-                                                               unsigned codes, Levels levels, unsigned short* curve) {
+                                                               unsigned codes, BlendedLevels levels,
+                                                               unsigned short* curve) {
     unsigned code = blockIdx.x * blockDim.x + threadIdx.x;
     if (code >= codes) return;
     CdfRange<unsigned> range = cdf_range_of(*least, cdf[codes - 1u]);
@@ -50,7 +51,7 @@ DEVICE unsigned first_by_atomic_min(const unsigned* cdf, unsigned codes) {
 }
 
 extern "C" __global__ __launch_bounds__(1024) void curve_normalized_exact(const unsigned* cdf, unsigned codes,
-                                                                          Levels levels, unsigned short* curve) {
+                                                                          BlendedLevels levels, unsigned short* curve) {
     CdfRange<unsigned> range = cdf_range_of(first_by_atomic_min(cdf, codes), cdf[codes - 1u]);
     for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) {
         curve[code] = (unsigned short)curve_at(code, cdf[code], range, levels);

@@ -9,7 +9,7 @@
 using namespace histeq;
 
 template <typename S>
-DEVICE void count_globally(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+DEVICE void count_globally(const S* plane, const Area& area, const BlendedLevels& levels, unsigned* counts,
                            const Counting& counting) {
     Walk walk = walk_of(area, counting.run);
     for (unsigned i = walk.begin; i < walk.end; i += walk.stride) {
@@ -19,7 +19,7 @@ DEVICE void count_globally(const S* plane, const Area& area, const Levels& level
 
 #define HISTOGRAM(NAME, S)                                                                                             \
     extern "C" __global__ __launch_bounds__(1024) void histogram_global_##NAME(                                        \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        const S* plane, Area area, BlendedLevels levels, unsigned* counts, Counting counting) {                        \
         count_globally<S>(plane, area, levels, counts, counting);                                                      \
     }
 

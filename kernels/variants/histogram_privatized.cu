@@ -12,7 +12,7 @@ using namespace histeq;
 extern __shared__ unsigned shared[];
 
 template <typename S>
-DEVICE void count_privately(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+DEVICE void count_privately(const S* plane, const Area& area, const BlendedLevels& levels, unsigned* counts,
                             const Counting& counting) {
     Window window = window_of(counting);
     for (unsigned slot = thread_of_block(); slot < window.size; slot += threads_of_block()) shared[slot] = 0u;
@@ -33,7 +33,7 @@ DEVICE void count_privately(const S* plane, const Area& area, const Levels& leve
 
 #define HISTOGRAM(NAME, S)                                                                                             \
     extern "C" __global__ __launch_bounds__(1024) void histogram_privatized_##NAME(                                    \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        const S* plane, Area area, BlendedLevels levels, unsigned* counts, Counting counting) {                        \
         count_privately<S>(plane, area, levels, counts, counting);                                                     \
     }
 

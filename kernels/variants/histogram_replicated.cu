@@ -11,7 +11,7 @@ using namespace histeq;
 extern __shared__ unsigned shared[];
 
 template <typename S>
-DEVICE void count_in_copies(const S* plane, const Area& area, const Levels& levels, unsigned* counts,
+DEVICE void count_in_copies(const S* plane, const Area& area, const BlendedLevels& levels, unsigned* counts,
                             const Counting& counting) {
     Window window = window_of(counting);
     unsigned copies = counting.log2_copies, copy = threadIdx.x & ((1u << copies) - 1u);
@@ -53,7 +53,7 @@ DEVICE void count_in_copies(const S* plane, const Area& area, const Levels& leve
 
 #define HISTOGRAM(NAME, S)                                                                                             \
     extern "C" __global__ __launch_bounds__(1024) void histogram_replicated_##NAME(                                    \
-        const S* plane, Area area, Levels levels, unsigned* counts, Counting counting) {                               \
+        const S* plane, Area area, BlendedLevels levels, unsigned* counts, Counting counting) {                        \
         count_in_copies<S>(plane, area, levels, counts, counting);                                                     \
     }
 

@@ -1,7 +1,7 @@
 //! In place of `cuda` where this crate was built without it: there is no GPU, and opening one is an error.
 #![allow(unsafe_code, reason = "the signatures of the GPU backend")]
 
-use crate::denoise::Engine;
+use crate::denoise::Denoiser;
 use crate::denoise::noise::{Differences, Noise};
 use crate::denoise::search::Way;
 use crate::denoise::sheet::Sheet;
@@ -84,7 +84,7 @@ impl Gpu {
     }
 }
 
-impl Engine for Gpu {
+impl Denoiser for Gpu {
     type Picture = Infallible;
     type Field = Infallible;
     type Error = Error;

@@ -25,14 +25,14 @@ pub const GIVING_UP: &str = "interrupted";
 pub const NOTHING: &str = "";
 
 /// What a signal does.
-struct Listener {
+struct SignalListener {
     cancel: Cancel,
     console: Console,
     temporary: Vec<Leftover>,
     answer: &'static str,
 }
 
-static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
+static LISTENER: Mutex<Option<SignalListener>> = Mutex::new(None);
 
 /// Whether a signal has arrived.
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
@@ -149,7 +149,7 @@ fn end_run(code: u8, error: Option<&anyhow::Error>) -> ! {
     exit(code.into())
 }
 
-impl Listener {
+impl SignalListener {
     fn end(&self, code: u8, error: Option<&anyhow::Error>) -> ! {
         self.temporary.iter().for_each(Leftover::remove);
         // Who should read stderr may not.
@@ -229,7 +229,7 @@ fn ignored() -> Vec<libc::c_int> {
 /// `temporary` and ends the program. When the time of the run is over, `cancel` is set, too. In a later call, all of
 /// these take the places of those before.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
-    let listener = Listener { cancel: cancel.clone(), console, temporary, answer };
+    let listener = SignalListener { cancel: cancel.clone(), console, temporary, answer };
     if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {
         if was_interrupted() || is_out_of_time() {
             cancel.cancel();
@@ -245,7 +245,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
     ctrlc::set_handler(move || {
         let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
         INTERRUPTION.store(true, Ordering::Relaxed);
-        let Some(listener @ Listener { cancel, console, answer, .. }) = &*listener else { return };
+        let Some(listener @ SignalListener { cancel, console, answer, .. }) = &*listener else { return };
         if cancel.is_cancelled() {
             listener.end(INTERRUPTED, None);
         }

@@ -4,7 +4,7 @@ use crate::options::{EqualizeOptions, FilterOptions, LookRow};
 use crate::session::{Around, prepare};
 use anyhow::{Context, Result};
 use histeq::equalize::cpu::Cpu;
-use histeq::equalize::{Decided, EqualizeStage, Mapper, OutputDepth, Study};
+use histeq::equalize::{Decided, EqualizeStage, FrameMapper, FrameStudy, OutputDepth};
 use histeq::frame::{Frame, limits};
 use histeq::spec::{Settings, Smoothing};
 use histeq_media::ffmpeg::{AutoRotate, Picture, microseconds, rescale};
@@ -107,7 +107,7 @@ impl Moment {
         let held = Box::new(self.source(look.before(), look.behind()));
         let mut source = look.source((held, self.input.clone()))?;
         let (settings, output) = (look.settings, OutputDepth::AsInput);
-        let mut study = Study::new(settings, false, output, false, limits::threads());
+        let mut study = FrameStudy::new(settings, false, output, false, limits::threads());
         let (mut frames, mut index) = (Vec::new(), 0);
         while let Some(delivery) = source.next()? {
             let Some(frame) = delivery.frame else { continue };
@@ -120,7 +120,8 @@ impl Moment {
             std::iter::from_fn(|| study.decided().transpose()).nth(index).context("the CPU lost a frame")??;
         let (before, behind) = decided.around();
         let frames: Vec<Frame> = frames.drain(index - before..=index + behind).collect();
-        let noisy = Mapper::new(settings, false, output).apply(&decided.keeping_noise(), &frames[before..=before])?;
+        let noisy =
+            FrameMapper::new(settings, false, output).apply(&decided.keeping_noise(), &frames[before..=before])?;
         Ok(Judged { settings, decided, frames, noisy })
     }
 
@@ -201,8 +202,8 @@ impl Judged {
         Ok([cut(&noisy, (left, top), (width, height))?, cut(&clean, (left, top), (width, height))?])
     }
 
-    fn mapper(&self) -> Mapper {
-        Mapper::new(self.settings, false, OutputDepth::AsInput)
+    fn mapper(&self) -> FrameMapper {
+        FrameMapper::new(self.settings, false, OutputDepth::AsInput)
     }
 }
 

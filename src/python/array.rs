@@ -12,8 +12,8 @@ use std::ptr::null_mut;
 
 /// An array of a caller, whose memory stays until this is dropped.
 pub struct Array {
-    pub samples: Samples,
-    pub place: Place,
+    pub samples: ArraySamples,
+    pub place: ArrayMemory,
     pub is_writable: bool,
     /// Whether samples are truth values, in bytes.
     pub is_bool: bool,
@@ -24,7 +24,7 @@ pub struct Array {
 
 /// Where samples lie.
 #[derive(Clone, Debug)]
-pub struct Samples {
+pub struct ArraySamples {
     /// Address of the first one.
     pub address: usize,
     pub item: Item,
@@ -43,7 +43,7 @@ pub struct Item {
 
 /// The memory that an array is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ArrayMemory {
     Host,
     /// The GPU of this index.
     Cuda(usize),
@@ -106,7 +106,7 @@ impl Array {
             b">H" | b"!H" => Item { bytes: 2, is_big_endian: true },
             _ => return Err(wrong_type(&about)),
         };
-        let samples = Samples {
+        let samples = ArraySamples {
             address: buffer.buf_ptr() as usize,
             item,
             shape: buffer.shape().to_vec(),
@@ -116,7 +116,7 @@ impl Array {
             return Err(PyValueError::new_err(format!("{about}: its rows are somewhere else, behind pointers")));
         }
         let is_writable = !buffer.readonly();
-        Ok(Array { samples, place: Place::Host, is_writable, is_bool, about, _owner: Owner::Buffer(buffer) })
+        Ok(Array { samples, place: ArrayMemory::Host, is_writable, is_bool, about, _owner: Owner::Buffer(buffer) })
     }
 
     fn from_tensor(imported: ImportedDlpack, about: String, takes_bools: bool) -> PyResult<Self> {
@@ -132,13 +132,13 @@ impl Array {
         };
         let index = usize::try_from(device.device_id).map_err(|_| wrong("its device has no number".to_owned()))?;
         let place = match device.device_type {
-            DLDeviceType::CPU | DLDeviceType::CUDAHOST => Place::Host,
-            DLDeviceType::CUDA => Place::Cuda(index),
+            DLDeviceType::CPU | DLDeviceType::CUDAHOST => ArrayMemory::Host,
+            DLDeviceType::CUDA => ArrayMemory::Cuda(index),
             other => {
                 return Err(wrong(format!("it is on a device of DLPack's type {}, not the host or CUDA", other.0)));
             }
         };
-        let samples = Samples {
+        let samples = ArraySamples {
             address: address(&tensor).map_err(&wrong)?,
             item,
             shape: tensor.shape().iter().map(|&count| count as usize).collect(),
@@ -207,15 +207,15 @@ pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-impl Samples {
+impl ArraySamples {
     /// The bytes of all samples. Views may have more than there is memory.
     pub fn bytes(&self) -> usize {
         self.shape.iter().fold(self.item.bytes, |bytes, &count| bytes.saturating_mul(count))
     }
 
     /// The one at `index` of the first dimension.
-    pub fn at(&self, index: usize) -> Samples {
-        Samples {
+    pub fn at(&self, index: usize) -> ArraySamples {
+        ArraySamples {
             address: self.address.wrapping_add_signed(self.strides[0] * index as isize),
             item: self.item,
             shape: self.shape[1..].to_vec(),
@@ -224,9 +224,9 @@ impl Samples {
     }
 
     /// Those at `index` of the last dimension.
-    pub fn at_last(&self, index: usize) -> Samples {
+    pub fn at_last(&self, index: usize) -> ArraySamples {
         let last = self.shape.len() - 1;
-        Samples {
+        ArraySamples {
             address: self.address.wrapping_add_signed(self.strides[last] * index as isize),
             item: self.item,
             shape: self.shape[..last].to_vec(),

@@ -1,6 +1,6 @@
 //! How arrays hold a picture: its format and size by their shapes, and where its planes lie in them.
 
-use crate::array::{Item, Samples};
+use crate::array::{ArraySamples, Item};
 use histeq::PixelFormat;
 use histeq::frame::{Endian, Luminance, Model};
 use std::ops::Range;
@@ -32,7 +32,7 @@ enum Parts {
 
 /// Samples that hold these planes, one after the other.
 pub struct Block {
-    pub samples: Samples,
+    pub samples: ArraySamples,
     pub planes: Range<usize>,
 }
 
@@ -47,7 +47,7 @@ impl Layout {
     /// The layout of a picture in these arrays; `format` and `size` override what is deduced from shapes. `is_tuple`:
     /// each plane has an array.
     pub fn new(
-        arrays: &[(&Samples, &str)],
+        arrays: &[(&ArraySamples, &str)],
         is_tuple: bool,
         format: Option<PixelFormat>,
         size: Option<(usize, usize)>,
@@ -180,7 +180,7 @@ impl Layout {
     }
 
     /// Checks that arrays are like those before.
-    pub fn check(&self, arrays: &[(&Samples, &str)]) -> Result<(), String> {
+    pub fn check(&self, arrays: &[(&ArraySamples, &str)]) -> Result<(), String> {
         let is_same = arrays.len() == self.shapes.len()
             && arrays
                 .iter()
@@ -257,8 +257,8 @@ impl Layout {
     }
 
     /// The samples of arrays of these shapes, by the planes that they hold.
-    pub fn blocks(&self, arrays: &[&Samples]) -> Vec<Block> {
-        let samples: Vec<Samples> = match &self.parts {
+    pub fn blocks(&self, arrays: &[&ArraySamples]) -> Vec<Block> {
+        let samples: Vec<ArraySamples> = match &self.parts {
             Parts::Whole => {
                 let planes = 0..self.format.descriptor().planes().len();
                 return vec![Block { samples: arrays[0].clone(), planes }];

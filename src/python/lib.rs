@@ -17,7 +17,7 @@ mod picture;
 mod sequence;
 mod texts;
 
-use array::Place;
+use array::ArrayMemory;
 use asked::Asked;
 use histeq::options::OPTIONS;
 use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
@@ -73,7 +73,7 @@ struct Idle {
 }
 
 /// An equalizer for a picture like this: one that waits, or a new one.
-fn video_for(asked: &Asked, layout: Layout, place: Place) -> Result<Video, Wrong> {
+fn video_for(asked: &Asked, layout: Layout, place: ArrayMemory) -> Result<Video, Wrong> {
     let process = std::process::id();
     // Another thread may have held the lock when this process was forked.
     if let Ok(mut idle) = IDLE.try_lock() {

@@ -2,7 +2,7 @@
 //! library that the caller uses.
 #![allow(unsafe_code, reason = "rows in memory of other libraries")]
 
-use crate::array::{Array, FLOATS_HINT, Item, Place, Samples, describe};
+use crate::array::{Array, ArrayMemory, ArraySamples, FLOATS_HINT, Item, describe};
 use crate::layout::{Block, Layout};
 use crate::sequence::Wrong;
 use histeq::frame::{DevicePlanes, DeviceRows, limits};
@@ -51,15 +51,15 @@ impl Arrays {
         Ok(Arrays { arrays, is_tuple })
     }
 
-    pub fn place(&self) -> Place {
-        self.arrays.first().map_or(Place::Host, |first| first.place)
+    pub fn place(&self) -> ArrayMemory {
+        self.arrays.first().map_or(ArrayMemory::Host, |first| first.place)
     }
 
-    fn named(&self) -> Vec<(&Samples, &str)> {
+    fn named(&self) -> Vec<(&ArraySamples, &str)> {
         self.arrays.iter().map(|array| (&array.samples, &*array.about)).collect()
     }
 
-    fn samples(&self) -> Vec<&Samples> {
+    fn samples(&self) -> Vec<&ArraySamples> {
         self.arrays.iter().map(|array| &array.samples).collect()
     }
 
@@ -76,7 +76,7 @@ impl Arrays {
     /// The weights of a mask.
     pub fn into_mask(self) -> Result<Vec<u8>, Wrong> {
         let [array] = &self.arrays[..] else { return Err(Wrong::Value("a mask is one array".to_owned())) };
-        if array.samples.item.bytes != 1 || array.place != Place::Host {
+        if array.samples.item.bytes != 1 || array.place != ArrayMemory::Host {
             return Err(Wrong::Value(format!("{}: a mask is uint8 or bool, and on the host", array.about)));
         }
         let mut weights = room(array.samples.bytes())?;
@@ -152,14 +152,14 @@ pub fn without_gaps<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 
 /// The rows of a plane in a caller's memory.
 #[derive(Clone, Copy)]
-struct Rows {
+struct PlaneRows {
     address: usize,
     stride: isize,
     row_bytes: usize,
     rows: usize,
 }
 
-impl Rows {
+impl PlaneRows {
     /// The lowest address, and how many bytes there are from there to the end of the last row.
     fn span(&self) -> (usize, usize) {
         let before = self.stride * (self.rows as isize - 1);
@@ -173,18 +173,18 @@ impl Rows {
 
 impl Block {
     /// Its planes, if they lie as planes do: rows without gaps, at one distance.
-    fn rows(&self, layout: &Layout) -> Option<Vec<Rows>> {
+    fn rows(&self, layout: &Layout) -> Option<Vec<PlaneRows>> {
         if let [(row_bytes, rows)] = self.shapes(layout)[..] {
             let (address, stride) = self.samples.rows(row_bytes, rows)?;
-            return Some(vec![Rows { address, stride, row_bytes, rows }]);
+            return Some(vec![PlaneRows { address, stride, row_bytes, rows }]);
         }
         self.samples.is_gapless().then(|| self.packed(layout, self.samples.address))
     }
 
     /// Its planes one after the other, from this address on.
-    fn packed(&self, layout: &Layout, mut address: usize) -> Vec<Rows> {
+    fn packed(&self, layout: &Layout, mut address: usize) -> Vec<PlaneRows> {
         let plane = |(row_bytes, rows): (usize, usize)| {
-            let plane = Rows { address, stride: row_bytes as isize, row_bytes, rows };
+            let plane = PlaneRows { address, stride: row_bytes as isize, row_bytes, rows };
             address += row_bytes * rows;
             plane
         };
@@ -216,7 +216,7 @@ pub fn with_input<R>(
         rows.extend(block.packed(layout, copy.as_ptr() as usize));
         copies.push(copy);
     }
-    let plane = |rows: &Rows| {
+    let plane = |rows: &PlaneRows| {
         let (lowest, bytes) = rows.span();
         // SAFETY: `arrays` or `copies` keep this memory, where the layout has found all rows. Callers do not write to a
         // picture that they have passed before the call returns.
@@ -231,7 +231,7 @@ pub fn with_input<R>(
 fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DevicePlanes> {
     let mut planes = Vec::new();
     for block in layout.blocks(&arrays.samples()) {
-        for Rows { address, stride, row_bytes, rows } in block.rows(layout)? {
+        for PlaneRows { address, stride, row_bytes, rows } in block.rows(layout)? {
             planes.push(DeviceRows { address: address as u64, pitch: usize::try_from(stride).ok()?, row_bytes, rows });
         }
     }
@@ -255,7 +255,7 @@ pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
     if !arrays.arrays.iter().all(|array| array.is_writable) {
         return Err(PyBufferError::new_err(format!("out: {}: it is read-only", describe(out)?)));
     }
-    if matches!(arrays.place(), Place::Cuda(_)) && on_device(&arrays, layout, 0).is_none() {
+    if matches!(arrays.place(), ArrayMemory::Cuda(_)) && on_device(&arrays, layout, 0).is_none() {
         return Err(PyValueError::new_err(format!("out: {}: rows without gaps are needed on a GPU", describe(out)?)));
     }
     Ok(arrays)
@@ -277,7 +277,7 @@ pub fn delivered<'py>(
     py: Python<'py>,
     output: &Output,
     layout: &Layout,
-    maker: (Maker, Place),
+    maker: (Maker, ArrayMemory),
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let object = match (out, maker.0) {
@@ -295,7 +295,7 @@ pub fn delivered<'py>(
 
 /// Writes the result to `arrays`, which can be written to.
 fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Wrong> {
-    if let Place::Cuda(_) = arrays.place() {
+    if let ArrayMemory::Cuda(_) = arrays.place() {
         let context = output.gpu_context().ok_or(Error::NotOnGpu)?;
         let planes = on_device(arrays, layout, context).ok_or(Wrong::Gaps)?;
         // SAFETY: as in `push_device`; and nothing else uses what a caller has passed to be written before the call
@@ -305,7 +305,7 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Wrong>
     output.frame().bring_down().map_err(Error::from)?;
     for block in layout.blocks(&arrays.samples()) {
         let sources = &output.frame().planes()[block.planes.clone()];
-        let fill = |planes: Vec<Rows>| {
+        let fill = |planes: Vec<PlaneRows>| {
             for (target, sources) in planes.iter().zip(sources) {
                 for y in 0..target.rows {
                     // SAFETY: `Block::rows` and `packed` have found that there is memory for this row; callers let
@@ -334,9 +334,15 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Wrong>
 }
 
 /// New arrays for a result.
-fn new_arrays<'py>(py: Python<'py>, layout: &Layout, (maker, place): (Maker, Place)) -> PyResult<Bound<'py, PyAny>> {
+fn new_arrays<'py>(
+    py: Python<'py>,
+    layout: &Layout,
+    (maker, place): (Maker, ArrayMemory),
+) -> PyResult<Bound<'py, PyAny>> {
     let new = |shape: &[usize]| new_array(py, shape, layout.item, maker, place);
-    if let (Place::Cuda(_), true, [rows, columns, samples]) = (place, layout.has_channels(), &layout.shapes[0][..]) {
+    if let (ArrayMemory::Cuda(_), true, [rows, columns, samples]) =
+        (place, layout.has_channels(), &layout.shapes[0][..])
+    {
         // Copies on a GPU reach planes, which are seen as pixels then.
         let planes = new(&[*samples, *rows, *columns])?;
         return planes.call_method1(if maker == Maker::Torch { "permute" } else { "transpose" }, (1, 2, 0));
@@ -353,7 +359,7 @@ fn new_array<'py>(
     shape: &[usize],
     item: Item,
     maker: Maker,
-    place: Place,
+    place: ArrayMemory,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shape = PyTuple::new(py, shape)?;
     let name = if item.bytes == 1 { "uint8" } else { "uint16" };
@@ -361,13 +367,13 @@ fn new_array<'py>(
         (Maker::Torch, _) => {
             let torch = py.import("torch")?;
             let device = match place {
-                Place::Host => "cpu".to_owned(),
-                Place::Cuda(index) => format!("cuda:{index}"),
+                ArrayMemory::Host => "cpu".to_owned(),
+                ArrayMemory::Cuda(index) => format!("cuda:{index}"),
             };
             let options = [("dtype", torch.getattr(name)?), ("device", device.into_pyobject(py)?.into_any())];
             torch.call_method("empty", (shape,), Some(&pyo3::types::IntoPyDict::into_py_dict(options, py)?))
         }
-        (_, Place::Cuda(index)) => {
+        (_, ArrayMemory::Cuda(index)) => {
             let cupy = py.import("cupy")?;
             let device = cupy.getattr("cuda")?.call_method1("Device", (index,))?;
             device.call_method0("__enter__")?;
@@ -375,7 +381,7 @@ fn new_array<'py>(
             device.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
             array
         }
-        (_, Place::Host) => {
+        (_, ArrayMemory::Host) => {
             let dtype = if item.is_big_endian { ">u2" } else { name };
             py.import("numpy")?.call_method1("empty", (shape, dtype))
         }

@@ -1,6 +1,6 @@
 //! `histeq.Equalizer`: a sequence of frames.
 
-use crate::array::Place;
+use crate::array::ArrayMemory;
 use crate::asked::Asked;
 use crate::layout::Layout;
 use crate::picture::{
@@ -18,7 +18,7 @@ pub struct Video {
     pub layout: Layout,
     /// That of results.
     pub result: Layout,
-    pub place: Place,
+    pub place: ArrayMemory,
     pub equalizer: Equalizer,
 }
 
@@ -69,8 +69,8 @@ impl Video {
     pub fn open(
         asked: &Asked,
         layout: Layout,
-        place: Place,
-        notes: &Notes,
+        place: ArrayMemory,
+        notes: &SharedNotes,
         scenes: Option<&Scenes>,
     ) -> Result<Self, Wrong> {
         let mut builder = Video::builder(asked, &layout, place)?;
@@ -87,15 +87,15 @@ impl Video {
         Ok(Video { equalizer: builder.on_note(keep).build()?, layout, result, place })
     }
 
-    fn builder(asked: &Asked, layout: &Layout, place: Place) -> Result<histeq::Builder, Wrong> {
+    fn builder(asked: &Asked, layout: &Layout, place: ArrayMemory) -> Result<histeq::Builder, Wrong> {
         let builder = asked.builder(layout.format, layout.size)?;
         match (place, asked.gpu, asked.backend) {
-            (Place::Host, ..) => Ok(builder),
-            (Place::Cuda(index), Some(gpu), _) if gpu != index => {
+            (ArrayMemory::Host, ..) => Ok(builder),
+            (ArrayMemory::Cuda(index), Some(gpu), _) if gpu != index => {
                 Err(Wrong::Value(format!("the arrays are on GPU {index}, and gpu={gpu} is asked for")))
             }
-            (Place::Cuda(index), _, Backend::Auto) => Ok(builder.gpu(index).backend(Backend::Cuda).stay_on_gpu()),
-            (Place::Cuda(index), ..) => Ok(builder.gpu(index).stay_on_gpu()),
+            (ArrayMemory::Cuda(index), _, Backend::Auto) => Ok(builder.gpu(index).backend(Backend::Cuda).stay_on_gpu()),
+            (ArrayMemory::Cuda(index), ..) => Ok(builder.gpu(index).stay_on_gpu()),
         }
     }
 
@@ -103,8 +103,8 @@ impl Video {
     pub fn push(&mut self, arrays: &Arrays) -> Result<Option<Output>, Wrong> {
         self.check(arrays)?;
         match self.place {
-            Place::Host => with_input(arrays, &self.layout, |input| self.equalizer.push(input)),
-            Place::Cuda(_) => push_device(&mut self.equalizer, arrays, &self.layout),
+            ArrayMemory::Host => with_input(arrays, &self.layout, |input| self.equalizer.push(input)),
+            ArrayMemory::Cuda(_) => push_device(&mut self.equalizer, arrays, &self.layout),
         }
     }
 
@@ -118,14 +118,14 @@ impl Video {
 }
 
 /// Notes and warnings for the caller.
-type Notes = Arc<Mutex<Vec<String>>>;
+type SharedNotes = Arc<Mutex<Vec<String>>>;
 
 /// A video on its way.
 #[pyclass(frozen, module = "histeq", name = "Equalizer")]
 pub struct Sequence {
     /// `None` when it is closed.
     state: Mutex<Option<State>>,
-    notes: Notes,
+    notes: SharedNotes,
 }
 
 struct State {
@@ -141,7 +141,7 @@ struct State {
 
 impl State {
     /// The equalizer, which is opened for arrays like these if it is not open.
-    fn video(&mut self, arrays: &Arrays, notes: &Notes) -> Result<&mut Video, Wrong> {
+    fn video(&mut self, arrays: &Arrays, notes: &SharedNotes) -> Result<&mut Video, Wrong> {
         if self.video.is_none() {
             let layout = arrays.layout(self.asked.format, self.asked.size())?;
             let scenes = self.survey.take().map(|(survey, _)| survey.finish());
@@ -219,7 +219,7 @@ impl Sequence {
             iterated: 0,
             is_iterating: false,
         };
-        Ok(Sequence { state: Mutex::new(Some(state)), notes: Notes::default() })
+        Ok(Sequence { state: Mutex::new(Some(state)), notes: SharedNotes::default() })
     }
 
     /// Takes a frame in, and returns the oldest one that is done, or None. It is written into `out` if one is given,
@@ -314,7 +314,7 @@ impl Sequence {
                 if state.video.is_some() {
                     return Err(Wrong::Order("a survey comes before the first frame"));
                 }
-                if arrays.place() != Place::Host {
+                if arrays.place() != ArrayMemory::Host {
                     return Err(Wrong::Value("a survey takes frames on the host".to_owned()));
                 }
                 if state.survey.is_none() {
@@ -347,8 +347,8 @@ impl Sequence {
         self.with_frame(array, |video, arrays| {
             video.check(arrays)?;
             match video.place {
-                Place::Host => with_input(arrays, &video.layout, |input| video.equalizer.warm_up(input)),
-                Place::Cuda(_) => Err(Wrong::Value("frames to warm up with are on the host".to_owned())),
+                ArrayMemory::Host => with_input(arrays, &video.layout, |input| video.equalizer.warm_up(input)),
+                ArrayMemory::Cuda(_) => Err(Wrong::Value("frames to warm up with are on the host".to_owned())),
             }
         })
     }

@@ -25,7 +25,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let frames = clip.frames as usize;
     let whole = study.reach().is_none().then_some(frames);
     let decisions = Arc::new(Decisions::new(study.bytes_of_decided(), whole));
-    let kind = Kind { format, size };
+    let kind = ClipKind { format, size };
 
     let segments = frames.div_ceil(decisions.length);
     let token = Format { family: picture::GRAY, is_float: false, depth: 8, log2_width: 0, log2_height: 0 };
@@ -84,12 +84,12 @@ fn builder(clip: &Clip, arguments: &Arguments<'_>) -> Result<(Builder, PixelForm
 
 /// What all frames of the clip are.
 #[derive(Clone, Copy)]
-struct Kind {
+struct ClipKind {
     format: PixelFormat,
     size: (usize, usize),
 }
 
-impl Kind {
+impl ClipKind {
     fn frame(self, host: &Arc<HostFrame>) -> Result<Frame, String> {
         picture::frame(host, self.format, self.size)
     }
@@ -98,7 +98,7 @@ impl Kind {
 /// Reads a segment for each request.
 struct Reader {
     source: Node,
-    kind: Kind,
+    kind: ClipKind,
     frames: usize,
     decisions: Arc<Decisions>,
     /// How many frames are asked for at once.
@@ -204,7 +204,7 @@ impl Reader {
 struct Equalize {
     source: Node,
     study: Node,
-    kind: Kind,
+    kind: ClipKind,
     output: Format,
     decisions: Arc<Decisions>,
     builder: Mutex<Builder>,

@@ -22,7 +22,7 @@ static unsigned long long wide_number() {
 // As the kernel `scan` does it, but one code after the other.
 static void curve() {
     unsigned lo = number(), hi = number(), strength = number(), codes = number();
-    Levels levels = {lo, hi, strength};
+    BlendedLevels levels = {lo, hi, strength};
     std::vector<unsigned> through(codes);
     unsigned total = 0, black = 0, between = 0;
     for (unsigned code = 0; code < codes; ++code) {
@@ -45,7 +45,7 @@ static void modified() {
     PiecewiseLine line = {};
     line.used = number();
     for (unsigned i = 0; i < KNOTS; ++i) line.from[i] = number(), line.to[i] = number(), line.slope[i] = number();
-    Levels levels = {lo, hi, strength};
+    BlendedLevels levels = {lo, hi, strength};
     unsigned count = hi - lo + 1;
     std::vector<unsigned long long> held(count), bins(asked);
     for (auto& one : held) one = wide_number();

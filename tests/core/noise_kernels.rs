@@ -9,7 +9,7 @@ use histeq::denoise::merge::MAX_OTHERS;
 use histeq::denoise::noise::{CLASSES, Differences, Noise, SIZES};
 use histeq::denoise::search::{BLOCK, REACH, Way, calm_at};
 use histeq::denoise::sheet::Sheet;
-use histeq::denoise::{Around, Engine, Measured, Step, Steps, pyramid};
+use histeq::denoise::{Around, Denoiser, Measured, Step, Steps, pyramid};
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ fn emulated() -> Option<Program> {
 /// The kernels as an engine.
 struct Emulated(Program);
 
-/// A plane with room around it.
+/// A plane with a margin around it.
 struct Padded {
     size: (usize, usize),
     samples: Vec<u32>,
@@ -119,7 +119,7 @@ impl Emulated {
     }
 }
 
-impl Engine for Emulated {
+impl Denoiser for Emulated {
     type Picture = OnEmulator;
     type Field = Motion;
     type Error = Infallible;
@@ -228,7 +228,12 @@ pub fn noisy_planes(
 }
 
 /// The samples of the planes that an engine makes of some of these frames.
-pub fn made_clean<E: Engine>(engine: &E, frames: &[Arc<Vec<Sheet>>], log2: (u8, u8), indices: &[usize]) -> Vec<Vec<i16>>
+pub fn made_clean<E: Denoiser>(
+    engine: &E,
+    frames: &[Arc<Vec<Sheet>>],
+    log2: (u8, u8),
+    indices: &[usize],
+) -> Vec<Vec<i16>>
 where
     E::Error: std::fmt::Debug,
 {

@@ -3,7 +3,7 @@
 
 use crate::pictures::{Random, seed};
 use histeq::spec::{
-    Change, Equalization, Guide, Histogram, Levels, LookAhead, Scenes, Settings, Smoothing, Threshold, WindowSums,
+    Change, Equalization, Guide, Histogram, Levels, LookAhead, SceneWindows, Settings, Smoothing, Threshold, WindowSums,
 };
 
 const SAMPLES: u64 = 10_000;
@@ -80,7 +80,7 @@ fn the_sum_is_that_of_the_frames_that_the_rule_names() {
         let settings = settings(most, flash);
         let frames = video(&mut random, 150);
         let changes: Vec<Change> = frames.iter().map(|(_, guide)| guide.change).collect();
-        let (mut scenes, mut window) = (Scenes::new(settings.smoothing), WindowSums::default());
+        let (mut scenes, mut window) = (SceneWindows::new(settings.smoothing), WindowSums::default());
         for (number, (frame, guide)) in frames.iter().enumerate() {
             // There is nothing before the first frame.
             let change = if number == 0 { Change::None } else { guide.change };

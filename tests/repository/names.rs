@@ -1,7 +1,8 @@
-//! Names: none is a preposition, and constants that limit begin with `MAX` or `MIN`. Cargo runs these tests in the
-//! repository's root.
+//! Names: none is a preposition, constants that limit begin with `MAX` or `MIN`, and a type has its name for itself.
+//! Cargo runs these tests in the repository's root.
 
-use std::collections::BTreeMap;
+use crate::support::documents::read;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What no parameter and no variable is called.
@@ -12,6 +13,14 @@ const SUPERLATIVES: [&str; 6] = ["MOST", "LEAST", "FEWEST", "LONGEST", "SHORTEST
 
 /// Where each file has one word of the language of a macro, which is the name of nothing: `every Launcher from FILE`.
 const MACROS: &str = "src/core/cuda/kernels/";
+
+/// What may be the name of several types, and why.
+const SHARED: [(&str, &str); 4] = [
+    ("Equalizer", "that of JavaScript is called as that of Rust"),
+    ("Error", "that of a GPU, and of FFmpeg, is made into that of the library"),
+    ("Input", "of the library an array, of the program a file or a camera"),
+    ("Result", "that of a crate's own errors"),
+];
 
 /// The Rust files below this folder, with their texts.
 fn add_sources(folder: &Path, found: &mut BTreeMap<String, String>) {
@@ -138,6 +147,101 @@ fn constants_that_limit_are_called_max_and_min() {
         }
     }
     assert!(wrong.is_empty(), "MAX_ and MIN_ say it:\n{}", wrong.join("\n"));
+}
+
+/// The types that a text defines, but for those that an `impl` gives a trait.
+fn types(text: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    // Of each brace that is open, whether it is that of an `impl` or of a trait; and whether the next one is.
+    let (mut open, mut is_next) = (Vec::<bool>::new(), false);
+    for pair in words(text).windows(2) {
+        let is_type = match pair[0] {
+            "struct" | "enum" | "union" | "trait" => true,
+            "type" => open.last() != Some(&true),
+            _ => false,
+        };
+        if is_type && pair[1].starts_with(char::is_uppercase) {
+            found.insert(pair[1]);
+        }
+        match pair[0] {
+            "impl" | "trait" => is_next = true,
+            ";" => is_next = false,
+            "{" => open.push(std::mem::take(&mut is_next)),
+            "}" => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The files below `src` that define a type, by its name and the folder of its crate. Unit tests have types of their
+/// own, and files that stand in for others have the types of those.
+fn definitions(sources: &BTreeMap<String, String>) -> BTreeMap<(&str, &str), BTreeSet<&str>> {
+    let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
+    for (path, text) in sources {
+        let below = path.strip_prefix("src/").and_then(|below| below.split_once('/'));
+        let Some((folder, _)) = below.filter(|_| !path.contains("/without_")) else { continue };
+        let tests = text.find("\n#[cfg(test)]\nmod tests").unwrap_or(text.len());
+        for name in types(&text[..tests]) {
+            found.entry((name, folder)).or_default().insert(path);
+        }
+    }
+    found
+}
+
+fn is_shared(name: &str) -> bool {
+    SHARED.iter().any(|(shared, _)| *shared == name)
+}
+
+#[test]
+fn no_crate_has_two_types_of_one_name() {
+    let sources = sources();
+    let several = definitions(&sources).into_iter().filter(|((name, _), files)| files.len() > 1 && !is_shared(name));
+    let wrong: Vec<String> = several.map(|((name, _), files)| format!("{name}: {files:?}")).collect();
+    assert!(wrong.is_empty(), "{} names of several types, which say too little:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn no_other_type_has_a_name_that_the_library_exports() {
+    let sources = sources();
+    let exports = sources["src/core/lib.rs"].split("\npub use ").skip(1).filter_map(|rest| rest.split(';').next());
+    let exported: BTreeSet<&str> =
+        exports.flat_map(words).filter(|word| word.starts_with(char::is_uppercase)).collect();
+    assert!(exported.contains("Look"), "the names of the library were not found");
+    let definitions = definitions(&sources);
+    let taken = definitions.iter().filter(|((name, folder), _)| *folder != "core" && exported.contains(name));
+    let wrong: Vec<String> = taken
+        .filter(|((name, _), _)| !is_shared(name))
+        .map(|((name, _), files)| format!("{name}: {files:?}"))
+        .collect();
+    assert!(wrong.is_empty(), "they mean what they mean in `histeq`:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_term_of_the_glossary_is_one_type() {
+    let page = read("docs/internals.md");
+    let glossary =
+        page.split("\n## Glossary\n").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a glossary");
+    let entries = glossary.lines().filter_map(|line| line.strip_prefix("* `")?.split('`').next());
+    let entries: Vec<&str> = entries.collect();
+    assert!(entries.len() > 9, "the entries of the glossary were not found");
+    let sources = sources();
+    let definitions = definitions(&sources);
+    for entry in entries {
+        let files: Vec<&BTreeSet<&str>> =
+            definitions.iter().filter(|((name, _), _)| *name == entry).map(|(_, files)| files).collect();
+        assert!(files.iter().map(|files| files.len()).sum::<usize>() == 1, "{entry}: {files:?}");
+    }
+}
+
+#[test]
+fn types_are_found_where_they_are_defined() {
+    let text = "pub struct A<T>(T); macro! { enum B { C } } trait D { type E; } impl D for A<u8> { type E = F; }
+        type G = u8; fn f(x: impl Fn()) {} mod m { union H { x: u8 } } // struct I;
+        #[doc = \"struct J;\"] unsafe trait K {}";
+    assert_eq!(types(text), BTreeSet::from(["A", "B", "D", "G", "H", "K"]));
 }
 
 #[test]

@@ -26,13 +26,13 @@ pub struct Structure {
     /// Its size in bytes.
     pub bytes: usize,
     /// All of its fields, in declaration order.
-    pub fields: &'static [Field],
+    pub fields: &'static [StructureField],
 }
 
 /// A field of a structure.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct StructureField {
     /// Its name, here and in the kernels.
     pub name: &'static str,
     /// Bytes from the start of the structure.
@@ -61,7 +61,7 @@ macro_rules! by_value {
             const STRUCTURE: Structure = Structure {
                 name: stringify!($name),
                 bytes: size_of::<$name>(),
-                fields: &[$(Field {
+                fields: &[$(StructureField {
                     name: stringify!($field),
                     offset: std::mem::offset_of!($name, $field),
                     bytes: size_of::<$type>(),
@@ -101,14 +101,14 @@ impl Samples {
     }
 }
 
-impl Levels {
+impl BlendedLevels {
     pub fn new(levels: spec::Levels, strength: spec::Strength) -> Self {
-        Levels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.to_256ths() }
+        BlendedLevels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.to_256ths() }
     }
 
     /// One level for each of `bins` bins.
     pub fn for_bins(bins: u32) -> Self {
-        Levels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.to_256ths() }
+        BlendedLevels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.to_256ths() }
     }
 }
 
@@ -483,7 +483,7 @@ pub(super) fn words_of(structure: &impl Pod) -> &[u32] {
 #[doc(hidden)]
 pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
     let then = ToneCurve::new(veil.then_on(levels).as_ref());
-    [words_of(&Levels::new(levels, spec::Strength::FULL)), words_of(&Veil::new(veil)), words_of(&then)].concat()
+    [words_of(&BlendedLevels::new(levels, spec::Strength::FULL)), words_of(&Veil::new(veil)), words_of(&then)].concat()
 }
 
 /// What kernels that remove noise take for it, for tests that run kernels on the CPU.
@@ -541,7 +541,7 @@ impl ColourArguments {
         ColourArguments {
             words: [
                 words_of(&Samples::new(&layout)),
-                words_of(&Levels::new(task.levels, spec::Strength::FULL)),
+                words_of(&BlendedLevels::new(task.levels, spec::Strength::FULL)),
                 words_of(&places),
                 words_of(&Colours::new(task)),
                 words_of(&gains),

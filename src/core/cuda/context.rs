@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "driver calls without a safe binding, and streams that are ordered by hand")]
 
 use super::compiled::{self, LoadReport};
-use super::denoise::NoiseRoom;
+use super::denoise::NoiseMemory;
 use super::device_memory::DevicePool;
 use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
@@ -35,7 +35,7 @@ pub struct Gpu {
     /// The memory of pictures that callers copy to it, and of results that stay; made for the first one.
     pub(super) pictures: OnceLock<Arc<DevicePool>>,
     /// The stream and memory for denoising; made for the first frame.
-    pub(super) noise: OnceLock<NoiseRoom>,
+    pub(super) noise: OnceLock<NoiseMemory>,
     /// The number of its multiprocessors.
     pub multiprocessors: u32,
     /// The largest pitch of a plane that its copy engines accept, in bytes.

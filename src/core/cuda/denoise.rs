@@ -8,7 +8,7 @@ use super::device_memory::{DeviceMemory, DevicePool};
 use super::error::{Doing, Error};
 use super::kernels::{MergeLauncher, MotionSearch, Parents, get_or_load};
 use super::pinned::PinnedPool;
-use crate::denoise::Engine;
+use crate::denoise::Denoiser;
 use crate::denoise::dct::SAMPLES;
 use crate::denoise::merge::MAX_OTHERS;
 use crate::denoise::noise::{CLASSES, Differences, Noise, SIZES};
@@ -24,14 +24,14 @@ use std::sync::Arc;
 const PART: usize = 4;
 
 /// The stream on which noise is removed, and its memory.
-pub(super) struct NoiseRoom {
+pub(super) struct NoiseMemory {
     pub stream: Arc<CudaStream>,
     memory: Arc<DevicePool>,
     uploads: PinnedPool,
     downloads: PinnedPool,
 }
 
-/// A plane with room around it.
+/// A plane with a margin around it.
 pub struct DeviceSheet {
     memory: DeviceMemory,
     pub(super) width: usize,
@@ -102,11 +102,11 @@ impl NoisyPicture {
     }
 }
 
-impl NoiseRoom {
+impl NoiseMemory {
     fn new(gpu: &Gpu) -> Result<Self, Error> {
         let context = &gpu.context;
         let free = context.mem_get_info().doing("asking for free memory")?.0;
-        Ok(NoiseRoom {
+        Ok(NoiseMemory {
             stream: context.new_stream().doing("making a stream")?,
             memory: DevicePool::new(context, free / PART)?,
             uploads: PinnedPool::new(context),
@@ -157,23 +157,23 @@ impl NoiseRoom {
 }
 
 impl Gpu {
-    fn noise(&self) -> Result<&NoiseRoom, Error> {
-        get_or_load(&self.noise, || NoiseRoom::new(self))
+    fn noise(&self) -> Result<&NoiseMemory, Error> {
+        get_or_load(&self.noise, || NoiseMemory::new(self))
     }
 }
 
-impl Engine for Gpu {
+impl Denoiser for Gpu {
     type Picture = NoisyPicture;
     type Field = DeviceField;
     type Error = Error;
 
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<NoisyPicture, Error> {
-        let room = self.noise()?;
+        let store = self.noise()?;
         let bytes = |sheet: &Sheet| size_of_val(sheet.samples());
         // All memory is taken before the first copy: an error after that would have to wait for it.
-        let sheets = planes.iter().map(|plane| room.sheet(plane.width(), plane.height()));
+        let sheets = planes.iter().map(|plane| store.sheet(plane.width(), plane.height()));
         let above = sheets.collect::<Result<Vec<_>, _>>()?;
-        let mut pinned = room.uploads.take(planes.iter().map(bytes).sum())?;
+        let mut pinned = store.uploads.take(planes.iter().map(bytes).sum())?;
         let mut rest = &mut *pinned;
         let mut copied = Ok(());
         for (plane, sheet) in planes.iter().zip(&above) {
@@ -182,7 +182,7 @@ impl Engine for Gpu {
             part.copy_from_slice(bytemuck::cast_slice(plane.samples()));
             // SAFETY: both sides have these bytes. The host's is waited for below, whatever the result, and is not used
             // before; `sheet` has bound the context.
-            let copy = unsafe { result::memcpy_htod_async(sheet.address(), part, room.stream.cu_stream()) };
+            let copy = unsafe { result::memcpy_htod_async(sheet.address(), part, store.stream.cu_stream()) };
             copied = copied.and(copy);
         }
         // What kernels write stays until they are done.
@@ -190,28 +190,28 @@ impl Engine for Gpu {
         let made = copied.doing("uploading a picture").and_then(|()| {
             let kernels = self.kernels.pyramid()?;
             let (width, height) = (planes[0].width(), planes[0].height());
-            let smooth = room.sheet(width, height)?;
-            kernels.smooth(&room.stream, &above[0], &smooth)?;
+            let smooth = store.sheet(width, height)?;
+            kernels.smooth(&store.stream, &above[0], &smooth)?;
             pyramid.push(smooth);
             while pyramid.len() < pyramid::levels(width, height) {
                 let finer = &pyramid[pyramid.len() - 1];
-                let coarser = room.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
-                kernels.halve(&room.stream, finer, &coarser)?;
+                let coarser = store.sheet(finer.width.div_ceil(2), finer.height.div_ceil(2))?;
+                kernels.halve(&store.stream, finer, &coarser)?;
                 pyramid.push(coarser);
             }
             Ok(())
         });
-        room.wait()?;
+        store.wait()?;
         made?;
         Ok(NoisyPicture { planes: above, log2, pyramid })
     }
 
     fn differences(&self, one: &NoisyPicture, other: &NoisyPicture) -> Result<Vec<u32>, Error> {
-        let room = self.noise()?;
+        let store = self.noise()?;
         let kernels = self.kernels.pyramid()?;
-        let counts = room.counts(DIFFERENCES)?;
-        let launched = kernels.differences(&room.stream, (&one.pyramid[0], &other.pyramid[0]), &counts);
-        let found = room.counted(&counts);
+        let counts = store.counts(DIFFERENCES)?;
+        let launched = kernels.differences(&store.stream, (&one.pyramid[0], &other.pyramid[0]), &counts);
+        let found = store.counted(&counts);
         launched?;
         found
     }
@@ -223,12 +223,12 @@ impl Engine for Gpu {
         calm: u32,
         guess: Option<&DeviceField>,
     ) -> Result<DeviceField, Error> {
-        let (room, kernels) = (self.noise()?, self.kernels.motion()?);
+        let (store, kernels) = (self.noise()?, self.kernels.motion()?);
         let coarsest = if guess.is_some() { 0 } else { one.pyramid.len() - 1 };
         // Fields that kernels read stay until these are done.
         let mut fields: Vec<DeviceField> = Vec::new();
         let found = (0..=coarsest).rev().try_for_each(|level| {
-            let target = room.field((one.pyramid[level].width, one.pyramid[level].height))?;
+            let target = store.field((one.pyramid[level].width, one.pyramid[level].height))?;
             let search = MotionSearch {
                 one: &one.pyramid[level],
                 other: &other.pyramid[level],
@@ -241,21 +241,21 @@ impl Engine for Gpu {
                 reach: if level == coarsest && guess.is_none() { REACH as u32 } else { 0 },
                 is_finest: level == 0,
             };
-            kernels.search(&room.stream, &search, &target)?;
+            kernels.search(&store.stream, &search, &target)?;
             fields.push(target);
             Ok(())
         });
-        room.wait()?;
+        store.wait()?;
         found?;
         Ok(fields.pop().expect("a field for each picture"))
     }
 
     fn farther(&self, between: Option<&DeviceField>, step: &DeviceField, way: Way) -> Result<DeviceField, Error> {
-        let (room, kernels) = (self.noise()?, self.kernels.motion()?);
-        let memory = room.take::<u32>(step.blocks())?;
+        let (store, kernels) = (self.noise()?, self.kernels.motion()?);
+        let memory = store.take::<u32>(step.blocks())?;
         let target = DeviceField { memory, columns: step.columns, rows: step.rows };
-        let launched = kernels.farther(&room.stream, between, (step, way == Way::Forth), &target);
-        room.wait()?;
+        let launched = kernels.farther(&store.stream, between, (step, way == Way::Forth), &target);
+        store.wait()?;
         launched.map(|()| target)
     }
 
@@ -265,15 +265,15 @@ impl Engine for Gpu {
         other: &NoisyPicture,
         field: &DeviceField,
     ) -> Result<Vec<Differences>, Error> {
-        let (room, kernels) = (self.noise()?, self.kernels.merge()?);
+        let (store, kernels) = (self.noise()?, self.kernels.merge()?);
         const COUNTS: usize = (SAMPLES + CLASSES) * SIZES;
         let each = COUNTS + 1;
-        let counts = room.counts(each * current.planes.len())?;
+        let counts = store.counts(each * current.planes.len())?;
         let counted = (0..current.planes.len()).try_for_each(|index| {
             let place = (&counts, index * each);
-            kernels.count(&room.stream, &current.plane(index), &other.moved(index, field), place, self.multiprocessors)
+            kernels.count(&store.stream, &current.plane(index), &other.moved(index, field), place, self.multiprocessors)
         });
-        let found = room.counted(&counts);
+        let found = store.counted(&counts);
         counted?;
         Ok(found?.chunks(each).map(|counts| Differences::from_counts(&counts[1..])).collect())
     }
@@ -285,11 +285,11 @@ impl Engine for Gpu {
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Error> {
         assert!(neighbours.len() <= MAX_OTHERS);
-        let (room, kernels) = (self.noise()?, self.kernels.merge()?);
+        let (store, kernels) = (self.noise()?, self.kernels.merge()?);
         let samples = |plane: &DeviceSheet| plane.width * plane.height;
         let all: usize = current.planes.iter().map(samples).sum();
-        let out = room.take::<i16>(all)?;
-        let mut pinned = room.downloads.take(out.size())?;
+        let out = store.take::<i16>(all)?;
+        let mut pinned = store.downloads.take(out.size())?;
         let mut tiles = Vec::new();
         let mut begin = 0;
         let merged = noise.iter().enumerate().try_for_each(|(index, noise)| {
@@ -300,17 +300,17 @@ impl Engine for Gpu {
             }
             let noise = NoiseFactors::new(noise);
             // What kernels write stays until they are done.
-            tiles.push(room.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?);
+            tiles.push(store.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?);
             let of_plane = &tiles[tiles.len() - 1];
-            kernels.tiles(&room.stream, (&plane, &moved, &noise), of_plane)?;
-            kernels.lay(&room.stream, &plane, of_plane, (&out, begin))?;
+            kernels.tiles(&store.stream, (&plane, &moved, &noise), of_plane)?;
+            kernels.lay(&store.stream, &plane, of_plane, (&out, begin))?;
             begin += samples(&current.planes[index]);
             Ok(())
         });
         // SAFETY: both sides have these bytes; the host's is waited for below, whatever the result; `take` has bound
         // the context.
-        let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), room.stream.cu_stream()) };
-        let done = room.wait();
+        let copied = unsafe { result::memcpy_dtoh_async(&mut pinned, out.address(), store.stream.cu_stream()) };
+        let done = store.wait();
         merged?;
         copied.doing("bringing a picture down")?;
         done?;

@@ -24,7 +24,7 @@ pub(super) struct DevicePool {
     copies: Arc<CudaStream>,
     /// The stream of downloads, for planes that are read on the host.
     download: Arc<CudaStream>,
-    idle: Mutex<Idle>,
+    idle: Mutex<IdleBuffers>,
     /// Bytes that are allocated, idle or not.
     allocated_bytes: AtomicUsize,
     /// Bytes that may be allocated.
@@ -33,7 +33,7 @@ pub(super) struct DevicePool {
 }
 
 #[derive(Default)]
-struct Idle {
+struct IdleBuffers {
     buffers: Vec<CudaSlice<u8>>,
     /// The lengths that were taken last, oldest first.
     taken: VecDeque<usize>,
@@ -81,7 +81,7 @@ impl DevicePool {
         // Freeing requires a bound context.
         self.context.bind_to_thread().doing(doing)?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let Idle { buffers, taken } = &mut *idle;
+        let IdleBuffers { buffers, taken } = &mut *idle;
         taken.push_back(len);
         if taken.len() > NOTED
             && let Some(length) = taken.pop_front()

@@ -7,7 +7,7 @@ use super::error::{Doing, Error};
 use super::launch;
 use super::layout::BufferLayout;
 use super::task::{Parameters, Task};
-use crate::spec::{Method, Scene, Scenes, Smoothing, WindowKind, WindowUpdate};
+use crate::spec::{Method, Scene, SceneWindows, Smoothing, WindowKind, WindowUpdate};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const MAX_BLOCKS: usize = 64;
 pub struct History {
     stream: Arc<CudaStream>,
     /// Which frames are in which window.
-    scenes: Scenes,
+    scenes: SceneWindows,
     /// The properties that the frames of these windows share; `None` before the first frame.
     kind: Option<WindowKind>,
     /// How the next frame that is enqueued changes the windows.
@@ -127,7 +127,7 @@ impl History {
     pub fn on(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         Ok(History {
             stream: stream.clone(),
-            scenes: Scenes::new(Smoothing::OFF),
+            scenes: SceneWindows::new(Smoothing::OFF),
             kind: None,
             update: None,
             is_prepared: false,
@@ -178,7 +178,7 @@ impl History {
     /// Forgets which frames were in a window. The numbers of scenes go on.
     fn forget(&mut self) {
         let smoothing = self.kind.map_or(Smoothing::OFF, |kind| kind.smoothing);
-        self.scenes = Scenes::after(smoothing, &self.scenes);
+        self.scenes = SceneWindows::after(smoothing, &self.scenes);
     }
 
     /// Sets the number of the scene of the last frame, and the number of scenes so far, to those of another backend.

@@ -18,13 +18,13 @@ const MAX_PIXELS: usize = 1 << 31;
 
 /// One plane in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct PlaneSpan {
     pub start: usize,
     pub row_bytes: usize,
     pub rows: usize,
 }
 
-impl Span {
+impl PlaneSpan {
     pub fn bytes(self) -> usize {
         self.row_bytes * self.rows
     }
@@ -82,7 +82,7 @@ pub struct BufferLayout {
     /// The planes of the frame that are uploaded.
     pub(super) planes: Range<usize>,
     /// The uploaded planes in the buffer, in the order of `planes`.
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<PlaneSpan>,
     /// The layout of chroma, if it changes too.
     pub(super) chroma: Option<ChromaLayout>,
     sample: Sample,
@@ -107,7 +107,7 @@ impl BufferLayout {
         let mut spans = Vec::new();
         let mut start = 0;
         for plane in &frame.planes()[planes.clone()] {
-            let span = Span { start, row_bytes: plane.row_bytes(), rows: plane.rows() };
+            let span = PlaneSpan { start, row_bytes: plane.row_bytes(), rows: plane.rows() };
             start = (span.start + span.bytes() + SLACK).next_multiple_of(ALIGNMENT);
             spans.push(span);
         }
@@ -136,7 +136,7 @@ impl BufferLayout {
         let bytes = if depth > 8 { 2 } else { 1 };
         BufferLayout {
             planes: 0..1,
-            spans: vec![Span { start: 0, row_bytes: ALIGNMENT, rows: 1 }],
+            spans: vec![PlaneSpan { start: 0, row_bytes: ALIGNMENT, rows: 1 }],
             chroma: None,
             sample: Sample { bytes, depth, shift: 0, endian: Endian::Little },
             arrangement: Arrangement::Luma,
@@ -214,7 +214,7 @@ impl BufferLayout {
     }
 }
 
-fn chroma_places(descriptor: &Descriptor, spans: &[Span]) -> Option<ChromaLayout> {
+fn chroma_places(descriptor: &Descriptor, spans: &[PlaneSpan]) -> Option<ChromaLayout> {
     let (Some(chroma), Luminance::Stored(luma)) = (descriptor.chroma, descriptor.luminance) else { return None };
     let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
     let bytes = usize::from(descriptor.sample.bytes);

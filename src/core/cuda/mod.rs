@@ -64,7 +64,8 @@ mod tuning;
 
 #[doc(hidden)]
 pub use arguments::{
-    ColourArguments, Field, STRUCTURES, Structure, words_of_detail, words_of_noise, words_of_tiles, words_of_veil,
+    ColourArguments, STRUCTURES, Structure, StructureField, words_of_detail, words_of_noise, words_of_tiles,
+    words_of_veil,
 };
 pub use compiled::{Code, LoadReport};
 pub use context::{DecoderStream, Gpu, find_driver, keeping_current};

@@ -72,7 +72,7 @@ pub(super) struct Local {
 
 /// The mapping of a frame on the device.
 #[derive(Clone, Debug)]
-pub(super) enum Applied {
+pub(super) enum DeviceMapping {
     /// The curves that were made of a frame: the frame itself, or a later one in the look-ahead.
     Curves {
         /// The number of that frame in the history; `None` is the frame itself.
@@ -196,12 +196,12 @@ impl DevicePicture {
         history: &mut History,
         task: &Task,
         waiting: Option<&mut DevicePicture>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<DeviceMapping, Error> {
         task.assert_suits(&self.layout);
         (self.is_mapped, self.kept_curve) = (false, None);
         if !task.parameters.method.counts() {
             let given = task.guide.mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
-            return Ok(Applied::Given(given));
+            return Ok(DeviceMapping::Given(given));
         }
         let everything = task.readback == Readback::Everything;
         let readback = ReadbackLayout::new(&self.layout, task);
@@ -220,7 +220,7 @@ impl DevicePicture {
             }
             self.local = None;
             self.copy_window_counts(history, task, &readback)?;
-            return Ok(Applied::Curves { number: looks_ahead.then(|| history.latest_number()), chroma_gain });
+            return Ok(DeviceMapping::Curves { number: looks_ahead.then(|| history.latest_number()), chroma_gain });
         }
         self.make_luminance(task)?;
         match task.tiles(&self.layout) {
@@ -235,7 +235,7 @@ impl DevicePicture {
             }
         }
         if task.look_ahead() == 0 {
-            return Ok(Applied::Curves { number: None, chroma_gain });
+            return Ok(DeviceMapping::Curves { number: None, chroma_gain });
         }
         let number = history.latest_number();
         if let Some(local) = &self.local {
@@ -243,12 +243,12 @@ impl DevicePicture {
             let mut kept = history.kept_curves.slice_mut(begin..begin + local.curves.len());
             self.stream.memcpy_dtod(&local.curves, &mut kept).doing("keeping a curve")?;
         }
-        Ok(Applied::Curves { number: Some(number), chroma_gain })
+        Ok(DeviceMapping::Curves { number: Some(number), chroma_gain })
     }
 
     /// Enqueues what is `applied` to a frame that has been analyzed. `history` has the frames of its look-ahead.
-    pub(super) fn complete(&mut self, history: &History, task: &Task, applied: &Applied) -> Result<(), Error> {
-        if let Applied::Curves { number: Some(number), .. } = applied
+    pub(super) fn complete(&mut self, history: &History, task: &Task, applied: &DeviceMapping) -> Result<(), Error> {
+        if let DeviceMapping::Curves { number: Some(number), .. } = applied
             && !self.is_mapped
         {
             self.take_curves(history, task, *number)?;
@@ -280,16 +280,16 @@ impl DevicePicture {
     }
 
     /// Enqueues the mapping.
-    fn apply(&mut self, task: &Task, applied: &Applied) -> Result<(), Error> {
+    fn apply(&mut self, task: &Task, applied: &DeviceMapping) -> Result<(), Error> {
         match applied {
-            Applied::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
+            DeviceMapping::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
                 self.apply_curve(task, *chroma_gain)
             }
-            Applied::Curves { chroma_gain, .. } => {
+            DeviceMapping::Curves { chroma_gain, .. } => {
                 let gains = (*chroma_gain != UNIT_GAIN).then(|| Gains::one(*chroma_gain));
                 self.apply_locally(task, task.parameters.strength, gains.as_ref())
             }
-            Applied::Given(mapping) => self.apply_given(task, mapping),
+            DeviceMapping::Given(mapping) => self.apply_given(task, mapping),
         }
     }
 

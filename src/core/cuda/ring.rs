@@ -5,7 +5,7 @@ use super::context::Gpu;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
-use super::picture::{Applied, DevicePicture};
+use super::picture::{DeviceMapping, DevicePicture};
 use super::pinned::PinnedPool;
 use super::readback::ReadbackLayout;
 use super::slot::{Collected, Operation, Slot, Streams};
@@ -32,7 +32,7 @@ pub struct Ring {
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
-    waiting: LookAhead<Slot, Applied>,
+    waiting: LookAhead<Slot, DeviceMapping>,
     under_way: VecDeque<Slot>,
     origin: Option<Arc<CudaEvent>>,
     timelines: Vec<Timeline>,
@@ -221,7 +221,7 @@ impl Ring {
         Ok(())
     }
 
-    fn complete(&mut self, mut slot: Slot, applied: &Applied) -> Result<(), Error> {
+    fn complete(&mut self, mut slot: Slot, applied: &DeviceMapping) -> Result<(), Error> {
         slot.complete(&self.history, applied)?;
         self.under_way.push_back(slot);
         Ok(())

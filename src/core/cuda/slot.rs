@@ -7,7 +7,7 @@ use super::device_memory::DeviceMemory;
 use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::BufferLayout;
-use super::picture::{Applied, DevicePicture};
+use super::picture::{DeviceMapping, DevicePicture};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
 use super::rows::{RowsAddress, copy_of_rows, pitch_of};
@@ -154,7 +154,7 @@ impl Slot {
         operation: Operation,
         refused: bool,
         waiting: Option<&mut Slot>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<DeviceMapping, Error> {
         assert!(self.under_way.is_none());
         // Copies do not bind it, and another thread may have used the slot before.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
@@ -192,20 +192,20 @@ impl Slot {
 
     /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the
     /// device if they stay there. `history` has the frames of its look-ahead.
-    pub fn complete(&mut self, history: &History, applied: &Applied) -> Result<(), Error> {
+    pub fn complete(&mut self, history: &History, applied: &DeviceMapping) -> Result<(), Error> {
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
         let under_way = self.under_way.as_mut().expect("a frame under way");
         let (task, readback) = (under_way.task.clone(), under_way.readback.clone());
-        if let Applied::Given(mapping) = applied {
+        if let DeviceMapping::Given(mapping) = applied {
             under_way.given = Some(mapping.clone()).filter(|_| !under_way.warms_up);
         }
         under_way.chroma_gain = match applied {
             _ if under_way.warms_up || task.tiles(self.picture.layout()).is_some() => None,
-            Applied::Curves { chroma_gain, .. } | Applied::Given(Mapping::Curve { chroma_gain, .. }) => {
+            DeviceMapping::Curves { chroma_gain, .. } | DeviceMapping::Given(Mapping::Curve { chroma_gain, .. }) => {
                 Some(*chroma_gain)
             }
-            Applied::Given(_) => None,
+            DeviceMapping::Given(_) => None,
         };
         let samples = 0..self.picture.layout().bytes();
         let stays = task.stays_on_device && !under_way.warms_up;

@@ -75,7 +75,7 @@ pub(super) const FUSED: [FusedTuning; 2] = [
 
 /// The distribution of a batch of planes over the blocks of the fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Batch {
+pub(super) struct BatchGrid {
     /// Threads of a block.
     pub threads: u32,
     /// Blocks a multiprocessor.
@@ -102,14 +102,14 @@ pub(super) struct BlockShape {
 }
 
 /// The row for planes of `plane_bytes` bytes. All blocks share one plane if two planes do not fit in shared memory.
-pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> Batch {
+pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> BatchGrid {
     let (_, BlockShape { threads, blocks }, share) =
         BATCH.iter().find(|row| plane_bytes <= row.0).expect("a row for any number");
     let (threads, blocks) = (*threads, *blocks);
     let places = multiprocessors * blocks;
     let teams = (places / plane_bytes.div_ceil(*share)).max(1);
     // No multiprocessor is left idle.
-    Batch { threads, blocks, team: places / teams, teams }
+    BatchGrid { threads, blocks, team: places / teams, teams }
 }
 
 /// The launch of `map` for pictures of up to `depth` bits.

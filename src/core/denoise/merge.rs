@@ -3,7 +3,7 @@
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
-use super::search::{Field, Plain};
+use super::search::{MotionField, Plain};
 use super::sheet::Sheet;
 
 /// The most frames besides the one that is denoised.
@@ -26,11 +26,11 @@ const FULLY: u16 = (UNIT as u32 * 16 / 10) as u16;
 const NOT_ONE: u16 = 4 * UNIT;
 
 /// A plane of a frame, and the planes that it is merged with.
-pub struct Plane<'a> {
+pub struct MergedPlane<'a> {
     /// Its samples, of 12 bits, less 2048.
     pub own: &'a Sheet,
     /// This plane in other frames, with the motion to them.
-    pub others: &'a [(&'a Sheet, &'a Field)],
+    pub others: &'a [(&'a Sheet, &'a MotionField)],
     /// Columns and rows of luma for each of its own, as powers of two.
     pub log2: (u8, u8),
     /// Whether it is chroma.
@@ -39,7 +39,7 @@ pub struct Plane<'a> {
     pub quarter: &'a Sheet,
 }
 
-impl Plane<'_> {
+impl MergedPlane<'_> {
     /// The point of luma in the middle of a tile.
     #[inline(always)]
     fn middle(&self, column: usize, row: usize) -> (usize, usize) {
@@ -53,7 +53,7 @@ impl Plane<'_> {
 
     /// Where cell `column` of a band of four rows is in another frame: a sample, and how far behind it.
     #[inline(always)]
-    fn moved(&self, (other, field): (&Sheet, &Field), column: isize, band: isize) -> Place {
+    fn moved(&self, (other, field): (&Sheet, &MotionField), column: isize, band: isize) -> MovedPlace {
         let middle = |cell: isize, log2: u8| ((STEP as isize * cell + 2) << log2) >> 3;
         let vector = field.at(middle(column, self.log2.0), middle(band, self.log2.1));
         // Eighths of a sample of chroma, quarters of one of luma.
@@ -64,12 +64,12 @@ impl Plane<'_> {
         let (x, y) = (STEP as isize * column, STEP as isize * band);
         let x = Sheet::within(x + (across >> bits) as isize, STEP, other.width());
         let y = Sheet::within(y + (down >> bits) as isize, STEP, other.height());
-        Place { x, y, behind: (across & ((1 << bits) - 1), down & ((1 << bits) - 1)) }
+        MovedPlace { x, y, behind: (across & ((1 << bits) - 1), down & ((1 << bits) - 1)) }
     }
 
     /// The band of the frame itself, or where its motion leads in another one, from the cell before the first one on.
     #[inline(always)]
-    fn band(&self, source: Option<(&Sheet, &Field)>, band: isize, cells: usize, rows: &mut Rows) {
+    fn band(&self, source: Option<(&Sheet, &MotionField)>, band: isize, cells: usize, rows: &mut FourRows) {
         let Some(other) = source else {
             for (y, row) in rows.iter_mut().enumerate() {
                 let source = self.own.at(-(STEP as isize), STEP as isize * band + y as isize);
@@ -99,7 +99,7 @@ impl Plane<'_> {
 
     /// Reads `N` samples of four rows, of which those beyond a cell are overwritten by the next ones.
     #[inline(always)]
-    fn read<const N: usize>(&self, other: &Sheet, place: Place, start: usize, rows: &mut Rows) {
+    fn read<const N: usize>(&self, other: &Sheet, place: MovedPlace, start: usize, rows: &mut FourRows) {
         let mut piece = [[0; N]; STEP];
         match (place.behind, self.is_chroma) {
             ((0, 0), _) => (0..STEP).for_each(|y| piece[y] = *line(other, place.x, place.y + y as isize)),
@@ -114,22 +114,22 @@ impl Plane<'_> {
 
 /// A place in another frame.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct MovedPlace {
     x: isize,
     y: isize,
     /// Parts of a sample.
     behind: (i16, i16),
 }
 
-impl Place {
+impl MovedPlace {
     #[inline(always)]
     fn right(self, by: usize) -> Self {
-        Place { x: self.x + by as isize, ..self }
+        MovedPlace { x: self.x + by as isize, ..self }
     }
 }
 
-/// Four rows, with room for a piece behind them.
-type Rows = [Vec<i16>; STEP];
+/// Four rows, and as many samples behind them as are read at once.
+type FourRows = [Vec<i16>; STEP];
 
 #[inline(always)]
 fn line<const N: usize>(sheet: &Sheet, x: isize, y: isize) -> &[i16; N] {
@@ -154,7 +154,11 @@ fn cubic_between<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4]
 
 /// Four rows between samples, by four of them in each direction.
 #[inline(always)]
-fn cubic<const N: usize>(sheet: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
+fn cubic<const N: usize>(
+    sheet: &Sheet,
+    MovedPlace { x, y, behind: (across, down) }: MovedPlace,
+    out: &mut [[i16; N]; STEP],
+) {
     const ROWS: usize = STEP + 3;
     let mut rows = [[0; N]; ROWS];
     let (first, count) = if down == 0 { (0, STEP) } else { (-1, ROWS) };
@@ -187,7 +191,11 @@ fn linear_between<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out:
 
 /// Four rows between samples, by two of them in each direction, in eighths.
 #[inline(always)]
-fn linear<const N: usize>(sheet: &Sheet, Place { x, y, behind: (across, down) }: Place, out: &mut [[i16; N]; STEP]) {
+fn linear<const N: usize>(
+    sheet: &Sheet,
+    MovedPlace { x, y, behind: (across, down) }: MovedPlace,
+    out: &mut [[i16; N]; STEP],
+) {
     let mut rows = [[0; N]; STEP + 1];
     for (index, row) in rows.iter_mut().enumerate() {
         let y = y + index as isize;
@@ -202,7 +210,7 @@ fn linear<const N: usize>(sheet: &Sheet, Place { x, y, behind: (across, down) }:
 ///
 /// A row is ordered by number of a sample in its cell, then by cell.
 struct Columns {
-    rows: Rows,
+    rows: FourRows,
     /// The last band and the one before it.
     bands: [Vec<i16>; 2],
     /// The coefficients of the columns of these bands, row by row.
@@ -228,7 +236,7 @@ impl Columns {
 
     /// Takes the next band.
     #[inline(always)]
-    fn next(&mut self, plane: &Plane<'_>, source: Option<(&Sheet, &Field)>, band: isize) {
+    fn next(&mut self, plane: &MergedPlane<'_>, source: Option<(&Sheet, &MotionField)>, band: isize) {
         self.bands.swap(0, 1);
         plane.band(source, band, self.cells, &mut self.rows);
         for (row, target) in self.rows.iter().zip(self.bands[1].chunks_exact_mut(STEP * self.pitch)) {
@@ -250,7 +258,7 @@ impl Columns {
 
 /// Whether differences are counted in each tile: where motion is that of all around. What is hidden or comes is none of
 /// noise. All of them count, if these are few. The tiles do not overlap, and every other row of them is enough.
-fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<bool> {
+fn steady_tiles(plane: &MergedPlane<'_>, field: &MotionField) -> Vec<bool> {
     let (columns, rows) = (plane.own.width() / SIZE, (plane.own.height() / SIZE).div_ceil(2));
     let is_steady = |index: usize| {
         let (x, y) = plane.middle(2 * (index % columns) + 1, 4 * (index / columns) + 1);
@@ -263,7 +271,7 @@ fn steady_tiles(plane: &Plane<'_>, field: &Field) -> Vec<bool> {
 
 /// Counts differences to the first of the other frames, in tiles that do not overlap.
 #[inline(always)]
-pub fn count(plane: &Plane<'_>) -> Differences {
+pub fn count(plane: &MergedPlane<'_>) -> Differences {
     let mut differences = Differences::default();
     let Some(&other) = plane.others.first() else { return differences };
     let columns = plane.own.width() / SIZE;
@@ -332,13 +340,13 @@ impl Average for Plain {
 
 /// Denoises the plane; the codes are those of the input.
 #[inline(always)]
-pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
+pub fn merge(plane: &MergedPlane<'_>, noise: &Noise) -> Sheet {
     merge_by(&Plain, plane, noise)
 }
 
 /// [`merge`], with coefficients averaged by `average`.
 #[inline(always)]
-pub fn merge_by(average: &impl Average, plane: &Plane<'_>, noise: &Noise) -> Sheet {
+pub fn merge_by(average: &impl Average, plane: &MergedPlane<'_>, noise: &Noise) -> Sheet {
     let mut out = Sheet::new(plane.own.width(), plane.own.height());
     let (tiles, rows) = plane.tiles();
     let sources = std::iter::once(None).chain(plane.others.iter().map(|other| Some(*other)));
@@ -346,7 +354,7 @@ pub fn merge_by(average: &impl Average, plane: &Plane<'_>, noise: &Noise) -> She
     for (source, columns) in &mut sources {
         columns.next(plane, *source, -1);
     }
-    let (brightness_factors, mut room) = (noise.brightness_factors(), Room::default());
+    let (brightness_factors, mut scratch) = (noise.brightness_factors(), TileScratch::default());
     let mut laid = Laid::new(tiles);
     for row in 0..rows {
         for (source, columns) in &mut sources {
@@ -355,11 +363,11 @@ pub fn merge_by(average: &impl Average, plane: &Plane<'_>, noise: &Noise) -> She
         }
         laid.sums.fill(1);
         for first in (0..tiles).step_by(TILES) {
-            room.load(plane, row, first, &sources);
-            noise.factors(&brightness_factors, &room.brightness, &mut room.factors);
-            room.merge(average, plane.others.len());
-            room.shrink(if plane.is_chroma { 24 } else { 18 });
-            dct::backward_rows(&room.own, &mut laid.sums, laid.pitch, first);
+            scratch.load(plane, row, first, &sources);
+            noise.factors(&brightness_factors, &scratch.brightness, &mut scratch.factors);
+            scratch.merge(average, plane.others.len());
+            scratch.shrink(if plane.is_chroma { 24 } else { 18 });
+            dct::backward_rows(&scratch.own, &mut laid.sums, laid.pitch, first);
         }
         laid.end(row, &mut out);
     }
@@ -398,7 +406,7 @@ impl Laid {
 }
 
 /// Scratch memory for a batch of tiles.
-struct Room {
+struct TileScratch {
     own: Batch,
     others: [Batch; MAX_OTHERS],
     brightness: [u16; TILES],
@@ -411,10 +419,10 @@ struct Room {
     left: Factors,
 }
 
-impl Default for Room {
+impl Default for TileScratch {
     fn default() -> Self {
         let (signed, unsigned) = ([0; SAMPLES * TILES], [0; SAMPLES * TILES]);
-        Room {
+        TileScratch {
             own: signed,
             others: [signed; MAX_OTHERS],
             brightness: [0; TILES],
@@ -467,9 +475,9 @@ fn smooth(source: &Factors, target: &mut Factors) {
     }
 }
 
-impl Room {
+impl TileScratch {
     #[inline(always)]
-    fn load<F>(&mut self, plane: &Plane<'_>, row: usize, first: usize, sources: &[(F, Columns)]) {
+    fn load<F>(&mut self, plane: &MergedPlane<'_>, row: usize, first: usize, sources: &[(F, Columns)]) {
         for (index, brightness) in self.brightness.iter_mut().enumerate() {
             let (x, y) = plane.middle(first + index, row);
             *brightness = noise::brightness(plane.quarter, x, y);

@@ -7,7 +7,7 @@
 //! Picture, those around it, Fields, Noise -> tiles of 8x8, transformed (dct), merged and shrunk (merge) -> planes
 //! ```
 //!
-//! An [`Engine`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
+//! A [`Denoiser`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
 //!
 //! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back
 //!   and added to it, so that nothing is lost of those that have more.
@@ -24,15 +24,15 @@ pub mod pyramid;
 pub mod search;
 pub mod sheet;
 
-use merge::Plane;
+use merge::MergedPlane;
 use noise::{Differences, Noise};
-use search::{Field, Way};
+use search::{MotionField, Way};
 use sheet::Sheet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 /// A denoiser: a CPU with one of its instruction sets, or a GPU. All give the same bytes.
-pub trait Engine {
+pub trait Denoiser {
     /// The planes of a frame, and its luma smoothed, whole and halved again and again.
     type Picture: Send + Sync;
     /// The motion between two pictures.
@@ -65,7 +65,7 @@ pub trait Engine {
         guess: Option<&Self::Field>,
     ) -> Result<Self::Field, Self::Error>;
 
-    /// [`Field::farther`].
+    /// [`MotionField::farther`].
     ///
     /// # Errors
     /// As above.
@@ -102,11 +102,11 @@ pub struct Steps {
     /// [`pyramid::halve`].
     pub halve: fn(&Sheet, &mut Sheet),
     /// [`search::search`].
-    pub search: fn(&[Sheet], &[Sheet], u32, Option<&Field>) -> Field,
+    pub search: fn(&[Sheet], &[Sheet], u32, Option<&MotionField>) -> MotionField,
     /// [`merge::count`].
-    pub count: fn(&Plane<'_>) -> Differences,
+    pub count: fn(&MergedPlane<'_>) -> Differences,
     /// [`merge::merge`].
-    pub merge: fn(&Plane<'_>, &Noise) -> Sheet,
+    pub merge: fn(&MergedPlane<'_>, &Noise) -> Sheet,
 }
 
 impl Steps {
@@ -122,7 +122,7 @@ impl Steps {
 
 /// A frame on a CPU.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct CpuPicture {
     /// Luma, then chroma, in codes of 12 bits less 2048.
     planes: Arc<Vec<Sheet>>,
     /// Columns and rows of luma for a sample of chroma, as powers of two.
@@ -130,20 +130,20 @@ pub struct Picture {
     pyramid: Vec<Sheet>,
 }
 
-impl Picture {
-    fn plane<'a>(&'a self, index: usize, neighbours: &'a [(&'a Sheet, &'a Field)]) -> Plane<'a> {
+impl CpuPicture {
+    fn plane<'a>(&'a self, index: usize, neighbours: &'a [(&'a Sheet, &'a MotionField)]) -> MergedPlane<'a> {
         let is_chroma = index > 0;
         let log2 = if is_chroma { self.log2 } else { (0, 0) };
-        Plane { own: &self.planes[index], others: neighbours, log2, is_chroma, quarter: &self.pyramid[2] }
+        MergedPlane { own: &self.planes[index], others: neighbours, log2, is_chroma, quarter: &self.pyramid[2] }
     }
 }
 
-impl Engine for Steps {
-    type Picture = Picture;
-    type Field = Field;
+impl Denoiser for Steps {
+    type Picture = CpuPicture;
+    type Field = MotionField;
     type Error = Infallible;
 
-    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<Picture, Infallible> {
+    fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<CpuPicture, Infallible> {
         let (width, height) = (planes[0].width(), planes[0].height());
         let mut smooth = Sheet::new(width, height);
         (self.smooth)(&planes[0], &mut smooth);
@@ -154,30 +154,41 @@ impl Engine for Steps {
             (self.halve)(finer, &mut coarser);
             pyramid.push(coarser);
         }
-        Ok(Picture { planes: planes.clone(), log2, pyramid })
+        Ok(CpuPicture { planes: planes.clone(), log2, pyramid })
     }
 
-    fn differences(&self, one: &Picture, other: &Picture) -> Result<Vec<u32>, Infallible> {
+    fn differences(&self, one: &CpuPicture, other: &CpuPicture) -> Result<Vec<u32>, Infallible> {
         Ok(pyramid::differences(&one.pyramid[0], &other.pyramid[0]))
     }
 
-    fn search(&self, one: &Picture, other: &Picture, calm: u32, guess: Option<&Field>) -> Result<Field, Infallible> {
+    fn search(
+        &self,
+        one: &CpuPicture,
+        other: &CpuPicture,
+        calm: u32,
+        guess: Option<&MotionField>,
+    ) -> Result<MotionField, Infallible> {
         Ok((self.search)(&one.pyramid, &other.pyramid, calm, guess))
     }
 
-    fn farther(&self, between: Option<&Field>, step: &Field, way: Way) -> Result<Field, Infallible> {
-        Ok(Field::farther(between, step, way))
+    fn farther(&self, between: Option<&MotionField>, step: &MotionField, way: Way) -> Result<MotionField, Infallible> {
+        Ok(MotionField::farther(between, step, way))
     }
 
-    fn count(&self, current: &Picture, other: &Picture, field: &Field) -> Result<Vec<Differences>, Infallible> {
+    fn count(
+        &self,
+        current: &CpuPicture,
+        other: &CpuPicture,
+        field: &MotionField,
+    ) -> Result<Vec<Differences>, Infallible> {
         let count = |index: usize| (self.count)(&current.plane(index, &[(&other.planes[index], field)]));
         Ok((0..current.planes.len()).map(count).collect())
     }
 
     fn merge(
         &self,
-        current: &Picture,
-        neighbours: &[(&Picture, &Field)],
+        current: &CpuPicture,
+        neighbours: &[(&CpuPicture, &MotionField)],
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Infallible> {
         let merge = |(index, noise): (usize, &Noise)| {
@@ -212,7 +223,11 @@ impl<F> Motion<F> {
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn new<E: Engine<Field = F>>(engine: &E, current: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
+    pub fn new<E: Denoiser<Field = F>>(
+        engine: &E,
+        current: &E::Picture,
+        before: &E::Picture,
+    ) -> Result<Self, E::Error> {
         let calm = (pyramid::calm_difference(&engine.differences(current, before)?) * 268 / 256).max(MIN_CALM);
         Ok(Motion { field: Arc::new(engine.search(current, before, calm, None)?), calm })
     }
@@ -236,7 +251,11 @@ impl<F> Step<F> {
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn new<E: Engine<Field = F>>(engine: &E, current: &E::Picture, before: &E::Picture) -> Result<Self, E::Error> {
+    pub fn new<E: Denoiser<Field = F>>(
+        engine: &E,
+        current: &E::Picture,
+        before: &E::Picture,
+    ) -> Result<Self, E::Error> {
         Step::measure(engine, current, before, Motion::new(engine, current, before)?)
     }
 
@@ -244,7 +263,7 @@ impl<F> Step<F> {
     ///
     /// # Errors
     /// When a GPU fails.
-    pub fn measure<E: Engine<Field = F>>(
+    pub fn measure<E: Denoiser<Field = F>>(
         engine: &E,
         current: &E::Picture,
         before: &E::Picture,
@@ -288,7 +307,7 @@ impl Measured {
 }
 
 /// A picture among those around it.
-pub struct Around<'a, E: Engine> {
+pub struct Around<'a, E: Denoiser> {
     /// The pictures of the same scene, oldest first.
     pub pictures: &'a [&'a E::Picture],
     /// The index of the one that is denoised.
@@ -297,7 +316,7 @@ pub struct Around<'a, E: Engine> {
     pub steps: &'a [&'a E::Field],
 }
 
-impl<E: Engine> Around<'_, E> {
+impl<E: Denoiser> Around<'_, E> {
     /// Denoises the picture.
     ///
     /// # Errors

@@ -41,16 +41,16 @@ impl Vector {
 
 /// The vectors of all blocks, row by row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Field {
+pub struct MotionField {
     columns: usize,
     rows: usize,
     vectors: Vec<Vector>,
 }
 
-impl Field {
+impl MotionField {
     fn new((width, height): (usize, usize)) -> Self {
         let (columns, rows) = (width.div_ceil(BLOCK), height.div_ceil(BLOCK));
-        Field { columns, rows, vectors: vec![Vector::default(); columns * rows] }
+        MotionField { columns, rows, vectors: vec![Vector::default(); columns * rows] }
     }
 
     /// The vector of a block; beyond an edge, that of the block at the edge.
@@ -92,7 +92,7 @@ pub enum Way {
     Forth,
 }
 
-impl Field {
+impl MotionField {
     /// The vector of the block that a vector leads to from the middle of another one.
     #[inline(always)]
     fn beyond(&self, column: usize, row: usize, vector: Vector) -> Vector {
@@ -101,8 +101,9 @@ impl Field {
     }
 
     /// The motion to a frame, by that to the frame between, if there is one, and the step from there.
-    pub fn farther(between: Option<&Field>, step: &Field, way: Way) -> Field {
-        let mut out = Field { columns: step.columns, rows: step.rows, vectors: Vec::with_capacity(step.vectors.len()) };
+    pub fn farther(between: Option<&MotionField>, step: &MotionField, way: Way) -> MotionField {
+        let mut out =
+            MotionField { columns: step.columns, rows: step.rows, vectors: Vec::with_capacity(step.vectors.len()) };
         for (row, column) in (0..step.rows).flat_map(|row| (0..step.columns).map(move |column| (row, column))) {
             let near = between.map_or(Vector::default(), |field| field.vectors[row * step.columns + column]);
             let by = step.beyond(column, row, near);
@@ -169,19 +170,25 @@ impl Compare for Plain {
 /// nothing moves, in 64ths of a level of 8 bits; `guess` the motion roughly, if it is known: then the finest pictures
 /// alone are searched.
 #[inline(always)]
-pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) -> Field {
+pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&MotionField>) -> MotionField {
     search_by(&Plain, one, other, calm, guess)
 }
 
 /// [`search`], with windows compared by `compare`.
 #[inline(always)]
-pub fn search_by(compare: &impl Compare, one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) -> Field {
+pub fn search_by(
+    compare: &impl Compare,
+    one: &[Sheet],
+    other: &[Sheet],
+    calm: u32,
+    guess: Option<&MotionField>,
+) -> MotionField {
     let coarsest = if guess.is_some() { 0 } else { one.len().min(other.len()) - 1 };
-    let mut field = Field::default();
+    let mut field = MotionField::default();
     for level in (0..=coarsest).rev() {
         let (a, b) = (&one[level], &other[level]);
         let size = (a.width(), a.height());
-        let coarser = if level < coarsest { finer(&field, size) } else { Field::new(size) };
+        let coarser = if level < coarsest { finer(&field, size) } else { MotionField::new(size) };
         let calm = calm_at(calm, level);
         let block = Block {
             compare,
@@ -193,7 +200,7 @@ pub fn search_by(compare: &impl Compare, one: &[Sheet], other: &[Sheet], calm: u
             parent: guess.unwrap_or(&coarser),
             is_guess: guess.is_some(),
         };
-        field = Field::new(size);
+        field = MotionField::new(size);
         let reach = if level == coarsest && guess.is_none() { REACH } else { 0 };
         for row in 0..field.rows {
             for column in 0..field.columns {
@@ -210,8 +217,8 @@ pub fn calm_at(calm: u32, level: usize) -> u32 {
 }
 
 /// The field of the next finer pictures.
-fn finer(coarse: &Field, size: (usize, usize)) -> Field {
-    let mut fine = Field::new(size);
+fn finer(coarse: &MotionField, size: (usize, usize)) -> MotionField {
+    let mut fine = MotionField::new(size);
     for row in 0..fine.rows {
         for column in 0..fine.columns {
             fine.vectors[row * fine.columns + column] = coarse.at(column as isize / 2, row as isize / 2).times(2);
@@ -230,7 +237,7 @@ struct Block<'a, C> {
     calm: u32,
     /// The cost where nothing but noise differs.
     enough: u32,
-    parent: &'a Field,
+    parent: &'a MotionField,
     /// Whether these vectors are of pictures of the same size.
     is_guess: bool,
 }

@@ -83,7 +83,7 @@ impl Sheet {
         self.row(y.min(self.height - 1))[x.min(self.width - 1)]
     }
 
-    /// Repeats the edges into the room around.
+    /// Repeats the edges into the margin.
     pub fn repeat_edges(&mut self) {
         let (width, height, stride) = (self.width, self.height, self.stride());
         for row in self.samples.chunks_exact_mut(stride).skip(PAD).take(height) {

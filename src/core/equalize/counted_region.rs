@@ -6,7 +6,7 @@
 //! picture. So it holds still over a scene, dark moments included, follows when a film's shape changes, and depends on
 //! the last W + F frames alone.
 
-use super::luminance::Rows;
+use super::luminance::LuminanceRow;
 use crate::Result;
 use crate::frame::Frame;
 use crate::spec::{Levels, Rect, Region, Settings};
@@ -19,7 +19,7 @@ pub struct CountedRegion {
     pictures: VecDeque<Option<Rect>>,
     /// Size and levels of those frames. A frame of another size or with other levels clears `pictures`.
     kind: Option<((usize, usize), Levels)>,
-    rows: Rows,
+    rows: LuminanceRow,
 }
 
 impl CountedRegion {
@@ -57,7 +57,7 @@ impl CountedRegion {
         let levels = frame.levels();
         let black = levels.lo() + (levels.count() / 32) as u16;
         let rows = &mut self.rows;
-        let is_bar = |rows: &mut Rows, y: usize| rows.read(frame, y).iter().all(|&code| code <= black);
+        let is_bar = |rows: &mut LuminanceRow, y: usize| rows.read(frame, y).iter().all(|&code| code <= black);
         let top = (0..frame.height()).find(|&y| !is_bar(rows, y))?;
         let bottom = (top..frame.height()).rev().find(|&y| !is_bar(rows, y))?;
         let (mut left, mut right) = (frame.width(), 0);

@@ -4,11 +4,11 @@
 //! computed once, by the first thread that needs them.
 
 use super::cpu::{Isa, denoise_steps};
-use super::depth::{Kind, like, parts, planes, sibling};
+use super::depth::{SampleKind, like, parts, planes, sibling};
 use super::{Role, Work, threads};
 use crate::cuda::Gpu;
 use crate::denoise::sheet::Sheet;
-use crate::denoise::{Around, Engine, Measured, Motion, Picture, Step, Steps};
+use crate::denoise::{Around, CpuPicture, Denoiser, Measured, Motion, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, Range, in_byte_order};
 use crate::spec::{Change, Denoise, Strength};
 use crate::{Error, Result};
@@ -22,7 +22,7 @@ pub(super) struct Denoising {
     pool: HostPool,
     gpu: Option<Arc<Gpu>>,
     /// `None` where frames are denoised on the thread of the caller.
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<NoiseJob>>,
     threads: usize,
     /// The last frames before those that wait, oldest first.
     before: VecDeque<Arc<Seen>>,
@@ -44,26 +44,26 @@ struct Seen {
 
 /// A frame, or a field of it.
 struct SeenPicture {
-    rows: Rows,
+    rows: PictureRows,
     /// Its planes without alpha, as codes of 12 bits less 2048.
     planes: OnceLock<Arc<Vec<Sheet>>>,
-    on_cpu: Known<Steps>,
-    on_gpu: Known<Gpu>,
+    on_cpu: KnownPicture<Steps>,
+    on_gpu: KnownPicture<Gpu>,
 }
 
 /// Which rows of each plane are a picture: all of them, or those of a field.
 #[derive(Clone, Copy)]
-struct Rows {
+struct PictureRows {
     first: usize,
     step: usize,
 }
 
-impl Rows {
+impl PictureRows {
     /// The pictures of a frame: its two fields, if it has them, because they are of different times.
-    fn for_frame(frame: &Frame) -> Vec<Rows> {
+    fn for_frame(frame: &Frame) -> Vec<PictureRows> {
         let rows = parts(frame.format()).into_iter().map(|part| frame.height().div_ceil(1 << part.log2_height));
         let step = if frame.is_interlaced && rows.min() >= Some(2) { 2 } else { 1 };
-        (0..step).map(|first| Rows { first, step }).collect()
+        (0..step).map(|first| PictureRows { first, step }).collect()
     }
 
     /// How many of a plane's rows these are, if it has `rows`.
@@ -73,14 +73,14 @@ impl Rows {
 }
 
 /// What an engine has computed for a picture.
-struct Known<E: Engine> {
+struct KnownPicture<E: Denoiser> {
     picture: Once<E::Picture>,
     step: Once<Step<E::Field>>,
 }
 
-impl<E: Engine> Default for Known<E> {
+impl<E: Denoiser> Default for KnownPicture<E> {
     fn default() -> Self {
-        Known { picture: Once::default(), step: Once::default() }
+        KnownPicture { picture: Once::default(), step: Once::default() }
     }
 }
 
@@ -103,7 +103,7 @@ impl<T> Once<T> {
     }
 }
 
-struct Job {
+struct NoiseJob {
     /// Frames of one scene, oldest first.
     frames: Vec<Arc<Seen>>,
     /// The index of the one that is denoised.
@@ -141,7 +141,7 @@ impl Default for Denoising {
 impl Denoising {
     /// Denoises on this many threads; with 0, or where the system refuses threads, on that of the caller.
     pub fn on_threads(count: usize) -> Self {
-        let (jobs, started) = threads::start("denoise", count, Job::run);
+        let (jobs, started) = threads::start("denoise", count, NoiseJob::run);
         Denoising {
             steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
             pool: HostPool::default(),
@@ -174,9 +174,13 @@ impl Denoising {
         let change = work.guide().change;
         let begins = !goes_on || change != Change::None || self.was_flash || !cleans(&frame, denoise);
         self.was_flash = change == Change::Flash;
-        let picture =
-            |rows| SeenPicture { rows, planes: OnceLock::new(), on_cpu: Known::default(), on_gpu: Known::default() };
-        let pictures = Rows::for_frame(&frame).into_iter().map(picture).collect();
+        let picture = |rows| SeenPicture {
+            rows,
+            planes: OnceLock::new(),
+            on_cpu: KnownPicture::default(),
+            on_gpu: KnownPicture::default(),
+        };
+        let pictures = PictureRows::for_frame(&frame).into_iter().map(picture).collect();
         let seen = Seen { frame, begins, pictures };
         self.waiting.push_back((work, Arc::new(seen)));
         self.begin_until(denoise.behind() as usize)
@@ -238,7 +242,7 @@ impl Denoising {
         }
         let (done, cleaned) = bounded(1);
         let (pool, steps, gpu) = (self.pool.clone(), self.steps, self.gpu.clone());
-        let job = Job { frames: frames.into(), at: index, share, pool, steps, gpu, done };
+        let job = NoiseJob { frames: frames.into(), at: index, share, pool, steps, gpu, done };
         match &self.jobs {
             // If the threads have ended, the job is dropped, and the wait for it fails.
             Some(jobs) => drop(jobs.send(job)),
@@ -290,12 +294,12 @@ impl Seen {
         picture.planes.get_or_init(|| Arc::new(sheets(&self.frame, picture.rows)))
     }
 
-    fn picture<E: Engine>(&self, index: usize, engine: &E, known: Of<E>) -> Made<E::Picture, E> {
+    fn picture<E: Denoiser>(&self, index: usize, engine: &E, known: Of<E>) -> Made<E::Picture, E> {
         let log2 = log2_of_chroma(&self.frame);
         known(&self.pictures[index]).picture.get(|| engine.picture(self.planes(index), log2))
     }
 
-    fn step<E: Engine>(&self, before: &Seen, index: usize, engine: &E, known: Of<E>) -> Made<Step<E::Field>, E> {
+    fn step<E: Denoiser>(&self, before: &Seen, index: usize, engine: &E, known: Of<E>) -> Made<Step<E::Field>, E> {
         known(&self.pictures[index])
             .step
             .get(|| Step::new(engine, &*self.picture(index, engine, known)?, &*before.picture(index, engine, known)?))
@@ -303,12 +307,12 @@ impl Seen {
 }
 
 /// Selects what an engine has computed for a picture.
-type Of<E> = fn(&SeenPicture) -> &Known<E>;
+type Of<E> = fn(&SeenPicture) -> &KnownPicture<E>;
 
 /// What an engine has made, or its error.
-type Made<T, E> = std::result::Result<Arc<T>, <E as Engine>::Error>;
+type Made<T, E> = std::result::Result<Arc<T>, <E as Denoiser>::Error>;
 
-impl Job {
+impl NoiseJob {
     fn run(self) {
         // The receiver is gone when the run has ended.
         let _ = self.done.send(self.cleaned());
@@ -333,7 +337,7 @@ impl Job {
     }
 
     /// The planes of a picture of the frame without noise.
-    fn clean<E: Engine>(&self, index: usize, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
+    fn clean<E: Denoiser>(&self, index: usize, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
         let frames = &self.frames;
         // The newest first: what no other job has begun. Else all jobs would wait for the first one.
         let picture = |seen: &Arc<Seen>| seen.picture(index, engine, known);
@@ -355,7 +359,7 @@ pub struct Alone {
 }
 
 /// The planes of a picture, and the picture made of them.
-type WithPlanes = (Arc<Vec<Sheet>>, Picture);
+type WithPlanes = (Arc<Vec<Sheet>>, CpuPicture);
 
 /// The measured noise of each picture of a frame, kept after the first denoising to save time in the next.
 pub type MeasuredNoise = OnceLock<Vec<Measured>>;
@@ -373,7 +377,7 @@ impl Alone {
     /// When planes do not make a frame.
     pub fn clean(&self, frames: &[Frame], index: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
         let (engine, log2) = (&self.steps, log2_of_chroma(&frames[index]));
-        let made = |rows: Rows| -> Vec<WithPlanes> {
+        let made = |rows: PictureRows| -> Vec<WithPlanes> {
             let make = |frame: &Frame| {
                 let planes = Arc::new(sheets(frame, rows));
                 let Ok(picture) = engine.picture(&planes, log2);
@@ -381,7 +385,7 @@ impl Alone {
             };
             frames.iter().map(make).collect()
         };
-        let made: Vec<_> = Rows::for_frame(&frames[index]).into_iter().map(made).collect();
+        let made: Vec<_> = PictureRows::for_frame(&frames[index]).into_iter().map(made).collect();
         let motion = |made: &Vec<WithPlanes>| -> Vec<_> {
             let motion = |pair: &[WithPlanes]| {
                 let Ok(motion) = Motion::new(engine, &pair[1].1, &pair[0].1);
@@ -415,7 +419,7 @@ impl Alone {
 /// Columns and rows of luma for a sample of chroma, as powers of two.
 fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
     let parts = parts(frame.format());
-    let chroma = parts.iter().find(|part| part.kind == Kind::Chroma);
+    let chroma = parts.iter().find(|part| part.kind == SampleKind::Chroma);
     chroma.map_or((0, 0), |part| (part.log2_width, part.log2_height))
 }
 
@@ -425,10 +429,10 @@ const DEPTH: u8 = 12;
 /// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma,
 /// `(r + 2g + b) / 4`, and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise
 /// and picture are apart as in YUV.
-fn sheets(frame: &Frame, rows: Rows) -> Vec<Sheet> {
+fn sheets(frame: &Frame, rows: PictureRows) -> Vec<Sheet> {
     let sample = frame.format().descriptor().sample;
     let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
-    let parts = parts(frame.format()).into_iter().filter(|part| part.kind != Kind::Alpha);
+    let parts = parts(frame.format()).into_iter().filter(|part| part.kind != SampleKind::Alpha);
     let sheet = |part: super::depth::Part| {
         let width = frame.width().div_ceil(1 << part.log2_width);
         let mut sheet = Sheet::new(width, rows.count(frame.height().div_ceil(1 << part.log2_height)));
@@ -504,7 +508,7 @@ fn cleaned(
         for y in 0..frame.height().div_ceil(1 << part.log2_height) {
             let row = frame.planes()[part.at.plane].row(y);
             let out = planes[into.at.plane].row_mut(y);
-            if part.kind == Kind::Alpha {
+            if part.kind == SampleKind::Alpha {
                 if to_format != format {
                     for x in 0..width {
                         let code = source.read(row, part.at.offset + x * part.at.step);
@@ -526,7 +530,7 @@ fn cleaned(
             };
             let moved = |x: usize| (change(is_rgb, index, |plane| sheet(plane, x)) * share + 128) >> 8;
             // White of 8 bits becomes white of 10, as where frames are lifted ([`Lift`](super::depth)).
-            let is_full = source.depth == 8 && part.kind == Kind::Light && frame.range() == Range::Full;
+            let is_full = source.depth == 8 && part.kind == SampleKind::Light && frame.range() == Range::Full;
             let to_white = |code: i32| code + if is_full { code >> 8 } else { 0 };
             // Of up to 12 bits, the sheet has all.
             if source.depth <= DEPTH && !is_rgb && into.at.step == 1 && target.bytes == 2 {
@@ -575,7 +579,7 @@ mod tests {
                     (0..4).for_each(|y| codes(plane.row_mut(y)));
                 }
                 let frame = like(&film(format, range), format, planes).expect("a frame");
-                let before = Rows::for_frame(&frame).into_iter().map(|rows| Arc::new(sheets(&frame, rows)));
+                let before = PictureRows::for_frame(&frame).into_iter().map(|rows| Arc::new(sheets(&frame, rows)));
                 let pictures: Vec<_> = before.map(|before| (before.clone(), before.to_vec())).collect();
                 let cleaned = cleaned(&frame, &pictures, Strength::FULL, &pool).expect("a frame");
                 let back = Depth::new(OutputDepth::default()).dithered(&cleaned, format).expect("a frame");

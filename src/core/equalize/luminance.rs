@@ -41,11 +41,11 @@ pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
     }
 }
 
-/// Room for a row of luminance, used again and again.
+/// Memory for a row of luminance, used again and again.
 #[derive(Default)]
-pub struct Rows(Vec<u16>);
+pub struct LuminanceRow(Vec<u16>);
 
-impl Rows {
+impl LuminanceRow {
     /// The luminance codes of row `y`.
     pub fn read(&mut self, frame: &Frame, y: usize) -> &[u16] {
         self.0.resize(frame.width(), 0);

@@ -15,7 +15,7 @@
 //! `b` get `missing * below / all`, where `all` samples are seen and `below` of them are in these bins.
 
 use super::Work;
-use super::luminance::Rows;
+use super::luminance::LuminanceRow;
 use crate::frame::{Component, Frame, Luminance, MemoryError, Plane};
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles};
 use crate::spec::{Counts, Histogram, Plateau, Rect, Settings};
@@ -48,7 +48,7 @@ impl Mask {
 
     /// The luminance of `frame` as weights: black is 0, white is 255. `None` when all of it is black.
     pub fn from_frame(frame: &Frame) -> Option<Self> {
-        let (levels, mut rows) = (frame.levels(), Rows::default());
+        let (levels, mut rows) = (frame.levels(), LuminanceRow::default());
         let white = levels.count() - 1;
         let mut weights = Vec::with_capacity(frame.width() * frame.height());
         for y in 0..frame.height() {
@@ -163,7 +163,7 @@ impl Mask {
     fn tile_histograms(&self, frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHistograms {
         let mut histograms = TileHistograms::new(tiles, bins);
         let (width, height) = tiles.padded();
-        let mut rows = Rows::default();
+        let mut rows = LuminanceRow::default();
         for y in 0..height {
             let (_, seen_y) = tiles.seen_at(0, y);
             let codes = rows.read(frame, seen_y);
@@ -206,7 +206,7 @@ impl Mask {
             let sums: Vec<u32> = (0..256).map(|code| sums.iter().map(|sums| sums[code]).sum()).collect();
             return Histogram::from_codes(frame.levels(), &sums);
         }
-        let mut rows = Rows::default();
+        let mut rows = LuminanceRow::default();
         let mut sums = vec![[0u32; 2]; frame.levels().codes()];
         for y in top..top + height {
             let codes = &rows.read(frame, y)[x..x + width];

@@ -21,13 +21,13 @@ pub(super) struct Measuring {
 }
 
 struct Threads {
-    jobs: Sender<Job>,
+    jobs: Sender<MeasureJob>,
     cases: Sender<Case>,
     /// The most frames that are measured at once.
     most: usize,
 }
 
-struct Job {
+struct MeasureJob {
     work: Work,
     done: Sender<Result<Measure>>,
 }
@@ -42,7 +42,7 @@ impl Measuring {
     /// Measures on this many threads and decides on one more; with 0, or where the system refuses threads, on that of
     /// the caller.
     pub fn on_threads(count: usize) -> Self {
-        let (jobs, started) = threads::start("measure", count, Job::run);
+        let (jobs, started) = threads::start("measure", count, MeasureJob::run);
         let (cases, in_order) = unbounded::<Case>();
         let decide = move || {
             let mut guides = Guides::default();
@@ -55,7 +55,7 @@ impl Measuring {
     /// Begins to measure the frame of `work`, and to decide what is known then.
     pub fn begin(&mut self, work: Work) {
         let (done, measured) = bounded(1);
-        let job = Job { work: work.clone(), done };
+        let job = MeasureJob { work: work.clone(), done };
         // A frame on a GPU is measured on one thread, in the order in which the GPU works.
         let on_device = work.frame().planes().iter().any(|plane| plane.on_device().is_some());
         match self.threads.as_ref().filter(|_| !on_device) {
@@ -130,7 +130,7 @@ impl Case {
     }
 }
 
-impl Job {
+impl MeasureJob {
     fn run(self) {
         let measured = measure(self.work.frame(), self.work.counted(), self.work.mask().map(Arc::as_ref));
         let measured = measured.map(|measure| measure.with_correction(self.work.settings()));

@@ -43,7 +43,7 @@ pub use mask::Mask;
 pub use opening::{Backend, BackendChoice, BackendStartup, SharedBackend};
 pub use relation::relation;
 pub use stage::{EqualizeStage, Given, MappingSource, Observation, Observer};
-pub use study::{Decided, Mapper, Study, output_format};
+pub use study::{Decided, FrameMapper, FrameStudy, output_format};
 pub use survey::{SceneMappings, Survey};
 pub use verify::{Verifier, first_difference};
 pub use work::{Applied, Equalized, Original, Report, Role, Work};

@@ -96,12 +96,12 @@ fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool)
         Mapping::Curve { curve, chroma_gain } => {
             applied.curves = Some(curve.codes().into());
             applied.chroma_gain = Some(*chroma_gain);
-            map(frame, Colour::new(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
+            map(frame, PixelColour::new(chroma, *chroma_gain), pool, |_, _, code| curve.apply(code))
         }
         Mapping::Tiles { window, tone } => {
             let curves = TileCurves::equalizing(window, settings, &tone.tile_levels());
             applied.curves = Some(curves.luts().into());
-            map(frame, Colour::new(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
+            map(frame, PixelColour::new(chroma, tone.chroma_gain), pool, |x, y, code| curves.value(x, y, code))
         }
         Mapping::Veil(veil) => without_veil(frame, veil, chroma, pool),
         Mapping::Balance(balance) => balanced(frame, balance, pool),
@@ -110,10 +110,10 @@ fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool)
     Equalized { frame, applied }
 }
 
-impl From<Chroma> for Colour<'_> {
+impl From<Chroma> for PixelColour<'_> {
     /// Where it follows, its gain is 1.
     fn from(chroma: Chroma) -> Self {
-        Colour::new(chroma, UNIT_GAIN)
+        PixelColour::new(chroma, UNIT_GAIN)
     }
 }
 
@@ -123,8 +123,8 @@ pub fn without_veil(frame: &Frame, veil: &Veil, chroma: Chroma, pool: &HostPool)
     let curves = veil.curves(frame.levels(), tiles);
     let gain = |x, y| veil.chroma_gain(&tiles, x, y);
     let colour = match chroma {
-        Chroma::Keep => Colour::Keep,
-        Chroma::Follow => Colour::Gain(Box::new(gain)),
+        Chroma::Keep => PixelColour::Keep,
+        Chroma::Follow => PixelColour::Gain(Box::new(gain)),
     };
     map(frame, colour, pool, |x, y, code| curves.value(x, y, code))
 }
@@ -183,20 +183,20 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
 }
 
 /// The treatment of the colour of a pixel.
-pub enum Colour<'a> {
+pub enum PixelColour<'a> {
     /// It stays.
     Keep,
     /// It has this gain at pixel (x, y), in 4096ths.
     Gain(Box<dyn Fn(usize, usize) -> u32 + 'a>),
 }
 
-impl Colour<'_> {
+impl PixelColour<'_> {
     /// The treatment by `chroma`, with this gain if it follows.
     pub fn new(chroma: Chroma, gain: u32) -> Self {
         match chroma {
-            Chroma::Keep => Colour::Keep,
-            Chroma::Follow if gain == UNIT_GAIN => Colour::Keep,
-            Chroma::Follow => Colour::Gain(Box::new(move |_, _| gain)),
+            Chroma::Keep => PixelColour::Keep,
+            Chroma::Follow if gain == UNIT_GAIN => PixelColour::Keep,
+            Chroma::Follow => PixelColour::Gain(Box::new(move |_, _| gain)),
         }
     }
 }
@@ -259,12 +259,12 @@ pub fn tile_histograms(frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHisto
 /// changes are shared with `frame`.
 pub fn map<'a>(
     frame: &Frame,
-    colour: impl Into<Colour<'a>>,
+    colour: impl Into<PixelColour<'a>>,
     pool: &HostPool,
     value: impl Fn(usize, usize, u16) -> u16,
 ) -> Frame {
     let colour = &colour.into();
-    let rewritten = frame.rewritten_planes(!matches!(colour, Colour::Keep));
+    let rewritten = frame.rewritten_planes(!matches!(colour, PixelColour::Keep));
     // What lies between the luminance samples (packed chroma, alpha) stays as it is.
     let copy = |plane| pool.copy_of(plane);
     let mut planes: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(copy).collect();
@@ -278,8 +278,10 @@ pub fn map<'a>(
                 Luminance::FromRgb { r, g, b } => {
                     let before = [r, g, b].map(|component| read(frame, component, x, y));
                     let after = match colour {
-                        Colour::Keep => before.map(|code| moved(code, luminance_before, luminance_after, sample.max())),
-                        Colour::Gain(gain) => {
+                        PixelColour::Keep => {
+                            before.map(|code| moved(code, luminance_before, luminance_after, sample.max()))
+                        }
+                        PixelColour::Gain(gain) => {
                             moved_with_gain(before, luminance_before, luminance_after, gain(x, y), sample.max())
                         }
                     };
@@ -290,7 +292,7 @@ pub fn map<'a>(
             }
         }
     }
-    if let Colour::Gain(gain) = colour {
+    if let PixelColour::Gain(gain) = colour {
         gain_chroma(frame, &mut planes, gain);
     }
     frame.replacing(rewritten, planes)

@@ -57,7 +57,7 @@ impl Decided {
 }
 
 /// The pass over a video, or a part of it.
-pub struct Study {
+pub struct FrameStudy {
     pass: Pass,
     decided: VecDeque<Decided>,
 }
@@ -69,7 +69,7 @@ enum Pass {
     Scenes(Option<Box<Survey>>),
 }
 
-impl Study {
+impl FrameStudy {
     /// The state before the first frame of a video with these settings, without its colour if `gray`, that comes out
     /// with this depth. With `is_whole`, each of its scenes has one mapping; else frames are measured on this many
     /// threads, or that of the caller, with 0.
@@ -83,7 +83,7 @@ impl Study {
             let stage = stage.measuring_on(threads).denoising_on(threads);
             Pass::Windows(stage.into(), record)
         };
-        Study { pass, decided: VecDeque::new() }
+        FrameStudy { pass, decided: VecDeque::new() }
     }
 
     /// Adds the next frame.
@@ -103,7 +103,7 @@ impl Study {
     /// Ends the video: all that is left is decided.
     ///
     /// # Errors
-    /// As for [`push`](Study::push).
+    /// As for [`push`](FrameStudy::push).
     pub fn finish(&mut self) -> Result<()> {
         match &mut self.pass {
             Pass::Windows(stage, _) => {
@@ -212,7 +212,7 @@ impl Executor for Recorder {
 }
 
 /// Applies to frames, in any order, what was decided, on the thread of the caller.
-pub struct Mapper {
+pub struct FrameMapper {
     settings: Settings,
     gray: Option<Gray>,
     output: OutputDepth,
@@ -221,11 +221,11 @@ pub struct Mapper {
     engine: Engine,
 }
 
-impl Mapper {
-    /// With the settings of the [`Study`].
+impl FrameMapper {
+    /// With the settings of the [`FrameStudy`].
     pub fn new(settings: Settings, gray: bool, output: OutputDepth) -> Self {
         let (gray, depth) = (gray.then(Gray::default), Depth::new(output));
-        Mapper { settings, gray, output, depth, alone: Alone::default(), engine: Engine::best() }
+        FrameMapper { settings, gray, output, depth, alone: Alone::default(), engine: Engine::best() }
     }
 
     /// The frame of `decided`, equalized, of as many frames as are [around](Decided::around) it, with it in between.

@@ -1,7 +1,7 @@
 //! Frames in any order: a pass over a video, or around a part of it, decides what is applied to each frame. Then any
 //! frame can be equalized, on any thread.
 
-use super::builder::Picture;
+use super::builder::InputFormat;
 use super::{Builder, Input, Reach};
 use crate::Result;
 use crate::equalize::{self, output_format};
@@ -18,7 +18,7 @@ const MAX_THREADS: usize = 6;
 /// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows
 /// with the number of scenes and frames.
 pub struct Study {
-    pass: equalize::Study,
+    pass: equalize::FrameStudy,
     builder: Builder,
     settings: Settings,
     number: u64,
@@ -27,8 +27,8 @@ pub struct Study {
 /// Applies to frames what was decided, with the bytes that [`Equalizer`](super::Equalizer) gives, on the thread of
 /// the caller. Noise that is removed takes longer for the first time than later.
 pub struct Mapper {
-    mapper: equalize::Mapper,
-    picture: Picture,
+    mapper: equalize::FrameMapper,
+    picture: InputFormat,
 }
 
 impl Builder {
@@ -48,7 +48,7 @@ impl Builder {
     /// As for [`study`](Builder::study).
     pub fn mapper(&self) -> Result<Mapper> {
         let settings = self.settings_in_any_order()?;
-        let mapper = equalize::Mapper::new(settings, self.options.gray, self.options.output_depth);
+        let mapper = equalize::FrameMapper::new(settings, self.options.gray, self.options.output_depth);
         Ok(Mapper { mapper, picture: self.picture.clone() })
     }
 
@@ -68,12 +68,12 @@ impl Builder {
         self.settings(&self.options, self.options.has_whole_scenes())
     }
 
-    fn pass(&self, settings: Settings) -> equalize::Study {
+    fn pass(&self, settings: Settings) -> equalize::FrameStudy {
         let options = &self.options;
         // One thread is that of the caller.
         let threads =
             Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MAX_THREADS));
-        equalize::Study::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
+        equalize::FrameStudy::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
     }
 }
 

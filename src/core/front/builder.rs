@@ -1,6 +1,6 @@
 //! The configuration of an equalizer.
 
-use super::{Done, Equalizer, Input, SceneSurvey, Scenes};
+use super::{DoneFrames, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
     Backend, BackendChoice, BackendStartup, EqualizeStage, Executor, Mask, SceneMappings, SharedBackend, Survey,
 };
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// range, the [usual matrix](Matrix::usual), frames that may wait for later ones, on a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
-    pub(super) picture: Picture,
+    pub(super) picture: InputFormat,
     video: Video,
     pub(super) options: Options,
     choice: BackendChoice,
@@ -35,7 +35,7 @@ type MakeExecutor = dyn Fn() -> Box<dyn Executor> + Send + Sync;
 
 /// The pictures that go in.
 #[derive(Clone)]
-pub(super) struct Picture {
+pub(super) struct InputFormat {
     format: PixelFormat,
     size: (usize, usize),
     range: Range,
@@ -45,7 +45,7 @@ pub(super) struct Picture {
     host: HostPool,
 }
 
-impl Picture {
+impl InputFormat {
     /// A frame with a copy of the bytes of `input`, as far as `pool` is for them in memory of that.
     pub fn frame(&self, input: &Input<'_>, pool: Option<&dyn Pool>) -> Result<Frame> {
         if let Some(frame) = input.shared() {
@@ -79,7 +79,7 @@ impl Picture {
 
 impl Builder {
     pub(super) fn new(format: PixelFormat, size: (usize, usize)) -> Self {
-        let picture = Picture {
+        let picture = InputFormat {
             format,
             size,
             range: if format.descriptor().model == Model::Yuv { Range::Limited } else { Range::Full },
@@ -232,7 +232,7 @@ impl Builder {
         }
         let backend = BackendStartup::begin(self.choice.clone()).open(&self.notes)?;
         let stage = self.stage(&backend, settings, 0)?;
-        let done = Done { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
+        let done = DoneFrames { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
         Ok(Equalizer { builder: self, backend, stage, settings, is_finished: false, done })
     }
 

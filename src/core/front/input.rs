@@ -66,7 +66,7 @@ impl<'a> Input<'a> {
         let shape = |plane: usize| (format.row_bytes(plane, size.0), format.rows(plane, size.1));
         let copy = |index: usize, bytes: &[u8], stride: isize| {
             let (row_bytes, rows) = shape(index);
-            let rows_in = Rows::new(bytes, stride, (row_bytes, rows)).ok_or(Error::PlaneBytes {
+            let rows_in = InputRows::new(bytes, stride, (row_bytes, rows)).ok_or(Error::PlaneBytes {
                 plane: index,
                 needed: (row_bytes, rows),
                 found: (bytes.len(), stride),
@@ -111,7 +111,7 @@ pub(super) fn packed_bytes(format: PixelFormat, (width, height): (usize, usize))
 }
 
 /// The rows of a plane, top row first.
-struct Rows<'a> {
+struct InputRows<'a> {
     bytes: &'a [u8],
     row_bytes: usize,
     stride: isize,
@@ -120,17 +120,17 @@ struct Rows<'a> {
     left: usize,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> InputRows<'a> {
     /// `None` unless all rows of this shape (bytes a row, rows) lie in `bytes`.
     fn new(bytes: &'a [u8], stride: isize, (row_bytes, rows): (usize, usize)) -> Option<Self> {
         let last = stride.unsigned_abs().checked_mul(rows.checked_sub(1)?)?;
         let fits = last.checked_add(row_bytes)? <= bytes.len() && (rows == 1 || stride.unsigned_abs() >= row_bytes);
         let start = if stride < 0 { isize::try_from(last).ok()? } else { 0 };
-        fits.then_some(Rows { bytes, row_bytes, stride, at: start, left: rows })
+        fits.then_some(InputRows { bytes, row_bytes, stride, at: start, left: rows })
     }
 }
 
-impl<'a> Iterator for Rows<'a> {
+impl<'a> Iterator for InputRows<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {

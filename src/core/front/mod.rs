@@ -50,11 +50,11 @@ pub struct Equalizer {
     settings: Settings,
     /// Whether [`Equalizer::finish`] was called: no frame may go in.
     is_finished: bool,
-    done: Done,
+    done: DoneFrames,
 }
 
 /// Frames that are done.
-struct Done {
+struct DoneFrames {
     outputs: VecDeque<Output>,
     /// The number of the next one.
     number: u64,
@@ -192,7 +192,7 @@ impl Equalizer {
     }
 }
 
-impl Done {
+impl DoneFrames {
     /// Submits a frame, after what has to come out first for that.
     fn submit(&mut self, stage: &mut EqualizeStage, frame: Frame) -> Result<()> {
         while !stage.has_room() {

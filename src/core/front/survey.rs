@@ -2,7 +2,7 @@
 //! asked for in any order.
 
 use super::Input;
-use super::builder::Picture;
+use super::builder::InputFormat;
 use crate::Result;
 use crate::equalize::Survey;
 use crate::spec::MappedScenes;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The first pass over a video: all frames, in order.
 pub struct SceneSurvey {
     survey: Survey,
-    picture: Picture,
+    picture: InputFormat,
 }
 
 /// The scenes of a video, and what is done to the frames of each.
@@ -21,7 +21,7 @@ pub struct Scenes {
 }
 
 impl SceneSurvey {
-    pub(super) fn new(survey: Survey, picture: Picture) -> Self {
+    pub(super) fn new(survey: Survey, picture: InputFormat) -> Self {
         SceneSurvey { survey, picture }
     }
 

@@ -121,18 +121,18 @@ fn rises_of_blocks(before: &Measure, after: &Measure) -> Vec<(i64, i64)> {
 
 /// The correction of a frame: the change of the logarithms of 0.15 and of 0.7 of white.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Correction([i64; 2]);
+pub struct LightCorrection([i64; 2]);
 
 /// A point of each frame of a window: its distance from the frame that is corrected, and where the two levels lie in
 /// it.
-type Point = (i64, [i64; 2]);
+type WindowPoint = (i64, [i64; 2]);
 
-impl Correction {
+impl LightCorrection {
     /// The correction of frame `place` of a window, whose changes from frame to frame these are: `changes[j]` leads to
     /// frame j; that to the first is not looked at.
     pub fn new(changes: &[LightChange], place: usize) -> Self {
         if changes.len() < 3 {
-            return Correction::default();
+            return LightCorrection::default();
         }
         let point =
             |index: usize, change: LightChange| (index as i64 - place as i64, [change.at(DARK), change.at(LIGHT)]);
@@ -151,7 +151,7 @@ impl Correction {
         }
 
         let mut lines = lines_through(&points);
-        let strays = |lines: [Line; 2]| -> Vec<[i64; 2]> {
+        let strays = |lines: [FittedLine; 2]| -> Vec<[i64; 2]> {
             points.iter().map(|(x, ys)| [0, 1].map(|end| ys[end] - lines[end].at(*x))).collect()
         };
         let mut residuals = strays(lines);
@@ -173,13 +173,13 @@ impl Correction {
         let strays: i64 =
             kept.iter().map(|&index| (residuals[index][0] + residuals[index][1]).div_euclid(2).abs()).sum();
         let (share, whole) = (3 * wavers * kept.len() as i64, 2 * strays * (changes.len() as i64 - 2));
-        Correction(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
+        LightCorrection(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
     }
 
     /// The mapping that applies it and what else is done to a frame with this measure.
     pub fn mapping(self, measure: &Measure, remainder: &Remainder) -> Mapping {
         let (curve, chroma_gain) = self.curve(measure);
-        let toned = (self != Correction::default()).then(|| {
+        let toned = (self != LightCorrection::default()).then(|| {
             let knots = Knots::new(self, measure.levels);
             let white = 16 * (measure.levels.count() as u64 - 1);
             let of_points = WHITE as u64;
@@ -191,7 +191,7 @@ impl Correction {
     /// The curve that applies it, and the gain of chroma that goes with it for a frame with these blocks, in 4096ths.
     pub fn curve(self, measure: &Measure) -> (Curve, u32) {
         let levels = measure.levels;
-        if self == Correction::default() {
+        if self == LightCorrection::default() {
             return (Curve::identity(levels), UNIT_GAIN);
         }
         let knots = Knots::new(self, levels);
@@ -219,7 +219,7 @@ impl Knots {
     /// Pieces of a curve.
     const PIECES: u64 = 64;
 
-    fn new(Correction([dark, light]): Correction, levels: Levels) -> Self {
+    fn new(LightCorrection([dark, light]): LightCorrection, levels: Levels) -> Self {
         let most = 16 * (levels.count() as u64 - 1);
         let white = log2(most);
         let mut before: Vec<u64> =
@@ -252,14 +252,14 @@ impl Knots {
 
 /// A straight line.
 #[derive(Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct FittedLine {
     /// Its value at 0.
     pub value: i64,
     /// Its slope, a fraction.
     slope: (i64, i64),
 }
 
-impl Line {
+impl FittedLine {
     /// Its value at `x`.
     pub fn at(self, x: i64) -> i64 {
         self.value + self.slope.0 * x / self.slope.1
@@ -267,20 +267,20 @@ impl Line {
 }
 
 /// The lines through the two levels of the points.
-fn lines_through(points: &[Point]) -> [Line; 2] {
+fn lines_through(points: &[WindowPoint]) -> [FittedLine; 2] {
     [0, 1].map(|end| line_through(&points.iter().map(|(x, ys)| (*x, ys[end])).collect::<Vec<_>>()))
 }
 
 /// The line through points, by least squares; a level one through fewer than eight.
-pub(super) fn line_through(points: &[(i64, i64)]) -> Line {
+pub(super) fn line_through(points: &[(i64, i64)]) -> FittedLine {
     let count = points.len() as i64;
     let (sum, squares) = points.iter().fold((0, 0), |(sum, squares), (x, _)| (sum + x, squares + x * x));
     let (of_y, of_xy) = points.iter().fold((0, 0), |(of_y, of_xy), (x, y)| (of_y + y, of_xy + x * y));
     let whole = count * squares - sum * sum;
     if count < 8 || whole == 0 {
-        return Line { value: of_y / count.max(1), slope: (0, 1) };
+        return FittedLine { value: of_y / count.max(1), slope: (0, 1) };
     }
-    Line { value: (of_y * squares - sum * of_xy) / whole, slope: (count * of_xy - sum * of_y, whole) }
+    FittedLine { value: (of_y * squares - sum * of_xy) / whole, slope: (count * of_xy - sum * of_y, whole) }
 }
 
 /// The value in the middle, the upper one of two.

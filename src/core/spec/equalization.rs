@@ -2,13 +2,13 @@
 
 use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{capped, in_bins, limited};
-use super::{Curve, Guide, Histogram, Levels, Scenes, Settings, Tone, WindowSums, WindowUpdate};
+use super::{Curve, Guide, Histogram, Levels, SceneWindows, Settings, Tone, WindowSums, WindowUpdate};
 
 /// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
 #[derive(Clone, Debug)]
 pub struct Equalization {
     settings: Settings,
-    scenes: Scenes,
+    scenes: SceneWindows,
     window: WindowSums,
     /// The grid of tiles of the last frame; `None` with one curve for the frame.
     tiles: Option<Tiles>,
@@ -36,7 +36,12 @@ pub struct TileStep {
 impl Equalization {
     /// The state before the first frame.
     pub fn new(settings: Settings) -> Self {
-        Equalization { settings, scenes: Scenes::new(settings.smoothing), window: WindowSums::default(), tiles: None }
+        Equalization {
+            settings,
+            scenes: SceneWindows::new(settings.smoothing),
+            window: WindowSums::default(),
+            tiles: None,
+        }
     }
 
     /// The settings of the next frame.
@@ -60,7 +65,10 @@ impl Equalization {
     /// Forgets all frames. The numbers of scenes go on, so that frames in the look-ahead do not share a scene with new
     /// ones.
     pub fn reset(&mut self, settings: Settings) {
-        *self = Equalization { scenes: Scenes::after(settings.smoothing, &self.scenes), ..Equalization::new(settings) };
+        *self = Equalization {
+            scenes: SceneWindows::after(settings.smoothing, &self.scenes),
+            ..Equalization::new(settings)
+        };
     }
 
     /// The curve of the next frame, with this histogram, this size (columns, rows) and this guide; for

@@ -26,7 +26,7 @@ use super::{Levels, Mapping};
 use std::sync::LazyLock;
 
 /// A number for each region.
-type Regions = [[i64; REGIONS]; REGIONS];
+type RegionNumbers = [[i64; REGIONS]; REGIONS];
 
 /// The points that a region needs.
 const MIN_POINTS: usize = 24;
@@ -247,7 +247,7 @@ impl Changes {
 
     /// The rises of patches, where this share of bands is taken off, in 4096ths.
     fn patches(&self, rows: &[Even; REGIONS], columns: &[Even; REGIONS]) -> [[Rise; REGIONS]; REGIONS] {
-        let left: Regions = std::array::from_fn(|y| {
+        let left: RegionNumbers = std::array::from_fn(|y| {
             std::array::from_fn(|x| {
                 let bands = self.rows[y].value * rows[y].share + self.columns[x].value * columns[x].share;
                 self.regions[y][x].value - (bands >> 12)
@@ -284,7 +284,7 @@ fn around((y, x): (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
 
 /// Corrections of regions, none larger by more than a quarter than the second one of those around it: patches are larger
 /// than a region, and what is alone is something that moves.
-fn with_company(corrections: &Regions) -> Regions {
+fn with_company(corrections: &RegionNumbers) -> RegionNumbers {
     let within = |y: usize, x: usize| {
         let near = around((y, x)).filter(|index| *index != (y, x));
         let mut near: Vec<i64> = near.map(|(row, column)| corrections[row][column]).collect();
@@ -305,7 +305,7 @@ struct Even {
 }
 
 /// Which corrections are made of a series of rises.
-struct Rule {
+struct CorrectionRule {
     /// Values that stray by up to this are corrected, however little others of the window stray.
     free: i64,
     /// A series is corrected by the share that its second differences, times this, have in twice what it strays, less
@@ -315,11 +315,11 @@ struct Rule {
     bends: i64,
 }
 
-const BAND: Rule = Rule { free: ONE / 3, wavers: 17, bends: 2 };
-const PATCH: Rule = Rule { free: 1500, wavers: 3, bends: 0 };
-const COLOUR: Rule = Rule { free: ONE / 3, wavers: 3, bends: 0 };
+const BAND: CorrectionRule = CorrectionRule { free: ONE / 3, wavers: 17, bends: 2 };
+const PATCH: CorrectionRule = CorrectionRule { free: 1500, wavers: 3, bends: 0 };
+const COLOUR: CorrectionRule = CorrectionRule { free: ONE / 3, wavers: 3, bends: 0 };
 
-impl Rule {
+impl CorrectionRule {
     /// What brings frame `place` to where the frames around it are; `rises[j]` leads to frame j.
     fn even(&self, rises: &[Rise], place: usize) -> Even {
         let first = (1..=place).rev().find(|&index| rises[index].breaks).unwrap_or(0);
@@ -376,14 +376,14 @@ pub struct Remainder {
     /// Changes of the logarithms of red, green and blue at two levels.
     colours: [[i64; 2]; 3],
     /// Changes of the logarithm of luma in the regions.
-    regions: Regions,
+    regions: RegionNumbers,
 }
 
 impl Remainder {
     /// Of frame `index` of a window with these changes from frame to frame: `changes[j]` leads to frame j.
     /// With `colour`, colour too.
     pub fn new(changes: &[&Changes], index: usize, colour: bool) -> Self {
-        let even = |rule: Rule, rise: &dyn Fn(&Changes) -> Rise| {
+        let even = |rule: CorrectionRule, rise: &dyn Fn(&Changes) -> Rise| {
             rule.even(&changes.iter().map(|changes| rise(changes)).collect::<Vec<_>>(), index)
         };
         let mut colours = [[0; 2]; 3];

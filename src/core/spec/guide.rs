@@ -347,7 +347,7 @@ impl Guides {
 
     /// The correction of the light of frame `place`, and of what else flickers, from the frames of its scene in its
     /// window.
-    fn correction(&self, place: usize, settings: &Settings) -> (deflicker::Correction, Remainder) {
+    fn correction(&self, place: usize, settings: &Settings) -> (deflicker::LightCorrection, Remainder) {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
         let earlier = window - 1 - ahead;
         let is_before = |index: &usize| self.details[*index].scene == self.scene;
@@ -356,7 +356,7 @@ impl Guides {
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         let beside: Vec<&Changes> = (first..=end).map(|index| &*self.frames[index].beside).collect();
         (
-            deflicker::Correction::new(&changes, place - first),
+            deflicker::LightCorrection::new(&changes, place - first),
             Remainder::new(&beside, place - first, settings.chroma.changes()),
         )
     }

@@ -269,18 +269,18 @@ fn within(value: usize, position: usize, below: usize, equal: usize) -> u32 {
 }
 
 /// How often each level occurs among the points of a frame, for repeated queries.
-struct Occurrences {
+struct LevelCounts {
     /// The count of each level from black to white.
     of_level: Vec<u32>,
     points: usize,
 }
 
-impl Occurrences {
+impl LevelCounts {
     fn new(levels: impl Iterator<Item = u16>, white: u16) -> Self {
         let mut of_level = vec![0; usize::from(white) + 1];
         let counted = levels.map(|level| of_level[usize::from(level.min(white))] += 1);
         let points = counted.count();
-        Occurrences { of_level, points }
+        LevelCounts { of_level, points }
     }
 
     /// [`at_share`] of the levels.
@@ -288,7 +288,7 @@ impl Occurrences {
         Self::at_share_in(self.of_level.iter(), self.points, share)
     }
 
-    /// [`at_share`](Occurrences::at_share), counted from white down.
+    /// [`at_share`](LevelCounts::at_share), counted from white down.
     fn share_from_top(&self, share: usize) -> u32 {
         16 * (self.of_level.len() - 1) as u32 - Self::at_share_in(self.of_level.iter().rev(), self.points, share)
     }
@@ -310,13 +310,13 @@ impl Occurrences {
 
 impl Ends {
     fn from_lattice(lattice: &Lattice, white: u16) -> Self {
-        let darkest = Occurrences::new(lattice.darkest().into_iter(), white);
+        let darkest = LevelCounts::new(lattice.darkest().into_iter(), white);
         let dark = darkest.at_share(500);
         let (brightest, luma) = match lattice.rgb.is_empty() {
             true => (darkest, None),
             false => (
-                Occurrences::new(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
-                Some(Occurrences::new(lattice.luma.iter().copied(), white)),
+                LevelCounts::new(lattice.rgb.iter().map(|&[r, g, b]| r.max(g).max(b)), white),
+                Some(LevelCounts::new(lattice.luma.iter().copied(), white)),
             ),
         };
         let peak = luma.as_ref().unwrap_or(&brightest).share_from_top(2000);
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn counted_levels_have_the_shares_of_sorted_ones() {
         for (levels, white) in levels() {
-            let occurrences = Occurrences::new(levels.iter().copied(), white);
+            let occurrences = LevelCounts::new(levels.iter().copied(), white);
             let mut mirrored: Vec<u16> = levels.iter().map(|level| white - level).collect();
             for share in [0, 500, 1000, 2000, 10_000, 100_000, 500_000] {
                 assert_eq!(occurrences.at_share(share), at_share(&mut levels.clone(), share), "{share}");
@@ -371,6 +371,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(Occurrences::new(std::iter::empty(), 255).at_share(500), 0);
+        assert_eq!(LevelCounts::new(std::iter::empty(), 255).at_share(500), 0);
     }
 }

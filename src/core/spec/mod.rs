@@ -66,7 +66,7 @@ pub use mapping::Mapping;
 pub use measure::{Lattice, Measure};
 pub use named::Named;
 pub(crate) use named::named;
-pub use scenes::{EvictedFrame, Scenes, WindowUpdate};
+pub use scenes::{EvictedFrame, SceneWindows, WindowUpdate};
 pub(crate) use setters::setters;
 pub use settings::{
     Chroma, Cleaner, Denoise, Effort, Gain, Method, OutputDepth, Plateau, Rect, Region, Settings, Smoothing, Stretch,

@@ -54,7 +54,7 @@ struct SceneWindow {
 
 /// Assigns each frame of a video, in order, to a scene and a window.
 #[derive(Clone, Debug)]
-pub struct Scenes {
+pub struct SceneWindows {
     smoothing: Smoothing,
     /// Levels and size of the last frame; a frame with others resets everything.
     shape: Option<(Levels, (usize, usize))>,
@@ -69,10 +69,10 @@ pub struct Scenes {
     next_scene: u64,
 }
 
-impl Scenes {
+impl SceneWindows {
     /// The state before the first frame.
     pub fn new(smoothing: Smoothing) -> Self {
-        Scenes {
+        SceneWindows {
             smoothing,
             shape: None,
             number: 0,
@@ -86,8 +86,8 @@ impl Scenes {
 
     /// The state before the first frame, except that the numbers of scenes continue those of `before`.
     #[must_use]
-    pub fn after(smoothing: Smoothing, before: &Scenes) -> Self {
-        Scenes { next_scene: before.next_scene, ..Scenes::new(smoothing) }
+    pub fn after(smoothing: Smoothing, before: &SceneWindows) -> Self {
+        SceneWindows { next_scene: before.next_scene, ..SceneWindows::new(smoothing) }
     }
 
     /// Adds the next frame, with these levels and this size (columns, rows).

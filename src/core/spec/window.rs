@@ -3,8 +3,8 @@
 
 use super::WindowUpdate;
 
-/// The histograms of the last W + F frames, and the sums of both windows. [`Scenes`](super::Scenes) decides which frame
-/// belongs to which window.
+/// The histograms of the last W + F frames, and the sums of both windows. [`SceneWindows`](super::SceneWindows) decides
+/// which frame belongs to which window.
 #[derive(Clone, Debug, Default)]
 pub struct WindowSums {
     /// The histograms, by slot. A frame has fewer than 2^32 samples.

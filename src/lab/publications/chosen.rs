@@ -5,7 +5,7 @@ use super::kernels::{self, CountedArea, LoadedKernels, Scan};
 use super::shape::{self, LaunchShape};
 use super::{HistogramVariant, Variants};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use histeq::cuda::arguments::Levels;
+use histeq::cuda::arguments::BlendedLevels;
 use histeq::cuda::error::{Doing, Error};
 use histeq::cuda::{KernelChoice, StageBuffers, StageKernels};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ struct ChosenKernels {
 }
 
 /// The buffers of the scan, beside those of a picture.
-struct ScanRoom {
+struct ScanScratch {
     scan: Scan,
     cdf: CudaSlice<u32>,
     least: CudaSlice<u32>,
@@ -44,7 +44,7 @@ impl StageKernels for ChosenKernels {
             plane: picture.plane,
             element_bytes: picture.layout.sample().bytes,
             area: Area::counted(&picture.layout, picture.counted, picture.is_made),
-            levels: Levels::new(picture.levels, picture.strength),
+            levels: BlendedLevels::new(picture.levels, picture.strength),
             counts: picture.counts,
             codes: picture.layout.codes() as u32,
         };
@@ -60,23 +60,23 @@ impl StageKernels for ChosenKernels {
         let StageBuffers { stream, layout, counted, levels, strength, counts, curve, state, .. } = picture;
         let state = match state {
             Some(state) => state,
-            None => state.insert(Box::new(self.room(&stream, layout.codes())?)),
+            None => state.insert(Box::new(self.scratch(&stream, layout.codes())?)),
         };
-        let room: &ScanRoom = state.downcast_ref().expect("nothing else is kept there");
-        kernels::scan(&stream, &room.scan, counts, &room.cdf)?;
-        kernels::cdf_min(&self.loaded, &stream, &room.cdf, &room.least, &self.variants, None)?;
-        let levels = Levels::new(levels, strength);
+        let scratch: &ScanScratch = state.downcast_ref().expect("nothing else is kept there");
+        kernels::scan(&stream, &scratch.scan, counts, &scratch.cdf)?;
+        kernels::cdf_min(&self.loaded, &stream, &scratch.cdf, &scratch.least, &self.variants, None)?;
+        let levels = BlendedLevels::new(levels, strength);
         let total = (counted.width * counted.height) as u32;
-        kernels::curve(&self.loaded, &stream, (&room.cdf, Some(&room.least), total), &levels, None, curve)?;
+        kernels::curve(&self.loaded, &stream, (&scratch.cdf, Some(&scratch.least), total), &levels, None, curve)?;
         stream.memset_zeros(counts).doing("clearing memory on the device")?;
         Ok(true)
     }
 }
 
 impl ChosenKernels {
-    fn room(&self, stream: &Arc<CudaStream>, codes: usize) -> Result<ScanRoom, Error> {
+    fn scratch(&self, stream: &Arc<CudaStream>, codes: usize) -> Result<ScanScratch, Error> {
         let zeros = |entries| stream.alloc_zeros(entries).doing("allocating memory on the device");
         let scan = Scan::new(&self.loaded, stream, codes as u32, &self.variants, &LaunchShape::DEFAULT, None)?;
-        Ok(ScanRoom { scan, cdf: zeros(codes)?, least: zeros(1)? })
+        Ok(ScanScratch { scan, cdf: zeros(codes)?, least: zeros(1)? })
     }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
 use histeq::Named;
-use histeq::cuda::arguments::Levels;
+use histeq::cuda::arguments::BlendedLevels;
 use histeq::cuda::error::{Doing, Error};
 use histeq::cuda::{Gpu, PinnedPool};
 use std::sync::Arc;
@@ -341,7 +341,7 @@ impl KernelBench {
         let (copy, area) = (plane.copy(launch), plane.area());
         match plane.kind {
             ElementKind::Elements(element_bytes) => {
-                let (levels, codes) = (Levels::for_bins(plane.bins), plane.bins);
+                let (levels, codes) = (BlendedLevels::for_bins(plane.bins), plane.bins);
                 let counted = CountedArea { plane: copy, element_bytes, area, levels, counts, codes };
                 kernels::histogram(&self.loaded, &self.stream, &counted, variants, shape)
             }
@@ -369,7 +369,7 @@ impl KernelBench {
         curve: &CudaSlice<u16>,
     ) -> Result<(), Error> {
         let (cdf, least, total) = sums;
-        let levels = Levels::for_bins(cdf.len() as u32);
+        let levels = BlendedLevels::for_bins(cdf.len() as u32);
         let Experiment { variants, formula, .. } = experiment;
         // The wrong search is a kernel of its own.
         let in_curve = variants.cdf_min == Some(CdfMin::InCurve) && *formula != Some(Formula::WrongMin);

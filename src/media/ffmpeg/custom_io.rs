@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 const BUFFER: usize = 1 << 16;
 
 /// What an `AVIOContext` reads from.
-enum Input {
+enum IoInput {
     /// From its beginning to its end.
     Stream(Box<dyn Read + Send>),
     /// Anywhere in a file. Copies of its descriptor share no position with it.
@@ -34,7 +34,7 @@ impl CustomIo {
     /// # Errors
     /// When memory runs out.
     pub fn new(reader: Box<dyn Read + Send>) -> Result<Self, Error> {
-        Ok(CustomIo { context: allocate(Input::Stream(reader))? })
+        Ok(CustomIo { context: allocate(IoInput::Stream(reader))? })
     }
 
     /// Wraps `file`, from its beginning.
@@ -42,7 +42,7 @@ impl CustomIo {
     /// # Errors
     /// When memory runs out.
     pub fn for_file(file: File) -> Result<Self, Error> {
-        Ok(CustomIo { context: allocate(Input::File { file, position: 0 })? })
+        Ok(CustomIo { context: allocate(IoInput::File { file, position: 0 })? })
     }
 
     /// The context, for who frees it with [`free`].
@@ -76,8 +76,8 @@ impl Drop for CustomIo {
     }
 }
 
-fn allocate(input: Input) -> Result<*mut ffi::AVIOContext, Error> {
-    let seek: Option<Seek> = if let Input::File { .. } = input { Some(seek) } else { None };
+fn allocate(input: IoInput) -> Result<*mut ffi::AVIOContext, Error> {
+    let seek: Option<Seek> = if let IoInput::File { .. } = input { Some(seek) } else { None };
     let input = Box::into_raw(Box::new(input));
     // SAFETY: FFmpeg allocates the buffer, and may replace it. If no context takes buffer and input, both are freed
     // here; else they live as long as the context.
@@ -113,7 +113,7 @@ pub(super) unsafe fn is_custom(context: *const ffi::AVIOContext) -> bool {
 pub(super) unsafe fn free(mut context: *mut ffi::AVIOContext) {
     // SAFETY: by the caller's promise; the buffer is the context's current one.
     unsafe {
-        let input = (*context).opaque.cast::<Input>();
+        let input = (*context).opaque.cast::<IoInput>();
         ffi::av_freep((&raw mut (*context).buffer).cast());
         ffi::avio_context_free(&mut context);
         drop(Box::from_raw(input));
@@ -124,10 +124,10 @@ unsafe extern "C" fn read(input: *mut c_void, buffer: *mut u8, size: i32) -> i32
     // SAFETY: `input` is the pointer from `allocate`, and FFmpeg calls this on one thread at a time, with a buffer of
     // this size.
     let (input, buffer) =
-        unsafe { (&mut *input.cast::<Input>(), std::slice::from_raw_parts_mut(buffer, size as usize)) };
+        unsafe { (&mut *input.cast::<IoInput>(), std::slice::from_raw_parts_mut(buffer, size as usize)) };
     let count = match input {
-        Input::Stream(reader) => reader.read(buffer),
-        Input::File { file, position } => {
+        IoInput::Stream(reader) => reader.read(buffer),
+        IoInput::File { file, position } => {
             let _read = FileRead::begin();
             file.read_at(buffer, *position).inspect(|&count| *position += count as u64)
         }
@@ -143,7 +143,7 @@ type Seek = unsafe extern "C" fn(*mut c_void, i64, i32) -> i64;
 
 unsafe extern "C" fn seek(input: *mut c_void, offset: i64, whence: i32) -> i64 {
     // SAFETY: as in `read`.
-    let Input::File { file, position } = (unsafe { &mut *input.cast::<Input>() }) else { return -1 };
+    let IoInput::File { file, position } = (unsafe { &mut *input.cast::<IoInput>() }) else { return -1 };
     let length = || file.metadata().map(|file| file.len() as i64);
     let failed = |error: std::io::Error| i64::from(ffi::AVERROR(error.raw_os_error().unwrap_or(libc::EIO)));
     let start = match whence & !ffi::AVSEEK_FORCE {

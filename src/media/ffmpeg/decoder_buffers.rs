@@ -42,14 +42,14 @@ pub(super) struct DecoderBuffers {
     /// For whole pictures, if there is no pool.
     picture_buffers: HostPool,
     /// What the decoder's threads have logged.
-    damage: Mutex<Damage>,
+    damage: Mutex<LoggedDamage>,
     /// Whether it has logged any damage.
     has_damage: AtomicBool,
 }
 
 /// What a decoder has logged about its pictures, on several threads. Each thread has a context of its own.
 #[derive(Default)]
-struct Damage {
+struct LoggedDamage {
     /// The picture that each context decodes, or has decoded last.
     under_way: Vec<(usize, Arc<PictureState>)>,
     /// The contexts that have logged an error since their last picture came out.
@@ -126,7 +126,7 @@ impl DecoderBuffers {
         self.refused.get().copied()
     }
 
-    fn damage(&self) -> MutexGuard<'_, Damage> {
+    fn damage(&self) -> MutexGuard<'_, LoggedDamage> {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -78,12 +78,12 @@ pub trait GivePackets: Send {
 }
 
 /// Numbered files.
-struct Files {
+struct NumberedFiles {
     sequence: Sequence,
     open: OpenImage,
 }
 
-impl GivePackets for Files {
+impl GivePackets for NumberedFiles {
     fn count(&self) -> u64 {
         self.sequence.count()
     }
@@ -135,7 +135,7 @@ impl Images {
 /// When the first one cannot be opened.
 pub(super) fn open_images(sequence: Sequence, mut open: OpenImage) -> io::Result<(File, Images)> {
     let first = open(sequence.first())?;
-    Ok((first, Images::new(Box::new(Files { sequence, open }))))
+    Ok((first, Images::new(Box::new(NumberedFiles { sequence, open }))))
 }
 
 #[cfg(test)]

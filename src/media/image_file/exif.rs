@@ -15,7 +15,8 @@ const ASCII: u16 = 2;
 const RATIONAL: u16 = 5;
 
 /// Tags that lead to other lists, with what these are for.
-const LISTS: [(Part, u16); 3] = [(Part::Exif, 34665), (Part::Place, 34853), (Part::Compatibility, 40965)];
+const LISTS: [(ExifList, u16); 3] =
+    [(ExifList::Exif, 34665), (ExifList::Place, 34853), (ExifList::Compatibility, 40965)];
 
 /// Bytes of the header of a file, and of a tag.
 const HEADER: usize = 8;
@@ -75,24 +76,27 @@ impl ByteOrder {
 
 /// What a list is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum ExifList {
     Main,
     Exif,
     Place,
     Compatibility,
 }
 
-impl Part {
+impl ExifList {
     /// Whether its list leads to that of `other`.
-    fn leads_to(self, other: Part) -> bool {
-        matches!((self, other), (Part::Main, Part::Exif | Part::Place) | (Part::Exif, Part::Compatibility))
+    fn leads_to(self, other: ExifList) -> bool {
+        matches!(
+            (self, other),
+            (ExifList::Main, ExifList::Exif | ExifList::Place) | (ExifList::Exif, ExifList::Compatibility)
+        )
     }
 }
 
 /// A tag with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tag {
-    part: Part,
+    part: ExifList,
     kind: u16,
     numeric_type: u16,
     count: u32,
@@ -112,7 +116,7 @@ impl Exif {
         let order = ByteOrder::parse(bytes)?;
         let mut exif = Exif { order, tags: Vec::new() };
         let first = order.number(bytes.get(4..HEADER)?) as usize;
-        let (mut lists, mut room, mut next) = (vec![(Part::Main, first)], bytes.len(), 0);
+        let (mut lists, mut room, mut next) = (vec![(ExifList::Main, first)], bytes.len(), 0);
         while let Some(&(part, list)) = lists.get(next) {
             next += 1;
             let count = order.number(bytes.get(list..list.checked_add(2)?)?) as usize;
@@ -135,7 +139,7 @@ impl Exif {
     }
 
     /// The tag in these bytes of a list; `None` if its values are outside of the file.
-    fn tag(&self, bytes: &[u8], part: Part, tag: &[u8]) -> Option<Tag> {
+    fn tag(&self, bytes: &[u8], part: ExifList, tag: &[u8]) -> Option<Tag> {
         let (kind, numeric_type) = (self.order.number(&tag[..2]) as u16, self.order.number(&tag[2..4]) as u16);
         let count = self.order.number(&tag[4..8]);
         let each = *TYPE_BYTES.get(usize::from(numeric_type)).filter(|each| **each > 0)?;
@@ -151,8 +155,9 @@ impl Exif {
     /// Without the tags that describe how the samples of the original file are stored, and without those that are kept
     /// elsewhere.
     pub fn without_samples(mut self) -> Self {
-        let is_kept =
-            |tag: &Tag| tag.part != Part::Main || !SAMPLE_TAGS.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC);
+        let is_kept = |tag: &Tag| {
+            tag.part != ExifList::Main || !SAMPLE_TAGS.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC)
+        };
         self.tags.retain(is_kept);
         self
     }
@@ -163,19 +168,19 @@ impl Exif {
         let usual = [ORIENTATION, RESOLUTION[0], RESOLUTION[1], UNIT, 305, 531, 529, 532];
         let of_exif = [36864, 37121, 40960, 40961, SIZE[0], SIZE[1]];
         self.tags.iter().any(|tag| match tag.part {
-            Part::Main => !usual.contains(&tag.kind),
-            Part::Exif => !of_exif.contains(&tag.kind),
-            Part::Place => true,
-            Part::Compatibility => false,
+            ExifList::Main => !usual.contains(&tag.kind),
+            ExifList::Exif => !of_exif.contains(&tag.kind),
+            ExifList::Place => true,
+            ExifList::Compatibility => false,
         })
     }
 
     /// The bytes of a tag of its main list.
     pub fn bytes_of(&self, kind: u16) -> Option<&[u8]> {
-        self.find(Part::Main, kind).map(|tag| tag.values.as_slice())
+        self.find(ExifList::Main, kind).map(|tag| tag.values.as_slice())
     }
 
-    fn find(&self, part: Part, kind: u16) -> Option<&Tag> {
+    fn find(&self, part: ExifList, kind: u16) -> Option<&Tag> {
         self.tags.iter().find(|tag| (tag.part, tag.kind) == (part, kind))
     }
 
@@ -188,7 +193,7 @@ impl Exif {
             _ => return None,
         };
         let dots = |kind| {
-            let values = self.find(Part::Main, kind).filter(|tag| tag.numeric_type == RATIONAL)?.values.as_slice();
+            let values = self.find(ExifList::Main, kind).filter(|tag| tag.numeric_type == RATIONAL)?.values.as_slice();
             let (over, under) = (self.order.number(values.get(..4)?), self.order.number(values.get(4..8)?));
             (over > 0 && under > 0).then(|| f64::from(over) / f64::from(under) * per_inch)
         };
@@ -201,23 +206,23 @@ impl Exif {
             // To a thousandth, and whole where it is as good as that.
             let thousandths = (dots * 1000.0).round().clamp(1.0, f64::from(u32::MAX)) as u32;
             let fraction = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
-            self.set(Part::Main, kind, RATIONAL, 1, fraction.map(|number| self.order.bytes(number, 4)).concat());
+            self.set(ExifList::Main, kind, RATIONAL, 1, fraction.map(|number| self.order.bytes(number, 4)).concat());
         }
-        self.set(Part::Main, UNIT, SHORT, 1, self.order.bytes(2, 2));
+        self.set(ExifList::Main, UNIT, SHORT, 1, self.order.bytes(2, 2));
     }
 
     /// Marks the picture as upright, after it was rotated.
     pub fn set_upright(&mut self) {
-        if self.find(Part::Main, ORIENTATION).is_some() {
-            self.set(Part::Main, ORIENTATION, SHORT, 1, self.order.bytes(1, 2));
+        if self.find(ExifList::Main, ORIENTATION).is_some() {
+            self.set(ExifList::Main, ORIENTATION, SHORT, 1, self.order.bytes(1, 2));
         }
     }
 
     /// Sets the size in pixels, if there is one.
     pub fn set_size(&mut self, (width, height): (usize, usize)) {
         for (kind, pixels) in SIZE.into_iter().zip([width, height]) {
-            if self.find(Part::Exif, kind).is_some() {
-                self.set(Part::Exif, kind, LONG, 1, self.order.bytes(pixels as u32, 4));
+            if self.find(ExifList::Exif, kind).is_some() {
+                self.set(ExifList::Exif, kind, LONG, 1, self.order.bytes(pixels as u32, 4));
             }
         }
     }
@@ -226,16 +231,16 @@ impl Exif {
     pub fn set_software(&mut self, name: &str) {
         if self.bytes_of(SOFTWARE).is_none_or(|made| made.starts_with(b"histeq-video ")) {
             let text = [name.as_bytes(), &[0]].concat();
-            self.set(Part::Main, SOFTWARE, ASCII, text.len() as u32, text);
+            self.set(ExifList::Main, SOFTWARE, ASCII, text.len() as u32, text);
         }
     }
 
     /// Sets a tag of the main list of bytes without a meaning.
     pub fn set_bytes(&mut self, kind: u16, bytes: &[u8]) {
-        self.set(Part::Main, kind, 7, bytes.len() as u32, bytes.to_vec());
+        self.set(ExifList::Main, kind, 7, bytes.len() as u32, bytes.to_vec());
     }
 
-    fn set(&mut self, part: Part, kind: u16, numeric_type: u16, count: u32, values: Vec<u8>) {
+    fn set(&mut self, part: ExifList, kind: u16, numeric_type: u16, count: u32, values: Vec<u8>) {
         self.tags.retain(|tag| (tag.part, tag.kind) != (part, kind));
         self.tags.push(Tag { part, kind, numeric_type, count, values });
     }
@@ -274,13 +279,13 @@ impl Exif {
     /// The main list and those that it leads to, as they lie in a file from `begin` on.
     fn lists(&self, begin: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.append(Part::Main, begin, &mut bytes);
+        self.append(ExifList::Main, begin, &mut bytes);
         bytes
     }
 
     /// Appends the list of this part, with values and lists behind it.
-    fn append(&self, part: Part, begin: usize, bytes: &mut Vec<u8>) {
-        let below: Vec<(Part, u16)> = LISTS
+    fn append(&self, part: ExifList, begin: usize, bytes: &mut Vec<u8>) {
+        let below: Vec<(ExifList, u16)> = LISTS
             .into_iter()
             .filter(|&(under, _)| part.leads_to(under))
             .filter(|&(under, _)| self.tags.iter().any(|tag| tag.part == under))
@@ -319,17 +324,17 @@ impl Exif {
 mod tests {
     use super::*;
 
-    fn tag(part: Part, kind: u16, numeric_type: u16, count: u32, values: &[u8]) -> Tag {
+    fn tag(part: ExifList, kind: u16, numeric_type: u16, count: u32, values: &[u8]) -> Tag {
         Tag { part, kind, numeric_type, count, values: values.to_vec() }
     }
 
     fn some(is_big_endian: bool) -> Exif {
         let tags = vec![
-            tag(Part::Main, 271, 2, 5, b"Acme\0"),
-            tag(Part::Main, ORIENTATION, SHORT, 1, if is_big_endian { &[0, 6] } else { &[6, 0] }),
-            tag(Part::Exif, 36867, 2, 20, b"2024:01:02 03:04:05\0"),
-            tag(Part::Compatibility, 1, 2, 4, b"R98\0"),
-            tag(Part::Place, 1, 2, 2, b"N\0"),
+            tag(ExifList::Main, 271, 2, 5, b"Acme\0"),
+            tag(ExifList::Main, ORIENTATION, SHORT, 1, if is_big_endian { &[0, 6] } else { &[6, 0] }),
+            tag(ExifList::Exif, 36867, 2, 20, b"2024:01:02 03:04:05\0"),
+            tag(ExifList::Compatibility, 1, 2, 4, b"R98\0"),
+            tag(ExifList::Place, 1, 2, 2, b"N\0"),
         ];
         Exif { order: ByteOrder { is_big_endian }, tags }
     }
@@ -358,7 +363,7 @@ mod tests {
 
     #[test]
     fn tags_come_into_a_file_of_the_other_order_of_bytes() {
-        let mut file = Exif { order: ByteOrder::default(), tags: vec![tag(Part::Main, 256, SHORT, 1, &[7, 0])] };
+        let mut file = Exif { order: ByteOrder::default(), tags: vec![tag(ExifList::Main, 256, SHORT, 1, &[7, 0])] };
         file.set_resolution([72.0, 72.0]);
         let mut other = some(true);
         other.set_resolution([300.0, 300.0]);
@@ -366,7 +371,7 @@ mod tests {
         assert_eq!(merged.bytes_of(256), Some(&[7, 0][..]), "its own");
         assert_eq!(merged.bytes_of(ORIENTATION), Some(&[6, 0][..]), "in its order of bytes");
         assert_eq!(merged.resolution(), Some([300.0, 300.0]));
-        assert_eq!(merged.find(Part::Place, 1).map(|tag| tag.values.clone()), Some(b"N\0".to_vec()));
+        assert_eq!(merged.find(ExifList::Place, 1).map(|tag| tag.values.clone()), Some(b"N\0".to_vec()));
     }
 
     /// The lists of `count` pointers overlap, and each has as many tags as a list may have.

@@ -83,12 +83,12 @@ impl Pauses {
 /// Whether an input is lost. It is back with its first frame: one that opens, and gives none, is not.
 #[derive(Default)]
 pub struct Outage {
-    lost: Option<Lost>,
+    lost: Option<LostInput>,
     /// When one was told last.
     told: Option<Instant>,
 }
 
-struct Lost {
+struct LostInput {
     since: Instant,
     is_told: bool,
     pauses: Pauses,
@@ -105,7 +105,7 @@ impl Outage {
         } else {
             notices.detail(message);
         }
-        self.lost.get_or_insert_with(|| Lost { since, is_told, pauses: Pauses::default() });
+        self.lost.get_or_insert_with(|| LostInput { since, is_told, pauses: Pauses::default() });
     }
 
     /// Tries to open the input, as [`Pauses::until_open`] does, with the pauses of this outage.
@@ -123,7 +123,7 @@ impl Outage {
 
     /// The input of this name has given a frame.
     pub fn end(&mut self, notices: &Notices, name: &str) {
-        let Some(Lost { since, is_told, .. }) = self.lost.take() else { return };
+        let Some(LostInput { since, is_told, .. }) = self.lost.take() else { return };
         let message = format!("{name}: back after {:.1} s", since.elapsed().as_secs_f64());
         if is_told { notices.back(&message) } else { notices.detail(&message) }
     }

@@ -11,7 +11,7 @@ use super::metadata::{
     network_options, protocol_options, service, timecode, timecode_rate, with_given,
 };
 use super::power_loss::PeriodicSync;
-use super::recorder::{Room, Segmentation};
+use super::recorder::{DiskRoom, Segmentation};
 use super::stream_choice::StreamChoice;
 use super::streams::{self, Routes, StreamRules};
 use super::target::Target;
@@ -100,7 +100,7 @@ pub struct FileSink {
 /// The room on the disk for a file, and what it takes.
 #[derive(Default)]
 struct GrowingFile {
-    room: Option<Room>,
+    room: Option<DiskRoom>,
     /// The bytes of all packets, and how many they are.
     bytes: u64,
     packets: u64,

@@ -38,11 +38,11 @@ pub struct PieceSink {
     rotate: AutoRotate,
     frames: Hasher,
     written: usize,
-    running: Option<Running>,
+    running: Option<RunningPiece>,
     records: [Option<Hash>; 2],
 }
 
-struct Running {
+struct RunningPiece {
     encoder: VideoEncoder,
     fitter: Fitter,
     clock: EncoderClock,
@@ -103,7 +103,7 @@ impl PieceSink {
         let Started { encoder, fitter, clock, side_data } = start.open(first, self.rotate.rotates(), None)?;
         let video = EncodedVideo::new(&encoder, &side_data);
         let writer = PieceWriter::create(self.target.take().context("the piece is open")?)?;
-        self.running = Some(Running { encoder, fitter, clock, video, writer });
+        self.running = Some(RunningPiece { encoder, fitter, clock, video, writer });
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl Sink for PieceSink {
         running.encoder.send(None).with_context(|| format!("{}: cannot be encoded", self.name))?;
         self.write_encoded()?;
         let PieceSink { piece, frames, running, name, written, records, .. } = *self;
-        let Some(Running { video, writer, .. }) = running else { return Ok(None) };
+        let Some(RunningPiece { video, writer, .. }) = running else { return Ok(None) };
         let packets = writer.packets();
         ensure!(packets == written, "{name}: the encoder made {packets} packets of {written} frames (use another one)");
         writer.finish((piece.plan, piece.piece), video, frames.hash(), records).map(Some)

@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 /// A list of streams: those that are kept, or, with a minus, those that are not. A later entry takes precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamChoice(Vec<Entry>);
+pub struct StreamChoice(Vec<ChoiceEntry>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct ChoiceEntry {
     text: String,
     is_kept: bool,
     kind: Option<MediaType>,
@@ -30,11 +30,11 @@ impl FromStr for StreamChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.split(',').map(Entry::parse).collect::<Result<_, _>>().map(StreamChoice)
+        text.split(',').map(ChoiceEntry::parse).collect::<Result<_, _>>().map(StreamChoice)
     }
 }
 
-impl Entry {
+impl ChoiceEntry {
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} names no streams: 2, a, a:0 and a:eng do, and leave out with a minus ahead");
         let bare = text.strip_prefix('-').unwrap_or(text);
@@ -47,7 +47,7 @@ impl Entry {
             "t" => MediaType::Attachment,
             _ => {
                 let number = bare.parse().map_err(|_| wrong())?;
-                return Ok(Entry { kind: None, which: Which::Number(number), ..Entry::all(text) });
+                return Ok(ChoiceEntry { kind: None, which: Which::Number(number), ..ChoiceEntry::all(text) });
             }
         };
         let is_language =
@@ -58,11 +58,11 @@ impl Entry {
             Some(language) if is_language(language) => Which::Language(language.to_owned()),
             Some(_) => return Err(wrong()),
         };
-        Ok(Entry { kind: Some(kind), which, ..Entry::all(text) })
+        Ok(ChoiceEntry { kind: Some(kind), which, ..ChoiceEntry::all(text) })
     }
 
     fn all(text: &str) -> Self {
-        Entry { text: text.to_owned(), is_kept: !text.starts_with('-'), kind: None, which: Which::All }
+        ChoiceEntry { text: text.to_owned(), is_kept: !text.starts_with('-'), kind: None, which: Which::All }
     }
 
     fn is_about(&self, stream: &Stream, streams: &[Stream]) -> bool {
@@ -92,7 +92,7 @@ impl StreamChoice {
     /// # Errors
     /// When one is not in `name`.
     pub(super) fn check(&self, streams: &[Stream], name: &Name) -> Result<()> {
-        let is_missing = |entry: &&Entry| {
+        let is_missing = |entry: &&ChoiceEntry| {
             let is_one = entry.is_kept && entry.which != Which::All;
             is_one && !streams.iter().any(|stream| entry.is_about(stream, streams))
         };

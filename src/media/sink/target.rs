@@ -2,7 +2,7 @@
 //! would make no sense.
 
 use super::file_names::{is_free, names_with, next_names, resolve_links};
-use super::recorder::Room;
+use super::recorder::DiskRoom;
 use super::sources::{InputFiles, are_of_pattern, is_input_itself, may_be_source};
 use super::temporary::{Leftover, Temporary, sync, sync_folder};
 use super::together::Together;
@@ -523,8 +523,8 @@ impl Target {
     }
 
     /// The room ahead of the file in the making, if there is one.
-    pub(super) fn room(&self) -> Option<Room> {
-        if let Way::Whole(temporary) = &self.way { Room::for_open_file(&temporary.file).ok() } else { None }
+    pub(super) fn room(&self) -> Option<DiskRoom> {
+        if let Way::Whole(temporary) = &self.way { DiskRoom::for_open_file(&temporary.file).ok() } else { None }
     }
 
     /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept, under another name unless

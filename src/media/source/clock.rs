@@ -31,21 +31,21 @@ pub struct LiveClock {
     pub(super) start: StartTime,
     /// A timestamp of the camera, and the time in the run that it maps to.
     anchor: Option<(i64, i64)>,
-    pace: Option<Pace>,
+    pace: Option<FramePace>,
     last: Option<i64>,
 }
 
 /// The pace of frames that have no timestamps. Times in microseconds.
-struct Pace {
+struct FramePace {
     /// When the last one came, and the time that it has.
     last: (i64, i64),
     /// The distance of two of them, and how many it is the mean of.
     distance: (i64, i64),
 }
 
-impl Pace {
+impl FramePace {
     fn new(wall: i64) -> Self {
-        Pace { last: (wall, wall), distance: (0, 0) }
+        FramePace { last: (wall, wall), distance: (0, 0) }
     }
 
     /// The time of the frame that came at `wall`: a distance later than the frame before it, and a little nearer to
@@ -55,13 +55,13 @@ impl Pace {
         let (distance, count) = self.distance;
         let expected = time + distance;
         if count > 0 && wall - expected > MAX_LATE.max(2 * distance) {
-            *self = Pace::new(wall);
+            *self = FramePace::new(wall);
             return wall;
         }
         let count = (count + 1).min(MEASURED);
         let distance = distance + (wall - came - distance) / count;
         let time = if count == 1 { wall } else { (expected + (wall - expected) / PART).min(wall + MAX_AHEAD) };
-        *self = Pace { last: (wall, time), distance: (distance, count) };
+        *self = FramePace { last: (wall, time), distance: (distance, count) };
         time
     }
 }
@@ -81,7 +81,7 @@ impl LiveClock {
             Some(stamp) => self.by_stamp(stamp, wall),
             None => match &mut self.pace {
                 Some(pace) => pace.time(wall),
-                None => self.pace.insert(Pace::new(wall)).last.1,
+                None => self.pace.insert(FramePace::new(wall)).last.1,
             },
         };
         let time = self.last.map_or(time, |last| time.max(last + 1));

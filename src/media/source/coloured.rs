@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use histeq::frame::{Frame, PixelFormat};
 
 /// Makes of a frame one of the same size in RGB. What is not samples comes from the frame.
-pub type Colour = Box<dyn FnMut(&Frame) -> Result<Frame> + Send>;
+pub type Colourer = Box<dyn FnMut(&Frame) -> Result<Frame> + Send>;
 
 /// `source` with its frames coloured by `colour`, which makes pictures of `format`, and what comes out of it. Times and
 /// metadata stay; the tags of former colours go.
 pub fn coloured(
     (source, mut input): (Box<dyn Source>, Input),
     format: PixelFormat,
-    colour: Colour,
+    colour: Colourer,
 ) -> (Box<dyn Source>, Input) {
     input.picture = input.picture.map(|(_, size)| (format.into(), size));
     (Box::new(ColouredSource { source, colour }), input)
@@ -21,7 +21,7 @@ pub fn coloured(
 
 struct ColouredSource {
     source: Box<dyn Source>,
-    colour: Colour,
+    colour: Colourer,
 }
 
 impl Source for ColouredSource {

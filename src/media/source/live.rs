@@ -52,7 +52,7 @@ pub struct LiveSource {
 }
 
 /// The options of a live input.
-pub(super) enum Found {
+pub(super) enum FoundInput {
     /// The options: it is searched for.
     Options,
     /// The input that was found, and its reader if it is a pipe or a file.
@@ -91,7 +91,7 @@ pub fn open_live(
             });
         }
     }
-    let (source, input) = LiveSource::open(options, Found::Options, start, cancel, notices, progress)?;
+    let (source, input) = LiveSource::open(options, FoundInput::Options, start, cancel, notices, progress)?;
     Ok((Box::new(source), input))
 }
 
@@ -102,7 +102,7 @@ impl LiveSource {
     /// When there is no camera, or the input does not open.
     pub(super) fn open(
         options: CameraOptions,
-        found: Found,
+        found: FoundInput,
         start: StartTime,
         cancel: &Cancel,
         notices: Notices,
@@ -244,13 +244,13 @@ pub(super) fn ends_at(start: &StartTime, asked_at: Instant, options: &CameraOpti
 /// Finds and opens the input for the first time, and waits up to `options.wait` for it, unless no attempt can succeed.
 fn open_first(
     options: &CameraOptions,
-    found: Found,
+    found: FoundInput,
     cancel: &Cancel,
     notices: &Notices,
 ) -> Result<(LiveInput, OpenInput)> {
     let (known, mut source) = match found {
-        Found::Options => (None, None),
-        Found::Input(input, source) => (Some(*input), source),
+        FoundInput::Options => (None, None),
+        FoundInput::Input(input, source) => (Some(*input), source),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
     // The error of an attempt that was cut short by the end of the wait is only a timeout.

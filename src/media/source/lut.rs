@@ -23,7 +23,7 @@ const MAX_NUMBER: f32 = 32_767.0;
 
 /// Which kind of table a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TableKind {
     /// A curve for each of red, green and blue.
     Curves,
     /// A colour for each of a grid of colours.
@@ -41,7 +41,7 @@ pub fn looked_up(
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
     let kind = kind_of(name)?;
-    let filter = if kind == Kind::Curves { "lut1d" } else { "lut3d" };
+    let filter = if kind == TableKind::Curves { "lut1d" } else { "lut3d" };
     ensure!(FilterGraph::knows(filter), "--lut {name}: this FFmpeg lacks the filter {filter}");
     let format = delivered_format(input.picture.map_or(PixelFormat::Yuv420p.into(), |(format, _)| format));
     ensure!(!format.has_alpha(), "--lut {name}: {} has alpha, which the table would lose", input.name);
@@ -52,7 +52,7 @@ pub fn looked_up(
 }
 
 /// The kind of table in the file `name`, whose numbers are looked at: FFmpeg takes any.
-fn kind_of(name: &Name) -> Result<Kind> {
+fn kind_of(name: &Name) -> Result<TableKind> {
     let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
     ensure!(is_cube, "--lut {name}: is no .cube file");
@@ -78,8 +78,8 @@ fn kind_of(name: &Name) -> Result<Kind> {
         match (first, found) {
             ("LUT_1D_SIZE" | "LUT_3D_SIZE", None) => {
                 let size = words.next().and_then(|word| word.parse::<u64>().ok()).filter(|&size| size <= MAX_SIZE);
-                let kind = if first == "LUT_1D_SIZE" { Kind::Curves } else { Kind::Colours };
-                left = size.unwrap_or(0).pow(if kind == Kind::Curves { 1 } else { 3 });
+                let kind = if first == "LUT_1D_SIZE" { TableKind::Curves } else { TableKind::Colours };
+                left = size.unwrap_or(0).pow(if kind == TableKind::Curves { 1 } else { 3 });
                 found = Some(kind);
             }
             ("DOMAIN_MIN" | "DOMAIN_MAX", _) => {
@@ -118,10 +118,10 @@ fn check<'a>(words: impl Iterator<Item = &'a str>, name: &Name, line: u64) -> Re
 }
 
 /// The filters that apply the table to pictures of `format`.
-fn chain(kind: Kind, name: &Name, format: RawFormat, matrix: Matrix, is_full: bool) -> Name {
+fn chain(kind: TableKind, name: &Name, format: RawFormat, matrix: Matrix, is_full: bool) -> Name {
     let (lut, interpolation) = match kind {
-        Kind::Curves => ("lut1d", "linear"),
-        Kind::Colours => ("lut3d", "tetrahedral"),
+        TableKind::Curves => ("lut1d", "linear"),
+        TableKind::Colours => ("lut3d", "tetrahedral"),
     };
     let [before, behind] = around(format, matrix, is_full);
     let mut chain = format!("{before}{lut}=interp={interpolation}:file=").into_bytes();
@@ -168,15 +168,15 @@ mod tests {
             std::fs::write(&path, text).expect("written");
             kind_of(&(&*path).into()).map_err(|error| error.to_string())
         };
-        assert_eq!(kind("a.cube", "# by hand\nTITLE \"a\"\r\nLUT_3D_SIZE 2\n"), Ok(Kind::Colours));
-        assert_eq!(kind("b.CUBE", "LUT_1D_SIZE 16\n0 0 0\n"), Ok(Kind::Curves));
+        assert_eq!(kind("a.cube", "# by hand\nTITLE \"a\"\r\nLUT_3D_SIZE 2\n"), Ok(TableKind::Colours));
+        assert_eq!(kind("b.CUBE", "LUT_1D_SIZE 16\n0 0 0\n"), Ok(TableKind::Curves));
         assert!(kind("c.cube", "hello\n").is_err_and(|error| error.contains("neither")));
         assert!(kind("d.3dl", "LUT_3D_SIZE 2\n").is_err_and(|error| error.contains("no .cube")));
     }
 
     #[test]
     fn names_are_escaped() {
-        let chain = chain(Kind::Colours, &"a, b's [1].cube".into(), PixelFormat::Gbrp.into(), Matrix::Bt709, true);
+        let chain = chain(TableKind::Colours, &"a, b's [1].cube".into(), PixelFormat::Gbrp.into(), Matrix::Bt709, true);
         assert!(chain.to_string().contains(r"file=a\, b\\\'s \[1\].cube,"), "{chain}");
     }
 }

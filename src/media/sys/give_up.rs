@@ -35,7 +35,7 @@ pub fn give_up(error: &str) -> ! {
 /// As [`give_up`], with this kind of failure and its exit code.
 pub fn give_up_with(error: &str, kind: &str, code: i32) -> ! {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
-    let mut line = Line { bytes: [0; 2048], len: 0 };
+    let mut line = TextLine { bytes: [0; 2048], len: 0 };
     if IS_AN_EVENT.load(Ordering::Relaxed) {
         line.add(b"{\"event\":\"error\",\"kind\":\"");
         line.add(kind.as_bytes());
@@ -64,7 +64,7 @@ pub fn give_up_with(error: &str, kind: &str, code: i32) -> ! {
 }
 
 /// A line of text in a place of a fixed size: there may be no memory for more.
-struct Line {
+struct TextLine {
     bytes: [u8; 2048],
     len: usize,
 }
@@ -72,7 +72,7 @@ struct Line {
 /// Room for the end of a line.
 const END: usize = 8;
 
-impl Line {
+impl TextLine {
     /// Adds this text, if there is room for it.
     fn add(&mut self, text: &[u8]) {
         if self.len + text.len() <= self.bytes.len() - END {

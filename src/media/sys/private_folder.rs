@@ -30,10 +30,10 @@ const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 
 /// The folder, open. Clones are the same one.
 #[derive(Clone, Debug)]
-pub struct PrivateFolder(Arc<Open>);
+pub struct PrivateFolder(Arc<OpenFolder>);
 
 #[derive(Debug)]
-struct Open {
+struct OpenFolder {
     /// Its name, for messages.
     path: PathBuf,
     /// The folder that it lies in, and its name there.
@@ -60,7 +60,8 @@ impl PrivateFolder {
             Err(Errno::LOOP | Errno::NOTDIR) => return Err(refused("a link, or no folder (remove it)")),
             Err(error) => return Err(error.into()),
         };
-        let folder = PrivateFolder(Arc::new(Open { path: path.to_owned(), above, name: name.to_owned(), folder }));
+        let folder =
+            PrivateFolder(Arc::new(OpenFolder { path: path.to_owned(), above, name: name.to_owned(), folder }));
         folder.check(folder_above)?;
         Ok(Some(folder))
     }

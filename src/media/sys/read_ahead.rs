@@ -89,13 +89,13 @@ pub(super) struct ReadAhead {
     /// How many buffers are to be filled at once.
     pub most: usize,
     /// `None` once the threads have to end.
-    jobs: Option<Sender<Job>>,
-    queued: Receiver<Job>,
+    jobs: Option<Sender<ReadJob>>,
+    queued: Receiver<ReadJob>,
     threads: Vec<JoinHandle<()>>,
 }
 
 /// A buffer to be filled.
-struct Job {
+struct ReadJob {
     file: Arc<File>,
     position: u64,
     pool: Arc<dyn Pool>,
@@ -115,10 +115,10 @@ impl ReadAhead {
     }
 
     fn with_threads(file: &File, position: u64, len: usize, threads: usize) -> io::Result<Self> {
-        let (jobs, queued) = unbounded::<Job>();
+        let (jobs, queued) = unbounded::<ReadJob>();
         let start = |_| {
             let jobs = queued.clone();
-            Builder::new().name("read".to_owned()).spawn(move || jobs.iter().for_each(Job::run))
+            Builder::new().name("read".to_owned()).spawn(move || jobs.iter().for_each(ReadJob::run))
         };
         Ok(ReadAhead {
             file: Arc::new(file.try_clone()?),
@@ -148,7 +148,7 @@ impl ReadAhead {
     ) -> Filling {
         let (done, filling) = bounded(1);
         let (file, pool, interrupt) = (self.file.clone(), pool.clone(), interrupt.clone());
-        let job = Job { file, position: self.position, pool, len, sample, interrupt, done };
+        let job = ReadJob { file, position: self.position, pool, len, sample, interrupt, done };
         self.position += len as u64;
         // Without threads the job is dropped, and the wait for it fails.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
@@ -173,7 +173,7 @@ impl Drop for ReadAhead {
     }
 }
 
-impl Job {
+impl ReadJob {
     fn run(self) {
         let filled = self.fill();
         // The receiver is gone when the run has ended.

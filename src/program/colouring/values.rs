@@ -9,16 +9,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The samples that become black, white and what lies between; `None` for a colour that no sample becomes.
-pub type Values = [Option<f64>; LABELS];
+pub type LabelValues = [Option<f64>; LABELS];
 
 /// The values of the frames that have been equalized and not yet coloured, oldest first. `None` of a frame to which more
 /// than a curve was applied.
 #[derive(Clone, Default)]
-pub struct ValueQueue(Arc<Mutex<VecDeque<Option<Values>>>>);
+pub struct ValueQueue(Arc<Mutex<VecDeque<Option<LabelValues>>>>);
 
 impl ValueQueue {
     /// The values of the next frame.
-    pub fn next(&self) -> Option<Values> {
+    pub fn next(&self) -> Option<LabelValues> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front().flatten()
     }
 }
@@ -54,7 +54,7 @@ impl Observer for ValueObserver {
 }
 
 /// The samples that `curve` makes the colours of the labels, where black and white are the samples of `ends`.
-fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> Values {
+fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> LabelValues {
     let steps = (levels.count() - 1) as f64;
     std::array::from_fn(|label| {
         let code = inverted(curve, levels, label)?;
@@ -90,7 +90,7 @@ fn inverted(curve: &[u16], levels: Levels, label: usize) -> Option<f64> {
 }
 
 /// The labels of values: with three significant digits of the range between them, or as whole codes.
-pub fn labels(values: &Values, has_unit: bool) -> [String; LABELS] {
+pub fn labels(values: &LabelValues, has_unit: bool) -> [String; LABELS] {
     let known = || values.iter().flatten().copied();
     let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     let (span, largest) = (most - least, least.abs().max(most.abs()));
@@ -109,12 +109,12 @@ mod tests {
 
     const FULL: Levels = Levels::full(8);
 
-    fn eight_bit_values(curve: impl Fn(f64) -> f64) -> Values {
+    fn eight_bit_values(curve: impl Fn(f64) -> f64) -> LabelValues {
         let curve: Vec<u16> = (0..256).map(|code| curve(f64::from(code)).round().clamp(0.0, 255.0) as u16).collect();
         values(&curve, FULL, (0.0, 255.0))
     }
 
-    fn rounded(values: Values) -> [Option<i64>; LABELS] {
+    fn rounded(values: LabelValues) -> [Option<i64>; LABELS] {
         values.map(|value| value.map(|value| value.round() as i64))
     }
 

@@ -1,7 +1,7 @@
 //! A file of cameras: `histeq-video live --config FILE`. docs/live.md describes it.
 
 use super::command::Args;
-use super::defaults::{HAS_NUL, Options, Origin, Text, with_origins, words_for};
+use super::defaults::{HAS_NUL, NamedOptions, Origin, Text, with_origins, words_for};
 use super::live::{LiveJob, Scheduled};
 use super::option_args::{SET, is_rare};
 use super::values::{in_one_line, usage};
@@ -144,7 +144,7 @@ impl CameraFile {
     fn camera(
         &self,
         (key, table): (&Spanned<impl AsRef<str>>, &DeTable<'_>),
-        (defaults, of_defaults): (&Options, &Placed),
+        (defaults, of_defaults): (&NamedOptions, &Placed),
         text: &Text<'_>,
     ) -> Result<Camera, clap::Error> {
         let name = key.get_ref().as_ref().to_owned();
@@ -178,12 +178,12 @@ impl CameraFile {
             let values = given.get(option).or(defaults.get(option)).map_or(&[][..], Vec::as_slice);
             words_for(arg, option, values).map_err(|what| text.error(place.clone(), &format!("{option} {what}")))?;
         }
-        let origin = |name: &str, options: &Options| Origin {
+        let origin = |name: &str, options: &NamedOptions| Origin {
             name: name.to_owned(),
             options: options.clone(),
             is_checked: false,
         };
-        let words_of = |scheduled: Option<&Options>| {
+        let words_of = |scheduled: Option<&NamedOptions>| {
             let scheduled = scheduled.map(|options| origin("the schedule", options));
             let rest = [origin(&name, &given), origin("the file", defaults)];
             let origins = scheduled.into_iter().chain(rest).collect();
@@ -220,7 +220,7 @@ impl CameraFile {
                 || self.words.iter().filter_map(|word| word.to_str()).any(|word| word.starts_with(KEEP_SIZE));
             retention.is_shared = !given.contains_key(&KEEP_SIZE[2..]) || is_typed();
         }
-        for Entry { place, start, until, options: scheduled } in
+        for ScheduleEntry { place, start, until, options: scheduled } in
             schedule.map_or(Ok(Vec::new()), |value| self::schedule(&value, text))?
         {
             let own_words = words_of(Some(&scheduled))?;
@@ -258,15 +258,15 @@ fn option_in(error: &clap::Error, message: &str) -> Option<String> {
 }
 
 /// An entry of a schedule.
-struct Entry {
+struct ScheduleEntry {
     place: Range<usize>,
     start: Time,
     until: Time,
-    options: Options,
+    options: NamedOptions,
 }
 
 /// The entries of a schedule.
-fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Entry>, clap::Error> {
+fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<ScheduleEntry>, clap::Error> {
     let form = "a schedule is a list like [{ from = \"20:00\", to = \"06:00\", look = \"night\" }]";
     let DeValue::Array(entries) = value.get_ref() else { return Err(text.error(value.span(), form)) };
     let entry = |entry: &Spanned<DeValue<'_>>| {
@@ -286,14 +286,14 @@ fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Entry>,
         if let Some((option, place)) = other {
             return Err(text.error(place, &format!("{option} cannot change while a camera films")));
         }
-        Ok(Entry { place: entry.span(), start, until, options: options_then })
+        Ok(ScheduleEntry { place: entry.span(), start, until, options: options_then })
     };
     entries.iter().map(entry).collect()
 }
 
 /// The options of a table, and their places.
-fn options(table: &DeTable<'_>, text: &Text<'_>) -> Result<(Options, Placed), clap::Error> {
-    let (mut options, mut places) = (Options::new(), Placed::new());
+fn options(table: &DeTable<'_>, text: &Text<'_>) -> Result<(NamedOptions, Placed), clap::Error> {
+    let (mut options, mut places) = (NamedOptions::new(), Placed::new());
     for (key, value) in table {
         let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
             DeValue::String(value_text) => inserted(value_text)

@@ -61,7 +61,7 @@ pub struct CompareArgs {
 
 /// The arrangement of the two pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum CompareView {
     /// B to the right of A.
     SideBySide,
     /// The left half of A, the right half of B.
@@ -76,7 +76,7 @@ pub struct CompareJob {
     /// What to write.
     pub output: OutputFile,
     /// How two pictures become one.
-    pub view: View,
+    pub view: CompareView,
     /// Whether nothing is drawn over them.
     pub plain: bool,
     pub limits: Limits,
@@ -103,7 +103,7 @@ impl CompareJob {
             inputs,
             output,
             sandbox,
-            view: if args.split { View::Split } else { View::SideBySide },
+            view: if args.split { CompareView::Split } else { CompareView::SideBySide },
             plain: args.plain,
             limits: args.limits.check()?,
             stderr: args.stderr.into(),

@@ -48,12 +48,12 @@ impl Text<'_> {
 }
 
 /// Options by their long names.
-pub(super) type Options = BTreeMap<String, Vec<String>>;
+pub(super) type NamedOptions = BTreeMap<String, Vec<String>>;
 
 /// Where options come from, for messages.
 pub(super) struct Origin {
     pub name: String,
-    pub options: Options,
+    pub options: NamedOptions,
     /// Whether an unknown option is an error.
     pub is_checked: bool,
 }
@@ -149,8 +149,8 @@ fn set_name(text: &str) -> &str {
 }
 
 /// Makes values of `--set` of the options that few need.
-fn set_rare(options: &mut Options) {
-    let (rare, mut rest): (Options, Options) =
+fn set_rare(options: &mut NamedOptions) {
+    let (rare, mut rest): (NamedOptions, NamedOptions) =
         std::mem::take(options).into_iter().partition(|(option, _)| is_rare(option));
     if !rare.is_empty() {
         let texts = rare.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}={value}")));
@@ -242,7 +242,7 @@ fn section<'a>(config: &'a Table, name: &str) -> Option<&'a Table> {
 }
 
 /// The options of a table, of which each has a value or a list of them.
-fn values(table: &Table, name: &str) -> Result<Options, clap::Error> {
+fn values(table: &Table, name: &str) -> Result<NamedOptions, clap::Error> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
         Value::Integer(number) => Some(number.to_string()),

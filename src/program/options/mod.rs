@@ -60,7 +60,7 @@ pub use cameras::{Camera, CameraFile};
 #[cfg(any(test, fuzzing))]
 pub use command::Args;
 pub use command::Job;
-pub use compare::{CompareJob, View};
+pub use compare::{CompareJob, CompareView};
 pub use equalize::EqualizeOptions;
 pub use file::{FileJob, StatsFormat};
 pub use filter::FilterOptions;

@@ -26,6 +26,6 @@ pub use folder::{PieceFolder, PieceState, file_of_piece, files_of_records, hash_
 pub use jobs::{most_jobs, run_jobs};
 pub use joining::Joining;
 pub use plan::{FilePlan, PieceLength, Plan, Planning};
-pub use processes::{ChildEnd, ChildError, ChildRun, Output, ProcessPool, TRY_AGAIN, as_strict_and_verbose};
+pub use processes::{ChildEnd, ChildError, ChildRun, ProcessOutput, ProcessPool, TRY_AGAIN, as_strict_and_verbose};
 pub use records::join_records;
 pub use times::Times;

@@ -142,7 +142,7 @@ pub struct ProcessPool<'a> {
 }
 
 /// A run that waits.
-struct Waiting {
+struct WaitingRun {
     run: usize,
     attempt: u32,
     not_before: Instant,
@@ -173,7 +173,7 @@ struct Reported {
 
 /// What comes out of a process.
 #[allow(clippy::large_enum_variant, reason = "almost all of them are events")]
-pub enum Output {
+pub enum ProcessOutput {
     Event(Event),
     /// A line that is no event.
     Line(String),
@@ -181,11 +181,13 @@ pub enum Output {
     Closed,
 }
 
-impl Output {
+impl ProcessOutput {
     /// Puts the name of the file that it is about in front of a message that lacks it.
     fn named(mut self, file: &str) -> Self {
-        if let Output::Event(Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. })
-        | Output::Line(message) = &mut self
+        if let ProcessOutput::Event(
+            Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. },
+        )
+        | ProcessOutput::Line(message) = &mut self
             && !is_named(message, file)
         {
             message.insert_str(0, &format!("{file}: "));
@@ -216,8 +218,8 @@ impl<'a> ProcessPool<'a> {
     /// Works on these runs.
     pub fn run(&self, runs: &[ChildRun]) -> Result<PoolResult> {
         let now = Instant::now();
-        let mut waiting: VecDeque<Waiting> =
-            (0..runs.len()).map(|run| Waiting { run, attempt: 1, not_before: now, gpu: None }).collect();
+        let mut waiting: VecDeque<WaitingRun> =
+            (0..runs.len()).map(|run| WaitingRun { run, attempt: 1, not_before: now, gpu: None }).collect();
         let all: Option<u64> = runs.iter().map(|run| run.frames).sum();
         let progress = Progress::default();
         let (frames, share) = (all.map(|all| all + self.done.0), all.is_none().then_some(0.0));
@@ -275,11 +277,11 @@ impl<'a> ProcessPool<'a> {
 
     /// Prints a message of a child process as if it were one of this process. In a child process, warnings are errors
     /// where they have to be.
-    pub fn pass_on(&self, message: Output) {
+    pub fn pass_on(&self, message: ProcessOutput) {
         match message {
-            Output::Event(event) => self.console.report(event),
-            Output::Line(line) => self.console.info(&line),
-            Output::Closed => {}
+            ProcessOutput::Event(event) => self.console.report(event),
+            ProcessOutput::Line(line) => self.console.info(&line),
+            ProcessOutput::Closed => {}
         }
     }
 
@@ -287,9 +289,14 @@ impl<'a> ProcessPool<'a> {
     ///
     /// # Errors
     /// [`ChildError`], with this name, when it fails otherwise than by being interrupted.
-    pub fn run_one(&self, arguments: &[OsString], name: &str, mut pass_on: impl FnMut(Output)) -> Result<Answer> {
+    pub fn run_one(
+        &self,
+        arguments: &[OsString],
+        name: &str,
+        mut pass_on: impl FnMut(ProcessOutput),
+    ) -> Result<Answer> {
         self.run_one_watched(arguments, name, |output| {
-            if !matches!(output, Output::Event(Event::Progress(_))) {
+            if !matches!(output, ProcessOutput::Event(Event::Progress(_))) {
                 pass_on(output);
             }
         })
@@ -299,7 +306,12 @@ impl<'a> ProcessPool<'a> {
     ///
     /// # Errors
     /// As `run_one`.
-    pub fn run_one_watched(&self, arguments: &[OsString], name: &str, mut take: impl FnMut(Output)) -> Result<Answer> {
+    pub fn run_one_watched(
+        &self,
+        arguments: &[OsString],
+        name: &str,
+        mut take: impl FnMut(ProcessOutput),
+    ) -> Result<Answer> {
         let mut child = spawn(arguments)?;
         let mut stdin = child.stdin.take();
         let mut stdout = child.stdout.take().context("a pipe")?;
@@ -313,10 +325,10 @@ impl<'a> ProcessPool<'a> {
         let mut cancelled: Option<Instant> = None;
         loop {
             match outputs.recv_timeout(TICK) {
-                Ok((_, Output::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
+                Ok((_, ProcessOutput::Closed)) | Err(RecvTimeoutError::Disconnected) => break,
                 Ok((_, output)) => {
-                    if let Output::Event(event @ Event::Progress(_)) = &output {
-                        take(Output::Event(event.clone()));
+                    if let ProcessOutput::Event(event @ Event::Progress(_)) = &output {
+                        take(ProcessOutput::Event(event.clone()));
                     }
                     if let Some(message) = reported.receive(output) {
                         take(message.named(name));
@@ -345,14 +357,14 @@ impl<'a> ProcessPool<'a> {
 
 impl Reported {
     /// Takes in what comes out of the process, and returns it if it is to be passed on.
-    fn receive(&mut self, output: Output) -> Option<Output> {
+    fn receive(&mut self, output: ProcessOutput) -> Option<ProcessOutput> {
         match output {
             // The first of two passes writes nothing.
-            Output::Event(Event::Progress(ProgressRecord { pass: Some(1), .. })) | Output::Closed => {}
-            Output::Event(Event::Start { run, .. }) => self.rate = run.frame_rate,
-            Output::Event(Event::Progress(progress)) => self.progress = progress,
-            Output::Event(Event::Error(error)) => self.error = Some(error),
-            Output::Event(Event::Result(result)) => self.result = *result,
+            ProcessOutput::Event(Event::Progress(ProgressRecord { pass: Some(1), .. })) | ProcessOutput::Closed => {}
+            ProcessOutput::Event(Event::Start { run, .. }) => self.rate = run.frame_rate,
+            ProcessOutput::Event(Event::Progress(progress)) => self.progress = progress,
+            ProcessOutput::Event(Event::Error(error)) => self.error = Some(error),
+            ProcessOutput::Event(Event::Result(result)) => self.result = *result,
             message => return Some(message),
         }
         None
@@ -412,8 +424,8 @@ struct ActivePool<'a> {
     /// Messages that were printed: many pieces have the same ones on one input.
     printed: HashSet<(Option<Discriminant<Event>>, String)>,
     gpus: usize,
-    sender: Sender<(usize, Output)>,
-    outputs: Receiver<(usize, Output)>,
+    sender: Sender<(usize, ProcessOutput)>,
+    outputs: Receiver<(usize, ProcessOutput)>,
     done: PoolResult,
     /// The progress of processes that have ended well.
     ended: Sum,
@@ -425,16 +437,16 @@ impl ActivePool<'_> {
         let first = self.outputs.recv_timeout(TICK).ok();
         for (run, output) in first.into_iter().chain(self.outputs.try_iter()) {
             let Some(working) = self.working.iter_mut().find(|working| working.run == run) else { continue };
-            if matches!(output, Output::Closed) {
+            if matches!(output, ProcessOutput::Closed) {
                 working.open -= 1;
             }
             let Some(message) = working.reported.receive(output) else { continue };
             let message = message.named(&self.runs[run].file.to_string());
             let key = match &message {
-                Output::Event(
+                ProcessOutput::Event(
                     event @ (Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. }),
                 ) => (Some(discriminant(event)), message.clone()),
-                Output::Line(line) => (None, line.clone()),
+                ProcessOutput::Line(line) => (None, line.clone()),
                 _ => continue,
             };
             if self.printed.insert(key) {
@@ -453,7 +465,7 @@ impl ActivePool<'_> {
     }
 
     /// Takes in the ends of processes.
-    fn collect(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<()> {
+    fn collect(&mut self, waiting: &mut VecDeque<WaitingRun>) -> Result<()> {
         let mut index = 0;
         while index < self.working.len() {
             let working = &mut self.working[index];
@@ -485,7 +497,7 @@ impl ActivePool<'_> {
             if may_succeed && attempt < ATTEMPTS && !self.pool.cancel.is_cancelled() {
                 self.pool.console.note(&format!("{failed}: trying again"));
                 let not_before = Instant::now() + PAUSE;
-                waiting.push_front(Waiting { run, attempt: attempt + 1, not_before, gpu: Some(gpu) });
+                waiting.push_front(WaitingRun { run, attempt: attempt + 1, not_before, gpu: Some(gpu) });
                 continue;
             }
             if attempt > 1 {
@@ -504,11 +516,11 @@ impl ActivePool<'_> {
     }
 
     /// Begins as many as there may be.
-    fn begin(&mut self, waiting: &mut VecDeque<Waiting>) -> Result<()> {
+    fn begin(&mut self, waiting: &mut VecDeque<WaitingRun>) -> Result<()> {
         while self.working.len() < self.pool.jobs {
             let now = Instant::now();
             let Some(index) = waiting.iter().position(|waiting| waiting.not_before <= now) else { break };
-            let Some(Waiting { run, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
+            let Some(WaitingRun { run, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
             // Another attempt takes another GPU; else the one with the fewest processes.
             let load = |gpu: usize| self.working.iter().filter(|working| working.gpu == gpu).count();
             let gpu = (0..self.gpus).min_by_key(|&gpu| (before == Some(gpu), load(gpu))).unwrap_or(0);
@@ -598,16 +610,20 @@ fn own_program() -> Command {
 }
 
 /// Sends the lines of a pipe of this run, and its end.
-fn read_lines<R: Read + Send + 'static>(pipe: Option<R>, run: usize, sender: Sender<(usize, Output)>) -> Result<bool> {
+fn read_lines<R: Read + Send + 'static>(
+    pipe: Option<R>,
+    run: usize,
+    sender: Sender<(usize, ProcessOutput)>,
+) -> Result<bool> {
     let Some(pipe) = pipe else { return Ok(false) };
     let read = move || {
         // Messages of libraries may have names that are no text.
         for line in BufReader::new(pipe).split(b'\n').map_while(|line| line.ok()) {
             let line = String::from_utf8_lossy(&line).into_owned();
-            let output = serde_json::from_str(&line).map_or_else(|_| Output::Line(line), Output::Event);
+            let output = serde_json::from_str(&line).map_or_else(|_| ProcessOutput::Line(line), ProcessOutput::Event);
             let _ = sender.send((run, output));
         }
-        let _ = sender.send((run, Output::Closed));
+        let _ = sender.send((run, ProcessOutput::Closed));
     };
     let thread = Builder::new().name("child output".to_owned()).spawn(read);
     thread.map_err(|error| no_thread(&error))?;
@@ -643,9 +659,9 @@ mod tests {
 
     #[test]
     fn a_message_gets_the_name_of_its_file_once() {
-        let note = |text: &str| Output::Event(Event::Note { message: text.to_owned() });
+        let note = |text: &str| ProcessOutput::Event(Event::Note { message: text.to_owned() });
         let named = |text: &str, file: &str| match note(text).named(file) {
-            Output::Event(Event::Note { message }) => message,
+            ProcessOutput::Event(Event::Note { message }) => message,
             _ => panic!("another event"),
         };
         assert_eq!(named("the video is narrowed", "a.mkv"), "a.mkv: the video is narrowed");

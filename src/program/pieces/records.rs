@@ -1,7 +1,7 @@
 //! Measurements and curves of pieces, put together to what one run writes.
 
 use super::{PieceFolder, files_of_records};
-use crate::sidecar::curves::{CurveFile, CurveWriter, Place};
+use crate::sidecar::curves::{CurveFile, CurveWriter, FramePlace};
 use crate::sidecar::records::Records;
 use crate::sidecar::statistics::{PieceRecord, Recording};
 use anyhow::{Context, Result, ensure};
@@ -57,7 +57,7 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
         let file = CurveFile::from_file(open, &folder.name(&curves))?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
-            let place = Place { frame, seconds: (0.0, 0.0), scene: 0, matrix: None };
+            let place = FramePlace { frame, seconds: (0.0, 0.0), scene: 0, matrix: None };
             writer.write(place, file.format, file.mapping(file.index_at(frame)))?;
         }
     }

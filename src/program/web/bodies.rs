@@ -185,16 +185,16 @@ pub fn kind(name: &Path) -> &'static str {
 }
 
 /// How a file is opened.
-pub type Open = fn(PathBuf) -> std::io::Result<File>;
+pub type OpenFile = fn(PathBuf) -> std::io::Result<File>;
 
 /// A file, or the part of it that the request asks for.
-pub async fn file(file: (PathBuf, Open), method: &Method, headers: &HeaderMap) -> Response<Body> {
+pub async fn file(file: (PathBuf, OpenFile), method: &Method, headers: &HeaderMap) -> Response<Body> {
     file_with_end(file, method, headers, || ()).await
 }
 
 /// As [`file()`]; `ended` is called when all of it has been sent as one: who takes a part may never take the rest.
 pub async fn file_with_end(
-    (file, open): (PathBuf, Open),
+    (file, open): (PathBuf, OpenFile),
     method: &Method,
     headers: &HeaderMap,
     ended: impl FnOnce() + Send + 'static,

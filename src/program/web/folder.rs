@@ -48,7 +48,7 @@ struct Known {
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FileKind {
     Folder,
     Film,
     Picture,
@@ -59,7 +59,7 @@ pub enum Kind {
 pub struct Entry {
     pub number: usize,
     pub name: String,
-    pub kind: Kind,
+    pub kind: FileKind,
     pub bytes: u64,
     /// Seconds since 1970.
     modified: u64,
@@ -148,9 +148,9 @@ impl Shelf {
     ///
     /// # Errors
     /// When there is none, or it names other files, which would be read, too.
-    pub fn file(&self, number: usize) -> Result<(InputOptions, Kind)> {
+    pub fn file(&self, number: usize) -> Result<(InputOptions, FileKind)> {
         let path = self.path(number)?;
-        let kind = kind_of(&path).filter(|kind| *kind != Kind::Folder).context("this is no film or picture")?;
+        let kind = kind_of(&path).filter(|kind| *kind != FileKind::Folder).context("this is no film or picture")?;
         Ok((self.input(&path)?, kind))
     }
 
@@ -173,9 +173,9 @@ impl Shelf {
             number: self.number(&path.canonicalize().ok()?)?,
             name: Name::from(path.file_name()?).to_string(),
             kind,
-            bytes: if kind == Kind::Folder { 0 } else { found.len() },
+            bytes: if kind == FileKind::Folder { 0 } else { found.len() },
             modified: modified(&found),
-            made: kind != Kind::Folder && is_result(path),
+            made: kind != FileKind::Folder && is_result(path),
         })
     }
 
@@ -219,13 +219,13 @@ impl Shelf {
 }
 
 /// What it is, by its name; `None` of what is not shown.
-fn kind_of(path: &Path) -> Option<Kind> {
+fn kind_of(path: &Path) -> Option<FileKind> {
     let found = path.metadata().ok()?;
     match () {
-        () if found.is_dir() => Some(Kind::Folder),
+        () if found.is_dir() => Some(FileKind::Folder),
         () if !found.is_file() => None,
-        () if is_video_name(path) => Some(Kind::Film),
-        () if is_image_name(path) => Some(Kind::Picture),
+        () if is_video_name(path) => Some(FileKind::Film),
+        () if is_image_name(path) => Some(FileKind::Picture),
         () => None,
     }
 }

@@ -149,7 +149,7 @@ impl Drop for Admitted {
 /// What can be changed of a source while it runs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct SourceChange {
     /// A look, by its name.
     look: Option<String>,
     /// Share of the equalization, 0 to 1.
@@ -160,7 +160,7 @@ pub struct Change {
 
 /// The state of a source.
 #[derive(Serialize)]
-pub struct State {
+pub struct SourceState {
     pub source: usize,
     pub name: String,
     pub width: usize,
@@ -182,13 +182,13 @@ pub struct State {
 }
 
 /// What is changed by hand.
-struct Chosen {
+struct ManualChoice {
     /// What settings are made for.
     input: Input,
     equalize: EqualizeOptions,
 }
 
-impl Chosen {
+impl ManualChoice {
     /// The share that `settings` are applied with, by the scale of `--strength`.
     fn strength(&self, settings: &Settings) -> f64 {
         let options = &self.equalize.options;
@@ -207,7 +207,7 @@ pub struct Viewed {
     name: String,
     /// Columns and rows of its pictures.
     size: (usize, usize),
-    chosen: Mutex<Chosen>,
+    chosen: Mutex<ManualChoice>,
     settings: SharedSettings,
     notices: Notices,
     progress: Arc<Progress>,
@@ -256,7 +256,7 @@ impl Viewed {
             number,
             name,
             size: input.picture.map_or((0, 0), |(_, size)| size),
-            chosen: Mutex::new(Chosen { input: input.clone(), equalize: equalize.clone() }),
+            chosen: Mutex::new(ManualChoice { input: input.clone(), equalize: equalize.clone() }),
             settings: settings.clone(),
             notices: notices.clone(),
             progress: progress.clone(),
@@ -287,7 +287,7 @@ impl Viewed {
     }
 
     /// Its state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SourceState {
         let chosen = lock(&self.chosen);
         let (look, strength) = (chosen.equalize.options.look.to_string(), chosen.strength(&self.settings.get()));
         drop(chosen);
@@ -297,7 +297,7 @@ impl Viewed {
         let span =
             times.front().zip(times.back()).map_or(0.0, |(first, last)| last.duration_since(*first).as_secs_f64());
         let fps = if span > 0.0 && no_signal.is_none() { (times.len() - 1) as f64 / span } else { 0.0 };
-        State {
+        SourceState {
             source: self.number,
             name: self.name.clone(),
             width,
@@ -327,7 +327,7 @@ impl Viewed {
     /// # Errors
     /// When there is no such look, look or strength change nothing of it or do not go with its options, the strength is
     /// out of range, or it is not recorded.
-    pub fn change(&self, change: &Change) -> Result<()> {
+    pub fn change(&self, change: &SourceChange) -> Result<()> {
         let mut chosen = lock(&self.chosen);
         let mut equalize = chosen.equalize.clone();
         if let Some(name) = &change.look {

@@ -3,7 +3,7 @@
 use super::hub::lock;
 use super::uploads::Uploads;
 use crate::options::{Chosen, StderrOptions};
-use crate::pieces::{Output, ProcessPool};
+use crate::pieces::{ProcessOutput, ProcessPool};
 use crate::report::{Console, Event, ProgressRecord, ResultRecord};
 use anyhow::{Context, Result, ensure};
 use histeq_media::pipeline::{Cancel, Outcome};
@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// Where a file is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum JobState {
     Waiting,
     Working,
     Done,
@@ -38,9 +38,9 @@ enum State {
     Cancelled,
 }
 
-impl State {
+impl JobState {
     fn has_ended(self) -> bool {
-        !matches!(self, State::Waiting | State::Working)
+        !matches!(self, JobState::Waiting | JobState::Working)
     }
 }
 
@@ -54,7 +54,7 @@ pub struct Order {
 }
 
 /// A file that is made, waits for that, or has been made.
-struct Job {
+struct QueuedJob {
     number: usize,
     order: Order,
     name: String,
@@ -63,7 +63,7 @@ struct Job {
     output: Name,
     /// The commands that do the same: with places, and without.
     commands: [String; 2],
-    state: State,
+    state: JobState,
     progress: ProgressRecord,
     result: ResultRecord,
     warnings: Vec<String>,
@@ -72,15 +72,15 @@ struct Job {
 }
 
 #[derive(Default)]
-struct Listed {
-    jobs: Vec<Job>,
+struct JobList {
+    jobs: Vec<QueuedJob>,
     next: usize,
     is_paused: bool,
 }
 
 /// The queue, and what works on it.
 pub struct Queue {
-    listed: Mutex<Listed>,
+    listed: Mutex<JobList>,
     /// The options of all runs.
     common: Vec<OsString>,
     uploads: Arc<Uploads>,
@@ -134,7 +134,7 @@ impl Queue {
         let input = Name::from(&order.input);
         let mut planned = order.chosen.plan(&input, &self.common).map_err(anyhow::Error::msg)?;
         let mut listed = lock(&self.listed);
-        let waiting = listed.jobs.iter().filter(|job| job.state == State::Waiting).count();
+        let waiting = listed.jobs.iter().filter(|job| job.state == JobState::Waiting).count();
         ensure!(waiting < MAX_WAITING, "{MAX_WAITING} files wait already");
         let is_taken = |path: &Path| {
             let is_promised = listed.jobs.iter().any(|job| !job.state.has_ended() && job.output.path() == path);
@@ -151,14 +151,14 @@ impl Queue {
         }
         listed.next += 1;
         let number = listed.next;
-        listed.jobs.push(Job {
+        listed.jobs.push(QueuedJob {
             number,
             name: Name::from(order.input.file_name().unwrap_or_default()).to_string(),
             order,
             options: self.common.iter().cloned().chain(planned.options).collect(),
             output: planned.output,
             commands,
-            state: State::Waiting,
+            state: JobState::Waiting,
             progress: ProgressRecord::default(),
             result: ResultRecord::default(),
             warnings: Vec::new(),
@@ -173,7 +173,7 @@ impl Queue {
     /// # Errors
     /// When there is no such job, or it cannot be made.
     pub fn again(&self, number: usize, check: impl FnOnce(usize) -> Result<()>) -> Result<usize> {
-        let order = self.find(number, |Job { order: Order { entry, input, chosen }, .. }| Order {
+        let order = self.find(number, |QueuedJob { order: Order { entry, input, chosen }, .. }| Order {
             entry: *entry,
             input: input.clone(),
             chosen: chosen.clone(),
@@ -197,15 +197,15 @@ impl Queue {
         let job = listed.jobs.iter_mut().find(|job| job.number == number).context(NO_JOB)?;
         ensure!(!job.state.has_ended(), "{}: it has ended", job.name);
         job.cancel.cancel();
-        if job.state == State::Waiting {
-            job.state = State::Cancelled;
+        if job.state == JobState::Waiting {
+            job.state = JobState::Cancelled;
         }
         Ok(())
     }
 
     /// How many more files may wait.
     pub fn room(&self) -> usize {
-        MAX_WAITING - lock(&self.listed).jobs.iter().filter(|job| job.state == State::Waiting).count()
+        MAX_WAITING - lock(&self.listed).jobs.iter().filter(|job| job.state == JobState::Waiting).count()
     }
 
     /// The original and the result of a job that is done.
@@ -214,7 +214,7 @@ impl Queue {
     /// When it is not done, or one of them is not there any more.
     pub fn result(&self, number: usize) -> Result<(PathBuf, PathBuf)> {
         let done = self.find(number, |job| {
-            (job.state == State::Done).then(|| (job.order.input.clone(), job.output.path().to_owned()))
+            (job.state == JobState::Done).then(|| (job.order.input.clone(), job.output.path().to_owned()))
         });
         let (input, output) = done.context(NO_JOB)?.context("it is not done")?;
         check_there(&input)?;
@@ -222,11 +222,11 @@ impl Queue {
         Ok((input, output))
     }
 
-    fn find<T>(&self, number: usize, read: impl FnOnce(&Job) -> T) -> Option<T> {
+    fn find<T>(&self, number: usize, read: impl FnOnce(&QueuedJob) -> T) -> Option<T> {
         lock(&self.listed).jobs.iter().find(|job| job.number == number).map(read)
     }
 
-    fn update(&self, number: usize, change: impl FnOnce(&mut Job)) {
+    fn update(&self, number: usize, change: impl FnOnce(&mut QueuedJob)) {
         if let Some(job) = lock(&self.listed).jobs.iter_mut().find(|job| job.number == number) {
             change(job);
         }
@@ -236,8 +236,8 @@ impl Queue {
     fn take(&self) -> Option<usize> {
         let mut listed = lock(&self.listed);
         let is_paused = listed.is_paused;
-        let next = listed.jobs.iter_mut().find(|job| job.state == State::Waiting && !is_paused)?;
-        next.state = State::Working;
+        let next = listed.jobs.iter_mut().find(|job| job.state == JobState::Waiting && !is_paused)?;
+        next.state = JobState::Working;
         Some(next.number)
     }
 
@@ -265,8 +265,8 @@ impl Queue {
         // It may have waited for long, and its place be another one by now.
         let answer = check_there(input.path()).and_then(|()| {
             pool.run_one_watched(&arguments, &input.to_string(), |said| match said {
-                Output::Event(Event::Progress(progress)) => self.update(number, |job| job.progress = progress),
-                Output::Event(Event::Warning { message, .. }) => self.update(number, |job| {
+                ProcessOutput::Event(Event::Progress(progress)) => self.update(number, |job| job.progress = progress),
+                ProcessOutput::Event(Event::Warning { message, .. }) => self.update(number, |job| {
                     if job.warnings.len() < MAX_WARNINGS {
                         job.warnings.push(without_place(&message));
                     }
@@ -275,12 +275,12 @@ impl Queue {
             })
         });
         let (state, result, error) = match answer {
-            Ok(answer) if answer.outcome == Outcome::Complete => (State::Done, answer.result, None),
-            Ok(answer) => (State::Cancelled, answer.result, None),
-            Err(error) => (State::Failed, ResultRecord::default(), Some(without_place(&format!("{error:#}")))),
+            Ok(answer) if answer.outcome == Outcome::Complete => (JobState::Done, answer.result, None),
+            Ok(answer) => (JobState::Cancelled, answer.result, None),
+            Err(error) => (JobState::Failed, ResultRecord::default(), Some(without_place(&format!("{error:#}")))),
         };
         match (state, &error) {
-            (State::Done, _) => console.info(&format!("{name} -> {output}")),
+            (JobState::Done, _) => console.info(&format!("{name} -> {output}")),
             (_, Some(error)) => console.note(&format!("{name}: failed: {error}")),
             _ => {
                 let kept =
@@ -288,7 +288,7 @@ impl Queue {
                 console.info(&format!("{name}: interrupted -> {kept}"));
             }
         }
-        if self.uploads.has(input.path()) && state == State::Done {
+        if self.uploads.has(input.path()) && state == JobState::Done {
             self.uploads.made(output.path().to_owned());
         }
         self.update(number, |job| (job.state, job.result, job.error) = (state, result, error));
@@ -311,7 +311,7 @@ fn check_there(file: &Path) -> Result<()> {
 
 const NO_JOB: &str = "there is no such job";
 
-impl Job {
+impl QueuedJob {
     fn told(&self, with_place: bool, uploads: &Uploads) -> Value {
         let last = |name: &str| Path::new(name).file_name().map(|name| Name::from(name).to_string());
         let is_given = uploads.has(&self.order.input);
@@ -321,7 +321,7 @@ impl Job {
             Some(pass) => 50.0 * f64::from(pass.saturating_sub(1).min(1)) + percent / 2.0,
             None => percent,
         });
-        let kept = self.result.outputs.first().filter(|_| self.state != State::Done);
+        let kept = self.result.outputs.first().filter(|_| self.state != JobState::Done);
         json!({
             "number": self.number,
             "file": self.order.entry,

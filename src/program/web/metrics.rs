@@ -1,13 +1,13 @@
 //! The states of all sources, in the text format of Prometheus.
 
-use super::hub::{Hub, State};
+use super::hub::{Hub, SourceState};
 use std::fmt::Write as _;
 
 /// The type of that text.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4";
 
 /// A value of a source.
-type Value = fn(&State) -> Option<f64>;
+type Value = fn(&SourceState) -> Option<f64>;
 
 /// Name, type, what it is, and how it is had.
 const METRICS: &[(&str, &str, &str, Value)] = &[
@@ -32,7 +32,7 @@ const METRICS: &[(&str, &str, &str, Value)] = &[
 
 /// The text.
 pub fn text(hub: &Hub) -> String {
-    let states: Vec<State> = hub.sources().iter().map(|source| source.state()).collect();
+    let states: Vec<SourceState> = hub.sources().iter().map(|source| source.state()).collect();
     let mut text = String::new();
     for (name, kind, about, value) in METRICS {
         let _ = writeln!(text, "# HELP {name} {about}\n# TYPE {name} {kind}");

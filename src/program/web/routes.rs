@@ -2,7 +2,7 @@
 
 use super::access::{Access, Refusal};
 use super::bodies::{self, Gone, Of};
-use super::hub::{Admitted, Change, Hub, Viewed};
+use super::hub::{Admitted, Hub, SourceChange, Viewed};
 use super::metrics;
 use super::viewed_file::{Asked, AskedPart, ViewedFile};
 use super::work;
@@ -268,7 +268,7 @@ pub fn value_of<'a>(query: &'a str, name: &str) -> Option<&'a str> {
 
 /// Changes a source as the body of the request says.
 async fn change(source: &Viewed, request: Request<Incoming>) -> Response<Body> {
-    match json_of::<Change>(request).await.map(|change| source.change(&change)) {
+    match json_of::<SourceChange>(request).await.map(|change| source.change(&change)) {
         Ok(Ok(())) => json_body(&json!(source.state())),
         Ok(Err(wrong)) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
         Err(wrong) => wrong,

@@ -76,9 +76,9 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
 }
 
 /// The place of a connection. A viewer keeps it when HTTP has ended on its connection.
-type Place = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
+type ConnectionPermits = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
 
-async fn serve(connection: TcpStream, routes: Arc<Routes>, place: Place) {
+async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPermits) {
     // Pictures go out one by one.
     let _ = connection.set_nodelay(true);
     // The system closes it when the other side takes nothing for this long, whatever is being sent.
@@ -98,7 +98,7 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>, place: Place) {
         .await;
 }
 
-async fn answer(mut request: Request<Incoming>, routes: &Routes, place: Place) -> Response<Body> {
+async fn answer(mut request: Request<Incoming>, routes: &Routes, place: ConnectionPermits) -> Response<Body> {
     let watched = match routes.watched(&request) {
         Some(Ok(watched)) => watched,
         Some(Err(wrong)) => return refuse(wrong),

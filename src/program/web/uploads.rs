@@ -78,11 +78,11 @@ const BEGINNINGS: [(usize, &[u8]); 29] = [
 pub struct Uploads {
     /// The most bytes of all of them.
     pub most: u64,
-    state: Mutex<State>,
+    state: Mutex<UploadState>,
 }
 
 #[derive(Default)]
-struct State {
+struct UploadState {
     folder: Option<TempDir>,
     /// Bytes that are there, or are coming.
     bytes: u64,

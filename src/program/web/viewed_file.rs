@@ -99,17 +99,17 @@ type Pair = Arc<[Frame; 2]>;
 struct Plain(&'static str);
 
 /// A request that waits, as long as this lives.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitingRequest<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingRequest<'a> {
     /// Counts it, and says how many waited before.
     fn new(count: &'a AtomicUsize) -> (Self, usize) {
         let before = count.fetch_add(1, Ordering::SeqCst);
-        (Waiting(count), before)
+        (WaitingRequest(count), before)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -222,14 +222,14 @@ impl ViewedFile {
     /// # Errors
     /// When too many wait.
     pub async fn place(&self) -> Result<SemaphorePermit<'static>> {
-        let (_waits, before) = Waiting::new(&self.waiting);
+        let (_waits, before) = WaitingRequest::new(&self.waiting);
         ensure!(before < MAX_WAITING, Plain("too much is asked for at once"));
         Ok(MAKERS.acquire().await?)
     }
 
     /// Waits until nothing else is being made, on a thread: for those that have a place.
     fn turn(&self, gone: &Gone) -> Result<MutexGuard<'_, Last>> {
-        let waits = Waiting::new(&self.waiting);
+        let waits = WaitingRequest::new(&self.waiting);
         let last = lock(&self.last);
         drop(waits);
         ensure!(!gone.is_so(), Plain(LEFT));

@@ -82,7 +82,7 @@ struct Pause {
 /// What is to happen to a job.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Change {
+enum JobChange {
     Cancel,
     Again,
     /// Its folder, on the screen of this machine.
@@ -187,11 +187,11 @@ impl Work {
         orders.into_iter().map(|order| self.queue.add(order)).collect()
     }
 
-    fn change(&self, job: usize, change: &Change, is_local: bool) -> Result<()> {
+    fn change(&self, job: usize, change: &JobChange, is_local: bool) -> Result<()> {
         match change {
-            Change::Cancel => self.queue.cancel(job),
-            Change::Again => self.queue.again(job, |entry| self.shelf.file(entry).map(drop)).map(drop),
-            Change::Show => {
+            JobChange::Cancel => self.queue.cancel(job),
+            JobChange::Again => self.queue.again(job, |entry| self.shelf.file(entry).map(drop)).map(drop),
+            JobChange::Show => {
                 ensure!(self.has_desktop && is_local, "this machine has no desktop to show it on");
                 let (_, output) = self.queue.result(job)?;
                 open_on_desktop(output.parent().unwrap_or(Path::new("/")))

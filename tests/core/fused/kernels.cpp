@@ -49,9 +49,9 @@ struct Memory {
     }
 };
 
-static Levels levels() {
+static BlendedLevels levels() {
     unsigned lo = number(), hi = number();
-    return Levels{lo, hi, number()};
+    return BlendedLevels{lo, hi, number()};
 }
 
 static size_t entries(unsigned codes) { return codes / SECTOR * SECTOR_PITCH; }
@@ -59,7 +59,7 @@ static size_t entries(unsigned codes) { return codes / SECTOR * SECTOR_PITCH; }
 // b threads team teams share kept lo hi strength count pixels samples... : planes of a batch.
 static void batch() {
     unsigned threads = number(), team = number(), teams = number(), share = number(), kept = number();
-    Levels range = levels();
+    BlendedLevels range = levels();
     unsigned count = number(), pixels = number();
     std::vector<Memory<unsigned char>> memory;
     for (unsigned i = 0; i < count; ++i) memory.emplace_back(pixels);
@@ -78,11 +78,11 @@ static void batch() {
 }
 
 template <typename S>
-using Kernel = void (*)(Plane, Samples, Levels, unsigned*, unsigned*);
+using Kernel = void (*)(Plane, Samples, BlendedLevels, unsigned*, unsigned*);
 template <typename S>
-using ModifiedAhead = void (*)(Plane, Plane, Samples, Levels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*,
+using ModifiedAhead = void (*)(Plane, Plane, Samples, BlendedLevels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*,
                                unsigned*, unsigned*, Sum*, unsigned short*, unsigned);
-using Modified = void (*)(Plane, Samples, Levels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*, unsigned*,
+using Modified = void (*)(Plane, Samples, BlendedLevels, Modifiers, WindowUpdate, PiecewiseLine, unsigned*, unsigned*,
                           unsigned*, Sum*, unsigned);
 
 // ... KIND blocks threads share kept shift swapped lo hi strength pixels samples... : one plane; n as it is, l by the
@@ -94,7 +94,7 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
     unsigned blocks = number(), threads = number(), share = number(), kept = number(), codes = 1u << depth;
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
-    Levels range = levels();
+    BlendedLevels range = levels();
     samples.pixels = number();
     samples.max = codes - 1;
     Memory<S> memory(samples.pixels);
@@ -126,11 +126,11 @@ static void plane(unsigned depth, unsigned log2_copies, Kernel<S> plain, Kernel<
 
 // h bytes blocks threads log2_copies shift swapped lo hi max pixels samples... : the counts of a plane.
 template <typename S>
-static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, unsigned, unsigned, unsigned)) {
+static void histogram(void (*kernel)(const uint4*, Samples, BlendedLevels, unsigned*, unsigned, unsigned, unsigned)) {
     unsigned blocks = number(), threads = number(), log2_copies = number();
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
-    Levels range = levels();
+    BlendedLevels range = levels();
     samples.max = number(), samples.pixels = number();
     Memory<S> memory(samples.pixels);
     unsigned codes = samples.max + 1u, log2_codes = static_cast<unsigned>(__builtin_ctz(codes));
@@ -144,10 +144,10 @@ static void histogram(void (*kernel)(const uint4*, Samples, Levels, unsigned*, u
 // t bytes threads log2_copies lo hi max columns rows width height picture_width picture_height bins bin_multiplier
 // samples... : the bins of all tiles.
 template <typename S>
-static void tile_histogram(void (*kernel)(const uint4*, Samples, Levels, Tiles, unsigned*, unsigned)) {
+static void tile_histogram(void (*kernel)(const uint4*, Samples, BlendedLevels, Tiles, unsigned*, unsigned)) {
     unsigned threads = number(), log2_copies = number();
     Samples samples = {};
-    Levels range = {number(), 0u, 256u};
+    BlendedLevels range = {number(), 0u, 256u};
     range.hi = number();
     samples.max = number();
     Tiles tiles = {};
@@ -177,7 +177,7 @@ static T structure() {
 
 // What a frame of a video comes with.
 struct Order {
-    Levels levels;
+    BlendedLevels levels;
     Modifiers modifiers;
     WindowUpdate turn;
     PiecewiseLine line;
@@ -312,8 +312,8 @@ static void curves_of_tiles() {
 // x bytes threads shift swapped codes tiles place inverse pixels curve_threads levels modifiers turn line, then the
 // counts of all tiles, 1 and how detail is brought out, or 0, and samples: what the samples become.
 template <typename S>
-static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned,
-                                    Inverse)) {
+static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, BlendedLevels, Tiles, const unsigned short*,
+                                    unsigned, Inverse)) {
     unsigned threads = number();
     Samples samples = {};
     samples.shift = number(), samples.swapped = number();
@@ -354,14 +354,14 @@ static void tile_map(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles
 // What the curves of a veil come of.
 struct UnderVeil {
     unsigned log2_codes;
-    Levels levels;
+    BlendedLevels levels;
     Veil veil;
     ToneCurve curve;
     std::vector<unsigned short> curves;
 
     UnderVeil()
         : log2_codes(number()),
-          levels(structure<Levels>()),
+          levels(structure<BlendedLevels>()),
           veil(structure<Veil>()),
           curve(structure<ToneCurve>()),
           curves(REGIONS * REGIONS << log2_codes) {}
@@ -383,7 +383,7 @@ static void curves_of_veil() {
 // w bytes threads shift swapped tiles place inverse pixels log2_codes levels veil curve samples... : a plane under a
 // veil.
 template <typename S>
-static void unveil(void (*kernel)(const uint4*, uint4*, Samples, Levels, Tiles, const unsigned short*, unsigned,
+static void unveil(void (*kernel)(const uint4*, uint4*, Samples, BlendedLevels, Tiles, const unsigned short*, unsigned,
                                   Inverse)) {
     unsigned threads = number();
     Samples samples = {};
@@ -414,7 +414,7 @@ static void colour() {
     if (std::scanf(" %c", &kind) != 1) fail("a kind is missing");
     unsigned components = number(), planar = number(), plane_vectors = number();
     Samples samples = structure<Samples>();
-    Levels range = structure<Levels>();
+    BlendedLevels range = structure<BlendedLevels>();
     ChromaPlaces places = structure<ChromaPlaces>();
     Colours colours = structure<Colours>();
     Gains gains = structure<Gains>();

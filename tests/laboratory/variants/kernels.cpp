@@ -159,7 +159,7 @@ static void histogram(char variant) {
     Dim grid = dim(), block = dim();
     Area where = area();
     unsigned lo = number(), hi = number();
-    Levels levels = {lo, hi, 256};
+    BlendedLevels levels = {lo, hi, 256};
     Counting how;
     how.codes = number(), how.window = number(), how.log2_copies = number(), how.run = number();
     unsigned samples = number();
@@ -244,7 +244,7 @@ static void curve() {
     unsigned first = number(), total = number(), count = number();
     std::vector<unsigned> cdf = numbers<unsigned>(count);
     std::vector<unsigned short> lut(count);
-    Levels levels = {0, count - 1, 256};
+    BlendedLevels levels = {0, count - 1, 256};
     const unsigned* sums = cdf.data();
     run(Dim{(count + 255) / 256, 1, 1}, Dim{256, 1, 1}, nothing, 0, [&] {
         if (formula == 'x') curves::curve_exact(sums, &first, count, levels, lut.data());
@@ -272,7 +272,7 @@ static void curve() {
 // t threads lo hi strength codes counts... : our own scan, and what it leaves of the counts that it empties.
 static void tuned_curve() {
     unsigned threads = number(), lo = number(), hi = number(), strength = number(), codes = number();
-    Levels levels = {lo, hi, strength};
+    BlendedLevels levels = {lo, hi, strength};
     std::vector<unsigned> counts = numbers<unsigned>(codes), cleared(codes, 1u);
     std::vector<unsigned short> lut(codes);
     Dim grid = {codes / 4 / threads, 1, 1}, block = {threads, 1, 1};

@@ -8,7 +8,7 @@ use histeq::equalize::{EqualizeStage, Equalized, Executor, Work};
 use histeq::frame::{Frame, PixelFormat};
 use histeq::spec::{Remembered, Settings};
 use histeq_media::pipeline::live::{
-    DropOldestQueue, Latency, LiveParts, LiveSummary, Output, QueuePolicy, SharedSettings, WarmUp, run,
+    DropOldestQueue, Latency, LiveOutput, LiveParts, LiveSummary, QueuePolicy, SharedSettings, WarmUp, run,
 };
 use histeq_media::pipeline::{Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
 use histeq_media::sys::Name;
@@ -112,7 +112,7 @@ fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let interval = Duration::from_millis(15);
     let source = Paced { left: film.frames, interval, token: Arc::new(()), most_alive: most_alive.clone() };
     let sink = Box::new(Slow { time: film.write, fault: film.fault, written: written.clone() });
-    let output = Output { name: "slow".into(), sink, queue_policy: film.queue_policy };
+    let output = LiveOutput { name: "slow".into(), sink, queue_policy: film.queue_policy };
     let lazy = Lazy(Reference::default(), [film.first; 3], film.equalize);
     let cast = LiveParts {
         microphone: None,

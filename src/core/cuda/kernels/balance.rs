@@ -3,7 +3,7 @@
 
 use super::chroma::config;
 use super::{RgbVariants, Widths, luma_vectors, plane_vectors};
-use crate::cuda::arguments::{Balance, BalanceOfYuv, ChromaPlaces, Colours, Levels, Samples, Weights};
+use crate::cuda::arguments::{Balance, BalanceOfYuv, BlendedLevels, ChromaPlaces, Colours, Samples, Weights};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
@@ -34,7 +34,7 @@ impl BalanceLauncher {
             return Ok(true);
         }
         let Some(places) = layout.chroma else { return Ok(false) };
-        let levels = Levels::new(task.levels, Strength::FULL);
+        let levels = BlendedLevels::new(task.levels, Strength::FULL);
         let (colours, balance) = (Colours::new(task), BalanceOfYuv::new(balance, task));
         for places in ChromaPlaces::for_fields(places, layout.size, task.is_interlaced) {
             let mut launch = self.stored.kernel(&layout).on(&stream);

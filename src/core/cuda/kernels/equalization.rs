@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
-use crate::cuda::arguments::{Levels, Modifiers, PiecewiseLine};
+use crate::cuda::arguments::{BlendedLevels, Modifiers, PiecewiseLine};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
@@ -29,7 +29,7 @@ impl EqualizationLauncher {
         let tuning::EqualizationTuning { blocks, threads, spread } = tuning::equalization(codes, multiprocessors);
         let config = grid(blocks, threads);
         let tone = task.tone();
-        let (codes, levels) = (codes as u32, Levels::new(task.levels, tone.strength));
+        let (codes, levels) = (codes as u32, BlendedLevels::new(task.levels, tone.strength));
         let (modifiers, line) = (Modifiers::new(task, frames), PiecewiseLine::new(&tone.line));
         let stream = picture.stream().clone();
         let kept =

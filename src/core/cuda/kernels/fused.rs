@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{NULL, VECTOR, compiled, grid, luma_vectors, most_shared};
-use crate::cuda::arguments::{Levels, MOST_PLANES, Modifiers, PiecewiseLine, Plane, Planes, Samples};
+use crate::cuda::arguments::{BlendedLevels, MOST_PLANES, Modifiers, PiecewiseLine, Plane, Planes, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::{History, Totals};
 use crate::cuda::launch::Kernel;
@@ -145,7 +145,7 @@ impl FusedLauncher {
         let older = Plane { from: older, to: older, share, kept };
         let (samples, is_settled) = (Samples::new(&layout), u32::from(settled));
         let tone = task.tone();
-        let levels = Levels::new(task.levels, tone.strength);
+        let levels = BlendedLevels::new(task.levels, tone.strength);
         let modified = if is_plain {
             None
         } else {
@@ -218,7 +218,7 @@ impl FusedLauncher {
         let table = (layout.codes() as u32 * 4) << self.variants[0].row.log2_copies;
         let (kept, bytes) = self.rounds_kept(share, BlockShape { threads: shape.threads, blocks: shape.blocks }, table);
         let teams = shape.teams;
-        let (samples, levels) = (Samples::new(&layout), Levels::new(task.levels, task.tone().strength));
+        let (samples, levels) = (Samples::new(&layout), BlendedLevels::new(task.levels, task.tone().strength));
         let entries = teams as usize * 3 * Totals::entries(layout.codes());
         for pictures in pictures.chunks_mut(MOST_PLANES) {
             let mut planes = Planes { of: [0; MOST_PLANES] };

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{Load, LumaVariants, compiled, luma_vectors, most_shared};
-use crate::cuda::arguments::{Levels, Region, Samples};
+use crate::cuda::arguments::{BlendedLevels, Region, Samples};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
@@ -45,7 +45,7 @@ impl HistogramLauncher {
             Some(luma) => (luma, Samples::for_luminance(layout)),
             None => (&picture.pixels, Samples::new(layout)),
         };
-        let levels = Levels::new(task.levels, task.parameters.strength);
+        let levels = BlendedLevels::new(task.levels, task.parameters.strength);
         let region = Region::new(task.counted, layout);
         let is_whole = task.is_whole(layout);
         let mut launch = match is_whole {

@@ -59,7 +59,7 @@ impl MergeLauncher {
         }
         let mut launch = self.steady.on(stream);
         launch.arg(plane).arg(moved).arg(&steady);
-        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
+        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with margins, and of
         // a field with a word for each block, which are used on this stream alone; and of a count.
         unsafe { launch.launch(threads_for(tiles)) }.doing("launching merge_steady")?;
         let blocks = (tiles.div_ceil(TILES) as u32).min(2 * multiprocessors);
@@ -84,7 +84,7 @@ impl MergeLauncher {
         let into = tiles.address();
         let mut launch = if references.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
         launch.arg(plane).arg(references).arg(noise).arg(&into);
-        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with room around them and of
+        // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with margins, and of
         // fields with a word for each block, and there is room for all tiles. All are used on this stream alone.
         unsafe { launch.launch(threads_for(count * THREADS)) }.doing("launching merge_tiles")
     }

@@ -85,7 +85,7 @@ impl MotionLauncher {
         let mut launch = self.search.on(stream);
         launch.arg(&a).arg(&b).arg(&width).arg(&height).arg(&field).arg(&columns).arg(&rows);
         launch.arg(&kind).arg(&calm).arg(&reach).arg(&finest).arg(&into);
-        // SAFETY: the arguments are those of the kernel: sheets have room around them, and fields a word for each
+        // SAFETY: the arguments are those of the kernel: sheets have margins around them, and fields a word for each
         // block. They are used on this stream alone.
         unsafe { launch.launch(threads_for(target.blocks() * LANES)) }.doing("launching motion_search")
     }

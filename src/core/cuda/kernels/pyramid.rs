@@ -42,7 +42,7 @@ impl PyramidLauncher {
         let (width, height) = (origin.width as u32, origin.height as u32);
         let mut launch = kernel.on(stream);
         launch.arg(&source).arg(&target).arg(&width).arg(&height);
-        // SAFETY: the arguments are those of the kernel, and the sheets have the room around them that it reads and
+        // SAFETY: the arguments are those of the kernel, and the sheets have the margins around them that it reads and
         // writes. They are used on this stream alone.
         unsafe { launch.launch(threads_for(destination.samples())) }.doing("launching pyramid")
     }

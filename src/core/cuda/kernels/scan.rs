@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
-use crate::cuda::arguments::Levels;
+use crate::cuda::arguments::BlendedLevels;
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::cuda::picture::DevicePicture;
@@ -58,7 +58,7 @@ impl ScanLauncher {
         levels: spec::Levels,
         strength: spec::Strength,
     ) -> Result<(), Error> {
-        let levels = Levels::new(levels, strength);
+        let levels = BlendedLevels::new(levels, strength);
         let stream = picture.stream().clone();
         let mut launch = self.scan.on(&stream);
         launch.arg(&picture.counts).arg(&mut picture.emptied).arg(&levels);

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
-use crate::cuda::arguments::{Detail, Levels, Modifiers, PiecewiseLine, Tiles};
+use crate::cuda::arguments::{BlendedLevels, Detail, Modifiers, PiecewiseLine, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::history::History;
 use crate::cuda::launch::Kernel;
@@ -32,7 +32,7 @@ impl TileCurvesLauncher {
         let shared_mem_bytes = 8 * local.bins.next_multiple_of(4) as u32;
         let config = LaunchConfig { shared_mem_bytes, ..grid(local.tiles.count() as u32, threads) };
         let codes = layout.codes() as u32;
-        let levels = Levels::new(task.levels, task.parameters.strength);
+        let levels = BlendedLevels::new(task.levels, task.parameters.strength);
         let (modifiers, tiles) =
             (Modifiers::new(task, frames), Tiles::new(&local.tiles, local.bins, task.levels, &layout));
         let place = local.place as u32;
@@ -61,7 +61,7 @@ impl TileCurvesLauncher {
         let local = picture.local.as_ref().expect("buffers for tiles");
         let count = local.tiles.count();
         assert_eq!((local.place.has_steps(), bytes.len()), (true, 2 * count * layout.codes()));
-        let (codes, levels) = (layout.codes() as u32, Levels::new(task.levels, task.parameters.strength));
+        let (codes, levels) = (layout.codes() as u32, BlendedLevels::new(task.levels, task.parameters.strength));
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
         let config = grid(count as u32, 1024);
         let target = picture.pixels.slice(bytes);

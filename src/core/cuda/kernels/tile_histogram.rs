@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::LumaVariants;
-use crate::cuda::arguments::{Levels, Samples, Tiles};
+use crate::cuda::arguments::{BlendedLevels, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::picture::DevicePicture;
 use crate::cuda::task::Task;
@@ -35,7 +35,7 @@ impl TileHistogramLauncher {
             block_dim: (threads, 1, 1),
             shared_mem_bytes: (layout.codes().min(tuning::MAX_TILE_COUNTERS) as u32 * 4) << log2_copies,
         };
-        let levels = Levels::new(task.levels, task.parameters.strength);
+        let levels = BlendedLevels::new(task.levels, task.parameters.strength);
         let tiles = Tiles::new(&local.tiles, local.bins, task.levels, &layout);
         let mut launch = self.variants.kernel(&layout).on(&stream);
         launch.arg(plane).arg(&samples).arg(&levels).arg(&tiles).arg(&mut local.counts);

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{Load, LumaVariants, compiled, most_shared, pixels_of_vector};
-use crate::cuda::arguments::{CurvePlace, Levels, Samples, Tiles};
+use crate::cuda::arguments::{BlendedLevels, CurvePlace, Samples, Tiles};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::layout::BufferLayout;
 use crate::cuda::picture::DevicePicture;
@@ -69,7 +69,7 @@ impl TileMapLauncher {
         };
         let (inverse, place) = (place.inverse(grid, layout.codes()), place as u32);
         let tiles = Tiles::new(grid, local.bins, levels, &layout);
-        let levels = Levels::new(levels, strength);
+        let levels = BlendedLevels::new(levels, strength);
         let mut launch = kernel.on(&stream);
         let samples = match (&picture.luma, &mut local.mapped) {
             (Some(luma), Some(mapped)) => {

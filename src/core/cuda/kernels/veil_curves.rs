@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
-use crate::cuda::arguments::{Levels, ToneCurve, Veil};
+use crate::cuda::arguments::{BlendedLevels, ToneCurve, Veil};
 use crate::cuda::error::{Doing, Error};
 use crate::cuda::launch::Kernel;
 use crate::cuda::picture::DevicePicture;
@@ -24,7 +24,7 @@ impl VeilCurvesLauncher {
         let local = picture.local.as_mut().expect("buffers for regions");
         let entries = codes * veil.taken.as_flattened().len();
         assert!(codes.is_power_of_two() && local.curves.len() == entries);
-        let levels = Levels::new(task.levels, Strength::FULL);
+        let levels = BlendedLevels::new(task.levels, Strength::FULL);
         let (log2_codes, then) = (codes.ilog2(), ToneCurve::new(veil.then_on(task.levels).as_ref()));
         let veil = Veil::new(veil);
         let blocks = (entries as u32).div_ceil(tuning::VEIL_CURVES_THREADS);

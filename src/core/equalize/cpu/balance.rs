@@ -48,7 +48,7 @@ impl Engine {
         chroma: ChromaSamples,
         sums: [[N; 4]; 3],
     ) -> Frame {
-        let mut rows = Rows { frame, luma, chroma, sums, kernels: self.kernels, memory: Memory::default() };
+        let mut rows = BalancedRows { frame, luma, chroma, sums, kernels: self.kernels, memory: RowScratch::default() };
         self.rewrite_all(frame, |planes| {
             for field in frame.fields() {
                 (0..field.rows).step_by(1 << chroma.log2_height).for_each(|first| rows.write(field, first, planes));
@@ -92,19 +92,19 @@ impl Number for i64 {
 }
 
 /// A row of chroma and the rows of luma that it covers.
-struct Rows<'a, N> {
+struct BalancedRows<'a, N> {
     frame: &'a Frame,
     luma: Component,
     chroma: ChromaSamples,
     /// As in [`BalanceOfYuv::rounding`].
     sums: [[N; 4]; 3],
     kernels: &'a Kernels,
-    memory: Memory<N>,
+    memory: RowScratch<N>,
 }
 
 /// Scratch memory for rows.
 #[derive(Default)]
-struct Memory<N> {
+struct RowScratch<N> {
     codes: Vec<u16>,
     /// Cb and Cr, from their centre.
     pairs: [Vec<i32>; 2],
@@ -114,7 +114,7 @@ struct Memory<N> {
     levels: Vec<i32>,
 }
 
-impl<N: Number> Rows<'_, N> {
+impl<N: Number> BalancedRows<'_, N> {
     /// Writes the rows of luma of a field, from its row `first` on, that share a row of chroma, and that row.
     fn write(&mut self, field: FieldRows, first: usize, planes: &mut [PlaneMut]) {
         let ChromaSamples { cb, cr, log2_width, log2_height } = self.chroma;
@@ -122,7 +122,7 @@ impl<N: Number> Rows<'_, N> {
         let sum_kernels = N::kernels(kernels);
         let (sample, colours, width) = (frame.format().descriptor().sample, frame.colours(), frame.width());
         let (count, chroma_y) = (width.div_ceil(1 << log2_width), field.chroma + field.step * (first >> log2_height));
-        let Memory { codes, pairs, terms, levels } = &mut self.memory;
+        let RowScratch { codes, pairs, terms, levels } = &mut self.memory;
         let place = |component: Component| [component.offset, component.step];
 
         codes.resize(count.max(width), 0);

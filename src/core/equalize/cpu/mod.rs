@@ -48,14 +48,14 @@ use in_order::InOrder;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use worker::{Done, Job, Shared, Task, Worker};
+use worker::{Done, NumberedTask, Shared, Worker, WorkerTask};
 
 /// The backend that runs on the CPU.
 pub struct Cpu {
     isa: Isa,
     in_order: Arc<Shared>,
     /// `None` once the threads are to end.
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<NumberedTask>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
     /// What works on the thread of the caller, where there are no threads.
@@ -124,8 +124,8 @@ impl Cpu {
         }
     }
 
-    fn send(&mut self, task: Task) -> Result<()> {
-        let job = Job { ticket: self.next_ticket, task };
+    fn send(&mut self, task: WorkerTask) -> Result<()> {
+        let job = NumberedTask { ticket: self.next_ticket, task };
         if let Some((worker, results)) = &mut self.own {
             worker.work_on(job, results);
         } else if self.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
@@ -165,10 +165,10 @@ impl Executor for Cpu {
             if let Role::Equalize = work.role() { work.settings().backend_look_ahead() as usize } else { 0 };
         // With a shorter look-ahead than before, frames wait no longer.
         while self.waiting > most_waiting {
-            self.send(Task::Rest)?;
+            self.send(WorkerTask::Rest)?;
             self.waiting -= 1;
         }
-        self.send(Task::Next(self.frames, Box::new(work)))?;
+        self.send(WorkerTask::Next(self.frames, Box::new(work)))?;
         self.frames += 1;
         self.under_way.push_back(None);
         self.waiting = (self.waiting + 1).min(most_waiting);
@@ -177,12 +177,12 @@ impl Executor for Cpu {
 
     fn remember(&mut self, seen: &Remembered) -> Result<()> {
         self.check()?;
-        self.send(Task::Remember(Box::new(seen.clone())))
+        self.send(WorkerTask::Remember(Box::new(seen.clone())))
     }
 
     fn finish(&mut self) -> Result<()> {
         for _ in 0..std::mem::take(&mut self.waiting) {
-            self.send(Task::Rest)?;
+            self.send(WorkerTask::Rest)?;
         }
         Ok(())
     }

@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 /// A task, and its place in the order in which the temporal rule sees frames.
-pub struct Job {
+pub struct NumberedTask {
     /// Counted from 0.
     pub ticket: u64,
     /// The task.
-    pub task: Task,
+    pub task: WorkerTask,
 }
 
 /// A task of a thread.
-pub enum Task {
+pub enum WorkerTask {
     /// Takes in a frame, which has this number, and equalizes the one that has waited for it.
     Next(u64, Box<Work>),
     /// Takes in what another backend has counted.
@@ -59,13 +59,13 @@ impl Worker {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn spawn(mut self, jobs: Receiver<Job>, results: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
+    pub fn spawn(mut self, jobs: Receiver<NumberedTask>, results: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
         let work = move || while jobs.recv().is_ok_and(|job| self.work_on(job, &results)) {};
         Builder::new().name("cpu".to_owned()).spawn(work)
     }
 
     /// Works on a job, and sends what comes of it. Returns whether it can take another one.
-    pub fn work_on(&mut self, job: Job, results: &Sender<Done>) -> bool {
+    pub fn work_on(&mut self, job: NumberedTask, results: &Sender<Done>) -> bool {
         let Some(done) = self.work_or_explain(job) else { return false };
         let Some(done) = done else { return true };
         let failed = done.result.is_err();
@@ -77,8 +77,8 @@ impl Worker {
     ///
     /// A panic ends this thread, and by way of the ordered section all others: their frames would wait for this one for
     /// ever.
-    fn work_or_explain(&mut self, job: Job) -> Option<Option<Done>> {
-        let number = if let Task::Next(number, _) = &job.task { *number } else { job.ticket };
+    fn work_or_explain(&mut self, job: NumberedTask) -> Option<Option<Done>> {
+        let number = if let WorkerTask::Next(number, _) = &job.task { *number } else { job.ticket };
         // Unwind safety: after a panic nothing of the engine is used again.
         match catch_unwind(AssertUnwindSafe(|| self.work(job))) {
             Ok(Ok(done)) => Some(done),
@@ -91,14 +91,14 @@ impl Worker {
         }
     }
 
-    fn work(&mut self, Job { ticket, task }: Job) -> Result<Option<Done>, Closed> {
+    fn work(&mut self, NumberedTask { ticket, task }: NumberedTask) -> Result<Option<Done>, Closed> {
         match task {
-            Task::Next(number, work) => self.take(ticket, number, *work),
-            Task::Remember(seen) => {
+            WorkerTask::Next(number, work) => self.take(ticket, number, *work),
+            WorkerTask::Remember(seen) => {
                 self.in_order.pass(ticket, |temporal| temporal.remember(&seen))?;
                 Ok(None)
             }
-            Task::Rest => {
+            WorkerTask::Rest => {
                 let ready = self.in_order.pass(ticket, Temporal::pop_waiting)?;
                 Ok(ready.map(|(waiting, decision)| self.equalize(waiting, decision)))
             }

@@ -30,7 +30,7 @@ use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Ra
 use crate::spec::{Denoise, Levels, OutputDepth, Plateau, Settings};
 use crate::{Error, Result};
 use rows::{Lift, Lower};
-pub(super) use sibling::{Kind, Part, parts, sibling};
+pub(super) use sibling::{Part, SampleKind, parts, sibling};
 use std::collections::VecDeque;
 
 /// How a frame is reduced to 8 bits.
@@ -46,7 +46,7 @@ pub struct Depth {
     pool: HostPool,
     /// For each frame between [`lift`](Depth::lift) and [`lower`](Depth::lower), oldest first.
     under_way: VecDeque<Option<Below>>,
-    /// Room for a row.
+    /// Memory for a row.
     bytes: Vec<u8>,
     words: Vec<u16>,
 }
@@ -129,9 +129,9 @@ impl Depth {
         let sample = target.descriptor().sample;
         for (source, into) in parts(frame.format()).into_iter().zip(parts(target)) {
             let lift = match source.kind {
-                Kind::Light => light,
-                Kind::Chroma => Lift::plain(target.depth(), false),
-                Kind::Alpha => Lift::plain(target.depth(), true),
+                SampleKind::Light => light,
+                SampleKind::Chroma => Lift::plain(target.depth(), false),
+                SampleKind::Alpha => Lift::plain(target.depth(), true),
             };
             let width = frame.width().div_ceil(1 << source.log2_width);
             self.words.resize(width, 0);
@@ -161,9 +161,9 @@ impl Depth {
         let is_full = frame.range() == Range::Full;
         for (source, into) in parts(frame.format()).into_iter().zip(parts(below.format)) {
             let lower = match source.kind {
-                Kind::Light => Lower::new(sample.depth, is_full, !below.was_lifted),
-                Kind::Chroma => Lower::new(sample.depth, false, false),
-                Kind::Alpha => Lower::new(sample.depth, true, false),
+                SampleKind::Light => Lower::new(sample.depth, is_full, !below.was_lifted),
+                SampleKind::Chroma => Lower::new(sample.depth, false, false),
+                SampleKind::Alpha => Lower::new(sample.depth, true, false),
             };
             let width = frame.width().div_ceil(1 << source.log2_width);
             self.words.resize(width, 0);

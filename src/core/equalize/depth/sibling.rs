@@ -4,7 +4,7 @@ use crate::frame::{ChromaSamples, Component, Endian, Luminance, Model, PixelForm
 
 /// The kind of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SampleKind {
     /// Luma, or red, green or blue.
     Light,
     /// A colour difference.
@@ -16,7 +16,7 @@ pub enum Kind {
 /// The samples of one kind: where they are, and how many pixels across and down share one, as powers of two.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    pub kind: Kind,
+    pub kind: SampleKind,
     pub at: Component,
     pub log2_width: u8,
     pub log2_height: u8,
@@ -27,11 +27,16 @@ pub fn parts(format: PixelFormat) -> Vec<Part> {
     let descriptor = format.descriptor();
     let whole = |kind, component| Part { kind, at: component, log2_width: 0, log2_height: 0 };
     let mut parts = match descriptor.luminance {
-        Luminance::Stored(luma) => vec![whole(Kind::Light, luma)],
-        Luminance::FromRgb { r, g, b } => [r, g, b].map(|component| whole(Kind::Light, component)).to_vec(),
+        Luminance::Stored(luma) => vec![whole(SampleKind::Light, luma)],
+        Luminance::FromRgb { r, g, b } => [r, g, b].map(|component| whole(SampleKind::Light, component)).to_vec(),
     };
     if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = descriptor.chroma {
-        parts.extend([cb, cr].map(|component| Part { kind: Kind::Chroma, at: component, log2_width, log2_height }));
+        parts.extend([cb, cr].map(|component| Part {
+            kind: SampleKind::Chroma,
+            at: component,
+            log2_width,
+            log2_height,
+        }));
     }
     if format.has_alpha() {
         // A plane of its own, or the place in a pixel that no other sample has.
@@ -43,7 +48,7 @@ pub fn parts(format: PixelFormat) -> Vec<Part> {
                 Component { plane: 0, offset: (0..step).find(|offset| !taken.contains(offset)).unwrap_or(0), step }
             }
         };
-        parts.push(whole(Kind::Alpha, component));
+        parts.push(whole(SampleKind::Alpha, component));
     }
     parts
 }

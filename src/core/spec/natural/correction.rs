@@ -4,7 +4,7 @@ use super::belief::Belief;
 use super::cast::{self, Cast};
 use super::contrast::Contrast;
 use super::in_light::{InLight, MAX_PEAK, balance_of_codes};
-use super::line::Line;
+use super::line::StretchLine;
 use super::meant::Meant;
 use super::points::{Occurrences, Points, WHITE, luma, ramp, ratio, times, with_luma};
 use super::tone_curve::{ToneCurve, Toned};
@@ -13,7 +13,7 @@ use super::tuning::line::DARK_SHARE;
 use super::tuning::noise::{LIFTED, MIN_NOISE, NEAR_BLACK, SHOWN, TAKEN, VISIBLE, WORTH_IT};
 use super::tuning::noticeable::MOVES;
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
-use super::veil::{Regions, Veil};
+use super::veil::{RegionalVeil, Regions};
 use super::{Assumed, Found, dark, light, log, middle, shade};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
@@ -110,8 +110,11 @@ impl Correction {
             balance = (std::array::from_fn(|channel| times(balance.0[channel], gains[channel])), offsets);
         }
 
-        let line =
-            Line::new(&points, most, times(times(4096 - times(dark, DARK_SHARE), believed.line), 4096 - meant.drawn));
+        let line = StretchLine::new(
+            &points,
+            most,
+            times(times(4096 - times(dark, DARK_SHARE), believed.line), 4096 - meant.drawn),
+        );
         let tint = if takes_cast { line.tint(&points) } else { [0; 3] };
         if tint != [0; 3] {
             points = points.changed(|rgb, _| std::array::from_fn(|channel| rgb[channel] - tint[channel]));
@@ -126,12 +129,12 @@ impl Correction {
         let part = times(times(times(4096 - dark, there), believed.veil), 4096 - meant.drawn);
         let part = if chooses { times(part, CHOSEN) } else { part };
         let mean_before = luma(points.mean());
-        let veil = Veil::new(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
+        let veil = RegionalVeil::new(&points, darkest, part, (assumed == Assumed::Veil).then_some(there));
         if veil.share > 0 {
             let (taken, gains) = (veil.taken.as_flattened(), veil.gains.as_flattened());
             points = points.changed(|rgb, region| {
                 let (level, gain) = (luma(rgb), gains[region]);
-                with_luma(rgb, level, times((level - taken[region]).max(0), gain), Veil::chroma(gain))
+                with_luma(rgb, level, times((level - taken[region]).max(0), gain), RegionalVeil::chroma(gain))
             });
         }
         let mean_behind = luma(points.mean());
@@ -184,7 +187,7 @@ impl Correction {
             balance,
             gains: by_region(&|_, gain| times(line.gain, gain)),
             offsets: by_region(&|taken, gain| times(line.offset - taken, gain)),
-            chroma: by_region(&|_, gain| times(all, Veil::chroma(gain))),
+            chroma: by_region(&|_, gain| times(all, RegionalVeil::chroma(gain))),
             curve: ToneCurve::through(|level| {
                 let lit = middle::bent(dark::lifted(dark::exposed(level, exposure), lift), bend);
                 shade::lifted(contrast.applied(shade::lifted(lit, shade)), given_back)

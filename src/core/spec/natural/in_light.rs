@@ -32,7 +32,7 @@ pub struct InLight {
 pub const MAX_PEAK: u32 = 16 * FINE_WHITE as u32;
 
 /// The correction of a region in light.
-pub struct Region<'a> {
+pub struct RegionInLight<'a> {
     scale: &'static Scale,
     /// The offset that is subtracted, in 4096ths of a sixteenth of 255.
     taken: i64,
@@ -55,7 +55,7 @@ impl InLight {
         (taken, gain): (u32, u32),
         then: Option<&'a FrameCurve>,
         white: i64,
-    ) -> Option<Region<'a>> {
+    ) -> Option<RegionInLight<'a>> {
         let scale = self.transfer.scale()?;
         let [peak, most] = self.peak.map(i64::from);
         let taken = i64::from(taken) * FINE_WHITE / white.max(1);
@@ -65,7 +65,7 @@ impl InLight {
             Ordering::Greater => [LAST_PLACE, scale.place(most)],
         };
         let mut region =
-            Region { scale, taken, gain: gain.into(), then, peak: [peak, most], shoulder: None, straight_to };
+            RegionInLight { scale, taken, gain: gain.into(), then, peak: [peak, most], shoulder: None, straight_to };
         let becomes = region.corrected(peak);
         if becomes > most {
             let light = LightOfLevels::get();
@@ -83,7 +83,7 @@ struct Near {
     place: usize,
 }
 
-impl Region<'_> {
+impl RegionInLight<'_> {
     /// The output of the correction for a level.
     fn corrected(&self, level: i64) -> i64 {
         let rest = (level.saturating_sub(self.taken).max(0) * self.gain) >> 12;

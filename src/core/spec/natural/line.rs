@@ -11,7 +11,7 @@ use super::tuning::line::*;
 
 /// A line: `y = gain * x + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct StretchLine {
     /// In 4096ths.
     pub gain: i32,
     /// The offset that is added.
@@ -22,7 +22,7 @@ pub struct Line {
     pub share: i32,
 }
 
-impl Line {
+impl StretchLine {
     /// The line for these points, with no gain above `most`, and this part of its way, both in 4096ths.
     pub fn new(points: &Points, most: i32, part: i32) -> Self {
         let [p, q] = ends(points);
@@ -35,7 +35,7 @@ impl Line {
         let (low, high) = (p - times(p, share), q + times(times(WHITE - q, share), to_white));
         let gain = ratio(high - low, used).clamp(4096, MAX_GAIN.min(most).max(4096));
         let offset = low - times(p, gain);
-        Line { gain, offset, chroma: chroma(points, gain, offset), share }
+        StretchLine { gain, offset, chroma: chroma(points, gain, offset), share }
     }
 
     /// The offset that is subtracted from red, green and blue before a line with a large gain, which would show the
@@ -87,7 +87,7 @@ mod tests {
         let is_gravel = |x: usize, y: usize| x < 64 && y < 24 && x % 4 == 1 && y % 3 == 1;
         let level = |x: usize, y: usize| if is_gravel(x, y) { 240 } else { 60 + (x % 50) as u16 };
         let points = Points::from_levels(level);
-        let line = Line::new(&points, i32::MAX, 4096);
+        let line = StretchLine::new(&points, i32::MAX, 4096);
         assert!(points.has_letters());
         assert!(ends(&points)[1] >= from_255(239) && line.gain < 6000, "{line:?}");
     }

@@ -17,7 +17,7 @@ pub type Regions = [[i32; REGIONS]; REGIONS];
 
 /// The offset that is subtracted and the gain of the rest, in 4096ths, by region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Veil {
+pub struct RegionalVeil {
     /// The offset that is subtracted.
     pub taken: Regions,
     /// The gain of the rest.
@@ -26,7 +26,7 @@ pub struct Veil {
     pub share: i32,
 }
 
-impl Veil {
+impl RegionalVeil {
     /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far
     /// as `part` of its way, in 4096ths; `sure` is its share where that is known.
     pub fn new(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
@@ -51,7 +51,7 @@ impl Veil {
         let white = times(top - clearest, ratio(air, air - clearest)).max(16);
         let most = if points.transfer.is_hdr() { 4096 } else { MAX_BRIGHTER };
         let brighter = between(4096, ratio(WHITE_BECOMES, white).clamp(4096, most), share);
-        Veil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
+        RegionalVeil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
 
     /// The gain of chroma that goes with a gain.

@@ -5,7 +5,7 @@ use super::files;
 use super::loaded::{LoadedKernels, each};
 use crate::publications::Formula;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::arguments::Levels;
+use histeq::cuda::arguments::BlendedLevels;
 use histeq::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(in crate::publications) fn launch(
     loaded: &LoadedKernels,
     stream: &Arc<CudaStream>,
     (cdf, least, total): (&CudaSlice<u32>, Option<&CudaSlice<u32>>, u32),
-    levels: &Levels,
+    levels: &BlendedLevels,
     formula: Option<Formula>,
     curve: &CudaSlice<u16>,
 ) -> Result<(), Error> {

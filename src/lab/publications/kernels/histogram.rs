@@ -7,7 +7,7 @@ use crate::publications::arguments::{Area, Counting};
 use crate::publications::shape::{self, DefaultShape, refused};
 use crate::publications::{HistogramVariant, LaunchShape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::arguments::Levels;
+use histeq::cuda::arguments::BlendedLevels;
 use histeq::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(in crate::publications) struct CountedArea<'a> {
     /// 1, 2 or 4.
     pub element_bytes: u8,
     pub area: Area,
-    pub levels: Levels,
+    pub levels: BlendedLevels,
     /// A count for each of `codes` codes, zero before.
     pub counts: &'a CudaSlice<u32>,
     pub codes: u32,

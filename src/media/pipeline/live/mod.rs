@@ -29,7 +29,7 @@ pub use engine::run;
 pub use frame_filter::FrameFilter;
 pub use latency::Latency;
 pub use parts::{
-    Captured, LiveParts, LiveSummary, Onlooker, Output, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written,
+    Captured, LiveOutput, LiveParts, LiveSummary, Onlooker, QueuePolicy, Shown, Status, Viewer, ViewerReply, Written,
 };
 pub use several::{Happened, Works, run_several};
 pub use shared_settings::SharedSettings;

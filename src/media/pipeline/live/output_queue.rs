@@ -1,6 +1,6 @@
 //! The queue before an output: frames, of which the oldest is dropped when there are too many, and packets of sound.
 
-use super::{Output, QueuePolicy};
+use super::{LiveOutput, QueuePolicy};
 use crate::ffmpeg::Packet;
 use crate::pipeline::Delivery;
 use crate::sys::Name;
@@ -28,21 +28,21 @@ pub(super) struct OutputQueue {
 
 struct QueueState {
     /// In the order of arrival.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<QueueEntry>,
     frames: usize,
     most_frames: usize,
     dropped: u64,
     closed: bool,
 }
 
-enum Entry {
+enum QueueEntry {
     Frame(Frame),
     Sound(Packet),
 }
 
 impl OutputQueue {
     /// An empty queue before `output`.
-    pub(super) fn before(output: &Output) -> Self {
+    pub(super) fn before(output: &LiveOutput) -> Self {
         let most_frames = match output.queue_policy {
             QueuePolicy::Recording => RECORDING_WAITING,
             QueuePolicy::Network => NETWORK_WAITING,
@@ -60,12 +60,12 @@ impl OutputQueue {
             return;
         }
         if state.frames == state.most_frames {
-            state.drop_oldest(|entry| matches!(entry, Entry::Frame(_)));
+            state.drop_oldest(|entry| matches!(entry, QueueEntry::Frame(_)));
             state.frames -= 1;
             state.dropped += 1;
         }
         state.frames += 1;
-        state.entries.push_back(Entry::Frame(frame));
+        state.entries.push_back(QueueEntry::Frame(frame));
         self.changed.notify_one();
     }
 
@@ -76,9 +76,9 @@ impl OutputQueue {
             return;
         }
         if state.entries.len() - state.frames == SOUND_WAITING {
-            state.drop_oldest(|entry| matches!(entry, Entry::Sound(_)));
+            state.drop_oldest(|entry| matches!(entry, QueueEntry::Sound(_)));
         }
-        state.entries.push_back(Entry::Sound(packet));
+        state.entries.push_back(QueueEntry::Sound(packet));
         self.changed.notify_one();
     }
 
@@ -87,11 +87,11 @@ impl OutputQueue {
         let nothing = |state: &mut QueueState| state.entries.is_empty() && !state.closed;
         let mut state = self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
         Some(match state.entries.pop_front()? {
-            Entry::Frame(frame) => {
+            QueueEntry::Frame(frame) => {
                 state.frames -= 1;
                 Delivery { frame: Some(frame), ..Delivery::default() }
             }
-            Entry::Sound(packet) => Delivery { packets: vec![packet], ..Delivery::default() },
+            QueueEntry::Sound(packet) => Delivery { packets: vec![packet], ..Delivery::default() },
         })
     }
 
@@ -112,7 +112,7 @@ impl OutputQueue {
 }
 
 impl QueueState {
-    fn drop_oldest(&mut self, matches: impl Fn(&Entry) -> bool) {
+    fn drop_oldest(&mut self, matches: impl Fn(&QueueEntry) -> bool) {
         if let Some(index) = self.entries.iter().position(matches) {
             self.entries.remove(index);
         }

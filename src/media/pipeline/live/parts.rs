@@ -77,7 +77,7 @@ pub enum QueuePolicy {
 }
 
 /// An output for frames.
-pub struct Output {
+pub struct LiveOutput {
     /// Its name in messages.
     pub name: Name,
     /// Its sink.
@@ -136,7 +136,7 @@ pub struct LiveParts<'a> {
     /// The warm-up of this run, which others on the same GPU wait for.
     pub warming_up: WarmingUp,
     /// The outputs.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<LiveOutput>,
     /// The viewer.
     pub viewer: Option<&'a mut dyn Viewer>,
     /// Who gets each frame, too.

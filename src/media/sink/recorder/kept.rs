@@ -5,7 +5,7 @@
 //! Ages of recordings of this run are counted by the monotonic clock.
 
 use super::names::NamePattern;
-use super::room::Room;
+use super::room::DiskRoom;
 use crate::pipeline::FailureKind;
 use crate::sys::{Name, wall_time};
 use anyhow::{Result, ensure};
@@ -122,7 +122,7 @@ impl List {
             let Some(Mark { begin, header, .. }) = mark_of(&file, pattern) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
             // Another process may be writing it.
-            if let Some(room) = Room::left(&file) {
+            if let Some(room) = DiskRoom::left(&file) {
                 drop(room);
                 if metadata.len() <= header && std::fs::remove_file(&file).is_ok() {
                     continue;
@@ -484,7 +484,7 @@ mod tests {
         let pattern = pattern(folder.path(), "a-%s.mkv");
         let file = folder.path().join("a-0.mkv");
         std::fs::write(&file, [0; 100]).expect("a file");
-        let room = Room::open(&file, 0.0).expect("a file");
+        let room = DiskRoom::open(&file, 0.0).expect("a file");
         let now = (stamp(0), Instant::now());
         let find = || find(&pattern, Retention::default(), now);
         find().begin(&file, now, 100);

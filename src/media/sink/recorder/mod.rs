@@ -17,7 +17,7 @@ mod room;
 mod schedule;
 
 pub use kept::{Recorded, Retention, Shelf, recordings};
-pub(super) use room::Room;
+pub(super) use room::DiskRoom;
 pub use room::free_bytes;
 
 use self::kept::{LOOK, Recordings};
@@ -95,9 +95,9 @@ pub struct Recorder {
     has_sound: bool,
     /// Sound whose picture has not come.
     sound: VecDeque<Packet>,
-    current: Option<Open>,
+    current: Option<OpenSegment>,
     /// The one before: sound may still come for it.
-    ending: Option<Open>,
+    ending: Option<OpenSegment>,
     /// The bytes that a second takes, at a guess.
     guess: f64,
     /// Time of the newest frame, in microseconds.
@@ -115,10 +115,10 @@ pub struct Recorder {
 }
 
 /// A segment that is being written.
-struct Open {
+struct OpenSegment {
     sink: Box<FileSink>,
     file: PathBuf,
-    room: Option<Room>,
+    room: Option<DiskRoom>,
     begin: ZonedDateTime,
     ends: Timestamp,
     /// Time of its first frame, in microseconds.
@@ -193,8 +193,8 @@ impl Recorder {
     }
 
     /// Opens a segment that begins now, with a frame of this time.
-    fn open(&mut self, now: ZonedDateTime, first: i64) -> Result<Open> {
-        while !Room::is_in(self.pattern.folder(), self.guess) {
+    fn open(&mut self, now: ZonedDateTime, first: i64) -> Result<OpenSegment> {
+        while !DiskRoom::is_in(self.pattern.folder(), self.guess) {
             ensure!(self.free(), Error::Other { errno: libc::ENOSPC });
         }
         let target = Target::numbered_file(&self.pattern.first_name(&now)?)?.interruptible(&self.cancel);
@@ -215,7 +215,7 @@ impl Recorder {
         // A clock that is set back by an hour makes no segment an hour longer.
         let length = Duration::try_from(ends.duration_since(now.timestamp())).unwrap_or(self.segmentation.length);
         let most = i64::try_from((length + Duration::from_secs(1)).as_micros()).unwrap_or(i64::MAX);
-        Ok(Open { sink: Box::new(sink), file, room: None, begin: now, ends, first, most, frames: 0 })
+        Ok(OpenSegment { sink: Box::new(sink), file, room: None, begin: now, ends, first, most, frames: 0 })
     }
 
     /// Writes a frame, with the sound up to it, into the segment that it belongs to.
@@ -251,8 +251,8 @@ impl Recorder {
     fn begin_recording(&mut self) {
         let Some(open) = &mut self.current else { return };
         let name = Name::from(&open.file);
-        open.room = Room::open(&open.file, self.guess).ok();
-        let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, Room::bytes);
+        open.room = DiskRoom::open(&open.file, self.guess).ok();
+        let header = open.room.as_ref().filter(|_| open.sink.encoded() == Some(0)).map_or(0, DiskRoom::bytes);
         self.recordings.begin(&open.file, (open.begin.timestamp(), (self.clock)().1), header);
         self.begun += 1;
         match self.lost_at.take() {
@@ -341,8 +341,8 @@ impl Recorder {
     }
 
     /// Finishes a segment whose last frame is shown until this time (microseconds).
-    fn end(&mut self, open: Open, until: i64) {
-        let Open { sink, file, room, begin, first, frames, .. } = open;
+    fn end(&mut self, open: OpenSegment, until: i64) {
+        let OpenSegment { sink, file, room, begin, first, frames, .. } = open;
         if let Err(error) = sink.finish(Outcome::Complete) {
             self.notices.note(&format!("{}: its last second may be missing ({error:#})", Name::from(&file)));
         }
@@ -367,7 +367,7 @@ impl Recorder {
 
     /// Removes what is to go.
     fn remove_old(&self) {
-        if let Some(Open { file, room: Some(room), .. }) = &self.current {
+        if let Some(OpenSegment { file, room: Some(room), .. }) = &self.current {
             self.recordings.set_bytes(file, room.bytes(), true);
         }
         let (wall, now) = (self.clock)();
@@ -386,12 +386,12 @@ impl Recorder {
     }
 
     /// Gives up a segment that cannot be written, or begun.
-    fn lose(&mut self, open: Option<Open>, error: &anyhow::Error) {
+    fn lose(&mut self, open: Option<OpenSegment>, error: &anyhow::Error) {
         match open {
             Some(open) => {
                 let written = open.sink.encoded().unwrap_or(0).min(open.frames);
                 self.missed += open.frames - written;
-                self.end(Open { frames: written, ..open }, self.time);
+                self.end(OpenSegment { frames: written, ..open }, self.time);
             }
             None => self.missed += 1,
         }

@@ -37,7 +37,7 @@ pub fn free_bytes(name: &Name) -> Option<u64> {
 }
 
 /// The room ahead of the end of a file that grows.
-pub struct Room {
+pub struct DiskRoom {
     file: File,
     /// Up to this byte.
     until: u64,
@@ -45,7 +45,7 @@ pub struct Room {
     guess: f64,
 }
 
-impl Room {
+impl DiskRoom {
     /// Whether there is room in this folder for the begin of a file. What cannot be found out counts as yes.
     pub fn is_in(folder: &Path, guess: f64) -> bool {
         let file = match tempfile::tempfile_in(folder) {
@@ -53,7 +53,7 @@ impl Room {
             // No inode is left.
             Err(error) => return !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded),
         };
-        Room { file, until: 0, guess }.make(0.0).is_ok()
+        DiskRoom { file, until: 0, guess }.make(0.0).is_ok()
     }
 
     /// Room for the file of this name, of which a second takes `guess` bytes. While it is there, the file is locked.
@@ -61,13 +61,13 @@ impl Room {
         let file = File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(file)?;
         // The lock is for other processes of this program, and ends with this one, however that ends.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Room { file, until: 0, guess })
+        Ok(DiskRoom { file, until: 0, guess })
     }
 
     /// The room that a program which was killed has left behind the end of a file: to be given back when it is dropped.
     /// `None` while another process writes the file.
     pub fn left(file: &Path) -> Option<Self> {
-        let mut room = Room::open(file, 0.0).ok()?;
+        let mut room = DiskRoom::open(file, 0.0).ok()?;
         let metadata = room.file.metadata().ok()?;
         let (bytes, taken) = (metadata.len(), metadata.blocks() * 512);
         if taken > bytes + MIN_ROOM / 2 {
@@ -78,7 +78,7 @@ impl Room {
 
     /// Room for an open file.
     pub fn for_open_file(file: &File) -> std::io::Result<Self> {
-        Ok(Room { file: file.try_clone()?, until: 0, guess: 0.0 })
+        Ok(DiskRoom { file: file.try_clone()?, until: 0, guess: 0.0 })
     }
 
     /// Makes sure that there is room up to this byte, and sets some more aside where there is.
@@ -129,7 +129,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for DiskRoom {
     /// Gives back what was not needed.
     fn drop(&mut self) {
         let bytes = self.bytes();

@@ -1,6 +1,6 @@
 //! Divides the packets of a video into chunks, and compares chunks that are read again.
 
-use super::clean_start::{KeyFrames, Start};
+use super::clean_start::{KeyFrameCodec, PacketStart};
 use crate::ffmpeg::{Packet, Stream};
 use crate::source::packets::{Chunk, PacketSurvey, PlannedPart};
 use crate::sys::{Hash, Hasher};
@@ -20,7 +20,7 @@ const CLEAN_KEYS: [&str; 7] = ["ffv1", "mpeg1video", "mpeg2video", "mpeg4", "ffv
 /// Surveys the packets of an input, in their order.
 pub struct Surveyor {
     /// `None` where the container marks the key frames.
-    key_frames: Option<KeyFrames>,
+    key_frames: Option<KeyFrameCodec>,
     parameter_sets: Option<Vec<u8>>,
     current: Current,
     /// The latest time of a packet so far.
@@ -54,7 +54,7 @@ impl Current {
 impl Surveyor {
     /// For an input with this video; the reason if its frames cannot be found by its packets.
     pub fn new(video: &Stream) -> Result<Self, String> {
-        let key_frames = KeyFrames::for_stream(video);
+        let key_frames = KeyFrameCodec::for_stream(video);
         if key_frames.is_none() && !video.is_intra_only() && !CLEAN_KEYS.contains(&video.codec.as_str()) {
             return Err(format!("decoders cannot begin in the middle of {}", video.codec));
         }
@@ -83,9 +83,9 @@ impl Surveyor {
         if packet.is_corrupt() || packet.changes_decoder() {
             survey.obstacle.get_or_insert_with(|| "it is damaged, or changes its kind midway".to_owned());
         }
-        let Start { is_clean, parameter_sets } = match self.key_frames {
+        let PacketStart { is_clean, parameter_sets } = match self.key_frames {
             Some(codec) => codec.start(packet.data()),
-            None => Start { is_clean: packet.is_key(), parameter_sets: Vec::new() },
+            None => PacketStart { is_clean: packet.is_key(), parameter_sets: Vec::new() },
         };
         let known = self.parameter_sets.get_or_insert_with(|| parameter_sets.clone());
         let is_same = *known == parameter_sets || parameter_sets.is_empty() && known.is_empty();

@@ -5,7 +5,7 @@ use crate::ffmpeg::Stream;
 
 /// What the beginning of a packet shows.
 #[derive(Default)]
-pub struct Start {
+pub struct PacketStart {
     /// Whether no picture from this packet on depends on earlier ones, except those that are shown before its own.
     pub is_clean: bool,
     /// The parameter sets in it.
@@ -14,7 +14,7 @@ pub struct Start {
 
 /// A codec whose key frames are known.
 #[derive(Clone, Copy)]
-pub enum KeyFrames {
+pub enum KeyFrameCodec {
     /// H.264. Each unit begins with its length, in this number of bytes; with `None`, with a start code.
     H264(Option<usize>),
     /// HEVC; as above.
@@ -27,7 +27,7 @@ pub enum KeyFrames {
     Av1,
 }
 
-impl KeyFrames {
+impl KeyFrameCodec {
     /// For this video; `None` for other codecs.
     pub fn for_stream(stream: &Stream) -> Option<Self> {
         // Both headers of mp4 begin with their version, 1; start codes begin with 0.
@@ -36,25 +36,25 @@ impl KeyFrames {
             header.get(index).filter(|_| header[0] == 1).map(|byte| usize::from(byte & 3) + 1)
         };
         match stream.codec.as_str() {
-            "h264" => Some(KeyFrames::H264(length_bytes(4))),
-            "hevc" => Some(KeyFrames::Hevc(length_bytes(21))),
-            "vp8" => Some(KeyFrames::Vp8),
-            "vp9" => Some(KeyFrames::Vp9),
-            "av1" => Some(KeyFrames::Av1),
+            "h264" => Some(KeyFrameCodec::H264(length_bytes(4))),
+            "hevc" => Some(KeyFrameCodec::Hevc(length_bytes(21))),
+            "vp8" => Some(KeyFrameCodec::Vp8),
+            "vp9" => Some(KeyFrameCodec::Vp9),
+            "av1" => Some(KeyFrameCodec::Av1),
             _ => None,
         }
     }
 
     /// Whether pictures that are shown before a key frame may follow it in the file.
     pub fn may_be_open(self) -> bool {
-        matches!(self, KeyFrames::H264(_) | KeyFrames::Hevc(_))
+        matches!(self, KeyFrameCodec::H264(_) | KeyFrameCodec::Hevc(_))
     }
 
     /// The first picture in a packet, which the container may mark as a key frame.
-    pub fn start(self, packet: &[u8]) -> Start {
-        let mut start = Start::default();
+    pub fn start(self, packet: &[u8]) -> PacketStart {
+        let mut start = PacketStart::default();
         match self {
-            KeyFrames::H264(length_bytes) => {
+            KeyFrameCodec::H264(length_bytes) => {
                 let mut recovers = false;
                 for unit in units(packet, length_bytes).filter(|unit| !unit.is_empty()) {
                     match unit[0] & 31 {
@@ -68,7 +68,7 @@ impl KeyFrames {
                     }
                 }
             }
-            KeyFrames::Hevc(length_bytes) => {
+            KeyFrameCodec::Hevc(length_bytes) => {
                 for unit in units(packet, length_bytes).filter(|unit| unit.len() > 2) {
                     match (unit[0] >> 1) & 63 {
                         kind @ 0..=31 => {
@@ -81,12 +81,12 @@ impl KeyFrames {
                     }
                 }
             }
-            KeyFrames::Vp8 => start.is_clean = packet.first().is_some_and(|byte| byte & 1 == 0),
+            KeyFrameCodec::Vp8 => start.is_clean = packet.first().is_some_and(|byte| byte & 1 == 0),
             // A frame that is coded, not an earlier one shown again, and a key frame, of profile 0 to 2.
-            KeyFrames::Vp9 => {
+            KeyFrameCodec::Vp9 => {
                 start.is_clean = packet.first().is_some_and(|byte| byte & 0xcc == 0x80 && byte & 0x30 != 0x30);
             }
-            KeyFrames::Av1 => start.is_clean = true,
+            KeyFrameCodec::Av1 => start.is_clean = true,
         }
         start
     }
@@ -166,10 +166,10 @@ mod tests {
     }
 
     /// The units as in a file of each kind.
-    fn packets(units: &[&[u8]]) -> [(KeyFrames, Vec<u8>); 2] {
+    fn packets(units: &[&[u8]]) -> [(KeyFrameCodec, Vec<u8>); 2] {
         let with_lengths = units.iter().flat_map(|unit| [&(unit.len() as u32).to_be_bytes()[..], unit].concat());
         let with_codes = units.iter().flat_map(|unit| [&[0, 0, 0, 1][..], unit].concat());
-        [(KeyFrames::H264(Some(4)), with_lengths.collect()), (KeyFrames::H264(None), with_codes.collect())]
+        [(KeyFrameCodec::H264(Some(4)), with_lengths.collect()), (KeyFrameCodec::H264(None), with_codes.collect())]
     }
 
     #[test]
@@ -191,8 +191,12 @@ mod tests {
     #[test]
     fn bytes_that_are_no_packet_are_no_clean_start() {
         let (_, whole) = &packets(&[SETS[0], &message(0xc4), &[0x65, 0x88]])[0];
-        for codec in [KeyFrames::H264(Some(4)), KeyFrames::H264(None), KeyFrames::Hevc(None), KeyFrames::Hevc(Some(2))]
-        {
+        for codec in [
+            KeyFrameCodec::H264(Some(4)),
+            KeyFrameCodec::H264(None),
+            KeyFrameCodec::Hevc(None),
+            KeyFrameCodec::Hevc(Some(2)),
+        ] {
             for length in 0..whole.len() - 2 {
                 assert!(!codec.start(&whole[..length]).is_clean, "{length}");
             }

@@ -3,7 +3,7 @@
 //! In an open group of pictures, some pictures that follow the key frame in the file are shown before it and need the
 //! group before. So a gop has an overlap: the beginning of the next gop, up to the last such picture.
 
-use super::clean_start::{KeyFrames, Start};
+use super::clean_start::{KeyFrameCodec, PacketStart};
 use crate::ffmpeg::Packet;
 use std::ops::RangeInclusive;
 
@@ -31,7 +31,7 @@ pub struct CannotCut;
 
 /// Cuts packets into gops.
 pub struct Splitter {
-    key_frames: KeyFrames,
+    key_frames: KeyFrameCodec,
     /// The parameter sets in the first packet. Another decoder has the same ones if they never change.
     parameter_sets: Option<Vec<u8>>,
     /// The packets of the next gop, from a key frame on.
@@ -46,7 +46,7 @@ pub struct Splitter {
 
 impl Splitter {
     /// For a codec with these key frames.
-    pub fn new(key_frames: KeyFrames) -> Self {
+    pub fn new(key_frames: KeyFrameCodec) -> Self {
         Splitter {
             key_frames,
             parameter_sets: None,
@@ -63,7 +63,7 @@ impl Splitter {
     /// # Errors
     /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.
     pub fn add(&mut self, packet: Packet, lengths: RangeInclusive<usize>) -> Result<Option<Gop>, CannotCut> {
-        let Start { is_clean, parameter_sets } = self.key_frames.start(packet.data());
+        let PacketStart { is_clean, parameter_sets } = self.key_frames.start(packet.data());
         let is_key = is_clean && packet.is_key();
         let is_start = is_key && !packet.is_hidden();
         let known = self.parameter_sets.get_or_insert_with(|| parameter_sets.clone());

@@ -2,7 +2,7 @@
 
 use super::chunks::ChunkCheck;
 use super::continuity::Continuity;
-use super::pages::{self, Pages};
+use super::pages::{self, TiffPages};
 use crate::ffmpeg::{Demuxer, Error, Packet, microseconds, rescale};
 use crate::image_file::{About, end_of_jpeg};
 use crate::pipeline::Notices;
@@ -41,7 +41,7 @@ pub struct FilePackets {
     /// Whether the first packet was read already.
     first: Option<Packet>,
     /// The pages of the TIFF file that is read.
-    pages: Option<Pages>,
+    pages: Option<TiffPages>,
     /// The metadata of the images that were read last, and when they are shown.
     about: VecDeque<(Option<i64>, About)>,
     /// Where a stack says the same of its pictures.
@@ -131,7 +131,7 @@ impl FilePackets {
     pub fn read_pages(&mut self) -> usize {
         // The next reading finds an error, too.
         let Ok(Some(file)) = self.demuxer.read() else { return 1 };
-        match Pages::open(file) {
+        match TiffPages::open(file) {
             Ok(pages) => self.pages.insert(pages).count(),
             Err(single) => {
                 self.first = Some(single);
@@ -142,7 +142,7 @@ impl FilePackets {
 
     /// The next packet; of a file of several pages, the next page.
     fn read_page(&mut self) -> Result<Option<Packet>, Error> {
-        match self.first.take().or_else(|| self.pages.as_mut().and_then(Pages::next)) {
+        match self.first.take().or_else(|| self.pages.as_mut().and_then(TiffPages::next)) {
             Some(page) => Ok(Some(page)),
             None => self.demuxer.read(),
         }

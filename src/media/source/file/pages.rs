@@ -43,20 +43,20 @@ const TAG: usize = 12;
 const MAX_PAGES: usize = 100_000;
 
 /// A TIFF file of several pages.
-pub struct Pages {
+pub struct TiffPages {
     file: Packet,
     /// Where the lists of tags are.
     lists: Vec<usize>,
     next: usize,
 }
 
-impl Pages {
+impl TiffPages {
     /// The pages of the file in this packet; the unchanged packet, if FFmpeg reads all pages of it, or it cannot be
     /// read.
     pub fn open(file: Packet) -> Result<Self, Packet> {
-        let lists =
-            Tiff::parse(file.data()).map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
-        if lists.is_empty() { Err(file) } else { Ok(Pages { file, lists, next: 0 }) }
+        let lists = TiffBytes::parse(file.data())
+            .map_or(Vec::new(), |tiff| if tiff.is_read() { Vec::new() } else { tiff.pages() });
+        if lists.is_empty() { Err(file) } else { Ok(TiffPages { file, lists, next: 0 }) }
     }
 
     /// How many there are.
@@ -70,7 +70,7 @@ impl Pages {
         let number = i64::try_from(self.next).ok()?;
         self.next += 1;
         let bytes = self.file.data();
-        let page = Tiff::parse(bytes).and_then(|tiff| tiff.page(list));
+        let page = TiffBytes::parse(bytes).and_then(|tiff| tiff.page(list));
         let duration = self.file.duration().max(1);
         let time = self.file.time().unwrap_or(0) + number * duration;
         let begin = &bytes[..bytes.len().min(VALUE)];
@@ -80,11 +80,11 @@ impl Pages {
 
 /// Whether a file with these bytes has several pages.
 pub fn are_several(bytes: &[u8]) -> bool {
-    Tiff::parse(bytes).is_some_and(|tiff| tiff.pages().len() > 1)
+    TiffBytes::parse(bytes).is_some_and(|tiff| tiff.pages().len() > 1)
 }
 
 /// A tag of a page, with its values.
-struct Tag<'a> {
+struct PageTag<'a> {
     kind: u16,
     numeric_type: u16,
     count: u32,
@@ -92,15 +92,15 @@ struct Tag<'a> {
 }
 
 /// The bytes of a file.
-struct Tiff<'a> {
+struct TiffBytes<'a> {
     bytes: &'a [u8],
     order: ByteOrder,
 }
 
-impl<'a> Tiff<'a> {
+impl<'a> TiffBytes<'a> {
     /// `None` for what is no TIFF, or a BigTIFF, which FFmpeg does not read.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
-        Some(Tiff { bytes, order: ByteOrder::parse(bytes)? })
+        Some(TiffBytes { bytes, order: ByteOrder::parse(bytes)? })
     }
 
     /// Where the lists of tags of all pages are. The last one may be missing, where the file is cut off.
@@ -170,7 +170,7 @@ impl<'a> Tiff<'a> {
         }
         tags.sort_by_key(|tag| tag.kind);
         let mut end = self.order.bytes(u32::try_from(tags.len()).ok()?, 2);
-        for Tag { kind, numeric_type, count, values } in &tags {
+        for PageTag { kind, numeric_type, count, values } in &tags {
             end.extend([self.order.bytes((*kind).into(), 2), self.order.bytes((*numeric_type).into(), 2)].concat());
             end.extend(self.order.bytes(*count, 4));
             if values.len() > 4 {
@@ -194,14 +194,14 @@ impl<'a> Tiff<'a> {
     }
 
     /// The tags of a list that are wanted, and whose values are in the file.
-    fn kept(&self, list: usize) -> Option<Vec<Tag<'a>>> {
+    fn kept(&self, list: usize) -> Option<Vec<PageTag<'a>>> {
         let tags = self.tags(list)?.chunks_exact(TAG);
         let kept = tags.filter(|tag| !OTHER_LISTS.contains(&self.kind(tag))).filter_map(|tag| self.tag(tag));
         Some(kept.collect())
     }
 
     /// The tag in these bytes; `None` if its values are outside of the file.
-    fn tag(&self, bytes: &'a [u8]) -> Option<Tag<'a>> {
+    fn tag(&self, bytes: &'a [u8]) -> Option<PageTag<'a>> {
         let (kind, numeric_type) = (self.kind(bytes), self.order.number(&bytes[2..COUNT]) as u16);
         let count = self.order.number(&bytes[COUNT..VALUE]);
         let each = TYPE_BYTES.get(usize::from(numeric_type)).copied().unwrap_or(0);
@@ -212,18 +212,18 @@ impl<'a> Tiff<'a> {
             let offset = self.order.number(&bytes[VALUE..]) as usize;
             self.bytes.get(offset..offset.checked_add(length)?)?
         };
-        Some(Tag { kind, numeric_type, count, values: values.into() })
+        Some(PageTag { kind, numeric_type, count, values: values.into() })
     }
 
     /// A tag with these numbers.
-    fn longs(&self, kind: u16, numbers: &[usize]) -> Option<Tag<'a>> {
+    fn longs(&self, kind: u16, numbers: &[usize]) -> Option<PageTag<'a>> {
         let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.order.bytes(number, 4));
         let values: Option<Vec<Vec<u8>>> = numbers.iter().map(bytes).collect();
-        Some(Tag { kind, numeric_type: LONG, count: numbers.len() as u32, values: values?.concat().into() })
+        Some(PageTag { kind, numeric_type: LONG, count: numbers.len() as u32, values: values?.concat().into() })
     }
 
     /// The numbers of a tag, if they have 2 or 4 bytes; else empty.
-    fn numbers(&self, tag: &Tag<'_>) -> Vec<usize> {
+    fn numbers(&self, tag: &PageTag<'_>) -> Vec<usize> {
         match TYPE_BYTES.get(usize::from(tag.numeric_type)) {
             Some(&each @ (2 | 4)) => {
                 tag.values.chunks_exact(each).map(|value| self.order.number(value) as usize).collect()

@@ -5,7 +5,7 @@
 //! packets announce. From the first gop that is not, a single decoder takes over, one gop earlier, so that damage looks
 //! and is reported as with one decoder.
 
-use super::clean_start::KeyFrames;
+use super::clean_start::KeyFrameCodec;
 use super::gops::{CannotCut, Gop, Splitter};
 use super::packets::FilePackets;
 use crate::ffmpeg::{
@@ -53,16 +53,16 @@ pub struct Several {
     /// The bytes that all gops may hold, once known.
     room: Option<usize>,
     splitter: Splitter,
-    reading: Reading,
+    reading: PacketsRead,
     part: PartCounter,
     /// Gops that have not begun.
     waiting: VecDeque<Gop>,
     /// Gops that are being decoded or wait to be delivered, oldest first.
-    begun: VecDeque<Begun>,
+    begun: VecDeque<BegunGop>,
     /// The last gop that was delivered.
     previous: Option<Gop>,
     /// What all pictures have in common.
-    look: Option<Look>,
+    look: Option<PictureFormat>,
     /// The time of the last picture that was delivered.
     delivered: Option<i64>,
     /// `Some` once a single decoder has taken over.
@@ -94,7 +94,7 @@ impl PartCounter {
 }
 
 /// How far the packets are read.
-enum Reading {
+enum PacketsRead {
     /// There are more.
     More,
     /// The next ones cannot be cut, or are not needed. The last result of reading, if it was no packet.
@@ -104,7 +104,7 @@ enum Reading {
 }
 
 /// A gop that is being decoded.
-struct Begun {
+struct BegunGop {
     gop: Gop,
     pictures: Receiver<Option<Picture>>,
     /// Bytes of its packets, and of its pictures that are not delivered.
@@ -112,7 +112,7 @@ struct Begun {
 }
 
 /// Format, size, colour and shape of pixels.
-type Look = (RawFormat, (usize, usize), Colour, Option<Rational>);
+type PictureFormat = (RawFormat, (usize, usize), Colour, Option<Rational>);
 
 /// A single decoder decodes the delivered part again, and then continues.
 struct HandedOver {
@@ -130,7 +130,7 @@ impl Several {
         let bounds = part.bounds(input.media.start.unwrap_or(0));
         let part = PartCounter { part, bounds, counts: [0; 2], look_ahead: 0 };
         let stream = input.video_stream();
-        let key_frames = KeyFrames::for_stream(stream)?;
+        let key_frames = KeyFrameCodec::for_stream(stream)?;
         let is_long = input.frames.is_none_or(|frames| frames >= MIN_FRAMES);
         // Whether a picture is interlaced can depend on those before it.
         let is_progressive = matches!(stream.field_order, FieldOrder::Unknown | FieldOrder::Progressive);
@@ -148,7 +148,7 @@ impl Several {
             plane_buffers: HostPool::that_keeps_all(),
             room: None,
             splitter: Splitter::new(key_frames),
-            reading: Reading::More,
+            reading: PacketsRead::More,
             part,
             waiting: VecDeque::new(),
             begun: VecDeque::new(),
@@ -181,9 +181,9 @@ impl Several {
             let reads_on = self.read(reader);
             let Some(front) = self.begun.front_mut() else {
                 match self.reading {
-                    Reading::More => {}
-                    Reading::Uncut(_) => self.hand_over(reader),
-                    Reading::Over => {
+                    PacketsRead::More => {}
+                    PacketsRead::Uncut(_) => self.hand_over(reader),
+                    PacketsRead::Over => {
                         reader.put_back([Ok(None)]);
                         return Ok(None);
                     }
@@ -218,7 +218,7 @@ impl Several {
         for _ in 0..READ_AT_ONCE {
             self.begin_gops(room);
             let is_wanted = self.waiting.is_empty() && self.begun.len() < self.decoders * 3 / 2;
-            if !is_wanted || !matches!(self.reading, Reading::More) {
+            if !is_wanted || !matches!(self.reading, PacketsRead::More) {
                 return false;
             }
             match reader.packets.read() {
@@ -228,19 +228,19 @@ impl Several {
                     let is_damaged = reader.packets.damage(&packet).is_some();
                     let added = self.splitter.add(packet, lengths.clone());
                     if is_damaged || matches!(added, Err(CannotCut)) {
-                        self.reading = Reading::Uncut(None);
+                        self.reading = PacketsRead::Uncut(None);
                     }
                     self.waiting.extend(added.ok().flatten());
-                    if !self.part.count(time) && matches!(self.reading, Reading::More) {
+                    if !self.part.count(time) && matches!(self.reading, PacketsRead::More) {
                         self.waiting.extend(std::iter::from_fn(|| self.splitter.end()));
-                        self.reading = Reading::Uncut(None);
+                        self.reading = PacketsRead::Uncut(None);
                     }
                 }
                 Ok(None) => {
                     self.waiting.extend(std::iter::from_fn(|| self.splitter.end()));
-                    self.reading = Reading::Over;
+                    self.reading = PacketsRead::Over;
                 }
-                Err(error) => self.reading = Reading::Uncut(Some(Err(error))),
+                Err(error) => self.reading = PacketsRead::Uncut(Some(Err(error))),
             }
         }
         self.begin_gops(room);
@@ -267,7 +267,7 @@ impl Several {
     fn begin(&mut self, gop: Gop) {
         let (sender, pictures) = unbounded();
         let job = DecodeJob { gop: gop.clone(), pool: self.pool.clone(), pictures: sender };
-        self.begun.push_back(Begun { bytes: self.bytes(&gop), gop, pictures });
+        self.begun.push_back(BegunGop { bytes: self.bytes(&gop), gop, pictures });
         let (jobs, queued) = self.jobs.get_or_insert_with(|| {
             let (name, most) = (&self.name, self.decoders);
             self.notices.detail(&format!("{name}: decoded in pieces, by up to {most} decoders at once"));
@@ -296,10 +296,10 @@ impl Several {
         let quiet_before = gops.peek().filter(|gop| !gop.is_first).map(|gop| gop.first);
         let packets = gops.flat_map(|gop| gop.packets).chain(self.splitter.rest());
         reader.put_back(packets.map(|packet| Ok(Some(packet))));
-        match std::mem::replace(&mut self.reading, Reading::Over) {
-            Reading::More | Reading::Uncut(None) => {}
-            Reading::Uncut(Some(last)) => reader.put_back([last]),
-            Reading::Over => reader.put_back([Ok(None)]),
+        match std::mem::replace(&mut self.reading, PacketsRead::Over) {
+            PacketsRead::More | PacketsRead::Uncut(None) => {}
+            PacketsRead::Uncut(Some(last)) => reader.put_back([last]),
+            PacketsRead::Over => reader.put_back([Ok(None)]),
         }
         self.handed_over = Some(HandedOver { quiet_before, is_over: false });
     }
@@ -346,7 +346,7 @@ impl Drop for Several {
 }
 
 /// Whether this picture is progressive, and like the first one.
-fn is_like(look: &mut Option<Look>, picture: &Picture) -> bool {
+fn is_like(look: &mut Option<PictureFormat>, picture: &Picture) -> bool {
     let this = (picture.format(), picture.size(), picture.colour(), picture.sample_aspect_ratio());
     picture.interlaced().is_none() && *look.get_or_insert(this) == this
 }

@@ -188,14 +188,14 @@ fn unread(file: &mut Positioned, begin: &[u8], videos: &[Track]) -> Option<&'sta
 
 /// A box of mp4 and mov: its code, and where its content begins and ends.
 #[derive(Clone, Copy)]
-struct Part {
+struct Mp4Box {
     code: [u8; 4],
     begin: u64,
     end: u64,
 }
 
 /// The boxes from `offset` to `end`, and where the last one ends.
-fn parts(file: &mut Positioned, mut offset: u64, end: u64) -> (Vec<Part>, u64) {
+fn parts(file: &mut Positioned, mut offset: u64, end: u64) -> (Vec<Mp4Box>, u64) {
     let mut found = Vec::new();
     while found.len() < MAX_PARTS
         && let Some(part) = part(file, offset, end)
@@ -207,7 +207,7 @@ fn parts(file: &mut Positioned, mut offset: u64, end: u64) -> (Vec<Part>, u64) {
 }
 
 /// The box that begins at `offset`.
-fn part(file: &mut Positioned, offset: u64, end: u64) -> Option<Part> {
+fn part(file: &mut Positioned, offset: u64, end: u64) -> Option<Mp4Box> {
     let head: [u8; 8] = file.bytes(offset, 8).ok()?.try_into().ok()?;
     let [a, b, c, d, code @ ..] = head;
     if !is_code(code) {
@@ -219,7 +219,7 @@ fn part(file: &mut Positioned, offset: u64, end: u64) -> Option<Part> {
         length => (length.into(), 8),
     };
     let stop = offset.checked_add(length).filter(|stop| *stop <= end && length >= header)?;
-    Some(Part { code, begin: offset + header, end: stop })
+    Some(Mp4Box { code, begin: offset + header, end: stop })
 }
 
 /// Whether these bytes can be the code of a box.
@@ -228,7 +228,7 @@ fn is_code(code: [u8; 4]) -> bool {
 }
 
 /// The first box of this path.
-fn find(file: &mut Positioned, within: Part, path: &[&[u8; 4]]) -> Option<Part> {
+fn find(file: &mut Positioned, within: Mp4Box, path: &[&[u8; 4]]) -> Option<Mp4Box> {
     let Some((code, rest)) = path.split_first() else { return Some(within) };
     let (parts, _) = parts(file, within.begin, within.end);
     let next = parts.into_iter().find(|part| part.code == **code)?;
@@ -236,7 +236,7 @@ fn find(file: &mut Positioned, within: Part, path: &[&[u8; 4]]) -> Option<Part> 
 }
 
 /// The code of what a `hdlr` box is of.
-fn handler(file: &mut Positioned, part: Part) -> Option<[u8; 4]> {
+fn handler(file: &mut Positioned, part: Mp4Box) -> Option<[u8; 4]> {
     file.bytes(part.begin.checked_add(8)?, 4).ok()?.try_into().ok()
 }
 
@@ -275,7 +275,7 @@ fn read_boxes(file: &mut Positioned) -> Said {
     said
 }
 
-fn read_movie(file: &mut Positioned, movie: Part, said: &mut Said) {
+fn read_movie(file: &mut Positioned, movie: Mp4Box, said: &mut Said) {
     let (parts_of_movie, _) = parts(file, movie.begin, movie.end);
     for part in parts_of_movie {
         name_box(file, part, MOVIE_BOXES, said);
@@ -292,7 +292,7 @@ fn read_movie(file: &mut Positioned, movie: Part, said: &mut Said) {
 }
 
 /// Names a box that FFmpeg does not show.
-fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Said) {
+fn name_box(file: &mut Positioned, part: Mp4Box, known: &[&[u8; 4]], said: &mut Said) {
     match &part.code {
         b"uuid" => {
             let begin: Option<[u8; 4]> = file.bytes(part.begin, 4).ok().and_then(|bytes| bytes.try_into().ok());
@@ -304,7 +304,7 @@ fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Sa
         }
         b"meta" => {
             // Of mp4, it has a version ahead of its boxes.
-            let within = [part.begin, part.begin.saturating_add(4)].map(|begin| Part { begin, ..part });
+            let within = [part.begin, part.begin.saturating_add(4)].map(|begin| Mp4Box { begin, ..part });
             let found = within.into_iter().find_map(|within| find(file, within, &[b"hdlr"]));
             let kind = found.and_then(|part| handler(file, part));
             if kind.is_some_and(|kind| !matches!(&kind, b"mdta" | b"mdir" | b"pict" | b"ID32")) {
@@ -320,7 +320,7 @@ fn name_box(file: &mut Positioned, part: Part, known: &[&[u8; 4]], said: &mut Sa
 const MAX_NAME: u64 = 1024;
 
 /// The name of a track.
-fn name_of(file: &mut Positioned, track: Part) -> Option<String> {
+fn name_of(file: &mut Positioned, track: Mp4Box) -> Option<String> {
     let name = find(file, track, &[b"udta", b"name"])?;
     let length = usize::try_from((name.end - name.begin).min(MAX_NAME)).ok()?;
     let name = String::from_utf8(file.bytes(name.begin, length).ok()?).ok()?;
@@ -328,7 +328,7 @@ fn name_of(file: &mut Positioned, track: Part) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-fn read_track(file: &mut Positioned, track: Part, said: &mut Said) {
+fn read_track(file: &mut Positioned, track: Mp4Box, said: &mut Said) {
     said.names.push(name_of(file, track));
     let Some(media) = find(file, track, &[b"mdia"]) else { return };
     let is_video = find(file, media, &[b"hdlr"]).and_then(|part| handler(file, part)) == Some(*b"vide");
@@ -346,7 +346,7 @@ fn read_track(file: &mut Positioned, track: Part, said: &mut Said) {
 const ENTRY: u64 = 78;
 
 /// The description of a video.
-fn read_entry(file: &mut Positioned, track: Part, entry: Part, said: &mut Said) -> Option<Track> {
+fn read_entry(file: &mut Positioned, track: Mp4Box, entry: Mp4Box, said: &mut Said) -> Option<Track> {
     let fields = file.bytes(entry.begin, ENTRY as usize).ok()?;
     let number = |index: usize| Some(usize::from(u16::from_be_bytes(*fields.get(index..)?.first_chunk()?)));
     let whole = (number(24)?, number(26)?);

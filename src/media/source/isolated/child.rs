@@ -4,7 +4,7 @@ use super::channel::{Channel, TooLong};
 use super::failure::WireError;
 use super::frames::described;
 use super::messages::{Event, Order, Start, Wants, What, WireDelivery, WireFrom, WireInput};
-use super::shared_memory::{Pieces, SharedPool, ask};
+use super::shared_memory::{SharedBlocks, SharedPool, ask};
 use super::source::PACKET_BYTES;
 use super::transcoders;
 use super::zygote::Confines;
@@ -12,7 +12,7 @@ use crate::ffmpeg::{self, FileRead};
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Notices, Progress, Source};
 use crate::sandbox::close_around_decoder;
 use crate::source::file::{FileInput, FileSource};
-use crate::source::live::{Found, LiveSource};
+use crate::source::live::{FoundInput, LiveSource};
 use crate::source::open::with_hint;
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread};
@@ -218,14 +218,14 @@ fn opened(
                 (true, false) => Some(FileInput::Pipe(Reader::new(File::from(next()?), cancel.flag()))),
                 (false, _) => None,
             };
-            let found = Found::Input(Box::new(input), origin);
+            let found = FoundInput::Input(Box::new(input), origin);
             let (source, input) =
                 LiveSource::open(*options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
         }
         What::Transcoders(_) => bail!("there is no input"),
     };
-    let pool = SharedPool::new(Pieces::asked_of(requests));
+    let pool = SharedPool::new(SharedBlocks::asked_of(requests));
     source.use_pool(Arc::new(pool.clone()));
     events.send(&Event::Opened(Box::new(WireInput::new(&input))))?;
     let (events, held) = (events.clone(), VecDeque::new());

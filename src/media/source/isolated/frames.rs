@@ -1,8 +1,8 @@
 //! Frames sent from one process to the other: the place of their rows in shared memory, and the copy that this program
 //! works on. Checks are made on the copy, which the other process cannot change.
 
-use super::messages::{Place, Planes, WireFrame, checked_size};
-use super::shared_memory::{Pieces, SharedPool};
+use super::messages::{Planes, RowPlace, WireFrame, checked_size};
+use super::shared_memory::{SharedBlocks, SharedPool};
 use crate::ffmpeg::{Lie, Picture, WireProperties};
 use anyhow::Result;
 use histeq::frame::{
@@ -21,7 +21,7 @@ const SPARE: usize = PlaneMut::ALIGNMENT;
 /// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. The other results must be kept until
 /// the other process has copied the frame.
 pub fn described(frame: &Frame, pool: &SharedPool) -> (WireFrame, Vec<Arc<dyn Memory>>) {
-    let shared: Option<(Vec<Place>, _)> =
+    let shared: Option<(Vec<RowPlace>, _)> =
         frame.planes().iter().map(|plane| in_place(plane, pool).or_else(|| copied_to(plane, pool))).collect();
     let rows = || frame.planes().iter().flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y))).copied();
     let (planes, kept) = match shared {
@@ -45,19 +45,19 @@ pub fn described(frame: &Frame, pool: &SharedPool) -> (WireFrame, Vec<Arc<dyn Me
 }
 
 /// Where a plane lies in memory of `pool`, if it does.
-fn in_place(plane: &Plane, pool: &SharedPool) -> Option<(Place, Arc<dyn Memory>)> {
+fn in_place(plane: &Plane, pool: &SharedPool) -> Option<(RowPlace, Arc<dyn Memory>)> {
     let (slot, start) = pool.place_of(plane.row(0))?;
-    Some((Place { slot, start, stride: plane.stride() as i64 }, plane.memory().clone()))
+    Some((RowPlace { slot, start, stride: plane.stride() as i64 }, plane.memory().clone()))
 }
 
 /// Where a copy of a plane lies in memory of `pool`; `None` if there is no such memory.
-fn copied_to(plane: &Plane, pool: &SharedPool) -> Option<(Place, Arc<dyn Memory>)> {
+fn copied_to(plane: &Plane, pool: &SharedPool) -> Option<(RowPlace, Arc<dyn Memory>)> {
     let mut buffer = pool.buffer(plane.row_bytes() * plane.rows()).ok()?;
     for (y, row) in buffer.chunks_exact_mut(plane.row_bytes()).take(plane.rows()).enumerate() {
         row.copy_from_slice(plane.row(y));
     }
     let (slot, start) = pool.place_of(&buffer[..1])?;
-    Some((Place { slot, start, stride: plane.row_bytes() as i64 }, buffer.freeze()))
+    Some((RowPlace { slot, start, stride: plane.row_bytes() as i64 }, buffer.freeze()))
 }
 
 /// The bytes between rows of a copy: `stride`, if it suits as well as `usual`.
@@ -95,7 +95,7 @@ impl FramePool {
     ///
     /// # Errors
     /// When something of it cannot be, or there is no memory for it.
-    pub fn copied(&self, wire: WireFrame, pieces: &Pieces) -> Result<Frame> {
+    pub fn copied(&self, wire: WireFrame, blocks: &SharedBlocks) -> Result<Frame> {
         let format = PixelFormat::from_name(&wire.format).ok_or(Lie("a format"))?;
         let (width, height) = checked_size(wire.size)?;
         let matrix = *MATRICES.get(usize::from(wire.matrix)).ok_or(Lie("a matrix"))?;
@@ -133,7 +133,7 @@ impl FramePool {
                 let (shape, stride) = (&shapes[index], strides[index]);
                 let target = &mut buffer[start..start + room(index)];
                 match &wire.planes {
-                    Planes::Shared(places) => pieces.copy(places[index], shape.0, target, stride)?,
+                    Planes::Shared(places) => blocks.copy(places[index], shape.0, target, stride)?,
                     Planes::Sent(sent) => {
                         let begin: usize = shapes[..index].iter().map(bytes).sum();
                         let rows = sent[begin..begin + bytes(shape)].chunks_exact(shape.0);

@@ -4,9 +4,9 @@
 use super::channel::Channel;
 use super::failure::MayFail;
 use super::frames::described;
-use super::messages::{Event, Order, Place, Planes, WireDelivery, WireInput};
-use super::shared_memory::{Pieces, SharedPool};
-use super::source::{IsolatedSource, Opens, opened};
+use super::messages::{Event, Order, Planes, RowPlace, WireDelivery, WireInput};
+use super::shared_memory::{SharedBlocks, SharedPool};
+use super::source::{IsolatedSource, OpensAgain, opened};
 use super::transcoders::{InOwnProcess, Remote};
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::Process;
@@ -51,7 +51,7 @@ impl Numbers {
 /// The messages of an honest process about a small video, and the memory of its frames.
 struct Truth {
     events: Vec<Event>,
-    pieces: Pieces,
+    blocks: SharedBlocks,
     _held: Vec<Arc<dyn Memory>>,
 }
 
@@ -61,8 +61,8 @@ impl Truth {
         let options = InputOptions { url: name.into(), ..InputOptions::default() };
         let (cancel, notices) = (Cancel::default(), Notices::silent());
         let source = FileSource::open(options, name, FileInput::Url, &cancel, notices, Arc::default());
-        let (mut source, pieces) = (source.expect("a video"), Pieces::default());
-        let given = pieces.clone();
+        let (mut source, blocks) = (source.expect("a video"), SharedBlocks::default());
+        let given = blocks.clone();
         let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)));
         source.use_pool(Arc::new(pool.clone()));
         let mut events = vec![Event::Opened(Box::new(WireInput::new(&source.input)))];
@@ -78,12 +78,12 @@ impl Truth {
             events.push(Event::Delivery(Box::new(WireDelivery { packets, frame, position, age, progress })));
         }
         assert_eq!(events.len(), TRUE + 1);
-        Truth { events, pieces, _held: held }
+        Truth { events, blocks, _held: held }
     }
 }
 
 /// Receives these messages as the program does; returns how many frames it accepts.
-fn believed(sent: &[Vec<u8>], pieces: &Pieces) -> usize {
+fn believed(sent: &[Vec<u8>], blocks: &SharedBlocks) -> usize {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
     sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[], full).expect("room in the socket"));
     drop((its, its_watch));
@@ -92,7 +92,7 @@ fn believed(sent: &[Vec<u8>], pieces: &Pieces) -> usize {
     let opened = opened(&mut process, "lies", Patience::for_order(), MayFail::default(), (&cancel, &notices));
     let Ok(input) = opened else { return 0 };
     let mut source =
-        IsolatedSource::new(Opens::File, (process, pieces.clone()), input, &cancel, notices, Arc::default());
+        IsolatedSource::new(OpensAgain::File, (process, blocks.clone()), input, &cancel, notices, Arc::default());
     let mut frames = 0;
     // Nothing is read after the first error.
     while let (..10, Ok(Some(delivery))) = (frames, source.next()) {
@@ -125,7 +125,7 @@ fn lie(numbers: &mut Numbers, event: &mut Event) {
     match (numbers.below(8), &mut frame.planes) {
         (kind @ 0..=3, Planes::Shared(places)) => {
             let index = numbers.below(places.len());
-            let Place { slot, start, stride } = &mut places[index];
+            let RowPlace { slot, start, stride } = &mut places[index];
             match kind {
                 0 => *slot = numbers.edge() as u32,
                 1 => *start = numbers.edge(),
@@ -175,9 +175,9 @@ fn spoil(numbers: &mut Numbers, sent: &mut Vec<Vec<u8>>) {
 
 #[test]
 fn the_program_goes_on_whatever_a_decoding_process_sends() {
-    let Truth { events, pieces, _held } = Truth::new();
+    let Truth { events, blocks, _held } = Truth::new();
     let whole: Vec<Vec<u8>> = events.iter().map(bytes).collect();
-    assert_eq!(believed(&whole, &pieces), TRUE, "the truth is believed");
+    assert_eq!(believed(&whole, &blocks), TRUE, "the truth is believed");
     let (mut numbers, mut refused) = (Numbers(2026), 0);
     for _ in 0..LIES {
         let mut sent = whole.clone();
@@ -189,7 +189,7 @@ fn the_program_goes_on_whatever_a_decoding_process_sends() {
         } else {
             spoil(&mut numbers, &mut sent);
         }
-        refused += usize::from(believed(&sent, &pieces) < TRUE);
+        refused += usize::from(believed(&sent, &blocks) < TRUE);
     }
     // Many lies do not matter, such as the text of a tag.
     assert!(refused as u64 > LIES / 4, "{refused} lies were refused");

@@ -136,7 +136,7 @@ pub enum Event {
 pub enum Wants {
     /// The image with this number.
     Image(u64),
-    /// Memory for frames, of this many bytes: a piece. The first piece has the number 0, the next one 1.
+    /// Memory for frames, of this many bytes: a block. The first block has the number 0, the next one 1.
     Memory(u64),
 }
 
@@ -278,7 +278,7 @@ pub struct WireDelivery {
 
 /// Where rows lie: the memory, the first row's first byte in it, and the bytes from one row to the next.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Place {
+pub struct RowPlace {
     pub slot: u32,
     pub start: u64,
     pub stride: i64,
@@ -302,7 +302,7 @@ pub struct WireFrame {
 /// Where the samples of a frame are.
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
-    Shared(#[serde(deserialize_with = "at_most::<_, _, MAX_PLANES>")] Vec<Place>),
+    Shared(#[serde(deserialize_with = "at_most::<_, _, MAX_PLANES>")] Vec<RowPlace>),
     /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not
     /// be as large.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),

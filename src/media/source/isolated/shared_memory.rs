@@ -1,10 +1,10 @@
-//! Frames in memory that two processes share, in pieces of the size of a picture. The program makes each on request,
+//! Frames in memory that two processes share, in blocks of the size of a picture. The program makes each on request,
 //! and counts it; the decoding process writes there; the program reads, and copies what it reads: from then on nothing
 //! can change.
 #![allow(unsafe_code, reason = "maps memory that another process writes")]
 
 use super::channel::Channel;
-use super::messages::{Place, Wants};
+use super::messages::{RowPlace, Wants};
 use crate::ffmpeg::Lie;
 use histeq::frame::limits::{self, Counted};
 use histeq::frame::{Buffer, Memory, MemoryError, Pool};
@@ -18,13 +18,13 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most pieces of a decoding process: pictures of several decoders that work ahead.
-const MAX_PIECES: usize = 4096;
+/// The most blocks of a decoding process: pictures of several decoders that work ahead.
+const MAX_BLOCKS: usize = 4096;
 
-/// Bytes after which pieces end.
+/// Bytes after which blocks end.
 const PAGE: usize = 4096;
 
-/// A piece may serve for pictures that need as few bytes as this part of it.
+/// A block may serve for pictures that need as few bytes as this part of it.
 const MIN_USED: usize = 4;
 
 /// Shared memory that is mapped here.
@@ -54,7 +54,7 @@ impl Drop for Mapping {
     }
 }
 
-/// Asks the program for a piece of this length, in bytes.
+/// Asks the program for a block of this length, in bytes.
 pub type Ask = Box<dyn Fn(usize) -> io::Result<OwnedFd> + Send + Sync>;
 
 /// The pool of the decoding process. It keeps all memory that it was given.
@@ -63,7 +63,7 @@ pub struct SharedPool(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Held while a piece is asked for, so that the numbers on both sides are the same.
+    /// Held while a block is asked for, so that the numbers on both sides are the same.
     ask: Mutex<Ask>,
     /// Bytes of frames that may wait, set by the other side.
     room: AtomicUsize,
@@ -71,16 +71,16 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    idle: Vec<Piece>,
-    /// Number and end of each piece, by the address of its first byte.
+    idle: Vec<SharedBlock>,
+    /// Number and end of each block, by the address of its first byte.
     places: BTreeMap<usize, (u32, usize)>,
     given: u32,
     /// There is no more to be had.
     is_all: bool,
 }
 
-/// A piece of shared memory.
-struct Piece {
+/// A block of shared memory.
+struct SharedBlock {
     mapping: Mapping,
     _counted: Counted,
 }
@@ -100,7 +100,7 @@ impl SharedPool {
         self.0.room.store(bytes, Ordering::Relaxed);
     }
 
-    /// Where these bytes lie, if they lie in one of its pieces.
+    /// Where these bytes lie, if they lie in one of its blocks.
     pub fn place_of(&self, bytes: &[u8]) -> Option<(u32, u64)> {
         let address = bytes.as_ptr().addr();
         let state = self.state();
@@ -108,7 +108,7 @@ impl SharedPool {
         (address + bytes.len() <= end).then_some((number, (address - start) as u64))
     }
 
-    fn make(&self, len: usize) -> io::Result<Piece> {
+    fn make(&self, len: usize) -> io::Result<SharedBlock> {
         let ask = self.0.ask.lock().unwrap_or_else(PoisonError::into_inner);
         if self.state().is_all {
             return Err(ErrorKind::OutOfMemory.into());
@@ -120,7 +120,7 @@ impl SharedPool {
         let mapping = Mapping::new(&descriptor, len, ProtFlags::READ | ProtFlags::WRITE)?;
         let start = mapping.start.as_ptr().addr();
         state.places.insert(start, (number, start + len));
-        Ok(Piece { mapping, _counted: Counted::new(len) })
+        Ok(SharedBlock { mapping, _counted: Counted::new(len) })
     }
 }
 
@@ -129,19 +129,19 @@ impl Pool for SharedPool {
         let len = len.max(1).next_multiple_of(PAGE);
         let found = {
             let mut state = self.state();
-            let fits = |piece: &Piece| (len..=len.saturating_mul(MIN_USED)).contains(&piece.mapping.len);
-            // The piece that was used last is the warmest.
+            let fits = |block: &SharedBlock| (len..=len.saturating_mul(MIN_USED)).contains(&block.mapping.len);
+            // The block that was used last is the warmest.
             let found = state.idle.iter().rposition(fits);
             found.map(|index| state.idle.swap_remove(index))
         };
-        let piece = match found {
-            Some(piece) => piece,
+        let block = match found {
+            Some(block) => block,
             None => {
                 limits::check_room(len)?;
                 self.make(len).map_err(MemoryError::new)?
             }
         };
-        Ok(Box::new(SharedBuffer { piece: Some(piece), pool: self.clone() }))
+        Ok(Box::new(SharedBuffer { block: Some(block), pool: self.clone() }))
     }
 
     fn make_room(&self) -> usize {
@@ -152,14 +152,14 @@ impl Pool for SharedPool {
 /// A buffer of a [`SharedPool`], to which it goes back when dropped.
 struct SharedBuffer {
     /// `None` only while it is being dropped.
-    piece: Option<Piece>,
+    block: Option<SharedBlock>,
     pool: SharedPool,
 }
 
 impl Deref for SharedBuffer {
     type Target = [u8];
     fn deref(&self) -> &[u8] {
-        let Some(Piece { mapping, .. }) = &self.piece else { return &[] };
+        let Some(SharedBlock { mapping, .. }) = &self.block else { return &[] };
         // SAFETY: the mapping has these bytes, and the other side does not write.
         unsafe { std::slice::from_raw_parts(mapping.start.as_ptr(), mapping.len) }
     }
@@ -167,8 +167,8 @@ impl Deref for SharedBuffer {
 
 impl DerefMut for SharedBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        let Some(Piece { mapping, .. }) = &mut self.piece else { return &mut [] };
-        // SAFETY: as above, and only one buffer has the piece.
+        let Some(SharedBlock { mapping, .. }) = &mut self.block else { return &mut [] };
+        // SAFETY: as above, and only one buffer has the block.
         unsafe { std::slice::from_raw_parts_mut(mapping.start.as_ptr(), mapping.len) }
     }
 }
@@ -187,14 +187,14 @@ impl Memory for SharedBuffer {
 
 impl Drop for SharedBuffer {
     fn drop(&mut self) {
-        self.pool.state().idle.extend(self.piece.take());
+        self.pool.state().idle.extend(self.block.take());
     }
 }
 
-/// The pieces of a decoding process as the program sees them. Their bytes may change at any time: they are copied by
+/// The blocks of a decoding process as the program sees them. Their bytes may change at any time: they are copied by
 /// address, and no reference leads there.
 #[derive(Clone, Default)]
-pub struct Pieces(Arc<Mutex<Given>>);
+pub struct SharedBlocks(Arc<Mutex<Given>>);
 
 #[derive(Default)]
 struct Given {
@@ -202,8 +202,8 @@ struct Given {
     bytes: usize,
 }
 
-impl Pieces {
-    /// Makes a piece of `len` bytes. The process that gets the returned descriptor writes there.
+impl SharedBlocks {
+    /// Makes a block of `len` bytes. The process that gets the returned descriptor writes there.
     ///
     /// # Errors
     /// When that process has reached its limit, or the system has no memory.
@@ -211,7 +211,7 @@ impl Pieces {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let len = usize::try_from(len).map_err(Error::other)?;
         let bytes = given.bytes.saturating_add(len);
-        if len == 0 || bytes > limits::memory() || given.mappings.len() >= MAX_PIECES {
+        if len == 0 || bytes > limits::memory() || given.mappings.len() >= MAX_BLOCKS {
             return Err(Error::from_raw_os_error(libc::ENOMEM));
         }
         let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -223,14 +223,14 @@ impl Pieces {
         Ok(descriptor)
     }
 
-    /// Requests pieces from the program over this connection; for the decoding process.
+    /// Requests blocks from the program over this connection; for the decoding process.
     pub fn asked_of(channel: Arc<Mutex<Channel>>) -> Ask {
         Box::new(move |len| ask(&channel, Wants::Memory(len as u64)))
     }
 
     /// Copies rows of `row_bytes` bytes from this place, one after the other, to rows of `target` that begin `stride`
     /// bytes apart.
-    pub fn copy(&self, place: Place, row_bytes: usize, target: &mut [u8], stride: usize) -> Result<(), Lie> {
+    pub fn copy(&self, place: RowPlace, row_bytes: usize, target: &mut [u8], stride: usize) -> Result<(), Lie> {
         let given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Mapping { start, len: length } = given.mappings.get(place.slot as usize).ok_or(Lie("memory"))?;
         if row_bytes == 0 || stride < row_bytes {

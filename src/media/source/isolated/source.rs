@@ -5,7 +5,7 @@ use super::failure::MayFail;
 use super::frames::FramePool;
 use super::messages::{Event, Limits, MAX_BELIEVED, Order, Start, Wants, What, WireDelivery, WireFrom};
 use super::said::{Unread, counted};
-use super::shared_memory::Pieces;
+use super::shared_memory::SharedBlocks;
 use super::transcoders::InOwnProcess;
 use super::waits::{Lost, Patience, next_event, send};
 use super::zygote::{self, Allowed, Process, spawn};
@@ -42,7 +42,7 @@ const MAX_COUNTED: u64 = 1 << 30;
 pub(super) const PACKET_BYTES: usize = 64 << 20;
 
 /// What is opened, and may be opened again.
-pub(super) enum Opens {
+pub(super) enum OpensAgain {
     File,
     Live(Box<OpensLive>),
 }
@@ -58,10 +58,10 @@ pub(super) struct OpensLive {
 
 /// A source in a process of its own.
 pub struct IsolatedSource {
-    opens: Opens,
+    opens: OpensAgain,
     /// `None` once it has ended.
     process: Option<Process>,
-    pieces: Pieces,
+    blocks: SharedBlocks,
     pool: FramePool,
     input: Input,
     /// Collects what is known from packets, if requested.
@@ -137,7 +137,7 @@ pub fn open_file(
     };
     let uses_network = is_url(&options.url);
     let sequence = images.as_ref().map(|(sequence, _)| Arc::new(sequence.clone()));
-    let (process, pieces, input) = begin(
+    let (process, blocks, input) = begin(
         what,
         (descriptors, images),
         uses_network,
@@ -149,7 +149,7 @@ pub fn open_file(
     let transcoders =
         Arc::new(InOwnProcess { name: name.to_owned(), isolation: options.isolation, cancel: cancel.clone() });
     let input = Input { sequence, transcoders, ..input };
-    let source = IsolatedSource::new(Opens::File, (process, pieces), input, cancel, notices, progress);
+    let source = IsolatedSource::new(OpensAgain::File, (process, blocks), input, cancel, notices, progress);
     let is_part = part.start.is_some() || part.duration.is_some() || part.frames.is_some();
     let is_whole = is_file && !is_part && matches!(options.reading, Reading::Decoded);
     let source = IsolatedSource { survey, needs_all, waits, may_fail, is_whole, ..source };
@@ -169,13 +169,13 @@ pub fn open_live(
     notices: Notices,
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
-    let (process, pieces, described) = begin_live(&input, &options, cancel, &notices)?;
+    let (process, blocks, described) = begin_live(&input, &options, cancel, &notices)?;
     let transcoders =
         Arc::new(InOwnProcess { name: input.name.clone(), isolation: options.isolation, cancel: cancel.clone() });
     let described = Input { transcoders, ..described };
     let (ready_at, outage) = (Instant::now(), Outage::default());
-    let opens = Opens::Live(Box::new(OpensLive { input, options, start, ready_at, outage }));
-    let source = IsolatedSource::new(opens, (process, pieces), described, cancel, notices, progress);
+    let opens = OpensAgain::Live(Box::new(OpensLive { input, options, start, ready_at, outage }));
+    let source = IsolatedSource::new(opens, (process, blocks), described, cancel, notices, progress);
     let input = source.input.clone();
     Ok((Box::new(source), input))
 }
@@ -200,7 +200,7 @@ fn begin_live(
     options: &CameraOptions,
     cancel: &Cancel,
     notices: &Notices,
-) -> Result<(Process, Pieces, Input)> {
+) -> Result<(Process, SharedBlocks, Input)> {
     let reader = match input.comes_back {
         true => None,
         false => Some(Reader::open(&input.url, cancel.flag()).with_context(|| input.name.clone())?),
@@ -218,10 +218,10 @@ fn begin_live(
 }
 
 /// Gives the images and the memory that are asked for, until nobody is there to ask.
-fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, pieces: &Pieces) {
+fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, blocks: &SharedBlocks) {
     while let Ok((wanted, _)) = requests.receive_waiting::<Wants, io::Error>(SHORT, || Ok(())) {
         let found = match (wanted, &mut images) {
-            (Wants::Memory(len), _) => pieces.make(len),
+            (Wants::Memory(len), _) => blocks.make(len),
             (Wants::Image(number), Some((sequence, open))) if sequence.has(number) => open(number).map(OwnedFd::from),
             (Wants::Image(_), _) => Err(io::Error::from_raw_os_error(libc::EACCES)),
         };
@@ -244,16 +244,16 @@ fn begin(
     isolation: Isolation,
     name: &str,
     (cancel, notices): (&Cancel, &Notices),
-) -> Result<(Process, Pieces, Input)> {
+) -> Result<(Process, SharedBlocks, Input)> {
     let mut process = begin_process(what, &descriptors, uses_network, isolation, name, (cancel, notices))?;
-    let pieces = Pieces::default();
+    let blocks = SharedBlocks::default();
     if let Some(requests) = process.requests.take() {
-        let pieces = pieces.clone();
-        let serve = move || serve(&requests, images, &pieces);
+        let blocks = blocks.clone();
+        let serve = move || serve(&requests, images, &blocks);
         Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
     }
     let input = opened(&mut process, name, Patience::for_opening(waits), may_fail, (cancel, notices))?;
-    Ok((process, pieces, input))
+    Ok((process, blocks, input))
 }
 
 /// Starts a process with this task; its requests are not served yet.
@@ -382,8 +382,8 @@ pub(super) fn attacked(name: impl Display, lie: &Lie) -> Error {
 
 impl IsolatedSource {
     pub(super) fn new(
-        opens: Opens,
-        (process, pieces): (Process, Pieces),
+        opens: OpensAgain,
+        (process, blocks): (Process, SharedBlocks),
         input: Input,
         cancel: &Cancel,
         notices: Notices,
@@ -392,7 +392,7 @@ impl IsolatedSource {
         let mut source = IsolatedSource {
             opens,
             process: Some(process),
-            pieces,
+            blocks,
             pool: FramePool::default(),
             input,
             survey: None,
@@ -444,14 +444,14 @@ impl IsolatedSource {
         if let Some(frame) = &mut wire_frame {
             frame.time = frame.time.map(|time| time.clamp(-most, most));
         }
-        let frame = wire_frame.map(|frame| self.pool.copied(frame, &self.pieces)).transpose();
+        let frame = wire_frame.map(|frame| self.pool.copied(frame, &self.blocks)).transpose();
         let mut frame = frame.with_context(|| format!("frame {}", self.frames))?;
         let (decoded, position, damaged) = wire.progress;
         let (frames_before, damaged_before) = self.before;
         self.progress.follow(frames_before.saturating_add(decoded), position, damaged_before.saturating_add(damaged));
         let age = wire.age.map(|age| age.min(Duration::from_secs(3600)));
         let read_at = age.and_then(|age| Instant::now().checked_sub(age));
-        if let Opens::Live(opens) = &mut self.opens {
+        if let OpensAgain::Live(opens) = &mut self.opens {
             if frame.is_some() {
                 opens.outage.end(&self.notices, &opens.input.name);
             }
@@ -511,7 +511,7 @@ impl IsolatedSource {
         let place = self.last.map(|time| rescale(time, base, microseconds()) as f64 / 1e6);
         let place = place.map(|seconds| format!(" behind {seconds:.3} s")).unwrap_or_default();
         let message = format!("{name}: {}: {why}{place}", self.input.video_stream().describe());
-        if let Opens::Live(opens) = &mut self.opens
+        if let OpensAgain::Live(opens) = &mut self.opens
             && opens.input.comes_back
         {
             opens.outage.begin(&self.notices, &message);
@@ -527,18 +527,18 @@ impl IsolatedSource {
 
     /// Opens a live input in a new process, until it is there or the run is to end.
     fn open_again(&mut self) -> Result<()> {
-        let Opens::Live(opens) = &mut self.opens else { return Ok(()) };
+        let OpensAgain::Live(opens) = &mut self.opens else { return Ok(()) };
         let OpensLive { input, options, start, ready_at, outage } = &mut **opens;
         let end = ends_at(start, *ready_at, options);
         let opened = outage.until_open(&self.cancel, &self.notices, end, || {
-            let (process, pieces, found) = begin_live(input, options, &self.cancel, &self.notices)?;
+            let (process, blocks, found) = begin_live(input, options, &self.cancel, &self.notices)?;
             // Its streams are those of before, as far as it has them.
             let streams = self.input.media.streams.len();
             ensure!(found.media.streams.len() <= streams, "{}: it has other streams now", input.name);
-            Ok((process, pieces))
+            Ok((process, blocks))
         });
-        let Some((process, pieces)) = opened else { return Ok(()) };
-        (self.process, self.pieces) = (Some(process), pieces);
+        let Some((process, blocks)) = opened else { return Ok(()) };
+        (self.process, self.blocks) = (Some(process), blocks);
         (self.copied, self.shift) = (0, None);
         self.before = (self.progress.decoded(), self.progress.damaged());
         self.order(&Order::Next { copied: 0 });

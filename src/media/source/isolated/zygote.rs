@@ -52,7 +52,7 @@ struct Template {
 
 /// A request to the template.
 #[derive(Deserialize, Serialize)]
-enum Wanted {
+enum TemplateRequest {
     /// A process.
     Process,
     /// A process that uses the network.
@@ -169,7 +169,7 @@ pub fn allow(allowed: Allowed) -> io::Result<()> {
     let Some(template) = TEMPLATE.get() else { return Ok(()) };
     let channel = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(channel) = channel.as_ref() else { return Ok(()) };
-    channel.send_waiting(&Wanted::Limits(allowed), &[], soon(channel, PollFlags::OUT))
+    channel.send_waiting(&TemplateRequest::Limits(allowed), &[], soon(channel, PollFlags::OUT))
 }
 
 /// A wait for the template, which answers at once unless somebody has stopped it.
@@ -190,7 +190,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let template = TEMPLATE.get().ok_or_else(gone)?;
     let mut held = template.channel.lock().unwrap_or_else(PoisonError::into_inner);
     let of_template = held.as_ref().ok_or_else(gone)?;
-    let wanted = if uses_network { Wanted::ProcessWithNetwork } else { Wanted::Process };
+    let wanted = if uses_network { TemplateRequest::ProcessWithNetwork } else { TemplateRequest::Process };
     let answer = of_template
         .send_waiting(&wanted, &[], soon(of_template, PollFlags::OUT))
         .and_then(|()| of_template.receive_waiting::<Made, _>(SHORT, soon(of_template, PollFlags::IN)));
@@ -296,18 +296,18 @@ fn serve(channel: Channel) -> ! {
     // Work that all of them would do for themselves.
     ffmpeg::init();
     let (mut supervisors, mut allowed) = (Vec::new(), None::<Allowed>);
-    while let Ok((wanted, _)) = channel.receive::<Wanted>() {
+    while let Ok((wanted, _)) = channel.receive::<TemplateRequest>() {
         let made = match wanted {
-            Wanted::Limits(_) if allowed.is_some() => continue,
-            Wanted::Limits(told) => {
+            TemplateRequest::Limits(_) if allowed.is_some() => continue,
+            TemplateRequest::Limits(told) => {
                 if close_around_template(told.network, told.needs_walls).is_err() {
                     break;
                 }
                 allowed = Some(told);
                 continue;
             }
-            Wanted::Process => make(false, &mut supervisors, allowed.as_ref()),
-            Wanted::ProcessWithNetwork => make(true, &mut supervisors, allowed.as_ref()),
+            TemplateRequest::Process => make(false, &mut supervisors, allowed.as_ref()),
+            TemplateRequest::ProcessWithNetwork => make(true, &mut supervisors, allowed.as_ref()),
         };
         let error: Made = made.as_ref().err().map(|error| error.raw_os_error().unwrap_or(libc::EIO));
         let descriptors = made.unwrap_or_default();

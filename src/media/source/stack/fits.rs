@@ -6,7 +6,7 @@
 
 use super::positioned::Positioned;
 use super::tiff::interleaved;
-use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
+use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
 use crate::ffmpeg::Metadata;
 use crate::image_file::fits::{CARD, is_of_storage, key_of, name_of};
 use anyhow::{Context, Result, bail, ensure};
@@ -27,7 +27,7 @@ const UNSIGNED: f64 = 32768.0;
 
 struct Fits {
     file: Positioned,
-    pages: Vec<Plane>,
+    pages: Vec<FitsPlane>,
     /// The first header, which holds for the whole file.
     primary: Header,
     /// The place of the header that was read last, and the cards that hold for its image.
@@ -37,7 +37,7 @@ struct Fits {
 
 /// Where a picture lies, and what its samples are.
 #[derive(Clone)]
-struct Plane {
+struct FitsPlane {
     /// The place of its header: headers of all images could fill the memory.
     header: u64,
     /// The place of its samples.
@@ -129,9 +129,9 @@ fn header(file: &mut Positioned, offset: u64) -> Result<(Header, u64)> {
 }
 
 /// The images of the file that have the size of the first one.
-pub fn found(file: File) -> Result<Found> {
+pub fn found(file: File) -> Result<FoundPages> {
     let mut file = Positioned::new(file)?;
-    let (mut offset, mut pages, mut primary) = (0, Vec::<Plane>::new(), Header::default());
+    let (mut offset, mut pages, mut primary) = (0, Vec::<FitsPlane>::new(), Header::default());
     while offset < file.length && pages.len() < MAX_PICTURES {
         let (header, begin) = match header(&mut file, offset) {
             Ok(found) => found,
@@ -170,12 +170,12 @@ pub fn found(file: File) -> Result<Found> {
     let said = header(&mut file, first)?.0.within(&primary);
     let (count, metadata) = (pages.len(), said.metadata());
     let pages = Box::new(Fits { file, pages, primary, header: first, cards: said.cards });
-    Ok(Found { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
+    Ok(FoundPages { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
 }
 
 /// Adds the pictures of an image whose header and samples are at these places.
 fn add(
-    pages: &mut Vec<Plane>,
+    pages: &mut Vec<FitsPlane>,
     header: &Header,
     [offset, begin]: [u64; 2],
     lengths: &[u64],
@@ -189,7 +189,7 @@ fn add(
     }
     let of_picture = lengths[0] * lengths[1] * each * channels as u64;
     for picture in 0..(all / of_picture).min((MAX_PICTURES - pages.len()) as u64) {
-        pages.push(Plane {
+        pages.push(FitsPlane {
             header: offset,
             place: begin + picture * of_picture,
             size,
@@ -217,7 +217,7 @@ impl Fits {
 
 impl Pages for Fits {
     fn page(&mut self, number: usize) -> Result<Page> {
-        let Plane { header, place, size, channels, bits, zero, scale, blank } =
+        let FitsPlane { header, place, size, channels, bits, zero, scale, blank } =
             self.pages.get(number).context("no such picture")?.clone();
         self.read_cards(header)?;
         let samples = check_room(size, channels)?;
@@ -226,23 +226,27 @@ impl Pages for Fits {
         let whole = |stored: i64| if blank == Some(stored) { f64::NAN } else { number(stored as f64) };
         let is_plain = scale == 1.0 && blank.is_none();
         let samples = match bits {
-            8 if is_plain && zero == 0.0 => Samples::Bytes(bytes),
-            8 => Samples::Numbers(bytes.into_iter().map(|byte| whole(byte.into())).collect()),
+            8 if is_plain && zero == 0.0 => PageSamples::Bytes(bytes),
+            8 => PageSamples::Numbers(bytes.into_iter().map(|byte| whole(byte.into())).collect()),
             16 => {
                 let words = bytes.as_chunks().0.iter().map(|byte| i16::from_be_bytes(*byte));
                 match is_plain && zero == UNSIGNED {
-                    true => Samples::Words(words.map(|byte| (byte as u16) ^ 0x8000).collect()),
-                    false => Samples::Numbers(words.map(|byte| whole(byte.into())).collect()),
+                    true => PageSamples::Words(words.map(|byte| (byte as u16) ^ 0x8000).collect()),
+                    false => PageSamples::Numbers(words.map(|byte| whole(byte.into())).collect()),
                 }
             }
-            32 => Samples::Numbers(
+            32 => PageSamples::Numbers(
                 bytes.as_chunks().0.iter().map(|byte| whole(i32::from_be_bytes(*byte).into())).collect(),
             ),
-            64 => Samples::Numbers(bytes.as_chunks().0.iter().map(|byte| whole(i64::from_be_bytes(*byte))).collect()),
-            -32 => Samples::Numbers(
+            64 => {
+                PageSamples::Numbers(bytes.as_chunks().0.iter().map(|byte| whole(i64::from_be_bytes(*byte))).collect())
+            }
+            -32 => PageSamples::Numbers(
                 bytes.as_chunks().0.iter().map(|byte| number(f32::from_be_bytes(*byte).into())).collect(),
             ),
-            _ => Samples::Numbers(bytes.as_chunks().0.iter().map(|byte| number(f64::from_be_bytes(*byte))).collect()),
+            _ => {
+                PageSamples::Numbers(bytes.as_chunks().0.iter().map(|byte| number(f64::from_be_bytes(*byte))).collect())
+            }
         };
         let samples = if channels > 1 { interleaved(samples, channels) } else { samples };
         Ok(Page { size, channels, samples: from_the_top(samples, size.0 * channels) })
@@ -254,13 +258,13 @@ impl Pages for Fits {
 }
 
 /// The rows the other way round.
-fn from_the_top(samples: Samples, row: usize) -> Samples {
+fn from_the_top(samples: PageSamples, row: usize) -> PageSamples {
     fn flipped<T: Copy>(samples: &[T], row: usize) -> Vec<T> {
         samples.chunks_exact(row).rev().flatten().copied().collect()
     }
     match samples {
-        Samples::Bytes(samples) => Samples::Bytes(flipped(&samples, row)),
-        Samples::Words(samples) => Samples::Words(flipped(&samples, row)),
-        Samples::Numbers(samples) => Samples::Numbers(flipped(&samples, row)),
+        PageSamples::Bytes(samples) => PageSamples::Bytes(flipped(&samples, row)),
+        PageSamples::Words(samples) => PageSamples::Words(flipped(&samples, row)),
+        PageSamples::Numbers(samples) => PageSamples::Numbers(flipped(&samples, row)),
     }
 }

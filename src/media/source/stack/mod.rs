@@ -42,7 +42,7 @@ const MAX_PICTURES: usize = 1_000_000;
 const SAMPLE_BYTES: usize = 16;
 
 /// The samples of a picture, row by row, those of a pixel together.
-pub enum Samples {
+pub enum PageSamples {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
     /// All other types: exact up to 53 bits.
@@ -54,7 +54,7 @@ pub struct Page {
     pub size: (usize, usize),
     /// Gray, red green blue, or those with alpha: 1 to 4.
     pub channels: usize,
-    pub samples: Samples,
+    pub samples: PageSamples,
 }
 
 /// Reads the pages of a file.
@@ -72,7 +72,7 @@ pub trait Pages: Send {
 }
 
 /// The pages of a file, and their metadata.
-pub struct Found {
+pub struct FoundPages {
     pages: Box<dyn Pages>,
     /// How many pages there are; at least one.
     count: usize,
@@ -87,7 +87,7 @@ pub struct Found {
 }
 
 /// The pages of the file, if it is a stack that FFmpeg does not read as it is meant; with `all`, also if FFmpeg does.
-fn pages_of(file: File, all: bool) -> Result<Option<Found>> {
+fn pages_of(file: File, all: bool) -> Result<Option<FoundPages>> {
     let mut begin = [0; BEGIN];
     let length = file.read_at(&mut begin, 0).unwrap_or(0);
     match &begin[..length] {
@@ -101,13 +101,13 @@ fn pages_of(file: File, all: bool) -> Result<Option<Found>> {
 }
 
 /// The first pages of numbered files.
-struct Files {
+struct NumberedPages {
     sequence: Sequence,
     open: OpenImage,
     cards: Vec<u8>,
 }
 
-impl Pages for Files {
+impl Pages for NumberedPages {
     fn page(&mut self, number: usize) -> Result<Page> {
         let file = (self.open)(self.sequence.shown(number as u64))?;
         let mut found = pages_of(file, true)?.context("not of the kind of the first image")?;
@@ -127,7 +127,7 @@ pub type Told = Receiver<(Option<i64>, About)>;
 
 /// A stack as raw frames.
 pub struct Stack {
-    pub found: Found,
+    pub found: FoundPages,
     /// FFmpeg's name of the pixel format.
     pub format: String,
     pub size: (usize, usize),
@@ -172,8 +172,8 @@ impl Stack {
             && let FileInput::Images(sequence, open) = std::mem::replace(file_input, FileInput::Url)
         {
             let count = usize::try_from(sequence.count()).unwrap_or(usize::MAX);
-            let (pages, metadata) = (Box::new(Files { sequence, open, cards: Vec::new() }), Metadata::new());
-            found = found.map(|first| Found { pages, count, mosaic: None, rate: None, metadata, ..first });
+            let (pages, metadata) = (Box::new(NumberedPages { sequence, open, cards: Vec::new() }), Metadata::new());
+            found = found.map(|first| FoundPages { pages, count, mosaic: None, rate: None, metadata, ..first });
         }
         let Some(mut found) = found else {
             if range.is_some() {
@@ -188,8 +188,8 @@ impl Stack {
         let first = first.map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))?;
         check_size(name, first.size)?;
         let (size, channels) = (first.size, first.channels);
-        let is_wide = range.is_some() || !matches!(first.samples, Samples::Bytes(_));
-        let is_mapped = range.is_some() || matches!(first.samples, Samples::Numbers(_));
+        let is_wide = range.is_some() || !matches!(first.samples, PageSamples::Bytes(_));
+        let is_mapped = range.is_some() || matches!(first.samples, PageSamples::Numbers(_));
         drop(first);
         let range = match range {
             None if is_mapped => Some(range_of(&mut found, cancel)),
@@ -236,10 +236,10 @@ impl Stack {
         }
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
         Ok(match (page.samples, self.range) {
-            (Samples::Bytes(bytes), None) if !self.is_wide => bytes,
+            (PageSamples::Bytes(bytes), None) if !self.is_wide => bytes,
             // Both ends of 8 bits become those of 16.
-            (Samples::Bytes(bytes), None) => words(bytes.into_iter().map(|byte| u16::from(byte) * 257).collect()),
-            (Samples::Words(samples), None) if self.is_wide => words(samples),
+            (PageSamples::Bytes(bytes), None) => words(bytes.into_iter().map(|byte| u16::from(byte) * 257).collect()),
+            (PageSamples::Words(samples), None) if self.is_wide => words(samples),
             (samples, range) => {
                 let range = range.context("of another kind of samples than the first one")?;
                 let codes = samples.into_numbers().into_iter().map(|sample| code(sample, range));
@@ -262,12 +262,12 @@ impl GivePackets for Stack {
     }
 }
 
-impl Samples {
+impl PageSamples {
     fn into_numbers(self) -> Vec<f64> {
         match self {
-            Samples::Bytes(bytes) => bytes.into_iter().map(f64::from).collect(),
-            Samples::Words(words) => words.into_iter().map(f64::from).collect(),
-            Samples::Numbers(numbers) => numbers,
+            PageSamples::Bytes(bytes) => bytes.into_iter().map(f64::from).collect(),
+            PageSamples::Words(words) => words.into_iter().map(f64::from).collect(),
+            PageSamples::Numbers(numbers) => numbers,
         }
     }
 }
@@ -283,7 +283,7 @@ fn code(sample: f64, (least, most): (f64, f64)) -> u16 {
 }
 
 /// The smallest and the largest sample of all pages that can be read; those that are not finite do not count.
-fn range_of(found: &mut Found, cancel: &Cancel) -> (f64, f64) {
+fn range_of(found: &mut FoundPages, cancel: &Cancel) -> (f64, f64) {
     let mut range: Option<(f64, f64)> = None;
     for number in 0..found.count {
         note_activity();

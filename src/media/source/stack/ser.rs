@@ -1,7 +1,7 @@
 //! SER, the videos of planetary cameras (format description 3b): a header of 178 bytes, frames, and their times.
 
 use super::positioned::Positioned;
-use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
+use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
 use crate::ffmpeg::{Metadata, Rational};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;
@@ -32,7 +32,7 @@ fn metadata(header: &[u8]) -> Metadata {
     named.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-pub fn found(file: File) -> Result<Found> {
+pub fn found(file: File) -> Result<FoundPages> {
     let mut file = Positioned::new(file)?;
     let header = file.bytes(0, HEADER)?;
     let number =
@@ -67,7 +67,7 @@ pub fn found(file: File) -> Result<Found> {
         ser.count = usize::try_from(there)?.min(MAX_PICTURES);
     }
     let (count, rate, metadata) = (ser.count, ser.rate(), metadata(&header));
-    Ok(Found { pages: Box::new(ser), count, demuxer: "ser_pipe", mosaic, rate, metadata })
+    Ok(FoundPages { pages: Box::new(ser), count, demuxer: "ser_pipe", mosaic, rate, metadata })
 }
 
 impl Ser {
@@ -103,20 +103,20 @@ impl Pages for Ser {
         // The largest sample of a depth becomes that of 8 or 16 bits.
         let spread = |sample: u32, full: u32| (sample.min(most) * full + most / 2) / most;
         let mut samples = match self.depth {
-            ..=8 => Samples::Bytes(bytes.into_iter().map(|byte| spread(byte.into(), 255) as u8).collect()),
+            ..=8 => PageSamples::Bytes(bytes.into_iter().map(|byte| spread(byte.into(), 255) as u8).collect()),
             _ => {
                 let byte = bytes.as_chunks().0.iter();
                 let word = |byte: &[u8; 2]| {
                     if self.is_big_endian { u16::from_be_bytes(*byte) } else { u16::from_le_bytes(*byte) }
                 };
-                Samples::Words(byte.map(|byte| spread(word(byte).into(), 65535) as u16).collect())
+                PageSamples::Words(byte.map(|byte| spread(word(byte).into(), 65535) as u16).collect())
             }
         };
         if self.is_blue_first {
             match &mut samples {
-                Samples::Bytes(byte) => byte.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
-                Samples::Words(byte) => byte.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
-                Samples::Numbers(_) => {}
+                PageSamples::Bytes(byte) => byte.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
+                PageSamples::Words(byte) => byte.chunks_exact_mut(3).for_each(|pixel| pixel.swap(0, 2)),
+                PageSamples::Numbers(_) => {}
             }
         }
         Ok(Page { size: self.size, channels: self.channels, samples })

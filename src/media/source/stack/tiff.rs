@@ -1,7 +1,7 @@
 //! TIFF and BigTIFF, of strips or tiles, by the crate `tiff`.
 
 use super::positioned::Positioned;
-use super::{Found, MAX_PICTURES, Page, Pages, Samples, check_room};
+use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
 use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::frame::limits;
@@ -58,7 +58,7 @@ fn metadata(decoder: &mut Decoder<BufReader<Positioned>>) -> Metadata {
 }
 
 /// The pages of the file, if FFmpeg does not read it; with `all`, in any case.
-pub fn found(file: File, all: bool) -> Result<Option<Found>> {
+pub fn found(file: File, all: bool) -> Result<Option<FoundPages>> {
     let mut file = Positioned::new(file)?;
     let begin = file.bytes(0, 4)?;
     let is_big = begin.contains(&b'+');
@@ -103,7 +103,7 @@ pub fn found(file: File, all: bool) -> Result<Option<Found>> {
     ensure!(!pages.is_empty(), "no page in it");
     let count = pages.len();
     let pages = Box::new(Tiff { decoder, pages });
-    Ok(Some(Found { pages, count, demuxer: "tiff_pipe", mosaic: None, rate: None, metadata }))
+    Ok(Some(FoundPages { pages, count, demuxer: "tiff_pipe", mosaic: None, rate: None, metadata }))
 }
 /// Runs what may find a mistake of the library in bytes of a stranger.
 fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
@@ -146,23 +146,27 @@ impl Pages for Tiff {
             let layout = decoder.read_image_to_buffer(&mut read)?;
             let planes = layout.planes;
             let read = match read {
-                DecodingResult::U8(bytes) => Samples::Bytes(bytes),
-                DecodingResult::U16(bytes) => Samples::Words(bytes),
-                DecodingResult::I8(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
-                DecodingResult::I16(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
-                DecodingResult::U32(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
-                DecodingResult::I32(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
-                DecodingResult::U64(bytes) => Samples::Numbers(bytes.into_iter().map(|sample| sample as f64).collect()),
-                DecodingResult::I64(bytes) => Samples::Numbers(bytes.into_iter().map(|sample| sample as f64).collect()),
-                DecodingResult::F16(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
-                DecodingResult::F32(bytes) => Samples::Numbers(bytes.into_iter().map(f64::from).collect()),
-                DecodingResult::F64(bytes) => Samples::Numbers(bytes),
+                DecodingResult::U8(bytes) => PageSamples::Bytes(bytes),
+                DecodingResult::U16(bytes) => PageSamples::Words(bytes),
+                DecodingResult::I8(bytes) => PageSamples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::I16(bytes) => PageSamples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::U32(bytes) => PageSamples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::I32(bytes) => PageSamples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::U64(bytes) => {
+                    PageSamples::Numbers(bytes.into_iter().map(|sample| sample as f64).collect())
+                }
+                DecodingResult::I64(bytes) => {
+                    PageSamples::Numbers(bytes.into_iter().map(|sample| sample as f64).collect())
+                }
+                DecodingResult::F16(bytes) => PageSamples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::F32(bytes) => PageSamples::Numbers(bytes.into_iter().map(f64::from).collect()),
+                DecodingResult::F64(bytes) => PageSamples::Numbers(bytes),
             };
             let read = if planes > 1 { interleaved(read, channels) } else { read };
             let count = match &read {
-                Samples::Bytes(bytes) => bytes.len(),
-                Samples::Words(bytes) => bytes.len(),
-                Samples::Numbers(bytes) => bytes.len(),
+                PageSamples::Bytes(bytes) => bytes.len(),
+                PageSamples::Words(bytes) => bytes.len(),
+                PageSamples::Numbers(bytes) => bytes.len(),
             };
             ensure!(count == samples, "{count} samples where {samples} are expected");
             Ok(Page { size, channels, samples: read })
@@ -171,14 +175,14 @@ impl Pages for Tiff {
 }
 
 /// The samples of planes, one behind the other, pixel by pixel.
-pub fn interleaved(samples: Samples, channels: usize) -> Samples {
+pub fn interleaved(samples: PageSamples, channels: usize) -> PageSamples {
     fn woven<T: Copy>(planes: &[T], channels: usize) -> Vec<T> {
         let pixels = planes.len() / channels;
         (0..pixels).flat_map(|pixel| (0..channels).map(move |channel| planes[channel * pixels + pixel])).collect()
     }
     match samples {
-        Samples::Bytes(planes) => Samples::Bytes(woven(&planes, channels)),
-        Samples::Words(planes) => Samples::Words(woven(&planes, channels)),
-        Samples::Numbers(planes) => Samples::Numbers(woven(&planes, channels)),
+        PageSamples::Bytes(planes) => PageSamples::Bytes(woven(&planes, channels)),
+        PageSamples::Words(planes) => PageSamples::Words(woven(&planes, channels)),
+        PageSamples::Numbers(planes) => PageSamples::Numbers(woven(&planes, channels)),
     }
 }

@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 struct Slot<'a> {
     camera: Camera,
     session: Session<'a>,
-    state: State,
+    state: CameraState,
     /// What was checked before anything started, until it begins for the first time.
     planned: Option<PlannedCamera>,
     /// Whether it failed when it ended last.
@@ -34,7 +34,7 @@ struct Slot<'a> {
 }
 
 /// What a camera does.
-enum State {
+enum CameraState {
     /// It films.
     Running,
     /// It is being ended: the file has it no more, or describes it otherwise.
@@ -146,7 +146,7 @@ impl<'a> Slot<'a> {
     /// A camera that begins at once.
     fn new(number: usize, camera: Camera, session: &Session<'a>) -> Self {
         let session = session.for_source(number, &camera.name);
-        Slot { camera, session, state: State::Due(Instant::now()), planned: None, has_failed: false }
+        Slot { camera, session, state: CameraState::Due(Instant::now()), planned: None, has_failed: false }
     }
 }
 
@@ -159,7 +159,7 @@ impl<'a> Cameras<'a> {
     /// film or not.
     fn take_stock(&self) {
         let jobs = self.slots().map(|slot| match &slot.state {
-            State::Ending(Some(next)) => &next.job,
+            CameraState::Ending(Some(next)) => &next.job,
             _ => &slot.camera.job,
         });
         let rules = jobs.filter_map(|job| Some((job.record.as_ref()?, job.segments?.1)));
@@ -185,9 +185,9 @@ impl<'a> Cameras<'a> {
         for (number, slot) in (1..).zip(&mut self.slots) {
             let Some(Slot { camera, session, state, planned, .. }) = slot else { continue };
             match state {
-                State::Due(_) if is_over => {}
-                State::Due(index) if *index <= now => {
-                    *state = State::Running;
+                CameraState::Due(_) if is_over => {}
+                CameraState::Due(index) if *index <= now => {
+                    *state = CameraState::Running;
                     let planned = planned.take();
                     if planned.is_none() {
                         *session = self.session.for_source(number, &camera.name);
@@ -202,8 +202,8 @@ impl<'a> Cameras<'a> {
                     // All warm-ups begin before the first source is opened.
                     due.push((number, planned, Arc::new(job), session.clone(), self.warm_up.begin()));
                 }
-                State::Due(_) => goes_on = true,
-                State::Running | State::Ending(_) | State::Over => {}
+                CameraState::Due(_) => goes_on = true,
+                CameraState::Running | CameraState::Ending(_) | CameraState::Over => {}
             }
         }
         for (number, planned, job, session, warming_up) in due {
@@ -225,12 +225,12 @@ impl<'a> Cameras<'a> {
         let is_well = report(&slot.camera.name, &source_of(&slot.camera), result, self.console);
         slot.has_failed = !is_well;
         let now = Instant::now();
-        match std::mem::replace(&mut slot.state, State::Over) {
-            State::Ending(Some(camera)) => (slot.camera, slot.state) = (*camera, State::Due(now)),
-            State::Ending(None) => self.slots[number - 1] = None,
+        match std::mem::replace(&mut slot.state, CameraState::Over) {
+            CameraState::Ending(Some(camera)) => (slot.camera, slot.state) = (*camera, CameraState::Due(now)),
+            CameraState::Ending(None) => self.slots[number - 1] = None,
             _ if is_well || self.file.is_none() || self.session.cancel.is_cancelled() => {}
             _ => {
-                slot.state = State::Due(now + AGAIN);
+                slot.state = CameraState::Due(now + AGAIN);
                 self.session.notices.note(&format!("{}: begins again in {} s", slot.camera.name, AGAIN.as_secs()));
             }
         }
@@ -277,7 +277,7 @@ impl<'a> Cameras<'a> {
             let place = new.iter().position(|new| new.name == camera.name);
             let new = place.map(|place| new.remove(place));
             match new {
-                Some(new) if new.words == camera.words && !matches!(state, State::Ending(_)) => {
+                Some(new) if new.words == camera.words && !matches!(state, CameraState::Ending(_)) => {
                     kept += 1;
                     continue;
                 }
@@ -285,12 +285,12 @@ impl<'a> Cameras<'a> {
                 None => gone += 1,
             }
             match (state, new) {
-                (State::Ending(next), new) => *next = new.map(Box::new),
-                (state @ State::Running, new) => {
-                    *state = State::Ending(new.map(Box::new));
+                (CameraState::Ending(next), new) => *next = new.map(Box::new),
+                (state @ CameraState::Running, new) => {
+                    *state = CameraState::Ending(new.map(Box::new));
                     session.cancel.cancel();
                 }
-                (state, Some(new)) => (*camera, *state, *planned) = (new, State::Due(Instant::now()), None),
+                (state, Some(new)) => (*camera, *state, *planned) = (new, CameraState::Due(Instant::now()), None),
                 (_, None) => *slot = None,
             }
         }

@@ -30,7 +30,7 @@ use histeq::equalize::{BackendStartup, SharedBackend};
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
-    self, FrameFilter, LiveParts, Onlooker, Output, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
+    self, FrameFilter, LiveOutput, LiveParts, Onlooker, QueuePolicy, SharedSettings, Shown, Viewer, WarmUp, WarmingUp,
 };
 use histeq_media::pipeline::{FailureKind, Input, Interrupted, Notices, Outcome, Source};
 use histeq_media::sink::{
@@ -309,7 +309,7 @@ fn open_outputs(
     input: &Input,
     on_gpu: bool,
     notices: &Notices,
-) -> Result<Vec<Output>> {
+) -> Result<Vec<LiveOutput>> {
     let open = |PlannedOutput { target, options, queue_policy }: PlannedOutput| {
         let name = if *target.name() == "-" { "stdout".into() } else { target.name().clone() };
         let on_gpu = on_gpu && job.encoder.encoder.is_none();
@@ -318,7 +318,7 @@ fn open_outputs(
             input.media.streams.truncate(1);
         }
         let sink = sink::open(input, target, options, &mut || on_gpu, notices.clone())?;
-        Ok(Output { name, sink, queue_policy })
+        Ok(LiveOutput { name, sink, queue_policy })
     };
     planned.into_iter().map(open).collect()
 }

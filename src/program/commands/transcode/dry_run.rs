@@ -33,7 +33,7 @@ struct DryRun {
     version: String,
     command: String,
     input: InputRecord,
-    output: OutputRecord,
+    output: DryOutput,
     /// The settings that would hold, by the names of their options.
     settings: Map<String, Value>,
     found: Vec<PlaceRecord>,
@@ -55,7 +55,7 @@ struct InputRecord {
 }
 
 #[derive(Deserialize, Serialize)]
-struct OutputRecord {
+struct DryOutput {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name_bytes: Option<String>,
@@ -204,7 +204,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
             seconds: input.duration.map(|duration| duration as f64 / 1e6),
             frames: input.frames,
         },
-        output: OutputRecord {
+        output: DryOutput {
             name: job.output.name.to_string(),
             name_bytes: job.output.name.encoded_bytes(),
             exists: job.output.name.path().exists(),

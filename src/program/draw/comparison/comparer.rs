@@ -2,7 +2,7 @@
 
 use super::layout::PairLayout;
 use crate::draw::chart::{Canvas, Lettering, bars, curve, divider, label};
-use crate::options::View;
+use crate::options::CompareView;
 use anyhow::Result;
 use histeq::equalize::cpu::{Engine, Isa};
 use histeq::equalize::relation;
@@ -11,7 +11,7 @@ use histeq_media::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
 
 /// Draws two frames as one picture.
 pub struct Comparer {
-    view: View,
+    view: CompareView,
     names: Option<[String; 2]>,
     /// Whether the output is RGB, as for images.
     rgb: bool,
@@ -28,7 +28,7 @@ pub struct Comparer {
 impl Comparer {
     /// Draws A and B with the labels `names`, or, without them, nothing over the pictures. With `rgb`, the output is
     /// RGB for every format of A.
-    pub fn new(view: View, names: Option<[String; 2]>, rgb: bool) -> Self {
+    pub fn new(view: CompareView, names: Option<[String; 2]>, rgb: bool) -> Self {
         let pool = HostPool::default();
         let Some(engine) = Engine::new(Isa::best(), pool.clone()) else {
             unreachable!("the best of the available instruction sets is available")

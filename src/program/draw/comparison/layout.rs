@@ -1,7 +1,7 @@
 //! The positions of the two pictures and of their charts in the output.
 
 use crate::draw::chart::{Lettering, Side};
-use crate::options::View;
+use crate::options::CompareView;
 use embedded_graphics::prelude::{Point, Size};
 use embedded_graphics::primitives::Rectangle;
 use std::ops::Range;
@@ -28,16 +28,16 @@ pub struct PairLayout {
 
 impl PairLayout {
     /// The layout for an A of this size; `beside` is the width of B at the same height.
-    pub fn new(view: View, (width, height): (usize, usize), beside: usize) -> Self {
+    pub fn new(view: CompareView, (width, height): (usize, usize), beside: usize) -> Self {
         match view {
-            View::SideBySide => PairLayout {
+            CompareView::SideBySide => PairLayout {
                 size_of_b: (beside, height),
                 size: (width + beside, height),
                 columns: [0..width, width..width + beside],
                 sides: [Side::Left, Side::Left],
                 of_b: (0..beside, width),
             },
-            View::Split => PairLayout {
+            CompareView::Split => PairLayout {
                 size_of_b: (width, height),
                 size: (width, height),
                 columns: [0..width / 2, width / 2..width],

@@ -13,7 +13,7 @@
 //! is stretched from mid-gray would be a level off there, if it took it for 1. Programs with a white of 1 get up to a
 //! 256th more or less than they should.
 
-use super::{CurveFormat, Place};
+use super::{CurveFormat, FramePlace};
 use anyhow::{Context, Result};
 use histeq::frame::Matrix;
 use histeq::spec::measure::REGIONS;
@@ -53,8 +53,8 @@ pub struct Cubes {
 
 /// A scene, and what is applied to a frame in its second half.
 struct SceneLook {
-    first: Place,
-    last: Place,
+    first: FramePlace,
+    last: FramePlace,
     mapping: Mapping,
     /// The number of frames at which the next one is taken in its place.
     next: u64,
@@ -71,7 +71,7 @@ impl Cubes {
     ///
     /// # Errors
     /// When that is no table.
-    pub fn add(&mut self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
+    pub fn add(&mut self, place: FramePlace, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let has_room = self.scenes.len() < MAX_SCENES;
         // A scene goes on behind a flash.
         match self.scenes.iter_mut().rev().take(2).find(|scene| scene.last.scene == place.scene) {
@@ -83,7 +83,7 @@ impl Cubes {
                 }
             }
             None if has_room => {
-                Look::new(mapping, format, place.matrix).context(NO_TABLE)?;
+                ColourMap::new(mapping, format, place.matrix).context(NO_TABLE)?;
                 self.scenes.push(SceneLook { first: place, last: place, mapping: mapping.clone(), next: 2 });
             }
             None => self.has_more = true,
@@ -103,8 +103,8 @@ impl Cubes {
         }
         let (mut next, mut means) = (Some(target), 0);
         for (index, scene) in self.scenes.iter().enumerate() {
-            let look = Look::new(&scene.mapping, format, scene.first.matrix);
-            let look = Look { log: self.log.as_ref(), ..look.with_context(|| format!("{name}: {NO_TABLE}"))? };
+            let look = ColourMap::new(&scene.mapping, format, scene.first.matrix);
+            let look = ColourMap { log: self.log.as_ref(), ..look.with_context(|| format!("{name}: {NO_TABLE}"))? };
             means += usize::from(look.is_mean);
             let Some(mut target) = next.take() else { break };
             next = (index + 1 < count).then(|| target.beside(&numbered(&name, index + 2))).transpose()?;
@@ -159,7 +159,7 @@ fn time_code(seconds: f64) -> String {
 }
 
 /// What is applied to a colour, the same everywhere in the picture.
-pub struct Look<'a> {
+pub struct ColourMap<'a> {
     /// What log becomes before all else.
     log: Option<&'a Table>,
     /// White in the RGB that the table is for.
@@ -175,11 +175,11 @@ pub struct Look<'a> {
     pub is_mean: bool,
 }
 
-impl Look<'_> {
+impl ColourMap<'_> {
     /// Of a mapping for frames of this format; `None` of curves of tiles and of HDR that is corrected in light.
     pub fn new(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
         let levels = format.levels();
-        let plain = Look {
+        let plain = ColourMap {
             log: None,
             white: matrix.map_or(1.0, |_| white(levels)),
             balance: None,
@@ -190,17 +190,17 @@ impl Look<'_> {
         };
         Some(match mapping {
             Mapping::Curve { curve, chroma_gain } => {
-                Look { curve: Some((outputs(curve, levels), gain(*chroma_gain))), ..plain }
+                ColourMap { curve: Some((outputs(curve, levels), gain(*chroma_gain))), ..plain }
             }
             Mapping::Veil(veil) if veil.is_of_light() => return None,
             Mapping::Veil(veil) => {
                 let (curve, chroma, is_mean) = everywhere(veil, levels);
-                Look { curve: Some((curve, chroma)), is_mean, ..plain }
+                ColourMap { curve: Some((curve, chroma)), is_mean, ..plain }
             }
-            Mapping::Balance(balance) => Look { balance: Some(lines(balance, levels)), ..plain },
+            Mapping::Balance(balance) => ColourMap { balance: Some(lines(balance, levels)), ..plain },
             Mapping::Balanced { balance, then } => {
-                let then = Look::new(then, format, matrix)?;
-                Look { balance: Some(lines(balance, levels)), ..then }
+                let then = ColourMap::new(then, format, matrix)?;
+                ColourMap { balance: Some(lines(balance, levels)), ..then }
             }
             Mapping::Tiles { .. } => return None,
         })
@@ -266,7 +266,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(look: &Look<'_>, size: usize) -> Self {
+    fn new(look: &ColourMap<'_>, size: usize) -> Self {
         let place = |step: usize| step as f64 / (size - 1) as f64;
         let colour = |index: usize| [index % size, index / size % size, index / size / size].map(place);
         Table { size, points: (0..size * size * size).map(|index| look.apply(colour(index))).collect() }
@@ -274,7 +274,7 @@ impl Table {
 
     /// Whether as few colours as may be are more than half a level off: of a grid that lies between the points of all
     /// tables, and of gray. Of what is clipped, as most is where levels are stretched, all tables make the same.
-    fn is_fine(&self, look: &Look<'_>) -> bool {
+    fn is_fine(&self, look: &ColourMap<'_>) -> bool {
         const STEPS: usize = 41;
         let place = |step: usize| (step as f64 + 0.37) / STEPS as f64;
         let colours = (0..STEPS * STEPS * STEPS)

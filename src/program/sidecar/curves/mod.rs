@@ -46,4 +46,4 @@ mod save;
 pub use apply::LoadedCurves;
 pub use lines::CurveFormat;
 pub use load::CurveFile;
-pub use save::{CurveWriter, Place};
+pub use save::{CurveWriter, FramePlace};

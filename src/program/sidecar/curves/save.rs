@@ -19,12 +19,12 @@ pub struct CurveWriter(Arc<Mutex<Option<UnfinishedFile>>>);
 
 struct UnfinishedFile {
     file: RecordFile,
-    kind: Kind,
+    kind: CurveFileKind,
     last: Option<(CurveFormat, Mapping)>,
 }
 
 /// What the file is, with the curves so far.
-enum Kind {
+enum CurveFileKind {
     /// Lines.
     Lines,
     /// A table for each scene.
@@ -33,7 +33,7 @@ enum Kind {
 
 /// Where a frame is in its video.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct FramePlace {
     /// Its number, counted from 0 at the first frame of the run.
     pub frame: u64,
     /// Its time in seconds, and how long it is shown, where that is known.
@@ -50,8 +50,8 @@ impl CurveWriter {
     pub fn new(target: Target, notices: Option<&Notices>) -> Self {
         let extension = target.name().path().extension().map(|extension| extension.to_ascii_lowercase());
         let kind = match extension.as_ref().and_then(|extension| extension.to_str()) {
-            Some("cube") => Kind::Cubes(Cubes::default()),
-            _ => Kind::Lines,
+            Some("cube") => CurveFileKind::Cubes(Cubes::default()),
+            _ => CurveFileKind::Lines,
         };
         let file = RecordFile::new(target, notices);
         CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { file, kind, last: None }))))
@@ -59,7 +59,7 @@ impl CurveWriter {
 
     /// The frames were log and have been brought to BT.709. A table for grading programs begins with that.
     pub fn follow(&self, log: &Developed) {
-        if let Some(UnfinishedFile { kind: Kind::Cubes(cubes), .. }) =
+        if let Some(UnfinishedFile { kind: CurveFileKind::Cubes(cubes), .. }) =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
         {
             cubes.follow(log);
@@ -70,7 +70,7 @@ impl CurveWriter {
     ///
     /// # Errors
     /// When it cannot be written, or its format differs from that of the frames before.
-    pub fn write(&self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
+    pub fn write(&self, place: FramePlace, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = open.as_mut() else { return Ok(()) };
         let (name, frame) = (open.file.name().to_owned(), place.frame);
@@ -88,23 +88,23 @@ impl CurveWriter {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(UnfinishedFile { file, kind, last: Some((format, _)) }) = open else { return Ok(()) };
         match kind {
-            Kind::Lines => file.end(None, outcome),
-            Kind::Cubes(cubes) => cubes.write(format, file.into_target(), outcome, notices),
+            CurveFileKind::Lines => file.end(None, outcome),
+            CurveFileKind::Cubes(cubes) => cubes.write(format, file.into_target(), outcome, notices),
         }
     }
 }
 
 impl UnfinishedFile {
-    fn write(&mut self, place: Place, format: CurveFormat, mapping: &Mapping) -> Result<()> {
+    fn write(&mut self, place: FramePlace, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let is_new = self.last.as_ref().is_none_or(|(_, last)| last != mapping);
         match &mut self.kind {
-            Kind::Cubes(cubes) => cubes.add(place, format, mapping)?,
-            Kind::Lines if is_new => {
+            CurveFileKind::Cubes(cubes) => cubes.add(place, format, mapping)?,
+            CurveFileKind::Lines if is_new => {
                 let head = self.last.is_none().then(|| json_line(&Header { histeq_curves: VERSION, format }));
                 let applied = CurveLine::new(place.frame, mapping, format.levels()).context("curves of tiles")?;
                 self.file.write(&[head.transpose()?.unwrap_or_default(), json_line(&applied)?].concat())?;
             }
-            Kind::Lines => {}
+            CurveFileKind::Lines => {}
         }
         self.last = Some((format, mapping.clone()));
         Ok(())

@@ -31,29 +31,29 @@ pub struct FrameLevels {
     depth: u8,
     is_full: bool,
     /// The share of the samples in each bin.
-    before: Values,
-    after: Values,
+    before: PackedValues,
+    after: PackedValues,
     /// What the level of each bin became, 0 to 1; nothing where the frame has not one curve.
-    curve: Option<Values>,
+    curve: Option<PackedValues>,
 }
 
 /// Little-endian bytes where they are stored.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(from = "Bytes", into = "Bytes")]
-struct Values(Vec<f32>);
+struct PackedValues(Vec<f32>);
 
 #[derive(Clone, Deserialize, Serialize)]
 struct Bytes(#[serde(with = "crate::sidecar::statistics::base64_bytes")] Vec<u8>);
 
-impl From<Values> for Bytes {
-    fn from(Values(values): Values) -> Self {
+impl From<PackedValues> for Bytes {
+    fn from(PackedValues(values): PackedValues) -> Self {
         Bytes(values.into_iter().flat_map(f32::to_le_bytes).collect())
     }
 }
 
-impl From<Bytes> for Values {
+impl From<Bytes> for PackedValues {
     fn from(Bytes(bytes): Bytes) -> Self {
-        Values(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect())
+        PackedValues(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect())
     }
 }
 
@@ -68,12 +68,12 @@ impl FrameLevels {
             for (level, &count) in histogram.counts().iter().enumerate() {
                 shares[level * levels.count() / levels_of_frame / bins.width()] += count as f32 / total;
             }
-            Values(shares)
+            PackedValues(shares)
         };
         let curve = curve.map(|codes| {
             let code = |bin: usize| codes[usize::from(levels.lo()) + bin * bins.width()];
             let became = |bin| levels.level_of(code(bin)) as f32 / (levels.count() - 1) as f32;
-            Values((0..bins.count()).map(became).collect())
+            PackedValues((0..bins.count()).map(became).collect())
         });
         let is_full = levels == Levels::full(levels.depth());
         FrameLevels { depth: levels.depth(), is_full, before: shares(before), after: shares(after), curve }
@@ -85,18 +85,18 @@ impl FrameLevels {
     }
 
     /// A column of this frame, in these bins.
-    fn column(&self, record: &FrameRecord, bins: &Bins) -> Column {
+    fn column(&self, record: &FrameRecord, bins: &Bins) -> LevelColumn {
         let count = Bins(self.levels()).count();
-        let share = |Values(shares): &Values| {
+        let share = |PackedValues(shares): &PackedValues| {
             let mut scaled = vec![0.0; bins.count()];
             shares.iter().take(count).enumerate().for_each(|(bin, share)| scaled[bin * bins.count() / count] += share);
             scaled
         };
-        let curve = self.curve.as_ref().map(|Values(curve)| {
+        let curve = self.curve.as_ref().map(|PackedValues(curve)| {
             let value_of = |bin| curve.get(bin * count / bins.count()).copied().unwrap_or_default();
             (0..bins.count()).map(value_of).collect()
         });
-        Column {
+        LevelColumn {
             at: Point::position(record),
             frames: [1.0, if curve.is_some() { 1.0 } else { 0.0 }],
             shares: [share(&self.before), share(&self.after)],
@@ -107,7 +107,7 @@ impl FrameLevels {
 
 /// One frame, or several consecutive frames.
 #[derive(Clone)]
-struct Column {
+struct LevelColumn {
     /// As [`Point::at`].
     at: f64,
     /// Number of frames, and of those that have one curve.
@@ -118,8 +118,8 @@ struct Column {
     curve: Vec<f32>,
 }
 
-impl Column {
-    fn merged(mut self, other: &Column) -> Column {
+impl LevelColumn {
+    fn merged(mut self, other: &LevelColumn) -> LevelColumn {
         let add = |sums: &mut [f32], rest: &[f32]| sums.iter_mut().zip(rest).for_each(|(sum, other)| *sum += other);
         add(&mut self.frames, &other.frames);
         self.shares.iter_mut().zip(&other.shares).for_each(|(sums, rest)| add(sums, rest));
@@ -133,7 +133,7 @@ impl Column {
 pub struct LevelColumns {
     /// Those of the first frame; others are scaled to them.
     levels: Option<Levels>,
-    columns: Vec<Column>,
+    columns: Vec<LevelColumn>,
     /// Number of frames in a column; the last column can have fewer.
     frames_per_column: u64,
     frames: u64,
@@ -150,7 +150,7 @@ impl LevelColumns {
             }
         } else {
             if self.columns.len() == MAX_COLUMNS {
-                let merge = |pair: &[Column]| pair[1..].iter().fold(pair[0].clone(), Column::merged);
+                let merge = |pair: &[LevelColumn]| pair[1..].iter().fold(pair[0].clone(), LevelColumn::merged);
                 self.columns = self.columns.chunks(2).map(merge).collect();
                 self.frames_per_column *= 2;
             }
@@ -172,7 +172,7 @@ impl LevelColumns {
         let bins = Bins(levels);
         let bytes = |layer: Layer| {
             let byte = |value: f32| (if layer == Layer::Curve { value } else { value.sqrt() } * 255.0).round() as u8;
-            let column = |column: &Column| {
+            let column = |column: &LevelColumn| {
                 let mut bytes: Vec<u8> = values(column, layer).into_iter().map(byte).collect();
                 bytes.resize(bins.count(), 0);
                 bytes
@@ -197,7 +197,7 @@ impl LevelColumns {
 
 /// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame
 /// of the column has one curve.
-fn values(column: &Column, layer: Layer) -> Vec<f32> {
+fn values(column: &LevelColumn, layer: Layer) -> Vec<f32> {
     let (sums, frames) = match layer {
         Layer::Before => (&column.shares[0], column.frames[0]),
         Layer::After => (&column.shares[1], column.frames[0]),

@@ -4,7 +4,7 @@
 use super::measures::{curve_change, deviation, entropy, largest_slope, mean, merged_levels};
 use super::{FrameRecord, Recording, eme::Eme, levels::FrameLevels, scenes::ROOM};
 use crate::draw::sheet::Miniatures;
-use crate::sidecar::curves::{CurveFormat, CurveWriter, Place};
+use crate::sidecar::curves::{CurveFormat, CurveWriter, FramePlace};
 use anyhow::{Context, Result};
 use histeq::CallerError;
 use histeq::equalize::cpu::{Engine, Isa};
@@ -14,7 +14,7 @@ use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::measure::REGIONS;
 use histeq::spec::natural::Found;
 use histeq::spec::tone::Veil;
-use histeq::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, Scenes, Settings};
+use histeq::spec::{Change, Chroma, Curve, Histogram, Levels, Mapping, Scene, SceneWindows, Settings};
 use histeq_media::ffmpeg::Still;
 use histeq_media::pipeline::{Input, Progress, Stage, to_stage};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl CurveSaver {
         let frame = before.frame();
         let (unit, duration) = self.seconds;
         let time = frame.pts.map_or(seen.number as f64 * duration, |time| time as f64 * unit);
-        let place = Place {
+        let place = FramePlace {
             frame: seen.number,
             seconds: (time, duration),
             scene: seen.after.applied.scene.map_or(0, |scene| scene.number),
@@ -102,7 +102,7 @@ pub struct Recorder {
     eme: Eme,
     miniatures: Miniatures,
     /// The scenes of frames with loaded curves, of which a change of size is the only cut.
-    scenes: Option<(Settings, Scenes)>,
+    scenes: Option<(Settings, SceneWindows)>,
     /// The scene number of the first recorded frame: frames of the warm-up can have lower ones.
     first_scene: Option<u64>,
     /// Levels and curves of the last frame.
@@ -149,8 +149,8 @@ impl Recorder {
         let (frame, settings) = (before.frame(), *before.settings());
         let (_, scenes) = match self.scenes.take() {
             Some((same, scenes)) if same == settings => self.scenes.insert((settings, scenes)),
-            Some((_, scenes)) => self.scenes.insert((settings, Scenes::after(settings.smoothing, &scenes))),
-            None => self.scenes.insert((settings, Scenes::new(settings.smoothing))),
+            Some((_, scenes)) => self.scenes.insert((settings, SceneWindows::after(settings.smoothing, &scenes))),
+            None => self.scenes.insert((settings, SceneWindows::new(settings.smoothing))),
         };
         scenes.next(Change::None, frame.levels(), (frame.width(), frame.height())).scene
     }

@@ -3,7 +3,7 @@
 
 use super::FrameRecord;
 use super::levels::{FrameLevels, LevelColumns};
-use super::scenes::{ScenePictures, Scenes};
+use super::scenes::{PicturedScenes, ScenePictures};
 use super::series::Series;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use histeq_media::sys::printable;
@@ -20,7 +20,7 @@ pub struct Page {
     made_by: Option<(String, Map<String, Value>)>,
     series: Series,
     levels: LevelColumns,
-    scenes: Scenes,
+    scenes: PicturedScenes,
 }
 
 impl Page {
@@ -111,7 +111,7 @@ fn table(series: &Series) -> String {
 }
 
 /// The pictures of the scenes; nothing without any.
-fn pictures(scenes: &Scenes, series: &Series) -> String {
+fn pictures(scenes: &PicturedScenes, series: &Series) -> String {
     let unit = if series.timed { " s" } else { "" };
     let cell = |scene: &ScenePictures| {
         let image = |(file, name): (&Vec<u8>, &str)| {

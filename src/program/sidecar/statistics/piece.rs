@@ -47,7 +47,7 @@ impl SceneFrames {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenes::Scenes;
+    use super::super::scenes::PicturedScenes;
     use super::*;
 
     /// Whether these frames are cuts.
@@ -66,7 +66,7 @@ mod tests {
     fn a_piece_keeps_each_frame_that_shows_a_scene_wherever_it_begins() {
         let records = records(&[40, 47, 80], 120);
         let mut shown = Vec::new();
-        let mut scenes = Scenes::default();
+        let mut scenes = PicturedScenes::default();
         for record in &records {
             scenes.add(record, || {
                 shown.push(record.frame);

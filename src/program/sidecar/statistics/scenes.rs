@@ -25,7 +25,7 @@ pub struct ScenePictures {
 
 /// The scenes that have pictures.
 #[derive(Default)]
-pub struct Scenes {
+pub struct PicturedScenes {
     /// In order.
     pub kept: Vec<ScenePictures>,
     /// Number of scenes that have begun.
@@ -36,7 +36,7 @@ pub struct Scenes {
     frames: u64,
 }
 
-impl Scenes {
+impl PicturedScenes {
     /// Adds a frame; `pictures` makes its files where they are wanted.
     pub fn add(&mut self, record: &FrameRecord, pictures: impl FnOnce() -> [Vec<u8>; 2]) {
         let begins = record.cut || self.begun == 0;
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn many_scenes_have_no_more_pictures_than_a_few() {
-        let mut scenes = Scenes::default();
+        let mut scenes = PicturedScenes::default();
         let (mut made, length) = (0, 20);
         for frame in 0..1000 * length {
             let cut = frame > 0 && frame % length == 0;
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_short_scene_has_its_first_frame() {
-        let mut scenes = Scenes::default();
+        let mut scenes = PicturedScenes::default();
         for frame in 0..5 {
             scenes.add(&FrameRecord { frame, ..FrameRecord::default() }, || [vec![frame as u8], Vec::new()]);
         }

@@ -35,20 +35,20 @@ const METRICS: &[Metric] = metrics![
 
 /// The values of a metric over the frames of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Values {
+struct MetricValues {
     min: f64,
     max: f64,
     sum: f64,
     count: u64,
 }
 
-impl Values {
+impl MetricValues {
     fn new(value: f64) -> Self {
-        Values { min: value, max: value, sum: value, count: 1 }
+        MetricValues { min: value, max: value, sum: value, count: 1 }
     }
 
-    fn merged(self, other: Values) -> Values {
-        Values {
+    fn merged(self, other: MetricValues) -> MetricValues {
+        MetricValues {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
             sum: self.sum + other.sum,
@@ -70,7 +70,7 @@ pub struct Point {
     pub cuts: u64,
     /// Number of flashes that end in it.
     pub flashes: u64,
-    metrics: [Values; METRICS.len()],
+    metrics: [MetricValues; METRICS.len()],
 }
 
 impl Point {
@@ -84,7 +84,7 @@ impl Point {
             at: Point::position(record),
             cuts: record.cut.into(),
             flashes: record.after_flash.into(),
-            metrics: std::array::from_fn(|metric| Values::new(METRICS[metric].1(record))),
+            metrics: std::array::from_fn(|metric| MetricValues::new(METRICS[metric].1(record))),
         }
     }
 
@@ -141,7 +141,7 @@ impl Series {
         let value_at = |is_one: fn(&Point) -> bool| -> Value {
             self.points.iter().filter(|point| is_one(point)).map(|point| point.at).collect()
         };
-        let value_of = |value: fn(&Values) -> f64| -> Value {
+        let value_of = |value: fn(&MetricValues) -> f64| -> Value {
             let metric = |index: usize| self.points.iter().map(move |point| digits(value(&point.metrics[index])));
             METRICS.iter().enumerate().map(|(index, (name, _))| (*name, metric(index).collect::<Value>())).collect()
         };
@@ -150,7 +150,7 @@ impl Series {
             "at": value_at(|_| true),
             "cut": value_at(|point| point.cuts > 0),
             "flash": value_at(|point| point.flashes > 0),
-            "mean": value_of(Values::mean),
+            "mean": value_of(MetricValues::mean),
             "low": has_several.then(|| value_of(|values| values.min)),
             "high": has_several.then(|| value_of(|values| values.max)),
         })
@@ -159,7 +159,7 @@ impl Series {
     /// The mean of a metric over all frames; `None` without frames.
     pub fn mean(&self, metric: &str) -> Option<f64> {
         let index = METRICS.iter().position(|(name, _)| *name == metric)?;
-        self.points.iter().map(|point| point.metrics[index]).reduce(Values::merged).map(|all| all.mean())
+        self.points.iter().map(|point| point.metrics[index]).reduce(MetricValues::merged).map(|all| all.mean())
     }
 }
 

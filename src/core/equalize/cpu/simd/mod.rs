@@ -22,9 +22,9 @@ use super::Isa;
 use super::layout::PackedPixel;
 use super::lookup::Lookup;
 use super::word_histogram::WordHistogram;
-use crate::denoise::merge::Plane;
+use crate::denoise::merge::MergedPlane;
 use crate::denoise::noise::{Differences, Noise};
-use crate::denoise::search::Field;
+use crate::denoise::search::MotionField;
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Steps, merge, pyramid, search};
 use crate::frame::{Endian, Sample};
@@ -71,9 +71,9 @@ macro_rules! every_kernel {
             balance::chroma_wide(of_luma: i64, inputs: (&[i32], &[i64]), place: [i32; 2], codes: &mut [u16]);
             pyramid::smooth(luma: &Sheet, target: &mut Sheet);
             pyramid::halve(source: &Sheet, target: &mut Sheet);
-            search::search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&Field>) -> Field;
-            merge::count(plane: &Plane<'_>) -> Differences;
-            merge::merge(plane: &Plane<'_>, noise: &Noise) -> Sheet;
+            search::search(one: &[Sheet], other: &[Sheet], calm: u32, half: Option<&MotionField>) -> MotionField;
+            merge::count(plane: &MergedPlane<'_>) -> Differences;
+            merge::merge(plane: &MergedPlane<'_>, noise: &Noise) -> Sheet;
         }
     };
 }

@@ -5,9 +5,9 @@
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for NEON")]
 
 use super::{chroma, scalar};
-use crate::denoise::merge::{Average, Others, Plane, merge_by};
+use crate::denoise::merge::{Average, MergedPlane, Others, merge_by};
 use crate::denoise::noise::Noise;
-use crate::denoise::search::{Compare, CompareFour, Field, Window, search_by};
+use crate::denoise::search::{Compare, CompareFour, MotionField, Window, search_by};
 use crate::denoise::sheet::Sheet;
 use crate::spec::chroma::Colours;
 use std::arch::aarch64::*;
@@ -113,11 +113,11 @@ fn move_by_eight(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: 
     }
 }
 
-pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&Field>) -> Field {
+pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&MotionField>) -> MotionField {
     search_by(&Neon, one, other, calm, guess)
 }
 
-pub fn merge(plane: &Plane<'_>, noise: &Noise) -> Sheet {
+pub fn merge(plane: &MergedPlane<'_>, noise: &Noise) -> Sheet {
     merge_by(&Neon, plane, noise)
 }
 
