@@ -14,7 +14,7 @@ debian=$(realpath -m "${1:-target/arm64}") target=aarch64-unknown-linux-gnu libr
 [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --import qemu-aarch64
 if [ ! -e "$debian/.whole" ]; then
     rm -rf --one-file-system "$debian"
-    include="libc6-dev libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev python3-numpy"
+    include="libc6-dev libavcodec-dev libavformat-dev libavutil-dev libswscale-dev libavfilter-dev libavdevice-dev python3-numpy dpkg-dev binutils"
     mmdebstrap --quiet --architectures=arm64 --variant=apt --include="$include" bookworm "$debian"
     # A link of Debian's alternatives would lead to this machine's files.
     for name in blas lapack; do ln -sf $name/lib$name.so.3 "$debian/$libraries/lib$name.so.3"; done
@@ -105,12 +105,29 @@ in_python() {
         "$debian/usr/bin/python3" -m unittest -v test_conformance)
 }
 
+# The package, installed in that Debian, and a clip by it.
+in_package() {
+    .packaging/deb dev "$debian"
+    rm -f "$debian"/root/*.deb
+    cp target/debian/*_arm64.deb samples/coast.mp4 "$debian/root/"
+    mount -t proc proc "$debian/proc"
+    local failed=0
+    chroot "$debian" sh -ec '
+        dpkg --install /root/histeq-video_*_arm64.deb
+        histeq-video --version
+        histeq-video -q --backend cpu --frames 6 /root/coast.mp4 - >/root/clear
+        dpkg --remove histeq-video' || failed=1
+    umount "$debian/proc"
+    [ $failed = 0 ] && target/debug/histeq-video -q --backend cpu --frames 6 samples/coast.mp4 - | cmp - "$debian/root/clear"
+}
+
 step cargo build --quiet --locked --workspace
 step cargo build --quiet --locked --workspace --target $target
 step numbers_of_calls
 step same_bytes
 step in_c
 step in_python
+step in_package
 step run_tests --lib --bins
 step run_tests --test core -- conformance denoise
 step benches/arm/run.sh

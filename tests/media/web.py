@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The pages of `live --web`, `preview --web` and `web` in a real browser: what is seen, how late, and what viewers and attackers cost.
 
-    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|noise|work|play|texts|late|viewers|attack|soak]...
+    tests/media/web.py [--program PROGRAM] [--seconds N] [--keep FOLDER] [see|wall|file|noise|work|newcomers|play|texts|late|viewers|attack|soak]...
 
 Chromium is driven by ChromeDriver (Debian's packages chromium, chromium-driver). What is seen: original and equalized picture
 on the two sides of the divider are those that the program gives as files, on a wide screen and on a telephone, where nothing
@@ -9,7 +9,7 @@ sticks out; a look that is chosen is on the picture. Wall: three cameras that mo
 keyboard, in the dark and in the light. File: the same of a file, and the command that is copied makes what was
 shown. Noise: a picture comes with its noise first, and a part of it shows what goes. Play: a result and its original are
 played, and what the browser does not play says so. Work: from a folder to a result with a divider, a queue, files that are dropped and downloaded, keys alone, names of
-all controls, contrast of all texts, how soon a picture is there. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
+all controls, contrast of all texts, how soon a picture is there. Newcomers: what they lost their way by, on three screens. Texts: names that are markup. How late: each picture of a camera of 1280x720 at 30 frames a second has the
 clock in it, and the page tells how old it is when it is painted. Viewers: twenty that come, go, sleep and stop reading.
 Attack: connections that stay half open, and requests of noise. Soak, only if it is named: all of that for N seconds. Prints Markdown; screenshots go to FOLDER.
 """
@@ -95,6 +95,11 @@ class Run:
 
     def ask(self, path):
         return json.loads(self.get(path))
+
+    def change(self, path, what, method):
+        request = urllib.request.Request(self.url + path.lstrip("/"), json.dumps(what).encode(), {"Content-Type": "application/json"}, method=method)
+        with DIRECT.open(request, timeout=20) as answer:
+            return json.loads(answer.read())
 
     def cpu(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
@@ -475,7 +480,7 @@ def file(given):
         run.end()
 
 
-TAB, SPACE, ENTER, LEFT, DOWN = "\ue004", " ", "\ue007", "\ue012", "\ue015"
+TAB, SPACE, ENTER, LEFT, UP, RIGHT, DOWN = "\ue004", " ", "\ue007", "\ue012", "\ue013", "\ue014", "\ue015"
 
 # Texts with less contrast than 4.5 to 1: their words, and the contrast.
 FAINT = """
@@ -624,6 +629,81 @@ def work(given):
             browser.close()
             run.end()
     soon(given)
+
+
+# The control that has the focus, where it is not seen whole: outside of the window, or under what stays in its place.
+HIDDEN = """
+    const focused = document.activeElement, box = focused.getBoundingClientRect(), bar = document.getElementById("make");
+    const bottom = getComputedStyle(bar).position === "fixed" && !bar.contains(focused) ? bar.getBoundingClientRect().top : innerHeight;
+    const isSeen = focused === document.body || box.height > bottom || box.top >= -1 && box.bottom <= bottom + 1;
+    return isSeen ? null : [focused.outerHTML.slice(0, 120), box.top, box.bottom, bottom];
+"""
+
+
+def newcomers(given):
+    """The focus is never under the bar, a film that is played is seen, arrows go by frames, all that is refused is told, and so is a pause."""
+    folder = given.keep / "newcomers"
+    for name, size in [("wide", (1280, 800, False)), ("phone", (390, 844, True)), ("lying", (844, 390, True))]:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for clip, shape in [("film.mp4", "640x360"), ("tall.mp4", "360x640")]:
+            subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={shape}:r=10:d=3", "-vf", "eq=brightness=-0.3:contrast=0.4",
+                            "-c:v", "libx264", "-pix_fmt", "yuv420p", "-preset", "ultrafast", folder / clip], check=True)
+        (folder / "broken.mp4").write_bytes(b"no film" * 100)
+        run = Run(given.program, "web", "--no-browser", "--web=0", folder)
+        numbers = {entry["name"]: entry["number"] for entry in run.ask("/api/work/folder")["entries"]}
+        browser = Browser()
+        try:
+            browser.resize(*size)
+            # A film: each control is seen that has the focus, and the line of time below a film on end.
+            browser.open(f"{run.url}file/{numbers['tall.mp4']}")
+            browser.run(SEEN, 360)
+            below = browser.run("const bar = document.getElementById('make');"
+                                "const end = getComputedStyle(bar).position === 'fixed' ? bar.getBoundingClientRect().top : innerHeight;"
+                                "return [document.getElementById('timeline').getBoundingClientRect().bottom, end, document.getElementById('seek').clientWidth];")
+            assert below[0] <= below[1] and below[2] >= 240, f"{name}: the line of time: {below}"
+            for _ in range(40):
+                browser.press(TAB)
+                hidden = browser.run(HIDDEN)
+                assert not hidden, f"{name}: {hidden}"
+            browser.run("document.activeElement.blur();")
+            browser.tab_to("#seek")
+            browser.press(RIGHT, RIGHT, RIGHT, LEFT, UP)
+            assert abs(int(browser.run("return document.getElementById('seek').value;")) - 1200) <= 2, f"{name}: the slider does not go by frames and seconds"
+            # What is played is seen.
+            browser.run("document.getElementById('go').click();" + DONE, 1)
+            browser.open(f"{run.url}result/1")
+            browser.run(SEEN, 360)
+            played = browser.run("document.querySelector('#plays button').click(); const player = document.getElementById('player');"
+                                 + WAIT % "player.videoWidth && player.currentTime > 0.2" + "const { top, bottom } = player.getBoundingClientRect();"
+                                 "return [top, bottom, innerHeight];")
+            assert played[0] >= 0 and played[1] <= played[2], f"{name}: the player is not seen: {played}"
+            # What cannot be shown has nothing to press that makes it.
+            browser.open(f"{run.url}file/{numbers['broken.mp4']}")
+            browser.run(WAIT % "document.body.textContent.includes('cannot be shown')" + WAIT % "!document.getElementById('jobs').hidden")
+            check_view(browser, f"{name}, broken")
+            assert browser.run("return !document.getElementById('go').checkVisibility();"), f"{name}: what cannot be shown is made"
+            browser.open(f"{run.url}folder/99")
+            browser.run(WAIT % "document.getElementById('line').textContent === 'there is no such file'" + WAIT % "document.getElementById('up').checkVisibility()")
+            check_view(browser, f"{name}, no folder")
+            # Of several that are dropped, all that are refused are told.
+            browser.open(run.url)
+            browser.run(WAIT % "document.querySelectorAll('#films li').length === 4")
+            told = browser.run("const dropped = new DataTransfer();"
+                               "for (const name of ['letter.pdf', 'own.mp4', 'table.xls']) dropped.items.add(new File(['\\0\\0\\0 ftypisom and more'.slice(0, name === 'own.mp4' ? 99 : 3)], name));"
+                               "document.getElementById('drop').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }));"
+                               + WAIT % "document.getElementById('drop-now').textContent.includes('table.xls: this')" + "return document.getElementById('drop-now').textContent;")
+            assert "letter.pdf" in told and "own.mp4" not in told, f"{name}: {told}"
+            # A queue that is paused says so, also to who comes back; what is cancelled is told.
+            run.change("/api/work/jobs", {"paused": True}, "PATCH")
+            run.change("/api/work/jobs", {"files": [numbers["film.mp4"]] * 2, "chosen": {"look": "natural", "goal": "keep"}}, "POST")
+            browser.open(run.url)
+            browser.run(WAIT % "document.getElementById('now').textContent.includes('paused')"
+                        + "document.querySelector('#queue button').click();" + WAIT % "document.getElementById('said').textContent.includes('cancelled')")
+            print(f"{name}: no focus out of sight, a slider of {below[2]} pixels that goes by frames, a film that is seen; refusals, a pause and an end are told")
+        finally:
+            browser.close()
+            run.end()
 
 
 def noisy_clip(file, width, height):
@@ -947,12 +1027,12 @@ def main():
     options.add_argument("--seconds", type=float, default=20)
     options.add_argument("--keep", type=pathlib.Path)
     options.add_argument("what", nargs="*", default=[],
-                         choices=["see", "wall", "file", "noise", "work", "play", "texts", "late", "viewers", "attack", "soak", []])
+                         choices=["see", "wall", "file", "noise", "work", "newcomers", "play", "texts", "late", "viewers", "attack", "soak", []])
     given = options.parse_args()
     kept, given.keep = given.keep, (given.keep or pathlib.Path(tempfile.mkdtemp())).resolve()
     given.keep.mkdir(exist_ok=True)
     try:
-        for what in given.what or ["see", "wall", "file", "noise", "work", "play", "texts", "late", "viewers", "attack"]:
+        for what in given.what or ["see", "wall", "file", "noise", "work", "newcomers", "play", "texts", "late", "viewers", "attack"]:
             print(f"\n## {what}", flush=True)
             globals()[what](given)
     finally:

@@ -18,6 +18,7 @@
 //!   hidden, keeps the noise that shrinking leaves, and nothing is drawn twice.
 
 pub mod dct;
+pub mod light;
 pub mod merge;
 pub mod noise;
 pub mod pyramid;

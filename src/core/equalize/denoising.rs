@@ -7,6 +7,7 @@ use super::cpu::{Isa, denoise_steps};
 use super::depth::{SampleKind, like, parts, planes, sibling};
 use super::{Role, Work, threads};
 use crate::cuda::Gpu;
+use crate::denoise::light::{light, lit_alike};
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, CpuPicture, Denoiser, Measured, Motion, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, Range, in_byte_order};
@@ -47,6 +48,7 @@ struct SeenPicture {
     rows: PictureRows,
     /// Its planes without alpha, as codes of 12 bits less 2048.
     planes: OnceLock<Arc<Vec<Sheet>>>,
+    light: OnceLock<u32>,
     on_cpu: KnownPicture<Steps>,
     on_gpu: KnownPicture<Gpu>,
 }
@@ -177,6 +179,7 @@ impl Denoising {
         let picture = |rows| SeenPicture {
             rows,
             planes: OnceLock::new(),
+            light: OnceLock::new(),
             on_cpu: KnownPicture::default(),
             on_gpu: KnownPicture::default(),
         };
@@ -294,6 +297,10 @@ impl Seen {
         picture.planes.get_or_init(|| Arc::new(sheets(&self.frame, picture.rows)))
     }
 
+    fn light(&self, index: usize) -> u32 {
+        *self.pictures[index].light.get_or_init(|| light(&self.planes(index)[0]))
+    }
+
     fn picture<E: Denoiser>(&self, index: usize, engine: &E, known: Of<E>) -> Made<E::Picture, E> {
         let log2 = log2_of_chroma(&self.frame);
         known(&self.pictures[index]).picture.get(|| engine.picture(self.planes(index), log2))
@@ -338,7 +345,9 @@ impl NoiseJob {
 
     /// The planes of a picture of the frame without noise.
     fn clean<E: Denoiser>(&self, index: usize, engine: &E, known: Of<E>) -> std::result::Result<Vec<Sheet>, E::Error> {
-        let frames = &self.frames;
+        let lights: Vec<u32> = self.frames.iter().map(|seen| seen.light(index)).collect();
+        let alike = lit_alike(&lights, self.at);
+        let (frames, place) = (&self.frames[alike.clone()], self.at - alike.start);
         // The newest first: what no other job has begun. Else all jobs would wait for the first one.
         let picture = |seen: &Arc<Seen>| seen.picture(index, engine, known);
         let pictures = frames.iter().rev().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
@@ -346,9 +355,9 @@ impl NoiseJob {
         let steps = (1..frames.len()).rev().map(step).collect::<std::result::Result<Vec<_>, _>>()?;
         let pictures: Vec<_> = pictures.iter().rev().map(|picture| &**picture).collect();
         let steps: Vec<_> = steps.iter().rev().map(|step| &**step).collect();
-        let measured = Measured::from_steps(&steps, frames[self.at].planes(index).len());
+        let measured = Measured::from_steps(&steps, frames[place].planes(index).len());
         let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
-        Around { pictures: &pictures, at: self.at, steps: &fields }.clean(engine, &measured)
+        Around { pictures: &pictures, at: place, steps: &fields }.clean(engine, &measured)
     }
 }
 
@@ -377,15 +386,17 @@ impl Alone {
     /// When planes do not make a frame.
     pub fn clean(&self, frames: &[Frame], index: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
         let (engine, log2) = (&self.steps, log2_of_chroma(&frames[index]));
-        let made = |rows: PictureRows| -> Vec<WithPlanes> {
-            let make = |frame: &Frame| {
-                let planes = Arc::new(sheets(frame, rows));
-                let Ok(picture) = engine.picture(&planes, log2);
-                (planes, picture)
+        let made = |rows: PictureRows| -> (Vec<WithPlanes>, usize) {
+            let planes: Vec<_> = frames.iter().map(|frame| Arc::new(sheets(frame, rows))).collect();
+            let lights: Vec<u32> = planes.iter().map(|planes| light(&planes[0])).collect();
+            let alike = lit_alike(&lights, index);
+            let make = |planes: &Arc<Vec<Sheet>>| {
+                let Ok(picture) = engine.picture(planes, log2);
+                (planes.clone(), picture)
             };
-            frames.iter().map(make).collect()
+            (planes[alike.clone()].iter().map(make).collect(), index - alike.start)
         };
-        let made: Vec<_> = PictureRows::for_frame(&frames[index]).into_iter().map(made).collect();
+        let (made, places): (Vec<_>, Vec<usize>) = PictureRows::for_frame(&frames[index]).into_iter().map(made).unzip();
         let motion = |made: &Vec<WithPlanes>| -> Vec<_> {
             let motion = |pair: &[WithPlanes]| {
                 let Ok(motion) = Motion::new(engine, &pair[1].1, &pair[0].1);
@@ -401,17 +412,18 @@ impl Alone {
                     step
                 };
                 let steps: Vec<_> = made.windows(2).zip(motion).map(step).collect();
-                Measured::from_steps(&steps.iter().collect::<Vec<_>>(), made[index].0.len())
+                Measured::from_steps(&steps.iter().collect::<Vec<_>>(), made[0].0.len())
             };
             made.iter().zip(&motion).map(measure).collect()
         });
-        let clean = |((made, motion), measured): ((&Vec<WithPlanes>, &Vec<Motion<_>>), &Measured)| {
-            let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
-            let fields: Vec<_> = motion.iter().map(Motion::field).collect();
-            let Ok(clean) = (Around { pictures: &pictures, at: index, steps: &fields }).clean(engine, measured);
-            (made[index].0.clone(), clean)
-        };
-        let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).map(clean).collect();
+        let clean =
+            |(((made, motion), measured), place): (((&Vec<WithPlanes>, &Vec<Motion<_>>), &Measured), &usize)| {
+                let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
+                let fields: Vec<_> = motion.iter().map(Motion::field).collect();
+                let Ok(clean) = (Around { pictures: &pictures, at: *place, steps: &fields }).clean(engine, measured);
+                (made[*place].0.clone(), clean)
+            };
+        let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).zip(&places).map(clean).collect();
         cleaned(&frames[index], &pictures, share, &self.pool)
     }
 }

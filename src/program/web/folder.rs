@@ -267,7 +267,8 @@ fn sort_key(path: &Path) -> String {
             key.push_str(&format!("{digits:0>20}"));
             digits.clear();
         }
-        key.push(letter);
+        // A name comes before the names that it begins.
+        key.push(if letter == '.' { '\0' } else { letter });
     }
     key
 }
@@ -290,12 +291,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path("more")).expect("a folder");
-        for name in ["clip10.mp4", "clip2.MP4", "Alpha.jpg", "notes.txt", ".hidden.mp4", "more/in.mkv"] {
+        let others = ["notes.txt", ".hidden.mp4", "more/in.mkv"];
+        for name in ["clip10.mp4", "clip2-equalized.mp4", "clip2.MP4", "Alpha.jpg"].into_iter().chain(others) {
             std::fs::write(path(name), b"x").expect("a file");
         }
         let shelf = shelf(folder.path(), None);
         let top = shelf.list(TOP).expect("a list");
-        assert_eq!(names(&top), ["more", "Alpha.jpg", "clip2.MP4", "clip10.mp4"]);
+        assert_eq!(names(&top), ["more", "Alpha.jpg", "clip2.MP4", "clip2-equalized.mp4", "clip10.mp4"]);
         assert_eq!(top.up, None);
         let more = shelf.list(top.entries[0].number).expect("a list");
         assert_eq!((names(&more), more.up), (vec!["in.mkv"], Some(TOP)));

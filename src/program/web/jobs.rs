@@ -329,6 +329,7 @@ impl QueuedJob {
             "output": last(&self.output.to_string()),
             "place": self.output.path().parent().map(|place| Name::from(place).to_string()).filter(|_| with_place && !is_given),
             "is_given": is_given,
+            "is_awaited": uploads.awaits(self.output.path()),
             "chosen": self.order.chosen,
             "command": self.commands[usize::from(!with_place || is_given)],
             "state": self.state,

@@ -245,6 +245,11 @@ impl Uploads {
         lock(&self.state).results.insert(result);
     }
 
+    /// Whether this is a result that has not been downloaded.
+    pub fn awaits(&self, result: &Path) -> bool {
+        lock(&self.state).results.contains(result)
+    }
+
     /// A result has been downloaded.
     pub fn downloaded(&self, result: &Path) {
         lock(&self.state).results.remove(result);

@@ -149,7 +149,9 @@ def main():
             continue
         lo, hi = picture.parts[0][5]
         for n, (planes, expected) in enumerate(zip(frames, row["output"].split(","))):
-            counts = histogram(planes[0], lo, hi)
+            # Of what has alpha, the fourth plane, the pixels count whose alpha is not 0.
+            seen = [code for code, alpha in zip(planes[0], planes[3]) if alpha] if len(planes) == 4 else planes[0]
+            counts = histogram(seen, lo, hi)
             becomes = curve(counts, lo, hi, picture.most)
             for step, found in (("histogram", counts), ("curve", becomes)):
                 given = steps.get((row["format"], row["range"], "look=exact", str(n), step))

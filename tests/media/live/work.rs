@@ -438,11 +438,12 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
     assert_eq!(private.metadata().expect("a folder").permissions().mode() & 0o777, 0o700);
     let job = served.make(&["am Strand.mkv"], &chosen("night", "web"))[0];
     let done = served.until_job(job, "done");
-    assert_eq!((&done["is_given"], &done["place"]), (&true.into(), &Value::Null));
+    assert_eq!((&done["is_given"], &done["is_awaited"], &done["place"]), (&true.into(), &true.into(), &Value::Null));
     assert_eq!(done["command"], "histeq-video --look night --for web 'am Strand.mkv' 'am Strand-equalized.mp4'");
     let saved = served.get(&format!("/api/work/jobs/{job}/download"));
     dir.write("saved.mp4", &saved.body);
     assert_eq!(dir.raw("saved.mp4", "gray").len(), 40 * 320 * 180);
+    served.live.until("it is awaited no more", |_| served.job(job)["is_awaited"] == false);
     let said = served.ends();
     assert!(!said.contains("not downloaded"), "{said}");
     assert_eq!(dir.names(), ["clips/in.mkv", "saved.mp4"]);

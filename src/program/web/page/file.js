@@ -251,7 +251,10 @@ export async function showFile(described, path = base, goal = goalOf, before = {
   $("forward").addEventListener("click", () => step(1));
   $("play").addEventListener("click", play);
   const busy = "input, button, a, summary, video, select, textarea";
-  if (last() > 0) onKeys({ " ": play, ArrowLeft: () => step(-1), ArrowRight: () => step(1) }, busy);
+  const steps = { ArrowLeft: () => step(-1), ArrowRight: () => step(1) };
+  if (last() > 0) onKeys({ " ": play, ...steps }, busy);
+  // By itself, the slider goes by milliseconds.
+  onKeys({ ...steps, ArrowDown: () => step(-file.rate), ArrowUp: () => step(file.rate) }, "select", $("seek"));
   for (const kind of ["pointermove", "pointerdown"]) $("stage").addEventListener(kind, point);
   $("copy").addEventListener("click", async () => {
     $("command").select();

@@ -80,7 +80,7 @@ export function choose(look, share) {
 
 /// Says in words what look and strength are chosen.
 export function tellSettings(share = `${$("strength").value} %`) {
-  $("strength-text").textContent = share;
+  $("strength-text").textContent = $("strength").ariaValueText = share;
   $("about").textContent = (looks.find((look) => look.name === $("look").value) || {}).about || "";
 }
 
@@ -179,7 +179,7 @@ new ResizeObserver(moveDivider).observe($("stage"));
 const player = $("player");
 player.addEventListener("error", () => showPlayer(false));
 // Where a browser lacks the codec, it may play the sound alone.
-player.addEventListener("loadedmetadata", () => player.videoWidth || showPlayer(false));
+player.addEventListener("loadedmetadata", () => (player.videoWidth ? player.scrollIntoView({ block: "nearest" }) : showPlayer(false)));
 
 /// Shows the player, or that the browser does not play the film, and what else there is.
 function showPlayer(plays) {

@@ -37,9 +37,7 @@ function keep() {
   try { sessionStorage.setItem(KEPT, JSON.stringify({ ...settings(), folder: place })); } catch { /* not kept then */ }
 }
 
-function kept() {
-  try { return JSON.parse(sessionStorage.getItem(KEPT)) ?? {}; } catch { return {}; }
-}
+const kept = () => { try { return JSON.parse(sessionStorage.getItem(KEPT)) ?? {}; } catch { return {}; } };
 
 const folder = () => kept().folder ?? "/";
 
@@ -59,7 +57,7 @@ function showGoals() {
 function show({ kind, number, name, bytes, modified, made, isGiven }) {
   if (kind === "folder") return tile("a", { href: `/folder/${number}` }, [element("i")], name, T.folder).row;
   const src = `/api/work/files/${number}/small.jpg`, image = element("img", { loading: "lazy", alt: "", src, onerror: () => image.remove() });
-  const facts = said(T.bytes(bytes), T.date(modified), made && T.madeHere, isGiven && T.given);
+  const facts = said(T.bytes(bytes), T.date(modified), made && T.origin.made, isGiven && T.origin.given);
   const { row } = tile("a", { href: `/file/${number}` }, [image], name, facts);
   if (work.read_only) return row;
   const onchange = ({ target }) => {
@@ -89,7 +87,7 @@ function showTiles() {
 function tellPicked() {
   $("go").disabled = picked.size === 0;
   $("go").textContent = picked.size ? T.makeSome(picked.size) : T.makeNone;
-  $("pick-all").textContent = picked.size ? T.chooseNone : T.chooseAll;
+  $("pick-all").textContent = T.pick[picked.size ? "none" : "all"];
   $("pick-all").hidden = work.read_only || !choosable().length;
 }
 
@@ -150,16 +148,17 @@ function listenForFiles() {
 
 /// Gives files to the program, one after the other.
 async function take(files) {
+  const missed = [];
   onbeforeunload = (event) => event.preventDefault();
   for (const file of files) {
     try {
       const { upload } = await ask("/api/work");
       if (file.size > upload.left) throw new Error(T.tooLarge(file.name, T.bytes(upload.left)));
       picked.add((await give(file)).number);
-      $("drop-now").textContent = "";
     } catch (error) {
-      $("drop-now").textContent = `${file.name}: ${error.message}`;
+      missed.push(`${file.name}: ${error.message}`);
     }
+    $("drop-now").textContent = missed.join(" · ");
     await readFolder().catch(explain);
   }
   $("drop-files").value = "";
@@ -211,7 +210,7 @@ function actions({ number, state, output, is_given }) {
 
 function describe(job) {
   const speed = job.fps > 0 && T.speed(job.fps < 10 ? job.fps.toFixed(1) : Math.round(job.fps));
-  const place = job.is_given ? T.toDownload : job.place && T.liesIn(job.place);
+  const place = job.is_given ? job.is_awaited && T.toDownload : job.place && T.liesIn(job.place);
   switch (job.state) {
     case "working": return job.percent === null ? T.starting : [`${Math.floor(job.percent)} %`, speed, leftOf(job), job.pass && T.pass(job.pass)];
     case "done": return [sizes(job), T.took(T.time(job.seconds)), place];
@@ -248,7 +247,7 @@ function showJob(job) {
     else if (parts.shown === null) $("queue").append(parts.row);
     if (had) parts.actions.firstElementChild?.focus();
     if (isNews) {
-      told({ done: T.isDone, failed: T.isFailed }[job.state]?.(job.output) ?? "");
+      told(T.ended[job.state](job.output));
       if (job.state === "done") news = job;
       // What was made may lie in this folder.
       if (view === "folder") readFolder().catch(explain);
@@ -267,10 +266,11 @@ async function readJobs() {
     keepRows(cards, jobs.map(({ number }) => number));
     jobs.forEach(showJob);
     const working = jobs.find(({ state }) => state === "working"), waiting = count("waiting");
+    const rest = waiting && (isPaused ? T.paused : T.wait)(waiting);
     $("jobs").hidden = !jobs.length;
     $("pause").hidden = !isPaused && !waiting;
-    $("pause").textContent = isPaused ? T.goOn : T.pause;
-    const progress = working && T.now(working.output, Math.floor(working.percent ?? 0), leftOf(working), waiting && T.wait(waiting));
+    $("pause").textContent = T.pause[isPaused];
+    const progress = working ? T.now(working.output, Math.floor(working.percent ?? 0), leftOf(working), rest) : isPaused && rest;
     $("now").textContent = progress || (news && T.seeIt(news.output));
     $("now").href = progress || !news ? "#jobs-name" : `/result/${news.number}`;
     later = setTimeout(readJobs, document.hidden ? UNSEEN : jobs.some(({ state }) => isMoving(state)) ? OFTEN : RARELY);
@@ -294,8 +294,8 @@ async function showOne() {
 async function showResult() {
   await readJobs();
   const path = `/api/work/jobs/${number}`, described = await ask(path), job = jobs.find((job) => job.number === number);
-  $("right-name").textContent = T.result;
-  document.querySelector('[data-view="0"]').textContent = T.seeResult;
+  $("right-name").textContent = T.result.name;
+  document.querySelector('[data-view="0"]').textContent = T.result.see;
   await showFile(described, path);
   if (!job) return;
   setTitle(job.output);
@@ -328,8 +328,10 @@ export async function showWork(facts) {
   if (view !== "folder") goUp(folder());
   if (view !== "result" && !work.read_only) showGoals();
   await { folder: showFolder, file: showOne, result: showResult }[view]().catch((error) => {
-    say(wordsOf(error));
-    explain(error);
+    $("side").hidden = $("folder").hidden = true;
+    if (view !== "folder") return say(wordsOf(error));
+    $("line").textContent = wordsOf(error);
+    goUp("/");
   });
   readJobs();
   document.addEventListener("visibilitychange", () => document.hidden || readJobs());
