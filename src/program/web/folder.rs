@@ -291,8 +291,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path("more")).expect("a folder");
-        let others = ["notes.txt", ".hidden.mp4", "more/in.mkv"];
-        for name in ["clip10.mp4", "clip2-equalized.mp4", "clip2.MP4", "Alpha.jpg"].into_iter().chain(others) {
+        let unlisted = ["notes.txt", ".hidden.mp4", "more/in.mkv"];
+        for name in ["clip10.mp4", "clip2-equalized.mp4", "clip2.MP4", "Alpha.jpg"].into_iter().chain(unlisted) {
             std::fs::write(path(name), b"x").expect("a file");
         }
         let shelf = shelf(folder.path(), None);
