@@ -370,6 +370,9 @@ pub struct Alone {
 /// The planes of a picture, and the picture made of them.
 type WithPlanes = (Arc<Vec<Sheet>>, CpuPicture);
 
+/// Pictures that are lit alike, oldest first, and the index of the one that is denoised.
+type Alike = (Vec<WithPlanes>, usize);
+
 /// The measured noise of each picture of a frame, kept after the first denoising to save time in the next.
 pub type MeasuredNoise = OnceLock<Vec<Measured>>;
 
@@ -386,7 +389,7 @@ impl Alone {
     /// When planes do not make a frame.
     pub fn clean(&self, frames: &[Frame], index: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
         let (engine, log2) = (&self.steps, log2_of_chroma(&frames[index]));
-        let made = |rows: PictureRows| -> (Vec<WithPlanes>, usize) {
+        let made = |rows: PictureRows| -> Alike {
             let planes: Vec<_> = frames.iter().map(|frame| Arc::new(sheets(frame, rows))).collect();
             let lights: Vec<u32> = planes.iter().map(|planes| light(&planes[0])).collect();
             let alike = lit_alike(&lights, index);
@@ -396,8 +399,8 @@ impl Alone {
             };
             (planes[alike.clone()].iter().map(make).collect(), index - alike.start)
         };
-        let (made, places): (Vec<_>, Vec<usize>) = PictureRows::for_frame(&frames[index]).into_iter().map(made).unzip();
-        let motion = |made: &Vec<WithPlanes>| -> Vec<_> {
+        let made: Vec<_> = PictureRows::for_frame(&frames[index]).into_iter().map(made).collect();
+        let motion = |(made, _): &Alike| -> Vec<_> {
             let motion = |pair: &[WithPlanes]| {
                 let Ok(motion) = Motion::new(engine, &pair[1].1, &pair[0].1);
                 motion
@@ -406,7 +409,7 @@ impl Alone {
         };
         let motion: Vec<_> = made.iter().map(motion).collect();
         let measured = known.get_or_init(|| {
-            let measure = |(made, motion): (&Vec<WithPlanes>, &Vec<Motion<_>>)| {
+            let measure = |((made, _), motion): (&Alike, &Vec<Motion<_>>)| {
                 let step = |(pair, motion): (&[WithPlanes], &Motion<_>)| {
                     let Ok(step) = Step::measure(engine, &pair[1].1, &pair[0].1, motion.clone());
                     step
@@ -416,14 +419,13 @@ impl Alone {
             };
             made.iter().zip(&motion).map(measure).collect()
         });
-        let clean =
-            |(((made, motion), measured), place): (((&Vec<WithPlanes>, &Vec<Motion<_>>), &Measured), &usize)| {
-                let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
-                let fields: Vec<_> = motion.iter().map(Motion::field).collect();
-                let Ok(clean) = (Around { pictures: &pictures, at: *place, steps: &fields }).clean(engine, measured);
-                (made[*place].0.clone(), clean)
-            };
-        let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).zip(&places).map(clean).collect();
+        let clean = |(((made, place), motion), measured): ((&Alike, &Vec<Motion<_>>), &Measured)| {
+            let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
+            let fields: Vec<_> = motion.iter().map(Motion::field).collect();
+            let Ok(clean) = (Around { pictures: &pictures, at: *place, steps: &fields }).clean(engine, measured);
+            (made[*place].0.clone(), clean)
+        };
+        let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).map(clean).collect();
         cleaned(&frames[index], &pictures, share, &self.pool)
     }
 }

@@ -310,6 +310,13 @@ impl Container {
 
     /// Whether it takes the rate and the channels of this sound, whose codec it holds.
     fn takes_sound(self, stream: &Stream) -> bool {
+        // From FFmpeg 6 on, mp4 takes PCM, but refuses channels without names when the file ends.
+        if self.name() == "mp4"
+            && stream.codec.starts_with("pcm_")
+            && stream.sound().is_some_and(|(_, channels)| channels > 2)
+        {
+            return false;
+        }
         let (Some(row), Some((rate, channels))) = (self.sound_row(stream.parameters.id()), stream.sound()) else {
             return true;
         };
