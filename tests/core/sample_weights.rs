@@ -1,4 +1,4 @@
-//! Masks, and pixels that nobody sees: each sample counts by its weight, on every backend.
+//! Masks and alpha: each sample counts by its weight, on every backend.
 
 use crate::backends::available;
 use crate::grid::LAYOUTS;

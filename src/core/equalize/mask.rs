@@ -10,9 +10,11 @@
 //! measured ([`Measure`](crate::spec::Measure)) leaves out the points whose weight is 0, and takes all others alike; if
 //! that leaves no point, it takes all of them. The points lie over the smallest rectangle around the weights above 0.
 //!
-//! Pixels that nobody sees, those whose alpha is 0, have the weight 0; but where nothing of a frame is seen, all of it
-//! counts. In a tile, each of them counts as a share of what is seen in all tiles: of `missing` samples, the bins up to
-//! `b` get `missing * below / all`, where `all` samples are seen and `below` of them are in these bins.
+//! A pixel whose alpha is 0 has the weight 0. A frame that has no other pixels is counted whole.
+//!
+//! The curve of a tile needs as many samples as the tile has pixels. Those that are missing, because their weight is 0,
+//! are spread over the bins as the samples of all tiles are: of `missing` samples, the bins up to `b` get
+//! `missing * below / all`, where all tiles together have `all` samples, `below` of them in these bins.
 
 use super::Work;
 use super::luminance::LuminanceRow;
@@ -58,8 +60,8 @@ impl Mask {
         Mask::new((frame.width(), frame.height()), weights)
     }
 
-    /// The weights of `mask`, or else 1, where `frame` is seen: 0 where its alpha is 0. `None` where all of it is seen, or
-    /// nothing that counts.
+    /// The weights of `mask`, or 1 each without one, but 0 where the alpha of `frame` is 0. `None` if its alpha is 0
+    /// nowhere, or if no weight is left above 0.
     ///
     /// # Errors
     /// When the GPU that the frame is on fails.
@@ -159,7 +161,7 @@ impl Mask {
         })
     }
 
-    /// The histograms of the tiles of `frame`. Samples that do not count are shares of what counts in all tiles.
+    /// The histograms of the tiles of `frame`, with as many samples as the tiles have pixels.
     fn tile_histograms(&self, frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHistograms {
         let mut histograms = TileHistograms::new(tiles, bins);
         let (width, height) = tiles.padded();

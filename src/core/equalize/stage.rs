@@ -8,7 +8,7 @@
 //!
 //! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
 //!
-//! Frames with a [`Mask`], or with pixels that nobody sees, are counted here.
+//! Backends count all pixels alike, so frames with a [`Mask`], or with pixels of alpha 0, are counted here.
 
 use super::denoising::{Denoising, cleans};
 use super::measuring::Measuring;

@@ -23,7 +23,7 @@ pub fn lift(points: &Points, part: i32) -> i32 {
     times(times(times(of_shade.max(of_dull), is_pale), 4096 - is_portrait), part)
 }
 
-/// The largest lift up to this one with which few colours become brighter than they can be: one of `MAX_CLIPPED` points.
+/// The largest lift, up to this one, that clips the colour of at most one point in `MAX_CLIPPED`.
 pub fn without_clipping(points: &Points, lift: i32) -> i32 {
     let clips_few = |lift: i32| {
         let clips = |rgb: [i32; 3]| {

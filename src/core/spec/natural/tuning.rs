@@ -28,8 +28,8 @@ pub mod cast {
     /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made
     /// good have 22, nine of ten of them less than 44.
     pub const MAX_CHROMA: i32 = 640;
-    /// One of so many points has to be far in the water for these to decide on red; the share of them that may become
-    /// purple.
+    /// Far water limits red where it is at least one point in this many; red is limited so far that this share of far
+    /// water, in millionths, does not become purple.
     pub const FAR: usize = 8;
     pub const PURPLE: u32 = 950_000;
     /// The points of the corners.
@@ -220,7 +220,8 @@ pub mod shade {
     pub const DULL_AIM: i32 = from_255(105);
     pub const MAX_DULL: i32 = 4096;
     pub const NOT_BLACK: [i32; 2] = [from_255(30), from_255(55)];
-    /// One of so many points may become brighter than its colour can be; how exactly the lift is found that does so.
+    /// A lift may clip the colour of one point in this many; the search for the largest such lift ends at steps of this
+    /// size, in 4096ths.
     pub const MAX_CLIPPED: usize = 50;
     pub const MIN_STEP: i32 = 32;
     /// The saturation of the brightest points without a colour, and with one.
