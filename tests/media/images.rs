@@ -70,7 +70,8 @@ fn theora_that_is_too_narrow_to_be_decoded_is_not_made() {
     let dir = Dir::new();
     for (size, is_made) in [("2x2", false), ("1x40", false), ("17x40", false), ("18x2", true)] {
         let scale = size.replace('x', ":");
-        dir.ffmpeg(&format!("-f lavfi -i color=gray:size=64x64:rate=25,scale={scale} -frames:v 3 -c:v ffv1 in.mkv"));
+        let source = format!("-f lavfi -i color=gray:size=64x64:rate=25,scale={scale},format=yuv420p");
+        dir.ffmpeg(&format!("{source} -frames:v 3 -c:v rawvideo in.mkv"));
         let run = dir.run("--backend cpu --denoise 0 -y in.mkv out.ogv");
         match is_made {
             true => assert_eq!((run.code, dir.streams("out.ogv")[0]["width"].as_u64()), (Some(0), Some(18))),
@@ -584,7 +585,11 @@ fn the_light_of_exr_is_linear_and_that_of_others_is_not() {
     dir.run(&format!("{line} --strict in.png no.exr")).fails().says(&["light of displays"]);
     dir.succeeds(&format!("{line} --strict --filter-after {to_linear} in.png linear.exr"));
     // The value of 0xc8 as light.
-    dir.succeeds(&format!("{line} linear.exr dark.png")).says(&["linear light", from_linear]);
+    let run = dir.succeeds(&format!("{line} linear.exr dark.png"));
+    // PNG by FFmpeg 7 and later says so itself.
+    if dir.streams("dark.png")[0]["color_transfer"] != "linear" {
+        run.says(&["linear light", from_linear]);
+    }
     assert!(dir.raw("dark.png", "rgb24")[0].abs_diff(0x94) <= 1);
     let run = dir.succeeds(&format!("{line} --filter {from_linear} linear.exr out.png"));
     run.never_says("linear light");
@@ -747,7 +752,10 @@ fn mosaic((width, height): (u16, u16)) -> Vec<u8> {
 fn the_mosaic_of_a_camera_keeps_its_16_bits() {
     let dir = Dir::new();
     dir.write("photo.dng", &mosaic((96, 48)));
-    dir.succeeds("--backend cpu --strength 0 photo.dng out.png").says(&["linear light"]);
+    let run = dir.succeeds("--backend cpu --strength 0 photo.dng out.png");
+    if dir.streams("out.png")[0]["color_transfer"] != "linear" {
+        run.says(&["linear light"]);
+    }
     assert_eq!(dir.streams("photo.dng")[0]["pix_fmt"], "bayer_rggb16le");
     assert_eq!(dir.streams("out.png")[0]["pix_fmt"], "rgb48be");
     // In eight bits, the low byte of a sample would be the high one, or follow from it.

@@ -188,6 +188,8 @@ fn is_kept(stream: &Stream, streams: &[Stream], video: usize, container: Contain
 /// The containers in which sound has a language, and those in which streams have names, by FFmpeg's names.
 const WITH_LANGUAGES: &str = "matroska webm nut mp4 mov ipod 3gp 3g2 ismv f4v psp asf ogg ogv mpegts hls dash null";
 const WITH_NAMES: &str = "matroska webm nut mp4 mov avi ogg ogv null";
+/// What AVIF calls its pictures, whatever they show. Newer FFmpeg reads them as names.
+const NAMES_IN_AVIF: [&str; 2] = ["Color", "Alpha"];
 
 /// Warns of the languages of sound, and the names of streams, that `container` has no place for.
 fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, notices: &Notices) -> Result<()> {
@@ -196,7 +198,8 @@ fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, 
     for stream in kept {
         let is_sound = stream.kind == MediaType::Audio && !has(WITH_LANGUAGES);
         languages.extend(stream.tag("language").filter(|language| is_sound && *language != "und"));
-        names.extend(stream.tag("title").filter(|name| !has(WITH_NAMES) && !name.is_empty()));
+        let is_name = |name: &&str| !name.is_empty() && !NAMES_IN_AVIF.contains(name);
+        names.extend(stream.tag("title").filter(|name| !has(WITH_NAMES) && is_name(name)));
     }
     let lost = [("languages of sound", languages), ("names of streams", names)];
     let lost = lost.iter().filter(|(_, tags)| !tags.is_empty()).map(|(what, tags)| format!("{what}{}", listed(tags)));

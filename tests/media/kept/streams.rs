@@ -431,7 +431,13 @@ fn converted_sound_that_the_muxer_refuses_is_left_out_too() {
         let line = format!("--backend cpu {options} in.mkv");
         let said = ["#2 (audio, flac)", "#3 (audio, alac)"]
             .map(|stream| format!("stream {stream} is left out: {} does not take it: ", &output[4..]));
-        dir.succeeds(&format!("{line} {output}")).says(&said.each_ref().map(String::as_str));
+        let run = dir.succeeds(&format!("{line} {output}"));
+        // FLV of FFmpeg 8 and later has several tracks.
+        if dir.streams(output).len() == 4 {
+            run.never_says("left out");
+            continue;
+        }
+        run.says(&said.each_ref().map(String::as_str));
         let mut kinds: Vec<String> =
             dir.streams(output).iter().map(|stream| stream["codec_type"].to_string()).collect();
         kinds.sort();
@@ -464,14 +470,15 @@ fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
     // At its first packet.
     refused("--encoder mpeg4 in.avi", 1, "out.mkv", "matroska does not take it: Error parsing AAC extradata");
     assert_eq!(dir.payload("0:a:0", "out.mkv"), dir.payload("0:a:1", "whole.avi"));
-    // At the header.
-    refused(
-        "--encoder flv whole.avi",
-        2,
-        "out.flv",
-        "flv does not take it: cannot begin a flv file (at most one audio",
-    );
-    assert_eq!(dir.payload("0:a:0", "out.flv"), dir.payload("0:a:0", "whole.avi"));
+    // At the header. FLV of FFmpeg 8 and later has several tracks.
+    let run = dir.succeeds("--backend cpu --encoder flv whole.avi many.flv");
+    if dir.streams("many.flv").len() == 3 {
+        run.never_says("left out");
+    } else {
+        let why = "flv does not take it: cannot begin a flv file (at most one audio";
+        refused("--encoder flv whole.avi", 2, "out.flv", why);
+        assert_eq!(dir.payload("0:a:0", "out.flv"), dir.payload("0:a:0", "whole.avi"));
+    }
     // Who says so is not told.
     dir.succeeds("--backend cpu --encoder mpeg4 --streams -1 -y in.avi out.mkv").never_says("warning");
     dir.run("--backend cpu --encoder mpeg4 --strict in.avi strict.mkv").fails().says(&["is left out", "--strict"]);
@@ -591,7 +598,7 @@ fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
         (8000, "pcm_s16le", "flv", "aac", "8000"),
         (48_000, "pcm_s16le", "flv", "aac", "48000"),
         (96_000, "pcm_s16le", "flv", "aac", "96000"),
-        (44_100, "pcm_s16le", "flv", "pcm_s16le", "44100"),
+        (44_100, "pcm_s16le", "flv", "aac", "44100"),
         (8000, "pcm_s16le", "mxf", "pcm_s24le", "48000"),
         (96_000, "pcm_s16le", "mxf", "pcm_s24le", "48000"),
         (44_100, "aac", "mxf", "pcm_s24le", "48000"),

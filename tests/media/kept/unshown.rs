@@ -41,8 +41,9 @@ fn the_part_of_the_picture_that_the_container_means_is_cut_out() {
     let dir = Dir::new();
     let source = "-f lavfi -i testsrc2=size=96x64:rate=25:duration=0.4,format=yuv420p";
     dir.ffmpeg(&format!("{source} -c:v ffv1 meant.mkv"));
-    let colours = "-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709";
-    dir.ffmpeg(&format!("{source},pad=104:96:8:16 -c:v ffv1 {colours} -write_crc32 0 plain.mkv"));
+    let colours = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709";
+    let tags = "-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709";
+    dir.ffmpeg(&format!("{source},pad=104:96:8:16,{colours} -c:v ffv1 {tags} -write_crc32 0 plain.mkv"));
     // The crop takes the place of the colours: 16 rows on each side, 8 columns on the left.
     let mut file = dir.read("plain.mkv");
     let offset = file.windows(2).position(|two| two == b"\x55\xb0").expect("colours");
