@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// A compute capability: the major number and the minor one.
 type Capability = (i32, i32);
 
+/// Jetson modules (AGX Orin, Orin NX and Nano). Their machine code and that of cards do not run on each other.
+const JETSON: Capability = (8, 7);
+
 /// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in
 /// this order is the best.
 #[doc(hidden)]
@@ -36,7 +39,8 @@ impl Code {
     /// number whose minor number is not lower.
     fn runs_on(self, device: Capability) -> bool {
         let architecture = self.architecture();
-        device >= architecture && (matches!(self, Code::Ptx(_)) || device.0 == architecture.0)
+        let is_kin = device.0 == architecture.0 && (device == JETSON) == (architecture == JETSON);
+        device >= architecture && (matches!(self, Code::Ptx(_)) || is_kin)
     }
 
     /// The code with this name in an archive: `ptx_75` or `sm_90`.
@@ -252,6 +256,7 @@ mod tests {
             ((7, 5), Some(Code::Cubin((7, 5)))),
             ((8, 0), Some(Code::Cubin((8, 0)))),
             ((8, 6), Some(Code::Cubin((8, 0)))),
+            ((8, 7), Some(Code::Cubin((8, 7)))),
             ((8, 9), Some(Code::Cubin((8, 0)))),
             ((9, 0), Some(Code::Cubin((9, 0)))),
             ((10, 0), Some(Code::Ptx((7, 5)))),
@@ -272,8 +277,10 @@ mod tests {
 
     #[test]
     fn the_newest_machine_code_that_runs_is_taken() {
-        let file = Compiled::new("several", b"ptx_80 1 sm_80 1 sm_89 1 sm_86 2\npabcc");
-        for (device, expected) in [((8, 0), b"a" as &[u8]), ((8, 6), b"cc"), ((8, 7), b"cc"), ((8, 9), b"b")] {
+        let file = Compiled::new("several", b"ptx_80 1 sm_80 1 sm_89 1 sm_86 2 sm_87 1\npabccd");
+        for (device, expected) in
+            [((8, 0), b"a" as &[u8]), ((8, 6), b"cc"), ((8, 7), b"d"), ((8, 8), b"cc"), ((8, 9), b"b")]
+        {
             assert_eq!(file.part_for(device).unwrap().zlib, expected, "{device:?}");
         }
         assert_eq!(code_for(&file, (9, 0)), Some(Code::Ptx((8, 0))));
@@ -291,7 +298,7 @@ mod tests {
         assert_eq!(named, stems("kernels", "cu"));
         for file in ALL {
             let oldest = file.ptx().code.architecture();
-            let cubins = [(7, 5), (8, 0), (9, 0)].into_iter().filter(|&architecture| architecture >= oldest);
+            let cubins = [(7, 5), (8, 0), JETSON, (9, 0)].into_iter().filter(|&architecture| architecture >= oldest);
             let expected: BTreeSet<Code> = cubins.map(Code::Cubin).chain([Code::Ptx(oldest)]).collect();
             assert_eq!(file.parts().iter().map(|part| part.code).collect::<BTreeSet<_>>(), expected, "{}", file.name);
         }
