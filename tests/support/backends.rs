@@ -27,7 +27,7 @@ pub struct Backend {
 
 /// Every backend there is, here or elsewhere.
 fn all() -> Vec<Backend> {
-    Isa::ALL.iter().copied().map(cpu).chain([cuda()]).collect()
+    Isa::ALL.iter().copied().map(cpu).chain([cuda(), sharing()]).collect()
 }
 
 fn cpu(isa: Isa) -> Backend {
@@ -50,6 +50,17 @@ fn cuda() -> Backend {
         Ok(Box::new(cuda) as Box<dyn Executor>)
     };
     Backend { name: "cuda".to_owned(), make: Box::new(make) }
+}
+
+/// The first GPU, as if it shared the host's memory.
+fn sharing() -> Backend {
+    static GPU: OnceLock<Result<Arc<Gpu>, String>> = OnceLock::new();
+    let make = |depth| {
+        let gpu = GPU.get_or_init(|| Gpu::open_sharing_memory(0).map_err(|error| error.to_string()));
+        let cuda = Cuda::on(gpu.as_ref().map_err(Clone::clone)?, depth).map_err(|error| error.to_string())?;
+        Ok(Box::new(cuda) as Box<dyn Executor>)
+    };
+    Backend { name: "cuda, shared memory".to_owned(), make: Box::new(make) }
 }
 
 /// The first GPU, opened once for all tests, or why there is none.
@@ -225,6 +236,7 @@ pub fn with_threadless() -> Vec<Backend> {
 
 /// The backends that this machine has; the others are skipped.
 pub fn available() -> Vec<Backend> {
-    let is_here = |backend: &Backend| (backend.make)(1).map_err(|reason| skip(&backend.name, &reason)).is_ok();
+    let kind = |backend: &Backend| backend.name.split(',').next().expect("a part").to_owned();
+    let is_here = |backend: &Backend| (backend.make)(1).map_err(|reason| skip(&kind(backend), &reason)).is_ok();
     all().into_iter().filter(is_here).collect()
 }

@@ -40,6 +40,8 @@ pub struct Gpu {
     pub multiprocessors: u32,
     /// The largest pitch of a plane that its copy engines accept, in bytes.
     pub(super) most_pitch: usize,
+    /// Whether it uses the memory of the host (Jetson): kernels change frames there, and nothing is copied to it or back.
+    pub(super) shares_memory: bool,
     /// Its product name.
     pub name: String,
 }
@@ -59,6 +61,20 @@ impl Gpu {
     /// # Errors
     /// As for [`open`](Gpu::open), and when these kernels cannot be launched as chosen.
     pub fn open_with(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
+        Ok(Arc::new(Gpu::opened(index, choice)?))
+    }
+
+    /// As [`open`](Gpu::open), and used as one that shares the host's memory, for tests: over a bus, every access of a
+    /// kernel crosses it.
+    ///
+    /// # Errors
+    /// As for [`open`](Gpu::open).
+    #[doc(hidden)]
+    pub fn open_sharing_memory(index: usize) -> Result<Arc<Self>, Error> {
+        Ok(Arc::new(Gpu { shares_memory: true, ..Gpu::opened(index, None)? }))
+    }
+
+    fn opened(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Self, Error> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
@@ -78,11 +94,15 @@ impl Gpu {
         let multiprocessors =
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "asking for the multiprocessors")?;
         let most_pitch = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH, "asking for the largest pitch")? as usize;
+        let is_integrated = attribute(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED, "asking for the kind of its memory")?;
+        let maps_host =
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, "asking for access to the host's memory")?;
+        let shares_memory = is_integrated != 0 && maps_host != 0;
         let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
         let input = PinnedPool::new(&context);
         let (pictures, noise) = (OnceLock::new(), OnceLock::new());
-        Ok(Arc::new(Gpu { context, kernels, stages, input, pictures, noise, multiprocessors, most_pitch, name }))
+        Ok(Gpu { context, kernels, stages, input, pictures, noise, multiprocessors, most_pitch, shares_memory, name })
     }
 
     /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it

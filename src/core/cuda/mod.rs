@@ -54,6 +54,7 @@ mod pinned;
 mod readback;
 mod ring;
 mod rows;
+mod samples;
 mod slot;
 mod stage_kernels;
 mod surface;

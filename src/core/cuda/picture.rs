@@ -7,6 +7,7 @@ use super::error::{Doing, Error};
 use super::history::History;
 use super::layout::{Arrangement, BufferLayout};
 use super::readback::ReadbackLayout;
+use super::samples::DeviceSamples;
 use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
 use super::tuning;
@@ -29,7 +30,7 @@ pub struct DevicePicture {
     stream: Arc<CudaStream>,
     layout: BufferLayout,
     /// The planes of the layout, equalized in place, and behind them the readback.
-    pub(super) pixels: CudaSlice<u8>,
+    pub(super) pixels: DeviceSamples,
     /// The luminance of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
     /// The count of each code; zero before a frame is counted.
@@ -85,8 +86,8 @@ pub(super) enum DeviceMapping {
 }
 
 impl DevicePicture {
-    /// Buffers for frames of this layout, whose kernels will run on `stream`. The buffer of the samples has
-    /// `buffer_bytes` bytes, enough for the layout and the readback.
+    /// Buffers for frames of this layout, whose kernels will run on `stream`. `pixels` is a buffer that is large enough
+    /// for the layout and the readback; without it, the samples get memory of the GPU for the layout.
     ///
     /// # Errors
     /// When the GPU has no memory left.
@@ -94,16 +95,15 @@ impl DevicePicture {
         stream: &Arc<CudaStream>,
         gpu: &Arc<Gpu>,
         layout: &BufferLayout,
-        buffer_bytes: usize,
+        pixels: Option<DeviceSamples>,
     ) -> Result<Self, Error> {
         let doing = "allocating memory on the device";
         let rgb = matches!(layout.arrangement(), Arrangement::Packed { .. } | Arrangement::Planar { .. });
-        // SAFETY: the kernels read no byte of these before it was written, except for those behind a plane's last
-        // pixel, whose values are never used.
-        let (pixels, luma) = unsafe {
-            let luma = if rgb { Some(stream.alloc(layout.luma_bytes()).doing(doing)?) } else { None };
-            (stream.alloc(buffer_bytes.max(layout.buffer_bytes())).doing(doing)?, luma)
-        };
+        let pixels = pixels.map_or_else(|| DeviceSamples::on_device(stream, layout.buffer_bytes()), Ok)?;
+        assert!(pixels.len() >= layout.buffer_bytes());
+        // SAFETY: the kernels read no byte of it before it was written, except for those behind a plane's last pixel,
+        // whose values are never used.
+        let luma = if rgb { Some(unsafe { stream.alloc(layout.luma_bytes()) }.doing(doing)?) } else { None };
         let counts = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let emptied = stream.alloc_zeros(layout.codes()).doing(doing)?;
         let segments = stream.alloc_zeros(tuning::SCAN_SEGMENTS).doing(doing)?;
@@ -135,7 +135,7 @@ impl DevicePicture {
     /// When the GPU has no memory left.
     pub fn several(gpu: &Arc<Gpu>, layout: &BufferLayout, count: usize) -> Result<Vec<Self>, Error> {
         let stream = gpu.context.new_stream().doing("making a stream")?;
-        (0..count).map(|_| DevicePicture::on(&stream, gpu, layout, layout.buffer_bytes())).collect()
+        (0..count).map(|_| DevicePicture::on(&stream, gpu, layout, None)).collect()
     }
 
     /// Enqueues the equalization, after that of the earlier frames in `history`.

@@ -140,7 +140,7 @@ impl Ring {
             let layout = BufferLayout::for_counts(seen.counts.size(), levels.depth());
             let picture = match self.counted_elsewhere.take().filter(|picture| *picture.layout() == layout) {
                 Some(picture) => picture,
-                None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, layout.buffer_bytes())?,
+                None => DevicePicture::on(&self.streams.compute, &self.gpu, &layout, None)?,
             };
             let remembered = self.counted_elsewhere.insert(picture).remember(&mut self.history, &seen.counts, &task);
             remembered.inspect_err(|_| self.history.reset())?;
@@ -190,8 +190,12 @@ impl Ring {
             // other half.
             self.depth = self.depth.min(self.gpu.pictures()?.most_bytes() / (4 * layout.bytes())).max(1);
         }
-        let operation =
-            if let (Operation::EqualizeStaged, false) = (operation, used) { Operation::Equalize } else { operation };
+        let is_staged = used && !self.gpu.shares_memory;
+        let operation = if let (Operation::EqualizeStaged, false) = (operation, is_staged) {
+            Operation::Equalize
+        } else {
+            operation
+        };
         let update = if let Operation::Apply = operation { None } else { Some(self.history.next(&task)) };
         // The frames of the look-ahead do not depend on a frame that starts another history.
         if update.as_ref().is_some_and(|update| update.reset) {

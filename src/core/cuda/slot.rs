@@ -11,6 +11,7 @@ use super::picture::{DeviceMapping, DevicePicture};
 use super::pinned::{PinnedBuffer, PinnedPool};
 use super::readback::ReadbackLayout;
 use super::rows::{RowsAddress, copy_of_rows, pitch_of};
+use super::samples::DeviceSamples;
 use super::task::{Readback, Task};
 use super::timeline::{Marks, Timeline};
 use crate::frame::{Frame, Memory, OnDevice, Plane};
@@ -99,7 +100,8 @@ pub(super) struct Slot {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
     pool: PinnedPool,
-    /// The pinned copy of frames in pageable memory; `None` until there is one.
+    /// The pinned copy of frames in pageable memory; `None` until there is one, and where the GPU shares the host's
+    /// memory: there a frame is copied once, into what the kernels change, and that buffer leaves with the frame.
     staging: Option<PinnedBuffer>,
     picture: DevicePicture,
     /// Bytes of a buffer that its frames come down into.
@@ -122,12 +124,16 @@ impl Slot {
         origin: Option<&Arc<CudaEvent>>,
     ) -> Result<Self, Error> {
         let event = |flags| gpu.context.new_event(flags).doing("making an event");
+        let pixels = match gpu.shares_memory {
+            true => DeviceSamples::on_host(&streams.compute, pool.take(buffer_bytes)?),
+            false => DeviceSamples::on_device(&streams.compute, buffer_bytes),
+        }?;
         Ok(Slot {
             gpu: gpu.clone(),
             streams: streams.clone(),
             pool: pool.clone(),
             staging: None,
-            picture: DevicePicture::on(&streams.compute, gpu, layout, buffer_bytes)?,
+            picture: DevicePicture::on(&streams.compute, gpu, layout, Some(pixels))?,
             buffer_bytes,
             uploaded: event(None)?,
             computed: event(None)?,
@@ -214,7 +220,8 @@ impl Slot {
             range if range.is_empty() => samples.clone(),
             range => samples.start..range.end,
         };
-        under_way.target = if bytes.is_empty() { None } else { Some(self.pool.take(self.buffer_bytes)?) };
+        let has_target = !bytes.is_empty() && self.picture.pixels.host().is_none();
+        under_way.target = if has_target { Some(self.pool.take(self.buffer_bytes)?) } else { None };
         under_way.staying = if stays { Some(self.gpu.pictures()?.take(samples.len())?) } else { None };
         if !under_way.warms_up {
             self.picture.complete(history, &task, applied)?;
@@ -324,8 +331,12 @@ impl Slot {
         Ok(())
     }
 
-    /// The staging buffer, as long as the layout.
-    fn staging(&mut self) -> Result<&mut PinnedBuffer, Error> {
+    /// What frames are gathered in, as long as the layout: the staging buffer, or the samples themselves where memory
+    /// is shared.
+    fn staging(&mut self) -> Result<&mut [u8], Error> {
+        if let Some(samples) = self.picture.pixels.host_mut() {
+            return Ok(samples);
+        }
         let staging = match self.staging.take() {
             Some(staging) => staging,
             None => self.pool.take(self.buffer_bytes)?,
@@ -333,14 +344,14 @@ impl Slot {
         Ok(self.staging.insert(staging))
     }
 
-    /// Enqueues the copy of these bytes of the staging buffer to the device.
+    /// Enqueues the copy of these bytes of the staging buffer to the device, if there is one.
     fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
         self.staging()?;
-        let staging = self.staging.as_ref().expect("taken above");
         let stream = &self.streams.upload;
         if bytes.start == 0 {
             self.mark(|marks| marks.upload.begin(stream))?;
         }
+        let Some(staging) = &self.staging else { return Ok(()) };
         let mut target = self.picture.pixels.slice_mut(bytes.clone());
         let (device, _order) = target.device_ptr_mut(stream);
         // SAFETY: both sides have these bytes. `staging` is pinned and belongs to this slot, which does not write them
@@ -366,19 +377,24 @@ impl Slot {
             .doing("copying on the device")
     }
 
-    /// Enqueues the copy of these bytes of the buffer from the device.
+    /// Enqueues the copy of these bytes of the buffer from the device, if they have a target.
     fn download(&mut self, bytes: Range<usize>) -> Result<(), Error> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
         let stream = &self.streams.download;
         let target = self.under_way.as_mut().and_then(|under_way| under_way.target.as_mut());
-        let target = &mut target.expect("a frame on its way down")[bytes.clone()];
+        let Some(target) = target else { return Ok(()) };
+        let target = &mut target[bytes.clone()];
         let pixels = self.picture.pixels.slice(bytes);
         let (device, _order) = pixels.device_ptr(stream);
         // SAFETY: both sides have these bytes. `target` is pinned, and is not read before `finish` or `drop` has
         // waited; the stream has waited for the kernels that write the device buffer (`computed`).
         unsafe { result::memcpy_dtoh_async(target, device, stream.cu_stream()) }.doing("copying from the device")
+    }
+
+    /// The samples, which the slot shares with the GPU: it goes on with another buffer.
+    fn give_samples(&mut self) -> Result<PinnedBuffer, Error> {
+        let next = DeviceSamples::on_host(&self.streams.compute, self.pool.take(self.buffer_bytes)?)?;
+        let samples = std::mem::replace(&mut self.picture.pixels, next).into_host();
+        Ok(samples.expect("a frame without a target is in shared memory"))
     }
 
     /// Records an event, if this slot keeps a timeline.
@@ -392,7 +408,7 @@ impl Slot {
         let timeline = self.marks.as_ref().map(Marks::timeline).transpose()?;
         let UnderWay { frame, task, target, staying, readback, given, chroma_gain, warms_up, scene } =
             self.under_way.take().expect("a frame under way");
-        let read = target.as_deref().filter(|_| !readback.range().is_empty());
+        let read = target.as_deref().or(self.picture.pixels.host()).filter(|_| !readback.range().is_empty());
         let counts = read.and_then(|read| readback.read_counts(read));
         let curves = match &given {
             Some(Mapping::Curve { curve, .. }) if task.readback == Readback::Everything => Some(curve.codes().into()),
@@ -401,9 +417,10 @@ impl Slot {
         if warms_up {
             return Ok((Collected { frame, counts, scene, given, curves: None, chroma_gain }, timeline));
         }
-        let memory: Arc<dyn Memory> = match staying {
-            Some(staying) => Arc::new(staying),
-            None => Arc::new(target.expect("a frame on its way down")),
+        let memory: Arc<dyn Memory> = match (staying, target) {
+            (Some(staying), _) => Arc::new(staying),
+            (None, Some(target)) => Arc::new(target),
+            (None, None) => Arc::new(self.give_samples()?),
         };
         let layout = self.picture.layout();
         let rewritten = layout.planes.clone();

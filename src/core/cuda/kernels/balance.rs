@@ -27,7 +27,7 @@ impl BalanceLauncher {
             let weights = Weights { of: layout.weights_in_order(task.weights) };
             let (distance, balance) = (plane_vectors(&layout), Balance::new(balance, &layout));
             let mut launch = function.on(&stream);
-            launch.arg(&picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(&balance);
+            launch.arg(&*picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(&balance);
             // SAFETY: the arguments are those of the kernel. The planes have room for whole groups of vectors and
             // belong to this stream.
             unsafe { launch.launch(config(luma_vectors(&layout), picture)) }.doing("launching balance")?;
@@ -38,7 +38,7 @@ impl BalanceLauncher {
         let (colours, balance) = (Colours::new(task), BalanceOfYuv::new(balance, task));
         for places in ChromaPlaces::for_fields(places, layout.size, task.is_interlaced) {
             let mut launch = self.stored.kernel(&layout).on(&stream);
-            launch.arg(&picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
+            launch.arg(&*picture.pixels).arg(&samples).arg(&levels).arg(&places).arg(&colours).arg(&balance);
             // SAFETY: the arguments are those of the kernel. The places are those of this layout, or of some of its
             // rows; `pixels` has its planes, and belongs to this stream.
             unsafe { launch.launch(config(places.pairs(), picture)) }.doing("launching balance")?;

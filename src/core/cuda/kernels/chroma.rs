@@ -25,7 +25,7 @@ impl ChromaLauncher {
         let (samples, colours) = (Samples::new(&layout), Colours::new(task));
         let places = ChromaPlaces::new(places, layout.size);
         let mut launch = self.stored.kernel(&layout).on(&stream);
-        launch.arg(&picture.pixels).arg(&samples).arg(&places).arg(&colours).arg(gains);
+        launch.arg(&*picture.pixels).arg(&samples).arg(&places).arg(&colours).arg(gains);
         // SAFETY: the arguments are those of the kernel. The places are those of this layout, whose planes `pixels`
         // has, and which belongs to this stream.
         unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching chroma")
@@ -51,7 +51,7 @@ impl ChromaLauncher {
         let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
         let mut launch = function.on(&stream);
-        launch.arg(&picture.pixels).arg(&distance).arg(luma);
+        launch.arg(&*picture.pixels).arg(&distance).arg(luma);
         match mapped {
             Some(mapped) => launch.arg(mapped),
             None => launch.arg(&NULL),

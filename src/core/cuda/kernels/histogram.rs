@@ -43,7 +43,7 @@ impl HistogramLauncher {
         };
         let (plane, samples) = match &picture.luma {
             Some(luma) => (luma, Samples::for_luminance(layout)),
-            None => (&picture.pixels, Samples::new(layout)),
+            None => (&*picture.pixels, Samples::new(layout)),
         };
         let levels = BlendedLevels::new(task.levels, task.parameters.strength);
         let region = Region::new(task.counted, layout);

@@ -25,7 +25,7 @@ impl LuminanceLauncher {
         let config = grid(luma_vectors(layout).div_ceil(tuning::LUMINANCE_THREADS), tuning::LUMINANCE_THREADS);
         let luma = picture.luma.as_mut().expect("a luminance plane beside RGB");
         let mut launch = function.on(&stream);
-        launch.arg(&picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(luma);
+        launch.arg(&*picture.pixels).arg(&distance).arg(&samples).arg(&weights).arg(luma);
         // SAFETY: the arguments are those of the kernel. Both buffers have the layout's length, which leaves room for
         // whole groups of vectors behind the last pixel, and belong to this stream.
         unsafe { launch.launch(config) }.doing("launching luminance")

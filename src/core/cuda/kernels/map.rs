@@ -50,7 +50,7 @@ impl MapLauncher {
         let mapped = picture.local.as_ref().and_then(|local| local.mapped.as_ref()).filter(|_| locally);
         let in_shared = u32::from(row.shared && mapped.is_none());
         let mut launch = rgb.unwrap_or_else(|| self.stored.kernel(layout)).on(&stream);
-        launch.arg(&picture.pixels).arg(&picture.pixels);
+        launch.arg(&*picture.pixels).arg(&*picture.pixels);
         if rgb.is_some() {
             let luma = picture.luma.as_ref().expect("a luminance plane beside RGB");
             launch.arg(&distance).arg(luma);

@@ -23,7 +23,7 @@ impl TileHistogramLauncher {
         let log2_copies = tuning::tile_histogram(layout.sample().depth).log2_copies;
         let (plane, samples) = match &picture.luma {
             Some(luma) => (luma, Samples::for_luminance(&layout)),
-            None => (&picture.pixels, Samples::new(&layout)),
+            None => (&*picture.pixels, Samples::new(&layout)),
         };
         let local = picture.local.as_mut().expect("buffers for tiles");
         let count = local.tiles.count() as u32;

@@ -77,7 +77,7 @@ impl TileMapLauncher {
                 Samples::for_luminance(&layout)
             }
             _ => {
-                launch.arg(&picture.pixels).arg(&picture.pixels);
+                launch.arg(&*picture.pixels).arg(&*picture.pixels);
                 Samples::new(&layout)
             }
         };
