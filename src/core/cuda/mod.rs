@@ -5,7 +5,7 @@
 //! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
 //! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
 //! on this GPU is not uploaded, nor are pictures that a caller has on it ([`Gpu::import`]), and results can stay
-//! there. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
+//! there. Where GPU and host share memory (Jetson), kernels change the pinned memory itself. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
 //! up the window, makes the curve, and maps.
 //!
 //! | file | what it is |
@@ -19,6 +19,7 @@
 //! | `surface` | the memory of decoded frames, and pictures of a decoder on this GPU |
 //! | `rows` | two-dimensional copies |
 //! | `task` | the parameters of one frame |
+//! | `samples` | the buffer of a frame's samples: on the device, or in memory that it shares with the host |
 //! | `picture` | one frame's buffers on the device, and its way through the kernels |
 //! | `readback` | counts and curves, downloaded with the samples |
 //! | `history` | the state from frame to frame: the frames of the temporal window, and their counts on the device |
