@@ -460,6 +460,13 @@ def file(given):
             levels.append(subprocess.run(["ffmpeg", "-v", "error", *frame, "-i", source, *rgb], check=True, capture_output=True).stdout)
         off = sum(abs(a - b) for a, b in zip(*levels)) / len(levels[0])
         assert len(levels[0]) == len(levels[1]) == 640 * 360 * 3 and off < 2, off
+        # What is saved is what is seen.
+        save = "const link = document.getElementById('snapshot'); document.querySelector('[data-view=\"%s\"]').click();" \
+               "link.addEventListener('click', (event) => event.preventDefault(), { once: true }); link.click(); return [link.href, link.download];"
+        saved = {side: browser.run(save % view) for side, view in [("original", 1000), ("haze", 0)]}
+        assert all(name.endswith(f"-0.02.00-{side}.jpg") for side, (_, name) in saved.items()), saved
+        path = saved["original"][0].partition("/api/")[2]
+        assert run.get(f"/api/{path}") == run.get("/api/file/frame.jpg?at=2&of=original"), saved
         begin = time.monotonic()
         sums = browser.run("document.getElementById('play').click();"
                            + WAIT % "document.getElementById('message').hidden && document.getElementById('seek').value > 2000" +

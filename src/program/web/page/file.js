@@ -2,7 +2,7 @@
 
 import {
   $, ask, bytes, chart, choose, chosen, element, fileName, GONE, onKeys, paintAll, paintPair, pictureOf, pointed, readLooks, repaintBy, say,
-  setTitle, showEqualized, showFacts, tellSettings, wordsOf,
+  setTitle, showEqualized, showFacts, showsOriginal, tellSettings, wordsOf,
 } from "/picture.js";
 import { T } from "/texts.js";
 
@@ -24,8 +24,6 @@ function asked(look = chosen().look, share = chosen().strength) {
   if (share !== null) words.set("strength", share);
   return words;
 }
-
-// ---- The picture -----------------------------------------------------------------------------------------------------------
 
 /// Shows what is asked for now. What changes meanwhile is shown next.
 function refresh() {
@@ -111,8 +109,12 @@ function show(frame) {
   tellSettings();
   mark();
   chart(frame.histogram, frame.curve);
-  $("snapshot").href = `${base}/frame.jpg?${asked()}`;
-  $("snapshot").download = `${fileName(file.name)}-${frame.time.replace(/:/g, ".")}-${$("look").value || "result"}.jpg`;
+  $("snapshot").href = `${base}/frame.jpg?`;
+  $("snapshot").onclick = () => {
+    const [side, what] = showsOriginal() ? ["of=original&", "original"] : ["", $("look").value || "result"];
+    $("snapshot").href = `${base}/frame.jpg?${side}${asked()}`;
+    $("snapshot").download = `${fileName(file.name)}-${frame.time.replace(/:/g, ".")}-${what}.jpg`;
+  };
 }
 
 /// Seconds as a time: 1:23.45.
@@ -121,8 +123,6 @@ function clock(seconds) {
   const rest = `${two(Math.floor(hundredths / 100) % 60)}.${two(hundredths % 100)}`, minutes = Math.floor(hundredths / 6000);
   return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
 }
-
-// ---- Looks and strengths side by side --------------------------------------------------------------------------------------
 
 /// Where the small picture of a button is.
 function pathOf({ of, look, strength: share }) {
@@ -171,8 +171,6 @@ function change(look, share = chosen().strength) {
   refresh();
 }
 
-// ---- Time ------------------------------------------------------------------------------------------------------------------
-
 function seek(seconds) {
   $("seek").value = Math.round(Math.min(last(), Math.max(0, seconds)) * 1000);
   refresh();
@@ -219,8 +217,6 @@ function stopFilm() {
   $("play").textContent = "Play";
   say("");
 }
-
-// ---- The whole -------------------------------------------------------------------------------------------------------------
 
 /// Shows a file, as the program describes it, of which all is asked for below `path`; `goal` tells what it is made for, `before`
 /// what was chosen. Without looks, it is one beside what was made of it.

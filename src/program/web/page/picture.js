@@ -121,8 +121,10 @@ function setDivider(value) {
 
 /// Shows the equalized picture, too, where the original alone is seen: what is chosen is to be seen.
 export function showEqualized() {
-  if (divider() === 1000) setDivider(500);
+  if (showsOriginal()) setDivider(500);
 }
+
+export const showsOriginal = () => divider() === 1000;
 
 /// Where the picture lies on the stage, and its size there.
 function place() {
