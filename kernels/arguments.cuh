@@ -60,14 +60,14 @@ struct Inverse {
 constexpr unsigned NOWHERE = ~0u;
 struct WindowUpdate {
     unsigned remembers;           // 1 if there is a history; without one, the frame is a window of its own
-    unsigned half;                // of alternately used buffers, the one that this frame reads: 0 or 1
-    unsigned window;              // of the frame
-    unsigned joins;               // 1 if the frame is part of it: not so in a flash
-    unsigned fresh;               // 1 if the window begins with it
-    unsigned row;                 // of the histograms, that takes this frame's
-    unsigned evicted_rows[2];     // those that are subtracted first, or NOWHERE,
-    unsigned evicted_windows[2];  // and from the sum of which window, or NOWHERE,
-    unsigned evicted_caps[2];     // and what their levels had kept, as `Modifiers::cap`
+    unsigned half;                // which of two alternating buffers this frame reads: 0 or 1
+    unsigned window;              // the frame's window: 0 or 1
+    unsigned joins;               // 1 if the frame joins its window; 0 in a flash
+    unsigned fresh;               // 1 if the window begins with this frame
+    unsigned row;                 // row for this frame's histogram
+    unsigned evicted_rows[2];     // rows of the histograms that are subtracted first, or NOWHERE
+    unsigned evicted_windows[2];  // the window from whose sum each is subtracted, or NOWHERE
+    unsigned evicted_caps[2];     // `Modifiers::cap` of the frame of each
 };
 
 // The settings that turn the histograms of a window into a curve: plateau, bins, contrast limit.
@@ -76,45 +76,45 @@ struct Modifiers {
     unsigned frames;             // in the window
     unsigned samples;            // counted in this frame
     unsigned varies;             // 1 if other frames may have counted more or fewer
-    unsigned cap;                // what a level keeps of this frame, at most; UNCAPPED for all
-    unsigned bins;               // of the histogram; 0 is one a level
+    unsigned cap;                // most samples of this frame that a level keeps; UNCAPPED for no limit
+    unsigned bins;               // of the histogram; 0 for one per level
     unsigned gain;               // contrast limit in 256ths; 0 is none
-    unsigned first;              // of the levels (of a tile: the bins) over which is spread what the limit cuts off
-    unsigned width;              // the number of those
-    unsigned ceiling;            // the level above which levels stay as they are, and no other becomes brighter
+    unsigned first;              // first of the levels (in tiles: bins) that share the samples above the limit
+    unsigned width;              // number of these levels (in tiles: bins)
+    unsigned ceiling;            // levels above it are not changed; no other level is mapped above it
     unsigned keeps_black;        // of tiles: 1 if black stays black
     unsigned long long inverse;  // of `width`, as a `Divisor` has it
 };
 
-// What equalization is blended with: a line of straight pieces (src/core/spec/tone.rs), in sixteenths of a level.
+// A piecewise linear curve with which the equalized level is blended (src/core/spec/tone.rs), in sixteenths of a level.
 constexpr unsigned KNOTS = 8u;
 struct PiecewiseLine {
-    unsigned used;          // knots; 0 for the line that changes nothing
-    unsigned from[KNOTS];   // where they are, from left to right
-    unsigned to[KNOTS];     // what they become
-    unsigned slope[KNOTS];  // the rise behind them, in 65536ths
+    unsigned used;          // number of knots; 0 for the identity
+    unsigned from[KNOTS];   // levels of the knots, ascending
+    unsigned to[KNOTS];     // the levels to which the knots are mapped
+    unsigned slope[KNOTS];  // slope behind each knot, in 65536ths
 };
 
 // How detail is brought out in tiles (src/core/spec/detail.rs); in sixteenths of a level, slopes in 65536ths.
 struct Detail {
     unsigned long long width;  // levels of a bin times 2^36, rounded up: at most 2^20 256ths of a bin, times this and
                                // shifted right by 40, are sixteenths of a level, rounded down
-    unsigned radius;           // in bins: the distance at which they have no part in each other's base
-    unsigned noise;            // the detail that is taken for noise
-    unsigned slope;            // of detail up to that
-    unsigned steep;            // of detail beyond it; at least `slope`
-    unsigned most;             // that comes out
+    unsigned radius;           // in bins: bins this far apart or farther do not enter each other's base
+    unsigned noise;            // detail up to this size counts as noise
+    unsigned slope;            // of detail up to `noise`
+    unsigned steep;            // of detail beyond `noise`; at least `slope`
+    unsigned most;             // bound of the detail in the output
     unsigned reserved;         // 0
 };
 
-// Where chroma lies in a picture on the device; all counted in samples, the picture in pixels.
+// The layout of chroma in a frame on the device, in samples; width and height in pixels.
 struct ChromaPlaces {
-    unsigned long long cb;  // the first blue difference
-    unsigned long long cr;  // the first red difference
-    unsigned step;          // from one to the next
-    unsigned pitch;         // from one row of them to the next
+    unsigned long long cb;  // the first Cb sample
+    unsigned long long cr;  // the first Cr sample
+    unsigned step;          // from one Cb (or Cr) sample to the next
+    unsigned pitch;         // from one row of chroma to the next
     unsigned luma;          // the first luma sample
-    unsigned luma_step;     // from one to the next
+    unsigned luma_step;     // from one luma sample to the next
     unsigned luma_pitch;    // from one row of luma to the next
     unsigned width;         // of the picture
     unsigned height;
@@ -139,7 +139,7 @@ struct Gains {
     unsigned of[REGIONS * REGIONS];  // in 4096ths, row by row
 };
 
-// What is taken off in each of 8x8 regions, and the gain of the rest (src/core/spec/tone.rs).
+// The offset that is subtracted in each of 8x8 regions, and the gain of the rest (src/core/spec/tone.rs).
 struct Veil {
     unsigned taken[REGIONS * REGIONS];  // in sixteenths of a level, row by row
     unsigned gains[REGIONS * REGIONS];  // in 4096ths
@@ -147,12 +147,12 @@ struct Veil {
     unsigned bends;                     // 1 if a `ToneCurve` follows
 };
 
-// A curve of straight pieces (src/core/spec/natural/tone_curve.rs), in 4096ths of a sixteenth of a level.
+// A piecewise linear curve (src/core/spec/natural/tone_curve.rs), in 4096ths of a sixteenth of a level.
 struct ToneCurve {
     enum : unsigned { PIECES = 16u };
-    long long from[PIECES];     // where they begin, from 0 on
-    long long becomes[PIECES];  // what becomes of that
-    long long slopes[PIECES];   // the rise behind it, in 2^20ths
+    long long from[PIECES];     // where the pieces begin, from 0 on
+    long long becomes[PIECES];  // value at the beginning of each piece
+    long long slopes[PIECES];   // slope of each piece, in 2^20ths
 };
 
 // A gain and an offset for each component of an RGB pixel, in memory order (src/core/spec/tone.rs).
@@ -185,7 +185,8 @@ struct Planes {
     unsigned long long of[MOST_PLANES];
 };
 
-// A plane whose noise is removed, and luma of its frame, a quarter as large; both with margins (`sheet.cuh`).
+// A plane whose noise is removed, and luma of its frame at a quarter of the width and height; both with margins
+// (`sheet.cuh`).
 struct NoisyPlane {
     const short* samples;
     const short* quarter;

@@ -1,4 +1,5 @@
-// Colour that follows: gives every pair of chroma samples a gain, or maps every RGB pixel with one.
+// Colour that follows luma: multiplies every pair of chroma samples by a gain, or maps every RGB pixel with a gain of
+// its colour.
 #include "components.cuh"
 #include "launch.cuh"
 #include "pairs.cuh"
@@ -19,7 +20,7 @@ DEVICE void follow_pairs(S* picture, Samples samples, const ChromaPlaces& places
     });
 }
 
-// RGB, whose colour has the gain of its pixel.
+// Maps RGB; the colour of each pixel has the gain at that pixel.
 template <typename S, int COMPONENTS, bool PLANAR>
 DEVICE void follow_pixels(uint4* pixels, unsigned plane_vectors, const uint4* luma, const uint4* mapped,
                           Samples samples, Weights weights, const unsigned short* curve, const Gains& gains) {

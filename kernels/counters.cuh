@@ -28,7 +28,7 @@ DEVICE void reduce_copies(const unsigned* counters, unsigned count, unsigned log
     }
 }
 
-// Does this for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
+// As above, for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
 template <unsigned LOG2_COPIES, typename F>
 DEVICE void reduce_copies(const unsigned* counters, unsigned count, F add) {
     constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);

@@ -1,6 +1,6 @@
 // From the counts of a frame to its curve, with every step of the specification: temporal window, plateau, bins,
-// contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). Which
-// frames are in the window, the host says (`WindowUpdate`).
+// contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). The host
+// decides which frames are in the window (`WindowUpdate`).
 //
 // The threads of a ThreadGroup do this, each of which keeps ITEMS neighbouring codes in registers from the first step
 // to the last. With MULTI_BLOCK, the groups of several blocks, all resident at once, share the codes and exchange data
@@ -29,24 +29,25 @@ struct ThreadGroup {
     DEVICE static void sync() { barrier_sync<1u>(warps() * WARP_THREADS); }
 };
 
-// What a block publishes for the others: the lower or the upper 32 bits of a sum. A sum of 32 bits has no upper ones.
+// The words that a block publishes for the other blocks: the lower or the upper 32 bits of a sum. A sum of 32 bits has
+// no upper ones.
 enum Word {
     TOTAL,  // samples of the window
     TOTAL_HIGH,
     KEPT,  // whole samples that its levels keep, as `WarpAggregates::sums`
     KEPT_HIGH,
-    LOWEST,  // what the lowest of its levels that holds any samples holds, or 0
+    LOWEST,  // samples of its lowest occupied level, or 0
     LOWEST_HIGH,
     CLIPPED,  // four times the clipped levels, plus 2 if black holds samples, plus 1 if one level holds all
-    FIRST,    // its lowest step
+    FIRST,    // the lowest value of its cumulative distribution that is not 0
     FIRST_HIGH,
     WORDS,
 };
 
 // The data that blocks exchange in global memory.
 struct GridState {
-    Sum words[WORDS][MOST_BLOCKS];  // the number of the launch that has published it, and below it the word
-    unsigned arrived;               // at barriers, ever
+    Sum words[WORDS][MOST_BLOCKS];  // upper half: number of the launch that published it; lower half: the word
+    unsigned arrived;               // arrivals at barriers since the memory was cleared
     unsigned unused;
 };
 static_assert(sizeof(GridState) == 4616, "Grid is not as large as src/core/cuda/history.rs allocates");
@@ -55,7 +56,7 @@ static_assert(sizeof(GridState) == 4616, "Grid is not as large as src/core/cuda/
 // launch stands beside it. So they wait for no more than the word, and need neither a barrier of the grid nor a fence.
 struct GridExchange {
     GridState* grid;
-    unsigned launch;  // another number than the launches before it had
+    unsigned launch;  // a number that no launch before has had
 
     DEVICE void publish(Word word, unsigned value) const {
         store_relaxed(&grid->words[word][blockIdx.x], (Sum)launch << 32 | value);
@@ -66,8 +67,8 @@ struct GridExchange {
         publish((Word)(word + 1), (unsigned)(sum >> 32));
     }
 
-    // Waits for these words of all blocks. A lane gets those of the blocks that have its number, or that and a multiple
-    // of LANES; 0 where there is no such block.
+    // Waits for these words of all blocks. A lane gets the words of the blocks whose number is its own plus a multiple
+    // of WARP_THREADS; 0 where there is no such block.
     template <unsigned COUNT>
     DEVICE void collect(const Word (&words)[COUNT], unsigned (&collected)[MOST_BLOCKS / WARP_THREADS][COUNT]) const {
         bool is_whole;
@@ -97,14 +98,13 @@ struct WarpAggregates {
 // The data that the threads of a group exchange in shared memory. Each sum has its own place, so that no second barrier
 // is needed.
 struct TempStorage {
-    unsigned flat;  // zero when a frame comes
-    Sum black;      // what black holds
+    unsigned flat;  // 1 if one level holds all samples; zero before a frame
+    Sum black;      // samples of black
     Sum totals[WARP_THREADS];
-    Sum firsts[WARP_THREADS];  // of several blocks, at first what the lowest level of each warp that holds any samples
-                               // holds
+    Sum firsts[WARP_THREADS];  // with several blocks, first the samples of each warp's lowest occupied level
     WarpAggregates<unsigned> narrow;
     WarpAggregates<Sum> wide;
-    // Of all blocks, or of those before this one.
+    // The results of all blocks, or of the blocks before this one.
     Sum total, before, kept, lowest, first;
     unsigned clipped_before, clipped, flags;
 
@@ -122,7 +122,7 @@ struct History {
 // The part of the history for the codes of a thread.
 template <unsigned ITEMS>
 struct ThreadHistory {
-    unsigned evicted[2][ITEMS];  // of the histograms that leave a window, what the plateau has left
+    unsigned evicted[2][ITEMS];  // of the histograms that leave a window, capped by the plateau
     Sum windows[2][ITEMS];
 };
 
@@ -156,7 +156,7 @@ DEVICE void store(const T (&from)[ITEMS], T* to) {
     }
 }
 
-// What a plateau leaves of these counts.
+// Caps these counts, as a plateau does.
 template <unsigned ITEMS>
 DEVICE void capped(unsigned (&count)[ITEMS], unsigned cap) {
 #pragma unroll
@@ -210,7 +210,7 @@ struct GroupPrefix {
     unsigned clipped;
 };
 
-// Reads them after a barrier of the group.
+// Reads the prefix of these sums, after a barrier of the group.
 template <typename ThreadGroup, typename Count>
 DEVICE GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
@@ -225,7 +225,7 @@ DEVICE GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) 
     return prefix;
 }
 
-// The words of a sum that begins with `word`.
+// The number of words of a sum.
 template <typename Count>
 constexpr unsigned WORDS_OF = sizeof(Count) / sizeof(unsigned);
 
@@ -234,10 +234,10 @@ DEVICE Count sum_at(const unsigned (&words)[COUNT], unsigned at) {
     return WORDS_OF<Count> == 1u ? (Count)words[at] : (Count)((Sum)words[(at + 1u) % COUNT] << 32 | words[at]);
 }
 
-// What of a histogram decides where its curve begins.
+// The properties of a histogram that decide where its curve begins.
 template <typename Count>
 struct CdfStart {
-    Count lowest;    // what the lowest level with samples holds; with one block, what black holds
+    Count lowest;    // samples of the lowest occupied level; with one block, of black
     bool has_black;  // whether that level is black; true with one block
     bool flat;       // whether one level holds all samples
 };
@@ -365,8 +365,8 @@ DEVICE Sum window_without_frame(const WindowUpdate& update, unsigned window, con
     return sum;
 }
 
-// Writes the sums of both windows, of which the frame has a part in one that the plateau leaves, and the frame's own
-// counts for the next frame.
+// Writes the sums of both windows, to one of which the frame's capped counts are added, and the frame's own counts for
+// later frames.
 template <unsigned ITEMS>
 DEVICE void write_windows(const WindowUpdate& update, const ThreadHistory<ITEMS>& thread_history,
                           const unsigned (&count)[ITEMS], unsigned cap, unsigned code, unsigned codes,

@@ -22,14 +22,14 @@ struct CurveArguments {
     unsigned short* curve;
 };
 
-// Each thread makes the curve at PER codes. The samples of a window fit a Count.
+// Each thread makes the curve at ITEMS codes. The samples of a window fit a Count.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK>
 DEVICE void curve_of_frame(const CurveArguments& arguments, unsigned code, const ThreadHistory<ITEMS>& thread_history,
                            TempStorage& storage) {
     using All = ThreadGroup<0u>;
     const Modifiers& m = arguments.modifiers;
     const WindowUpdate& update = arguments.update;
-    Count others[ITEMS] = {};  // what the window holds without this frame
+    Count others[ITEMS] = {};  // counts of the window without this frame
     if (update.remembers) {
 #pragma unroll
         for (unsigned i = 0u; i < ITEMS; ++i)
@@ -85,8 +85,8 @@ DEVICE void curve_of_frame(const CurveArguments& arguments) {
 // The curve of a frame.
 // Arguments: `counts` has one entry for each of `codes` codes, and becomes zero. With `update.remembers` 0 there is no
 // temporal window, and of the history only `bins` and `grid` are used. `slots`, `sums`, `bins` and `grid` are the
-// history (`README.md`). `launch` is another number than any launch since `grid` was cleared had. `curve` takes an
-// entry for each code.
+// history (`README.md`). `launch` is a number that no launch since `grid` was cleared has had. `curve` takes an entry
+// for each code.
 // Launch: all blocks resident at once; at most 64 of a multiple of 32 threads, so that blocks times threads times four
 // is `codes`. No dynamic shared memory.
 extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts, unsigned codes, BlendedLevels levels,
@@ -101,7 +101,8 @@ extern "C" __global__ __launch_bounds__(1024) void equalization(unsigned* counts
     }
 }
 
-// Does this with two codes a thread, which takes less time where each block can have a multiprocessor of its own.
+// As `equalization` with two codes per thread, which takes less time where each block can have a multiprocessor of its
+// own.
 // Launch: as `equalization`, with several blocks of at most 512 threads; blocks times threads times two is `codes`.
 extern "C" __global__ __launch_bounds__(512) void equalization_spread(
     unsigned* counts, unsigned codes, BlendedLevels levels, Modifiers m, WindowUpdate update, PiecewiseLine line,

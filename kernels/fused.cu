@@ -19,10 +19,10 @@ constexpr unsigned AHEAD = 4u;
 // A block that keeps this many rounds of vectors or more takes most of the shared memory.
 constexpr unsigned CROWDED = 4u;
 
-// The most rounds that threads have on their way into shared memory while they map a plane that does not fit there.
+// The most rounds of copies into shared memory in flight while threads map a plane that does not fit there.
 constexpr unsigned UNDER_WAY = 6u;
 
-// The table, then the vectors that stay.
+// Shared memory: the table, then the vectors that are kept.
 extern __shared__ __align__(128) unsigned shared_words[];
 
 // The constants of a kernel: samples in memory, copies of each entry of the table, codes of a thread of the group that
@@ -35,8 +35,8 @@ struct Policy {
     static constexpr bool HAS_WINDOW = false, IN_BATCH = false;
 };
 
-// For planes that are too large for shared memory: this many more rounds stay in registers. Vectors beyond these are
-// read twice: as many at once, or half as many while registers are in use.
+// For planes that are too large for shared memory: HELD_ROUNDS more rounds stay in registers. Vectors beyond these are
+// read twice: half as many at once for counting, while the registers are in use, and as many for mapping.
 template <typename Base>
 struct LargePlane : Base {
     static constexpr unsigned HELD_ROUNDS = 6u;
@@ -48,13 +48,13 @@ struct WithWindow : Base {
     static constexpr bool HAS_WINDOW = true;
 };
 
-// For a loop over planes: what one plane leaves must be visible to other blocks before they begin the next.
+// For a loop over planes: other blocks must see the writes for one plane before they begin the next.
 template <typename Base>
 struct InBatch : Base {
     static constexpr bool IN_BATCH = true;
 };
 
-// What all kernels take.
+// The arguments of all kernels.
 struct Arguments {
     Plane plane;
     unsigned block;  // the number of this block among those of the plane
@@ -71,7 +71,7 @@ struct Share {
     const uint4* from;
     uint4* to;
     unsigned vectors;
-    unsigned whole;  // those of them that hold samples only
+    unsigned whole;  // vectors that hold samples only
     unsigned rest;   // samples in the vector behind those
 };
 
@@ -88,7 +88,7 @@ DEVICE Share share_of(Plane plane, unsigned block, Samples samples) {
     return share;
 }
 
-// What is read while the previous launch ends is FRESH: the L1 cache may have old data.
+// FRESH reads past the L1 cache, which may have old data while the previous launch ends.
 template <bool FRESH, typename T>
 DEVICE T loaded(const T* at) {
     return FRESH ? load_cg(at) : *at;
@@ -344,7 +344,7 @@ struct LookAheadSamples {
         each_beyond<AHEAD, true>(mapped.from, staged + threadIdx.x, mapped.vectors, map);
     }
 
-    // Each vector in `stage`, where more than UNDER_WAY rounds are, makes room for a later one.
+    // Each mapped vector in `stage`, which holds more than UNDER_WAY rounds, is replaced by a later one.
     template <typename F>
     DEVICE void map_through(unsigned staged, F map) const {
         unsigned place = threadIdx.x;
@@ -361,7 +361,7 @@ struct LookAheadSamples {
     }
 };
 
-// What the warps of a group exchange while they wait for the totals, in two alternating sets.
+// The data that the warps of a group exchange while they wait for the totals, in two alternating sets.
 struct TotalsStorage {
     unsigned sums[2][WARP_THREADS];   // of the totals
     unsigned extra[2][WARP_THREADS];  // plain: the first total that is not zero; else the sum of the window
@@ -434,7 +434,7 @@ struct PlainCurve {
     }
 };
 
-// What the kernels with a temporal window take besides.
+// The additional arguments of the kernels with a temporal window.
 struct WindowArguments {
     const Modifiers& modifiers;
     const WindowUpdate& update;
@@ -491,7 +491,7 @@ struct WindowCurve {
         unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS, codes = arguments.codes();
         bool remembers = update.remembers && code() < codes;
 
-        Count others[ITEMS] = {};  // what the window holds without this frame
+        Count others[ITEMS] = {};  // counts of the window without this frame
         if (remembers) {
 #pragma unroll
             for (unsigned i = 0u; i < ITEMS; ++i) {
@@ -527,7 +527,8 @@ struct WindowCurve {
         equalize<Count, ITEMS, false, Group>(
             window_counts, window_total, code(), arguments.levels, m, window.line, nullptr, storage, GridExchange{},
             [] {}, mapped);
-        // Read again, by a block that has no samples: registers are scarce.
+        // The history is read again because registers are scarce. Only the last block does this, and it has no samples
+        // or fewer.
         if (writes() && remembers) {
             write_windows<ITEMS>(update, histeq::load_history<ITEMS>(code(), codes, update, window.history), count,
                                  m.cap, code(), codes, window.history);
@@ -548,13 +549,13 @@ template <typename Policy, typename Pixels, typename Curve>
 DEVICE void equalize_plane(const Arguments& arguments, Pixels&& pixels, Curve&& curve) {
     unsigned codes = arguments.codes();
     bool is_early = curve.counts_early();
-    // Whether the block leaves no room on a multiprocessor for one of the next launch before it has counted.
+    // Whether, before this block has counted, no block of the next launch fits on its multiprocessor.
     bool is_alone = Policy::HAS_WINDOW || Policy::IN_BATCH || arguments.plane.kept >= CROWDED;
     bool starts_first = !LAUNCHES_OVERLAP || is_early;
 
     auto after_previous_launch = [&] {
         grid_dependency_sync();
-        // The next launch counts meanwhile. What this one has waited for is settled for it.
+        // The next launch counts meanwhile. The writes that this launch has waited for are complete for the next one.
         if (Policy::HAS_WINDOW) trigger_next_launch();
         if (!starts_first) pixels.start();
         // With a window, the last block has no samples.
@@ -603,7 +604,6 @@ DEVICE void plain(const Arguments& arguments) {
     equalize_plane<Policy>(arguments, KeptSamples<Policy>(arguments), PlainCurve<Policy>{totals_storage});
 }
 
-// With a look-ahead, `older` is the plane that is mapped.
 template <typename Policy>
 DEVICE void windowed(const Arguments& arguments, const WindowArguments& window) {
     __shared__ TotalsStorage totals_storage;
@@ -612,6 +612,7 @@ DEVICE void windowed(const Arguments& arguments, const WindowArguments& window) 
                            WindowCurve<Policy, false>(window, totals_storage, storage));
 }
 
+// With a look-ahead: `older` is the plane that is mapped.
 template <typename Policy>
 DEVICE void ahead(const Arguments& arguments, Plane older, const WindowArguments& window) {
     __shared__ TotalsStorage totals_storage;

@@ -4,7 +4,7 @@
 //
 // The previous kernel may write after this one began, so nothing may be read as constant (`__ldg`, or pointers that are
 // const and `__restrict__`). The output of still earlier kernels is complete if a kernel in between waited for them
-// before it called `trigger_next_launch`; it is to be read by `fresh`.
+// before it called `trigger_next_launch`; it has to be read with `load_cg`.
 #pragma once
 
 #include "device.cuh"

@@ -68,7 +68,7 @@ struct TransposeStorage {
     unsigned short of[TILES][SIZE][SIZE + 1];
 };
 
-// What thread `at` of tile `tile` has as column `at` becomes row `at`, or the other way round.
+// Thread `at` of a tile gives column `at` and gets row `at`, or the other way round.
 DEVICE void transpose(TransposeStorage& exchange, int tile, int at, short* line) {
     __syncthreads();
 #pragma unroll
@@ -89,7 +89,7 @@ DEVICE Sheet<const short> own_of(const NoisyPlane& plane) {
     return Sheet<const short>{plane.samples, (int)plane.width, (int)plane.height};
 }
 
-// The point of luma in the middle of a tile.
+// The luma sample in the middle of a tile.
 DEVICE int middle_x(const NoisyPlane& plane, int column) { return column * STEP << plane.log2_width; }
 DEVICE int middle_y(const NoisyPlane& plane, int row) { return row * STEP << plane.log2_height; }
 
@@ -112,8 +112,7 @@ DEVICE void load_source(const NoisyPlane& plane, int column, int row, int at, sh
     for (int i = 0; i < SIZE; ++i) line[i] = from[i * own.stride()];
 }
 
-// The weights of four samples for each quarter between the middle two, in 16384ths, twice; those of nothing are not
-// used.
+// The weights of four samples for 1, 2 or 3 quarters from the second to the third, in 16384ths.
 struct Cubic {
     short of[4];
 };
@@ -129,14 +128,14 @@ DEVICE short of_four(int a, int b, int c, int d, const Cubic& cubic) {
                    mul_high_signed((short)(c << 2), cubic.of[2]) + mul_high_signed((short)(d << 2), cubic.of[3]) + 2);
 }
 
-// Four samples of a column in cell `cell` of a band of four rows of another frame, where the motion of the cell leads.
+// Four samples of a column of another frame: those to which the motion of cell `cell` of a band of four rows leads.
 DEVICE void load_moved(const NoisyPlane& plane, const ReferencePlane& moved, int cell, int band, int at, short* line) {
     Sheet<const short> other{moved.samples, (int)plane.width, (int)plane.height};
     int stride = other.stride();
     Vector vector = field_of(moved).at((STEP * cell + 2) * (1 << plane.log2_width) >> 3,
                                        (STEP * band + 2) * (1 << plane.log2_height) >> 3);
     if (plane.is_chroma != 0u) {
-        // Eighths of a sample of its own.
+        // Eighths of a chroma sample.
         int across = 2 * vector.x >> plane.log2_width, down = 2 * vector.y >> plane.log2_height;
         int x = within(STEP * cell + (across >> 3), STEP, other.width);
         int y = within(STEP * band + (down >> 3), STEP, other.height);
@@ -170,7 +169,7 @@ DEVICE void load_moved(const NoisyPlane& plane, const ReferencePlane& moved, int
     }
 }
 
-// Column `at` of a tile of another frame, whose four cells move each by itself.
+// Column `at` of a tile of another frame. Each of the tile's four cells has its own motion.
 DEVICE void load_reference(const NoisyPlane& plane, const ReferencePlane& moved, int column, int row, int at,
                            short* line) {
     int cell = column - 1 + at / STEP;
@@ -178,7 +177,7 @@ DEVICE void load_reference(const NoisyPlane& plane, const ReferencePlane& moved,
     load_moved(plane, moved, cell, row, at % STEP, line + STEP);
 }
 
-// Whether the vectors around the block at the middle of a tile are alike.
+// Whether the vectors around the block at the middle of a tile differ from its vector by at most half a sample.
 DEVICE bool is_steady(const NoisyPlane& plane, const MotionField& field, int column, int row) {
     int x = middle_x(plane, column) / SIZE, y = middle_y(plane, row) / SIZE;
     Vector own = field.at(x, y);
@@ -211,7 +210,7 @@ extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane,
     if (threadIdx.x % WARP_THREADS == 0u && found > 0u) atomicAdd(steady, found);
 }
 
-// The number under which a difference is counted.
+// The bin of a difference.
 DEVICE unsigned size_of(unsigned difference) {
     unsigned capped = difference < 0x7fffu ? difference : 0x7fffu;
     unsigned octave = 31u - (unsigned)__clz((int)(capped | 16u)) - 4u;
@@ -240,8 +239,8 @@ struct TempStorage {
     unsigned by_class[CLASSES * SIZES];
 };
 
-// Adds how large the coefficients of the differences to another frame are: 192 counts for each of 64 coefficients, then
-// for each of 12 classes of brightness. All tiles count where fewer than one in eight is steady.
+// Adds the histograms of the differences between coefficients of two frames: 192 counts for each of 64 coefficients,
+// then for each of 12 classes of brightness. All tiles count where fewer than one in eight is steady.
 // Arguments: as `merge_steady`, which has run before; `counts` has 192 * (64 + 12) entries.
 // Launch: blocks of 256 threads, with at most 65,535 tiles each. Dynamic shared memory: 38,400 bytes.
 extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, ReferencePlane moved,
@@ -291,7 +290,7 @@ constexpr unsigned UNIT = 1024u;
 constexpr unsigned FULLY = UNIT * 16u / 10u;
 constexpr unsigned NOT_ONE = 4u * UNIT;
 
-// By which factors of this brightness are multiplied.
+// The multiplier of the factors at this brightness.
 DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
     int at = 0;
 #pragma unroll
@@ -303,7 +302,7 @@ DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
     return (noise.of_class[at - 1] * (256u - share) + noise.of_class[at] * share) >> 8;
 }
 
-// The square of a coefficient over the variance of the noise of a difference of two frames.
+// The square of a coefficient over the noise variance of a difference of two frames, in 1024ths.
 DEVICE unsigned square(int coefficient, unsigned factor) {
     unsigned size = (unsigned)(coefficient < 0 ? -coefficient : coefficient);
     size = (size < 16383u ? size : 16383u) << 2;
@@ -347,16 +346,17 @@ DEVICE short weighed(short sample, int at) {
     return mul_high_signed((short)(sample << 1), (short)(COSINE[at] << 8));
 }
 
-// `1 / number` to a part in 8,000, as `merge.rs` has it: no steps are fused.
+// `1 / number` to a part in 8,000, with the same bits as in `merge.rs`: multiplications and additions are not fused.
 DEVICE float inverse_of(unsigned number) {
     float exact = (float)number, rough = __uint_as_float(0x7eb50000u - __float_as_uint(exact));
     return __fmul_rn(__fmul_rn(rough, 1.9412877f), __fsub_rn(1.4355202f, __fmul_rn(exact, rough)));
 }
 
-// The nearest whole number, for those below 65,536.
+// The nearest integer, below 65,536.
 DEVICE unsigned rounded(float number) { return __float_as_uint(__fadd_rn(number, 12582912.0f)) & 0xffffu; }
 
-// The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most OTHERS frames have a part.
+// The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most REFERENCES other frames are
+// merged.
 template <int REFERENCES>
 DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, const NoiseFactors& noise,
                        TransposeStorage& exchange, short* out) {
@@ -424,7 +424,8 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
             own[i] = saturated((int)saturated((int)own[i] + (int)moves) + (int)(others.count / 2u));
             squares[i] = square(own[i], factors[i]);
         }
-        // The mean level is no noise, nor are the slowest changes beside it.
+        // The mean level is not noise. Its square raises the smoothed squares of the lowest frequencies, which keeps
+        // these too.
         if (at == 0) squares[0] = 255u * 255u;
         smooth(exchange, tile, at, squares, smoothed);
 #pragma unroll
@@ -437,7 +438,7 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
             lost = lost > 2u ? lost - 2u : 0u;
             own[i] = (short)(own[i] - (short)(mul_high_signed(own[i], (short)(lost << 7)) << 1));
         }
-        // Across alone: rows of tiles are laid over each other before they are transformed down.
+        // Transforms back across only: `merge_lay` adds up tiles side by side before it transforms them down.
         inverse_dct_8(own);
         if (!is_there) continue;
 #pragma unroll
@@ -458,7 +459,7 @@ extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, 
     merge_with<4>(plane, others, noise, exchange, out);
 }
 
-// Does this with at most eight other frames. Launch: as `merge_tiles`.
+// As `merge_tiles`, with at most eight other frames. Launch: as `merge_tiles`.
 extern "C" __global__ __launch_bounds__(256) void merge_more_tiles(NoisyPlane plane, ReferencePlanes others,
                                                                    NoiseFactors noise, short* out) {
     __shared__ TransposeStorage exchange;
@@ -475,7 +476,7 @@ extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, 
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * bands;
          index += gridDim.x * blockDim.x) {
         unsigned x = index % width, band = index / width;
-        // Half of what the two are rounded down by.
+        // Both terms are rounded down, by half a step on average.
         short sums[STEP] = {1, 1, 1, 1};
 #pragma unroll
         for (unsigned i = 0u; i < 2u; ++i) {

@@ -22,7 +22,7 @@ DEVICE int median_of_nine(int* of) {
     return of[4];
 }
 
-// The medians of the vectors around a block, which `at` gives, of each direction by itself.
+// The median of the vectors of a block and its 8 neighbours, by component. `at` gives the vectors.
 template <typename At>
 DEVICE Vector median_around(int column, int row, At at) {
     int across[9], down[9];
@@ -35,15 +35,15 @@ DEVICE Vector median_around(int column, int row, At at) {
     return Vector{median_of_nine(across), median_of_nine(down)};
 }
 
-// The vector of the block that a vector leads to from the middle of another one.
+// The vector of the block at the end of `vector`, which starts in the middle of a block.
 DEVICE Vector vector_beyond(const MotionField& field, int column, int row, Vector vector) {
     return field.at((BLOCK * column + BLOCK / 2 + (vector.x >> 2)) >> 3,
                     (BLOCK * row + BLOCK / 2 + (vector.y >> 2)) >> 3);
 }
 
-// Motion to a frame by that to the frame between them and the step from there: one thread for each block.
+// The motion to a frame: the sum of the motion to the frame between and the step from there; one thread for each block.
 // Arguments: `between`, a motion field of `columns` x `rows` blocks or null, `step` and `to` are of one size. `step` is
-// the step from a frame to the one before it; where `is_forth` is 1, it is taken the other way.
+// the motion from a frame to the one before it; where `is_forth` is 1, it is inverted.
 // Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_farther(const unsigned* between, const unsigned* step,
                                                                  unsigned columns, unsigned rows, unsigned is_forth,
@@ -65,11 +65,10 @@ extern "C" __global__ __launch_bounds__(256) void motion_farther(const unsigned*
     }
 }
 
-// Where the vectors come from that a search begins with: it has none; those of this size; those of a picture half as
-// large.
+// The vectors that a search begins with: none, those of pictures of the same size, or those of pictures half as large.
 enum Parents : unsigned { NO_PARENTS, SAME_SIZE, HALF_AS_LARGE };
 
-// What the vectors of one pair of pictures are found by.
+// The parameters of the search for one pair of pictures.
 struct Search {
     Sheet<const short> a, b;
     MotionField field;  // the parents
@@ -88,7 +87,8 @@ struct Search {
     }
 };
 
-// The sum of differences of the window of a block, each lane those of a column and every other of eight rows.
+// The sum of the absolute differences in the window of a block. Of the eight compared rows, a lane adds up every other
+// one, in one column.
 DEVICE unsigned window_differences(const Search& search, int column, int row, Vector vector, unsigned lane) {
     int x = within(column * BLOCK - 4, WINDOW, search.a.width), y = within(row * BLOCK - 4, WINDOW, search.a.height);
     int right = within(x + (vector.x >> 2), WINDOW, search.b.width);
@@ -110,7 +110,7 @@ struct Best {
     unsigned cost;
 };
 
-// What a vector costs, or `enough` where it costs more.
+// The cost of a vector, or `enough` where its distance from the median alone costs as much.
 DEVICE unsigned cost_of(const Search& search, int column, int row, Vector median, Vector vector, unsigned lane,
                         unsigned enough) {
     int across = vector.x - median.x, down = vector.y - median.y;
@@ -119,23 +119,24 @@ DEVICE unsigned cost_of(const Search& search, int column, int row, Vector median
     return penalty >= enough ? enough : penalty + window_differences(search, column, row, vector, lane);
 }
 
-// Where the parabola through the costs of three neighbours is least, in quarters of a sample from the middle one.
+// The minimum of the parabola through the costs of three neighbouring samples, in quarters of a sample from the middle
+// one.
 DEVICE int least(unsigned before, unsigned own, unsigned after) {
     unsigned bend = before + after - 2u * own, slope = 4u * (before < after ? after - before : before - after);
     int quarters = (slope > bend ? 1 : 0) + (slope > 3u * bend ? 1 : 0);
     return before < after ? -quarters : quarters;
 }
 
-// How often the search moves on to a better one of four neighbours.
+// The most moves of the search to a better one of the four neighbouring vectors.
 constexpr int MAX_MOVES = 3;
 
-// The vectors of all blocks between two pictures of one size. A warp searches for each block: all of its lanes take the
-// same way.
+// The vectors of all blocks between two pictures of one size. A warp searches for each block, and its lanes do not
+// diverge.
 // Arguments: `one` and `other` are padded planes of `width` x `height` samples. `field`, of `field_columns` x
 // `field_rows` blocks, has the vectors that the search begins with: none if `parents` is 0, of pictures of the same
-// size if it is 1, of pictures half as large if it is 2. `calm` is what pictures of this size differ by where nothing
-// moves. `reach` is the distance in samples that is searched in all directions around the best of these. `is_finest` is
-// 1 if vectors in quarters of a sample are wanted. `to` takes a vector for each block.
+// size if it is 1, of pictures half as large if it is 2. `calm` is the difference between pictures of this size where
+// nothing moves. `reach` is the distance in samples that is searched in all directions around the best of these.
+// `is_finest` is 1 if vectors in quarters of a sample are wanted. `to` takes a vector for each block.
 // Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one, const short* other, unsigned width,
                                                                 unsigned height, const unsigned* field,

@@ -21,15 +21,15 @@ DEVICE void set_code(S* plane, unsigned long long index, unsigned code, Samples 
     plane[index] = (S)stored;
 }
 
-// The pixels that a pair covers, from the first on and before the end, and the place of the pair behind the first Cb
-// and the first Cr.
+// The pixels that a pair of chroma samples covers (the ends are exclusive), and the offset of the pair from the first
+// Cb and the first Cr.
 struct PlacedPair {
     unsigned x_begin, x_end, y_begin, y_end;
     unsigned long long at;
 
     DEVICE unsigned pixels() const { return (x_end - x_begin) * (y_end - y_begin); }
 
-    // Calls `use` with the place of each luma sample.
+    // Calls `use` with the index of each luma sample.
     template <typename F>
     DEVICE void each_luma(const ChromaPlaces& places, F use) const {
         for (unsigned y = y_begin; y < y_end; ++y) {
@@ -40,7 +40,7 @@ struct PlacedPair {
     }
 };
 
-// Calls `use` with each pair, one thread a pair. No thread accesses a luma sample or a pair of another one's.
+// Calls `use` with each pair, one thread a pair. No two threads access the same luma sample or pair.
 template <typename F>
 DEVICE void each_pair(const ChromaPlaces& places, F use) {
     unsigned group_width = 1u << places.log2_width, group_height = 1u << places.log2_height;

@@ -1,4 +1,4 @@
-// Smoothed luma, whole and halved again and again: `src/core/denoise/pyramid.rs`.
+// A pyramid of smoothed luma, whole and then halved level by level: `src/core/denoise/pyramid.rs`.
 #include "launch.cuh"
 #include "sheet.cuh"
 
@@ -7,14 +7,14 @@ using namespace histeq;
 // 1 4 6 4 1.
 DEVICE int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
 
-// A column around a sample of luma, then of a picture that is halved.
+// The weighted column around a sample of luma, or with `halves` of a picture that is halved.
 DEVICE int down(const short* at, int stride, bool halves) {
     if (halves) return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 2) >> 2;
-    // Sixteen times what is below the codes of luma.
+    // Luma is stored as code - 2048, and the weights add up to 16.
     return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 16 * 2048) >> 4;
 }
 
-// One thread for each sample, those around the plane too.
+// One thread for each sample, including the margin.
 DEVICE void smooth(Sheet<const short> from, Sheet<short> to, bool halves) {
     grid_dependency_sync();
     int stride = to.stride();
@@ -52,8 +52,8 @@ struct TempStorage {
     unsigned counts[DIFFERENCES];
 };
 
-// Adds to `counts`, which has 1,024 entries, how often two padded planes of `width` x `height` samples differ by how
-// much.
+// Adds the histogram of the absolute differences between two padded planes of `width` x `height` samples to `counts`,
+// which has 1,024 entries.
 // Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void pyramid_differences(const short* one, const short* other,
                                                                       unsigned width, unsigned height,

@@ -7,7 +7,7 @@ namespace histeq {
 
 constexpr int PAD = 16;
 
-// A plane. `samples` begins with the room above it.
+// A plane. `samples` begins with the margin above it.
 template <typename S>
 struct Sheet {
     S* samples;
@@ -15,13 +15,14 @@ struct Sheet {
 
     DEVICE int stride() const { return width + 2 * PAD; }
     DEVICE S* at(int x, int y) const { return samples + ((long long)(y + PAD) * stride() + x + PAD); }
-    // The number of samples, the room included.
+    // The number of samples, including the margin.
     DEVICE unsigned all() const { return (unsigned)stride() * (unsigned)(height + 2 * PAD); }
 };
 
 DEVICE int clamped(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
 
-// Where a piece of `size` samples may begin in a dimension of `of`, so that it can be read with two samples around it.
+// Moves the start `at` of `size` samples in a dimension of `of`, so that these samples and two more on each side can be
+// read.
 DEVICE int within(int at, int size, int of) { return clamped(at, 2 - PAD, of + PAD - 2 - size); }
 
 // A vector of motion in quarters of a sample, as it lies in a field: x in the low half of a word.
@@ -37,7 +38,7 @@ struct MotionField {
     const unsigned* words;
     int columns, rows;
 
-    // Beyond an edge, that of the block at the edge.
+    // The vector of a block; beyond an edge, that of the block at the edge.
     DEVICE Vector at(int column, int row) const {
         return vector_of(words[clamped(row, 0, rows - 1) * columns + clamped(column, 0, columns - 1)]);
     }

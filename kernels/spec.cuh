@@ -163,12 +163,12 @@ SPEC Piece piece_at(unsigned at, const PiecewiseLine& line) {
     return {from, to, slope};
 }
 
-// The rise of a piece up to a level in sixteenths, in those too.
+// The rise of a piece up to a level, both in sixteenths of a level.
 SPEC unsigned long long rise_up_to(unsigned at, Piece piece) {
     return ((unsigned long long)(at > piece.from ? at - piece.from : 0u) * piece.slope + 32768u) >> 16;
 }
 
-// What becomes of a level on this line, where `most` is white.
+// The level to which the line maps `level`; `most` is white.
 SPEC unsigned line_level(unsigned level, unsigned most, const PiecewiseLine& line) {
     if (line.used == 0u) return level;
     unsigned at = 16u * level;
@@ -177,7 +177,8 @@ SPEC unsigned line_level(unsigned level, unsigned most, const PiecewiseLine& lin
     return becomes < most ? (unsigned)becomes : most;
 }
 
-// What becomes of a level with this detail, up to `ceiling`; all in sixteenths of a level. Its base has the line.
+// The output for a level whose detail is `size`, at most `ceiling`; all in sixteenths of a level. The line maps the
+// base, `level - size`.
 SPEC unsigned with_detail(long long level, long long size, unsigned ceiling, const Detail& detail,
                           const PiecewiseLine& line) {
     long long at = level - size;
@@ -194,7 +195,7 @@ SPEC unsigned with_detail(long long level, long long size, unsigned ceiling, con
     return both<0 ? 0u : both>(long long) ceiling ? ceiling : (unsigned)both;
 }
 
-// What becomes of a code on this line.
+// The code to which the line maps `code`.
 SPEC unsigned line_code(unsigned code, BlendedLevels levels, const PiecewiseLine& line) {
     if (line.used == 0u) return code;
     return levels.lo + line_level(level_code(code, levels) - levels.lo, levels.hi - levels.lo, line);
@@ -278,7 +279,7 @@ SPEC Divided divided(unsigned long long dividend, Divisor by) {
 // The contrast limit of a level, in 256ths of a sample, for a histogram of `total` samples over this number of levels.
 SPEC unsigned long long clip_limit_in_256ths(unsigned gain, unsigned long long total, Divisor levels) {
     unsigned above_one = gain - 256u;
-    // Where the product is too large for a dividend, the division is taken apart.
+    // Where the product is too large for a dividend, quotient and remainder of `total` are multiplied separately.
     if (total >> 32 == 0u) return divided(above_one * total, levels).quotient;
     Divided whole = divided(total, levels);
     return above_one * whole.quotient + divided((unsigned long long)above_one * whole.rest, levels).quotient;
@@ -319,15 +320,15 @@ SPEC long long signed_high_half(long long a, long long b) {
 #endif
 }
 
-// What a curve makes of a level, both in sixteenths of a level; at most 2^48.
+// The level to which a curve maps `level`, both in sixteenths of a level; at most 2^48.
 SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
     constexpr long long FAR = 1ll << 60;
     long long at = (long long)(level << 12);
     unsigned piece = 0u;
     for (unsigned i = 1u; i < ToneCurve::PIECES; ++i) piece += curve.from[i] <= at;
     long long behind = at - curve.from[piece], slope = curve.slopes[piece];
-    // The rise is a product of 128 bits, shifted by 20. Where that takes more than 62 bits, it is far beyond all that
-    // counts.
+    // The rise is a product of 128 bits, shifted by 20. A result of more than 62 bits is replaced by 2 * FAR, which is
+    // beyond every valid level.
     long long high = signed_high_half(behind, slope);
     long long rise =
         (long long)((unsigned long long)high << 44 | ((unsigned long long)behind * (unsigned long long)slope) >> 20);
@@ -337,7 +338,7 @@ SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
     return (unsigned long long)(becomes < 0 ? 0 : becomes < FAR ? becomes : FAR) >> 12;
 }
 
-// What becomes of a code where this is taken off, the rest has this gain, and the curve follows if the veil says so.
+// The code after `taken` has been subtracted and the rest multiplied by `gain`. The curve follows if `veil.bends`.
 SPEC unsigned unveiled(unsigned code, BlendedLevels levels, unsigned taken, unsigned gain, const Veil& veil,
                        const ToneCurve& curve) {
     unsigned level = level_code(code, levels) - levels.lo, most = levels.hi - levels.lo;

@@ -82,7 +82,7 @@ struct GroupPrefix {
     T before;
 };
 
-// The sums of what the warps have published; a barrier lies between.
+// The sums of the values that the warps have published. Between publishing and this call lies a barrier.
 template <typename T>
 DEVICE GroupPrefix<T> prefix_of(const T* storage) {
     unsigned lane = threadIdx.x % WARP_THREADS;
@@ -153,7 +153,7 @@ DEVICE void write_table(const T* through_bins, T total, BlendedLevels levels, un
     }
 }
 
-// From the bins of a tile, PER neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is
+// From the bins of a tile, ITEMS neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is
 // null, or takes the steps in place of the table.
 template <typename T, unsigned ITEMS>
 DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, BlendedLevels levels, const Modifiers& m, unsigned bins,
@@ -226,7 +226,7 @@ DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& up
     store<ITEMS>(count, held, history.slots + update.row * all_bins + first);
 }
 
-// Where the steps of this block's tile go, of which `total` stands for the ceiling; null where curves are tables.
+// Where the steps of this block's tile are written; null where curves are tables. The ceiling corresponds to `total`.
 DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m,
                           BlendedLevels levels, unsigned bins) {
     if (!has_steps(place)) return nullptr;
@@ -279,16 +279,16 @@ extern "C" __global__ __launch_bounds__(1024) void tile_curves(unsigned codes, B
     }
 }
 
-// The place of a bin in shared memory, which has as many as `bins` rounded up to a multiple of ITEMS. Bins of which
-// each thread has the same one, counted from its first, lie side by side, so that no two lanes access the same bank.
+// The index of a bin in shared memory, which has `bins` entries, rounded up to a multiple of ITEMS. The first bins of
+// all threads lie side by side, then the second ones and so on, so that no two lanes access the same bank.
 template <unsigned ITEMS>
 DEVICE unsigned place_of(unsigned bin, unsigned bins) {
     return bin % ITEMS * ((bins + ITEMS - 1u) / ITEMS) + bin / ITEMS;
 }
 
-// The sums of the numbers of the bins around each, with the weights max(0, radius - distance). `numbers` has the double
-// sums: before each bin, the sums of the numbers up to each. `all` is that of all bins, beyond which it grows by
-// `total` a bin.
+// For each bin, the weighted sum over the bins around it, with the weights max(0, radius - distance). `numbers` has the
+// double prefix sum before each bin, and takes the results. `all` is the double prefix sum behind the last bin, where
+// it grows by `total` per bin.
 template <unsigned ITEMS>
 DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum all, Sum total, unsigned bins, unsigned radius, Sum* double_sums) {
     unsigned first = threadIdx.x * ITEMS;
@@ -305,12 +305,13 @@ DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum all, Sum total, unsigned bins,
         Sum above = end < bins ? double_sums[place_of<ITEMS>(end, bins)] : all + (end - bins) * total;
         numbers[i] = above + below - 2u * numbers[i];
     }
-    // They are overwritten.
+    // The next call overwrites `double_sums`.
     __syncthreads();
 }
 
-// Replaces the counts of the bins by the sum of those around each, and makes the same sum of their moments, the counts
-// times their bins. The sum of the sums of n(j) before bin b is b times that of n(j), less that of j n(j).
+// Replaces the count of each bin by the weighted sum of the counts around it, and makes the same sum of the moments,
+// the counts times their bins. The double prefix sum of n before bin b is b * sum(n(j)) - sum(j * n(j)) over the bins j
+// before b.
 template <unsigned ITEMS>
 DEVICE void sums_around(Sum (&counts)[ITEMS], Sum (&moments)[ITEMS], unsigned bins, unsigned radius, Sum* double_sums,
                         TempStorage& storage) {
@@ -349,7 +350,7 @@ DEVICE void sums_around(Sum (&counts)[ITEMS], Sum (&moments)[ITEMS], unsigned bi
     sum_around<ITEMS>(moments, bins * all[1] - all[2], all[1], bins, radius, double_sums);
 }
 
-// The largest number of the threads before this one; 0 of none.
+// The largest number of the threads before this one; 0 for the first thread.
 DEVICE unsigned most_before(unsigned number, TempStorage& storage) {
     unsigned lane = threadIdx.x % WARP_THREADS, own = threadIdx.x / WARP_THREADS;
     for (unsigned distance = 1u; distance < WARP_THREADS; distance *= 2u) {
@@ -416,8 +417,8 @@ DEVICE void detail_curves(unsigned codes, BlendedLevels levels, const Modifiers&
 }
 
 // The curve of each tile that brings out detail.
-// Arguments and launch: as those of `tile_curves`, of whose modifiers only the window, the ceiling and black count; the
-// base has `line`.
+// Arguments and launch: as those of `tile_curves`, of whose modifiers only the window, `ceiling` and `keeps_black` have
+// an effect; `line` maps the base.
 extern "C" __global__ __launch_bounds__(1024) void detail_curves(unsigned codes, BlendedLevels levels, Modifiers m,
                                                                  WindowUpdate update, Tiles tiles, Detail detail,
                                                                  PiecewiseLine line, unsigned* tile_counts,

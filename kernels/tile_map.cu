@@ -126,7 +126,8 @@ struct Curves {
     }
 };
 
-// The curves as steps, those of the four tiles side by side in shared memory; one more is behind the last bin.
+// The curves as steps, those of the four tiles side by side in shared memory. Entry 0 is zero; entry `bin + 1` has the
+// steps up to `bin`.
 template <bool SIXTEENTHS>
 struct StepCurves {
     Steps steps;
@@ -219,7 +220,7 @@ struct WideBlend : Blend {
     }
 };
 
-// The two halves of `weights` times the lower two of four bytes, and times the upper two.
+// The products of the two halves of `weights` with the lower two of four bytes, added up, or with the upper two.
 DEVICE unsigned weighed_low(unsigned weights, unsigned bytes) {
     unsigned sum;
     asm("dp2a.lo.u32.u32 %0, %1, %2, 0;" : "=r"(sum) : "r"(weights), "r"(bytes));
@@ -399,8 +400,8 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Blende
 // fit shared memory, and in noise each sample would read four sectors of 32 bytes from the L2 cache. Steps do fit,
 // because a tile has at most 4,096 bins: the values of the four curves are computed at each sample, by two loads of 16
 // bytes, and for each curve the interpolation and a multiplication that is exact to a 32768th of a level. Only where
-// that leaves open to which side a value is rounded, which is seldom but in flat pictures, 64 bits decide. Where steps
-// are sixteenths of a level, which lie half-way often, a shift decides.
+// that leaves the direction of rounding open, which is rare except in flat pictures, 64-bit arithmetic decides. Where
+// steps are sixteenths of a level, which often lie half-way, a shift decides.
 #define TILE_MAP(NAME, S, STEP)                                                                                        \
     extern "C" __global__ __launch_bounds__(MOST_THREADS, 2) void tile_map_##NAME(                                     \
         const uint4* from, uint4* to, Samples samples, BlendedLevels levels, Tiles tiles,                              \

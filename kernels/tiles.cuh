@@ -7,7 +7,7 @@ namespace histeq {
 
 constexpr unsigned MOST_TILE_BINS = 4096u;
 
-// The coordinate in `length` pixels that `at` mirrors, without repeating the edge.
+// Mirrors the coordinate `at` into `length` pixels, without repeating the edge.
 SPEC unsigned mirrored(unsigned at, unsigned length) {
     if (at < length) return at;
     if (length == 1u) return 0u;
@@ -36,7 +36,7 @@ SPEC unsigned tile_bin(unsigned code, BlendedLevels levels, Tiles tiles) {
     return tiles.bin_multiplier == 0u ? level : upper_half(level, tiles.bin_multiplier);
 }
 
-// A place in rows of `width`. Each thread advances by the number of threads, without a division.
+// A position in rows of `width` vectors. Each thread advances by the number of threads, without a division.
 struct Walk {
     unsigned row;
     unsigned column;
@@ -106,15 +106,15 @@ constexpr unsigned AS_SIXTEENTHS = 3u;
 // Whether curves are kept as steps of either kind.
 SPEC bool has_steps(unsigned place) { return place == AS_STEPS || place == AS_SIXTEENTHS; }
 
-// What turns steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at least two
-// levels. `tile_curves` writes it once: divisions that the compiler sees, it would repeat at each sample.
+// The constants that turn steps into values: value = lo + steps * ceiling / total, rounded half to even. Bins have at
+// least two levels. `tile_curves` computes it once, because the compiler would repeat the divisions at each sample.
 struct Scale {
     unsigned total;        // of a tile's steps; below 2^31
     unsigned ceiling;      // as in `Modifiers`
     unsigned keeps_black;  // likewise
     unsigned multiplier;   // ceiling * 2^47 / (total << shift), rounded down, where the divisor has 32 bits
-    unsigned narrow;       // levels of a bin, of some one more
-    unsigned of_narrow;    // inverses of both
+    unsigned narrow;       // levels of a bin; some bins have one more
+    unsigned of_narrow;    // inverses of `narrow` and `narrow + 1`
     unsigned of_wide;
     unsigned of_bins;  // inverse of the number of bins
 };
@@ -135,7 +135,7 @@ SPEC Scale scale_of(unsigned total, unsigned ceiling, unsigned keeps_black, Blen
             inverse_of(bins)};
 }
 
-// The place of a level in its bin.
+// The position of a level in its bin.
 struct Within {
     unsigned bin;
     unsigned through;   // levels of the bin up to this one
@@ -167,7 +167,7 @@ SPEC Steps steps_of(BlendedLevels levels, Tiles tiles, Scale scale) {
 SPEC Within within_of(unsigned level, const Steps& steps) {
     unsigned bin = upper_half(level, steps.multiplier);
     if (steps.all_narrow) return {bin, level - bin * steps.scale.narrow + 1u, steps.scale.of_narrow};
-    // Levels of a bin leave remainders that lie the number of bins apart.
+    // From level to level of a bin, the remainder `level * bins % count` grows by the number of bins.
     unsigned rest = level * steps.bins - bin * steps.count;
     unsigned before = upper_half(rest, steps.scale.of_bins);
     unsigned behind = upper_half(steps.count - 1u - rest, steps.scale.of_bins);
@@ -180,7 +180,7 @@ SPEC unsigned steps_up_to(Within within, unsigned below, unsigned through) {
     return below + upper_half((through - below) * within.through, within.of_width);
 }
 
-// A value, of which a 32768th may be missing: then `unsure` becomes true.
+// The value, computed up to a 32768th too low: `unsure` becomes true where that may change its rounding.
 SPEC unsigned value_near(unsigned sum, const Steps& steps, bool& unsure) {
     unsigned long long product = (unsigned long long)(sum << steps.shift) * steps.scale.multiplier +
                                  (((unsigned long long)steps.levels.lo << 47) + (1ull << 46));
@@ -189,7 +189,7 @@ SPEC unsigned value_near(unsigned sum, const Steps& steps, bool& unsure) {
     return high >> 15;
 }
 
-// The value itself.
+// The exact value.
 SPEC unsigned value_of(unsigned sum, const Steps& steps) {
     float reciprocal = reciprocal_of((float)steps.scale.total);
     unsigned long long part = (unsigned long long)sum * steps.scale.ceiling;
@@ -201,8 +201,9 @@ SPEC unsigned value_of_sixteenths(unsigned sum, const Steps& steps) {
     return steps.levels.lo + ((sum + 7u + (sum >> 4 & 1u)) >> 4);
 }
 
-// The weighted sum of four values, of which half of the whole is part already, by the whole: their weights add up to
-// it. `by` has 2^(31 + bits) / whole, rounded down, for a whole of that many bits.
+// (part - whole / 2) / whole, rounded half to even: `part` is a weighted sum of four values, whose weights add up to
+// `whole`, and already includes half of `whole`. `by` has 2^(31 + bits) / whole, rounded down, where `whole - 1` has
+// that many bits.
 SPEC unsigned half_even_of_deep(unsigned long long part, unsigned whole, Inverse by) {
     unsigned bits = 32u - shift_of(whole - 1u), dropped = bits > 16u ? bits - 16u : 0u;
     unsigned up = upper_half((unsigned)(part >> dropped), by.multiplier) >> by.shift;

@@ -4,9 +4,9 @@
 
 using namespace histeq;
 
-// A table for each of the 8 x 8 regions under a veil: what is taken off, the gain of the rest, and where `veil.bends`
-// is 1, a curve of straight pieces. Products of the curve have 128 bits, as in `src/core/spec/natural/tone_curve.rs`,
-// so numbers at their limits give the same codes.
+// A table for each of the 8 x 8 regions under a veil: from the offset that is subtracted, the gain of the rest, and
+// where `veil.bends` is 1, a piecewise linear curve. Products of the curve have 128 bits, as in
+// `src/core/spec/natural/tone_curve.rs`, so numbers at their limits give the same codes.
 // Launch: any number of blocks of up to 256 threads; no shared memory.
 extern "C" __global__ __launch_bounds__(256) void veil_curves(unsigned log2_codes, BlendedLevels levels, Veil veil,
                                                               ToneCurve curve, unsigned short* curves) {

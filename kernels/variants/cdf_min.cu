@@ -32,7 +32,7 @@ extern "C" __global__ __launch_bounds__(1024) void cdf_min_reduction(const unsig
     if (threadIdx.x == 0u) *least = smallest[0] == NONE ? 0u : smallest[0];
 }
 
-// With `from` 0 the first bin counts too; the publication begins at 1. `least` is 0 before.
+// `from` is the first bin of the search: 1 in the publication. The caller sets `least` to 0.
 extern "C" __global__ __launch_bounds__(1024) void cdf_min_first_nonzero(const unsigned* cdf, unsigned count,
                                                                          unsigned from, unsigned* least) {
     unsigned bin = blockIdx.x * blockDim.x + threadIdx.x;

@@ -32,7 +32,7 @@ DEVICE void map_computed(const S* from, S* to, const Area& area, const unsigned*
     MAP_OF(NAME##_u16, unsigned short, BECOMES)                                                                        \
     MAP_OF(NAME##_u32, unsigned, BECOMES)
 
-// The second optimization: the factor is made ahead of the loop.
+// The second optimization: each thread computes the factor once, before the loop.
 template <typename S>
 DEVICE void map_by_factor(const S* from, S* to, const Area& area, const unsigned* cdf, unsigned total, unsigned run) {
     float factor = factor_no_min(Sums{0u, 0u, 0u, total, area.max + 1u});

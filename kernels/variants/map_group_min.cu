@@ -3,8 +3,8 @@
 // row), so that the loads and stores of a warp are not coalesced.
 //
 // Reduction: the smallest cumulative count above 0, by a tree over all bins. First nonzero: the thread of the first
-// occupied bin writes it. The publication leaves bin 0 out (`from` 1), and reads memory that was never set where that
-// one is occupied; here it is 0 then.
+// occupied bin writes it. The publication leaves out bin 0 (`from` 1), and reads uninitialized memory if that bin is
+// occupied; this kernel then uses 0.
 //
 // What to expect: two to eight barriers in every block, and 32 memory transactions a warp: several times map_computed.
 // The difference between the searches shows here, as in the publication.

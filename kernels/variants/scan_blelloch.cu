@@ -1,5 +1,5 @@
 // The scan of G. E. Blelloch (1990) as opencl-blelloch-scan has it: up a tree as Brent and Kung, then down it with each
-// left sum moved to the right. That gives an exclusive scan, so every result is taken from the next place. The
+// left sum moved to the right. That gives an exclusive scan, so every result is taken from the next element. The
 // publication moves the sums through a float, which loses the last bits of sums above 2^24; `scan_blelloch_float` does
 // so too, for `--formula float-scan`. Two elements per thread.
 //

@@ -1,5 +1,5 @@
 // The scan of R. P. Brent and H. T. Kung (1982) as cuda-three-scans has it: sums go up a tree and then down to the
-// places where they are missing. Two elements per thread.
+// elements that lack them. Two elements per thread.
 //
 // What to expect: 2 log2(width) steps with fewer than 2 n additions, most of them by few threads. For the few elements
 // of a histogram, the number of steps decides, not that of additions.

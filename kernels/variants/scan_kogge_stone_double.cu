@@ -1,6 +1,6 @@
 // Kogge and Stone with a second buffer, as cuda-three-scans has it: a step reads one buffer and writes the other, so
 // one barrier per step is enough. The publication swaps the buffers at the end of each step and then takes the result
-// from the output buffer, which has that of the step before the last. `scan_kogge_stone_stale` does so too, for
+// from the output buffer, which has the result of the step before. `scan_kogge_stone_stale` does so too, for
 // `--formula stale-buffer`.
 //
 // What to expect: half of the barriers of Kogge-Stone, twice its shared memory, and a difference too small to measure.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A link to the file in `kernels`.
+/// A symbolic link to `kernels/arguments.cuh`.
 const HEADER: &str = "arguments.cuh";
 
 fn main() {
@@ -16,7 +16,7 @@ fn main() {
         .expect("a folder that can be written to");
 }
 
-/// The constants and the structures of the header.
+/// The constants and the structures of the header, as Rust code.
 fn in_rust(header: &str) -> String {
     let (mut rust, mut about) = (String::new(), String::new());
     let (mut constants, mut names) = (BTreeMap::new(), Vec::new());
@@ -28,7 +28,7 @@ fn in_rust(header: &str) -> String {
             about = if comment.is_empty() { String::new() } else { about + "/// " + comment.trim() + "\n" };
         } else if let Some((name, value)) = constant {
             let value = value.split(['u', ';', ' ']).next().unwrap_or_default();
-            // Those that are no number are no length.
+            // Only constants that are numbers can be lengths of arrays.
             if let Ok(number) = value.parse::<usize>() {
                 constants.insert(name.to_owned(), number);
             }
@@ -52,7 +52,7 @@ fn in_rust(header: &str) -> String {
     format!("{rust}{constants}/// All of them.\n#[doc(hidden)]\npub const STRUCTURES: &[Structure] = &[{list}];\n")
 }
 
-/// The type in Rust. Addresses on a GPU are numbers.
+/// The Rust type of a type in the header. Pointers, which are GPU addresses, become `u64`.
 fn type_of(kind: &str) -> String {
     match kind {
         "unsigned" => "u32",

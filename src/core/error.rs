@@ -86,16 +86,16 @@ pub enum Error {
         /// Columns and rows.
         size: (usize, usize),
     },
-    /// `smooth scene` without scenes, or scenes without it.
+    /// The option `smooth` is `scene` but no scenes were given, or scenes were given without this option.
     #[error("--smooth scene and the scenes of a survey go together: make a survey first")]
     NoScenes,
-    /// Pictures on a GPU, but the CPU equalizes.
+    /// Frames in GPU memory were given, but the CPU equalizes.
     #[error("pictures on a GPU need the GPU backend, and the CPU equalizes here: hand them over in host memory")]
     NotOnGpu,
-    /// A frame after the end.
+    /// A frame was given after the end of the video.
     #[error("the video has ended: restart before another frame")]
     Finished,
-    /// What cannot change any more.
+    /// An option, or a mask, that cannot change any more.
     #[error("{what}: too late, the backend is open")]
     TooLate {
         /// What it is: the name of an option, or `a mask`.
@@ -115,7 +115,7 @@ pub enum Error {
         /// Columns and rows of the mask.
         mask: (usize, usize),
     },
-    /// Tiles are not counted with a mask.
+    /// A mask was given together with a method that counts tiles.
     #[error("tiles are not counted with a mask")]
     MaskedTiles,
     /// There is no gray format of this many bits.
@@ -124,7 +124,7 @@ pub enum Error {
         /// Bits of a sample.
         depth: u8,
     },
-    /// The format has no deeper one beside it.
+    /// The format has no counterpart with more bits.
     #[error(
         "--output-depth: {format} has no pixel format of more bits (convert it: --filter format={})",
         if .format.has_alpha() { "yuva444p" } else { "yuv444p" }
@@ -139,7 +139,7 @@ pub enum Error {
         /// Its number, from 0.
         frame: u64,
     },
-    /// A frame that differs from the one that was decided on.
+    /// A frame that the given [`Decided`](crate::Decided) was not made for.
     #[error("the frame is not the one that was there when it was decided what to do with it")]
     NotDecided,
     /// Too many or too few frames for denoising one.
@@ -153,7 +153,7 @@ pub enum Error {
     /// A thread of the equalizer has failed or ended, which is a bug.
     #[error("{0}")]
     Worker(String),
-    /// A frame differs from the definition: a bug.
+    /// A backend's frame differs from the reference's, which is a bug.
     #[error("{frame}: {difference} (a bug: please report it)")]
     Differs {
         /// Backend and number of the frame.
@@ -167,7 +167,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error of a GPU behind this one, if there is one.
+    /// The GPU error that caused this error, if one did.
     pub fn gpu(&self) -> Option<&cuda::Error> {
         match self {
             Error::Gpu(error) => Some(error),

@@ -34,26 +34,26 @@
 //! The bytes are those of the program `histeq-video` with the same options.
 //!
 //! * **What goes in**: [`Input`], borrowed bytes with any stride, in any [`PixelFormat`]: 8 to 16 bits, gray, YUV, RGB,
-//!   packed or planar, with the names and layouts of FFmpeg. Also a shared [`frame::Frame`]. A picture that is on the
-//!   GPU already goes in by [`Equalizer::push_device`], and stays there with [`Builder::stay_on_gpu`].
-//! * **What is done**: a [`Look`], and [`Options`] in place of its values. [`options::OPTIONS`] is the table of them,
-//!   of which a host makes its own: names, ranges, defaults, help. Each is also set by name: `.set("max-gain",
-//!   "1.5")?`.
+//!   packed or planar, with the names and layouts of FFmpeg. Also a shared [`frame::Frame`]. A frame in GPU memory goes
+//!   in by [`Equalizer::push_device`], and its result stays on the GPU with [`Builder::stay_on_gpu`].
+//! * **What is done**: a [`Look`], and [`Options`] that replace its values. [`options::OPTIONS`] lists all options with
+//!   names, ranges, defaults and help; a host builds its own options from this table. Each option is also set by name:
+//!   `.set("max-gain", "1.5")?`.
 //! * **Where**: [`Backend`]. Without a GPU, or after a failure of it, the CPU does the work, with a [`Note`].
-//! * **In order or not**: a frame's result depends on the frames around it, [`Equalizer::reach`] returns on how many.
-//!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin anywhere. With [`SceneSurvey`] a first pass finds the
-//!   scenes; then each frame depends on itself alone. A [`Study`] decides what is done to each frame, and [`Mapper`]s
-//!   do it to whichever are asked for.
+//! * **In order or not**: a frame's result depends on the frames around it; [`Equalizer::reach`] returns on how many.
+//!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin at any frame. With [`SceneSurvey`] a first pass finds the
+//!   scenes; then each frame depends on itself alone. A [`Study`] decides in one pass what is applied to each frame,
+//!   and [`Mapper`]s apply it to single frames, in any order.
 //! * **Errors**: [`Error`]. Each names what failed, and the remedy where there is one.
 //!
 //! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
 //! `samples/equalize_sequence.rs` (a video with a cut, on a GPU if there is one).
 //!
-//! Neither FFmpeg nor system headers are needed. The GPU's driver is loaded when it is there; without the feature
-//! `cuda`, which is on by default, there is none.
+//! Neither FFmpeg nor system headers are needed. The GPU's driver is loaded at run time, if it is installed; without
+//! the feature `cuda`, which is on by default, no GPU is used.
 //!
 //! # Modules
-//! Lowest layer first. Each may use what its row names; a test holds the code to it.
+//! Lowest layer first. Each module may use only the modules that its row names, which a test checks.
 //!
 //! | module | what it is | may use |
 //! |---|---|---|

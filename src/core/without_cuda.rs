@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// This crate was built without it.
+    /// This crate was built without the feature `cuda`.
     #[error("built without CUDA (use --backend cpu)")]
     NotBuilt,
     /// A request that is not met.
@@ -39,7 +39,7 @@ impl Error {
     }
 }
 
-/// A GPU, of which there is none.
+/// A GPU. No value of this type exists.
 pub struct Gpu(Infallible);
 
 impl Gpu {
@@ -73,12 +73,12 @@ impl Gpu {
         self.never()
     }
 
-    /// The handle of no context.
+    /// The handle of the GPU's context. Never called: no [`Gpu`] exists.
     pub fn handle(&self) -> usize {
         self.never()
     }
 
-    /// The backend on it.
+    /// The result of every method that needs a GPU. Never called: no [`Gpu`] exists.
     pub(crate) fn never(&self) -> ! {
         match self.0 {}
     }

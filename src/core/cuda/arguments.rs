@@ -73,7 +73,7 @@ macro_rules! by_value {
 
 include!(concat!(env!("OUT_DIR"), "/structures.rs"));
 
-// Lengths that the specification has, too.
+// The kernels and the specification have to agree on these lengths.
 const _: () = assert!(KNOTS == tone::KNOTS && REGIONS == measure::REGIONS);
 const _: () = assert!(PIECES == natural::PIECES && MOST_REFERENCES == MAX_OTHERS);
 
@@ -125,7 +125,7 @@ impl Region {
 }
 
 impl Tiles {
-    /// With this many bins for these levels.
+    /// The grid `tiles`, in which each tile has `bins` bins for `levels`.
     pub fn new(tiles: &spec::clahe::Tiles, bins: usize, levels: spec::Levels, layout: &BufferLayout) -> Self {
         let (wide, levels) = ((bins as u64) << 32, levels.count() as u64);
         Tiles {
@@ -143,7 +143,7 @@ impl Tiles {
 }
 
 impl Inverse {
-    /// For sums that may reach 2^31: the kernel divides.
+    /// No inverse: the kernel divides, because sums may reach 2^31.
     const NONE: Inverse = Inverse { multiplier: 0, shift: 0 };
 
     /// The inverse of the sum of a pixel's four tile weights, which blend curves of `codes` codes. The kernel keeps the
@@ -158,8 +158,8 @@ impl Inverse {
         Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
     }
 
-    /// The inverse of the same sum where curves are kept as steps: of dividends whose lowest bits are dropped, so that
-    /// they have 32.
+    /// The inverse of the same sum for curves that are kept as steps. The kernel drops the lowest bits of dividends of
+    /// more than 32 bits.
     fn for_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
         let whole = 4 * tiles.width as u64 * tiles.height as u64;
         let bits = (whole - 1).ilog2() + 1;
@@ -167,7 +167,7 @@ impl Inverse {
     }
 }
 
-/// Where the curves of tiles are; `kernels/tiles.cuh` describes each.
+/// The memory and the form of the tiles' curves; `kernels/tiles.cuh` describes each variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CurvePlace {
     ThroughCaches = 0,
@@ -182,12 +182,13 @@ impl CurvePlace {
         16 * (bins + 1)
     }
 
-    /// Entries of 16 bits for the curves of all tiles, as steps of this many bins each and a `Scale`.
+    /// The number of 16-bit entries for the curves of all tiles as steps, with `bins` bins each, and for a `Scale`.
     pub fn entries_of_steps(tiles: usize, bins: usize) -> usize {
         2 * (tiles * bins + 8)
     }
 
-    /// Where curves of this many bins are; `has_room` if a block's shared memory holds the steps of four tiles.
+    /// The place of the curves of `tiles`, with `bins` bins each. `has_room` says whether a block's shared memory holds
+    /// the steps of four tiles.
     pub fn new(
         (tiles, bins): (&spec::clahe::Tiles, usize),
         levels: spec::Levels,
@@ -195,7 +196,7 @@ impl CurvePlace {
         has_room: bool,
     ) -> CurvePlace {
         let brings_out_detail = matches!(parameters.method, Method::Detail { .. });
-        // What the steps of a tile add up to: sixteenths of a level, or counts.
+        // The sum of a tile's steps, in sixteenths of a level or in counts.
         let total = match brings_out_detail {
             true => 16 * levels.count() as u64,
             false => (tiles.width * tiles.height) as u64 * u64::from(parameters.smoothing.frames()),
@@ -216,16 +217,16 @@ impl CurvePlace {
         matches!(self, CurvePlace::AsSteps | CurvePlace::AsSixteenths)
     }
 
-    /// How the blend of curves of `codes` codes divides.
+    /// The inverse with which the kernel blends curves of `codes` codes.
     pub fn inverse(self, tiles: &spec::clahe::Tiles, codes: usize) -> Inverse {
         if self.has_steps() { Inverse::for_deep_blend(tiles) } else { Inverse::for_blend(tiles, codes) }
     }
 
-    /// Whether the arithmetic of steps suits curves whose steps add up to at most `total`, in tiles with this many bins
-    /// each for `count` levels.
+    /// Whether the 32-bit arithmetic of steps is exact for curves whose steps add up to at most `total`, with `bins`
+    /// bins per tile for `count` levels.
     fn suits_steps(tiles: &spec::clahe::Tiles, bins: usize, count: usize, total: u64) -> bool {
         let area = (tiles.width * tiles.height) as u64;
-        // As `inverse_of` in the kernels.
+        // The condition under which `inverse_of` in the kernels divides exactly.
         let divides = |width: usize| {
             let width = width as u64;
             let left = (width - (1 << 32) % width) % width;
@@ -258,13 +259,13 @@ impl WindowUpdate {
         }
     }
 
-    /// The update of frame `number` of a history with this many rows, of which frames take one after the other. `caps`
-    /// has what a level had kept of the frame in each row.
+    /// The update of frame `number` of a history whose rows, as many as `caps` has entries, are used in turn. `caps`
+    /// has the plateau's cap for the frame in each row.
     pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
         let rows = caps.len();
         let row = (number % rows as u64) as usize;
-        // The frame in slot `update.slot` came as many frames ago as there are slots, that in the slot before it one
-        // ago.
+        // Slots are used in turn: the slot before `update.slot` has the previous frame, `update.slot` itself the frame
+        // from `slots` frames ago.
         let row_of = |slot: usize| {
             let ago = if slot < update.slot { update.slot - slot } else { update.slot + slots - slot };
             ((row + rows - ago) % rows) as u32
@@ -287,10 +288,10 @@ impl WindowUpdate {
 }
 
 impl Modifiers {
-    /// The cap of all samples.
+    /// Stands for no cap.
     const UNCAPPED: u32 = u32::MAX;
 
-    /// What a level keeps of the frame, at most.
+    /// The most samples of the frame that a level keeps under the plateau.
     pub fn cap(task: &Task) -> u32 {
         // A larger cap has no effect: a frame has fewer samples.
         let cap = task.parameters.plateau.cap(task.samples).unwrap_or(u64::MAX);
@@ -340,7 +341,7 @@ impl PiecewiseLine {
 }
 
 impl Detail {
-    /// With the radius in these bins.
+    /// The arguments for `detail`, with the radius counted in `bins`.
     pub fn new(detail: &spec::detail::Detail, bins: TileBins) -> Self {
         let spec::detail::Detail { radius: _, noise, slope, steep, most } = *detail;
         let width = ((bins.levels().count() as u64) << 36).div_ceil(bins.count() as u64);
@@ -366,7 +367,8 @@ impl ChromaPlaces {
         }
     }
 
-    /// Those of each field of a picture, no two of which share a sample; of a progressive picture, those of all of it.
+    /// An entry for each field of an interlaced frame, which share no sample, or a single entry for a progressive
+    /// frame.
     pub(super) fn for_fields(places: ChromaLayout, size: (usize, usize), is_interlaced: bool) -> Vec<Self> {
         let whole = ChromaPlaces::new(places, size);
         let place_of = |FieldRows { luma, chroma, step, rows }: FieldRows| {
@@ -398,12 +400,12 @@ impl Colours {
 }
 
 impl Gains {
-    /// One for the picture, in 4096ths.
+    /// A single gain for the whole frame, in 4096ths.
     pub fn one(gain: u32) -> Self {
         Gains { regions: 1, of: [gain; REGIONS * REGIONS], ..Gains::zeroed() }
     }
 
-    /// Those of a veil.
+    /// The gains of chroma under a veil, one for each region.
     pub fn for_veil(veil: &tone::Veil, layout: &BufferLayout) -> Self {
         let tiles = tone::Veil::tiles(layout.size);
         let mut gains = [0; REGIONS * REGIONS];
@@ -414,7 +416,7 @@ impl Gains {
 }
 
 impl Veil {
-    /// That of a veil that is not of light.
+    /// The arguments for a veil whose `is_of_light` is false.
     pub fn new(veil: &tone::Veil) -> Self {
         let value_of = |regions: &[[u32; REGIONS]; REGIONS]| std::array::from_fn(|index| regions.as_flattened()[index]);
         let bends = veil.then.is_some().into();
@@ -423,7 +425,7 @@ impl Veil {
 }
 
 impl ToneCurve {
-    /// That of a frame; zeros, which no kernel reads, where there is none.
+    /// The pieces of a frame's curve; zeros, which no kernel reads, for `None`.
     pub fn new(curve: Option<&FrameCurve>) -> Self {
         let mut pieces = ToneCurve::zeroed();
         for (index, [start, becomes, slope]) in curve.into_iter().flat_map(FrameCurve::pieces).enumerate() {
@@ -453,9 +455,9 @@ impl NoiseFactors {
     }
 }
 
-/// What kernels of tiles take for a frame, or for one under a veil, for tests that run kernels on the CPU: the words of
-/// the tiles, where the curves are, and the words of the inverse. `has_room` as on GPUs whose shared memory holds the
-/// steps of four tiles.
+/// The arguments of the tile kernels for a frame (of the kernels for a veil, if `task` has no tiles), for tests that
+/// run kernels on the CPU: the words of `Tiles`, the `CurvePlace`, and the words of `Inverse`. `has_room` is true as on
+/// GPUs whose shared memory holds the steps of four tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::new(frame, false).expect("a frame that is not too large");
@@ -465,8 +467,7 @@ pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) 
     [words_of(&tiles), &[place as u32], words_of(&inverse)].concat()
 }
 
-/// What the kernel of curves that bring out detail takes besides, for tests that run kernels on the CPU; none where
-/// `task` brings out no detail.
+/// The words of `Detail`, for tests that run kernels on the CPU; `None` where `task` brings out no detail.
 #[doc(hidden)]
 pub fn words_of_detail(task: &Task) -> Option<Vec<u32>> {
     let bins = TileBins::new(task.levels, task.parameters.bins);
@@ -478,7 +479,7 @@ pub(super) fn words_of(structure: &impl Pod) -> &[u32] {
     bytemuck::cast_slice(std::slice::from_ref(structure))
 }
 
-/// What the kernel of a veil's curves takes, for tests that run kernels on the CPU: the words of the levels, the veil
+/// The arguments of the kernel `veil_curves`, for tests that run kernels on the CPU: the words of the levels, the veil
 /// and the curve that follows.
 #[doc(hidden)]
 pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
@@ -486,13 +487,13 @@ pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {
     [words_of(&BlendedLevels::new(levels, spec::Strength::FULL)), words_of(&Veil::new(veil)), words_of(&then)].concat()
 }
 
-/// What kernels that remove noise take for it, for tests that run kernels on the CPU.
+/// The words of `NoiseFactors`, for tests that run kernels on the CPU.
 #[doc(hidden)]
 pub fn words_of_noise(noise: &Noise) -> Vec<u32> {
     words_of(&NoiseFactors::new(noise)).to_vec()
 }
 
-/// What kernels of colour take for a frame: for tests that run kernels on the CPU.
+/// The arguments of the kernels that change colour, for tests that run kernels on the CPU.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ColourArguments {
@@ -500,16 +501,16 @@ pub struct ColourArguments {
     pub words: Vec<u32>,
     /// The planes that are uploaded.
     pub planes: std::ops::Range<usize>,
-    /// Where each begins, in bytes.
+    /// The offset of each plane in the buffer, in bytes.
     pub starts: Vec<usize>,
-    /// Bytes of all of them.
+    /// The bytes of all planes together.
     pub bytes: usize,
     /// Vectors from one plane to the next.
     pub plane_vectors: usize,
 }
 
 impl ColourArguments {
-    /// The arguments for a frame to which `mapping` is applied: of each launch, one for a field.
+    /// The arguments of the launches that apply `mapping` to a frame, one launch for each field.
     ///
     /// # Panics
     /// When the frame is too large.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// A compute capability: the major number and the minor one.
 type Capability = (i32, i32);
 
-/// Jetson modules (AGX Orin, Orin NX and Nano). Their machine code and that of cards do not run on each other.
+/// Jetson modules (AGX Orin, Orin NX and Nano). They do not run the machine code of other GPUs, nor do other GPUs run
+/// theirs.
 const JETSON: Capability = (8, 7);
 
 /// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in

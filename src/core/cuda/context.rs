@@ -32,15 +32,15 @@ pub struct Gpu {
     pub(super) stages: Option<Box<dyn StageKernels>>,
     /// Pinned memory for frames that wait for upload, of all rings.
     pub(super) input: PinnedPool,
-    /// The memory of pictures that callers copy to it, and of results that stay; made for the first one.
+    /// The memory of frames that callers copy to the GPU, and of results that stay there; made on first use.
     pub(super) pictures: OnceLock<Arc<DevicePool>>,
-    /// The stream and memory for denoising; made for the first frame.
+    /// The stream and memory for denoising; made on first use.
     pub(super) noise: OnceLock<NoiseMemory>,
     /// The number of its multiprocessors.
     pub multiprocessors: u32,
     /// The largest pitch of a plane that its copy engines accept, in bytes.
     pub(super) most_pitch: usize,
-    /// Whether it uses the memory of the host (Jetson): kernels change frames there, and nothing is copied to it or back.
+    /// Whether GPU and host use the same memory (Jetson): kernels change frames in place, without upload and download.
     pub(super) shares_memory: bool,
     /// Its product name.
     pub name: String,
@@ -64,8 +64,8 @@ impl Gpu {
         Ok(Arc::new(Gpu::opened(index, choice)?))
     }
 
-    /// As [`open`](Gpu::open), and used as one that shares the host's memory, for tests: over a bus, every access of a
-    /// kernel crosses it.
+    /// As [`open`](Gpu::open), but treats the GPU as one that shares the host's memory, for tests. If the GPU is behind
+    /// a bus, every access of a kernel to a sample crosses the bus.
     ///
     /// # Errors
     /// As for [`open`](Gpu::open).
@@ -124,7 +124,8 @@ impl Gpu {
         Ok(flags & SCHEDULING == SLEEP)
     }
 
-    /// Loads all kernels once more, for tests: as in a run, and after machine code that the driver has to refuse.
+    /// Loads all kernels twice, for tests: once as in a run, and once after offering machine code that the driver has
+    /// to refuse.
     ///
     /// # Errors
     /// When a file cannot be loaded.
@@ -147,8 +148,8 @@ fn set_blocking_sync(index: usize) -> Result<(), Error> {
     }
 }
 
-/// Checks that there is a driver that accepts the kernels, without starting it: starting is most of the time of
-/// opening.
+/// Checks that there is a driver that accepts the kernels, without starting the driver, because starting takes most of
+/// the time of opening a GPU.
 ///
 /// # Errors
 /// When there is none, or it is too old.
@@ -183,8 +184,8 @@ impl DecoderStream {
     }
 }
 
-/// Does `work`, which makes the context of a GPU the current one of this thread, and makes the one current again that
-/// was before: for hosts whose own GPU library relies on that. Without a driver it only does the work.
+/// Does `work`, which makes the context of a GPU current on this thread, and then makes the previous context current
+/// again, for host programs whose own GPU library relies on it. Without a driver, only does `work`.
 pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
     static HAS_DRIVER: OnceLock<bool> = OnceLock::new();
     // SAFETY: as in `find_driver`.

@@ -20,7 +20,7 @@ use bytemuck::Zeroable;
 use cudarc::driver::{CudaStream, result};
 use std::sync::Arc;
 
-/// The part of the GPU's free memory that removing noise may take.
+/// The divisor of the GPU's free memory: denoising may take a quarter of it.
 const PART: usize = 4;
 
 /// The stream on which noise is removed, and its memory.
@@ -38,7 +38,7 @@ pub struct DeviceSheet {
     pub(super) height: usize,
 }
 
-/// The planes of a frame, and its luma smoothed, whole and halved again and again.
+/// The planes of a frame, and a pyramid of its smoothed luma, whole and then halved level by level.
 pub struct NoisyPicture {
     planes: Vec<DeviceSheet>,
     log2: (u8, u8),
@@ -57,7 +57,7 @@ impl DeviceSheet {
         self.memory.address()
     }
 
-    /// The samples, those around the plane too.
+    /// The number of samples, including the margin.
     pub(super) fn samples(&self) -> usize {
         (self.width + 2 * PAD) * (self.height + 2 * PAD)
     }
@@ -91,7 +91,7 @@ impl NoisyPicture {
         }
     }
 
-    /// A plane of this picture, to which `field` leads.
+    /// A plane of this picture as a reference, with the motion `field` to it.
     fn moved(&self, index: usize, field: &DeviceField) -> ReferencePlane {
         ReferencePlane {
             samples: self.planes[index].address(),
@@ -144,7 +144,7 @@ impl NoiseMemory {
         self.stream.synchronize().doing("removing noise")
     }
 
-    /// The counts in this memory, when all is done.
+    /// Waits for all enqueued work, and downloads the counts.
     fn counted(&self, counts: &DeviceMemory) -> Result<Vec<u32>, Error> {
         let mut found = vec![0u32; counts.size() / size_of::<u32>()];
         let below = bytemuck::cast_slice_mut::<u32, u8>(&mut found);
@@ -170,7 +170,7 @@ impl Denoiser for Gpu {
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<NoisyPicture, Error> {
         let store = self.noise()?;
         let bytes = |sheet: &Sheet| size_of_val(sheet.samples());
-        // All memory is taken before the first copy: an error after that would have to wait for it.
+        // All memory is allocated before the first copy: a later error would have to wait for the copies.
         let sheets = planes.iter().map(|plane| store.sheet(plane.width(), plane.height()));
         let above = sheets.collect::<Result<Vec<_>, _>>()?;
         let mut pinned = store.uploads.take(planes.iter().map(bytes).sum())?;
@@ -185,7 +185,7 @@ impl Denoiser for Gpu {
             let copy = unsafe { result::memcpy_htod_async(sheet.address(), part, store.stream.cu_stream()) };
             copied = copied.and(copy);
         }
-        // What kernels write stays until they are done.
+        // Keeps the memory that kernels write until `wait` has returned.
         let mut pyramid: Vec<DeviceSheet> = Vec::new();
         let made = copied.doing("uploading a picture").and_then(|()| {
             let kernels = self.kernels.pyramid()?;
@@ -225,7 +225,7 @@ impl Denoiser for Gpu {
     ) -> Result<DeviceField, Error> {
         let (store, kernels) = (self.noise()?, self.kernels.motion()?);
         let coarsest = if guess.is_some() { 0 } else { one.pyramid.len() - 1 };
-        // Fields that kernels read stay until these are done.
+        // Keeps the fields that kernels read until `wait` has returned.
         let mut fields: Vec<DeviceField> = Vec::new();
         let found = (0..=coarsest).rev().try_for_each(|level| {
             let target = store.field((one.pyramid[level].width, one.pyramid[level].height))?;
@@ -299,7 +299,7 @@ impl Denoiser for Gpu {
                 *target = other.moved(index, field);
             }
             let noise = NoiseFactors::new(noise);
-            // What kernels write stays until they are done.
+            // Keeps the memory that kernels write until `wait` has returned.
             tiles.push(store.take::<i16>(MergeLauncher::tiles_of(&plane) * SAMPLES)?);
             let of_plane = &tiles[tiles.len() - 1];
             kernels.tiles(&store.stream, (&plane, &moved, &noise), of_plane)?;

@@ -9,25 +9,24 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The most bytes of GPU memory for waiting pictures, unless more is asked for: 258 frames of 8-bit luma at 1080p, 64
-/// at 4K.
+/// The default limit of a pool in bytes: 258 frames of 8-bit luma at 1080p, 64 at 4K.
 pub(super) const MAX_ON_DEVICE: usize = 512 << 20;
 
-/// The number of recent lengths that are noted: idle buffers of a length that is not among them are for pictures of
-/// another size. A picture takes up to four, and one for its result.
+/// The number of recent requests whose lengths are remembered. Idle buffers of any other length are freed: they were
+/// for frames of another size. A frame requests up to four buffers, and one for its result.
 const NOTED: usize = 64;
 
 /// A pool of GPU memory for planes. A buffer returns to it when its last reference is dropped.
 pub(super) struct DevicePool {
     context: Arc<CudaContext>,
-    /// The stream of copies into its memory, and out of it to other memory of the GPU.
+    /// The stream of copies into the pool's memory, and from there to other memory of the GPU.
     copies: Arc<CudaStream>,
     /// The stream of downloads, for planes that are read on the host.
     download: Arc<CudaStream>,
     idle: Mutex<IdleBuffers>,
     /// Bytes that are allocated, idle or not.
     allocated_bytes: AtomicUsize,
-    /// Bytes that may be allocated.
+    /// The limit of `allocated_bytes`.
     most_bytes: AtomicUsize,
     host: HostPool,
 }
@@ -57,7 +56,7 @@ impl DevicePool {
         }))
     }
 
-    /// The stream of copies into its memory, and out of it to other memory of the GPU.
+    /// The stream of copies into the pool's memory, and from there to other memory of the GPU.
     pub fn copies(&self) -> &Arc<CudaStream> {
         &self.copies
     }
@@ -67,12 +66,13 @@ impl DevicePool {
         self.most_bytes.load(Ordering::Relaxed)
     }
 
-    /// Sets the bytes that may be allocated. What is allocated beyond stays until it is idle and others need room.
+    /// Sets the bytes that may be allocated. Buffers beyond a lower limit are freed once they are idle and another
+    /// buffer needs memory.
     pub fn set_most_bytes(&self, bytes: usize) {
         self.most_bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Memory of `len` bytes, which are not 0, with unspecified content.
+    /// Memory of `len` bytes (at least 1) with unspecified content.
     ///
     /// # Errors
     /// When the pool is used up, or the GPU has no memory left.
@@ -167,7 +167,7 @@ impl DeviceMemory {
         Ok(host)
     }
 
-    /// Copies rows of `row_bytes` bytes that begin at these bytes into `target`, which has their bytes.
+    /// Copies the rows of `row_bytes` bytes that begin at the offsets `starts` into `target`, one after the other.
     fn copy_rows_down(&self, starts: &[usize], row_bytes: usize, target: &mut [u8]) -> Result<(), Error> {
         let doing = "bringing rows of a picture down";
         assert!(

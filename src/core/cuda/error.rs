@@ -1,4 +1,4 @@
-//! The errors of a GPU. Each names the way out.
+//! The errors of a GPU. Each message names a remedy.
 
 use crate::frame::{FrameError, MemoryError};
 use cudarc::driver::DriverError;
@@ -28,9 +28,9 @@ pub enum Error {
     DeviceTooOld {
         /// The GPU.
         name: String,
-        /// Of its compute capability.
+        /// The major number of its compute capability.
         major: i32,
-        /// Of its compute capability.
+        /// The minor number of its compute capability.
         minor: i32,
     },
     /// A picture has more pixels than the kernels can count.
@@ -58,7 +58,7 @@ pub enum Error {
     },
     /// A picture in memory of another context.
     OtherContext,
-    /// Planes on the GPU that are not those of a picture of the format and size.
+    /// Planes on the GPU that do not fit the frame's format and size.
     Planes(FrameError),
     /// A setting that the kernels do not know.
     Unsupported {

@@ -1,6 +1,6 @@
-//! The state from frame to frame: which frames are in the temporal window, which the host keeps; and on the device
-//! their histograms, and the sums of these. The counts of a frame are downloaded with it (`readback`); the rest stays
-//! on the device.
+//! The state from frame to frame. The host knows which frames are in the temporal window; the device has their
+//! histograms and the sums of these histograms. The counts of a frame are downloaded with it (`readback`); the rest
+//! stays on the device.
 
 use super::arguments::{self, Modifiers, PiecewiseLine, words_of};
 use super::error::{Doing, Error};
@@ -36,7 +36,7 @@ pub struct History {
     number: u64,
     /// The row of the histogram of the last frame that was enqueued.
     pub(super) latest_row: usize,
-    /// The most that the plateau leaves of a level of the histogram in each row.
+    /// For the histogram in each row, the most samples of a level that the plateau keeps.
     caps: Vec<u32>,
     /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the
     /// current frame does not overwrite any of them.
@@ -49,8 +49,8 @@ pub struct History {
     /// The curves of the frames of the look-ahead, one of which becomes the curve of the oldest of them.
     pub(super) kept_curves: CudaSlice<u16>,
     pub(super) totals: Totals,
-    /// Launches of the fused kernel with a window. Each waits for all kernels before it, before it lets the next one
-    /// begin.
+    /// The number of launches of the fused kernel with a window. Each launch waits for all kernels before it, before it
+    /// lets the next one begin.
     pub(super) launches: u64,
 }
 
@@ -59,7 +59,7 @@ pub struct History {
 pub(super) struct Totals {
     codes: usize,
     buffers: [CudaSlice<u32>; 2],
-    /// Of the teams of a batch.
+    /// The totals of the teams of a batch.
     batch: CudaSlice<u32>,
 }
 
@@ -156,8 +156,8 @@ impl History {
         History::slots_for(parameters) as usize + usize::from(parameters.method == Method::Global)
     }
 
-    /// Finds the window of the next frame. If all frames before are forgotten, those of the look-ahead have to be
-    /// completed before anything of this one is enqueued.
+    /// Finds the window of the next frame. If the update resets the history, the caller has to complete the frames of
+    /// the look-ahead before it enqueues anything of this frame.
     pub(super) fn next(&mut self, task: &Task) -> WindowUpdate {
         let kind = task.parameters.window_kind();
         if self.kind != Some(kind) {
@@ -175,7 +175,7 @@ impl History {
         update
     }
 
-    /// Forgets which frames were in a window. The numbers of scenes go on.
+    /// Empties the windows. The numbering of scenes continues.
     fn forget(&mut self) {
         let smoothing = self.kind.map_or(Smoothing::OFF, |kind| kind.smoothing);
         self.scenes = SceneWindows::after(smoothing, &self.scenes);
@@ -223,8 +223,8 @@ impl History {
         Ok(window_update(task, self.update.as_ref(), self.number, &mut self.caps))
     }
 
-    /// Makes the next frame the first one of an empty history: after a failure, the device may not have what the host
-    /// has noted.
+    /// Makes the next frame the first one of an empty history: after a failure, the device may lack histograms that the
+    /// host assumes there.
     pub(super) fn reset(&mut self) {
         self.forget();
         self.update = None;
@@ -260,7 +260,7 @@ impl History {
     }
 }
 
-/// The frames whose curves are kept: a frame of the look-ahead, and the frames that it waits for.
+/// The number of frames whose curves are kept: a frame of the look-ahead, and the frames that it waits for.
 pub(super) fn places(smoothing: &Smoothing) -> usize {
     smoothing.ahead() as usize + 1
 }
@@ -286,8 +286,8 @@ pub fn words_of_modified(task: &Task, update: &WindowUpdate, number: u64, caps: 
     [words_of(&modifiers), words_of(&window_update), words_of(&line)].concat()
 }
 
-/// How frame `number` of a history changes its windows, and the number of frames in its own. Notes in `caps` what the
-/// plateau leaves of a level of it.
+/// How frame `number` of a history changes its windows, and the number of frames in the frame's window. Stores the
+/// plateau's cap for the frame in `caps`.
 fn window_update(
     task: &Task,
     update: Option<&WindowUpdate>,

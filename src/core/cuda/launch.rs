@@ -88,9 +88,9 @@ pub trait Argument<'a> {
     fn place(self, stream: &CudaStream) -> ArgumentAddress;
 }
 
-/// The place from which the driver reads an argument.
+/// Where the driver reads an argument from.
 pub enum ArgumentAddress {
-    /// There.
+    /// The driver reads the argument at this address of the host.
     Host(*const c_void),
     /// The argument is this device address.
     Device(sys::CUdeviceptr),
@@ -171,7 +171,7 @@ impl<'a> Launch<'a> {
         }
         // SAFETY: as above.
         unsafe { self.enqueue(config, Some(attribute(Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE))) }?;
-        // Nothing may overlap with it: a launch behind an event does not.
+        // The next launch must not overlap with this one: launches behind an event never do.
         self.stream.record_event(None).map(drop)
     }
 
@@ -214,7 +214,7 @@ fn pointer(place: &ArgumentAddress) -> *mut c_void {
     }
 }
 
-/// An attribute that is set.
+/// The launch attribute `id`, switched on.
 fn attribute(id: Attribute) -> sys::CUlaunchAttribute {
     let mut value = sys::CUlaunchAttributeValue { pad: [0; 64] };
     match id {

@@ -44,7 +44,7 @@ pub enum Arrangement {
 }
 
 impl Arrangement {
-    /// Samples from one of stored luma to the next; 1 where luminance is made of RGB, one for each pixel.
+    /// Samples from one luma sample to the next; 1 where the luminance is computed from RGB.
     pub fn luma_step(self) -> u32 {
         match self {
             Arrangement::Pairs { .. } => 2,
@@ -53,20 +53,20 @@ impl Arrangement {
     }
 }
 
-/// The layout of chroma that changes too, in samples.
+/// The layout of chroma where equalization changes it too, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChromaLayout {
     /// The first Cb sample, from the start of the buffer.
     pub cb: u64,
     /// The first Cr sample, from the start of the buffer.
     pub cr: u64,
-    /// From one to the next.
+    /// From one Cb (or Cr) sample to the next.
     pub step: usize,
     /// From one row of chroma to the next.
     pub pitch: usize,
     /// The first luma sample.
     pub luma: usize,
-    /// From one to the next.
+    /// From one luma sample to the next.
     pub luma_step: usize,
     /// From one row of luma to the next.
     pub luma_pitch: usize,

@@ -1,12 +1,13 @@
 //! The equalization of frames on an NVIDIA GPU.
 //!
 //! `Gpu (driver, device, kernels) -> Ring of slots (pinned memory, device buffers, a stream for each stage) -> frames`.
-//! A frame's samples are uploaded, in place if the decoder wrote them into pinned memory ([`InputPool`]). Kernels
-//! equalize them, and they are downloaded into pinned memory that the encoder reads in place. The upload of the next
-//! frame and the download of the previous one run at the same time. Only [`Ring::collect`] waits. Luma that was decoded
-//! on this GPU is not uploaded, nor are pictures that a caller has on it ([`Gpu::import`]), and results can stay
-//! there. Where GPU and host share memory (Jetson), kernels change the pinned memory itself. Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums
-//! up the window, makes the curve, and maps.
+//! A frame's samples are uploaded, without a copy on the host if the decoder wrote them into pinned memory
+//! ([`InputPool`]). Kernels equalize them, and they are downloaded into pinned memory that the encoder reads in place.
+//! The upload of the next frame and the download of the previous one run at the same time. Only [`Ring::collect`]
+//! waits. Luma that was decoded on this GPU is not uploaded, nor are frames that a caller has on it ([`Gpu::import`]),
+//! and results can stay on the GPU. Where GPU and host share memory (Jetson), kernels change the pinned memory itself.
+//! Scenes, levels and colour come with a frame ([`Guide`](crate::spec::Guide)); the GPU counts, sums up the window,
+//! makes the curve, and maps.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -34,7 +35,7 @@
 //! | `tuning` | launch shapes, with their measurements |
 //! | `stage_kernels` | the interface for other kernels in place of some of these |
 
-// What follows hidden is for kernels of other crates: those of publications.
+// The hidden modules are public for kernels of another crate (`src/lab/publications`).
 #[doc(hidden)]
 pub mod arguments;
 #[doc(hidden)]

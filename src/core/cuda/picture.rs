@@ -41,7 +41,7 @@ pub struct DevicePicture {
     pub(super) segments: CudaSlice<u32>,
     /// The curve: an output code for each code.
     pub(super) curve: CudaSlice<u16>,
-    /// The address of the curve in a history that is used in its place, of a frame of the look-ahead.
+    /// The address of the curve in a history that replaces `curve`: that of a frame of the look-ahead.
     kept_curve: Option<u64>,
     /// Whether the luma has been mapped through the curve.
     is_mapped: bool,
@@ -63,11 +63,11 @@ pub(super) struct Local {
     pub counts: CudaSlice<u32>,
     /// The curve at the centre of each tile.
     pub curves: CudaSlice<u16>,
-    /// Where the kernels have the curves, and so what `curves` has.
+    /// Where the kernels read the curves, which also decides in what form `curves` has them.
     pub place: CurvePlace,
     /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
-    /// The curves of light on the host, while they are copied to `curves`.
+    /// The curves that the host made (`curves_of_light`), while they are copied to `curves`.
     given: Vec<u16>,
 }
 
@@ -81,7 +81,7 @@ pub(super) enum DeviceMapping {
         /// The gain of chroma where it follows, in 4096ths.
         chroma_gain: u32,
     },
-    /// A mapping that was decided before.
+    /// A mapping that came with the task.
     Given(Mapping),
 }
 
@@ -188,9 +188,9 @@ impl DevicePicture {
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve; with the fused kernel the mapping too: of the frame itself, or with a
-    /// look-ahead of `waiting`, a frame that leaves the look-ahead with this frame's curve. Returns what is applied to
-    /// the frame, which `history` has found the window of.
+    /// Enqueues everything up to the curve. The fused kernel maps too: the frame itself, or with a look-ahead
+    /// `waiting`, the frame that leaves the look-ahead and gets this frame's curve. Returns the mapping of the frame.
+    /// [`History::next`] has been called for the frame, unless its mapping came with the task.
     pub(super) fn analyze(
         &mut self,
         history: &mut History,
@@ -246,7 +246,7 @@ impl DevicePicture {
         Ok(DeviceMapping::Curves { number: Some(number), chroma_gain })
     }
 
-    /// Enqueues what is `applied` to a frame that has been analyzed. `history` has the frames of its look-ahead.
+    /// Enqueues the mapping `applied` of a frame that has been analyzed. `history` has the curves of the look-ahead.
     pub(super) fn complete(&mut self, history: &History, task: &Task, applied: &DeviceMapping) -> Result<(), Error> {
         if let DeviceMapping::Curves { number: Some(number), .. } = applied
             && !self.is_mapped
@@ -293,7 +293,7 @@ impl DevicePicture {
         }
     }
 
-    /// Enqueues a mapping that was decided before.
+    /// Enqueues a mapping that came with the task.
     fn apply_given(&mut self, task: &Task, mapping: &Mapping) -> Result<(), Error> {
         match mapping {
             Mapping::Curve { curve, chroma_gain } => {
@@ -323,14 +323,15 @@ impl DevicePicture {
         }
     }
 
-    /// Enqueues the curves of a veil: they are made on the device, but for those of light.
+    /// Enqueues the curves of a veil. The device makes them, except for a veil taken off the light of HDR, for which
+    /// the host does.
     fn make_veil_curves(&mut self, task: &Task, veil: &Veil) -> Result<(), Error> {
         if !veil.is_of_light() {
             return self.gpu.clone().kernels.veil_curves()?.launch(self, task, veil);
         }
         let Some(local) = &mut self.local else { return Ok(()) };
         local.given = curves_of_light(veil, task.levels);
-        // This also makes the luminance complete before the kernel that maps it begins to read it.
+        // The copy also separates two kernels: the luminance is complete before the kernel that maps it begins.
         upload(&self.stream, &local.given, &mut local.curves)
     }
 
@@ -352,7 +353,7 @@ impl DevicePicture {
         self.change_chroma(task, gains)
     }
 
-    /// Gives the chroma samples these gains, if they follow.
+    /// Gives the chroma samples these gains, if chroma follows luma.
     fn change_chroma(&mut self, task: &Task, gains: Option<&Gains>) -> Result<(), Error> {
         let follows = task.parameters.chroma == Chroma::Follow;
         match gains.filter(|_| follows && self.layout.chroma.is_some()) {
@@ -361,7 +362,6 @@ impl DevicePicture {
         }
     }
 
-    /// The address of the curve.
     pub(super) fn curve_address(&self) -> u64 {
         self.kept_curve.unwrap_or_else(|| self.curve.device_ptr(&self.stream).0)
     }
@@ -423,7 +423,7 @@ impl DevicePicture {
             return gpu.kernels.tile_curves()?.launch(self, history, task);
         }
         if !readback.counts.is_empty() {
-            // No kernel of tiles uses these counts, and clears them.
+            // The tile kernels neither use these counts nor clear them.
             self.count(task)?;
             self.copy_counts(&readback)?;
             self.stream.memset_zeros(&mut self.counts).doing("clearing memory on the device")?;
@@ -490,8 +490,8 @@ impl DevicePicture {
             .doing("copying on the device")
     }
 
-    /// Enqueues the kernels that add the counts of another backend's frame to `history`, which has found its window.
-    /// The picture has the layout [`BufferLayout::for_counts`].
+    /// Enqueues the kernels that add the counts of another backend's frame to `history`. [`History::next`] has been
+    /// called for the frame. The picture has the layout [`BufferLayout::for_counts`].
     pub(super) fn remember(&mut self, history: &mut History, counts: &Counts, task: &Task) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         task.assert_suits(&self.layout);
@@ -508,7 +508,8 @@ impl DevicePicture {
         }
     }
 
-    /// Copies counts to where kernels would have counted; those of tiles into buffers that are there.
+    /// Copies counts into the buffers into which kernels would have counted. For tiles, `prepare_local` has made the
+    /// buffers.
     fn take_counts(&mut self, counts: &Counts, task: &Task) -> Result<(), Error> {
         let (doing, stream) = ("copying to the device", self.stream.clone());
         match (counts, self.local.as_mut().filter(|_| task.tiles(&self.layout).is_some())) {
@@ -604,7 +605,7 @@ impl DevicePicture {
     /// When the launch fails.
     pub fn map(&mut self, task: &Task) -> Result<(), Error> {
         task.assert_suits(&self.layout);
-        // Which launches come after it is not known.
+        // The caller may enqueue any launch next, so the samples never count as settled.
         self.written_at = Some(u64::MAX);
         self.map_to(task, false, None)
     }
@@ -656,14 +657,15 @@ impl DevicePicture {
     }
 }
 
-/// The curves of the regions of a veil of light, made on several threads: they take longer than all else of a frame.
+/// The curves of the regions of a veil taken off the light of HDR, made on several threads because this takes longer
+/// than all other work for a frame.
 fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
     let rows_each = REGIONS.div_ceil(limits::threads());
     std::thread::scope(|scope| {
         let begin = |first: usize| {
             let rows = first..(first + rows_each).min(REGIONS);
             let curves = move || rows.clone().flat_map(|y| veil.codes_of_row(y, levels)).collect::<Vec<u16>>();
-            // Where no thread can be had, this one does it.
+            // If no thread can be spawned, this thread makes the curves.
             (Builder::new().spawn_scoped(scope, curves.clone()).ok(), curves)
         };
         let begun: Vec<_> = (0..REGIONS).step_by(rows_each).map(begin).collect();
@@ -675,7 +677,7 @@ fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
     })
 }
 
-/// The most bytes that a copy from pageable memory takes away at once; with more it may wait for the stream.
+/// The most bytes of pageable memory that the driver copies away immediately; a larger copy may wait for the stream.
 const AT_ONCE: usize = 64 << 10;
 
 /// Enqueues the copy of curves to the start of `target`.

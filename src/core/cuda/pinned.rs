@@ -79,7 +79,7 @@ impl PinnedPool {
         }
     }
 
-    /// A buffer of `len` bytes, while all are at most `most` bytes together, or else `None`. Idle buffers of other
+    /// A buffer of `len` bytes; `None` if the pool would then have more than `most` bytes. Idle buffers of other
     /// lengths are kept while there is room, because frames of other sizes may share the pool.
     ///
     /// # Errors
@@ -97,7 +97,6 @@ impl PinnedPool {
         Ok(if fits() { self.pin(len).ok() } else { None })
     }
 
-    /// A buffer that has been used before.
     fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         // Buffers of another length are for another size of picture.
@@ -105,7 +104,6 @@ impl PinnedPool {
         idle.take(|_| true).map(|pinned| self.wrap(pinned))
     }
 
-    /// A new buffer.
     fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
         Ok(self.wrap(PinnedMemory::new(&self.context, &self.pinned_bytes, len)?))
     }

@@ -91,8 +91,8 @@ impl Ring {
         self.start(frame, task, Operation::Equalize)
     }
 
-    /// As [`submit`](Ring::submit), but applies what [`Task::giving`] has given, and leaves the history as it is. Not
-    /// while frames wait for later ones.
+    /// As [`submit`](Ring::submit), but applies the mapping of [`Task::giving`], and leaves the history unchanged. Must
+    /// not be called while frames of the look-ahead wait for later frames.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -121,7 +121,7 @@ impl Ring {
         self.start(frame, task, Operation::WarmUp)
     }
 
-    /// Adds the counts of an earlier frame to the history, which another backend has counted.
+    /// Adds the counts of an earlier frame, which another backend has counted, to the history.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit), and when the counts do not fit the settings.
@@ -164,16 +164,16 @@ impl Ring {
         }
     }
 
-    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and takes no more of them
-    /// than fit there and on the host.
+    /// Makes sure that the GPU has memory for another slot with buffers of `bytes` bytes, and limits the ring's depth
+    /// to the slots that fit the memory of the GPU and of the host.
     fn fit(&mut self, bytes: usize) -> Result<(), Error> {
         let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
-        // The picture; and its luma once more, where that is made of red, green and blue.
+        // The planes of a frame, and for RGB a plane of luminance.
         let needed = 2 * bytes;
         if free < needed {
             return Err(Error::NoMemory { needed: needed >> 20, free: free >> 20 });
         }
-        // On the host, a frame is staged in one buffer, and comes down into another.
+        // On the host, a frame needs two buffers: one for the upload, one for the download.
         let on_host = (limits::under_way() / needed).max(1);
         self.depth = self.asked.min(on_host).min(self.under_way.len() + free / needed);
         Ok(())
@@ -186,8 +186,8 @@ impl Ring {
         let buffer_bytes = ReadbackLayout::new(&layout, &task).buffer_bytes();
         let (mut slot, used) = self.slot(&layout, buffer_bytes)?;
         if task.stays_on_device {
-            // The frames under way and their results may take half of the memory for pictures, and the caller's the
-            // other half.
+            // Half of the memory for pictures is for frames in flight and their results, the other half for pictures of
+            // the caller.
             self.depth = self.depth.min(self.gpu.pictures()?.most_bytes() / (4 * layout.bytes())).max(1);
         }
         let is_staged = used && !self.gpu.shares_memory;

@@ -61,9 +61,9 @@ pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
     usize::try_from(plane.stride()).ok().filter(|pitch| (plane.row_bytes()..=most).contains(pitch))
 }
 
-/// The fewest groups of equally spaced rows of `row_bytes` bytes that begin at these places, every such number of which
-/// belongs to one group, and the distance of rows in a group. Rows of a group do not overlap, so a row that is asked
-/// for twice is in two groups.
+/// Divides rows of `row_bytes` bytes that begin at the offsets `starts` into the fewest groups of equally spaced rows:
+/// with `n` groups, row `i` belongs to group `i % n`. Returns `n`, and the bytes from one row of a group to the next.
+/// Rows of a group do not overlap, so a row that is requested twice is in two groups.
 pub(super) fn interleaved(starts: &[usize], row_bytes: usize) -> (usize, usize) {
     let count = starts.len();
     let distance = |groups: usize| {

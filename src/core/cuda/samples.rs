@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(super) struct DeviceSamples {
     /// `None` only while it is being dropped.
     slice: Option<CudaSlice<u8>>,
-    /// The buffer that `slice` is, if the memory is shared.
+    /// The host buffer at which `slice` points, if the memory is shared.
     shared: Option<PinnedBuffer>,
 }
 
@@ -38,12 +38,13 @@ impl DeviceSamples {
         unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, buffer.as_ptr().cast_mut().cast(), 0) }
             .result()
             .doing("sharing memory with the device")?;
-        // SAFETY: the address is that of `buffer`, which lives as long as the slice, and it is leaked before the slice would free it.
+        // SAFETY: the address is that of `buffer`, which lives as long as the slice. `into_host` and `drop` leak the
+        // slice, so it never frees the address.
         let slice = unsafe { stream.upgrade_device_ptr(address, buffer.len()) };
         Ok(DeviceSamples { slice: Some(slice), shared: Some(buffer) })
     }
 
-    /// The bytes on the host, if the memory is shared. Not while kernels use them.
+    /// The bytes on the host, if the memory is shared. Must not be called while kernels use them.
     pub fn host(&self) -> Option<&[u8]> {
         self.shared.as_deref()
     }
@@ -76,7 +77,7 @@ impl DerefMut for DeviceSamples {
 
 impl Drop for DeviceSamples {
     fn drop(&mut self) {
-        // A pinned buffer goes back to its pool.
+        // The pool owns a pinned buffer, so the slice must not free it.
         if self.shared.is_some() {
             self.slice.take().map(CudaSlice::leak);
         }

@@ -1,4 +1,4 @@
-//! One place in the ring: a frame's buffers on host and device, and the events that order its three stages on their
+//! One slot of the ring: a frame's buffers on host and device, and the events that order its three stages on their
 //! streams.
 #![allow(unsafe_code, reason = "copies that run on while the function returns")]
 
@@ -48,31 +48,29 @@ impl Streams {
     }
 }
 
-/// The operation on a frame.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
-    /// Equalizes it.
     Equalize,
     /// Equalizes the samples that the slot's pinned memory still holds, in place of the frame's.
     EqualizeStaged,
-    /// Applies what the task gives, and leaves the history as it is.
+    /// Applies the mapping that came with the task, and leaves the history unchanged.
     Apply,
-    /// Adds it to the history, and returns it unchanged.
+    /// Adds the frame to the history, and returns the frame unchanged.
     WarmUp,
 }
 
-/// A frame under way, and where its result goes once its curve is known.
+/// A frame in flight. The targets of its result are set once its curve is known.
 struct UnderWay {
     frame: Frame,
     task: Task,
     readback: ReadbackLayout,
-    /// The mapping, if it was decided before.
+    /// The mapping, if it came with the task.
     given: Option<Mapping>,
-    /// With one curve, the gain of chroma where it follows, in 4096ths.
+    /// The gain of chroma if chroma follows luma, in 4096ths. `None` unless one curve maps the whole frame.
     chroma_gain: Option<u32>,
-    /// Whether it is only added to the history.
+    /// Whether the frame is only added to the history.
     warms_up: bool,
-    /// The scene that it belongs to, if it is added to the history.
+    /// The scene of the frame, if the frame is added to the history.
     scene: Option<Scene>,
     /// The target of the download: of the samples and the readback, or of the readback alone.
     target: Option<PinnedBuffer>,
@@ -86,13 +84,13 @@ pub struct Collected {
     pub frame: Frame,
     /// Its counts, if they are read back.
     pub counts: Option<Arc<Counts>>,
-    /// The scene that it belongs to; `None` of a frame with a given mapping.
+    /// The scene of the frame; `None` if its mapping came with the task.
     pub scene: Option<Scene>,
-    /// The mapping, if it was decided before.
+    /// The mapping, if it came with the task.
     pub given: Option<Mapping>,
-    /// Its curve, or those of its tiles one after the other: an entry for each code. `None` unless it is read back.
+    /// The curve, or the curves of the tiles one after the other, with an entry for each code. `None` unless read back.
     pub curves: Option<Arc<[u16]>>,
-    /// With one curve, the gain of chroma where it follows, in 4096ths.
+    /// The gain of chroma if chroma follows luma, in 4096ths. `None` unless one curve maps the whole frame.
     pub chroma_gain: Option<u32>,
 }
 
@@ -100,11 +98,11 @@ pub(super) struct Slot {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
     pool: PinnedPool,
-    /// The pinned copy of frames in pageable memory; `None` until there is one, and where the GPU shares the host's
-    /// memory: there a frame is copied once, into what the kernels change, and that buffer leaves with the frame.
+    /// The pinned copy of frames that are in pageable memory; `None` before the first such frame. It stays `None` where
+    /// the GPU shares the host's memory: there, frames are copied directly into the buffer that the kernels change.
     staging: Option<PinnedBuffer>,
     picture: DevicePicture,
-    /// Bytes of a buffer that its frames come down into.
+    /// The size of a buffer for a downloaded frame, in bytes.
     buffer_bytes: usize,
     uploaded: CudaEvent,
     computed: CudaEvent,
@@ -150,8 +148,9 @@ impl Slot {
     }
 
     /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
-    /// pinned memory. With `refused` the driver refuses a launch. Returns what is applied to the frame, unless a later
-    /// frame of its scene has another. `waiting` has a frame that leaves the look-ahead with the curve of this one.
+    /// pinned memory. With `refused` the driver refuses a launch, for tests. Returns the mapping of the frame, which a
+    /// later frame of its scene may replace. `waiting` has the frame that leaves the look-ahead and gets the curve of
+    /// this one.
     pub fn begin(
         &mut self,
         frame: Frame,
@@ -162,7 +161,7 @@ impl Slot {
         waiting: Option<&mut Slot>,
     ) -> Result<DeviceMapping, Error> {
         assert!(self.under_way.is_none());
-        // Copies do not bind it, and another thread may have used the slot before.
+        // Enqueueing a copy does not bind the context, and another thread may have used the slot before.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
         let streams = self.streams.clone();
         let Streams { upload, compute, .. } = &*streams;
@@ -196,8 +195,8 @@ impl Slot {
         self.picture.analyze(history, &task, waiting.map(|slot| &mut slot.picture))
     }
 
-    /// Enqueues the mapping of the frame by what is `applied`, and its download, or the copy of its samples on the
-    /// device if they stay there. `history` has the frames of its look-ahead.
+    /// Enqueues the mapping `applied` of the frame, and the download of its samples, or a copy on the device if they
+    /// stay there. `history` has the curves of the look-ahead.
     pub fn complete(&mut self, history: &History, applied: &DeviceMapping) -> Result<(), Error> {
         let streams = self.streams.clone();
         let Streams { compute, download, .. } = &*streams;
@@ -241,7 +240,7 @@ impl Slot {
     /// Waits for the download: first polls, then sleeps, which leaves the core to the decoder and the encoder.
     fn wait(&self) -> Result<(), Error> {
         let doing = "equalizing a frame";
-        // Queries do not bind it.
+        // Querying an event does not bind the context.
         self.gpu.context.bind_to_thread().doing("binding the context")?;
         let begin = Instant::now();
         while begin.elapsed() < LOOKOUT {
@@ -331,8 +330,8 @@ impl Slot {
         Ok(())
     }
 
-    /// What frames are gathered in, as long as the layout: the staging buffer, or the samples themselves where memory
-    /// is shared.
+    /// The host buffer into which a frame's planes are copied, at least as long as the layout: the staging buffer, or
+    /// the samples themselves where GPU and host share memory.
     fn staging(&mut self) -> Result<&mut [u8], Error> {
         if let Some(samples) = self.picture.pixels.host_mut() {
             return Ok(samples);
@@ -344,7 +343,7 @@ impl Slot {
         Ok(self.staging.insert(staging))
     }
 
-    /// Enqueues the copy of these bytes of the staging buffer to the device, if there is one.
+    /// Enqueues the copy of `bytes` of the staging buffer to the device; does nothing where GPU and host share memory.
     fn upload(&mut self, bytes: Range<usize>) -> Result<(), Error> {
         self.staging()?;
         let stream = &self.streams.upload;
@@ -360,8 +359,8 @@ impl Slot {
         unsafe { result::memcpy_htod_async(device, &staging[bytes], stream.cu_stream()) }.doing("copying to the device")
     }
 
-    /// Enqueues the copy of the samples, which are these bytes of the buffer, to where they stay on the device; nothing
-    /// if they do not stay.
+    /// Enqueues the copy of `samples`, a byte range of the buffer, into the device memory of the result; does nothing
+    /// if the result does not stay on the device.
     fn keep(&mut self, samples: Range<usize>) -> Result<(), Error> {
         let Some(staying) = self.under_way.as_ref().and_then(|under_way| under_way.staying.as_ref()) else {
             return Ok(());
@@ -390,7 +389,7 @@ impl Slot {
         unsafe { result::memcpy_dtoh_async(target, device, stream.cu_stream()) }.doing("copying from the device")
     }
 
-    /// The samples, which the slot shares with the GPU: it goes on with another buffer.
+    /// Takes out the buffer of the samples, which host and GPU share, and gives the slot another one.
     fn give_samples(&mut self) -> Result<PinnedBuffer, Error> {
         let next = DeviceSamples::on_host(&self.streams.compute, self.pool.take(self.buffer_bytes)?)?;
         let samples = std::mem::replace(&mut self.picture.pixels, next).into_host();

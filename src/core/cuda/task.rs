@@ -61,22 +61,22 @@ impl TryFrom<Settings> for Parameters {
             bins,
             region,
             chroma,
-            // And these, where the guide has no tone; a tone has its own, made of these.
+            // The kernels know these too, but a tone in the guide replaces them; the host has derived it from them.
             max_gain,
             strength,
-            // Decided before: the change of scene in the guide.
+            // The host evaluates this: the guide has the change of scene.
             scene_threshold: _,
-            // Decided before: the tone in the guide, or its mapping.
+            // The host evaluates these: the guide has the tone or the mapping.
             hides_noise: _,
             stretch: _,
             keeps_peak: _,
-            // Done before.
+            // The frame has been denoised before.
             denoise: _,
         } = settings;
         match method {
-            // Counted.
+            // The kernels count for these.
             Method::Global | Method::Clahe { .. } | Method::Detail { .. } => {}
-            // Decided before: the mapping in the guide.
+            // The guide has the mapping.
             Method::Deflicker | Method::Faint(_) | Method::Natural { .. } => {}
         }
         match chroma {
@@ -112,11 +112,11 @@ pub struct Task {
     /// The region that is counted, within `size`.
     pub(super) counted: Rect,
     size: (usize, usize),
-    /// Whether its rows are those of two fields.
+    /// Whether the frame is interlaced.
     pub(super) is_interlaced: bool,
     /// The number of samples that are counted.
     pub(super) samples: u64,
-    /// Whether frames of its kind differ in that number.
+    /// Whether other frames of its window may have another number of samples.
     pub(super) samples_vary: bool,
     /// Its counts, where they are given.
     pub(super) counts: Option<Arc<Counts>>,
@@ -168,11 +168,11 @@ impl Task {
         })
     }
 
-    /// Applies `mapping` and counts nothing: the method becomes one whose mapping is decided before.
+    /// Applies `mapping` and counts nothing: the method becomes one whose mapping comes with the guide.
     /// For [`Ring::submit_given`](super::Ring::submit_given).
     ///
     /// # Panics
-    /// When the mapping is that of tiles, whose curves are made here.
+    /// When the mapping is that of tiles, whose curves the kernels make.
     #[must_use]
     pub fn giving(self, mapping: Mapping) -> Self {
         let method = match &mapping {
@@ -198,7 +198,7 @@ impl Task {
         /// Sets what is read back.
         pub fn reading_back(readback: Readback) => readback = readback;
 
-        /// Sets what was decided of the frame before.
+        /// Sets the guide of the frame.
         pub fn guided(guide: Guide) => guide = guide;
 
         /// Keeps the equalized planes of the result on the device, if `stays`; they are not downloaded then.
@@ -260,8 +260,8 @@ impl Task {
 
     /// Whether the curve depends on the plain histogram of the frame alone, and is blended with the codes themselves.
     pub(super) fn is_plain(&self) -> bool {
-        // Without a contrast limit, the range of the tone has no effect. Each field is named: a new one has to be decided
-        // on here.
+        // Without a contrast limit, the range of the tone has no effect. All fields are named, so that a new one does
+        // not compile until it is considered here.
         let Parameters { smoothing, plateau, bins, max_gain: _, method: _, strength: _, region: _, chroma: _ } =
             self.parameters;
         let Tone { max_gain, line, ceiling, range: _, strength: _, chroma_gain: _, keeps_black: _, detail: _ } =

@@ -14,14 +14,14 @@ use std::sync::Arc;
 impl Gpu {
     /// Copies a picture of `format` and `size` (columns, rows) within the GPU, into memory of this library. The copy
     /// begins when the work is done that was enqueued on the stream of `picture` before the call. It is done when this
-    /// returns, with an error too: the caller can overwrite or free its memory at once. Like every call that uses the
+    /// returns, even with an error: the caller can overwrite or free its memory at once. Like every call that uses the
     /// GPU, this makes its context the current one of the thread.
     ///
-    /// The planes make a [`Frame`] that is equalized where it lies. Each comes down to the host when it is read there:
-    /// measuring ([`measure`](crate::equalize::measure)) takes down some rows of it, and what works on all of its
-    /// samples on the host takes down the plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma does not
-    /// lie by itself, [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and looking
-    /// for black bars).
+    /// The planes make a [`Frame`] that is equalized where it lies. A plane is downloaded when the host reads it:
+    /// measuring ([`measure`](crate::equalize::measure)) downloads some of its rows, and whatever needs all of its
+    /// samples on the host downloads the whole plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma does
+    /// not lie by itself, [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and
+    /// looking for black bars).
     ///
     /// These copies and results that stay on the GPU take at most 512 MiB, or a quarter of what was free when the first
     /// one was made, if that is more ([`allow_for_pictures`](Gpu::allow_for_pictures)).
@@ -31,8 +31,8 @@ impl Gpu {
     /// pictures, or a call fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `picture` names until the call returns. After the work that is
-    /// enqueued on its stream, they are not written before that. The stream belongs to the context.
+    /// The rows are valid memory of the context that `picture` names until the call returns. From the end of the work
+    /// that is enqueued on its stream until then, nothing writes them. The stream belongs to the context.
     pub unsafe fn import(
         &self,
         format: PixelFormat,
@@ -59,7 +59,7 @@ impl Gpu {
         Ok(planes.collect())
     }
 
-    /// Copies the planes of `frame` to the places of `target` on the GPU: within the GPU those that lie there, and all
+    /// Copies the planes of `frame` to the addresses of `target` on the GPU: planes that lie on this GPU within it, all
     /// others from host memory. The copies begin when the work is done that was enqueued on the stream of `target`
     /// before the call. They are done when this returns, so work on any stream may use them then.
     ///
@@ -67,8 +67,8 @@ impl Gpu {
     /// When the places are not those of the frame's format and size, belong to another context, or a call fails.
     ///
     /// # Safety
-    /// The rows are valid memory of the context that `target` names until the call returns. After the work that is
-    /// enqueued on its stream, nothing else accesses them before that. The stream belongs to the context.
+    /// The rows are valid memory of the context that `target` names until the call returns. From the end of the work
+    /// that is enqueued on its stream until then, nothing else accesses them. The stream belongs to the context.
     pub unsafe fn export(&self, frame: &Frame, target: &DevicePlanes) -> Result<(), Error> {
         target.check(frame.format(), (frame.width(), frame.height())).map_err(Error::Planes)?;
         self.check_context(target)?;
@@ -103,7 +103,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// The rows of a plane one after the other, where copies do not reach it; brings down what lies on another GPU.
+    /// The rows of a plane without padding, if its pitch is unsuitable for a copy; else `None`. Downloads a plane that
+    /// lies on another GPU or has such a pitch.
     fn gathered(&self, plane: &Plane) -> Result<Option<Vec<u8>>, Error> {
         let is_here = plane.on_device().is_some_and(|place| place.context == self.handle());
         let has_pitch = pitch_of(plane, self.most_pitch).is_some();
@@ -158,7 +159,7 @@ unsafe fn run(
     copied.and(done)
 }
 
-/// Has what is enqueued on `stream` from now on wait for the work that is enqueued on the stream with the handle
+/// Makes work that is enqueued on `stream` from now on wait for the work that is enqueued on the stream with the handle
 /// `behind`. Binds the context.
 ///
 /// # Safety

@@ -1,8 +1,8 @@
-//! Launch shapes as data. A measurement changes a row, and where the row says that a kernel has the same constant, that
-//! constant in `kernels`, too.
+//! Launch shapes as data. To tune a kernel, change its row here, and where the row says that the kernel has the same
+//! constant, also that constant in `kernels`.
 //!
 //! The figures beside the rows are µs for one 3840x2160 plane of photo-like content on an NVIDIA H200, launched back to
-//! back, by `histeq-lab kernels` with other rows in the table.
+//! back. `histeq-lab kernels` measures them; figures for alternatives come from other rows in the table.
 
 /// The launch of `histogram` for samples of up to `depth` bits.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +31,15 @@ impl HistogramTuning {
 /// By depth. A block has `4 << (log2_window + log2_copies)` bytes of shared memory: up to 14 bits at most 64 KiB, which
 /// all GPUs have.
 const HISTOGRAM: [HistogramTuning; 6] = [
-    // 6.5. Before launches overlapped 7.6, with 4 or 16 copies too; with 32 copies 7.8; on 2 blocks 7.8 to 8.3; with
-    // 512 threads 8.3 to 8.7.
+    // 6.5; before launches overlapped 7.6, also with 4 or 16 copies; then with 32 copies 7.8, on 2 blocks 7.8 to 8.3,
+    // with 512 threads 8.3 to 8.7.
     HistogramTuning { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     HistogramTuning { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    // 9.4. Before, 10.4; on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
+    // 9.4; before launches overlapped 10.4, on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
     HistogramTuning { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    // 9.9. Before, 11.1; on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
+    // 9.9; before launches overlapped 11.1, on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
     HistogramTuning { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
-    // 11.1. Before, 13.7; on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
+    // 11.1; before launches overlapped 13.7, on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
     HistogramTuning { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
     // 20.7; with half the window 31.7.
     HistogramTuning { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
@@ -60,14 +60,14 @@ pub(super) struct FusedTuning {
     pub depth: u8,
     /// Copies of each entry of its table in shared memory, as a power of two; the kernel has the same constant.
     pub log2_copies: u32,
-    /// With a window, where launches overlap: two blocks per multiprocessor are one of a launch and one of the next,
-    /// which counts while the first maps.
+    /// The blocks with a temporal window where launches overlap. Of the two blocks per multiprocessor, one belongs to
+    /// the next launch, which counts while this launch maps.
     pub window: BlockShape,
 }
 
-/// By depth. 4K: 8 bits 8.1 µs, 10 bits 16.1. At 12 bits its table fits as well, but kernels of their own are mostly
-/// quicker: 1080p 12.9 in place of 13.5, with a window 13.9 in place of 18.0, with a look-ahead 14.6 in place of 19.3;
-/// 4K 22.9 in place of 21.7, 24.2 in place of 22.9, 25.9 in place of 27.1.
+/// By depth. 4K: 8 bits 8.1 µs, 10 bits 16.1. At 12 bits the table would fit too, but separate kernels are mostly
+/// faster (separate / fused): 1080p 12.9 / 13.5, with a window 13.9 / 18.0, with a look-ahead 14.6 / 19.3; 4K 22.9 /
+/// 21.7, 24.2 / 22.9, 25.9 / 27.1.
 pub(super) const FUSED: [FusedTuning; 2] = [
     FusedTuning { depth: 8, log2_copies: 5, window: BlockShape { threads: 512, blocks: 2 } },
     FusedTuning { depth: 10, log2_copies: 3, window: BlockShape { threads: 512, blocks: 2 } },
@@ -86,9 +86,9 @@ pub(super) struct BatchGrid {
     pub teams: u32,
 }
 
-/// By the bytes of a plane: the blocks, and the most bytes of the plane per block, which fit in shared memory together
-/// with those of the multiprocessor's other blocks. 8 bits, per frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (with the blocks
-/// of 1080p 6.6).
+/// For planes of up to this many bytes: the blocks, and the most bytes of a plane per block, so that all blocks of a
+/// multiprocessor fit its shared memory. 8 bits, per frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (with the blocks of 1080p
+/// 6.6).
 const BATCH: [(u32, BlockShape, u32); 2] = [
     (4 << 20, BlockShape { threads: 512, blocks: 2 }, 64 << 10),
     (u32::MAX, BlockShape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
@@ -189,7 +189,7 @@ pub(super) const SCAN_SEGMENTS: usize = 2 * SCAN_BLOCKS as usize;
 /// The most codes for which `equalization` runs in one block.
 const EQUALIZATION_ALONE: usize = 1024;
 
-/// Threads of a block of `equalization_spread` where that gives not too many blocks, else twice as many.
+/// Threads of a block of `equalization_spread`; twice as many at 16 bits, because of `MAX_EQUALIZATION_BLOCKS`.
 const SPREAD_THREADS: u32 = 256;
 
 /// The most blocks of `equalization`.
@@ -213,7 +213,7 @@ pub(super) fn equalization(codes: usize, multiprocessors: u32) -> EqualizationTu
     }
     let pairs = codes as u32 / 2;
     let blocks = (pairs / SPREAD_THREADS).min(MAX_EQUALIZATION_BLOCKS);
-    // Where blocks share a multiprocessor, they may not all have room.
+    // All blocks have to be resident at once, and blocks that share a multiprocessor may not all fit.
     if blocks <= multiprocessors {
         return EqualizationTuning { blocks, threads: pairs / blocks, spread: true };
     }
@@ -243,9 +243,10 @@ pub(super) fn tile_histogram(depth: u8) -> &'static TileHistogramTuning {
 }
 
 /// Threads of a block of `tile_histogram`, and blocks per multiprocessor at once, for `tiles` tiles on this many
-/// multiprocessors. 64 tiles: 1080p 5.1 µs, 4K 9.0; with twice as many parts 7.4 and 11.4, with four times as many
-/// 12.5 and 15.2. Where there are more tiles than multiprocessors, small blocks run at once that large ones would take
-/// in rounds: all of detail in 192 tiles at 1080p and 8 bits takes 15.0 µs in place of 19.6.
+/// multiprocessors. 64 tiles: 1080p 5.1 µs, 4K 9.0; with twice as many parts 7.4 and 11.4, with four times as many 12.5
+/// and 15.2. With more tiles than multiprocessors, small blocks all run at once, where large ones would take several
+/// rounds: all kernels of `Method::Detail` in 192 tiles at 1080p and 8 bits take 15.0 µs with small blocks, 19.6 with
+/// large ones.
 pub(super) fn tile_histogram_blocks(tiles: u32, multiprocessors: u32) -> (u32, u32) {
     if tiles <= multiprocessors { (1024, 1) } else { (384, 3) }
 }
@@ -257,7 +258,8 @@ pub(super) const MAX_TILE_COUNTERS: usize = 4096;
 pub(super) const MAX_ROUNDS: u32 = 4;
 
 /// The most rounds of `tile_map` for samples of two bytes, of which each block first fetches the curves of four tiles.
-/// All of detail in 192 tiles, at 16 bits: 1080p 55.8 µs and 4K 102 in two rounds, 59.0 and 109 in three.
+/// All kernels of `Method::Detail` in 192 tiles at 16 bits: 1080p 55.8 µs and 4K 102 in two rounds, 59.0 and 109 in
+/// three.
 pub(super) const TILE_MAP_ROUNDS_OF_DEEP: u32 = 2;
 
 /// The number of parts into which each of `count` equal pieces of work is divided, with `blocks` blocks at once: it
@@ -280,8 +282,8 @@ pub(super) fn tile_curves_threads(codes: usize) -> u32 {
 /// registers per thread 12.3 and 25.2; with 4 blocks of half as many threads 13.5 and 22.8.
 pub(super) const TILE_MAP_BLOCKS: u32 = 2;
 
-/// Threads of such a block for `vectors` vectors (at least 1), at most `most`: the fewest threads that take no more
-/// rounds. 1080p with 544 threads, which take one round: 12.9 µs; with 512, which leave 32 vectors for a second round:
+/// Threads of a block of `tile_map` for `vectors` vectors (at least 1), at most `most`: the fewest that need no further
+/// round. 1080p with 544 threads, which take one round: 12.9 µs; with 512, which leave 32 vectors for a second round:
 /// 13.1.
 pub(super) fn tile_map_threads(vectors: u32, most: u32) -> u32 {
     let rounds = vectors.div_ceil(most);

@@ -1,4 +1,4 @@
-//! The discrete cosine transform of tiles of 8x8, of many tiles at once. It keeps lengths: a flat tile has 8 times its
+//! The discrete cosine transform of tiles of 8x8, of many tiles at once. It is orthonormal: a flat tile has 8 times its
 //! level as its first coefficient.
 //!
 //! Samples are ordered by row, then by tile, as they are copied from a plane. Coefficients are ordered by number, then
@@ -16,8 +16,8 @@ pub type Batch = [i16; SAMPLES * TILES];
 /// `cos(k * pi / 16) / 2` in 65536ths, for k from 1 to 7; that of k = 4 is `1 / sqrt(8)`.
 const HALF_COSINE: [i16; 7] = [32_138, 30_274, 27_246, 23_170, 18_205, 12_540, 6_393];
 
-/// `a * b / 65536`, rounded down: one instruction of a vector unit. Sums of several have half of their number added, to
-/// be right on average.
+/// `a * b / 65536`, rounded down: one instruction of a vector unit. To a sum of `n` such products, `n / 2` is added, so
+/// that its mean rounding error is 0.
 #[inline(always)]
 pub fn part(a: i16, b: i16) -> i16 {
     ((i32::from(a) * i32::from(b)) >> 16) as i16
@@ -88,7 +88,7 @@ fn weighed(sample: i16, weight: i16) -> i16 {
     part(sample << 1, weight << 8)
 }
 
-/// A row, from cell after cell to the first samples of all cells, then the second ones, and so on.
+/// Reorders a row of cells: first the first samples of all cells, then the second ones, and so on.
 #[inline(always)]
 pub fn by_sample(row: &[i16], target: &mut [i16]) {
     let [a, b, c, d] = parted_mut(target);
@@ -138,8 +138,8 @@ pub fn forward_columns(bands: &[Vec<i16>; 2], target: &mut [i16]) {
     }
 }
 
-/// The coefficients of tiles that begin with cell `first`, of those of their columns; from a sample of a cell to the
-/// next there are `pitch`.
+/// The coefficients of the tiles from cell `first` on, from the coefficients of their columns. The samples of a cell
+/// lie `pitch` apart.
 #[inline(always)]
 pub fn forward_rows(columns: &[i16], pitch: usize, first: usize, batch: &mut Batch) {
     for (row, target) in columns.chunks_exact(STEP * pitch).zip(batch.as_chunks_mut::<{ 8 * TILES }>().0) {
@@ -154,7 +154,8 @@ pub fn forward_rows(columns: &[i16], pitch: usize, first: usize, batch: &mut Bat
     }
 }
 
-/// Adds the tiles of these coefficients, weighted across, to the coefficients of columns.
+/// Transforms the coefficients of tiles back along rows, weights the results across, and adds them to the coefficients
+/// of columns.
 #[inline(always)]
 pub fn backward_rows(batch: &Batch, columns: &mut [i16], pitch: usize, first: usize) {
     for (row, source) in columns.chunks_exact_mut(STEP * pitch).zip(batch.as_chunks::<{ 8 * TILES }>().0) {
@@ -174,7 +175,7 @@ pub fn backward_rows(batch: &Batch, columns: &mut [i16], pitch: usize, first: us
     }
 }
 
-/// The samples of these coefficients of columns, weighted down. The first four rows have `before` added.
+/// Transforms coefficients of columns back into samples, weighted down, and adds `before` to the first four rows.
 #[inline(always)]
 pub fn backward_columns(columns: &mut [i16], before: &[i16]) {
     let [a, b, c, d, e, f, g, h] = parted_mut(columns);
@@ -186,7 +187,7 @@ pub fn backward_columns(columns: &mut [i16], before: &[i16]) {
     for index in 0..count {
         let line = backward_line([a[index], b[index], c[index], d[index], e[index], f[index], g[index], h[index]]);
         let line: [i16; 8] = std::array::from_fn(|y| weighed(line[y], COSINE[y]));
-        // Half of what the two are rounded down by.
+        // Both terms are rounded down, by half a step on average.
         let sum = |one: i16, other: i16| one.wrapping_add(other).wrapping_add(1);
         [a[index], b[index], c[index], d[index]] =
             [sum(line[0], p[index]), sum(line[1], q[index]), sum(line[2], r[index]), sum(line[3], s[index])];

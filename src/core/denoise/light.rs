@@ -1,4 +1,4 @@
-//! Steps of light: frames on both sides of one are not merged.
+//! Steps of brightness: frames on different sides of a step are not merged.
 
 use super::sheet::Sheet;
 use std::ops::Range;
@@ -10,8 +10,8 @@ pub fn light(luma: &Sheet) -> u32 {
     (all / (luma.width() * luma.height()) as i64 + 2048) as u32
 }
 
-/// The frames around frame `index` from each of which to the next the light changes by at most 2 levels of 8 bits, or by a
-/// 24th: to merge others would change the light.
+/// The range of frames around frame `index` in which the mean luma changes from frame to frame by at most 2 levels of 8
+/// bits, or by at most a 24th. Merging with other frames would change the brightness.
 pub fn lit_alike(lights: &[u32], index: usize) -> Range<usize> {
     let differ = |pair: &[u32]| {
         let step = pair[0].abs_diff(pair[1]);

@@ -1,5 +1,6 @@
 //! Denoises a plane: tiles of 8x8 samples that overlap by half are transformed together with those of other frames
-//! along their motion, merged coefficient by coefficient, shrunk by what noise is left, and laid over each other.
+//! along their motion, merged coefficient by coefficient, shrunk according to the remaining noise, and laid over each
+//! other.
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
@@ -18,7 +19,7 @@ const SIZE: usize = 8;
 /// Samples that are interpolated at once, at most.
 const LANES: usize = 16;
 
-/// Normalized squares that count as 1: they are in 1024ths.
+/// 1 as a normalized square, which is in 1024ths.
 const UNIT: u16 = 1024;
 
 /// A coefficient whose difference is up to this many variances counts fully, and from `NOT_ONE` on it does not count.
@@ -35,12 +36,12 @@ pub struct MergedPlane<'a> {
     pub log2: (u8, u8),
     /// Whether it is chroma.
     pub is_chroma: bool,
-    /// Luma of the frame, a quarter as large.
+    /// Luma of the frame, at a quarter of its width and height.
     pub quarter: &'a Sheet,
 }
 
 impl MergedPlane<'_> {
-    /// The point of luma in the middle of a tile.
+    /// The luma sample in the middle of a tile.
     #[inline(always)]
     fn middle(&self, column: usize, row: usize) -> (usize, usize) {
         (((column * STEP) << self.log2.0), ((row * STEP) << self.log2.1))
@@ -51,7 +52,7 @@ impl MergedPlane<'_> {
         (self.own.width().div_ceil(STEP) + 1, self.own.height().div_ceil(STEP) + 1)
     }
 
-    /// Where cell `column` of a band of four rows is in another frame: a sample, and how far behind it.
+    /// The position of cell `column` of a band of four rows in another frame.
     #[inline(always)]
     fn moved(&self, (other, field): (&Sheet, &MotionField), column: isize, band: isize) -> MovedPlace {
         let middle = |cell: isize, log2: u8| ((STEP as isize * cell + 2) << log2) >> 3;
@@ -67,7 +68,8 @@ impl MergedPlane<'_> {
         MovedPlace { x, y, behind: (across & ((1 << bits) - 1), down & ((1 << bits) - 1)) }
     }
 
-    /// The band of the frame itself, or where its motion leads in another one, from the cell before the first one on.
+    /// Copies a band of the frame itself (`None`), or the samples of another frame to which its motion leads, from the
+    /// cell before the first one on.
     #[inline(always)]
     fn band(&self, source: Option<(&Sheet, &MotionField)>, band: isize, cells: usize, rows: &mut FourRows) {
         let Some(other) = source else {
@@ -97,7 +99,7 @@ impl MergedPlane<'_> {
         }
     }
 
-    /// Reads `N` samples of four rows, of which those beyond a cell are overwritten by the next ones.
+    /// Reads `N` samples of four rows; the next read overwrites samples beyond the cells.
     #[inline(always)]
     fn read<const N: usize>(&self, other: &Sheet, place: MovedPlace, start: usize, rows: &mut FourRows) {
         let mut piece = [[0; N]; STEP];
@@ -117,7 +119,7 @@ impl MergedPlane<'_> {
 struct MovedPlace {
     x: isize,
     y: isize,
-    /// Parts of a sample.
+    /// Fractions of a sample to the right and down: quarters for luma, eighths for chroma.
     behind: (i16, i16),
 }
 
@@ -128,7 +130,7 @@ impl MovedPlace {
     }
 }
 
-/// Four rows, and as many samples behind them as are read at once.
+/// Four rows, each with `LANES` spare samples, because reads write up to `LANES` at once.
 type FourRows = [Vec<i16>; STEP];
 
 #[inline(always)]
@@ -140,7 +142,7 @@ fn line<const N: usize>(sheet: &Sheet, x: isize, y: isize) -> &[i16; N] {
 const CUBIC: [[i16; 4]; 4] =
     [[0; 4], [-1792, 14_336, 4352, -512], [-1536, 9728, 9728, -1536], [-512, 4352, 14_336, -1792]];
 
-/// Between four samples.
+/// Interpolates between the middle two of four samples.
 #[inline(always)]
 fn cubic_between<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4], out: &mut [i16; N]) {
     for index in 0..N {
@@ -152,7 +154,7 @@ fn cubic_between<const N: usize>([a, b, c, d]: [&[i16; N]; 4], weights: [i16; 4]
     }
 }
 
-/// Four rows between samples, by four of them in each direction.
+/// Interpolates four rows from four samples in each direction.
 #[inline(always)]
 fn cubic<const N: usize>(
     sheet: &Sheet,
@@ -181,7 +183,7 @@ fn cubic<const N: usize>(
     }
 }
 
-/// Between two samples, in eighths.
+/// Interpolates between two samples, in eighths.
 #[inline(always)]
 fn linear_between<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out: &mut [i16; N]) {
     for index in 0..N {
@@ -189,7 +191,7 @@ fn linear_between<const N: usize>(a: &[i16; N], b: &[i16; N], eighths: i16, out:
     }
 }
 
-/// Four rows between samples, by two of them in each direction, in eighths.
+/// Interpolates four rows from two samples in each direction, in eighths.
 #[inline(always)]
 fn linear<const N: usize>(
     sheet: &Sheet,
@@ -206,12 +208,12 @@ fn linear<const N: usize>(
     }
 }
 
-/// Bands of a plane, one frame's, from the top to the bottom, as coefficients of their columns.
+/// The bands of one frame's plane, taken from top to bottom, and the coefficients of their columns.
 ///
-/// A row is ordered by number of a sample in its cell, then by cell.
+/// A row is ordered by the number of a sample in its cell, then by cell.
 struct Columns {
     rows: FourRows,
-    /// The last band and the one before it.
+    /// The band before the last one, and the last one.
     bands: [Vec<i16>; 2],
     /// The coefficients of the columns of these bands, row by row.
     coefficients: Vec<i16>,
@@ -234,7 +236,7 @@ impl Columns {
         }
     }
 
-    /// Takes the next band.
+    /// Reads the next band.
     #[inline(always)]
     fn next(&mut self, plane: &MergedPlane<'_>, source: Option<(&Sheet, &MotionField)>, band: isize) {
         self.bands.swap(0, 1);
@@ -249,15 +251,16 @@ impl Columns {
         dct::forward_columns(&self.bands, &mut self.coefficients);
     }
 
-    /// The coefficients of some tiles.
+    /// The coefficients of the tiles from tile `first` on.
     #[inline(always)]
     fn tiles(&self, first: usize, batch: &mut Batch) {
         dct::forward_rows(&self.coefficients, self.pitch, first, batch);
     }
 }
 
-/// Whether differences are counted in each tile: where motion is that of all around. What is hidden or comes is none of
-/// noise. All of them count, if these are few. The tiles do not overlap, and every other row of them is enough.
+/// For each tile, whether its differences are counted: where the motion is steady, because differences of content that
+/// appears or is hidden are not noise. If fewer than one tile in eight is steady, all count. The tiles do not overlap,
+/// and only every other row of tiles is used.
 fn steady_tiles(plane: &MergedPlane<'_>, field: &MotionField) -> Vec<bool> {
     let (columns, rows) = (plane.own.width() / SIZE, (plane.own.height() / SIZE).div_ceil(2));
     let is_steady = |index: usize| {
@@ -307,8 +310,9 @@ pub type Others<'a> = (&'a [Factors], &'a [Batch]);
 
 /// How coefficients are averaged.
 pub trait Average {
-    /// Moves coefficients `here`, from number `first` of a batch on, to their mean with others. `shares` are those of
-    /// `here` for a weight of 256, in 32768ths; `left` has the squares of its shares, and gets those of the others added.
+    /// Replaces the coefficients `here`, from number `first` of a batch on, by their weighted mean with those of other
+    /// frames. `shares` are the shares of `here`, whose weight is 256, in 32768ths. `left` has the squares of these
+    /// shares; the squares of the others' shares are added.
     fn average(&self, first: usize, frames: Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]);
 }
 
@@ -338,7 +342,7 @@ impl Average for Plain {
     }
 }
 
-/// Denoises the plane; the codes are those of the input.
+/// Denoises the plane. Its codes have the same range as the input's.
 #[inline(always)]
 pub fn merge(plane: &MergedPlane<'_>, noise: &Noise) -> Sheet {
     merge_by(&Plain, plane, noise)
@@ -376,9 +380,9 @@ pub fn merge_by(average: &impl Average, plane: &MergedPlane<'_>, noise: &Noise) 
 
 /// The rows of the output that are being made, ordered as in [`Columns`].
 struct Laid {
-    /// Coefficients of columns, of a row of tiles that are laid over each other.
+    /// Coefficients of columns of the current row of tiles, added up where tiles overlap.
     sums: Vec<i16>,
-    /// The last four rows of the row of tiles before it.
+    /// The last four rows of samples of the row of tiles before.
     before: Vec<i16>,
     pitch: usize,
 }
@@ -435,7 +439,7 @@ impl Default for TileScratch {
     }
 }
 
-/// The square of a coefficient over the variance of the noise of a difference of two frames.
+/// The square of a coefficient over the noise variance of a difference of two frames, in 1024ths.
 #[inline(always)]
 fn square(coefficient: i16, factor: u16) -> u16 {
     let size = coefficient.unsigned_abs().min(16_383) << 2;
@@ -444,7 +448,7 @@ fn square(coefficient: i16, factor: u16) -> u16 {
     size * size
 }
 
-/// Halfway, rounded up.
+/// The mean of two numbers, rounded up.
 #[inline(always)]
 fn halfway(a: u16, b: u16) -> u16 {
     ((u32::from(a) + u32::from(b) + 1) >> 1) as u16
@@ -487,7 +491,7 @@ impl TileScratch {
         }
     }
 
-    /// The weights of one of the others.
+    /// Computes the weights of one of the other frames.
     #[inline(always)]
     fn weigh(&mut self, other: usize) {
         let batch = &self.others[other];
@@ -498,7 +502,7 @@ impl TileScratch {
         let (mut half_mean, mut guard) = ([0; TILES], [0; TILES]);
         let squares = self.squares.as_chunks::<TILES>().0;
         for index in 0..TILES {
-            // Half of what is rounded down.
+            // The 64 terms are rounded down, by half on average.
             let mut sum = 32;
             for squares in squares {
                 sum += squares[index] >> 7;
@@ -508,7 +512,7 @@ impl TileScratch {
             for coefficient in [0, 1, 2, SIZE, SIZE + 1, SIZE + 2, 2 * SIZE, 2 * SIZE + 1, 2 * SIZE + 2] {
                 low += squares[coefficient][index] >> 4;
             }
-            // 0.7 of a ninth of what was 16 times as much.
+            // 0.7 times the mean of the nine squares: `1 + 16021 / 65536` is `0.7 * 16 / 9`.
             guard[index] = low + high(low, 16_021);
         }
         smooth(&self.squares, &mut self.smooth);
@@ -539,7 +543,7 @@ impl TileScratch {
                 }
             }
             for index in 0..CHUNK {
-                // 1 in 32768ths, for a weight of 256.
+                // The share of the weight 256 in the sum of all weights, in 32768ths.
                 shares[index] = rounded(8_388_608.0 * inverse(left[index]));
                 left[index] = high(shares[index], shares[index]);
             }
@@ -553,12 +557,13 @@ impl TileScratch {
         for index in 0..SAMPLES * TILES {
             self.squares[index] = square(self.own[index], self.factors[index]);
         }
-        // The mean level is no noise, nor are the slowest changes beside it.
+        // The mean level is not noise. Its square raises the smoothed squares of the lowest frequencies, which keeps
+        // these too.
         self.squares[..TILES].fill(255 * 255);
         smooth(&self.squares, &mut self.smooth);
         for index in TILES..SAMPLES * TILES {
             let left = self.left[index] + self.left[index] / 5 + 491;
-            // What is less than 128 loses all.
+            // A coefficient whose smoothed square is below 128 is removed in any case.
             let lost = rounded((left as i32 * by) as f32 * inverse(self.smooth[index].max(128))).min(257);
             let lost = lost.saturating_sub(2);
             self.own[index] = self.own[index].wrapping_sub(part(self.own[index], (lost << 7) as i16) << 1);
@@ -581,7 +586,7 @@ fn inverse(number: u16) -> f32 {
     (rough * 1.941_287_7) * (1.435_520_2 - number * rough)
 }
 
-/// The nearest whole number, for those below 65,536: the last bits of a float of this size.
+/// The nearest integer, below 65,536: adding `1.5 * 2^23` leaves it in the lowest bits of the float.
 #[inline(always)]
 fn rounded(number: f32) -> u16 {
     (number + 12_582_912.0).to_bits() as u16

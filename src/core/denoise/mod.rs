@@ -9,13 +9,13 @@
 //!
 //! A [`Denoiser`] takes these steps, on a CPU ([`Steps`]) or on a GPU (`cuda/denoise.rs`).
 //!
-//! * Samples are codes of 12 bits, fewer bits shifted up, more shifted down: what a sample changes by is shifted back
-//!   and added to it, so that nothing is lost of those that have more.
-//! * A frame is made of itself and up to four frames before and behind it. The motion to one that is 2 or 4 frames away
-//!   is twice that to the one half as far away, and what it takes beside that; else it is searched for from nothing.
-//! * Its noise is that of the steps between the frames that it is made of.
-//! * Where two frames differ by more than noise, a coefficient of one has no part in the other: what is new, or was
-//!   hidden, keeps the noise that shrinking leaves, and nothing is drawn twice.
+//! * Samples are codes of 12 bits: codes of fewer bits are shifted up, codes of more bits down. The change of a sample
+//!   is shifted back and added to the original code, so that codes of more bits keep their lowest bits.
+//! * A frame is merged with up to four frames before and four frames behind it. The search for the motion to a farther
+//!   frame begins with the motion to the next nearer frame plus the step from there.
+//! * The noise of a frame is measured in the steps between the frames that are merged.
+//! * Where two frames differ by more than noise, coefficients of one do not enter the other: new or uncovered content
+//!   keeps the noise that shrinking leaves, and there is no ghosting.
 
 pub mod dct;
 pub mod light;
@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 /// A denoiser: a CPU with one of its instruction sets, or a GPU. All give the same bytes.
 pub trait Denoiser {
-    /// The planes of a frame, and its luma smoothed, whole and halved again and again.
+    /// The planes of a frame, and a pyramid of its smoothed luma, whole and then halved level by level.
     type Picture: Send + Sync;
     /// The motion between two pictures.
     type Field: Send + Sync;
@@ -45,10 +45,10 @@ pub trait Denoiser {
     /// sample of chroma covers, as powers of two.
     ///
     /// # Errors
-    /// When a GPU fails; so for all that follow.
+    /// When a GPU fails, as in all methods below.
     fn picture(&self, planes: &Arc<Vec<Sheet>>, log2: (u8, u8)) -> Result<Self::Picture, Self::Error>;
 
-    /// How often two pictures of the same size differ by how much: [`pyramid::differences`].
+    /// The histogram of the differences between two pictures of the same size: [`pyramid::differences`].
     ///
     /// # Errors
     /// As above.
@@ -204,7 +204,7 @@ impl Denoiser for Steps {
 #[derive(Debug)]
 pub struct Motion<F> {
     field: Arc<F>,
-    /// Their difference where nothing moves, in 64ths of a level of 8 bits.
+    /// The difference between the two frames where nothing moves, in 64ths of an 8-bit level.
     calm: u32,
 }
 
@@ -238,7 +238,7 @@ impl<F> Motion<F> {
 #[derive(Clone, Debug)]
 pub struct Step<F> {
     motion: Motion<F>,
-    /// How large differences along motion are, of luma and of chroma.
+    /// Histograms of the differences along the motion, one for each plane.
     differences: Vec<Differences>,
 }
 
@@ -275,14 +275,14 @@ impl<F> Step<F> {
     }
 }
 
-/// The least that frames are taken to differ by, in 64ths of a level of 8 bits.
+/// The lower bound of `Motion::calm`, in 64ths of an 8-bit level.
 const MIN_CALM: u32 = 19;
 
-/// The noise measured along the motion of a picture and those around it: a few numbers, with which it can be denoised
-/// again without the steps between the others.
+/// The noise measured along the motion of a picture and the pictures around it: a few numbers, with which the picture
+/// can be denoised again without new measurements.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The least that two of the pictures differ by where nothing moves.
+    /// The smallest difference between two consecutive pictures where nothing moves.
     calm: u32,
     /// The noise of each plane.
     noise: Vec<Noise>,
@@ -307,7 +307,7 @@ impl Measured {
     }
 }
 
-/// A picture among those around it.
+/// A picture to denoise, and the pictures around it.
 pub struct Around<'a, E: Denoiser> {
     /// The pictures of the same scene, oldest first.
     pub pictures: &'a [&'a E::Picture],

@@ -1,30 +1,30 @@
-//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in what is left of motion,
-//! the coefficients of a tile less those of where its block was in the frame before.
+//! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in motion-compensated
+//! differences: the coefficients of a tile less those of its block in the frame before.
 //!
-//! An encoder freezes noise and renews it now and then. What is seen to change is less than what is wrong then, and has
-//! long tails: from a ratio of the 85 % quantile to the median that is 1.15 of that of true noise on, the variance
-//! counts up to twice.
+//! A video encoder freezes noise and renews it now and then. The differences between frames are then smaller than the
+//! noise, with a long tail: where the ratio of the squared 85 % quantile to the squared median exceeds 1.15 times that
+//! of a normal distribution, the variance is multiplied by up to 2.
 
 use super::dct::{Batch, SAMPLES, TILES};
 use super::sheet::Sheet;
 
-/// Kinds of sizes that are counted: one by one to 15, then 16 an octave.
+/// Bins for the sizes of differences: one for each size up to 15, then 16 per octave.
 pub const SIZES: usize = 192;
 
 /// The middles of the classes of brightness, in 10 bits, limited range or not.
 const BRIGHTNESS: [u16; CLASSES] = [48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880];
 
-/// Steps of brightness.
+/// Levels of brightness: 10 bits.
 const LEVELS: usize = 1024;
 
 /// Classes of brightness.
 pub const CLASSES: usize = 12;
 
-/// The fewest tiles by which a class is known.
+/// The noise of a class with fewer tiles is interpolated from other classes.
 const MIN_TILES: u64 = 60;
 
-/// Factors that normalize: `|coefficient| * factor >> 14` is 32 times what it is of the deviation of a difference of
-/// two frames.
+/// Factors that normalize: `|coefficient| * factor >> 14` is 32 times the ratio of the coefficient to the standard
+/// deviation of the noise in a difference of two frames.
 pub type Factors = [u16; SAMPLES * TILES];
 
 /// Histograms of differences by size.
@@ -32,7 +32,7 @@ pub type Factors = [u16; SAMPLES * TILES];
 pub struct Differences {
     /// For each coefficient.
     by_coefficient: Vec<u32>,
-    /// For each class of brightness, of all coefficients that are neither horizontal nor vertical alone.
+    /// For each class of brightness, of the coefficients with a frequency above 0 in both directions.
     by_class: Vec<u32>,
 }
 
@@ -55,8 +55,7 @@ impl Differences {
         }
     }
 
-    /// Takes over counts: of each coefficient, and behind them of each class of brightness, [`SIZES`]
-    /// counts.
+    /// From [`SIZES`] counts of each coefficient, and behind them of each class of brightness.
     pub fn from_counts(counts: &[u32]) -> Self {
         let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
         Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }
@@ -70,43 +69,44 @@ impl Differences {
         add(&mut self.by_class, &more.by_class);
     }
 
-    /// By how much more than it seems the variance is to count, in 256ths: 256 to 512.
+    /// The factor from the measured variance to that of noise which an encoder has frozen in part, in 256ths: 256 to
+    /// 512.
     pub fn frozen(&self) -> u32 {
         let variance = |share: u64| {
             let sizes = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, share));
             sizes.map(|size| size * size).sum::<u64>()
         };
-        // 2.07 and 0.455 are those of a normal law.
+        // The squared 85 % quantile and the squared median of a normal distribution's absolute value are 2.07 and
+        // 0.455.
         let (most, middle) = (variance(850) * 455, variance(500) * 2070);
         let ratio = most * 256 / middle.max(1);
         256 + (ratio.saturating_sub(294) * 5 / 2).min(256) as u32
     }
 }
 
-/// The class of a brightness.
 #[inline(always)]
 fn class_of(brightness: u16) -> usize {
     (0..CLASSES - 1).filter(|index| 2 * brightness >= BRIGHTNESS[*index] + BRIGHTNESS[index + 1]).count()
 }
 
-/// The number under which the difference of each two coefficients is counted.
+/// The bin of the difference of each pair of coefficients.
 #[inline(always)]
 pub fn sizes(one: &Batch, other: &Batch, sizes: &mut [u8; SAMPLES * TILES]) {
     for index in 0..SAMPLES * TILES {
         let difference = one[index].abs_diff(other[index]).min(0x7fff);
-        // From 16 on, four bits behind the first one tell the size within an octave: those of a float.
+        // From 16 on, the bin is the octave and the four bits behind the first one: exponent and first bits of a float.
         let of_float = (f32::from(difference).to_bits() >> 19) as u16;
         sizes[index] = if difference < 16 { difference } else { of_float.wrapping_sub(2080) } as u8;
     }
 }
 
-/// The smallest difference of a size, and by how much the next is larger.
+/// The smallest difference of a bin, and the width of the bin.
 fn size_range(size: usize) -> (u64, u64) {
     let octave = (size / 16).max(1) - 1;
     (((size - 16 * octave) << octave) as u64, 1 << octave)
 }
 
-/// The difference, in 16ths of a step, below which this many of 1000 lie.
+/// The difference, in 16ths, below which `share` of 1000 counted differences lie.
 fn quantile(counts: &[u32], share: u64) -> u64 {
     let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let (wanted, mut below) = (all * share, 0);
@@ -114,7 +114,7 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
         let count = 1000 * u64::from(*count);
         if count > 0 && below + count >= wanted {
             let (least, width) = size_range(size);
-            // Size 0 is that of differences up to half a step.
+            // Bin 0 has the differences up to 1/2.
             return (16 * least + 16 * width * (wanted - below) / count).saturating_sub(8);
         }
         below += count;
@@ -125,10 +125,10 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
 /// The noise of a plane, as factors that normalize coefficients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noise {
-    /// The factor of each coefficient, and the largest.
+    /// The factor of each coefficient, and the upper bound of factors.
     pub(crate) factors: [u16; SAMPLES],
     pub(crate) most: u16,
-    /// By which factors are multiplied, in 16384ths, for each class of brightness.
+    /// The multiplier of the factors for each class of brightness, in 16384ths.
     pub(crate) of_class: [u16; CLASSES],
 }
 
@@ -138,12 +138,12 @@ fn root(of_65536: u64) -> u64 {
 }
 
 impl Noise {
-    /// The noise by these differences, of chroma or not, with `frozen` as by luma.
+    /// The noise of luma or chroma from these differences. `frozen` is [`Differences::frozen`] of luma.
     pub fn new(differences: &Differences, is_chroma: bool, frozen: u32) -> Self {
-        // 524288 / 16ths of a step, and 1.4388 for the root of 2.07.
+        // `32 << 14` over the standard deviation, which is `size / 16 / 1.4388` (the root of 2.07).
         let more = root(u64::from(frozen) << 8);
         let by_size = |size: u64| (12_069_280 * 256 / more / size.max(1)).min(u16::MAX.into()) as u16;
-        // The least deviations are those of a variance of 1.2 and 2 levels.
+        // The lower bound of the noise is a variance of 1.2 (luma) and 2 (chroma) squared levels of 8 bits.
         let most = if is_chroma { 16_384 * 256 / u64::from(frozen) } else { 21_149 * 256 / more } as u16;
         let factors =
             std::array::from_fn(|index| by_size(quantile(&differences.by_coefficient[index * SIZES..][..SIZES], 850)));
@@ -190,7 +190,7 @@ impl Noise {
         }
     }
 
-    /// By which factors are multiplied, for each brightness.
+    /// The multiplier of the factors for each brightness.
     pub fn brightness_factors(&self) -> [u16; LEVELS] {
         std::array::from_fn(|brightness| self.brightness_factor(brightness as u16))
     }
@@ -206,7 +206,8 @@ impl Noise {
     }
 }
 
-/// The brightness of a tile whose middle is here in luma, by the second coarser picture.
+/// The brightness of a tile whose middle is luma sample (`x`, `y`). `quarter` is the pyramid's picture of a quarter of
+/// the width and height.
 #[inline(always)]
 pub fn brightness(quarter: &Sheet, x: usize, y: usize) -> u16 {
     quarter.nearest(x >> 2, y >> 2) as u16

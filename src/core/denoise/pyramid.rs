@@ -54,7 +54,7 @@ pub fn halve(source: &Sheet, target: &mut Sheet) {
     target.repeat_edges();
 }
 
-/// A row smoothed and divided by two to this power; `line` begins `PAD` samples before it.
+/// A smoothed row, divided by `2^shift`; `line` begins `PAD` samples before it.
 #[inline(always)]
 fn across(line: &[u16], target: &mut [i16], shift: u32) {
     let width = target.len();
@@ -70,7 +70,7 @@ fn across(line: &[u16], target: &mut [i16], shift: u32) {
 /// The number of distinct differences, in codes of 10 bits; the last one stands for all larger ones.
 pub const DIFFERENCES: usize = 1024;
 
-/// How often two pictures of the same size differ by how much.
+/// The histogram of the absolute differences between two pictures of the same size.
 pub fn differences(one: &Sheet, other: &Sheet) -> Vec<u32> {
     let mut counts = vec![0u32; DIFFERENCES];
     for y in 0..one.height() {
@@ -81,7 +81,7 @@ pub fn differences(one: &Sheet, other: &Sheet) -> Vec<u32> {
     counts
 }
 
-/// The difference in the middle of these [`differences`], in 64ths of a level of 8 bits.
+/// The median of these [`differences`], in 64ths of an 8-bit level.
 pub fn calm_difference(counts: &[u32]) -> u32 {
     let half = counts.iter().sum::<u32>() / 2;
     let (mut below, mut index) = (0, 0);
@@ -89,7 +89,7 @@ pub fn calm_difference(counts: &[u32]) -> u32 {
         below += counts[index];
         index += 1;
     }
-    // Between two codes of 10 bits; a difference of nothing reaches half a code.
+    // Interpolates between two codes of 10 bits. A difference of 0 stands for up to half a code.
     let share = 16 * (half - below) / counts[index].max(1);
     if index == 0 { share / 2 } else { 16 * index as u32 + share - 8 }
 }

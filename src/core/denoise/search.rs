@@ -1,8 +1,8 @@
 //! Motion between two frames: a vector for each block of 8x8 samples of luma.
 //!
-//! It is searched from the coarsest pictures to the finest. A vector costs the sum of differences in a window of 16x16
-//! around the block, each no more than a bound, every other row; and what it differs from the median of the vectors
-//! around it by.
+//! The search goes from the coarsest pictures to the finest. The cost of a vector is the sum of absolute differences,
+//! each at most a bound, over every other row of a 16x16 window around the block, plus a penalty for the distance from
+//! the median of the vectors around it.
 
 use super::sheet::Sheet;
 
@@ -12,13 +12,13 @@ pub const BLOCK: usize = 8;
 /// How far the search goes at the coarsest pictures, in samples.
 pub const REACH: i16 = 3;
 
-/// How often the search moves on to a better one of four neighbours.
+/// The most moves of the search to a better one of the four neighbouring vectors.
 pub const MAX_MOVES: usize = 3;
 
-/// Rows and columns of a window, which has half as many around the block on each side.
+/// Rows and columns of a window: those of the block, and 4 more on each side.
 const WINDOW: usize = 16;
 
-/// From a sample to where it is in the other frame, in quarters of a sample.
+/// The displacement of a sample from one frame to another, in quarters of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vector {
     /// To the right.
@@ -61,7 +61,7 @@ impl MotionField {
         self.vectors[row * self.columns + column]
     }
 
-    /// Whether the vectors around the block at a point of luma are alike.
+    /// Whether the vectors around the block at a luma sample differ from its vector by at most half a sample.
     pub fn is_steady(&self, x: usize, y: usize) -> bool {
         let (column, row) = ((x / BLOCK) as isize, (y / BLOCK) as isize);
         let vector = self.at(column, row);
@@ -71,7 +71,7 @@ impl MotionField {
         })
     }
 
-    /// The medians of the vectors around a block, of each direction by itself.
+    /// The median of the vectors of a block and its 8 neighbours, by component.
     #[inline(always)]
     fn median(&self, column: usize, row: usize) -> Vector {
         let (mut across, mut down) = ([0; 9], [0; 9]);
@@ -83,7 +83,7 @@ impl MotionField {
     }
 }
 
-/// A step of motion between a frame and the one before it.
+/// The direction of a step between a frame and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// To the frame before.
@@ -93,14 +93,14 @@ pub enum Way {
 }
 
 impl MotionField {
-    /// The vector of the block that a vector leads to from the middle of another one.
+    /// The vector of the block at the end of `vector`, which starts in the middle of a block.
     #[inline(always)]
     fn beyond(&self, column: usize, row: usize, vector: Vector) -> Vector {
         let value_at = |block: usize, by: i16| ((8 * block + 4) as isize + (by >> 2) as isize) >> 3;
         self.at(value_at(column, vector.x), value_at(row, vector.y))
     }
 
-    /// The motion to a frame, by that to the frame between, if there is one, and the step from there.
+    /// The motion to a frame: the sum of the motion to the frame `between`, if there is one, and the step from there.
     pub fn farther(between: Option<&MotionField>, step: &MotionField, way: Way) -> MotionField {
         let mut out =
             MotionField { columns: step.columns, rows: step.rows, vectors: Vec::with_capacity(step.vectors.len()) };
@@ -109,10 +109,10 @@ impl MotionField {
             let by = step.beyond(column, row, near);
             let by = match way {
                 Way::Back => by,
-                // Where the step comes from that leads here, roughly.
+                // Approximately the inverse of the step that ends here.
                 Way::Forth => step.beyond(column, row, near.plus(-by.x, -by.y)).times(-1),
             };
-            // Whole samples.
+            // Rounded to whole samples.
             let whole = |number: i16| (number + 2) >> 2 << 2;
             out.vectors.push(Vector { x: whole(near.x + by.x), y: whole(near.y + by.y) });
         }
@@ -120,7 +120,7 @@ impl MotionField {
     }
 }
 
-/// Rows of a window: the samples from the first one on, and how many there are from a row to the next.
+/// A window: the samples from its first one on, and the stride.
 pub type Window<'a> = (&'a [i16], usize);
 
 /// Compares a window, of the first plane, with four of the second one.
@@ -128,16 +128,17 @@ pub type CompareFour = fn(Window<'_>, Window<'_>, bound: i16) -> [u32; 4];
 
 /// How windows are compared.
 pub trait Compare {
-    /// The sum of differences of every other row of two windows, each difference no more than `bound`, or any number
-    /// from `enough` on.
+    /// The sum of the absolute differences, each at most `bound`, in every other row of two windows. If the sum reaches
+    /// `enough`, any number from `enough` on.
     fn differences(&self, a: Window<'_>, b: Window<'_>, bound: i16, enough: u32) -> u32;
 
-    /// The same, but exact, of the windows to the right, to the left, below and above, by one sample each: `b` has every
-    /// row, from one row and one column before the middle window on. `None` where they are compared one by one.
+    /// The exact sums for the windows of `b` one sample to the right, to the left, below and above. Unlike `a`, `b` has
+    /// every row, and it begins one row and one column before the middle window. `None` where windows are compared one
+    /// by one.
     const AROUND: Option<CompareFour>;
 }
 
-/// Windows compared, and coefficients averaged, in plain Rust.
+/// Compares windows and averages coefficients in plain Rust.
 pub struct Plain;
 
 impl Compare for Plain {
@@ -166,9 +167,9 @@ impl Compare for Plain {
     const AROUND: Option<CompareFour> = None;
 }
 
-/// The motion from `one` to `other`, pictures from the finest to the coarsest. `calm` is what they differ by where
-/// nothing moves, in 64ths of a level of 8 bits; `guess` the motion roughly, if it is known: then the finest pictures
-/// alone are searched.
+/// The motion from `one` to `other`, pyramids of pictures from the finest to the coarsest. `calm` is their difference
+/// where nothing moves, in 64ths of an 8-bit level. With `guess`, the approximate motion, only the finest pictures are
+/// searched.
 #[inline(always)]
 pub fn search(one: &[Sheet], other: &[Sheet], calm: u32, guess: Option<&MotionField>) -> MotionField {
     search_by(&Plain, one, other, calm, guess)
@@ -216,7 +217,7 @@ pub fn calm_at(calm: u32, level: usize) -> u32 {
     ((calm * 7 / 10) >> level).max(22)
 }
 
-/// The field of the next finer pictures.
+/// The field, scaled up for the next finer pictures.
 fn finer(coarse: &MotionField, size: (usize, usize)) -> MotionField {
     let mut fine = MotionField::new(size);
     for row in 0..fine.rows {
@@ -238,14 +239,13 @@ struct Block<'a, C> {
     /// The cost where nothing but noise differs.
     enough: u32,
     parent: &'a MotionField,
-    /// Whether these vectors are of pictures of the same size.
+    /// Whether `parent` is a guess of the caller, not the result of coarser pictures.
     is_guess: bool,
 }
 
 /// The four neighbours of a sample.
 const AROUND: [(i16, i16); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 
-/// A vector and what it costs.
 struct Best {
     vector: Vector,
     cost: u32,
@@ -265,13 +265,13 @@ impl<C: Compare> Block<'_, C> {
         let known = [parent, median, Vector::default(), near(-1, 0), near(1, 0), near(0, -1), near(0, 1)];
         let known = &known[..if self.is_guess { 3 } else { known.len() }];
         let side = 2 * reach + 1;
-        // What those around the best one cost, in the order of `AROUND`.
+        // The costs of the four neighbours of the best vector, in the order of `AROUND`.
         let mut around = [u32::MAX; 4];
         let mut start = best.vector;
-        // Vectors that are known, all within reach, and thrice those around the best one. All are tried at one place of
-        // the program: what is tried there is large.
+        // Turn 0 tries the known vectors, turn 1 all vectors within reach, later turns the neighbours of the best
+        // vector. One loop serves all turns because the code of `cost`, which is inlined, is large.
         for turn in 0..2 + MAX_MOVES {
-            // As far apart as noise alone would be.
+            // Noise alone explains the cost, or no neighbour was better.
             if turn == 1 && !is_finest && best.cost < self.enough || turn > 2 && best.vector == start {
                 break;
             }
@@ -313,14 +313,15 @@ impl<C: Compare> Block<'_, C> {
         best.vector.plus(least(left, best.cost, right), least(above, best.cost, below))
     }
 
-    /// What a vector costs by what it differs from the median.
+    /// The cost of the distance of a vector from the median.
     #[inline(always)]
     fn penalty(&self, median: Vector, vector: Vector) -> u32 {
         let away = u32::from(vector.x.abs_diff(median.x)) + u32::from(vector.y.abs_diff(median.y));
         (self.calm * away.min(24) * 20) >> 5
     }
 
-    /// What a vector costs for the window that begins there, or any number from `enough` on.
+    /// The cost of a vector for the window that begins at column `x` and row `y`; any number from `enough` on if it
+    /// reaches `enough`.
     #[inline(always)]
     fn cost(&self, (x, y): (isize, isize), median: Vector, vector: Vector, enough: u32) -> u32 {
         let penalty = self.penalty(median, vector);
@@ -333,7 +334,8 @@ impl<C: Compare> Block<'_, C> {
         penalty + self.compare.differences(a, b, self.bound, enough - penalty)
     }
 
-    /// The sums of differences around a vector, if they are computed at once: not at the edges.
+    /// The sums of differences for the four neighbours of a vector; `None` at the edges, and where windows are compared
+    /// one by one.
     #[inline(always)]
     fn around(&self, (x, y): (isize, isize), vector: Vector) -> Option<[u32; 4]> {
         let compare = C::AROUND?;
@@ -377,8 +379,8 @@ fn median(mut values: [i16; 9]) -> i16 {
     values[4]
 }
 
-/// Where the parabola through the costs of three neighbours is least, in quarters of a sample from the middle one,
-/// which costs no more than the others.
+/// The minimum of the parabola through the costs of three neighbouring samples, in quarters of a sample from the middle
+/// one, whose cost is the lowest.
 #[inline(always)]
 fn least(before: u32, middle: u32, after: u32) -> i16 {
     let (bend, slope) = (before + after - 2 * middle, 4 * before.abs_diff(after));

@@ -3,8 +3,7 @@
 /// Rows and columns around a plane.
 pub const PAD: usize = 16;
 
-/// A plane. The sample in row `y` and column `x`, both from `-PAD` on, may be read; beyond an edge lies what is at the
-/// edge.
+/// A plane. Rows and columns from `-PAD` on may be read: samples beyond an edge repeat the edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sheet {
     samples: Vec<i16>,
@@ -40,12 +39,12 @@ impl Sheet {
         self.width + 2 * PAD
     }
 
-    /// All samples, those around the plane too, row by row.
+    /// All samples, including the margin, row by row.
     pub fn samples(&self) -> &[i16] {
         &self.samples[..self.stride() * (self.height + 2 * PAD)]
     }
 
-    /// All samples from row `y` on, its own from column `-PAD` on.
+    /// All samples from column `-PAD` of row `y` on.
     #[inline(always)]
     pub fn from_row(&self, y: isize) -> &[i16] {
         &self.samples[(y + PAD as isize) as usize * self.stride()..]
@@ -64,7 +63,7 @@ impl Sheet {
         &mut self.samples[index..]
     }
 
-    /// The samples of row `y`, without what is around.
+    /// The samples of row `y`, without the margin.
     #[inline(always)]
     pub fn row(&self, y: usize) -> &[i16] {
         &self.at(0, y as isize)[..self.width]
@@ -77,7 +76,7 @@ impl Sheet {
         &mut self.at_mut(0, y as isize)[..width]
     }
 
-    /// The sample nearest to a place.
+    /// The sample of the plane that is nearest to column `x` and row `y`.
     #[inline(always)]
     pub fn nearest(&self, x: usize, y: usize) -> i16 {
         self.row(y.min(self.height - 1))[x.min(self.width - 1)]
@@ -98,8 +97,8 @@ impl Sheet {
         }
     }
 
-    /// Where a piece of `size` samples may begin in a dimension of `length`, so that it can be read with two samples
-    /// around it. Farther out, all samples repeat the edge.
+    /// Moves the start `place` of `size` samples in a dimension of `length`, so that these samples and two more on each
+    /// side can be read. Farther out, all samples repeat the edge.
     #[inline(always)]
     pub fn within(place: isize, size: usize, length: usize) -> isize {
         place.clamp(2 - PAD as isize, (length + PAD - 2) as isize - size as isize)

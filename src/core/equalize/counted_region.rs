@@ -3,8 +3,8 @@
 //! A sample is black up to 1/32 of the levels above black. A row or column at the edge of a frame belongs to a bar if
 //! all of its samples are black; what is left is the picture. The region is the smallest rectangle around the pictures
 //! of the last W + F frames (those that the temporal window remembers), or the whole frame while none of them has a
-//! picture. So it holds still over a scene, dark moments included, follows when a film's shape changes, and depends on
-//! the last W + F frames alone.
+//! picture. So the region stays the same over a scene, dark moments included, follows changes of the aspect ratio, and
+//! depends on the last W + F frames alone.
 
 use super::luminance::LuminanceRow;
 use crate::Result;
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 /// Finds the counted part of each frame of a video, in order.
 #[derive(Default)]
 pub struct CountedRegion {
-    /// The pictures of the last frames; `None` of black ones.
+    /// The parts of the last frames without black bars, newest first; `None` for black frames.
     pictures: VecDeque<Option<Rect>>,
     /// Size and levels of those frames. A frame of another size or with other levels clears `pictures`.
     kind: Option<((usize, usize), Levels)>,
@@ -23,7 +23,8 @@ pub struct CountedRegion {
 }
 
 impl CountedRegion {
-    /// The part of the next frame that is counted. To look for bars, the luminance of a frame on a GPU is brought down.
+    /// The part of the next frame that is counted. To look for bars, the luminance of a frame on a GPU is copied to the
+    /// host.
     ///
     /// # Errors
     /// When that GPU fails.
@@ -51,8 +52,8 @@ impl CountedRegion {
         self.pictures.iter().flatten().copied().reduce(around).unwrap_or(frame.whole())
     }
 
-    /// The part of a frame without bars; `None` of a black one. Looks at bars only, so that a frame without any costs
-    /// nothing.
+    /// The part of a frame without bars; `None` for a black frame. Reads little more than the bars, so that a frame
+    /// without bars takes almost no time.
     fn picture(&mut self, frame: &Frame) -> Option<Rect> {
         let levels = frame.levels();
         let black = levels.lo() + (levels.count() / 32) as u16;

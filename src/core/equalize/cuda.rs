@@ -8,16 +8,15 @@ use crate::spec::{Chroma, Remembered};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Frames through an NVIDIA GPU.
+/// The backend that runs on an NVIDIA GPU.
 pub struct Cuda {
     ring: Ring,
-    /// The works under way.
     under_way: VecDeque<Work>,
 }
 
 impl Cuda {
-    /// How many frames are under way by default: one on each stage, and some to spare for threads
-    /// that are late.
+    /// How many frames are in the ring by default: one on each stage (upload, kernels, download), and some to spare for
+    /// threads that are late.
     pub const RING_DEPTH: usize = 8;
 
     /// A backend on GPU `gpu_index`, counted from 0, with up to `ring_depth` frames under way.
@@ -42,7 +41,7 @@ impl Cuda {
         Ok(Cuda { ring: Ring::new(gpu, ring_depth)?, under_way: VecDeque::new() })
     }
 
-    /// Has the driver refuse a launch for the next frame. For tests of what follows an error.
+    /// Makes the driver refuse a launch for the next frame, for tests of error handling.
     #[doc(hidden)]
     pub fn refuse_next(&mut self) {
         self.ring.refuse_next();

@@ -29,7 +29,8 @@ pub(super) struct Denoising {
     before: VecDeque<Arc<Seen>>,
     /// Frames that wait for later ones, oldest first.
     waiting: VecDeque<(Work, Arc<Seen>)>,
-    /// Oldest first.
+    /// Frames on which a thread works, oldest first, with the receiver of the result; `None` if the frame keeps its
+    /// noise.
     begun: VecDeque<(Work, Option<Receiver<Result<Frame>>>)>,
     /// Whether the last frame belonged to a flash.
     was_flash: bool,
@@ -38,7 +39,7 @@ pub(super) struct Denoising {
 /// A frame, and what is computed from it.
 struct Seen {
     frame: Frame,
-    /// It does not continue the frame before it: no motion leads across.
+    /// Whether the frame does not continue the one before it: there is no motion between the two.
     begins: bool,
     pictures: Vec<SeenPicture>,
 }
@@ -53,7 +54,7 @@ struct SeenPicture {
     on_gpu: KnownPicture<Gpu>,
 }
 
-/// Which rows of each plane are a picture: all of them, or those of a field.
+/// The rows of each plane that are denoised as one picture: all of them, or those of a field.
 #[derive(Clone, Copy)]
 struct PictureRows {
     first: usize,
@@ -61,14 +62,14 @@ struct PictureRows {
 }
 
 impl PictureRows {
-    /// The pictures of a frame: its two fields, if it has them, because they are of different times.
+    /// The pictures of a frame: the two fields of an interlaced frame, because they show different times, or all rows.
     fn for_frame(frame: &Frame) -> Vec<PictureRows> {
         let rows = parts(frame.format()).into_iter().map(|part| frame.height().div_ceil(1 << part.log2_height));
         let step = if frame.is_interlaced && rows.min() >= Some(2) { 2 } else { 1 };
         (0..step).map(|first| PictureRows { first, step }).collect()
     }
 
-    /// How many of a plane's rows these are, if it has `rows`.
+    /// The number of the picture's rows in a plane with `rows` rows.
     fn count(self, rows: usize) -> usize {
         (rows - self.first).div_ceil(self.step)
     }
@@ -108,7 +109,7 @@ impl<T> Once<T> {
 struct NoiseJob {
     /// Frames of one scene, oldest first.
     frames: Vec<Arc<Seen>>,
-    /// The index of the one that is denoised.
+    /// The index of the frame that is denoised.
     at: usize,
     share: Strength,
     pool: HostPool,
@@ -122,13 +123,15 @@ struct NoiseJob {
 /// noise.
 const TOO_LARGE: usize = 320 << 20;
 
-/// The most bytes of frames that are denoised at once, each of which takes four times as many: 32 of 1080p with 8 bits.
+/// The most bytes of frames that are denoised at once: 32 frames of 1080p with 8 bits. Denoising a frame takes four
+/// times as much memory as the frame.
 const MAX_BYTES_AT_ONCE: usize = 96 << 20;
 
-/// As many frames are denoised at once in any case, if there are as many threads.
+/// The number of frames that are denoised at once however large they are, if there are as many threads.
 const MIN_AT_ONCE: usize = 8;
 
-/// Whether noise can be removed from a frame: of any depth, if there is a format of 10 bits for those of 8.
+/// Whether noise can be removed from a frame: it is not too large, and if it has 8 bits, its format has a counterpart
+/// of 10 bits.
 pub(super) fn cleans(frame: &Frame, denoise: Denoise) -> bool {
     let together = frame.bytes().saturating_mul(2 * denoise.before() as usize + 1);
     (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && together < TOO_LARGE
@@ -157,7 +160,7 @@ impl Denoising {
         }
     }
 
-    /// Adds the next frame, which has its guide. Its noise is removed on `gpu`, if there is one and it does not fail.
+    /// Adds the next frame, with its guide. Noise is removed on `gpu`, if there is one and it does not fail.
     ///
     /// # Errors
     /// When a frame lies on a GPU that fails.
@@ -254,18 +257,19 @@ impl Denoising {
         Ok(cleaned)
     }
 
-    /// The number of frames whose denoising has begun and that have not been taken.
+    /// The number of frames whose denoising has begun and that [`next`](Self::next) and [`wait`](Self::wait) have not
+    /// returned yet.
     pub fn len(&self) -> usize {
         self.begun.len()
     }
 
-    /// The most frames that are denoised at once: as many as there are threads, if they are small.
+    /// The most frames that are denoised at once: as many as there are threads, if the frames are small.
     fn most(&self) -> usize {
         let bytes = self.begun.front().map_or(0, |(work, _)| work.frame().bytes());
         self.threads.min((MAX_BYTES_AT_ONCE / bytes.max(1)).max(MIN_AT_ONCE))
     }
 
-    /// The oldest frame, if it is done; waits for it if the most frames have begun.
+    /// The oldest frame, if it is done; waits for it if more frames have begun than may be denoised at once.
     ///
     /// # Errors
     /// When a thread has ended.
@@ -348,7 +352,8 @@ impl NoiseJob {
         let lights: Vec<u32> = self.frames.iter().map(|seen| seen.light(index)).collect();
         let alike = lit_alike(&lights, self.at);
         let (frames, place) = (&self.frames[alike.clone()], self.at - alike.start);
-        // The newest first: what no other job has begun. Else all jobs would wait for the first one.
+        // From the newest frame on, because no other job has begun that one. From the oldest on, all jobs would wait
+        // for the first job.
         let picture = |seen: &Arc<Seen>| seen.picture(index, engine, known);
         let pictures = frames.iter().rev().map(picture).collect::<std::result::Result<Vec<_>, _>>()?;
         let step = |place: usize| frames[place].step(&frames[place - 1], index, engine, known);
@@ -440,9 +445,9 @@ fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
 /// Bits of the samples of sheets.
 const DEPTH: u8 = 12;
 
-/// The planes of these rows of a frame without alpha, as codes of 12 bits less 2048. Of RGB these are a luma,
-/// `(r + 2g + b) / 4`, and two differences of colours around 0, `(2g - r - b) / 4` and `(r - b) / 2`, in which noise
-/// and picture are apart as in YUV.
+/// These rows of the planes of a frame, without alpha, as codes of 12 bits less 2048. RGB becomes luma, which is
+/// `(r + 2g + b) / 4`, and two colour differences around 0, `(2g - r - b) / 4` and `(r - b) / 2`, which separate noise
+/// from the picture as well as YUV does.
 fn sheets(frame: &Frame, rows: PictureRows) -> Vec<Sheet> {
     let sample = frame.format().descriptor().sample;
     let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
@@ -478,7 +483,7 @@ fn sheets(frame: &Frame, rows: PictureRows) -> Vec<Sheet> {
         for y in 0..red.height() {
             let (green, blue) = (green.row_mut(y), blue.row_mut(y));
             for ((r, g), b) in red.row_mut(y).iter_mut().zip(green).zip(blue) {
-                // Sums of four codes of 13 bits.
+                // A sum of four codes of 12 bits fits 16 bits.
                 (*r, *g, *b) = ((*r + 2 * *g + *b) >> 2, (2 * *g - *r - *b) >> 2, (*r - *b) >> 1);
             }
         }
@@ -487,7 +492,7 @@ fn sheets(frame: &Frame, rows: PictureRows) -> Vec<Sheet> {
     sheets
 }
 
-/// The change of part `index` of RGB (or of YUV), where the planes of the sheets change by `channel`.
+/// The change of component `index` of RGB (or of YUV) where sheet `i` changes by `channel(i)`.
 fn change(is_rgb: bool, index: usize, channel: impl Fn(usize) -> i32) -> i32 {
     match (is_rgb, index) {
         (false, index) => channel(index),
@@ -497,8 +502,8 @@ fn change(is_rgb: bool, index: usize, channel: impl Fn(usize) -> i32) -> i32 {
     }
 }
 
-/// `frame` with this share of what the sheets of its pictures, the first ones, change by to become the second ones;
-/// with 10 bits if it has 8.
+/// `frame` plus `share` of the difference from the first (noisy) sheets of its pictures to the second (clean) ones;
+/// with 10 bits if the frame has 8.
 fn cleaned(
     frame: &Frame,
     pictures: &[(Arc<Vec<Sheet>>, Vec<Sheet>)],
@@ -532,7 +537,7 @@ fn cleaned(
                 continue;
             }
             let (before, after) = &pictures[y % pictures.len()];
-            // All three planes of RGB change each of its parts.
+            // Each component of RGB depends on all three sheets.
             let planes = if is_rgb { 0..3 } else { index..index + 1 };
             let rows: Vec<_> = planes
                 .clone()
@@ -546,7 +551,7 @@ fn cleaned(
             // White of 8 bits becomes white of 10, as where frames are lifted ([`Lift`](super::depth)).
             let is_full = source.depth == 8 && part.kind == SampleKind::Light && frame.range() == Range::Full;
             let to_white = |code: i32| code + if is_full { code >> 8 } else { 0 };
-            // Of up to 12 bits, the sheet has all.
+            // The sheet has all bits of a code of up to 12 bits.
             if source.depth <= DEPTH && !is_rgb && into.at.step == 1 && target.bytes == 2 {
                 let ([noisy, clean], down, max) = (rows[0], DEPTH - target.depth, i32::from(target.max()));
                 in_byte_order!(target.endian, |_, write| {
@@ -563,7 +568,7 @@ fn cleaned(
                 let moved = moved(x);
                 let code = match source.depth {
                     DEPTH.. => code + (moved << (source.depth - DEPTH)),
-                    // As many bits as the result has: 10 of 8.
+                    // Rounded to the depth of the result, which is 10 bits for a source of 8.
                     depth => {
                         let of_12 = (code << (DEPTH - depth)) + moved;
                         to_white((of_12 + (1 << (DEPTH - target.depth - 1))) >> (DEPTH - target.depth))

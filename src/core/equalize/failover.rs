@@ -1,7 +1,7 @@
-//! A backend that another one takes over from: the CPU begins while a GPU opens, and goes on should the GPU fail. Both
-//! are the same step. Every work is kept until its result has come out, with what was counted of the frames before; the
-//! next backend gets that, and repeats what was under way. All backends give the same bytes, so the change is not
-//! visible.
+//! A backend from which another one takes over: the CPU begins while a GPU opens, and the CPU goes on if the GPU fails.
+//! Both changes work alike. Each [`Work`] is kept until its result has come out, and so are the counts of the last
+//! frames before; the next backend gets the counts, and repeats the works. All backends give the same bytes, so the
+//! change is not visible.
 //!
 //! ```text
 //! frames    0 1 2 ... s-m ......... s-1 | s ............ n
@@ -9,7 +9,7 @@
 //! second              remembered        | done again, and all that follow
 //! ```
 //!
-//! m = W + F: no frame further back has a part in what becomes of frame s.
+//! m = W + F, the frames of the temporal window and of the longest flash: no earlier frame has an effect on frame s.
 
 use super::{Equalized, Executor, Report, Role, Work};
 use crate::cuda::Gpu;
@@ -19,7 +19,7 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Called once, with a sentence: another backend has taken over from one that failed, and why.
+/// Called once with a sentence that says which backend failed, why, and which one takes over.
 pub type Reporter = Box<dyn Fn(&str) + Send>;
 
 /// Makes the backend that goes on after a failure.
@@ -27,7 +27,8 @@ pub type Build = Box<dyn FnOnce() -> Box<dyn Executor> + Send>;
 
 /// A backend that is being opened.
 pub trait OpeningBackend: Send {
-    /// So much work has come while it is not there, in bytes of frames. It may be opened only then.
+    /// Reports how much work has come so far while the backend is not open, in bytes of frames. The backend may wait
+    /// with opening until there is enough work.
     fn has_come(&self, _work: usize) {}
 
     /// Whether it is open or has failed: [`take`](OpeningBackend::take) returns at once.
@@ -48,7 +49,7 @@ pub enum OnUnavailable {
     Report(Box<dyn FnOnce(Error) + Send>),
 }
 
-/// How many times the work of other frames one is whose noise is removed.
+/// The work for a frame whose noise is removed, as a multiple of that for other frames.
 const WITH_DENOISING: usize = 16;
 
 /// A backend that others may take over from.
@@ -56,7 +57,8 @@ pub struct Failover {
     active: Box<dyn Executor>,
     /// The backend that takes over as soon as it is open.
     opening: Option<(Box<dyn OpeningBackend>, OnUnavailable)>,
-    /// Bytes of frames that have come while it is not there.
+    /// Bytes of frames that have come before the backend was open; frames that are denoised count [`WITH_DENOISING`]
+    /// times.
     work: usize,
     /// Builds the backend that takes over after a failure. Not used while the first backend waits for another to open.
     reserve: Option<Build>,
@@ -72,7 +74,7 @@ pub struct Failover {
     /// The number of frames from the first backend; and its name, once another one has taken over.
     equalized: u64,
     began: Option<String>,
-    /// Whether the backend that was being opened came when all was done.
+    /// Whether the backend was opened only after all frames were equalized.
     too_late: bool,
     pool: Option<Arc<LatePool>>,
 }
@@ -97,8 +99,8 @@ impl Failover {
         }
     }
 
-    /// `first` until `opening` is open; `reserve` and `report` are for the failure of that one. Input goes into memory
-    /// of the host until there is a better kind.
+    /// `first` until `opening` is open; `reserve` and `report` are for a failure of the opened backend. Input goes into
+    /// host memory until the opened backend has memory that it reads faster.
     pub fn opening(
         first: Box<dyn Executor>,
         opening: Box<dyn OpeningBackend>,
@@ -138,7 +140,7 @@ impl Failover {
         }
     }
 
-    /// Hands over to the backend that is open now, before a frame whose chroma is treated like this.
+    /// Hands over to the backend that is open now, before a frame with this treatment of chroma.
     fn hand_over(&mut self, chroma: Chroma) -> Result<()> {
         let Some((opening, on_unavailable)) = self.opening.take() else { return Ok(()) };
         let mut next = match (opening.take(), on_unavailable) {
@@ -158,7 +160,7 @@ impl Failover {
                 self.began = Some(self.active.name());
                 self.switch_to(next, done);
             }
-            // The first backend still has what is under way, and goes on.
+            // The first backend still has all works, and goes on.
             Err(error) => {
                 (self.report)(&format!("{} failed, going on with {}: {error:#}", next.name(), self.active.name()));
                 self.reserve = None;
@@ -169,7 +171,7 @@ impl Failover {
 
     /// Continues with the reserve after `error`; returns the error if there is none.
     fn recover(&mut self, error: Error) -> Result<()> {
-        // The first backend is a CPU already.
+        // The first backend is the CPU, and there is nothing to fall back to.
         if self.opening.is_some() {
             return Err(error);
         }
@@ -211,8 +213,8 @@ impl Failover {
             let guide = work.guide().clone();
             self.remembered.push_back(Remembered { counts, settings, guide, scene: applied.scene });
         }
-        // Settings with another window begin a new one, so these settings determine what is needed. A window of one
-        // frame needs no frame before it, but its scene does.
+        // Settings with another window begin a new one, so these settings determine how many frames are needed. A
+        // window of one frame needs no earlier frame, but the number of its scene does.
         let smoothing = settings.smoothing;
         let depends_on_others = smoothing.frames() > 1 || work.report() == Report::Everything;
         let needed = if depends_on_others { smoothing.memory() as usize } else { 0 };
@@ -242,7 +244,7 @@ impl Executor for Failover {
         }
         if self.opening.as_ref().is_some_and(|(opening, _)| opening.is_ready()) {
             self.hand_over(work.settings().chroma)?;
-            // It may have less room than the first one had.
+            // The new backend may hold fewer frames than the first one.
             while self.active.in_flight() >= self.active.capacity() {
                 self.collect_from_active()?;
             }

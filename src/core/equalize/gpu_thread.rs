@@ -1,4 +1,4 @@
-//! A thread that opens a GPU: the driver takes as long for that as many frames do.
+//! A thread that opens a GPU, because the driver takes as long to start as the equalization of many frames.
 
 use crate::cuda::{Error, Gpu, find_driver};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -7,17 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-/// Set when a thread was detached.
+/// Set when a thread was detached that might still open a GPU.
 static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
 
-/// A thread that opens a GPU.
 pub(super) struct GpuThread {
     /// `None` once it has been joined.
     handle: Option<JoinHandle<Result<Arc<Gpu>, Error>>>,
     /// Receives one message if a driver is found, and is disconnected otherwise. `None` once it has been read.
     driver: Option<Receiver<()>>,
     has_driver: bool,
-    /// Ends the wait before the GPU is opened.
+    /// A message makes the thread open the GPU.
     wanted: Sender<()>,
 }
 
@@ -40,9 +39,9 @@ impl GpuThread {
         Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false, wanted })
     }
 
-    /// Has the GPU opened from now on.
+    /// Lets the thread open the GPU.
     pub fn begin(&self) {
-        // A message that is there already says the same.
+        // A full channel holds the same message already.
         let _ = self.wanted.try_send(());
     }
 

@@ -13,7 +13,7 @@ pub struct Gray {
 }
 
 impl Gray {
-    /// `frame` without colour; its luma is shared where it lies by itself, on a GPU too.
+    /// `frame` without colour. A luma plane without other samples is shared, not copied, on a GPU too.
     ///
     /// # Errors
     /// When there is no gray format of its depth, or the GPU that it is on fails.
@@ -48,7 +48,7 @@ impl Gray {
     }
 }
 
-/// The gray format of this depth in bits, with the byte order that most programs take.
+/// The gray format of this depth in bits, with little-endian samples, which most programs take.
 pub(super) fn gray_of(depth: u8) -> Option<PixelFormat> {
     PixelFormat::ALL.iter().copied().find(|format| {
         let descriptor = format.descriptor();

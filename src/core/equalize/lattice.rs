@@ -7,8 +7,8 @@ use crate::spec::{Lattice, Measure, Rect};
 use std::array;
 use std::rc::Rc;
 
-/// Measures the part `counted` of a frame, which lies in it, without what a mask of its size leaves out. Of a frame on
-/// a GPU, only the rows with points come down.
+/// Measures the part `counted` of a frame, which has to lie in the frame, without the pixels that a mask of the frame's
+/// size leaves out. Of a frame on a GPU, only the rows with points of the lattice are copied to the host.
 ///
 /// # Errors
 /// When the GPU that the frame is on fails.
@@ -66,7 +66,7 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
     let mut left_out: Vec<bool> = mask.map(is_left_out).unwrap_or_default();
     match left_out.iter().position(|is_left_out| !is_left_out) {
         None => left_out.clear(),
-        // What is left out has no part in differences between neighbours either.
+        // A point that is left out repeats a counted one, so that it adds no difference between neighbours.
         Some(mut counted) => {
             for index in 0..left_out.len() {
                 if !left_out[index] {

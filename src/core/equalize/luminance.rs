@@ -2,7 +2,7 @@
 
 use crate::frame::{Component, Frame, Luminance, in_byte_order};
 
-/// Reads the luminance codes of row `y` into `codes`, which has one place a pixel.
+/// Reads the luminance codes of row `y` into `codes`, which has one entry for each pixel.
 ///
 /// # Panics
 /// When `codes` is longer than a row, or there is no such row.

@@ -91,7 +91,7 @@ impl Mask {
         self.size
     }
 
-    /// Checks that it is for `frame`, which is this number.
+    /// Checks that the mask is for `frame`, which has this number.
     ///
     /// # Errors
     /// When the frame has another size.
@@ -130,7 +130,7 @@ impl Mask {
         Some(Rect { x: region.x + left, y: top, width: right + 1 - left, height: bottom + 1 - top })
     }
 
-    /// The settings for histograms that are counted with it.
+    /// The settings for histograms counted with this mask: a plateau in samples is multiplied by the largest weight.
     pub fn settings(&self, settings: &Settings) -> Settings {
         let plateau = match settings.plateau {
             Plateau::Count(count) => Plateau::Count(count.max(1).saturating_mul(self.most.into())),
@@ -139,8 +139,8 @@ impl Mask {
         Settings { plateau, ..*settings }
     }
 
-    /// The counts of the frame of `work`, in which each sample counts by its weight; in tiles, by whether it counts. A
-    /// frame on a GPU stays there.
+    /// The counts of the frame of `work`, in which each sample counts by its weight; in tiles, each sample with a
+    /// weight above 0 counts once. A frame on a GPU stays there.
     ///
     /// # Errors
     /// When the GPU that the frame is on fails.
@@ -190,7 +190,7 @@ impl Mask {
         if let (Luminance::Stored(Component { plane, offset: 0, step: 1 }), 1) =
             (descriptor.luminance, descriptor.sample.bytes)
         {
-            // Four tables in turns: a code that repeats does not wait for its own last sum.
+            // Four tables take turns, so that a code that repeats does not wait for the last store to its own sum.
             let mut sums = [[0u32; 256]; 4];
             for y in top..top + height {
                 let row = &frame.planes()[plane].row(y)[x..x + width];
@@ -231,7 +231,7 @@ fn has_zeros(row: &[u8], bytes: usize, alpha: Component) -> bool {
     match (bytes, alpha.step) {
         (1, 1) => row.contains(&0),
         (1, 4) => {
-            // A shape that becomes vector code.
+            // The compiler vectorizes a loop of this form.
             let seen = u32::from_ne_bytes(std::array::from_fn(|index| if index == alpha.offset { 255 } else { 0 }));
             row.as_chunks::<4>().0.iter().fold(false, |any, pixel| any | (u32::from_ne_bytes(*pixel) & seen == 0))
         }

@@ -12,11 +12,12 @@ use std::thread::Builder;
 /// Frames that are being measured and decided on.
 #[derive(Default)]
 pub(super) struct Measuring {
-    /// `None` where that is done as they come.
+    /// `None` where the thread of the caller measures and decides.
     threads: Option<Threads>,
-    /// The decisions where there are no threads.
+    /// Decides where there are no threads.
     guides: Guides,
-    /// Oldest first, with the guides that are decided once a frame has come: of frames before it, or its own.
+    /// Frames, oldest first, with the guides that can be decided once the frame is measured: those of earlier frames,
+    /// or its own.
     begun: VecDeque<(Work, Receiver<Result<Vec<Guide>>>)>,
 }
 
@@ -52,7 +53,7 @@ impl Measuring {
         Measuring { threads: decides.then_some(Threads { jobs, cases, most: 2 * started }), ..Measuring::default() }
     }
 
-    /// Begins to measure the frame of `work`, and to decide what is known then.
+    /// Begins to measure the frame of `work`, and to decide the guides that need no later frame.
     pub fn begin(&mut self, work: Work) {
         let (done, measured) = bounded(1);
         let job = MeasureJob { work: work.clone(), done };
@@ -67,7 +68,7 @@ impl Measuring {
         self.begun.push_back((work, decided));
     }
 
-    /// Decides on a frame, or the end.
+    /// Decides on a frame, or with `None` on the end of the video.
     fn decide(&mut self, frame: Option<(Receiver<Result<Measure>>, Settings)>) -> Receiver<Result<Vec<Guide>>> {
         let (decided, guides) = bounded(1);
         let case = Case { frame, decided };
@@ -78,13 +79,13 @@ impl Measuring {
         guides
     }
 
-    /// The number of frames that have not been taken.
+    /// The number of frames that [`next`](Self::next) and [`wait`](Self::wait) have not returned yet.
     pub fn len(&self) -> usize {
         self.begun.len()
     }
 
-    /// The oldest frame with the guides that are decided once it has come, if they are; waits for them if that many
-    /// frames are begun as may be.
+    /// The oldest frame with the guides that can be decided once it is measured, if they are; waits for the guides if
+    /// more frames have begun than may be measured at once.
     ///
     /// # Errors
     /// When the frame could not be measured.
@@ -96,7 +97,7 @@ impl Measuring {
         Ok(None)
     }
 
-    /// The oldest frame with the guides that are decided once it has come, when they are; `None` if there is none.
+    /// Waits for the oldest frame with the guides that can be decided once it is measured; `None` if there is no frame.
     ///
     /// # Errors
     /// When the frame could not be measured.
@@ -105,7 +106,8 @@ impl Measuring {
         Ok(Some((work, received(&decided)?)))
     }
 
-    /// Ends the video, all frames of which have been taken: the guides of those that have none yet.
+    /// Ends the video, after [`wait`](Self::wait) has returned all frames. Returns the guides of frames that have none
+    /// yet.
     ///
     /// # Errors
     /// When the thread that decides has ended.

@@ -71,9 +71,9 @@ pub trait Executor: Send {
     fn remember(&mut self, seen: &Remembered) -> Result<()>;
 
     /// The oldest frame under way, equalized, waiting until it is done; `None` when there is none. Frames that wait for
-    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may let them go
-    /// at once, or when as many frames have come; so a backend that takes over from one that failed can have fewer
-    /// under way.
+    /// later ones (`--look-ahead`) are not under way. When the size or the settings change, a backend may end their
+    /// wait at once, or only after as many more frames; so a backend that takes over from one that failed can have
+    /// fewer frames under way.
     ///
     /// # Errors
     /// As for [`submit`](Executor::submit).
@@ -87,8 +87,8 @@ pub trait Executor: Send {
         Ok(())
     }
 
-    /// How many frames are under way: can be collected without another one being submitted. With a look-ahead the
-    /// newest ones wait, and are not.
+    /// How many frames are under way: they can be collected without another one being submitted. With a look-ahead, the
+    /// newest frames wait for later ones, and are not under way.
     fn in_flight(&self) -> usize;
 
     /// How many frames may be under way.
@@ -102,7 +102,7 @@ pub trait Executor: Send {
         None
     }
 
-    /// The GPU that it works on, if it does: noise is removed there too.
+    /// The GPU that the backend works on, if any: noise is removed there too.
     fn gpu(&self) -> Option<Arc<Gpu>> {
         None
     }

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 named! {
-    /// Where equalization runs. [`BackendStartup`] opens it; what may need a GPU's driver asks
-    /// [`may_use_gpu`](Backend::may_use_gpu).
+    /// Where equalization runs. [`BackendStartup`] opens it; [`may_use_gpu`](Backend::may_use_gpu) says whether a GPU's
+    /// driver may be needed.
     #[derive(Default)]
     #[non_exhaustive]
     pub enum Backend {
@@ -73,8 +73,8 @@ impl Default for BackendChoice {
     }
 }
 
-/// Bytes of frames that are worth opening a GPU for: to equalize them takes the CPU about as long as the driver of a GPU
-/// takes to start and to end (`benches/results/h100-start.md`).
+/// Bytes of frames that are worth opening a GPU for: to equalize them takes the CPU about as long as the driver of a
+/// GPU takes to start and to end (`benches/results/h100-start.md`).
 const WORTH_OPENING: usize = 512 << 20;
 
 /// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
@@ -84,11 +84,8 @@ pub struct BackendStartup {
     gpu: GpuState,
 }
 
-/// State of opening the GPU.
 enum GpuState {
-    /// Not opened.
     Closed,
-    /// Being opened.
     Opening(GpuThread),
     /// Open, or the error.
     Done(Result<Arc<Gpu>, cuda::Error>),
@@ -99,7 +96,7 @@ impl BackendStartup {
     pub fn begin(choice: BackendChoice) -> Self {
         let is_used = choice.backend.may_use_gpu();
         let thread = is_used.then(|| GpuThread::start(choice.gpu)).flatten();
-        // Otherwise the GPU is opened once there is enough work for it, or where the CPU may not begin.
+        // The GPU opens now if it is required, or if the CPU may not begin; otherwise once there is enough work for it.
         if let Some(thread) = thread.as_ref().filter(|_| choice.backend.needs_gpu() || !choice.hand_over) {
             thread.begin();
         }
@@ -205,7 +202,7 @@ pub struct SharedBackend {
     choice: BackendChoice,
     /// `None` where the CPU equalizes.
     gpu: Option<Arc<Gpu>>,
-    /// The memory of results on the CPU, of one source after the other.
+    /// The memory for results of the CPU, which one source after the other reuses.
     pool: HostPool,
 }
 
@@ -237,7 +234,7 @@ impl SharedBackend {
     }
 }
 
-/// Frames on the GPU for each of several sources: as many as its three stages work on.
+/// Frames on the GPU for each of several sources: one for each of its three stages (upload, kernels, download).
 const DEPTH_OF_SEVERAL: usize = 3;
 
 /// Most threads of the CPU backend: eight equalize faster than decoders decode, more only hold frames in memory.

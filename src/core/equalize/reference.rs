@@ -1,5 +1,5 @@
-//! The specification applied to frames, one sample at a time, by the simplest loops that can be read aloud. Slow; every
-//! backend is tested against it, and `--verify` recomputes a whole run with it.
+//! The specification applied to frames, one sample at a time, by the simplest loops. It is slow; every backend is
+//! tested against it, and `--verify` recomputes a whole run with it.
 
 use super::{Applied, Equalized, Executor, Role, Work};
 use crate::Result;
@@ -11,7 +11,7 @@ use crate::spec::{Chroma, Counts, Decision, Histogram, Mapping, Rect, Remembered
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The backend that is the definition.
+/// The backend that defines the result of every other backend.
 #[derive(Default)]
 pub struct Reference {
     temporal: Temporal<(Work, Arc<Counts>)>,
@@ -43,7 +43,7 @@ impl Reference {
                 self.done.push_back(Equalized { frame: work.into_frame(), applied });
             }
             Role::Equalize => {
-                // With a shorter look-ahead than before, frames wait no longer.
+                // If the look-ahead is shorter than before, frames beyond it stop waiting.
                 self.finish_until(settings.backend_look_ahead() as usize);
                 let counts = counts(&work);
                 let guide = work.guide().clone();
@@ -63,7 +63,7 @@ impl Reference {
     }
 }
 
-/// Counts the frame of `work`, unless it is counted.
+/// Counts the frame of `work`, unless the work has its counts already.
 fn counts(work: &Work) -> Arc<Counts> {
     let (frame, settings) = (work.frame(), work.settings());
     if let Some(counts) = work.counts() {
@@ -81,7 +81,7 @@ fn counts(work: &Work) -> Arc<Counts> {
     })
 }
 
-/// The frame of `work`, with what was decided applied to it.
+/// The frame of `work`, with `decision` applied to it.
 fn equalize((work, counts): (Work, Arc<Counts>), decision: Decision, pool: &HostPool) -> Equalized {
     let Equalized { frame, applied } = apply(work.frame(), work.settings(), &decision.mapping, pool);
     let mapping = (!work.settings().method.counts()).then_some(decision.mapping);
@@ -111,7 +111,7 @@ fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool)
 }
 
 impl From<Chroma> for PixelColour<'_> {
-    /// Where it follows, its gain is 1.
+    /// With [`Chroma::Follow`], the gain is 1.
     fn from(chroma: Chroma) -> Self {
         PixelColour::new(chroma, UNIT_GAIN)
     }
@@ -129,7 +129,7 @@ pub fn without_veil(frame: &Frame, veil: &Veil, chroma: Chroma, pool: &HostPool)
     map(frame, colour, pool, |x, y, code| curves.value(x, y, code))
 }
 
-/// `frame` with red, green and blue stretched each by itself; gray as green is.
+/// `frame` with red, green and blue stretched each by itself; gray is stretched as green is.
 pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
     let descriptor = frame.format().descriptor();
     let (levels, max) = (frame.levels(), descriptor.sample.max());
@@ -160,7 +160,7 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
             let offset =
                 |component: Component, x: usize, y: usize| i32::from(read(frame, component, x, y)) - colours.centre;
             let columns = frame.width().div_ceil(1 << log2_width);
-            // Of the luma that each pair of chroma samples covers: the sum of its levels, and how many they are.
+            // For each pair of chroma samples, the sum and the number of the luma levels that it covers.
             let mut covered: Vec<(i32, i32)> = vec![(0, 0); columns * frame.height().div_ceil(1 << log2_height)];
             for (y, x) in (0..frame.height()).flat_map(|y| (0..frame.width()).map(move |x| (y, x))) {
                 let (chroma_x, chroma_y) = (x >> log2_width, frame.chroma_row(y));
@@ -184,14 +184,14 @@ pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
 
 /// The treatment of the colour of a pixel.
 pub enum PixelColour<'a> {
-    /// It stays.
+    /// Colour stays as it is.
     Keep,
-    /// It has this gain at pixel (x, y), in 4096ths.
+    /// Colour has this gain at pixel (x, y), in 4096ths.
     Gain(Box<dyn Fn(usize, usize) -> u32 + 'a>),
 }
 
 impl PixelColour<'_> {
-    /// The treatment by `chroma`, with this gain if it follows.
+    /// The treatment by `chroma`, with this gain for [`Chroma::Follow`].
     pub fn new(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Keep => PixelColour::Keep,
@@ -255,8 +255,8 @@ pub fn tile_histograms(frame: &Frame, tiles: Tiles, bins: TileBins) -> TileHisto
     histograms
 }
 
-/// `frame` with the luminance that `value` gives for each pixel (x, y) and its code; planes that hold nothing of what
-/// changes are shared with `frame`.
+/// `frame` with the luminance that `value` gives for each pixel (x, y) and its code; planes that do not change are
+/// shared with `frame`.
 pub fn map<'a>(
     frame: &Frame,
     colour: impl Into<PixelColour<'a>>,
@@ -298,8 +298,8 @@ pub fn map<'a>(
     frame.replacing(rewritten, planes)
 }
 
-/// Gives the chroma samples of `frame`, if it has any, the gain at the first pixel that they cover, into `planes`. In
-/// fields, too, that is the pixel of a progressive frame.
+/// Writes the chroma samples of `frame`, if it has any, into `planes`, each with the gain at the first pixel that it
+/// covers. Interlaced frames take the same pixel as progressive ones.
 fn gain_chroma(frame: &Frame, planes: &mut [PlaneMut], gain: impl Fn(usize, usize) -> u32) {
     let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
     let colours = frame.colours();
@@ -314,7 +314,6 @@ fn gain_chroma(frame: &Frame, planes: &mut [PlaneMut], gain: impl Fn(usize, usiz
     }
 }
 
-/// The luminance of pixel (x, y).
 fn luminance(frame: &Frame, x: usize, y: usize) -> u16 {
     match frame.format().descriptor().luminance {
         Luminance::Stored(luma) => read(frame, luma, x, y),

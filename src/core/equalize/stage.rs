@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Gives frames mappings in place of their own.
+/// Gives frames mappings in place of those that would be computed for them.
 pub trait MappingSource: Send {
     /// The mapping of frame `number`, counted from 0; [`Work::applying`] has to accept it.
     ///
@@ -48,7 +48,7 @@ pub struct Observation<'a> {
     pub before: &'a Work,
     /// The result.
     pub after: &'a Equalized,
-    /// If it had fewer bits before its noise was removed: the frame with its noise, and what comes out with as many
+    /// If denoising gave the frame more bits: the frame with its noise, and the result with the original number of
     /// bits.
     pub original: Option<(&'a Frame, &'a Frame)>,
     /// How long the backend has worked on this thread so far, in all.
@@ -118,18 +118,18 @@ pub struct EqualizeStage {
     collected: u64,
     equalizing: Duration,
     found: MeanFound,
-    /// The gains of levels that are stretched to the whole range, summed up, and how many frames have them.
+    /// The sum of the gains of frames whose levels are stretched to the whole range, and the number of these frames.
     stretched: (f64, u32),
-    /// Whether every sample so far is as it was; looked at with methods that find nothing.
+    /// Whether every sample so far came out unchanged; false with methods that measure deficiencies.
     is_unchanged: bool,
-    /// Whether every frame so far lacked nothing, with methods that look for it.
+    /// Whether no frame so far had a deficiency; false with methods that do not measure any.
     lacks_nothing: bool,
-    /// Whether every frame so far is as it would be without what its look takes for granted.
+    /// Whether the assumptions of the look made no difference to any frame so far.
     is_as_measured: bool,
 }
 
 impl EqualizeStage {
-    /// Frames through `backend` with these settings.
+    /// A stage that equalizes frames with `backend` and these settings.
     pub fn new(backend: Box<dyn Executor>, settings: Settings) -> Self {
         EqualizeStage {
             backend,
@@ -177,11 +177,10 @@ impl EqualizeStage {
         pub fn staying_on_device(stays: bool) => stays_on_device = stays;
 
         /// Measures frames on this many threads besides that of the stage, and decides on them on one more. These
-        /// threads take frames from the source and give them back some frames later, so a source that delivers when a
-        /// viewer waits does without them.
+        /// threads delay each result by some frames, so do not use them where a viewer waits for each frame.
         pub fn measuring_on(threads: usize) => measuring = Measuring::on_threads(threads);
 
-        /// Removes noise on this many threads besides that of the stage; of live video, too.
+        /// Removes noise on this many threads besides that of the stage, from live video too.
         pub fn denoising_on(threads: usize) => denoising = Denoising::on_threads(threads);
     }
 
@@ -204,7 +203,7 @@ impl EqualizeStage {
         self.settings = settings;
     }
 
-    /// Takes in a frame from before those that are wanted. To be called before the first [`submit`](Self::submit).
+    /// Takes in a frame that lies before the wanted ones. To be called before the first [`submit`](Self::submit).
     ///
     /// # Errors
     /// When the backend or an observer fails, or the mask has another size.
@@ -249,7 +248,7 @@ impl EqualizeStage {
         self.pass_to_backend()
     }
 
-    /// Adds a work, and makes ready the works that are decided with it.
+    /// Adds a work, and passes on the works that can be decided with it.
     fn decide(&mut self, work: Work) -> Result<()> {
         if !work.settings().needs_measures() {
             self.end_guides()?;
@@ -260,7 +259,7 @@ impl EqualizeStage {
         self.take_measured(Measuring::next)
     }
 
-    /// Makes ready the works that are decided with the measured frames that `next` returns.
+    /// Passes on the works that can be decided with the measured frames that `next` returns.
     fn take_measured(&mut self, next: impl Fn(&mut Measuring) -> Result<Option<(Work, Vec<Guide>)>>) -> Result<()> {
         while let Some((work, guides)) = next(&mut self.measuring)? {
             self.undecided.push_back(work);
@@ -287,7 +286,7 @@ impl EqualizeStage {
         Ok(())
     }
 
-    /// Passes on the works that wait for their guides.
+    /// Waits for the guides of all works so far, and passes the works on.
     fn end_guides(&mut self) -> Result<()> {
         self.take_measured(Measuring::wait)?;
         if self.undecided.is_empty() {
@@ -297,7 +296,6 @@ impl EqualizeStage {
         self.guided(guides)
     }
 
-    /// The work for `frame`.
     fn work(&mut self, frame: Frame) -> Result<Work> {
         let mask = weights(&frame, self.mask.as_ref(), self.submitted)?;
         let frame = match &mut self.gray {
@@ -322,7 +320,7 @@ impl EqualizeStage {
         Ok(if everything { work.reporting_everything() } else { work })
     }
 
-    /// Submits ready works, as far as the backend has room. Frames that warm up make room for themselves.
+    /// Submits ready works, as far as the backend has room. Results of frames that warm up are dropped to make room.
     fn pass_to_backend(&mut self) -> Result<()> {
         while !self.ready.is_empty() {
             if self.backend.in_flight() >= self.backend.capacity() {
@@ -399,7 +397,7 @@ impl EqualizeStage {
         }
         if !matches!(before.role(), Role::WarmUp) {
             self.collected += 1;
-            // The first difference ends it.
+            // Frames are compared up to their first difference only.
             let is_all = before.settings().denoise == Denoise::Off && self.gray.is_none();
             self.is_unchanged &= is_all && before.guide().found.is_none() && is_same(before.frame(), &frame);
             self.lacks_nothing &= self.gray.is_none() && before.guide().found.is_some_and(|found| found.is_nothing());
@@ -454,10 +452,11 @@ impl EqualizeStage {
         (frames > 0).then(|| sum / f64::from(frames))
     }
 
-    /// Whether nothing was done, because a strength of 0 asks for that: of equalization, it leaves the stretch.
+    /// Whether frames are unchanged because the strength is 0. With equalization, a strength of 0 can still leave a
+    /// stretch.
     pub fn was_told_nothing(&self) -> bool {
         let Settings { strength, method, stretch, .. } = self.settings;
-        // With natural, noise is removed of what is corrected alone.
+        // With natural, noise is removed only from frames that are corrected.
         let stays = match method {
             Method::Natural { .. } => self.found().is_none(),
             _ => matches!(stretch, Stretch::Full { .. }) && self.is_unchanged,
@@ -470,13 +469,13 @@ impl EqualizeStage {
         self.settings.strength
     }
 
-    /// Whether frames were equalized to what they were, to the sample. Not known of frames on a GPU, and with
+    /// Whether all samples of all frames came out unchanged. Not known of frames on a GPU, and with
     /// [`Method::Natural`](crate::spec::Method::Natural), for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
     }
 
-    /// Whether no frame lacked anything, with [`Method::Natural`](crate::spec::Method::Natural).
+    /// Whether no frame had a deficiency, with [`Method::Natural`](crate::spec::Method::Natural).
     pub fn found_nothing(&self) -> bool {
         self.collected > 0 && self.lacks_nothing
     }

@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Decided {
     mapping: Mapping,
     clean: Option<Cleaning>,
-    /// How many frames before and behind it it is made clean with.
+    /// How many frames before and behind the frame are used to denoise it.
     around: (usize, usize),
     noise: MeasuredNoise,
 }
 
 impl Decided {
-    /// The number of frames before and behind it that it takes to do it.
+    /// The numbers of frames before and behind the frame that are needed to denoise it.
     pub fn around(&self) -> (usize, usize) {
         self.around
     }
@@ -39,7 +39,7 @@ impl Decided {
         self.clean.is_some()
     }
 
-    /// The same mapping, of the frame with its noise.
+    /// The same mapping, without denoising.
     #[must_use]
     pub fn keeping_noise(&self) -> Self {
         Decided { mapping: self.mapping.clone(), clean: None, around: (0, 0), noise: MeasuredNoise::default() }
@@ -70,9 +70,9 @@ enum Pass {
 }
 
 impl FrameStudy {
-    /// The state before the first frame of a video with these settings, without its colour if `gray`, that comes out
-    /// with this depth. With `is_whole`, each of its scenes has one mapping; else frames are measured on this many
-    /// threads, or that of the caller, with 0.
+    /// The state before the first frame of a video with these settings, whose result is without colour if `gray`, and
+    /// has the depth `output`. With `is_whole`, each scene has one mapping; otherwise frames are measured on this many
+    /// threads, or with 0 on that of the caller.
     pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool, threads: usize) -> Self {
         let pass = if is_whole {
             Pass::Scenes(Some(Survey::new(settings, gray, output, None).into()))
@@ -92,7 +92,7 @@ impl FrameStudy {
     /// When it cannot be measured, or this has ended.
     pub fn push(&mut self, frame: Frame) -> Result<()> {
         match &mut self.pass {
-            // Noise is removed of frames that warm up only where they are counted.
+            // Frames that warm up are denoised only if they are counted.
             Pass::Windows(stage, _) => stage.warm_up(frame)?,
             Pass::Scenes(survey) => survey.as_mut().ok_or(Error::Finished)?.add(&frame)?,
         }
@@ -126,7 +126,7 @@ impl FrameStudy {
         }
     }
 
-    /// The decision on the next frame, if it is made once all frames that came are measured.
+    /// The decision on the next frame, after all frames so far are measured; `None` if it depends on later frames.
     ///
     /// # Errors
     /// When a frame cannot be measured.
@@ -211,7 +211,7 @@ impl Executor for Recorder {
     }
 }
 
-/// Applies to frames, in any order, what was decided, on the thread of the caller.
+/// Applies decisions to frames, in any order, on the thread of the caller.
 pub struct FrameMapper {
     settings: Settings,
     gray: Option<Gray>,
@@ -222,13 +222,14 @@ pub struct FrameMapper {
 }
 
 impl FrameMapper {
-    /// With the settings of the [`FrameStudy`].
+    /// A mapper with the settings of the [`FrameStudy`].
     pub fn new(settings: Settings, gray: bool, output: OutputDepth) -> Self {
         let (gray, depth) = (gray.then(Gray::default), Depth::new(output));
         FrameMapper { settings, gray, output, depth, alone: Alone::default(), engine: Engine::best() }
     }
 
-    /// The frame of `decided`, equalized, of as many frames as are [around](Decided::around) it, with it in between.
+    /// Equalizes the frame of `decided`. `frames` are the frames [around](Decided::around) it, with the frame itself in
+    /// between.
     ///
     /// # Errors
     /// When there are more or fewer frames, or one cannot be brought to the depth that is asked for.
@@ -239,7 +240,7 @@ impl FrameMapper {
         }
         let applied = self.applied(decided, frames, index);
         if applied.is_err() {
-            // Frames may have been lifted that did not come down.
+            // `depth` may still wait for frames that were lifted before the error.
             self.depth = Depth::new(self.output);
         }
         applied
@@ -281,7 +282,7 @@ impl FrameMapper {
     }
 }
 
-/// The format of what comes out of frames of `format`, without colour if `gray`, with this depth.
+/// The format of the result for frames of `format`: without colour if `gray`, and with the depth `output`.
 ///
 /// # Errors
 /// When there is no such format.

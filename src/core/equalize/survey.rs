@@ -22,14 +22,14 @@ pub struct Survey {
     region: CountedRegion,
     mask: Option<Arc<Mask>>,
     engine: Engine,
-    /// From the first frame on.
+    /// `None` before the first frame.
     scenes: Option<WholeScenes>,
     frames: u64,
 }
 
 impl Survey {
-    /// The state before the first frame of a video that is then equalized with these settings, without its colour if
-    /// `gray`, comes out with this depth, and is counted with this mask.
+    /// The state before the first frame of a video. The second pass has to have the same settings, colour (none if
+    /// `gray`), output depth and mask.
     ///
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.

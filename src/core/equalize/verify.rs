@@ -5,13 +5,12 @@ use crate::error::{CallerError, Error, Result};
 use crate::frame::Frame;
 use std::collections::VecDeque;
 
-/// The reference, beside a backend.
+/// Runs the reference beside a backend, and compares their frames.
 #[derive(Default)]
 pub struct Verifier {
     reference: Reference,
-    /// The backend's frames that the reference has not computed yet, and what to call each. At the end of a look-ahead
-    /// the backend can be ahead of the reference: it need not wait for later frames when the size or the settings
-    /// change.
+    /// The backend's frames that the reference has not computed yet, each with its name for errors. The backend can be
+    /// ahead of the reference where the size or the settings change: it need not wait for later frames there.
     ahead: VecDeque<(String, Frame)>,
 }
 

@@ -22,11 +22,11 @@ pub struct Work {
     mask: Option<Arc<Mask>>,
     /// Its counts, where the backend does not count it.
     counts: Option<Arc<Counts>>,
-    /// How many frames before and behind it its noise is removed with.
+    /// How many frames before and behind this one are used to denoise it.
     pub(super) clean_with: (usize, usize),
 }
 
-/// A frame with its noise, of fewer bits than without, and what would be applied to it.
+/// A frame before denoising gave it more bits, and the mapping that would be applied to it.
 #[derive(Clone, Debug)]
 pub struct Original {
     /// The frame.
@@ -40,8 +40,8 @@ pub struct Original {
 pub enum Role {
     /// It is equalized, and remembered for the sake of later frames.
     Equalize,
-    /// This is applied to it, and nothing of it is counted or remembered: of the settings only `chroma` has a part in
-    /// it.
+    /// This mapping is applied. The frame is neither counted nor remembered, and of the settings only `chroma` has an
+    /// effect.
     Apply(Mapping),
     /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
     WarmUp,
@@ -87,8 +87,8 @@ impl Work {
         work.counting(counted)
     }
 
-    /// Replaces the frame by this one without noise. If it has more bits, the mapping becomes the one that the guide
-    /// has for these.
+    /// Replaces the frame by its denoised version. If this has more bits, the mapping becomes the one that the guide
+    /// has for the denoised frame.
     #[must_use]
     pub fn cleaned(mut self, frame: Frame) -> Self {
         let Some(clean) = self.guide.clean.clone() else { return self };
@@ -99,7 +99,7 @@ impl Work {
         Work { frame, ..self }
     }
 
-    /// With weights, counts the frame here: the backend does not count it.
+    /// Counts the frame here if its pixels have weights: the backend does not count it then.
     ///
     /// # Errors
     /// When the GPU that the frame is on fails.
@@ -131,14 +131,14 @@ impl Work {
     }
 
     setters! {
-        /// Sets how many frames before and behind it its noise is removed with.
+        /// Sets how many frames before and behind this one are used to denoise it.
         pub(super) fn clean_with(clean_with: (usize, usize)) => clean_with = clean_with;
 
         /// Sets the weights of its pixels, for frames of its size.
         pub(super) fn with_mask(mask: Option<Arc<Mask>>) => mask = mask;
 
-        /// Sets what was decided of the frame before: its scene, levels and colour. Without a guide, the frame
-        /// continues the scene of the frame before it, and its levels and colour stay as they are.
+        /// Sets the decisions on the frame: its scene, levels and colour. Without a guide, the frame continues the
+        /// scene of the frame before it, and its levels and colour stay as they are.
         /// [`EqualizeStage`](super::EqualizeStage) makes the guides.
         pub fn guided(guide: Guide) => guide = guide;
 
@@ -148,7 +148,7 @@ impl Work {
         /// Marks the frame as one behind those that are wanted: its result is not used.
         pub fn lying_behind() => is_behind = true;
 
-        /// Asks for everything that is applied to the frame.
+        /// Asks for a report of everything that is applied to the frame.
         pub fn reporting_everything() => report = Report::Everything;
 
         /// Leaves the equalized planes of the result in memory of the GPU, if `stays` and a GPU equalizes: they are
@@ -253,8 +253,8 @@ pub struct Applied {
     pub counts: Option<Arc<Counts>>,
     /// Its scene.
     pub scene: Option<Scene>,
-    /// What was applied, where it was given or decided before and not made of counts. With a look-ahead it can be what
-    /// was decided of a later frame.
+    /// The mapping that was applied, if it was given, or decided without counts. With a look-ahead it can be the
+    /// mapping that was decided for a later frame.
     pub mapping: Option<Mapping>,
     /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than
     /// a curve was applied.

@@ -63,7 +63,7 @@ pub struct Surface {
     pub stride: usize,
 }
 
-/// The copy of a [`Surface`], which can go back to its decoder.
+/// A copy of a [`Surface`]. The surface itself can go back to its decoder.
 pub struct Adopted {
     /// The luma, with its codes in the low bits and rows `stride` bytes apart, in memory of the GPU
     /// ([`Memory::on_device`]).

@@ -1,29 +1,29 @@
-//! The fields of interlaced frames: their rows take turns, in each plane.
+//! The fields of interlaced frames, whose rows alternate in each plane.
 
 use super::Frame;
 
-/// Rows of luma, of which each `2^log2_height` in succession share a row of chroma with none but each other: those of a
-/// frame, of a field, or of what is left below both fields.
+/// Rows of luma of a frame, of a field, or below both fields. Each `2^log2_height` successive ones share a row of
+/// chroma that belongs to no other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FieldRows {
     /// The first row of luma.
     pub luma: usize,
     /// The first row of chroma.
     pub chroma: usize,
-    /// From one row to the next, of luma as of chroma.
+    /// Distance from one row to the next, counted in rows of the plane, for luma and chroma.
     pub step: usize,
     /// The number of rows of luma.
     pub rows: usize,
 }
 
 impl FieldRows {
-    /// Those of a frame of `height` rows, of which `2^log2_height` share a row of chroma.
+    /// The parts of a frame of `height` rows, of which `2^log2_height` share a row of chroma.
     pub fn for_frame(is_interlaced: bool, log2_height: u8, height: usize) -> Vec<FieldRows> {
         if !is_interlaced || log2_height == 0 {
             return vec![FieldRows { luma: 0, chroma: 0, step: 1, rows: height }];
         }
         let chroma_rows = height.div_ceil(1 << log2_height);
-        // An odd number of them leaves the last one to the last rows of both fields.
+        // If the number of chroma rows is odd, the last one belongs to the last rows of both fields.
         let woven = if chroma_rows.is_multiple_of(2) { height } else { (chroma_rows - 1) << log2_height };
         let field =
             |first| FieldRows { luma: first, chroma: first, step: 2, rows: woven.saturating_sub(first).div_ceil(2) };
@@ -43,7 +43,7 @@ impl Frame {
         (2 * (y >> (chroma.log2_height + 1)) + y % 2).min(last)
     }
 
-    /// Its fields, with the rows of chroma that belong to them; the whole of a progressive frame.
+    /// The fields of an interlaced frame, with the rows of chroma that belong to them; a progressive frame as one part.
     pub(crate) fn fields(&self) -> Vec<FieldRows> {
         let log2_height = self.format.descriptor().chroma.map_or(0, |chroma| chroma.log2_height);
         FieldRows::for_frame(self.is_interlaced, log2_height, self.height)

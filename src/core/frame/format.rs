@@ -21,8 +21,8 @@ pub enum Endian {
     Big,
 }
 
-/// Evaluates an expression with the functions that read and write a word in this byte order: it is compiled for each
-/// order, so that loops in it have no branch for that.
+/// Evaluates an expression with the functions that read and write a word in this byte order. The expression is compiled
+/// once for each order, so that its loops do not branch on the order.
 macro_rules! in_byte_order {
     ($endian:expr, |$read:pat_param, $write:pat_param| $result:expr) => {
         match $endian {
@@ -87,12 +87,12 @@ impl Sample {
     }
 
     /// Whether a code above the depth is among these samples. Only for formats that [may exceed](Self::may_exceed)
-    /// theirs.
+    /// their depth.
     pub fn exceeds(self, samples: &[u8]) -> bool {
         let above = !self.max();
         let [first, second] = in_byte_order!(self.endian, |_, write| write(above));
         let mask = u64::from_ne_bytes([first, second, first, second, first, second, first, second]);
-        // A shape that becomes vector code.
+        // The compiler vectorizes a loop of this form.
         let (lines, rest) = samples.as_chunks::<64>();
         let mut any = [0; 8];
         for line in lines {
@@ -104,8 +104,8 @@ impl Sample {
         any || rest.as_chunks::<2>().0.iter().any(|pair| pair[0] & first != 0 || pair[1] & second != 0)
     }
 
-    /// Lowers codes above the depth to the highest one, and returns whether there were any. Only for formats that
-    /// [may exceed](Self::may_exceed) theirs.
+    /// Lowers codes above the depth to the highest code, and returns whether there were any. Only for formats that
+    /// [may exceed](Self::may_exceed) their depth.
     pub fn clamp(self, samples: &mut [u8]) -> bool {
         let exceeds = self.exceeds(samples);
         if exceeds {
@@ -243,7 +243,6 @@ const fn packed_422(sample: Sample, luma_offset: usize) -> Descriptor {
     Descriptor { chroma, planes: [pair, NONE, NONE, NONE], ..packed(Model::Yuv, sample, luminance, 4) }
 }
 
-/// The format with Cr before Cb.
 const fn cr_first(mut format: Descriptor) -> Descriptor {
     if let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = format.chroma {
         format.chroma = Some(ChromaSamples { cb: cr, cr: cb, log2_width, log2_height });
@@ -262,7 +261,6 @@ const fn planar_rgb(sample: Sample, plane_count: usize) -> Descriptor {
     Descriptor { model: Model::Rgb, sample, luminance, chroma: None, planes: [FULL; 4], plane_count }
 }
 
-/// The format with the most significant byte of each sample first.
 const fn big_endian(mut format: Descriptor) -> Descriptor {
     format.sample.endian = Endian::Big;
     format
@@ -395,7 +393,8 @@ impl PixelFormat {
         self.descriptor().sample.depth
     }
 
-    /// Whether it has alpha. FFmpeg's names of such formats have an `a`, and of the others only those of gray.
+    /// Whether the format has alpha. FFmpeg's name of a format with alpha contains an `a`; other names do so only in
+    /// `gray`.
     pub fn has_alpha(self) -> bool {
         self.name().contains('a') && !self.name().starts_with("gray")
     }
@@ -421,7 +420,7 @@ impl PixelFormat {
         height.div_ceil(1 << self.descriptor().planes()[plane].log2_height)
     }
 
-    /// Checks that planes of these bytes a row and rows are those of a picture of this size (columns, rows).
+    /// Checks that planes of these sizes (bytes a row, rows) make up a picture of this size (columns, rows).
     ///
     /// # Errors
     /// When they are not, or the picture has no pixels.

@@ -1,11 +1,11 @@
-//! What a pool keeps to use again. Buffers that were idle all of the time go, so that what a burst needed does not stay
-//! for good.
+//! The idle buffers that a pool keeps for reuse. Buffers that stay idle are freed after a while, so that a burst does
+//! not hold memory for good.
 
-/// How many takes a look at what is needed lasts: at 30 frames a second, some four seconds, or two where a frame takes
-/// two buffers.
+/// Calls of [`Idle::take`] after which unused buffers are freed: at 30 frames a second, some four seconds, or two where
+/// a frame takes two buffers.
 const PERIOD: u32 = 128;
 
-/// The idle buffers of a pool, last used last.
+/// The idle buffers of a pool; the most recently used one is last.
 pub(crate) struct Idle<T> {
     buffers: Vec<T>,
     /// How many buffers were idle all of the time since the period began.
@@ -20,13 +20,13 @@ impl<T> Default for Idle<T> {
 }
 
 impl<T> Idle<T> {
-    /// How many there are.
+    /// The number of idle buffers.
     pub(crate) fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// The buffer that was used last among those that fit: it is the warmest. At the end of a period, half of the
-    /// buffers that were idle all through it are freed, the oldest first.
+    /// The most recently used buffer that fits: it is the likeliest to be in the cache. At the end of a period, half of
+    /// the buffers that were idle all through it are freed, the oldest first.
     pub(crate) fn take(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
         let found = self.buffers.iter().rposition(fits).map(|index| self.buffers.remove(index));
         self.unused = self.unused.min(self.buffers.len());
@@ -44,12 +44,12 @@ impl<T> Idle<T> {
         self.buffers.push(buffer);
     }
 
-    /// Lets the buffers go that are not `wanted`.
+    /// Frees the buffers that are not `wanted`.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&T) -> bool) {
         self.buffers.retain(wanted);
     }
 
-    /// Lets a buffer go. Returns whether there was one.
+    /// Frees a buffer. Returns whether there was one.
     #[cfg(feature = "cuda")]
     pub(crate) fn drop_one(&mut self) -> bool {
         self.buffers.pop().is_some()
@@ -60,7 +60,7 @@ impl<T> Idle<T> {
 mod tests {
     use super::*;
 
-    /// Takes `count` buffers at once and puts them back, as often as a period lasts.
+    /// Takes `count` buffers at once and puts them back, again and again for a period.
     fn use_at_once(idle: &mut Idle<usize>, count: usize, made: &mut usize) {
         for _ in 0..PERIOD as usize / count {
             let taken: Vec<usize> = (0..count)

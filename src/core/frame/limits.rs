@@ -1,4 +1,4 @@
-//! The most that frames may take in this process: pixels of each, and bytes of all. Pools count their buffers here.
+//! Limits for the frames of this process: pixels of each frame, and bytes of all. Pools count their buffers here.
 
 use std::fmt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// The most pixels of a frame by default, which is also the most that FFmpeg decodes: 16384x16384.
 pub const MAX_PIXELS: u64 = 1 << 28;
 
-/// The most bytes of frames that are on their way from the source to the sink, if [`memory`] allows for more.
+/// The most bytes of frames on their way from the source to the sink, even if [`memory`] allows for more.
 const MAX_UNDER_WAY: usize = 2 << 30;
 
 static PIXELS: AtomicU64 = AtomicU64::new(MAX_PIXELS);
@@ -15,23 +15,23 @@ static MEMORY: AtomicUsize = AtomicUsize::new(usize::MAX);
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static LOOK_AHEAD: AtomicUsize = AtomicUsize::new(0);
 static SHARE: AtomicUsize = AtomicUsize::new(0);
-/// 0 for as many as there are cores.
+/// 0 means one thread for each core.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// There is no room for another frame. Numbers are bytes.
+/// The memory for frames cannot hold another one. Numbers are bytes.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub struct NoRoom {
     frame: usize,
     in_use: usize,
     most: usize,
-    /// About how many all frames of the run take.
+    /// An estimate for all frames of the run.
     needed: usize,
     looks_ahead: bool,
 }
 
 impl fmt::Display for NoRoom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As --max-memory counts them.
+        // Decimal megabytes, as --max-memory takes them.
         let megabytes = |bytes: usize| match bytes as f64 / 1e6 {
             few @ ..10.0 => format!("{few:.1}"),
             many => format!("{many:.0}"),
@@ -77,26 +77,28 @@ pub fn pixels() -> u64 {
     PIXELS.load(Ordering::Relaxed)
 }
 
-/// Notes that a run begins that looks this many frames ahead.
+/// Records that a run with a look-ahead of this many frames begins.
 pub fn note_look_ahead(frames: usize) {
     LOOK_AHEAD.fetch_max(frames, Ordering::Relaxed);
 }
 
-/// Notes that a decoder of pictures of this many bytes is opened. Pictures that do not fit are refused, so they count
-/// for nothing.
+/// Records for [`share_of_codecs`] that a decoder of pictures of this many bytes is opened. Pictures too large for the
+/// limit are refused later, so they are ignored.
 pub fn note_decoder(picture: usize) {
     if picture <= memory() / 2 {
         SHARE.fetch_max(picture.saturating_mul(32 + 2 * threads()), Ordering::Relaxed);
     }
 }
 
-/// Notes that an encoder of pictures of this many bytes is opened, which keeps them in host memory. Measured, x265 has
-/// 170 of them with two threads and 330 with 16, SVT-AV1 180, x264 150 and 230.
+/// Records for [`share_of_codecs`] that an encoder of pictures of this many bytes is opened. Measured numbers of
+/// pictures that encoders keep in host memory: x265 170 with two threads and 330 with 16, x264 150 and 230, SVT-AV1
+/// 180.
 pub fn note_encoder(picture: usize) {
     SHARE.fetch_max(picture.saturating_mul(300 + 20 * threads()), Ordering::Relaxed);
 }
 
-/// The bytes that decoders and encoders may take of their own, by the largest picture that one was opened for so far.
+/// The bytes that a video's decoder and encoder may allocate besides the frames of pools: an estimate by the largest
+/// need that was recorded so far.
 pub fn share_of_codecs() -> usize {
     SHARE.load(Ordering::Relaxed)
 }
@@ -111,7 +113,7 @@ pub fn under_way() -> usize {
     (memory() / 4).min(MAX_UNDER_WAY)
 }
 
-/// The most bytes that a pool keeps without use.
+/// The most bytes of idle buffers that a pool keeps.
 pub(crate) fn idle() -> usize {
     memory() / 16
 }
@@ -124,7 +126,7 @@ pub fn available() -> Option<usize> {
         let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
         kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
     });
-    // `0::/a/b` names the group of version 2, whose limit may be that of a group around it.
+    // `0::/a/b` names the process's cgroup of version 2; the cgroups that contain it may have lower limits.
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
     let group = Path::new("/sys/fs/cgroup").join(group);
@@ -132,14 +134,14 @@ pub fn available() -> Option<usize> {
         let used = number(&folder.join("memory.current"))?;
         Some(number(&folder.join("memory.max"))?.saturating_sub(used))
     });
-    // Version 1, as it looks from inside a container.
+    // The cgroup of version 1, as a container sees it.
     let old = Path::new("/sys/fs/cgroup/memory");
     let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
     let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
     of_group.chain(of_old).chain(machine).min()
 }
 
-/// Checks that a frame of `bytes` bytes, and a result of the same size, fit into what is left.
+/// Checks that a frame of `bytes` bytes, and a result of the same size, fit into the memory that is left for frames.
 ///
 /// # Errors
 /// When they do not.
@@ -149,12 +151,12 @@ pub fn check_room(bytes: usize) -> Result<(), NoRoom> {
         return Ok(());
     }
     let ahead = LOOK_AHEAD.load(Ordering::Relaxed);
-    // Measured: with those of the decoder, beside the quarter of it that is for frames on their way.
+    // Measured: this many frames, the decoder's included, take three quarters; the rest is the quarter of `under_way`.
     let needed = bytes.saturating_mul(ahead + 4 + threads().min(8)) / 3 * 4;
     Err(NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 })
 }
 
-/// Bytes of a buffer of a [`Pool`](super::Pool), which count among those of all frames until this is dropped.
+/// The bytes of a buffer of a [`Pool`](super::Pool), which count towards the limit until this value is dropped.
 #[derive(Debug)]
 pub struct Counted(usize);
 

@@ -15,7 +15,7 @@ impl MemoryError {
         MemoryError(error.into())
     }
 
-    /// That error.
+    /// The wrapped error.
     pub fn inner(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
         &*self.0
     }
@@ -35,8 +35,8 @@ pub trait Memory: Send + Sync {
     /// When that copy fails; call [`bring_down`](Memory::bring_down) first to get an error instead.
     fn bytes(&self) -> &[u8];
 
-    /// Copies of the rows of `row_bytes` bytes that begin at these bytes, one after the other. Of memory on a GPU, no
-    /// others are copied to the host.
+    /// Copies of the rows of `row_bytes` bytes that begin at the byte offsets `starts`, one after the other. From a
+    /// GPU, only these rows are copied to the host.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -53,8 +53,8 @@ pub trait Memory: Send + Sync {
         self.bytes().len()
     }
 
-    /// Its address on a GPU, if it lies there. Work that reads it there has to be done before the last reference to
-    /// this is dropped, and writes nothing.
+    /// The address on a GPU, if the memory lies there. GPU work on this memory may only read, and has to be done before
+    /// the last reference to the memory is dropped.
     fn on_device(&self) -> Option<OnDevice> {
         None
     }

@@ -50,7 +50,7 @@ named! {
 }
 
 impl Matrix {
-    /// The matrix of pictures that name none, as players take it: BT.709 of HD in YUV, else BT.601.
+    /// The matrix that players assume for pictures that name none: BT.709 for YUV in HD, else BT.601.
     pub fn usual(model: Model, (width, height): (usize, usize)) -> Self {
         let is_hd = width >= 1280 || height > 576;
         if model == Model::Yuv && is_hd { Matrix::Bt709 } else { Matrix::Bt601 }
@@ -80,11 +80,11 @@ pub struct Frame {
     planes: Vec<Plane>,
     /// The transfer of its codes: SDR, or PQ or HLG of HDR.
     pub transfer: Transfer,
-    /// Whether its rows are those of two fields, by turns: in each plane, those of chroma too.
+    /// Whether the rows of two fields alternate, in each plane, chroma included.
     pub is_interlaced: bool,
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,
-    /// Data of its source for its sink.
+    /// Data that the source attaches for the sink.
     pub attachment: Option<Attachment>,
 }
 

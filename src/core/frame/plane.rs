@@ -34,7 +34,7 @@ impl Plane {
         &self.memory.bytes()[start..start + self.row_bytes]
     }
 
-    /// Rows `ys`. Of memory on a GPU, no others are copied to the host.
+    /// Rows `ys`. From a GPU, only these rows are copied to the host.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -52,7 +52,7 @@ impl Plane {
         Ok(SomeRows { plane: self, ys, copies })
     }
 
-    /// The plane in host memory: a copy, if it lies on a GPU, where it stays.
+    /// The plane in host memory. If it lies on a GPU, this is a copy, and the original stays there.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -111,7 +111,7 @@ pub struct SomeRows<'a> {
 }
 
 impl SomeRows<'_> {
-    /// Row `index` of them, without padding.
+    /// Row `ys[index]` of the plane, without padding.
     pub fn row(&self, index: usize) -> &[u8] {
         match &self.copies {
             Some(copies) => &copies[index * self.plane.row_bytes..][..self.plane.row_bytes],

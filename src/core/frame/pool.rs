@@ -23,7 +23,7 @@ pub trait Pool: Send + Sync {
         0..format.descriptor().planes().len()
     }
 
-    /// Makes room for frames that wait, for a source that decodes ahead, and returns how many bytes of them may wait.
+    /// Prepares the pool for a source that decodes ahead. Returns how many bytes of decoded frames may wait.
     fn make_room(&self) -> usize {
         host_room()
     }
@@ -50,11 +50,11 @@ pub fn host_room() -> usize {
     limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits::memory() / 2)
 }
 
-/// Where buffers begin: at a cache line, which is as long as the widest vector.
+/// The alignment of buffers in bytes: a cache line, which is as long as the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// The most idle buffers that a pool keeps, unless it is to keep more, within [`limits::idle`]: encoders release frames
-/// in bursts of at most this many.
+/// The most idle buffers that a pool keeps by default, within [`limits::idle`]: encoders release frames in bursts of at
+/// most this many.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
@@ -64,7 +64,7 @@ pub struct HostPool {
     kept: usize,
 }
 
-/// Initialized bytes with an aligned place in them. Pages that nothing was written to take no memory.
+/// Zeroed bytes, of which the aligned ones from `start` on are used. Pages that were never written take no memory.
 struct HostMemory {
     bytes: Vec<u8>,
     start: usize,
@@ -85,7 +85,7 @@ impl Default for HostPool {
 }
 
 impl HostPool {
-    /// A pool that keeps as many idle buffers as were lately in use, for frames of which many wait at times.
+    /// A pool that keeps as many idle buffers as were in use recently, for sources in which many frames wait at times.
     pub fn that_keeps_all() -> Self {
         HostPool { kept: usize::MAX, ..HostPool::default() }
     }
@@ -110,7 +110,7 @@ impl HostPool {
         Some(HostBuffer { memory: Some(found?), len, pool: self.clone() })
     }
 
-    /// Whole lines, one more than needed: libraries read up to a vector past the end of a row.
+    /// `len` rounded up to whole cache lines, and one more: libraries read up to a vector past the end of a row.
     fn padded(len: usize) -> usize {
         (len.div_ceil(ALIGNMENT) + 1) * ALIGNMENT
     }

@@ -15,8 +15,8 @@ pub use crate::equalize::Decided;
 /// The most threads on which frames are measured.
 const MAX_THREADS: usize = 6;
 
-/// The pass that decides. What it holds is bounded, however long the video is; with one curve for each scene, it grows
-/// with the number of scenes and frames.
+/// A pass over a video that decides what is applied to each frame. Its memory is bounded, however long the video is;
+/// with one curve for each scene, it grows with the number of scenes and frames.
 pub struct Study {
     pass: equalize::FrameStudy,
     builder: Builder,
@@ -24,15 +24,15 @@ pub struct Study {
     number: u64,
 }
 
-/// Applies to frames what was decided, with the bytes that [`Equalizer`](super::Equalizer) gives, on the thread of
-/// the caller. Noise that is removed takes longer for the first time than later.
+/// Applies the decisions of a [`Study`] to frames, on the thread of the caller, with the bytes that
+/// [`Equalizer`](super::Equalizer) gives. Denoising a frame takes longer the first time than later.
 pub struct Mapper {
     mapper: equalize::FrameMapper,
     picture: InputFormat,
 }
 
 impl Builder {
-    /// A pass that decides what is done to frames. Without a mask.
+    /// A pass that decides what is applied to frames. It does not support masks.
     ///
     /// # Errors
     /// When options do not go together, or there is a mask.
@@ -41,8 +41,8 @@ impl Builder {
         Ok(Study { pass: self.pass(settings), builder: self.clone(), settings, number: 0 })
     }
 
-    /// A mapper of frames on which a [`Study`] with the same options has decided. Each thread has its own. It works
-    /// on the CPU.
+    /// A mapper for frames on which a [`Study`] with the same options has decided. It works on the CPU, and each thread
+    /// needs its own.
     ///
     /// # Errors
     /// As for [`study`](Builder::study).
@@ -70,7 +70,7 @@ impl Builder {
 
     fn pass(&self, settings: Settings) -> equalize::FrameStudy {
         let options = &self.options;
-        // One thread is that of the caller.
+        // A single thread is not started: the thread of the caller measures then.
         let threads =
             Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MAX_THREADS));
         equalize::FrameStudy::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
@@ -85,8 +85,9 @@ impl Study {
         Some(windows).filter(|_| !self.builder.options.has_whole_scenes())
     }
 
-    /// Begins again with the frame of this number: what was seen is forgotten. What is decided of a frame is that of
-    /// the whole video if as many frames before it come first as [`reach`](Study::reach) returns, or all there are.
+    /// Forgets all frames, and begins again with the frame of this number. The decision on a frame is the same as in
+    /// the whole video if as many frames before it are pushed first as [`reach`](Study::reach) returns, or all there
+    /// are.
     pub fn restart(&mut self, number: u64) {
         (self.pass, self.number) = (self.builder.pass(self.settings), number);
     }
@@ -107,8 +108,8 @@ impl Study {
         self.pass.finish()
     }
 
-    /// The number of the next frame, in order, of which it is decided, and what is done to it. Frames are measured on
-    /// several threads, so this waits for those that came.
+    /// The next decision, in the order of the frames, with the number of its frame. Frames are measured on several
+    /// threads; this waits for those that were pushed.
     ///
     /// # Errors
     /// As for [`push`](Study::push).
@@ -118,22 +119,22 @@ impl Study {
         Ok(Some((self.number - 1, decided)))
     }
 
-    /// About the bytes that what is decided of a frame takes, at most.
+    /// About how many bytes a [`Decided`] takes at most.
     pub fn bytes_of_decided(&self) -> usize {
         let depth = self.builder.picture.kind().0.depth();
         let codes =
             1_usize << if self.builder.options.output_depth == OutputDepth::AsInput { depth } else { depth.max(12) };
         match self.settings.method.grid() {
             Some((columns, rows)) => columns as usize * rows as usize * codes.min(TileBins::MAX) * 8,
-            // A curve, and that of the frame with two bits more.
+            // The curve of the frame, and the curve of the denoised frame, which has two bits more.
             None => 2 * (codes + (4 << depth).min(1 << 16)),
         }
     }
 }
 
 impl Mapper {
-    /// The frame that something was decided of, equalized. Of the frames [around](Decided::around) it, those before it
-    /// come first, then itself, then those behind it.
+    /// Equalizes the frame of `decided`. `frames` are the frames [around](Decided::around) it: first those before it,
+    /// then the frame itself, then those behind it.
     ///
     /// # Errors
     /// When there are more or fewer frames, or one is not such a picture.

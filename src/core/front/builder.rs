@@ -13,8 +13,8 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Builds an [`Equalizer`]. What is not set is as for the program: look natural, YUV of limited range and gray of full
-/// range, the [usual matrix](Matrix::usual), frames that may wait for later ones, on a GPU if there is one.
+/// Builds an [`Equalizer`]. Defaults are those of the program: the look natural, YUV of limited range and gray of full
+/// range, the [usual matrix](Matrix::usual), frames that may wait for later ones, and a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
     pub(super) picture: InputFormat,
@@ -27,13 +27,12 @@ pub struct Builder {
     stays_on_gpu: bool,
 }
 
-/// The most threads that are set by name.
+/// The largest number of threads that [`Builder::described`] takes.
 const MAX_THREADS: usize = 1024;
 
-/// Makes a backend of the caller's.
 type MakeExecutor = dyn Fn() -> Box<dyn Executor> + Send + Sync;
 
-/// The pictures that go in.
+/// The properties of the frames that go in.
 #[derive(Clone)]
 pub(super) struct InputFormat {
     format: PixelFormat,
@@ -46,7 +45,8 @@ pub(super) struct InputFormat {
 }
 
 impl InputFormat {
-    /// A frame with a copy of the bytes of `input`, as far as `pool` is for them in memory of that.
+    /// A frame with a copy of the bytes of `input`; planes that `pool` is for are in its memory. A shared frame is not
+    /// copied.
     pub fn frame(&self, input: &Input<'_>, pool: Option<&dyn Pool>) -> Result<Frame> {
         if let Some(frame) = input.shared() {
             let (width, height) = self.size;
@@ -120,9 +120,9 @@ impl Builder {
     /// The names that [`described`](Builder::described) knows.
     pub const DESCRIBED: [&str; 8] = ["rate", "range", "matrix", "transfer", "live", "backend", "gpu", "threads"];
 
-    /// Sets by its name what the video is: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live` (`true`
-    /// or `false`); or where it is equalized: `backend`, `gpu`, or `threads` (1 to 1024). `None` when there is no such
-    /// name, or no such value.
+    /// Sets a property of the video by its name: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live`
+    /// (`true` or `false`); or one of the backend: `backend`, `gpu`, or `threads` (1 to 1024). `None` when there is no
+    /// such name, or no such value.
     pub fn described(self, name: &str, value: &str) -> Option<Self> {
         match name {
             "rate" => {
@@ -192,9 +192,9 @@ impl Builder {
         pub fn scenes(scenes: &Scenes) => scenes = Some(scenes.clone());
     }
 
-    /// Equalizes with a backend of the caller's in place of [`backend`](Builder::backend): the definition
-    /// ([`Reference`](crate::equalize::reference::Reference)), or a new one that is to be compared with it. `make`
-    /// makes one for each video.
+    /// Equalizes with a backend of the caller's in place of [`backend`](Builder::backend): with
+    /// [`Reference`](crate::equalize::reference::Reference), or with a new backend that is to be compared with the
+    /// reference. `make` makes a backend for each video.
     #[must_use]
     pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
         self.choice.backend = Backend::Cpu;
@@ -236,7 +236,8 @@ impl Builder {
         Ok(Equalizer { builder: self, backend, stage, settings, is_finished: false, done })
     }
 
-    /// The settings that `options` resolve to, with the mask and with known scenes. Passes their notes to the receiver.
+    /// The settings that `options` resolve to. Checks that they suit the mask, and that scenes are known if and only if
+    /// they are needed. Passes notes to the receiver.
     pub(super) fn settings(&self, options: &Options, has_scenes: bool) -> Result<Settings> {
         options.check()?;
         if self.picture.mask.is_some() && options.tiled_method().is_some() {
@@ -272,8 +273,8 @@ impl Builder {
             .with_mappings(mappings))
     }
 
-    /// Finds the scenes of a video, for [`scenes`](Builder::scenes): each gets one curve, whichever of its frames is
-    /// asked for in which order.
+    /// Finds the scenes of a video, for [`scenes`](Builder::scenes). Each scene gets one curve, so that its frames can
+    /// be equalized in any order.
     ///
     /// # Errors
     /// When options do not go together, or `--smooth` is not `scene`.

@@ -1,4 +1,4 @@
-//! Pictures of callers who are on the GPU already: in and out without a trip over the bus.
+//! Input and output in memory of the GPU, without copies over the bus.
 #![allow(unsafe_code, reason = "only the caller knows that the addresses of a picture are valid")]
 
 use super::{Equalizer, Output};
@@ -6,8 +6,8 @@ use crate::frame::{DevicePlanes, Frame};
 use crate::{Error, Result};
 
 impl Equalizer {
-    /// The context of the GPU that it is on, for [`DevicePlanes::context`]: the GPU's primary context, in which the
-    /// CUDA runtime and what builds on it has all memory. `None` where the CPU equalizes.
+    /// The context of the equalizer's GPU, for [`DevicePlanes::context`]: the GPU's primary context, in which the CUDA
+    /// runtime, and libraries based on it, allocate all memory. `None` where the CPU equalizes.
     pub fn gpu_context(&self) -> Option<usize> {
         self.backend.gpu().map(|gpu| gpu.handle())
     }
@@ -39,9 +39,9 @@ impl Output {
         self.gpu.as_ref().map(|gpu| gpu.handle())
     }
 
-    /// Copies its planes to the places of `target`, in memory of the GPU that the equalizer is on: within the GPU those
-    /// that stayed there, and all others from the host. The copies begin after the work that is enqueued on the stream
-    /// of `target`, and are done when this returns.
+    /// Copies the planes to the addresses in `target`, in memory of the equalizer's GPU: planes that stayed on the GPU
+    /// within it, all others from the host. The copies begin after the work that is enqueued on the stream of `target`,
+    /// and are done when this returns.
     ///
     /// # Errors
     /// When the CPU equalizes, the places are not those of the frame's format and size, belong to another context, or a

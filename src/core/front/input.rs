@@ -3,7 +3,7 @@
 use crate::frame::{Frame, HostPool, PixelFormat, Plane, PlaneMut, Pool};
 use crate::{Error, Result};
 
-/// A frame that goes in: borrowed bytes, of which a copy is made, or a [`Frame`], of which none is.
+/// A frame that goes in: borrowed bytes, which are copied, or a [`Frame`], whose memory is shared.
 ///
 /// `into()` makes one of a slice of bytes: all planes of the format one after the other, row by row, without padding.
 pub struct Input<'a> {
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         Input { source: Source::Planes(planes), pts: None }
     }
 
-    /// Sets its time, in any unit, which comes out with the frame.
+    /// Sets the timestamp of the frame, in any unit. The equalized frame has the same one.
     #[must_use]
     pub fn at(self, pts: i64) -> Self {
         Input { pts: Some(pts), ..self }
@@ -47,7 +47,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The frame whose memory is shared, if it is one.
+    /// The [`Frame`] whose memory is shared, if the input is one.
     pub(super) fn shared(&self) -> Option<&'a Frame> {
         match self.source {
             Source::Frame(frame) => Some(frame),
@@ -55,7 +55,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Planes with its bytes. Those that the backend reads lie in memory of `pool`, if there is one.
+    /// Planes with copies of the input's bytes. Planes that `pool` is for lie in its memory, all others in that of
+    /// `host`.
     pub(super) fn copied(
         &self,
         (format, size): (PixelFormat, (usize, usize)),
@@ -115,7 +116,7 @@ struct InputRows<'a> {
     bytes: &'a [u8],
     row_bytes: usize,
     stride: isize,
-    /// Where the next row begins.
+    /// Offset of the next row in `bytes`.
     at: isize,
     left: usize,
 }

@@ -6,20 +6,21 @@ use crate::{Error, Result};
 
 /// An [`Equalizer`] that is opened when it is first needed.
 pub struct LazyEqualizer {
-    /// What is asked for until then.
+    /// The configuration with which the equalizer is opened.
     builder: Builder,
     survey: Option<SceneSurvey>,
     equalizer: Option<Equalizer>,
 }
 
 impl LazyEqualizer {
-    /// One that opens what `builder` builds.
+    /// A wrapper that builds its equalizer with `builder`.
     pub fn new(builder: Builder) -> Self {
         LazyEqualizer { builder, survey: None, equalizer: None }
     }
 
-    /// Sets what has this name: an option of [`OPTIONS`](crate::options::OPTIONS) at any time, for the frames that
-    /// follow; what [`Builder::described`] knows, and the options `gray` and `output-depth`, before it is open.
+    /// Sets an option or a property by its name. Options of [`OPTIONS`](crate::options::OPTIONS) can be set at any
+    /// time, for the frames that follow; `gray`, `output-depth`, and the names of [`Builder::described`], only before
+    /// the equalizer is open.
     ///
     /// # Errors
     /// When there is no such name, or no such value, options do not go together, or it is too late.
@@ -54,7 +55,7 @@ impl LazyEqualizer {
         Ok(())
     }
 
-    /// Adds the next frame of a first pass, whose scenes it is opened with.
+    /// Adds the next frame of a first pass. The equalizer is opened with the scenes that this pass finds.
     ///
     /// # Errors
     /// As for [`Builder::survey`] and [`SceneSurvey::push`].
@@ -87,12 +88,12 @@ impl LazyEqualizer {
         self.equalizer.as_mut()
     }
 
-    /// What it is opened with.
+    /// The configuration with which the equalizer is opened.
     pub fn builder(&self) -> &Builder {
         &self.builder
     }
 
-    /// Checks that it is not open.
+    /// Checks that the equalizer is not open yet.
     ///
     /// # Errors
     /// When it is, and too late for `what`.

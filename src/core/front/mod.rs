@@ -39,10 +39,10 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A video on its way through an equalizer: the bytes that come out are those of the program with the same options.
+/// Equalizes a video. The bytes that come out are those of the program with the same options.
 ///
-/// Several frames are under way at once, and with a look-ahead the newest wait for later ones, so a frame comes out
-/// some calls after it went in. All come out, in their order.
+/// Several frames are processed at once, and with a look-ahead the newest frames wait for later ones, so a frame comes
+/// out some calls after it went in. All frames come out, in order.
 pub struct Equalizer {
     builder: Builder,
     backend: SharedBackend,
@@ -53,10 +53,9 @@ pub struct Equalizer {
     done: DoneFrames,
 }
 
-/// Frames that are done.
 struct DoneFrames {
     outputs: VecDeque<Output>,
-    /// The number of the next one.
+    /// The number of the next frame that is added to `outputs`.
     number: u64,
     gpu: Option<Arc<Gpu>>,
 }
@@ -76,8 +75,8 @@ impl Equalizer {
         Builder::new(format, (width, height))
     }
 
-    /// Takes a frame in, of which it makes a copy, and returns the oldest one that is done, if as many are under way as
-    /// the backend works on. [`collect`](Equalizer::collect) waits for those that are under way.
+    /// Takes in a copy of a frame. Once the backend works on as many frames as it can, this also returns the oldest
+    /// finished frame. [`collect`](Equalizer::collect) waits for frames that are not finished.
     ///
     /// # Errors
     /// When the input does not have the bytes of such a picture, the backend fails, or no frames are expected any more.
@@ -118,8 +117,8 @@ impl Equalizer {
         Ok(std::iter::from_fn(|| self.collect().transpose()))
     }
 
-    /// Begins another video, or another part of this one, whose next frame has this number. What was seen is forgotten,
-    /// and what is under way is dropped.
+    /// Begins another video, or another part of this one, whose next frame has this number. Earlier frames are
+    /// forgotten, and frames that have not come out are dropped.
     ///
     /// # Errors
     /// When the backend fails.
@@ -131,9 +130,9 @@ impl Equalizer {
         Ok(())
     }
 
-    /// Takes in a frame from before those that are wanted: it is counted, and does not come out. After
-    /// [`restart`](Equalizer::restart), with as many frames as [`reach`](Equalizer::reach) returns, or all there are,
-    /// the frames that follow have the bytes that they have in the whole video.
+    /// Takes in a frame that lies before the wanted ones: it is counted, and does not come out. If after
+    /// [`restart`](Equalizer::restart) as many such frames go in as [`reach`](Equalizer::reach) returns, or all there
+    /// are, the frames that follow have the same bytes as in a run over the whole video.
     ///
     /// # Errors
     /// As for [`push`](Equalizer::push).
@@ -193,7 +192,7 @@ impl Equalizer {
 }
 
 impl DoneFrames {
-    /// Submits a frame, after what has to come out first for that.
+    /// Submits a frame, after collecting as many frames as needed for the stage to have room.
     fn submit(&mut self, stage: &mut EqualizeStage, frame: Frame) -> Result<()> {
         while !stage.has_room() {
             if !self.collect(stage)? {
@@ -203,7 +202,7 @@ impl DoneFrames {
         stage.submit(frame)
     }
 
-    /// Takes the oldest frame out that needs no later one. Returns whether there was one.
+    /// Moves the oldest frame that waits for no later one from the stage to `outputs`. Returns whether there was one.
     fn collect(&mut self, stage: &mut EqualizeStage) -> Result<bool> {
         let Some(equalized) = stage.collect()? else { return Ok(false) };
         self.outputs.push_back(Output::new(equalized, self.number, self.gpu.clone()));

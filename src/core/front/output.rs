@@ -34,7 +34,7 @@ impl Output {
         self.number
     }
 
-    /// Its time, as it went in.
+    /// The timestamp of the input frame.
     pub fn pts(&self) -> Option<i64> {
         self.frame().pts
     }
@@ -49,7 +49,7 @@ impl Output {
         (self.frame().width(), self.frame().height())
     }
 
-    /// The bytes of [`copy_into`](Output::copy_into).
+    /// The number of bytes that [`copy_into`](Output::copy_into) writes.
     pub fn packed_bytes(&self) -> usize {
         packed_bytes(self.format(), self.size())
     }

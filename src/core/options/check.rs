@@ -4,10 +4,10 @@ use super::{MaxGain, Options, Smooth};
 use crate::spec::{Look, MethodName, Named, Region};
 use std::fmt;
 
-/// An option that is unknown, whose value is none of its values, or that does not go with another one.
+/// An unknown option, a value that an option does not have, or options that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
-    /// The names of options stand in braces.
+    /// A message in which names of options are in braces: `{max-gain}`.
     text: String,
     is_conflict: bool,
 }
@@ -17,12 +17,13 @@ impl OptionError {
         OptionError { text: format!("there is no option {name}"), is_conflict: false }
     }
 
-    /// `text` is no value of the option `name`, whose values are these.
+    /// The error for `text`, which is no value of option `name`. `values` describes the values that the option has.
     pub(super) fn value(name: &str, values: &str, text: &str) -> Self {
         OptionError { text: format!("{{{name}}} is {values}, not {text}"), is_conflict: false }
     }
 
-    /// The error of a value that earlier versions had for the option `name`, and what does it now; `None` of others.
+    /// The error for a value of option `name` that only earlier versions had; it says what replaces the value. `None`
+    /// for other values.
     pub fn for_removed_value(name: &str, text: &str) -> Option<Self> {
         let instead = match (name, text) {
             ("method", "dehaze") => "{look} haze takes a veil off, and {method} natural where there is one",
@@ -41,7 +42,7 @@ impl OptionError {
         OptionError { text, is_conflict: false }
     }
 
-    /// Whether options do not go together, each of which is right by itself.
+    /// Whether each option is valid by itself, but two of them do not go together.
     pub fn is_conflict(&self) -> bool {
         self.is_conflict
     }

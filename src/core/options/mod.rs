@@ -8,7 +8,7 @@
 //! | `resolve.rs` | the settings for a video |
 //! | `python.rs` | names as Python has them |
 //!
-//! The command line, and every other host, makes its options of [`OPTIONS`]: an option that is new there is new
+//! The command line, and every other host, builds its options from [`OPTIONS`]: an option added there is available
 //! everywhere.
 
 mod check;
@@ -67,18 +67,18 @@ pub struct Options {
 /// How far the levels in use may be stretched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StretchLimit {
-    /// By this much.
+    /// By at most this gain.
     Gain(Gain),
-    /// To the whole range, however few they are.
+    /// To the whole range, however few levels are in use.
     Full,
 }
 
 /// The contrast limit that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxGain {
-    /// This one.
+    /// This limit.
     Fixed(Gain),
-    /// That of the look, lowered as far as keeps the noise of each scene from being seen.
+    /// The limit of the look, lowered for each scene as far as needed to keep noise invisible.
     Auto,
 }
 
@@ -87,7 +87,7 @@ pub enum MaxGain {
 pub enum Smooth {
     /// This many seconds, 0 to 3600.
     Seconds(f64),
-    /// All of a scene, which a first pass finds.
+    /// The whole scene of a frame; a first pass finds the scenes.
     Scene,
 }
 
@@ -106,7 +106,7 @@ impl Options {
         option.set(self, text)
     }
 
-    /// Whether all of a scene has one curve, which a first pass finds.
+    /// Whether all frames of a scene have one curve; a first pass finds the scenes and their curves.
     pub fn has_whole_scenes(&self) -> bool {
         self.smooth == Some(Smooth::Scene)
     }

@@ -47,7 +47,7 @@ pub(super) fn plateau(text: &str) -> Option<Plateau> {
     })
 }
 
-/// `8x8`, with `x` or another sign that FFmpeg takes between the numbers.
+/// Columns and rows of tiles: `8x8`.
 pub(super) fn tiles(text: &str) -> Option<(u32, u32)> {
     let (columns, rows) = text.trim().split_once('x')?;
     let count = |text: &str| text.parse().ok().filter(|count| (1..=256).contains(count));

@@ -21,10 +21,11 @@ pub struct Video {
     pub size: Option<(usize, usize)>,
     /// Frames a second; `None` if not known: 25 are taken then.
     pub rate: Option<f64>,
-    /// Whether all of it is there already, so that waiting for later frames delays nothing: a file, not a camera.
+    /// Whether the whole video exists already, so that waiting for later frames adds no delay: a file, not a camera.
     pub is_stored: bool,
-    /// Whether a frame may come out while those behind it come in, so that threads share the work. Callers that want a
-    /// frame for each that they give do not allow it; those that do have noise stay where its removal is too slow.
+    /// Whether later frames may go in before a frame comes out, so that threads work on several frames. A caller that
+    /// needs one frame out for each frame in must not set this; a caller that sets it leaves noise in frames when
+    /// denoising is too slow.
     pub may_overlap: bool,
 }
 
@@ -80,7 +81,8 @@ impl Options {
         self.look.parameters(video.is_deep_gray())
     }
 
-    /// The method. Options of equalization select equalization where the look has none.
+    /// The requested method, or that of the look. If the look has `natural`, an option of equalization selects
+    /// `global`.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
         let asked = [
             ("--plateau", self.plateau.is_some()),
@@ -158,7 +160,8 @@ impl Options {
             Some(StretchLimit::Full) => (Gain::OFF, true),
             None => (gain(look.levels), look.fills_range),
         };
-        // Without the stretch that the look blends it with, equalization has all of its strength.
+        // The look blends equalization with a stretch of levels. If that stretch is off, equalization has full
+        // strength.
         let defaults = if look.fills_range && !fills_range { 1.0 } else { strength };
         let defaults = Strength::from_share(defaults).unwrap_or_default();
         let (strength, share) = match self.strength {
@@ -195,7 +198,7 @@ impl Options {
                 (MethodName::Global | MethodName::Clahe | MethodName::Detail, ..) if fills_range => {
                     Stretch::Full { share }
                 }
-                // What is asked for is done, needed or not.
+                // The strength of the look fades where levels need little stretch; a requested strength does not.
                 (MethodName::Global, false) => Stretch::Unused { most: levels, fades: self.strength.is_none() },
                 (MethodName::Clahe | MethodName::Detail, false) => Stretch::Unused { most: levels, fades: false },
                 _ => Stretch::Off,
@@ -209,13 +212,13 @@ impl Options {
         Ok(Resolved { settings, notes })
     }
 
-    /// How noise is removed. A scene with one curve is given it, and its noise stays.
+    /// How noise is removed. With one curve for each scene, noise stays.
     fn denoise(&self, method: MethodName, video: &Video) -> Denoise {
         let is_natural = method == MethodName::Natural && !self.has_whole_scenes();
         let reach = self.denoise_effort.unwrap_or_default().reach();
         let behind = match self.look_ahead {
             Some(seconds) if seconds <= 0.0 => 0,
-            // A camera does not wait for more.
+            // Live video waits for at most 2 later frames.
             Some(_) if !video.is_stored => reach.min(2),
             None if !video.is_stored => 0,
             _ => reach,
@@ -256,18 +259,19 @@ impl Options {
         let rate = video.frames_a_second();
         let seconds = match smooth {
             Smooth::Seconds(seconds) => seconds,
-            // The window is found in the first pass. How long a flash may be depends on the rate alone.
+            // The window is the scene, which the first pass finds. Only the longest duration of a flash is needed,
+            // which depends on the frame rate alone.
             Smooth::Scene => return Smoothing::from_seconds(1.0, rate),
         };
         let smoothing = Smoothing::from_seconds(seconds, rate);
         smoothing.looking_ahead(match self.look_ahead {
             Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MAX)) as u32,
             None if video.is_stored => {
-                // Frames wait in the depth that they are equalized in: those of 8 bits take twice the memory.
+                // 8-bit frames that are lifted to more bits wait with two bytes a sample.
                 let is_lifted = self.output_depth != OutputDepth::AsInput && video.depth == Some(8);
                 let memory = if is_lifted { LOOK_AHEAD_MEMORY / 2 } else { LOOK_AHEAD_MEMORY };
                 let frames = memory / video.frame_bytes().unwrap_or(memory).max(1);
-                // As many as the longest flash has wait for their scene to be known.
+                // Besides the look-ahead, as many frames wait as the longest flash has, until their scene is known.
                 let wanted = (smoothing.frames() / 2).min((LOOK_AHEAD_SECONDS * rate).round() as u32);
                 wanted.min((frames as u32).saturating_sub(smoothing.flash()))
             }
@@ -276,9 +280,9 @@ impl Options {
     }
 }
 
-/// The strength of equalization and the share of the stretch with which a picture is a blend of the input and of what
-/// its look makes of it. `share` is the part of the look, whose equalization has the strength `strength` and whose rest
-/// is stretched levels.
+/// The strength of equalization and the share of the stretch that blend the input with the result of its look. `share`
+/// is the part of that result in the blend; `strength` is the part of equalization in that result, whose rest is
+/// stretched levels.
 fn parts(share: Strength, strength: Strength) -> (Strength, Strength) {
     let (share, strength) = (share.to_256ths(), strength.to_256ths());
     let equalized = share * strength / 256;
@@ -297,7 +301,7 @@ mod tests {
         let value_of = |share| parts(Strength::from_256ths(share), strength);
         assert_eq!(value_of(256), (strength, Strength::FULL));
         assert_eq!(value_of(0), (Strength::from_256ths(0), Strength::from_256ths(0)));
-        // Half of it: 3 eighths are equalized, an eighth is stretched, half is the input.
+        // A share of one half: 3 eighths are equalized, an eighth is stretched, half is the input.
         let (equalized, stretched) = value_of(128);
         assert_eq!(equalized.to_256ths(), 96);
         let rest = 256 - equalized.to_256ths();

@@ -24,22 +24,22 @@ pub struct OptionInfo {
     pub summary: &'static str,
     /// A longer description, or nothing. Names of options stand as `--name`.
     pub details: &'static str,
-    /// Sets it; `None` if the text is none of its values.
+    /// Sets the option; `None` if the text is none of its values.
     parse: fn(&mut Options, &str) -> Option<()>,
-    /// The value that holds in a video with these settings; `None` where it has no effect.
+    /// The option's value in a video with these settings; `None` where the option has no effect.
     report: fn(&Options, &Settings) -> Option<OptionValue>,
 }
 
 /// Where an option is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Among those that most people need.
+    /// Among the options that most people need.
     Everyday,
-    /// Among those of equalization.
+    /// Among the options of equalization.
     Equalization,
-    /// Among those of equalization, but only where all of a video is there: files.
+    /// Among the options of equalization, but only for files, of which all frames exist already.
     Files,
-    /// Among those of what comes out.
+    /// Among the options of the output.
     Output,
 }
 
@@ -96,17 +96,17 @@ impl OptionInfo {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// The names of its values, each with its description; empty where these are no names.
+    /// The names of the option's values, each with its description; empty unless the values are names.
     pub fn choices(&self) -> Vec<(&'static str, &'static str)> {
         if let ValueKind::Choice(choices) = self.kind { choices() } else { Vec::new() }
     }
 
-    /// The least and the largest value; `None` where these are no numbers.
+    /// The least and the largest value; `None` unless the values are numbers.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         if let ValueKind::Number { least, most } = self.kind { Some((least, most)) } else { None }
     }
 
-    /// Sets it in `options` to what `text` stands for; a flag by `true` and `false`.
+    /// Sets the option in `options` to the value that `text` stands for; a flag takes `true` and `false`.
     ///
     /// # Errors
     /// When `text` is none of its values.
@@ -121,7 +121,7 @@ impl OptionInfo {
         })
     }
 
-    /// The value that holds in a video with these settings; `None` where it has no effect. Times are in frames.
+    /// The option's value in a video with these settings; `None` where the option has no effect. Times are in frames.
     pub fn report(&self, options: &Options, settings: &Settings) -> Option<OptionValue> {
         (self.report)(options, settings)
     }
@@ -192,7 +192,7 @@ pub static OPTIONS: &[OptionInfo] = &[
             (Method::Natural { most, .. }, _) => most.to_256ths().and(slope(most)),
             (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
             (_, Stretch::Unused { most, .. }) => slope(most),
-            // Of the look thermal as a whole, a share of the stretch goes with a share of its strength.
+            // A share below 1 comes from `strength` with the look thermal, and is reported there.
             (_, Stretch::Full { share }) => (share == Strength::FULL).then(|| text("full")).flatten(),
         },
     },
@@ -214,7 +214,7 @@ pub static OPTIONS: &[OptionInfo] = &[
                   4 for thermal and else 2, which noise always lowers.",
         parse: |options, text| parse::max_gain(text).map(|gain| options.max_gain = Some(gain)),
         report: |_, settings| match settings.method.name() {
-            // What belongs to equalization has no effect there.
+            // This method does not equalize, so the limit has no effect.
             MethodName::Natural => None,
             MethodName::Detail => slope(settings.max_gain),
             _ if settings.hides_noise => text("auto"),

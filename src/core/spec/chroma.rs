@@ -2,8 +2,8 @@
 //!
 //! Saturation is seen as the ratio of chroma to luma. If equalization changes luma alone, colours of brightened areas
 //! look pale and those of darkened areas too strong. Where chroma follows, it has a gain, the same for all samples of a
-//! frame, or for all at one place, mostly that of the stretched levels, which are stretched such that few colours leave
-//! the gamut ([`tone`](super::tone)). All numbers are integers, so that every backend computes the same.
+//! frame, or of a position. Mostly it is the gain of the stretched levels, which are stretched such that few colours
+//! leave the gamut ([`tone`](super::tone)). All numbers are integers, so that every backend computes the same.
 //! ```text
 //! c' = mid + (c - mid) * gain                                mid = 2^(d-1)
 //! ```
@@ -80,7 +80,7 @@ impl Colours {
     pub fn followed(&self, code: u16, gain: u32) -> u16 {
         let offset = i32::from(code) - self.centre;
         let most = offset.abs().max(self.reach);
-        // As `clamp`, which would look whether its bounds are in order.
+        // Like `clamp`, without its check that the bounds are in order.
         (self.centre + scaled(offset, gain).max(-most).min(most)) as u16
     }
 }
@@ -104,6 +104,6 @@ pub fn moved_with_gain(rgb: [u16; 3], before: u16, after: u16, gain: u32, max: u
 #[inline(always)]
 pub fn component_with_gain(code: u16, before: u16, after: u16, gain: u32, max: u16) -> u16 {
     let offset = scaled(i32::from(code) - i32::from(before), gain);
-    // As `clamp`, which would look whether its bounds are in order.
+    // Like `clamp`, without its check that the bounds are in order.
     (i32::from(after) + offset).max(0).min(i32::from(max)) as u16
 }

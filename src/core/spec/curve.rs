@@ -57,7 +57,7 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
     }
 
-    /// The curve of gray where R, G and B are balanced: that of green.
+    /// The curve that `balance` is for gray video: that of green.
     pub fn for_balanced_gray(balance: &Balance, levels: Levels) -> Self {
         let gray = |code: u16| balance.rgb([levels.level_of(code) as u16; 3], (levels.count() - 1) as u16)[1];
         Curve { lut: (0..levels.codes()).map(|code| levels.lo() + gray(code as u16)).collect() }
@@ -97,7 +97,7 @@ impl Curve {
     }
 }
 
-/// `(part * of + whole / 2) / whole`, computed in 64 bits where they are enough, else in 128.
+/// `(part * amount + whole / 2) / whole`, computed in 64 bits where they are enough, else in 128.
 fn rounded_share(part: u64, amount: u64, whole: u64) -> u64 {
     match part.checked_mul(amount).and_then(|product| product.checked_add(whole / 2)) {
         Some(sum) => sum / whole,

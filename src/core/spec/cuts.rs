@@ -9,21 +9,22 @@
 //! E = |(m_a - mu_a) / s_a - (m_b - mu_b) / s_b|                another picture, under whatever light
 //! ```
 //! Of each, the median over the blocks counts; blocks that are black in both frames are left out, but at least a
-//! quarter of all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. The spread makes one rule of all depths,
-//! dark footage included.
+//! quarter of all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. Because of the spread, one rule fits all
+//! depths, and dark footage.
 //!
 //! **With F frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
-//! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of that of
-//!   the two steps before and the two behind, and none of these is larger; `C(t-1, t)` is more than twice that of at
-//!   least two of these steps, so that strobes over what moves fast are no cuts; `A` is more than an 85th of the range
+//! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of A over
+//!   the two steps before and the two after, and none of these is larger; `C(t-1, t)` is more than twice that of at
+//!   least two of these steps, so that strobes over fast motion are no cuts; `A` is more than an 85th of the range
 //!   (three levels of 255), because noise and shaking in the dark change as much; and `C(a, b) > max(T, C(t-1, t) / 2)`
 //!   for all frames `a < t <= b` up to F + 1 apart; or
 //! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within
 //!   F frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
 //!
-//! The second test of each rules out flashes, strobes and lightning. Frame t is a *flash* when frames a and b around
-//! it, up to F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no
-//! window. Unlike is `D > 2T`, with means that are apart by half of it: a camera that shakes moves blocks, and no mean.
+//! The last test of each excludes flashes, strobes and lightning. Frame t is a *flash* when frames a and b around it,
+//! up to F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no window.
+//! Frames are unlike if `D > 2T` and their means are apart by half of that: a camera that shakes changes blocks, but
+//! not the mean.
 //!
 //! **Without frames ahead** ([`Rule::Causal`]) the threshold is 1.2 T. Where a frame differs from the one before it,
 //! but not from one of the F before that, a flash has ended. Else it begins a scene if `A` is more than twice that of
@@ -44,14 +45,14 @@ const MIN_STEP: u32 = 85;
 /// How a frame continues the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Change {
-    /// It belongs to the same scene.
+    /// The frame belongs to the same scene.
     #[default]
     None,
-    /// It begins a scene.
+    /// The frame begins a scene.
     Cut,
-    /// It is the first one after a flash that was taken for a scene: the scene before goes on.
+    /// The frame is the first one after a flash that was taken for a scene: the scene before goes on.
     AfterFlash,
-    /// It belongs to a flash: it has no part in the window of its scene.
+    /// The frame belongs to a flash, and is not in the window of its scene.
     Flash,
 }
 
@@ -86,7 +87,7 @@ impl Distance {
             found[2][live] = shape as u32;
             live += 1;
         }
-        // Blocks that are not live count as no change, where fewer than a quarter are.
+        // Where fewer than a quarter of the blocks are live, others count as unchanged, up to a quarter.
         let middle = live.max(BLOCKS / 4) / 2;
         let [levels, light, shape] = found.map(|mut distances| {
             let (_, &mut median, _) = distances.select_nth_unstable_by(middle, |a, b| b.cmp(a));
@@ -99,7 +100,7 @@ impl Distance {
 /// Which frames are known when a frame is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// This many frames behind it, as far as the video has them.
+    /// This many frames after it, as far as the video has them.
     Ahead(u32),
     /// Only those before it; flashes last at most this many frames.
     Causal(u32),
@@ -119,9 +120,9 @@ pub struct Neighbourhood<'a> {
     frames: &'a VecDeque<Known>,
     /// The index of the frame in `frames`.
     at: usize,
-    /// The index of the last one that is looked at.
+    /// The index of the last frame that may be compared.
     last: usize,
-    /// Whether the video begins with the oldest, and ends with the newest.
+    /// Whether the oldest frame is the first of the video, and the newest the last.
     ends: (bool, bool),
     threshold: u32,
 }
@@ -135,11 +136,11 @@ pub struct Known {
     pub step: Distance,
     /// Whether it was compared with the frame before it, because its noise is asked for.
     pub is_compared: bool,
-    /// The noise by what has changed since then.
+    /// The noise, by what has changed since the frame before it.
     pub noise: Option<u32>,
     /// How the light has changed since the frame before it, where that is asked for.
     pub light: LightChange,
-    /// What else has changed, where that is asked for.
+    /// How colours, patches and bands have changed, where that is asked for.
     pub beside: Box<Changes>,
 }
 
@@ -181,7 +182,7 @@ impl<'a> Neighbourhood<'a> {
         if self.is_flash(flash) { Change::Flash } else { Change::None }
     }
 
-    /// Whether the frame begins a scene, by the frames behind it that are known.
+    /// Whether the frame begins a scene, by the known frames after it.
     pub fn begins_scene(&self, flash: usize, light_cuts: bool) -> bool {
         let (t, last) = (self.at, self.last);
         let Distance { picture, light, levels } = self.step(t);
@@ -224,7 +225,7 @@ impl<'a> Neighbourhood<'a> {
             && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
     }
 
-    /// Whether the frame belongs to a flash. Only looked into where a step within F frames is that large.
+    /// Whether the frame belongs to a flash. Frames are compared only if a step within F frames is above the threshold.
     fn is_flash(&self, flash: usize) -> bool {
         let (t, last) = (self.at, self.last);
         let (first, end) = (t.saturating_sub(flash), (t + flash).min(last));
@@ -265,7 +266,7 @@ impl<'a> Neighbourhood<'a> {
         if from_start > 3 && calm_before && !self.may_be_a_fade() { Change::Cut } else { Change::None }
     }
 
-    /// Whether the step to the frame is a small one from or to a picture that is flat beside the other.
+    /// Whether the step to the frame is a small one, and one of its two frames is flat compared with the other.
     fn may_be_a_fade(&self) -> bool {
         let [before, after] = [self.at - 1, self.at].map(|index| &self.frames[index].measure);
         let (less, more) = (before.spread.min(after.spread), before.spread.max(after.spread));

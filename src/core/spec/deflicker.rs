@@ -1,12 +1,12 @@
 //! Flicker of the light: each frame gets the light that the frames around it have on average.
 //!
 //! Two frames in a row show nearly the same picture. So the change of the light between them is the median, over the
-//! blocks of a [`Measure`], of the change of brightness; what moves hardly enters. It has two parts, a gain and an
+//! blocks of a [`Measure`], of the change of brightness, which motion hardly affects. It has two parts, a gain and an
 //! exponent: `log l' = a + b log l`, with `l` a share of white. These changes are chained from the frame to all others
-//! of its window (those of its scene), which gives the places of two levels, 0.15 and 0.7 of white, in each of them. A
-//! straight line through these points is what the light does on average (a sunset goes on), and its value at the frame
-//! is the correction. Frames that stand out, a single dark one, are left out of the line. Where the light does not
-//! waver the correction fades out.
+//! of its window (those of its scene), which tells for each of them what becomes of two levels, 0.15 and 0.7 of white.
+//! A straight line through these points is what the light does on average (a sunset goes on), and its value at the
+//! frame is the correction. Frames that stand out, a single dark one, are left out of the line. Where the light changes
+//! steadily, the correction fades out.
 //!
 //! Logarithms are of base 2, in 65536ths, rounded down. Divisions are of integers, towards zero.
 
@@ -64,12 +64,12 @@ impl LightChange {
         LightChange { gain, exponent }
     }
 
-    /// How its rises depend on logarithms halfway.
+    /// The slope of rises over the mean of the logarithms before and after the change.
     pub(super) fn slope(self) -> i64 {
         2 * (self.exponent - ONE) * ONE / (self.exponent + ONE)
     }
 
-    /// The change from one frame to the next that has this slope of rises against logarithms halfway.
+    /// The change from one frame to the next that has this [`slope`](LightChange::slope).
     pub(super) fn with_slope(before: &Measure, after: &Measure, slope: i64) -> Self {
         let points = rises_of_blocks(before, after);
         if points.len() < 16 {
@@ -77,12 +77,12 @@ impl LightChange {
         }
         let beside = |(level, rise): &(i64, i64)| rise - ((slope * (level + rise / 2)) >> 16);
         let gain = median(points.iter().map(beside).collect());
-        // (b - 1) / ((b + 1) / 2) is the slope halfway.
+        // With b the exponent, the slope is (b - 1) / ((b + 1) / 2).
         let exponent = ((2 * ONE + slope) * ONE / (2 * ONE - slope).max(1)).clamp(45_875, 91_750);
         LightChange { gain: (gain * (exponent + ONE) / 2) >> 16, exponent }
     }
 
-    /// By how much it moves a logarithm that is then halfway at `middle`.
+    /// The rise of a logarithm whose values before and after the change have the mean `middle`.
     pub(super) fn halfway(self, middle: i64) -> i64 {
         2 * (self.gain + (((self.exponent - ONE) * middle) >> 16)) * ONE / (ONE + self.exponent)
     }
@@ -95,7 +95,7 @@ impl LightChange {
         }
     }
 
-    /// `self` without the last change, which is `step`.
+    /// `self` without its last step, which is `step`.
     fn without(self, step: LightChange) -> Self {
         LightChange {
             gain: ((self.gain - step.gain) << 16) / step.exponent,
@@ -103,13 +103,13 @@ impl LightChange {
         }
     }
 
-    /// By how much it moves the logarithm `level`.
+    /// The rise of the logarithm `level`.
     pub(super) fn at(self, level: i64) -> i64 {
         self.gain + (((self.exponent - ONE) * level) >> 16)
     }
 }
 
-/// The logarithm of each block of a frame that is neither black nor white, of white, and how much it rises to the next.
+/// For each block that is neither black nor white: its logarithm, relative to white, and its rise to the next frame.
 fn rises_of_blocks(before: &Measure, after: &Measure) -> Vec<(i64, i64)> {
     let count = before.levels.count() as u64;
     let white = log2(16 * (count - 1));
@@ -123,13 +123,13 @@ fn rises_of_blocks(before: &Measure, after: &Measure) -> Vec<(i64, i64)> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LightCorrection([i64; 2]);
 
-/// A point of each frame of a window: its distance from the frame that is corrected, and where the two levels lie in
-/// it.
+/// A point of each frame of a window: its distance from the frame that is corrected, and the rises of the two levels
+/// from that frame to it.
 type WindowPoint = (i64, [i64; 2]);
 
 impl LightCorrection {
-    /// The correction of frame `place` of a window, whose changes from frame to frame these are: `changes[j]` leads to
-    /// frame j; that to the first is not looked at.
+    /// The correction of frame `place` of a window; `changes[j]` leads from the frame before to frame j, and
+    /// `changes[0]` is ignored.
     pub fn new(changes: &[LightChange], place: usize) -> Self {
         if changes.len() < 3 {
             return LightCorrection::default();
@@ -160,14 +160,14 @@ impl LightCorrection {
             .iter()
             .map(|residual| (residual[0] - middle[0]).abs().max((residual[1] - middle[1]).abs()))
             .collect();
-        // 0.36 octaves always pass.
+        // Frames that stray by up to 0.36 octaves are always kept.
         let limit = (3 * median(away.clone())).max(23_638);
         let kept: Vec<usize> = (0..points.len()).filter(|&index| away[index] <= limit).collect();
         if kept.len() < points.len() {
             lines = lines_through(&kept.iter().map(|&index| points[index]).collect::<Vec<_>>());
             residuals = strays(lines);
         }
-        // Twice the second difference of the light, against how far frames stray from the line.
+        // The correction fades out where second differences of the light are small against the distances from the line.
         let steps: Vec<i64> = changes[1..].iter().map(|change| change.at(MIDDLE)).collect();
         let wavers: i64 = steps.windows(2).map(|pair| (pair[0] - pair[1]).abs()).sum();
         let strays: i64 =
@@ -176,7 +176,7 @@ impl LightCorrection {
         LightCorrection(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
     }
 
-    /// The mapping that applies it and what else is done to a frame with this measure.
+    /// The mapping that applies this correction and `remainder` to a frame with this measure.
     pub fn mapping(self, measure: &Measure, remainder: &Remainder) -> Mapping {
         let (curve, chroma_gain) = self.curve(measure);
         let toned = (self != LightCorrection::default()).then(|| {
@@ -188,7 +188,7 @@ impl LightCorrection {
         remainder.mapping(Mapping::Curve { curve: curve.into(), chroma_gain }, toned, chroma_gain, measure.levels)
     }
 
-    /// The curve that applies it, and the gain of chroma that goes with it for a frame with these blocks, in 4096ths.
+    /// The curve that applies this correction, and its gain of chroma for a frame with these blocks, in 4096ths.
     pub fn curve(self, measure: &Measure) -> (Curve, u32) {
         let levels = measure.levels;
         if self == LightCorrection::default() {
@@ -209,14 +209,13 @@ impl LightCorrection {
     }
 }
 
-/// A curve at levels that lie closer near black, and straight between them; all in sixteenths of a level.
+/// A piecewise linear curve, with knots that lie closer near black; all in sixteenths of a level.
 struct Knots {
     before: Vec<u64>,
     after: Vec<u64>,
 }
 
 impl Knots {
-    /// Pieces of a curve.
     const PIECES: u64 = 64;
 
     fn new(LightCorrection([dark, light]): LightCorrection, levels: Levels) -> Self {
@@ -271,7 +270,7 @@ fn lines_through(points: &[WindowPoint]) -> [FittedLine; 2] {
     [0, 1].map(|end| line_through(&points.iter().map(|(x, ys)| (*x, ys[end])).collect::<Vec<_>>()))
 }
 
-/// The line through points, by least squares; a level one through fewer than eight.
+/// The line through points, by least squares; a horizontal one through fewer than eight.
 pub(super) fn line_through(points: &[(i64, i64)]) -> FittedLine {
     let count = points.len() as i64;
     let (sum, squares) = points.iter().fold((0, 0), |(sum, squares), (x, _)| (sum + x, squares + x * x));

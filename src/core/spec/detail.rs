@@ -15,12 +15,12 @@
 //! ```
 //!
 //! **Base**. The *quantiles* of a frame are nine levels of its luminance: those below which 1, 128, 256, ... 896 and
-//! 1023 of 1024 of the samples lie that are neither black nor white. Each is a mean over the window. Where levels are
+//! 1023 of 1024 of the samples lie, without black and white samples. Each is a mean over the window. Where levels are
 //! stretched to the whole range ([`Stretch::Full`]), the line of the base goes through the quantiles; both ends lie a
-//! sixteenth of the range further out. A piece has the share 1/8 of the output, but no slope above 32 times that of a
-//! straight stretch, nor above 1/64 of white for each deviation of noise. What is cut off is spread over the range in
-//! proportion. Between a range of 4 and of 40 levels the line comes from the identity. With other stretches the base
-//! has the line of the [`Tone`].
+//! sixteenth of the range further out. A piece between two quantiles has the share 1/8 of the output, but no slope
+//! above 32 times that of a straight stretch, nor one by which a deviation of noise becomes more than 1/64 of white.
+//! The rest of the output is spread over the range in proportion. Where the range is 4 to 40 levels wide, the line is
+//! blended with the identity. With other stretches the base has the line of the [`Tone`].
 //!
 //! **Tile**. With `n` the counts of the bins of a tile in the window, bin `b` has `s0 = sum of n(j) * max(0, R - |j -
 //! b|)` and `s1 = the same sum of j * n(j) * ...`. Its base is `m = s1 / s0`, in 256ths of a bin, rounded down, and
@@ -29,12 +29,12 @@
 //! m) * L / (16 B)`, in sixteenths of a level, rounded towards zero, and the base is the highest level of the bin less
 //! `d`.
 //!
-//! **Gain**. Detail up to the noise has the slope of the base, that of its line between the fourth and the sixth
-//! quantile; the rest has `max_gain` times that, but no more than 1/64 of white for each deviation of noise unless
-//! the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep - slope)`. What comes out is at most an eighth of
-//! white, `e * most / (e + most)`. Noise is that between the frames of the window or, of a single frame, that
-//! within it ([`noise`](super::noise)), but at least a sixteenth of a bin. So no edge overshoots by more, and no noise
-//! becomes clearer than in the base.
+//! **Gain**. Detail up to the deviation of noise has the slope of the base, that of its line between the fourth and the
+//! sixth quantile. Detail beyond that has `max_gain` times that slope, but none by which a deviation of noise becomes
+//! more than 1/64 of white, unless the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep - slope)`. The
+//! output is at most an eighth of white, `e * most / (e + most)`, by which edges overshoot at most. Noise is measured
+//! between the frames of the window or, of a single frame, within it ([`noise`](super::noise)), and is at least a
+//! sixteenth of a bin. So noise is no more visible than in the base.
 //!
 //! **Steps**. The output of a bin is that of its base, plus or minus its detail, within black and the ceiling of the
 //! tone, and at least that of the bin before: within a tile, no level passes another. In sixteenths of a level these
@@ -46,25 +46,24 @@ use super::tone::{ratio, share, white_of};
 use super::{Gain, Levels, Line, Settings, Stretch, Tone};
 use bytemuck::{Pod, Zeroable};
 
-/// Number of quantiles.
 const QUANTILES: usize = 9;
 
-/// The share of samples below each, in 1024ths.
+/// The share of samples below each quantile, in 1024ths.
 const SHARES: [usize; QUANTILES] = [1, 128, 256, 384, 512, 640, 768, 896, 1023];
 
-/// One, of slopes.
+/// A slope of 1.
 const ONE: u64 = 1 << 16;
 
-/// The largest slope of the base, of that of a straight stretch.
+/// The largest slope of the base, in multiples of that of a straight stretch.
 const STEEPEST: u64 = 32;
 
-/// The most that a deviation of noise becomes, of white.
+/// A deviation of noise becomes at most white divided by this.
 const NOISE_PART: u64 = 64;
 
-/// The most that detail becomes, of white.
+/// Detail becomes at most white divided by this.
 const WHITE_PART: u32 = 8;
 
-/// Between which ranges, in sixteenths of a level, the line of the base comes.
+/// The ranges of the quantiles, in sixteenths of a level, at which the line of the base sets in and is full.
 const PRESENT: [u32; 2] = [4 * 16, 40 * 16];
 
 /// Quantiles of luminance, in sixteenths of a level.
@@ -73,7 +72,7 @@ const PRESENT: [u32; 2] = [4 * 16, 40 * 16];
 pub struct Quantiles(pub [u32; QUANTILES]);
 
 impl Quantiles {
-    /// Those of the samples of a frame; 0 without any.
+    /// The quantiles of the samples of a frame; 0 without any.
     pub fn new(samples: &Samples) -> Self {
         let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
         levels.sort_unstable();
@@ -81,7 +80,7 @@ impl Quantiles {
         Quantiles(SHARES.map(|share| 16 * levels.get(last * share / 1024).copied().map_or(0, u32::from)))
     }
 
-    /// The first and the last, moved out by a sixteenth of their distance.
+    /// The first and the last quantile, moved out by a sixteenth of their distance.
     fn ends(&self, white: u32) -> (u32, u32) {
         let (first, last) = (self.0[0], self.0[QUANTILES - 1]);
         let more = (last - first) / 16;
@@ -92,28 +91,27 @@ impl Quantiles {
 /// How detail is brought out in a frame. Lengths are in sixteenths of a level, slopes in 65536ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// The distance of levels at which they have no part in each other's base.
+    /// The distance from which on levels do not count for each other's base.
     pub radius: u32,
     /// The detail that is taken for noise.
     pub noise: u32,
-    /// The slope of detail up to that.
+    /// The slope of detail up to `noise`.
     pub slope: u32,
-    /// The slope of detail beyond it; at least `slope`.
+    /// The slope of detail beyond `noise`; at least `slope`.
     pub steep: u32,
-    /// The most that comes out.
+    /// The upper limit of the output of detail.
     pub most: u32,
 }
 
 impl Detail {
-    /// Detail that has the slope of levels that stay as they are.
+    /// Detail whose slope is that of levels without a stretch.
     pub fn plain(levels: Levels, gain: Gain) -> Self {
         let white = white_of(levels);
         let steep = gain.times(ONE as u32);
         Detail { radius: white / 8, noise: 0, slope: ONE as u32, steep, most: white / WHITE_PART }
     }
 
-    /// The tone of a frame whose window has these quantiles and this noise, in 256ths of a level, where levels have
-    /// `tone` without it.
+    /// `tone` with the detail of a frame whose window has these quantiles and this noise, in 256ths of a level.
     pub fn toned(tone: Tone, quantiles: &Quantiles, noise: Option<u32>, levels: Levels, settings: &Settings) -> Tone {
         let Settings { stretch, max_gain: gain, .. } = *settings;
         let white = white_of(levels);
@@ -121,7 +119,7 @@ impl Detail {
         let (first, last) = quantiles.ends(white);
         let least = (16 * levels.count() / TileBins::new(levels, settings.bins).count()) as u32;
         let noise = noise.unwrap_or(0).max(least);
-        // The slope that makes a deviation of noise that share of white.
+        // The slope by which a deviation of noise becomes 1 / `NOISE_PART` of white.
         let held = u64::from(white) * ONE * 16 / (NOISE_PART * u64::from(noise.max(1)));
         let line = match stretch {
             Stretch::Full { .. } => base(quantiles, held, levels),
@@ -147,8 +145,8 @@ impl Detail {
         (u64::from(self.radius) * count / (16 * levels)).clamp(2, count.max(2)) as usize
     }
 
-    /// Replaces the counts of a tile in the window by its steps: of each bin those beyond the bin before it, in
-    /// sixteenths of a level. Returns the total that stands for the ceiling, at least 1.
+    /// Replaces the counts of a tile by the steps of its curve: for each bin, by how much its output is above that of
+    /// the bin before, in sixteenths of a level. Returns the total that stands for the ceiling, at least 1.
     pub fn steps(&self, counts: &mut [u64], bins: TileBins, line: &Line, ceiling: u32) -> u64 {
         let radius = self.radius_in(bins);
         let samples = DoubleSums::new(counts.iter().copied());
@@ -170,7 +168,7 @@ impl Detail {
         u64::from(16 * ceiling).max(1)
     }
 
-    /// What a level with this detail becomes; all in sixteenths of a level.
+    /// The output for a level with this detail; all in sixteenths of a level.
     fn output(&self, level: i64, detail: i64, line: &Line, ceiling: u32) -> u64 {
         let ceiling = 16 * ceiling;
         let base = line.sixteenths((level - detail).max(0) as u32).min(ceiling);
@@ -214,7 +212,7 @@ fn base(quantiles: &Quantiles, held: u64, levels: Levels) -> Line {
     Line::through(&points)
 }
 
-/// Sums of sums, by which a weighted sum with the weights `max(0, R - distance)` takes three of them.
+/// Double prefix sums, by which a weighted sum with the weights `max(0, R - distance)` takes three terms.
 struct DoubleSums {
     /// For each number, the sum of the sums up to it.
     sums: Vec<u64>,
@@ -233,7 +231,7 @@ impl DoubleSums {
         DoubleSums { sums, total: sum }
     }
 
-    /// The sum of the sums up to `end` numbers, of which there are as many as bins, and then none.
+    /// The double prefix sum of the first `end` numbers, where numbers beyond the last bin are 0.
     fn up_to(&self, end: usize) -> u64 {
         let beyond = end.saturating_sub(self.sums.len());
         let within = end.min(self.sums.len()).checked_sub(1).map_or(0, |last| self.sums[last]);

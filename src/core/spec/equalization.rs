@@ -84,8 +84,8 @@ impl Equalization {
         CurveStep { curve: curve(&self.settings, &tone, &window), update }
     }
 
-    /// The window of the next frame, whose samples are not counted: 10 bits of one whose noise was removed go on from 8
-    /// bits of one that had none.
+    /// The window of the next frame, whose samples are not counted. Levels of 8 bits count as those of 10, so that
+    /// denoised frames, which have 10 bits, stay in the window of frames with 8.
     pub fn next_uncounted(&mut self, levels: Levels, size: (usize, usize), guide: &Guide) -> WindowUpdate {
         self.scenes.next(guide.change, levels.with_two_bits_more().unwrap_or(levels), size)
     }

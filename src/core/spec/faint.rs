@@ -3,10 +3,12 @@
 //!
 //! The background of a frame is the median `M` of its levels, and its noise the median distance `D` from that
 //! (normalized, 1.4826 D is the standard deviation of normal noise). Black is 2.8 such deviations below the background,
-//! and the background becomes a quarter of the range, by one of two functions of `t`, the share of the range above black:
+//! and the background becomes a quarter of the range, by one of two functions of `t`, the share of the range above
+//! black:
 //!
-//! * midtones: `m t / ...`, the rational function `(m - 1) t / ((2 m - 1) t - m)`, by which `m` becomes one half. What
-//!   it takes for the background is the same function of the two (the screen stretch of astronomers' programs);
+//! * midtones: the rational function `(m - 1) t / ((2 m - 1) t - m)`, which maps `m` to one half. The `m` that maps the
+//!   background to a quarter is the same function of the two, with a quarter as `m` and the background as `t` (the
+//!   screen stretch of astronomers' programs);
 //! * asinh: `asinh(k t) / asinh(k)`, straight near black and logarithmic above (Lupton et al. 2004, "Preparing
 //!   Red-Green-Blue Images from CCD Data", PASP 116, 133).
 //!
@@ -18,16 +20,16 @@ use super::deflicker::log2;
 use super::measure::Samples;
 use super::{Curve, Levels};
 
-/// A share of one.
+/// A share of 1.
 const ONE: u64 = 1 << 32;
 
 /// The share that the background becomes.
 const AIM: u64 = ONE / 4;
 
-/// 2.8 times 1.4826, in 1024ths.
+/// The distance of black from the background, in median distances: 2.8 times 1.4826, in 1024ths.
 const BELOW: u64 = 4251;
 
-/// The most chroma is scaled by, in units of [`UNIT_GAIN`].
+/// The largest gain of chroma, in units of [`UNIT_GAIN`].
 const MAX_CHROMA: u64 = 4;
 
 /// Which function brings the background up.
@@ -49,7 +51,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Of the samples of a frame; those at either end of the range, which are clipped, do not count. 0 of none.
+    /// The background of the samples of a frame; samples at either end of the range, which are clipped, do not count. 0
+    /// without any.
     pub fn new(samples: &Samples) -> Self {
         let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
         let Some(median) = middle(&mut levels) else { return Background::default() };
@@ -68,8 +71,8 @@ impl Background {
         Background { median: mean(sum.median), deviation: mean(sum.deviation) }
     }
 
-    /// The curve that brings it up, and the gain of chroma that goes with it, that of what becomes one half; `None` where
-    /// the picture is meant for display, or is black.
+    /// The curve that raises the background, and the gain of chroma: that of the level that becomes one half. `None`
+    /// where the frame is meant for display, or is black.
     pub fn curve(self, function: Function, levels: Levels) -> Option<(Curve, u32)> {
         let white = 16 * (levels.count() as u64 - 1);
         let black = self.median.saturating_sub(self.deviation * BELOW / 1024);
@@ -110,7 +113,7 @@ fn midtones(middle: u64, share: u64) -> u64 {
     if share == 0 {
         return 0;
     }
-    // Both above 0: the divisor lies between those of share 0 and share 1.
+    // The divisor is above 0: it lies between `middle`, at share 0, and `1 - middle`, at share 1.
     let divisor = middle * one + (one - 2 * middle) * share;
     (((one - middle) * share * one / divisor.max(1)).clamp(0, one)) as u64
 }
@@ -124,7 +127,7 @@ fn asinh_share(scale: u64, share: u64) -> u64 {
 /// `asinh` of a number in 65536ths, up to some 2^24: its base-2 logarithm, in 65536ths, of `y + sqrt(y^2 + 1)`.
 fn asinh(y: u64) -> u64 {
     let square = u128::from(y) * u128::from(y) + (1 << 32);
-    // Of a number in 65536ths: 16 less.
+    // The argument is in 65536ths, so its logarithm is 16 too large.
     log2(y + square.isqrt() as u64).unsigned_abs() - (16 << 16)
 }
 

@@ -1,9 +1,9 @@
 //! What flickers beside the light of the whole frame: colour, patches, bands. Part of
 //! [`Method::Deflicker`](super::Method::Deflicker).
 //!
-//! As with the whole light ([`deflicker`](super::deflicker)), what changes from one frame to the next is a median, here
-//! over the points of the lattice ([`Points`]), and changes are chained over the window. All is measured beside the
-//! change of the whole light:
+//! As with the light of the whole frame ([`deflicker`](super::deflicker)), the change from one frame to the next is a
+//! median, here over the points of the lattice ([`Points`]), and changes are chained over the window. All changes are
+//! relative to that of the whole frame:
 //! * **Colour**: for each of R, G and B, how much more its logarithm rises than that of luma, at two levels. It is
 //!   corrected by a [`Balance`].
 //! * **Bands and patches**: in each of 8x8 regions, the median of how much more points rise than the whole frame. The
@@ -11,11 +11,11 @@
 //!   smoothed over 3x3 regions, is a patch. They are corrected by gains of regions ([`Veil`]), which are blended as
 //!   tiles are, with the curve of the whole light after them.
 //!
-//! What moves is no flicker. Where something else comes into a region, its points rise by different amounts, or all of
-//! them by far more than those of the regions around it: there the chain ends, and frames before are not compared with
-//! frames behind. No value is corrected by more than three times what values of its window stray, so what one frame
-//! alone has in a patch stays. And of a correction only that share is made by which the changes exceed their errors,
-//! which are known by how far the points disagree. Clean footage stays as it is.
+//! Motion is no flicker. Where another object comes into a region, its points rise by different amounts, or all of them
+//! by far more than those of the regions around it: there the chain ends, and frames before are not compared with
+//! frames after. No value is corrected by more than three times the median deviation of the values of its window, so a
+//! change of a patch in one frame alone stays. And a correction is scaled by the share by which the changes exceed
+//! their errors, which are estimated from how far the points disagree. Clean footage stays as it is.
 
 use super::chroma::UNIT_GAIN;
 use super::deflicker::{DARK, LIGHT, LightChange, ONE, exp2, line_through, log2, median};
@@ -25,16 +25,15 @@ use super::tone::{Balance, Veil};
 use super::{Levels, Mapping};
 use std::sync::LazyLock;
 
-/// A number for each region.
 type RegionNumbers = [[i64; REGIONS]; REGIONS];
 
-/// The points that a region needs.
+/// The fewest points by which a region is judged.
 const MIN_POINTS: usize = 24;
 
-/// An error of what is not known.
+/// The error of a rise that is not known.
 const UNKNOWN: i64 = 4 * ONE;
 
-/// Rises that are as far apart as this, an eighth of an octave, are of different things.
+/// Rises of points of a region that are as far apart as this, an eighth of an octave, are of different objects.
 const APART: i64 = ONE / 8;
 
 /// A region that rises by this much more than those around it, a fifth of an octave, shows something else.
@@ -46,7 +45,7 @@ const MIN_CORRECTION: i64 = 470;
 /// The most that a region is corrected by, half an octave.
 const MAX_CORRECTION: i64 = ONE / 2;
 
-/// As far as a chain goes: there is room for no more.
+/// The limit of a chain of rises, so that sums do not overflow.
 const FURTHEST: i64 = 16 * ONE;
 
 /// A rise from one frame to the next, and its error.
@@ -54,13 +53,13 @@ const FURTHEST: i64 = 16 * ONE;
 struct Rise {
     /// By how much a logarithm rises.
     value: i64,
-    /// The standard deviation that it has.
+    /// The standard deviation of `value`.
     error: i64,
-    /// Whether what is seen is another thing than before.
+    /// Whether another object is visible than in the frame before.
     breaks: bool,
 }
 
-/// Another thing is seen.
+/// Another object is visible.
 const BROKEN: Rise = Rise { value: 0, error: UNKNOWN, breaks: true };
 
 /// What has changed from one frame to the next, beside the light of the whole frame; logarithms in 65536ths.
@@ -70,27 +69,26 @@ pub struct Changes {
     colours: [[Rise; 2]; 3],
     rows: [Rise; REGIONS],
     columns: [Rise; REGIONS],
-    /// Of each region, with its band.
+    /// Of each region, including the changes of its row and column.
     regions: [[Rise; REGIONS]; REGIONS],
 }
 
 /// The logarithms of the levels of points; of black, that of the level above it.
 static LOGS: LazyLock<Vec<i32>> = LazyLock::new(|| (0..=WHITE as u64).map(|level| log2(level.max(1)) as i32).collect());
 
-/// The logarithm of a level of points.
 fn log(level: i32) -> i64 {
     LOGS[level.clamp(0, WHITE) as usize].into()
 }
 
-/// The logarithm halfway between two levels of a point, which are neither black nor white, and the way.
+/// The mean of the logarithms of two levels of a point, and their difference; `None` if a level is near black or white.
 fn risen(before: i32, after: i32) -> Option<(i64, i64)> {
     let twice = before + after;
     let is_usable = twice > WHITE / 21 && twice < WHITE / 8 * 15 && before.max(after) < WHITE && before.min(after) > 0;
     is_usable.then(|| ((log(before) + log(after)) / 2, log(after) - log(before)))
 }
 
-/// How rises depend on logarithms within regions, by the median: what brightens the upper half of a frame changes no
-/// exponent, though the sky is bright. `None` where few regions have dark and light points.
+/// The slope of rises over logarithms within regions, by the median: light that changes in the upper half of a frame,
+/// with a bright sky, must not look like a change of the exponent. `None` where few regions have dark and light points.
 fn slope_in_regions(points: &[Vec<(i64, i64)>]) -> Option<i64> {
     let slope = |points: &Vec<(i64, i64)>| {
         let split =
@@ -109,7 +107,7 @@ fn slope_in_regions(points: &[Vec<(i64, i64)>]) -> Option<i64> {
     if slopes.len() < REGIONS {
         return None;
     }
-    // As small as this, it is noise.
+    // Slopes up to this, 1.5 % an octave, are noise.
     let slope = median(slopes);
     Some(if slope > 0 { (slope - 1418).max(0) } else { (slope + 1418).min(0) })
 }
@@ -119,8 +117,8 @@ fn nearer_to_none(one: i64, other: i64) -> i64 {
     if one.signum() == other.signum() { one.signum() * one.abs().min(other.abs()) } else { 0 }
 }
 
-/// The mean of the middle half of values, which whole levels do not round as they do a median, and how far values are
-/// from it, by the median; `None` of few.
+/// The mean of the middle half of values, which unlike a median is not rounded to whole levels, and the median distance
+/// of the values from it; `None` of few.
 fn middle_and_spread(mut values: Vec<i64>) -> Option<(i64, i64)> {
     if values.len() < MIN_POINTS {
         return None;
@@ -133,9 +131,9 @@ fn middle_and_spread(mut values: Vec<i64>) -> Option<(i64, i64)> {
     Some((middle, median(values.iter().map(|value| (value - middle).abs()).collect())))
 }
 
-/// The error of the median of this many values.
+/// The standard error of the median of `count` values, whose median distance from it is `spread`.
 fn error_of_median(spread: i64, count: usize) -> i64 {
-    // 1.2533 times the deviation, which is 1.4826 times that median.
+    // 1.2533 times the deviation, which is 1.4826 times `spread`.
     spread * 1903 / 1024 * 32 / ((1024 * count as u64).isqrt() as i64).max(1)
 }
 
@@ -161,7 +159,7 @@ impl Changes {
             return (LightChange::between(measures[0], measures[1]), changes);
         }
         let white = log(WHITE);
-        // Of points, the logarithm of the level, halfway, and by how much it rises.
+        // For each point, the mean of the logarithms of its two levels, relative to white, and its rise.
         let mut points = vec![Vec::new(); REGIONS * REGIONS];
         let mut of_channels = [const { Vec::new() }; 3];
         for ((luma, rgb, _), (to_luma, to_rgb, region)) in before.each().zip(after.each()) {
@@ -187,7 +185,7 @@ impl Changes {
         (light, changes)
     }
 
-    /// How much more than luma a channel rises at two levels; these are its points.
+    /// How much more than luma a channel rises at two levels, by its points: (logarithm, rise).
     fn channel_rises(points: &[(i64, i64)]) -> [Rise; 2] {
         let none = [Rise::default(); 2];
         let Some((middle, spread)) = middle_and_spread(points.iter().map(|(_, rise)| *rise).collect()) else {
@@ -209,7 +207,7 @@ impl Changes {
         [DARK, LIGHT].map(|level| Rise { value: value(level), ..even[0] })
     }
 
-    /// Sets what changes in regions, and in all of a row or a column of them; these are the rises of their points.
+    /// Sets the changes of regions, and of whole rows and columns of them, from the rises of the points of each region.
     fn find_bands(&mut self, rises: Vec<Vec<i64>>) {
         let counts: Vec<usize> = rises.iter().map(Vec::len).collect();
         let found: Vec<Option<(i64, i64)>> = rises.into_iter().map(middle_and_spread).collect();
@@ -221,7 +219,7 @@ impl Changes {
         let error = |region: usize| {
             found[region].map_or(UNKNOWN, |(_, spread)| error_of_median(spread, counts[region]).max(32))
         };
-        // Something else is seen where points disagree.
+        // Points that disagree show another object.
         let differs = |region: usize| found[region].is_none_or(|(_, spread)| spread > APART);
         let all: Vec<i64> = found.iter().map(|found| found.map_or(0, |(rise, _)| rise)).collect();
         let mut left = all.clone();
@@ -245,7 +243,7 @@ impl Changes {
         }
     }
 
-    /// The rises of patches, where this share of bands is taken off, in 4096ths.
+    /// The rises of patches: those of the regions without the corrected shares of their bands.
     fn patches(&self, rows: &[Even; REGIONS], columns: &[Even; REGIONS]) -> [[Rise; REGIONS]; REGIONS] {
         let left: RegionNumbers = std::array::from_fn(|y| {
             std::array::from_fn(|x| {
@@ -276,14 +274,14 @@ impl Changes {
     }
 }
 
-/// The regions around one, and itself.
+/// The indices of a region and of the regions around it.
 fn around((y, x): (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
     let near = |index: usize| index.saturating_sub(1)..=(index + 1).min(REGIONS - 1);
     near(y).flat_map(move |row| near(x).map(move |column| (row, column)))
 }
 
-/// Corrections of regions, none larger by more than a quarter than the second one of those around it: patches are larger
-/// than a region, and what is alone is something that moves.
+/// Corrections of regions, each limited to 5/4 of the second lowest and the second highest of its neighbours: patches
+/// are larger than a region, and a region that stands out alone shows motion.
 fn with_company(corrections: &RegionNumbers) -> RegionNumbers {
     let within = |y: usize, x: usize| {
         let near = around((y, x)).filter(|index| *index != (y, x));
@@ -295,22 +293,22 @@ fn with_company(corrections: &RegionNumbers) -> RegionNumbers {
     std::array::from_fn(|y| std::array::from_fn(|x| within(y, x)))
 }
 
-/// A series made even.
+/// The result of evening out a series of values.
 #[derive(Clone, Copy, Debug, Default)]
 struct Even {
     /// What is added to the value at a frame.
     correction: i64,
-    /// The share of the rises that is more than their errors, in 4096ths.
+    /// The share by which the squares of the rises exceed those of their errors, in 4096ths.
     share: i64,
 }
 
-/// Which corrections are made of a series of rises.
+/// How a series of rises is corrected.
 struct CorrectionRule {
-    /// Values that stray by up to this are corrected, however little others of the window stray.
+    /// Deviations from the line up to this are corrected, however small the others of the window are.
     free: i64,
-    /// A series is corrected by the share that its second differences, times this, have in twice what it strays, less
-    /// `bends` fifths. Three leaves what takes more than some ten frames, as things that move do; a band may take most
-    /// of the window, but an even bend, as of a fade, is none.
+    /// A correction is scaled by the ratio of the second differences of the series, times this, to twice its deviations
+    /// from the line, less `bends` fifths. With 3, changes over more than some ten frames, such as motion, stay. A band
+    /// may be as slow as the window, but an even bend, as of a fade, is no band.
     wavers: i64,
     bends: i64,
 }
@@ -320,7 +318,7 @@ const PATCH: CorrectionRule = CorrectionRule { free: 1500, wavers: 3, bends: 0 }
 const COLOUR: CorrectionRule = CorrectionRule { free: ONE / 3, wavers: 3, bends: 0 };
 
 impl CorrectionRule {
-    /// What brings frame `place` to where the frames around it are; `rises[j]` leads to frame j.
+    /// The correction that brings frame `place` to the line through the frames around it; `rises[j]` leads to frame j.
     fn even(&self, rises: &[Rise], place: usize) -> Even {
         let first = (1..=place).rev().find(|&index| rises[index].breaks).unwrap_or(0);
         let end = (place + 1..rises.len()).find(|&index| rises[index].breaks).unwrap_or(rises.len());
@@ -370,7 +368,7 @@ impl CorrectionRule {
     }
 }
 
-/// What is done to a frame beside its curve; changes of logarithms.
+/// The correction that a frame gets beside its curve, as changes of logarithms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remainder {
     /// Changes of the logarithms of red, green and blue at two levels.
@@ -380,8 +378,8 @@ pub struct Remainder {
 }
 
 impl Remainder {
-    /// Of frame `index` of a window with these changes from frame to frame: `changes[j]` leads to frame j.
-    /// With `colour`, colour too.
+    /// The correction of frame `index` of a window with these changes: `changes[j]` leads from the frame before to
+    /// frame j. Colours are corrected only with `colour`.
     pub fn new(changes: &[&Changes], index: usize, colour: bool) -> Self {
         let even = |rule: CorrectionRule, rise: &dyn Fn(&Changes) -> Rise| {
             rule.even(&changes.iter().map(|changes| rise(changes)).collect::<Vec<_>>(), index)
@@ -408,7 +406,8 @@ impl Remainder {
         Remainder { colours, regions }
     }
 
-    /// It, and `curve` with this gain of chroma after it.
+    /// The mapping that applies this correction, and then `curve`, with this gain of chroma; `toned` is the same curve
+    /// for use after gains of regions.
     pub fn mapping(&self, curve: Mapping, toned: Option<Toned>, chroma_gain: u32, levels: Levels) -> Mapping {
         let then = match self.veil(toned, chroma_gain, levels) {
             Some(veil) => Mapping::Veil(veil.into()),
@@ -465,7 +464,7 @@ mod tests {
         60.0 + 0.7 * x as f64 + 0.4 * y as f64 + ((x * 37 + y * 91) % 40) as f64
     }
 
-    /// What is done to sixty frames with these colours: frame, column, row.
+    /// The mappings of sixty frames with these colours; `colour` gets frame, column and row.
     fn mappings(colour: impl Fn(usize, usize, usize) -> [f64; 3]) -> Vec<Mapping> {
         let levels = Levels::full(16);
         let settings = Settings {
@@ -490,7 +489,7 @@ mod tests {
         found.into_iter().map(|guide| guide.mapping.expect("a mapping")).collect()
     }
 
-    /// A number from -1 to 1 for each number, without an order.
+    /// A pseudo-random number from -1 to 1.
     fn wavers(number: usize) -> f64 {
         let mixed = (number as u32).wrapping_add(7).wrapping_mul(2_654_435_761);
         let mixed = (mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519);
@@ -513,7 +512,7 @@ mod tests {
         light.windows(2).map(|pair| (pair[1] / pair[0]).log2().abs()).sum::<f64>() / (light.len() - 1) as f64
     }
 
-    /// By how much of what it was what flickers in regions of the left column is less, at the row where most is left.
+    /// The share of the flicker in regions of the left column that is left, at the row where it is largest.
     fn left(shape: impl Fn(usize, f64, f64) -> f64) -> f64 {
         let mappings = mappings(|frame, x, y| [scene(x, y) * shape(frame, x as f64 / 128.0, y as f64 / 72.0); 3]);
         let rows = (0..REGIONS).map(|y| {
@@ -558,7 +557,7 @@ mod tests {
         assert!(steps(&after) < 0.25 * steps(&before), "{} of {}", steps(&after), steps(&before));
     }
 
-    /// Frames that may not change by two percent anywhere, and not in colour.
+    /// Asserts that frames change by less than two percent everywhere, and not in colour.
     fn stays(colour: impl Fn(usize, usize, usize) -> f64) {
         for (frame, mapping) in mappings(|frame, x, y| [colour(frame, x, y); 3]).into_iter().enumerate() {
             let regions = (0..REGIONS * REGIONS).map(|region| gain(&mapping, (region / REGIONS, region % REGIONS)));

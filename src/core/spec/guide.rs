@@ -4,9 +4,10 @@
 //! Lattice -> Measure -> Guides: cuts, window of the scene -> Guide (with the frame, to a backend)
 //! ```
 //!
-//! With a look-ahead, a frame is judged when F frames behind it are measured, as many as the longest flash has. The
-//! tone is made of the last W frames of the scene up to the frame. So a guide depends on W + F + 1 frames before it, on
-//! F behind it (with `Method::Deflicker` on those of the look-ahead, if they are more), and on no others.
+//! With a look-ahead, a frame is decided once F frames after it are measured, where F is the length of the longest
+//! flash. The tone is computed from the last W frames of the scene up to the frame. So a guide depends on W + F + 1
+//! frames before its frame, on F after it (with `Method::Deflicker`, on those of the look-ahead, if they are more), and
+//! on no others.
 
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
@@ -26,26 +27,26 @@ use std::mem::{replace, take};
 /// The decisions on a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guide {
-    /// How it continues the frame before it.
+    /// How the frame continues the one before it.
     pub change: Change,
-    /// Its levels; `None` is equalization alone.
+    /// The treatment of its levels; `None` is equalization alone.
     pub tone: Option<Tone>,
     /// The mapping of the frame, where it does not depend on counts.
     pub mapping: Option<Mapping>,
     /// The deficiencies of its scene, with [`Method::Natural`].
     pub found: Option<Found>,
-    /// Whether its look takes something for granted, and it is corrected so without that, too.
+    /// Whether the look assumes a deficiency, and the measures alone lead to the same correction.
     pub is_as_measured: bool,
-    /// How its noise is removed first, if it is.
+    /// How noise is removed before the mapping; `None` if it stays.
     pub clean: Option<Cleaning>,
 }
 
 /// How the noise of a frame is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cleaning {
-    /// The share of it that goes, above 0.
+    /// The share of the noise that is removed, above 0.
     pub share: Strength,
-    /// The mapping of the denoised frame, if it has 8 bits and gets 10 by that.
+    /// The mapping of the denoised frame, if denoising turns its 8 bits into 10.
     pub mapping: Option<Mapping>,
 }
 
@@ -54,15 +55,15 @@ pub struct Cleaning {
 pub struct Guides {
     /// The last frames, oldest first.
     frames: VecDeque<Known>,
-    /// Further details of each of them.
+    /// Further details of each of `frames`.
     details: VecDeque<Details>,
     /// The points of the last frame; with [`Method::Deflicker`] alone.
     points: Points,
-    /// How many of them, from the oldest, are decided.
+    /// How many of `frames`, from the oldest, are decided.
     decided: usize,
-    /// Whether the oldest is the first of the video.
+    /// Whether the oldest of `frames` is the first of the video.
     begins: bool,
-    /// The scene of the last frame that was decided, and the one before it with the frames since.
+    /// The scene of the last decided frame; `other` is the scene before it and the number of frames since the change.
     scene: u64,
     other: Option<(u64, u32)>,
     scenes: u64,
@@ -72,19 +73,19 @@ pub struct Guides {
 #[derive(Debug)]
 struct Details {
     settings: Settings,
-    /// The correction that it needs by itself; with [`Method::Natural`] alone.
+    /// The correction that the frame alone needs; with [`Method::Natural`] alone.
     correction: Option<Correction>,
-    /// Its light against that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
+    /// The light of the frame relative to that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
     light: u32,
     /// Its background; with [`Method::Faint`] alone.
     background: Background,
     /// The quantiles of its luminance; with [`Method::Detail`] alone.
     quantiles: Quantiles,
-    /// Its noise as it shows in the picture, in 256ths of a level; with [`Method::Detail`] alone.
+    /// The noise measured within the frame, in 256ths of a level; with [`Method::Detail`] alone.
     grain: Option<u32>,
     /// Its scene, once it is decided.
     scene: u64,
-    /// Whether it has a part in the window of its scene.
+    /// Whether the frame is in the window of its scene; a frame of a flash is not.
     counts: bool,
 }
 
@@ -139,7 +140,7 @@ impl Guides {
         guides
     }
 
-    /// Ends the video: the guides of the frames that are left. The next frame begins another video.
+    /// Ends the video and returns the guides of the remaining frames. The next frame begins another video.
     pub fn finish(&mut self) -> Vec<Guide> {
         let mut guides = Vec::new();
         while self.decided < self.frames.len() {
@@ -162,7 +163,7 @@ impl Guides {
         } else {
             let rule =
                 if smoothing.ahead() > 0 { Rule::Ahead(smoothing.flash()) } else { Rule::Causal(smoothing.flash()) };
-            // Those behind the ones that are looked at have no part in it.
+            // Frames beyond the look-ahead must not influence the decision.
             let end = (index + settings.guide_look_ahead() as usize + 1).min(self.frames.len());
             Neighbourhood::new(&self.frames, (index, end), (self.begins, ended), settings.scene_threshold)
                 .change(rule, settings.method != Method::Deflicker)
@@ -176,8 +177,8 @@ impl Guides {
         Guide { change, clean, ..guide }
     }
 
-    /// Finds the scene of frame `index`. Returns the change that took place: a flash can only have ended if one was
-    /// found.
+    /// Assigns frame `index` to a scene. Returns the change that took place: a flash can only have ended if a scene
+    /// began at most `flash` frames before.
     fn place(&mut self, index: usize, change: Change, flash: u32) -> Change {
         if let Some((_, frames)) = &mut self.other {
             *frames += 1;
@@ -197,7 +198,7 @@ impl Guides {
                 }
                 None => Change::None,
             },
-            // A flash in the first frame is all that there is.
+            // Before the first frame there is no scene that a flash could interrupt.
             Change::Flash if index == 0 => Change::None,
             other => other,
         };
@@ -205,7 +206,7 @@ impl Guides {
         change
     }
 
-    /// Levels and colour of frame `place`.
+    /// The guide of frame `place`, except its change of scene.
     fn toned(&mut self, place: usize, settings: &Settings) -> Guide {
         if let Method::Natural { .. } = settings.method {
             return self.corrected(place, settings);
@@ -266,7 +267,8 @@ impl Guides {
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let correction = correction.noticeable();
         let noise = self.noise(place, settings);
-        // Of repeated frames, each second one would be cleaned: noise that comes and goes is seen more than noise.
+        // If frames repeat, only every second one would be denoised: noise that comes and goes is more visible than
+        // steady noise.
         let steps = self.steps_around(place, settings).map(|index| &self.frames[index]);
         let repeats = noise::repeats_often(steps.filter(|step| step.is_compared).map(|step| step.noise));
         let most = if repeats { Strength::from_256ths(0) } else { settings.denoise.share() };
@@ -281,12 +283,13 @@ impl Guides {
         Guide { found, is_as_measured, clean, ..Guide::new(mapping(levels)) }
     }
 
-    /// The mean of the corrections of these frames, which are in order, and the light of frame `place` against that of
-    /// its scene. Frames that are darker than the scene count less. Both are averages over the quantiles that
-    /// [`Lights`] takes for the light of the scene.
+    /// The mean of the corrections of these frames, which are in order, and the light of frame `place` relative to that
+    /// of its scene. Frames that are darker than the scene count less. Both results are averages over the quantiles
+    /// that [`Lights`] takes for the light of the scene.
     fn mean_correction(&self, members: &[usize], place: usize, settings: &Settings) -> (MeanCorrection, u32) {
         let white = 16 * (self.frames[place].measure.levels.count() as u32 - 1);
-        // Without frames ahead, what comes out of the dark comes slowly.
+        // Without a look-ahead, black frames count as needing no correction, so that a scene that fades in is corrected
+        // gradually.
         let is_black =
             |index: usize| settings.smoothing.ahead() == 0 && self.frames[index].measure.mean_light() < white / 64;
         let place_in_scene = members.partition_point(|&index| index < place);
@@ -312,15 +315,15 @@ impl Guides {
         (mean, own_light / light::SCENE_LIGHTS as u32)
     }
 
-    /// The light of the next frame against that of the one before it.
+    /// The light of the next frame relative to that of the last one, in 65536ths.
     fn step_of_light(&self, measure: &Measure) -> u32 {
         let white = 16 * (measure.levels.count() as u32 - 1);
         let before = self.frames.back().map(|known| known.measure.light_of_blocks());
         before.map_or(light::FULL, |before| light::between(before, measure.light_of_blocks(), white))
     }
 
-    /// The lights of these frames, which are in order. Frames between them, those of a flash, have a part in the steps
-    /// alone.
+    /// The lights of these frames, which are in order. Frames between them, those of a flash, contribute only their
+    /// steps of light.
     fn lights_of(&self, members: &[usize], white: u32) -> Lights {
         let mut begin = members.first().map_or(0, |first| first + 1);
         let each = members.iter().map(|&index| {
@@ -332,12 +335,12 @@ impl Guides {
         Lights::new(each, white)
     }
 
-    /// The blocks of the next frame, which lies a step from the one before it, that are foreign to the frames before,
-    /// of which some are looked at: none beyond a step that is as large as a cut.
+    /// Which blocks of the next frame are foreign to the frames before it. `step` is the distance from the last frame.
+    /// Some of the frames since the last step that is as large as a cut are compared.
     fn foreign(&self, measure: &Measure, step: Distance, settings: &Settings) -> [bool; BLOCKS] {
         let most = settings.smoothing.foreign_look_back() as usize;
         let (apart, white) = (most.div_ceil(LOOKED_AT).max(1), 16 * (measure.levels.count() as u32 - 1));
-        // The step behind each frame.
+        // The step from each frame to the next.
         let steps = [step].into_iter().chain(self.frames.iter().rev().map(|known| known.step));
         let before = self.frames.iter().rev().zip(steps).take_while(|(_, step)| goes_on(*step, settings));
         let before: Vec<&light::Blocks> =
@@ -361,16 +364,16 @@ impl Guides {
         )
     }
 
-    /// The frames behind frame `place` that are measured and seem to be of its scene, `ahead` at most: they are not
-    /// decided yet, so that a step as large as a cut ends them.
+    /// The measured frames after frame `place` that seem to be of its scene, at most `ahead`. They are not decided yet,
+    /// so the first step as large as a cut ends them.
     fn behind(&self, place: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let settings = *settings;
         let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
         (place + 1..(place + ahead + 1).min(self.frames.len())).take_while(goes_on)
     }
 
-    /// The last frame behind frame `place`, `ahead` at most, before one that seems to begin a scene or is black. Light
-    /// that flickers by parts of the frame changes the picture as much as a cut does, but not for long.
+    /// The last frame after frame `place`, at most `ahead` later, before one that seems to begin a scene or is black. A
+    /// large step alone is no cut: light that flickers in parts of the frame changes it as much, but not for long.
     fn until_cut(&self, place: usize, ahead: usize, settings: &Settings) -> usize {
         let known = (place + ahead + 1).min(self.frames.len());
         let cuts = |index: usize| {
@@ -382,12 +385,12 @@ impl Guides {
         (place + 1..known).find(|&index| cuts(index)).unwrap_or(known) - 1
     }
 
-    /// The noise of frame `place`, by what changed from frame to frame of its scene in its window and behind it.
+    /// The noise around frame `place`: that of the steps from frame to frame of its scene, in its window and after it.
     fn noise(&self, place: usize, settings: &Settings) -> Option<u32> {
         noise::window_noise(self.steps_around(place, settings).filter_map(|index| self.frames[index].noise))
     }
 
-    /// The frames of the scene in the window of frame `place`, and behind it, that follow one of the scene.
+    /// The frames in the window of frame `place`, and after it, that belong to its scene as the frame before them does.
     fn steps_around(&self, place: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let first = (place + 1).saturating_sub(settings.smoothing.frames() as usize);
         let counts = |index: usize| self.details[index].counts && self.details[index].scene == self.scene;
@@ -408,8 +411,8 @@ impl Guides {
     }
 }
 
-/// Whether frames this step apart may be of one scene, by the step alone. Its light counts with
-/// [`Method::Natural`] only.
+/// Whether two frames with this distance may be of one scene. The distance of light counts with [`Method::Natural`]
+/// only.
 fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.to_1000ths() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
@@ -418,11 +421,11 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
 /// The share of noise that denoising removes, in 256ths.
 const CLEANED: u32 = 192;
 
-/// The most frames that a frame is compared with, to find what is foreign.
+/// The most frames that a frame is compared with, to find foreign blocks.
 const LOOKED_AT: usize = 24;
 
-/// The correction that a frame needs by itself, with [`Method::Natural`], without its foreign blocks; its points are
-/// not kept.
+/// The correction that the frame alone needs, with [`Method::Natural`], without its foreign blocks. Takes the points
+/// out of `measure`.
 pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings: &Settings) -> Option<Correction> {
     let (points, of_all) = (take(&mut measure.points), measure.correction.take());
     if let (Some(of_all), false) = (of_all, foreign.contains(&true)) {
@@ -431,7 +434,7 @@ pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings:
     Correction::under(settings, points.outside(foreign))
 }
 
-/// The frames of a window, of which levels and colour are decided.
+/// The frames of a window, from which the guide of the newest is decided.
 pub(super) struct Members<E> {
     /// The ends of their levels.
     pub ends: E,
@@ -444,7 +447,7 @@ pub(super) struct Members<E> {
 }
 
 impl<'a, E: Iterator<Item = &'a Ends> + Clone> Members<E> {
-    /// The guide of the newest of them, with a method that counts.
+    /// The guide of the newest of these frames, with a method that counts samples.
     pub fn guide(self, settings: &Settings) -> Guide {
         let Members { ends, noise, levels, transfer } = self;
         let settings = &Settings { keeps_peak: settings.keeps_peak && transfer.is_hdr(), ..*settings };
@@ -462,7 +465,7 @@ impl Guide {
         Guide::new(Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN })
     }
 
-    /// The guide of a frame to which this is applied.
+    /// The guide of a frame that gets this mapping.
     fn new(mapping: Mapping) -> Self {
         Guide { mapping: Some(mapping), ..Guide::default() }
     }

@@ -29,7 +29,7 @@ impl Histogram {
         histogram
     }
 
-    /// The histogram with these counts, a count a level.
+    /// The histogram with these counts, one for each level.
     ///
     /// # Panics
     /// When there are more or fewer counts than levels.
@@ -49,7 +49,7 @@ impl Histogram {
         self.levels
     }
 
-    /// A count a level, black first.
+    /// The counts, one for each level, black first.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }

@@ -1,4 +1,4 @@
-//! The looks: named sets of parameters for kinds of footage. `benches/results/natural.md` has what they do to it.
+//! The looks: named sets of parameters for kinds of footage. `benches/results/natural.md` has their results.
 
 use super::named::named;
 use super::natural::Assumed;
@@ -69,10 +69,10 @@ pub struct LookParameters {
     pub gain_of_detail: f64,
     /// The method.
     pub method: MethodName,
-    /// The part that [`MethodName::Natural`] takes for granted.
+    /// The deficiency that [`MethodName::Natural`] assumes instead of measuring it.
     pub assumed: Assumed,
-    /// With [`MethodName::Natural`], faults alone are corrected; else contrast and light are set as viewers choose them,
-    /// also where nothing is lacking.
+    /// With [`MethodName::Natural`], faults alone are corrected; else contrast and light are set as viewers choose
+    /// them, also where nothing is lacking.
     pub faithful: bool,
     /// The treatment of colour.
     pub chroma: Chroma,

@@ -25,8 +25,8 @@ impl<F, C: Clone> LookAhead<F, C> {
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
-    /// The frame that leaves when the next one is added, which is of this scene, if it leaves with the curve of that
-    /// one.
+    /// The oldest frame that waits, if it leaves when the next frame, which is of this scene, is added, and with the
+    /// curve of that next frame.
     pub fn taker(&mut self, ahead: u32, scene: u64) -> Option<&mut F> {
         let leaves = ahead > 0 && self.waiting.len() >= ahead as usize;
         let (_, oldest, _) = self.waiting.front_mut().filter(|(other, ..)| leaves && *other == scene)?;

@@ -24,7 +24,7 @@ pub enum Mapping {
         /// The treatment of levels besides the curves.
         tone: Tone,
     },
-    /// A veil is taken off.
+    /// A veil is removed.
     Veil(Arc<Veil>),
     /// Red, green and blue are stretched.
     Balance(Balance),
@@ -38,7 +38,7 @@ pub enum Mapping {
 }
 
 impl Mapping {
-    /// Whether it can be applied to frames with these levels: its curve has an output for each of their codes.
+    /// Whether the mapping can be applied to frames with these levels: its curve has an output for each of their codes.
     pub fn suits(&self, levels: Levels) -> bool {
         match self {
             Mapping::Curve { curve, .. } => curve.codes().len() == levels.codes(),
@@ -47,8 +47,8 @@ impl Mapping {
         }
     }
 
-    /// This share of it, for frames with these levels. None of it leaves frames as they are, and all of it is itself.
-    /// Counts of tiles stay as they are: their settings have their strength.
+    /// The mapping at this strength, for frames with these levels; at strength 0 it leaves frames as they are. A
+    /// mapping of tiles stays as it is, because the strength of the settings is applied to its curves later.
     #[must_use]
     pub fn with_strength(&self, levels: Levels, strength: Strength) -> Self {
         match self {
@@ -70,7 +70,7 @@ impl Mapping {
         }
     }
 
-    /// About the bytes that it takes, beside itself.
+    /// The approximate number of bytes on the heap that the mapping needs.
     pub fn bytes(&self) -> usize {
         match self {
             Mapping::Curve { curve, .. } => size_of_val(curve.codes()),
@@ -81,7 +81,7 @@ impl Mapping {
         }
     }
 
-    /// Whether it is made of the counts of tiles.
+    /// Whether the mapping is made of the counts of tiles.
     pub fn has_tiles(&self) -> bool {
         match self {
             Mapping::Tiles { .. } => true,

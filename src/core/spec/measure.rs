@@ -1,9 +1,9 @@
 //! The measures of a frame before it is equalized: samples on a lattice of points, from which scenes, levels and colour
 //! are decided.
 //!
-//! A frame is looked at in at most [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size. Levels
-//! are counted from black; means are in sixteenths of a level. R, G and B are in levels too. Points that a mask leaves
-//! out have no part in any number. A block of such points alone has no mean.
+//! A frame is sampled at no more than [`COLUMNS`] x [`ROWS`] points, so a frame costs the same whatever its size.
+//! Levels, also of R, G and B, are counted from black; means are in sixteenths of a level. Points that a mask leaves
+//! out do not count. A block that has only such points has no mean.
 
 use super::natural::{Correction, Points};
 use super::{Levels, Settings, Transfer};
@@ -29,7 +29,7 @@ pub const BLOCKS: usize = BLOCK_COLUMNS * BLOCK_ROWS;
 /// Regions in a row and in a column, for a veil of haze.
 pub const REGIONS: usize = 8;
 
-/// The least spread of a frame, one level, in sixteenths: a flat picture has it.
+/// The lower limit of the spread of a frame, which flat frames have: one level, in sixteenths.
 pub const MIN_SPREAD: u32 = 16;
 
 /// The samples of a frame at the points of the lattice, row by row.
@@ -41,9 +41,9 @@ pub struct Lattice {
     pub luma: Vec<u16>,
     /// Red, green and blue of each point, in levels from black, clamped to black and white. Empty for gray.
     pub rgb: Vec<[u16; 3]>,
-    /// Whether each point is left out of what is measured; empty where all count. Not all are left out.
+    /// Whether a mask leaves out each point; empty where all count. At least one point counts.
     pub left_out: Vec<bool>,
-    /// It covers a part of the picture only, so regions elsewhere are unknown.
+    /// The lattice covers only a part of the frame, so regions elsewhere are unknown.
     pub is_part: bool,
     /// The transfer of the codes of the frame.
     pub transfer: Transfer,
@@ -55,7 +55,7 @@ impl Lattice {
         (2 * index + 1) * pixels / (2 * points)
     }
 
-    /// Points along the sides of a picture of this size.
+    /// The numbers of points along the sides of a frame of this size.
     pub fn size_for((width, height): (usize, usize)) -> (usize, usize) {
         (width.min(COLUMNS), height.min(ROWS))
     }
@@ -87,7 +87,7 @@ impl Lattice {
         !self.left_out.get(point).is_some_and(|left_out| *left_out)
     }
 
-    /// The points that count, in the same order, without a place in the frame.
+    /// The points that count, in the same order, as a list without positions in the frame.
     fn counted(&self) -> Cow<'_, Lattice> {
         if self.left_out.is_empty() {
             return Cow::Borrowed(self);
@@ -142,8 +142,8 @@ pub struct Measure {
     pub transfer: Transfer,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
-    /// Of HDR, the mean of each block in levels of light, where the highest level is diffuse white and brighter ones
-    /// lie above it; empty of SDR, whose levels are those of `blocks`.
+    /// For HDR, the mean of each block on the scale of SDR levels, where the highest level is diffuse white and
+    /// brighter ones lie above it; empty for SDR, whose `blocks` are on that scale.
     pub lit_blocks: Box<[Option<u32>]>,
     /// The mean luminance, in sixteenths of a level.
     pub mean: u32,
@@ -173,20 +173,20 @@ pub struct Ends {
 }
 
 impl Measure {
-    /// Computes the correction that all of its points need under these settings. Done here, on the measuring threads,
-    /// it takes no time where frames are judged one after the other.
+    /// Adds the correction that all of its points need under these settings. The measuring threads compute it, so that
+    /// it takes no time where frames are decided one after the other.
     #[must_use]
     pub fn with_correction(self, settings: &Settings) -> Self {
         let correction = Correction::under(settings, self.points.clone()).map(Box::new);
         Measure { correction, ..self }
     }
 
-    /// The means of the blocks, in sixteenths of a level: of HDR in those of light.
+    /// The means of the blocks on the scale of SDR levels, in sixteenths of a level.
     pub fn light_of_blocks(&self) -> &[Option<u32>] {
         if self.lit_blocks.is_empty() { &self.blocks } else { &self.lit_blocks }
     }
 
-    /// The mean, in the same levels.
+    /// The mean of the frame on the scale of [`light_of_blocks`](Measure::light_of_blocks).
     pub fn mean_light(&self) -> u32 {
         self.transfer.lit(self.mean, 16 * (self.levels.count() as u32 - 1))
     }
@@ -224,9 +224,9 @@ impl Measure {
     }
 }
 
-/// For each region, the value that `pick` selects among the regions at most `reach` away. At the left and the right
-/// there are as many as in the middle: what enters there would else change the result while it covers all of fewer
-/// regions.
+/// For each region, the value that `pick` selects among the regions at most `reach` away. At the left and right edges
+/// the window is shifted inwards and stays as wide: an object that enters there would fill a narrower window sooner,
+/// and change the result.
 pub(super) fn around(
     regions: &[[u32; REGIONS]; REGIONS],
     reach: usize,
@@ -262,8 +262,8 @@ pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     within(value.into(), position, below, equal)
 }
 
-/// The place of `position`, in sixteenths of a value, in `value`, of which there are `equal` after `below` smaller
-/// values.
+/// The value at `position`, in sixteenths of a rank, interpolated within `value`, which `equal` values have, after
+/// `below` smaller ones; in sixteenths.
 fn within(value: usize, position: usize, below: usize, equal: usize) -> u32 {
     (16 * value as u32 + ((position - 16 * below) / equal) as u32).saturating_sub(8)
 }
@@ -323,13 +323,13 @@ impl Ends {
         Ends { dark, bright: brightest.share_from_top(500), peak }
     }
 
-    /// The mean of several, each number by itself; zeros of none.
+    /// The mean of several ends, each number by itself; zeros without any.
     pub fn mean_of<'a>(all: impl Iterator<Item = &'a Ends>) -> Ends {
         mean_by_number(all.copied()).unwrap_or_default()
     }
 }
 
-/// The mean of structures of `u32`, each number by itself; `None` of none.
+/// The mean of structures of `u32`, each number by itself; `None` without any.
 pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> {
     let (mut sums, mut count) = (vec![0; size_of::<T>() / size_of::<u32>()], 0);
     for one in all {
@@ -345,7 +345,7 @@ pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> 
 mod tests {
     use super::*;
 
-    /// Levels that are spread, and such of which many are equal.
+    /// Levels that are spread, and levels of which many are equal, each with white.
     fn levels() -> impl Iterator<Item = (Vec<u16>, u16)> {
         let draw = |count: u32, white: u16, few: u32| {
             let level = |index: u32| (index.wrapping_mul(2_654_435_761) >> 7) % few * (u32::from(white) / (few - 1));

@@ -26,7 +26,7 @@ pub fn in_bins(histogram: &Histogram, requested: Option<u32>) -> Histogram {
     let levels = histogram.levels();
     let count = levels.count();
     let bins = bins(levels, requested) as u64;
-    // 65536 bins of 65536 levels are more than a word of 32 bits holds.
+    // With 65536 bins of 65536 levels, the product overflows 32 bits.
     let first = |bin: u64| (bin * count as u64).div_ceil(bins) as usize;
     let mut counts = Vec::with_capacity(count);
     for bin in 0..bins {

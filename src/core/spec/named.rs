@@ -1,9 +1,9 @@
-//! Values with names: what options, help and documents call them. Each list is made by the macro that makes the values,
-//! so that none can be missing from it.
+//! Values with names, which options, help and documents use. The macro that declares the values also lists them, so
+//! that no list can lack one.
 
 /// A value of a small set, each of which has a name.
 pub trait Named: Copy + PartialEq + 'static {
-    /// All of them, in the order in which they are listed.
+    /// All values, in the order in which they are listed.
     const ALL: &'static [Self];
 
     /// The name: lower case, words joined by dashes.
@@ -12,7 +12,7 @@ pub trait Named: Copy + PartialEq + 'static {
     /// A description in a phrase.
     fn about(self) -> &'static str;
 
-    /// The value of this name, or of another name that it has.
+    /// The value with this name or alias.
     fn from_name(name: &str) -> Option<Self>;
 }
 

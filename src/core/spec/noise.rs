@@ -3,27 +3,27 @@
 //! Noise is what changes from a frame to the next where nothing moves. It is measured in the luminance at the points of
 //! the [`Lattice`](super::Lattice), without points that a mask leaves out or that are black or white in either frame:
 //! noise is cut off there. With `d` the change of a point, a frame has `e = |d(x + 1, y) - d(x, y)|` at neighbouring
-//! points: a change of the light has no part in that. `e` has twice the deviation of noise, so its median is `2 *
+//! points, which a change of the light does not affect. `e` has twice the deviation of noise, so its median is `2 *
 //! 0.6745` deviations.
 //!
 //! * Of each of 8x8 regions, the median of `e` counts; below one level it is interpolated.
 //! * Of the regions of a frame, the lower quartile counts: what moves may cover more than half of the picture.
 //! * Of the frames of a scene in the window, the mean of the lower half counts: motion only adds to a difference. With
-//!   a look-ahead, frames behind that are measured already count too, so that the limit holds from the first frame of a
+//!   a look-ahead, later frames that are measured already count too, so that the limit holds from the first frame of a
 //!   scene on; without one, the first frame has no limit. A frame that repeats the one before it is ignored, also if an
-//!   encoder or a clock has changed a little of it: it has less than an eighth of the noise of others, one of which is
-//!   among each three frames in a row. More than two in a row are still.
+//!   encoder or a clock has changed a little of it: its noise is less than an eighth of that of another frame in each
+//!   three frames in a row. Three or more such frames in a row are a still, and count.
 //!
-//! The largest gain is `G = visible / noise`, at least 1, with the visible deviation 5 of 255 of the range. Stretched
-//! levels go as far of their way as G allows, so that a picture that is held back keeps its brightness; no slope of
-//! equalization is above G either ([`tone`](super::tone)).
+//! The largest gain is `G = visible / noise`, at least 1, with the visible deviation 5 of 255 of the range. If G is too
+//! low for the whole stretch, levels are stretched a part of the way, so that the frame keeps its brightness; no slope
+//! of equalization is above G either ([`tone`](super::tone)).
 //!
-//! A single picture has noise, too. [`within`] finds it by the same regions, for [`detail`](super::detail).
+//! [`within`] measures the noise of a single frame by the same regions, for [`detail`](super::detail).
 //!
 //! The visible deviation was chosen by looking at night clips with noise of 2 to 3 of 255 (`benches/pictures`), whose
-//! truth is known. With `--look night --denoise 0`, whose noise comes out at 9, structural similarity is 0.67; held to
-//! 5 it is the largest, 0.70, with fine grain. Held to 3 there is no grain to be seen, but these clips stay nearly as
-//! dark as they were, and it is 0.59. At 8 grain is what one sees first.
+//! ground truth is known. With `--look night --denoise 0`, the noise of the output is 9, and structural similarity is
+//! 0.67; limited to 5, similarity is the largest, 0.70, with fine grain. Limited to 3, no grain is visible, but these
+//! clips stay nearly as dark as they were, and similarity is 0.59. At 8 grain is the first thing that one sees.
 
 use super::measure::{REGIONS, Samples, at_share};
 use super::{Gain, Levels};
@@ -35,7 +35,7 @@ const VISIBLE: u64 = 5;
 const MIN_POINTS: usize = 8;
 
 /// The standard deviation of noise by what has changed from a frame to the next, in 256ths of a level. `None` if
-/// nothing has, too few points count, or the frames have other points.
+/// nothing has, too few points count, or the lattices differ in size.
 pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
     if before.size != after.size || before.luma == after.luma {
         return None;
@@ -50,8 +50,8 @@ pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
 }
 
 /// The standard deviation of noise by how the levels of three neighbouring points of a row bend, in 256ths of a level:
-/// `|a - 2 b + c|` has the square root of 6 times that of noise. What texture there is everywhere adds to it. `None` if
-/// too few points count.
+/// `|a - 2 b + c|` has the square root of 6 times that of noise. Texture all over the frame adds to it. `None` if too
+/// few points count.
 pub fn within(samples: &Samples) -> Option<u32> {
     let level = |index: usize| {
         let level = samples.luma[index];
@@ -73,7 +73,7 @@ fn quiet_noise(
     for row in 0..rows {
         let regions = &mut regions[row * REGIONS / rows * REGIONS..][..REGIONS];
         for (index, region) in regions.iter_mut().enumerate() {
-            // The columns of which `column * REGIONS / columns` is this.
+            // The columns for which `column * REGIONS / columns` is `index`.
             let [first, end] = [index, index + 1].map(|index| (index * columns).div_ceil(REGIONS));
             let values = (first.max(first_column)..end).filter_map(|column| value(row * columns + column));
             region.extend(values.map(|value| value.min(u16::MAX.into()) as u16));
@@ -85,7 +85,7 @@ fn quiet_noise(
     (!medians.is_empty()).then(|| *medians.select_nth_unstable(quarter).1)
 }
 
-/// As many frames in a row that change next to nothing are still; of fewer, each repeats the one before it.
+/// This many frames in a row that change next to nothing are a still; in fewer, each repeats the one before it.
 const STILL: usize = 3;
 
 /// A frame that repeats another one has less than this part of the noise of others.
@@ -113,8 +113,8 @@ fn repeated(all: &[u32]) -> Vec<bool> {
 }
 
 /// Whether more than a third of the frames of a window repeat the one before: those whose noise is `None`, as nothing
-/// has changed, and those that an encoder has changed a little. The frames around such a frame do not tell its noise
-/// from the picture.
+/// has changed, and those that an encoder has changed a little. A repeated frame has the same noise as its copy, which
+/// does not help to tell noise from the picture.
 pub fn repeats_often(frames: impl Iterator<Item = Option<u32>>) -> bool {
     let all: Vec<Option<u32>> = frames.collect();
     let changed: Vec<u32> = all.iter().copied().flatten().collect();
@@ -132,7 +132,7 @@ pub fn most_gain(noise: Option<u32>, levels: Levels) -> Gain {
 mod tests {
     use super::*;
 
-    /// Points of `level` with noise of this deviation: the sum of twelve even numbers.
+    /// Points of `level` with noise of this deviation: the sum of twelve uniformly distributed numbers.
     fn noisy(seed: u64, level: impl Fn(usize, usize) -> f64, deviation: f64) -> Samples {
         let mut state = seed;
         let mut even = || {

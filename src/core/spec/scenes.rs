@@ -20,7 +20,7 @@ pub struct WindowUpdate {
     pub evicted: [Option<EvictedFrame>; 2],
     /// The window of the frame, 0 or 1.
     pub window: usize,
-    /// The frame is part of it: not so in a flash.
+    /// The frame is part of `window`: not so in a flash.
     pub joins: bool,
     /// The frame is the first one of that window.
     pub starts_window: bool,
@@ -109,7 +109,7 @@ impl SceneWindows {
         if starts_window {
             self.open_window();
         }
-        // A window of no other frame takes any.
+        // A window without frames takes even a frame of a flash.
         let joins = change != Change::Flash || self.windows[self.current].frames == 0;
         let full = joins && self.windows[self.current].frames == self.smoothing.frames();
         let pushed_out = full.then(|| self.drop_oldest(self.current));
@@ -167,7 +167,6 @@ impl SceneWindows {
         (0..2).find(|&window| self.marks[slot] != 0 && self.marks[slot] == self.windows[window].mark)
     }
 
-    /// Removes the oldest frame from a window.
     fn drop_oldest(&mut self, window: usize) -> EvictedFrame {
         let slot_of = |number: u64| (number % self.marks.len() as u64) as usize;
         let SceneWindow { mark, oldest, .. } = self.windows[window];

@@ -1,4 +1,4 @@
-//! Methods that set a field of a value that is passed on.
+//! A macro for methods that set a field and return the value.
 
 /// Declares methods that take `self` and an argument, if there is one, set a field, and return `self`.
 macro_rules! setters {

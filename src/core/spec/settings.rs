@@ -21,9 +21,9 @@ pub struct Settings {
     /// The largest slope of a curve, relative to that of the stretched levels; with [`Method::Detail`] the gain of
     /// detail. `hides_noise` may lower it.
     pub max_gain: Gain,
-    /// Stretched levels, and the slope of a curve, are also held so low that noise is not seen. For the methods that
-    /// count. It has no effect on windows of one frame; with [`Method::Detail`], the noise that a picture shows then
-    /// counts. See [`noise`](super::noise).
+    /// Stretched levels, and the slope of a curve, are also limited so that noise stays invisible. For the methods that
+    /// count. Without effect on windows of one frame, except with [`Method::Detail`], which measures the noise within
+    /// the frame then. See [`noise`](super::noise).
     pub hides_noise: bool,
     /// How the levels in use are stretched. For the methods that count.
     pub stretch: Stretch,
@@ -44,7 +44,7 @@ impl Settings {
     /// early gives the same bytes as a run over the whole video. 0 where each frame is by itself.
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
-        // A scene is found by the frames around its first one, and by none of the first three of a video.
+        // A cut depends on the frames around it, and there is none in the first three frames of a video.
         let scene = self.smoothing.flash() + 4;
         let window = match self.smoothing {
             Smoothing { frames: 0 | 1, .. } => 0,
@@ -58,14 +58,14 @@ impl Settings {
         window + bars + self.denoise.before()
     }
 
-    /// The largest number of frames behind a frame that have to be known before its result is.
+    /// The largest number of frames after a frame that have to be known before its result is.
     pub fn look_ahead(&self) -> u32 {
         let measured = if self.needs_measures() { self.guide_look_ahead() } else { 0 };
         measured + self.denoise.behind() + self.backend_look_ahead()
     }
 
-    /// Whether what is done to a frame depends on more than its counts: scenes, levels or colour are decided from a
-    /// [`Measure`](super::Measure) of it.
+    /// Whether the mapping of a frame depends on more than its counts: scenes, levels or colour are decided from its
+    /// [`Measure`](super::Measure).
     pub fn needs_measures(&self) -> bool {
         let scenes = self.smoothing.frames() > 1 && self.scene_threshold != Threshold::NEVER;
         scenes
@@ -77,7 +77,7 @@ impl Settings {
             || self.denoise != Denoise::Off
     }
 
-    /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
+    /// The largest number of frames after a frame that a backend waits for before it equalizes the frame.
     pub fn backend_look_ahead(&self) -> u32 {
         self.method.look_ahead(self.smoothing)
     }
@@ -87,7 +87,7 @@ impl Settings {
         WindowKind::new(self.method, self.smoothing, self.region, self.plateau, self.bins)
     }
 
-    /// The number of frames behind a frame that have to be measured before its guide is decided.
+    /// The number of frames after a frame that have to be measured before its guide is decided.
     pub fn guide_look_ahead(&self) -> u32 {
         match self.smoothing {
             Smoothing { ahead: 0, .. } => 0,
@@ -103,7 +103,7 @@ pub enum Denoise {
     /// Noise stays.
     #[default]
     Off,
-    /// Noise is removed as far as the correction would show it, with [`Method::Natural`].
+    /// Noise is removed as far as the correction would make it visible, with [`Method::Natural`].
     AsShown(Cleaner),
     /// Noise is removed from every frame.
     Always(Cleaner),
@@ -112,9 +112,9 @@ pub enum Denoise {
 /// How noise is removed, where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cleaner {
-    /// The share of noise that goes.
+    /// The share of noise that is removed.
     pub share: Strength,
-    /// The most frames before a frame that it is made clean with, and behind it; at most [`Effort::Best`] has.
+    /// The most frames before a frame, and after it, by which it is denoised; at most those of [`Effort::Best`].
     pub around: (u32, u32),
 }
 
@@ -129,7 +129,7 @@ named! {
 }
 
 impl Effort {
-    /// The most frames on either side of a frame that it is made clean with.
+    /// The most frames on either side of a frame by which it is denoised.
     pub fn reach(self) -> u32 {
         match self {
             Effort::Fast => 2,
@@ -146,17 +146,17 @@ impl Denoise {
         }
     }
 
-    /// The share of noise that goes at most.
+    /// The largest share of noise that is removed.
     pub fn share(self) -> Strength {
         self.cleaner().map_or(Strength::from_256ths(0), |cleaner| cleaner.share)
     }
 
-    /// The most frames before a frame that it is made clean with.
+    /// The most frames before a frame by which it is denoised.
     pub fn before(self) -> u32 {
         self.cleaner().map_or(0, |cleaner| cleaner.around.0)
     }
 
-    /// The most frames behind a frame that it is made clean with.
+    /// The most frames after a frame by which it is denoised.
     pub fn behind(self) -> u32 {
         self.cleaner().map_or(0, |cleaner| cleaner.around.1)
     }
@@ -187,9 +187,9 @@ pub enum Method {
     Deflicker,
     /// Brings up what is faint in linear data; nothing is counted. See [`faint`](super::faint).
     Faint(Function),
-    /// What each scene lacks; nothing is counted. See [`natural`](super::natural).
+    /// Corrects what each scene lacks; nothing is counted. See [`natural`](super::natural).
     Natural {
-        /// The part that is taken for granted.
+        /// The deficiency that is assumed instead of measured.
         assumed: Assumed,
         /// The largest gain of levels.
         most: Gain,
@@ -230,22 +230,23 @@ impl Method {
         matches!(self, Method::Natural { .. })
     }
 
-    /// Whether what is applied is the frame's own, decided from the frames on both sides of it, and no other frame's.
+    /// Whether each frame has a mapping of its own, decided from the frames on both sides of it, not that of a later
+    /// frame.
     pub fn is_of_frame(self) -> bool {
         matches!(self, Method::Deflicker | Method::Natural { .. })
     }
 
-    /// The largest number of frames behind a frame that a backend waits for before it equalizes the frame.
+    /// The largest number of frames after a frame that a backend waits for before it equalizes the frame.
     pub fn look_ahead(self, smoothing: Smoothing) -> u32 {
         if self.is_of_frame() { 0 } else { smoothing.ahead }
     }
 }
 
-/// The properties that frames of one window share: a frame with others begins a new window.
+/// The properties that frames of one window share: a frame with other properties begins a new window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowKind {
     method: Method,
-    /// Its window.
+    /// The temporal window.
     pub(crate) smoothing: Smoothing,
     region: Region,
     plateau: Plateau,
@@ -253,7 +254,7 @@ pub struct WindowKind {
 }
 
 impl WindowKind {
-    /// Of frames with these settings.
+    /// The kind of frames with these settings.
     pub fn new(method: Method, smoothing: Smoothing, region: Region, plateau: Plateau, bins: Option<u32>) -> Self {
         // A window of frames has a count for each level, a window of tiles has one for each bin.
         let bins = if method == Method::Global { None } else { bins };
@@ -271,12 +272,12 @@ pub enum Stretch {
     Unused {
         /// The most by which they are stretched.
         most: Gain,
-        /// Equalization has no more of its strength than the stretch of its own.
+        /// The strength of equalization is reduced in proportion to the stretch.
         fades: bool,
     },
     /// Fully, however little of the range is in use: for thermal footage.
     Full {
-        /// How far of its way.
+        /// The share of the stretch that is applied.
         share: Strength,
     },
 }
@@ -319,7 +320,7 @@ impl Smoothing {
         Smoothing::new(frames(seconds), frames(0.25))
     }
 
-    /// The most frames before a frame by which it is found what is foreign in it; see
+    /// The most frames before a frame with which it is compared to find foreign blocks; see
     /// [`natural::light`](super::natural::light).
     pub fn foreign_look_back(self) -> u32 {
         self.frames / 2

@@ -1,21 +1,22 @@
-//! Levels and colour: what is done to the picture before equalization adds its share.
+//! Levels and colour: the stretch of the levels in use, with which equalization is blended, and the gain of chroma.
 //!
-//! Most footage lacks contrast because it uses a part of its levels. A straight [`Line`] brings the ends p and q of the
-//! levels in use to where they belong, equalization is blended with that line, and chroma has the gain of the line, so
-//! that colours grow as contrast does. `p` is an end of the *darkest* component of R, G and B, `q` one of the
-//! *brightest* ([`Ends`]): between them no component is clipped. All numbers are means over the window of the scene;
-//! levels are in sixteenths, `T` is white, gains are in 4096ths.
+//! Most footage lacks contrast because it uses only a part of the range. A straight [`Line`] moves the ends p and q of
+//! the levels in use towards black and white. Equalization is blended with that line, and chroma gets the gain of the
+//! line, so that saturation grows as contrast does. `p` is the lower end of the *darkest* components of R, G and B, `q`
+//! the upper end of the *brightest* ([`Ends`]): between them no component is clipped. All numbers are means over the
+//! window of the scene; levels are in sixteenths, `T` is white, gains are in 4096ths.
 //!
-//! * [`Stretch::Unused`]: what is stretched depends on the share of the range that is unused, `u = 1 - (q - p) / T`:
-//!   `k = (u - 0.08) / 0.2`, from 0 to 1. So clean footage stays as it is. p moves by `k` of the way to black, and q by
-//!   `k * w` of the way to white, with `w = p / 16` (of 255) between 0.4 and 1: a picture with true blacks may be meant
-//!   to be dim. Equalization has `k` of its strength. Where next to nothing is in use, as in a black frame or a flat
-//!   one, nothing is stretched: what there is may be noise. The stretch sets in at 4 of 255 and is full at 40.
-//! * [`Stretch::Full`]: p becomes black and q white, however little of the range they are apart. The stretch sets
-//!   in where they are a level apart and is full at 2, in tiles at 4 and 40.
-//! * The *peak* of a scene, the luminance at 99.8 %, can be kept ([`Settings::keeps_peak`]), as HDR asks for, whose
-//!   codes are absolute brightness: q then stays where it is, no level up to the peak becomes brighter than it, and
-//!   levels above it stay as they are.
+//! * [`Stretch::Unused`]: the stretch grows with the unused share of the range, `u = 1 - (q - p) / T`: `k = (u - 0.08)
+//!   / 0.2`, clamped to 0 to 1, so that footage that uses the range stays as it is. p moves by `k` of the way to black,
+//!   and q by `k * w` of the way to white, where `w = p / 16` (of 255), clamped to 0.4 to 1: a frame with true blacks
+//!   may be meant to be dim. With `fades`, equalization has `k` of its strength. Below a range `q - p` of 4 of 255, as
+//!   in a black or a flat frame, nothing is stretched, because differences may be noise; from 40 on the stretch is
+//!   full.
+//! * [`Stretch::Full`]: p becomes black and q white, however narrow the range between them is. The stretch sets in
+//!   where they are one level apart and is full at 2 levels, with tiles at 4 and 40 levels.
+//! * [`Settings::keeps_peak`] keeps the *peak* of a scene, its luminance at 99.8 %, because codes of HDR mean absolute
+//!   brightness: q does not move, no level up to the peak becomes brighter than the peak, and levels above the peak
+//!   stay as they are.
 
 use super::chroma::{Colours, UNIT_GAIN};
 use super::clahe::{TileCurves, TileLevels, Tiles};
@@ -25,26 +26,26 @@ use super::natural::{FrameCurve, InLight, Toned, WHITE};
 use super::{Curve, Gain, Levels, Method, Settings, Strength, Stretch, Weights};
 use bytemuck::{Pod, Zeroable};
 
-/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: their arithmetic has room for no more. Those of scenes
-/// are far below it.
+/// The largest gain of a [`Balance`] or a [`Veil`], in 4096ths: a larger one would overflow their arithmetic. Gains of
+/// real scenes are far smaller.
 pub const MAX_GAIN: u32 = 256 * UNIT_GAIN;
 
 /// Most knots of a line.
 pub const KNOTS: usize = 8;
 
-/// A knot of a line: from here on it rises by `slope`.
+/// A knot of a [`Line`], which rises by `slope` from here to the next knot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Knot {
-    /// Where it is, in sixteenths of a level.
+    /// The input level of the knot, in sixteenths of a level.
     pub level: u32,
-    /// Its output, in sixteenths of a level.
+    /// The output for that level, in sixteenths of a level.
     pub becomes: u32,
-    /// The rise behind it, in 65536ths.
+    /// The slope from this knot to the next one, in 65536ths.
     pub slope: u32,
 }
 
-/// A rising line of straight pieces from level to level.
+/// A rising, piecewise linear function of levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     knots: [Knot; KNOTS],
@@ -55,8 +56,8 @@ impl Line {
     /// The line that changes nothing.
     pub const IDENTITY: Line = Line { knots: [Knot { level: 0, becomes: 0, slope: 1 << 16 }; KNOTS], used: 0 };
 
-    /// The line through these points, in sixteenths of a level, from left to right; points that are not right of the
-    /// one before are left out. There are at most [`KNOTS`] + 1.
+    /// The line through these points (input, output), in sixteenths of a level, in rising order of inputs; a point
+    /// whose input is not above that of the point before is left out. There are at most [`KNOTS`] + 1 points.
     pub fn through(points: &[(u32, u32)]) -> Self {
         let mut line = Line { used: 0, ..Line::IDENTITY };
         let mut last: Option<(u32, u32)> = None;
@@ -76,17 +77,17 @@ impl Line {
         line
     }
 
-    /// Whether it changes nothing.
+    /// Whether the line changes nothing.
     pub fn is_identity(&self) -> bool {
         self.used == 0
     }
 
-    /// Its knots, from left to right; none where it is the identity.
+    /// The knots, from left to right; none if the line is the identity.
     pub fn knots(&self) -> &[Knot] {
         &self.knots[..self.used as usize]
     }
 
-    /// The output for a level, where `most` is white: the nearest level to the line.
+    /// The output for a level, rounded to the nearest level; `most` is white.
     pub fn level(&self, level: u32, most: u32) -> u32 {
         ((self.sixteenths(16 * level) + 8) >> 4).min(most)
     }
@@ -115,11 +116,11 @@ impl Line {
 pub struct Tone {
     /// The line that equalization is blended with.
     pub line: Line,
-    /// The first and the last level over which equalization spreads what it cuts off.
+    /// The first and the last level over which equalization spreads the counts above the contrast limit.
     pub range: (u32, u32),
-    /// The share of equalization.
+    /// The share of equalization in the output.
     pub strength: Strength,
-    /// The gain of chroma where it follows, in 4096ths.
+    /// The gain of chroma with [`Chroma::Follow`](super::Chroma::Follow), in 4096ths.
     pub chroma_gain: u32,
     /// The peak to preserve: higher levels are kept, lower ones stay at or below it. White, unless the peak of the
     /// scene is kept.
@@ -128,17 +129,17 @@ pub struct Tone {
     pub keeps_black: bool,
     /// The contrast limit of equalization over `range`.
     pub max_gain: Gain,
-    /// In tiles, how detail is brought out, in place of equalization; its base has `line`.
+    /// With [`Method::Detail`], how detail is brought out, in place of equalization; `line` is that of the base.
     pub detail: Option<Detail>,
 }
 
 impl Tone {
-    /// The method of `settings` alone, with their strength and their contrast limit.
+    /// The tone of the method of `settings` without a stretch, with their strength and their contrast limit.
     pub fn plain(levels: Levels, settings: &Settings) -> Self {
         Tone::for_method(levels, settings.method, settings.strength, settings.max_gain)
     }
 
-    /// A method alone, with this strength and this contrast limit.
+    /// The tone of a method without a stretch, with this strength and this contrast limit.
     pub fn for_method(levels: Levels, method: Method, strength: Strength, max_gain: Gain) -> Self {
         let white = levels.count() as u32 - 1;
         let (line, chroma_gain) = (Line::IDENTITY, UNIT_GAIN);
@@ -146,15 +147,15 @@ impl Tone {
         Tone { line, range: (0, white), strength, chroma_gain, ceiling: white, keeps_black: false, max_gain, detail }
     }
 
-    /// The tone of a scene whose frames have these ends: the mean of what `settings` ask for each frame, with at most
-    /// their strength of equalization.
+    /// The tone of a scene whose frames have these ends: the mean of the stretches that `settings` ask for in each
+    /// frame, with at most their strength of equalization.
     pub fn new<'a>(frames: impl Iterator<Item = &'a Ends> + Clone, levels: Levels, settings: &Settings) -> Self {
         Tone::held(frames, levels, settings, Gain::OFF)
     }
 
-    /// As [`new`](Tone::new), with no slope above `most`, neither of the line nor of equalization: the range is widened
-    /// and the contrast limit lowered as far as that needs. In tiles the slope exceeds the limit by up to 1, since what
-    /// is cut off is spread over levels that are at the limit too.
+    /// As [`new`](Tone::new), but neither the line nor equalization has a slope above `most`: the range is widened and
+    /// the contrast limit lowered as far as that needs. With tiles the slope can exceed the limit by up to 1, since the
+    /// counts above the limit are spread over levels that are at the limit too.
     pub fn held<'a>(
         frames: impl Iterator<Item = &'a Ends> + Clone,
         levels: Levels,
@@ -190,28 +191,27 @@ impl Tone {
     }
 }
 
-/// The level of the peak of a scene with these ends, if it is kept; else white.
+/// The level of the peak of a scene with these ends, if `settings` keep the peak; else white.
 fn ceiling(ends: &Ends, levels: Levels, settings: &Settings) -> u32 {
     if settings.keeps_peak { ends.peak / 16 } else { levels.count() as u32 - 1 }
 }
 
-/// A stretch of the range of levels in use; in sixteenths of a level. Its mean over frames is the mean of the lines,
-/// so that a line changes slowly whatever appears in the picture.
+/// The stretch of the levels in use; in sixteenths of a level. Its numbers are averaged over the frames of a window, so
+/// that the line changes slowly when something enters the frame.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 struct Span {
-    /// The ends of the range.
     low: u32,
     high: u32,
-    /// Their outputs.
+    /// The outputs of `low` and `high`.
     new_low: u32,
     new_high: u32,
-    /// The share of equalization that is needed, in 4096ths.
+    /// The share of its strength that equalization needs, in 4096ths.
     need: u32,
 }
 
 impl Span {
-    /// Keeps levels from becoming brighter than the upper end, where the ceiling is below white.
+    /// Keeps both ends from becoming brighter, if the ceiling is below white.
     fn kept_under(self, ceiling: u32, levels: Levels) -> Self {
         if 16 * ceiling == white_of(levels) {
             return self;
@@ -242,13 +242,14 @@ impl Span {
         let gain = ratio(new_used, used);
         let end = (high.max(white) + 1, white);
         let line = Line::through(&[(0, 0), (low, new_low.min(white)), (high, (new_low + new_used).min(white)), end]);
-        // The curves of tiles are blended with no line: equalization spreads what it cuts off over all that the line
-        // brings between black and white.
+        // The curves of tiles are not blended with the line. Instead, equalization spreads the counts above the limit
+        // over all levels that the line maps between black and white.
         let (darker, brighter) = (ratio(new_low, gain).min(low), ratio(white.saturating_sub(new_high), gain));
         let part = if method.grid().is_some() {
             4096
         } else {
-            // One curve spreads it over the levels in use, or as many more as bring its slope below `most`.
+            // One curve for the frame spreads them over the levels in use, or as many more as bring its slope below
+            // `most`.
             let needed = most.to_256ths().map_or(0, |most| (u64::from(white) * 256 / u64::from(most)) as u32);
             ratio(needed.saturating_sub(used), darker.saturating_add(brighter)).min(4096)
         };
@@ -263,13 +264,13 @@ impl Span {
     }
 }
 
-/// How much of a picture there is whose levels in use are that far apart, in sixteenths, in 4096ths: nothing at `none`
-/// of 255, all at `all`.
+/// How surely a range in use of `used` sixteenths of a level is more than noise, in 4096ths: 0 up to `none` of 255 of
+/// all levels, 4096 from `all` on.
 fn presence(used: u32, levels: Levels, [none, all]: [u32; 2]) -> u32 {
     ratio(used.saturating_sub(from_255(levels, none)), from_255(levels, all) - from_255(levels, none)).min(4096)
 }
 
-/// The largest gain, drawn towards 1 where there is little of a picture; of a range.
+/// The width to which a range of `used` may be stretched: `most` times `used`, or less where `presence` is low.
 fn most_gain(most: Gain, used: u32, presence: u32) -> u32 {
     used.saturating_add(share(most.times(used).saturating_sub(used), presence))
 }
@@ -284,7 +285,7 @@ pub(super) fn ratio(part: u32, whole: u32) -> u32 {
     (u64::from(part) * 4096 / u64::from(whole.max(1))).min(u32::MAX.into()) as u32
 }
 
-/// This share of a gain.
+/// The gain that lies this share of the way from 1 to `gain`.
 pub(super) fn part_of_gain(gain: u32, strength: Strength) -> u32 {
     strength.between(UNIT_GAIN.into(), gain.into()) as u32
 }
@@ -316,8 +317,8 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
 fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> Span {
     let white = white_of(levels);
     let (p, q) = (ends.dark, ends.bright.max(ends.dark));
-    // Thermal cameras count finely: a few levels are a picture, whatever share of the range they are. One curve
-    // equalizes them, however few; one level is a level wide.
+    // Thermal cameras have fine levels: a few of them can be the whole scene, whatever share of the range they are. So
+    // one curve for the frame stretches all that is wider than one level, the measured width of a flat frame.
     let [none, all] = if method.grid().is_some() { PRESENT } else { [1, 2] }.map(|levels| 16 * levels);
     let there = ratio((q - p).saturating_sub(none), all - none).min(4096);
     let there = there * share_of_way.to_256ths() / 256;
@@ -325,10 +326,10 @@ fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> 
     Span { low: p, high: q, new_low, new_high, need: 4096 }
 }
 
-/// Between which ranges of levels in use, of 255, the stretch sets in and is full.
+/// The widths of the range in use at which the stretch sets in and is full: of 255, with [`Stretch::Full`] in levels.
 const PRESENT: [u32; 2] = [4, 40];
 
-/// A veil that lies over the picture, by region: what is taken off, and the gain of the rest.
+/// The removal of a veil such as haze, by region: the offset that is subtracted, and the gain of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Veil {
     /// The offset that is subtracted in each region, in sixteenths of a level.
@@ -337,17 +338,17 @@ pub struct Veil {
     pub gains: [[u32; REGIONS]; REGIONS],
     /// The gain of chroma, in 4096ths.
     pub chroma: [[u32; REGIONS]; REGIONS],
-    /// The curve that follows.
+    /// The curve that is applied after the gains.
     pub then: Option<Toned>,
-    /// Of HDR with the look natural: all this is done in light, and levels above are those of that. What is taken off
-    /// is in sixteenths of a level then where the highest stands for diffuse white.
+    /// For HDR with the look natural: all this is applied to levels of light instead of codes. `taken` is then in
+    /// sixteenths of a level on a scale whose highest level is diffuse white.
     pub in_light: Option<InLight>,
-    /// As that of a [`Tone`]; without effect in light.
+    /// As [`Tone::ceiling`]; without effect with `in_light`.
     pub ceiling: u32,
 }
 
 impl Veil {
-    /// Whether it changes nothing.
+    /// Whether the veil changes nothing.
     pub fn is_clear(&self) -> bool {
         self.then.is_none()
             && self.in_light.is_none_or(|light| light.peak[0] <= light.peak[1])
@@ -355,7 +356,7 @@ impl Veil {
             && self.chroma.as_flattened().iter().all(|gain| *gain == UNIT_GAIN)
     }
 
-    /// This share of it: of the gains, and of what is added to levels that have them.
+    /// The veil at this strength, by which the gains, and the offsets as they are after the gains, are scaled.
     #[must_use]
     pub fn with_strength(&self, strength: Strength) -> Self {
         let gains =
@@ -385,12 +386,13 @@ impl Balance {
     /// The balance that changes nothing.
     pub const IDENTITY: Balance = Balance { gains: [UNIT_GAIN; 3], offsets: [0; 3] };
 
-    /// The furthest from 0 that an offset may be on frames with these levels, as of [`MAX_GAIN`].
+    /// The largest distance of an offset from 0 on frames with these levels; a larger one would overflow the
+    /// arithmetic.
     pub fn furthest_offset(levels: Levels) -> u32 {
         16 * white_of(levels)
     }
 
-    /// This share of it.
+    /// The balance at this strength.
     #[must_use]
     pub fn with_strength(self, strength: Strength) -> Self {
         Balance {
@@ -400,23 +402,23 @@ impl Balance {
     }
 }
 
-/// A [`Balance`] of YUV: luma and chroma after it are sums of luma and chroma before it.
+/// A [`Balance`] of YUV: each component of the output is a weighted sum of the components of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalanceOfYuv {
-    /// For each of luma, Cb and Cr: its factors of luma, Cb and Cr, and what is added, all in 65536ths. Luma is in
-    /// levels, chroma in codes from its centre.
+    /// For each output component (luma, Cb, Cr): the factors of the input luma, Cb and Cr, and a constant, all in
+    /// 65536ths. Luma is in levels, chroma in codes from its centre.
     pub rows: [[i64; 4]; 3],
 }
 
 impl BalanceOfYuv {
-    /// The balance of pictures with these colours, and these weights of R, G and B in luma.
+    /// `balance` for frames with these colours, and these weights of R, G and B in luma.
     pub fn new(balance: &Balance, colours: &Colours, weights: Weights) -> Self {
         // R, G and B as sums of luma, Cb and Cr; in 32768ths.
         let one = 1 << 15;
         let (red, blue) = (i64::from(colours.red), i64::from(colours.blue));
         let rgb =
             [[one, 0, red], [one, -i64::from(colours.green_of_cb), -i64::from(colours.green_of_cr)], [one, blue, 0]];
-        // The same after the balance: 32768ths times 4096ths, and sixteenths.
+        // The same after the balance, in 2^27ths: 32768ths times 4096ths.
         let balanced: [[i64; 4]; 3] = std::array::from_fn(|channel| {
             let [y, cb, cr] = rgb[channel].map(|factor| factor * i64::from(balance.gains[channel]));
             [y, cb, cr, i64::from(balance.offsets[channel]) << 23]
@@ -426,14 +428,14 @@ impl BalanceOfYuv {
         let luma: [i64; 4] = std::array::from_fn(|term| {
             (0..3).map(|channel| balanced[channel][term] * weights[channel]).sum::<i64>() >> 16
         });
-        // (B - Y) / blue and (R - Y) / red, where those are in 32768ths.
+        // Cb = (B - Y) / blue and Cr = (R - Y) / red, where `blue` and `red` are in 32768ths.
         let difference = |channel: usize, factor: i64| -> [i64; 4] {
             std::array::from_fn(|term| ((balanced[channel][term] - luma[term]) << 4) / factor)
         };
         BalanceOfYuv { rows: [luma.map(|term| term >> 11), difference(2, blue), difference(0, red)] }
     }
 
-    /// The rows, with what rounds their sums in what is added.
+    /// The rows, with half a unit added to their constants, which rounds the sums.
     pub fn rounding(&self) -> [[i64; 4]; 3] {
         self.rows.map(|[of_luma, of_cb, of_cr, added]| [of_luma, of_cb, of_cr, added + (1 << 15)])
     }
@@ -449,7 +451,7 @@ impl BalanceOfYuv {
         rows.iter().all(fits).then(|| rows.map(|row| row.map(|factor| factor as i32)))
     }
 
-    /// Row `row` of the sums for this luma, in levels, and this chroma, in codes from its centre; rounded.
+    /// The sum of row `row` for this luma, in levels, and this chroma, in codes from its centre; rounded.
     #[inline]
     pub fn sum(&self, row: usize, [luma, cb, cr]: [i32; 3]) -> i32 {
         let [of_luma, of_cb, of_cr, added] = self.rows[row];
@@ -469,12 +471,12 @@ impl Balance {
 }
 
 impl Veil {
-    /// The tiles of a picture of this size (columns, rows) that the regions are.
+    /// The regions as a grid of tiles over a frame of this size (columns, rows).
     pub fn tiles(size: (usize, usize)) -> Tiles {
         Tiles::new(REGIONS as u32, REGIONS as u32, size)
     }
 
-    /// The curve of each region, which takes its veil off.
+    /// The curve of each region, which removes the veil there.
     pub fn curves(&self, levels: Levels, tiles: Tiles) -> TileCurves {
         let rows: Vec<Vec<u16>> = (0..REGIONS).map(|y| self.codes_of_row(y, levels)).collect();
         TileCurves::given(tiles, levels, rows.concat())
@@ -494,12 +496,12 @@ impl Veil {
         Curve::from_codes(levels, codes).unwrap_or_else(|| Curve::identity(levels))
     }
 
-    /// Whether it is taken off the light of HDR.
+    /// Whether the veil is removed in the light of HDR.
     pub fn is_of_light(&self) -> bool {
         self.in_light.is_some_and(|light| light.transfer.is_hdr())
     }
 
-    /// The curve that follows, for these levels.
+    /// The curve that is applied after the gains, for these levels.
     pub fn then_on(&self, levels: Levels) -> Option<FrameCurve> {
         let white = if self.in_light.is_some() { WHITE as u64 } else { 16 * (levels.count() as u64 - 1) };
         self.then.map(|then| then.frame_curve(white))
@@ -545,8 +547,8 @@ impl Veil {
         (sum / Veil::area(tiles)) as u32
     }
 
-    /// The gains of chroma in row `y`, at `count` pixels `step` apart, as runs in which the gain rises evenly: the end
-    /// of the run, its first gain, and the rise from pixel to pixel, in parts of [`area`](Veil::area).
+    /// The gains of chroma in row `y`, at `count` pixels `step` apart, as runs in which the gain changes linearly: the
+    /// end of the run, its first gain, and the change from pixel to pixel; both in units of 1 / [`area`](Veil::area).
     pub fn runs_of_gains(
         &self,
         tiles: &Tiles,
@@ -559,7 +561,7 @@ impl Veil {
             let across = (first < count).then(|| tiles.across(first * step))?;
             let [left, right] = self.chroma_at_row(tiles, y, across.tiles);
             let sum = left * (2 * tiles.width - across.weight) as u64 + right * across.weight as u64;
-            // Where other tiles are blended.
+            // A binary search for the first pixel that blends other tiles.
             let (mut inside, mut end) = (first, count);
             while end - inside > 1 {
                 let middle = inside.midpoint(end);
@@ -570,12 +572,12 @@ impl Veil {
         })
     }
 
-    /// The parts of which a blended gain is a sum.
+    /// The denominator of a blended gain.
     pub fn area(tiles: &Tiles) -> u64 {
         4 * (tiles.width * tiles.height) as u64
     }
 
-    /// The gains of chroma of two columns of regions at row `y`, in parts of the height of two tiles.
+    /// The gains of chroma of two columns of regions at row `y`, multiplied by the height of two tiles.
     fn chroma_at_row(&self, tiles: &Tiles, y: usize, columns: [usize; 2]) -> [u64; 2] {
         let down = tiles.down(y);
         let [above, below] = down.tiles.map(|row| self.chroma[row]);

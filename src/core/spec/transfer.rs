@@ -1,14 +1,13 @@
 //! The codes of HDR as levels that the rule for SDR expects.
 //!
-//! SDR codes are taken for those of IEC 61966-2-1, as the rule takes them. The same formula, carried on above white,
-//! gives a level to the light of an HDR code, where diffuse white is white: 203 cd/m2 (ITU-R BT.2408). The light is
+//! SDR codes are assumed to be those of IEC 61966-2-1, as in the rule for SDR. The same formula, continued above white,
+//! gives a level to the light of an HDR code, where white is diffuse white: 203 cd/m2 (ITU-R BT.2408). The light is
 //! that of a reference display, for PQ by SMPTE ST 2084, for HLG by ARIB STD-B67 and ITU-R BT.2100 with a peak of 1000
-//! cd/m2, whose system gamma of
-//! 1.2 is taken of each component by itself: 75 % of the signal are diffuse white. So PQ goes up to 5.3 times the level
-//! of white, HLG up to twice.
+//! cd/m2, whose system gamma of 1.2 is applied to each component by itself: 75 % of the signal are diffuse white. So
+//! levels of PQ go up to 5.3 times white, those of HLG up to twice.
 //!
-//! A [`Scale`] has these levels at 1,025 places between black and white of the signal, straight between. They are
-//! computed when they are first needed, in integers, by logarithms and powers of 40 bits.
+//! A [`Scale`] has these levels at 1,025 evenly spaced positions ("places") from black to white of the signal, linear
+//! between them. They are computed when they are first needed, in integers, by logarithms and powers of 40 bits.
 
 use super::named;
 use super::natural::WHITE;
@@ -26,12 +25,12 @@ named! {
 }
 
 impl Transfer {
-    /// Whether it is one of HDR, whose codes mean absolute brightness.
+    /// Whether it is a transfer of HDR, whose codes mean absolute brightness.
     pub fn is_hdr(self) -> bool {
         self != Transfer::Sdr
     }
 
-    /// Its scale; `None` of SDR, whose codes are the levels.
+    /// Its scale; `None` for SDR, whose codes are the levels.
     pub fn scale(self) -> Option<&'static Scale> {
         static SCALES: [OnceLock<Scale>; 2] = [OnceLock::new(), OnceLock::new()];
         match self {
@@ -41,7 +40,7 @@ impl Transfer {
         }
     }
 
-    /// The mean of a block in the codes of this transfer as the same of levels; `white` is that of codes. All are in
+    /// Converts the mean of a block from codes of this transfer to levels; `white` is the highest code. All are in
     /// sixteenths.
     pub fn lit(self, mean: u32, white: u32) -> u32 {
         self.scale().map_or(mean, |scale| {
@@ -51,7 +50,7 @@ impl Transfer {
     }
 }
 
-/// Pieces of a scale.
+/// The number of pieces of a [`Scale`].
 pub const PIECES: usize = 1024;
 
 /// The place of the highest code; black is at 0.
@@ -60,7 +59,7 @@ pub const LAST_PLACE: i64 = (PIECES as i64) << 16;
 /// Diffuse white, in the levels of a scale: 4096ths of a sixteenth of 255.
 pub const FINE_WHITE: i64 = (WHITE as i64) << 12;
 
-/// The place of this share of all codes from black to white.
+/// The place of the code that is `part / whole` of the way from black to white.
 pub fn place(part: i64, whole: i64) -> i64 {
     (part * LAST_PLACE + whole / 2) / whole.max(1)
 }
@@ -94,7 +93,7 @@ impl Scale {
         low + (((high - low) * (place - ((index as i64) << 16))) >> 16)
     }
 
-    /// The place of a level: black or the last one where it lies outside.
+    /// The place of a level; that of black or of the highest code where the level lies outside.
     pub fn place(&self, level: i64) -> i64 {
         place_in(&self.levels, level)
     }
@@ -105,7 +104,7 @@ impl Scale {
     }
 }
 
-/// Where a value lies in a rising list, in 65536ths of its pieces.
+/// The position of a value in a rising list, in 65536ths of an entry.
 fn place_in(list: &[i64], value: i64) -> i64 {
     place_behind(list, value, list.partition_point(|level| *level <= value))
 }
@@ -147,7 +146,7 @@ impl LightOfLevels {
         })
     }
 
-    /// The light of a level; that of the highest one above it.
+    /// The light of a level; above the highest known one, that of the latter.
     pub fn light(&self, level: i64) -> i64 {
         const STEP: i64 = FINE_WHITE / 256;
         let level = level.clamp(0, HIGHEST as i64 * FINE_WHITE - 1);
@@ -163,13 +162,13 @@ impl LightOfLevels {
     }
 }
 
-/// Bits behind the point of the numbers here.
+/// Fraction bits of the numbers here.
 const BITS: u32 = 40;
 const ONE: u64 = 1 << BITS;
 
 /// Powers of positive numbers.
 struct Powers {
-    /// The square root of 2, its square root, and so on, with 62 bits behind the point.
+    /// The square root of 2, its square root, and so on, with 62 fraction bits.
     roots: [u128; BITS as usize],
 }
 
@@ -213,7 +212,7 @@ impl Powers {
         self.exp2((i128::from(Self::log2(number)) * i128::from(over) / i128::from(under)) as i64)
     }
 
-    /// The light of this share of a PQ signal, of diffuse white.
+    /// The light of a PQ signal, a share of its range, relative to diffuse white.
     fn pq(&self, signal: u64) -> u64 {
         let power = u128::from(self.power(signal, 32, 2523));
         let one = u128::from(ONE);
@@ -223,7 +222,7 @@ impl Powers {
         (u128::from(of_10000) * 10_000 / 203) as u64
     }
 
-    /// The light of this share of an HLG signal, of diffuse white.
+    /// The light of an HLG signal, a share of its range, relative to diffuse white.
     fn hlg(&self, signal: u64) -> u64 {
         // a = 0.17883277, b = 1 - 4a, c = 0.55991073; the logarithm of e to the base 2 is 1.44269504.
         let of_scene = if signal <= ONE / 2 {
@@ -238,7 +237,7 @@ impl Powers {
         (u128::from(self.power(of_scene, 6, 5)) * 1000 / 203) as u64
     }
 
-    /// The SDR code of light, and on above white.
+    /// The SDR code of this light, continued above white.
     fn code(&self, light: u64) -> u64 {
         let light = u128::from(light);
         if light * 10_000_000 <= 31_308 * u128::from(ONE) {
@@ -262,7 +261,7 @@ impl Powers {
 mod tests {
     use super::*;
 
-    /// The light of a signal by the formulas as they are published, of diffuse white.
+    /// The light of a signal by the published formulas, relative to diffuse white.
     fn light(transfer: Transfer, signal: f64) -> f64 {
         if transfer == Transfer::Pq {
             let (m1, m2) = (2610.0 / 16384.0, 2523.0 / 4096.0 * 128.0);

@@ -4,8 +4,8 @@
 //! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or
 //! levels also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the
 //! scene begins with one. All else follows from that window by the usual rules:
-//! * The tone is that of the ends of these frames. Of a scene of more than 65,536 frames, every second frame counts for it, of
-//!   one twice as long every fourth, and so on.
+//! * The tone is that of the ends of these frames. Of a scene of more than 65,536 frames, every second frame counts for
+//!   the tone, of one twice as long every fourth, and so on.
 //! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so
 //!   that sums stay as small as those of the longest window.
 
@@ -46,7 +46,7 @@ pub struct WholeScenes {
 pub struct MappedScene {
     /// The number of its first frame, counted from 0.
     pub first: u64,
-    /// Whether it begins with a cut: not so the first one, and where the size or the levels change.
+    /// Whether the scene begins with a cut: not so the first one, and where the size or the levels change.
     pub cut: bool,
     /// The mapping of its frames.
     pub mapping: Mapping,
@@ -66,7 +66,7 @@ struct OpenScene {
     cut: bool,
     shape: (Levels, (usize, usize)),
     transfer: Transfer,
-    /// A count a level; empty if nothing is counted.
+    /// One count for each level; empty if nothing is counted.
     counts: Vec<u64>,
     frames: u64,
     /// The ends of every `step`-th of the frames, and its noise.
@@ -80,14 +80,14 @@ struct OpenScene {
 
 impl WholeScenes {
     /// The state before the first frame of a video with these settings, whose method is not [`Method::Clahe`],
-    /// [`Method::Deflicker`] or [`Method::Faint`]. Of their window, only the longest flash has a part in this.
+    /// [`Method::Deflicker`] or [`Method::Faint`]. Of their smoothing, only the longest flash is used.
     pub fn new(settings: Settings) -> Self {
         WholeScenes { settings, ..WholeScenes::default() }
     }
 
     /// Adds the next frame, with its histogram if the method counts.
     pub fn push(&mut self, measure: Measure, histogram: Option<Histogram>) {
-        // Only the changes are taken of these guides.
+        // Of these guides, only the changes of scene are used.
         let smoothing = Smoothing::new(2, self.settings.smoothing.flash()).looking_ahead(1);
         let settings = Settings { method: Method::Global, smoothing, stretch: Stretch::Off, ..self.settings };
         let guides = self.guides.push(measure.clone(), &settings);
@@ -198,7 +198,7 @@ impl MappedScenes {
         self.frames
     }
 
-    /// The mapping of frame `number`, counted from 0, and its scene; `None` behind the last frame.
+    /// The mapping of frame `number`, counted from 0, and its scene; `None` after the last frame.
     pub fn at(&self, number: u64) -> Option<(&Mapping, Scene)> {
         if number >= self.frames {
             return None;

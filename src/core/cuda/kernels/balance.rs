@@ -18,7 +18,8 @@ launcher! {
 }
 
 impl BalanceLauncher {
-    /// Enqueues the balance of `picture`, in place. Returns false if it is gray, which a curve balances.
+    /// Enqueues the balance of `picture`, in place. Returns false for a grayscale frame, which the caller balances with
+    /// a curve.
     pub fn launch(&self, picture: &mut DevicePicture, task: &Task, balance: &tone::Balance) -> Result<bool, Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();

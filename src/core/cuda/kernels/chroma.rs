@@ -32,7 +32,7 @@ impl ChromaLauncher {
     }
 
     /// Enqueues the mapping of `picture`, which is RGB, with these gains of colour: through its curve, or with
-    /// `locally` to its mapped luminance.
+    /// `locally` to the luminance that `tile_map` has mapped.
     ///
     /// # Panics
     /// When it is not RGB.

@@ -28,7 +28,7 @@ struct Variant {
     /// As `plain`, for planes that are too large for shared memory.
     large: Kernel,
     modified: Kernel,
-    /// As `modified`, for a look-ahead: what is mapped is another plane.
+    /// As `modified`, for a look-ahead: maps another plane than it counts.
     ahead: Kernel,
 }
 
@@ -97,8 +97,8 @@ impl FusedLauncher {
         self.variants.iter().find(|variant| layout.sample().depth <= variant.row.depth)
     }
 
-    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted, its curve kept
-    /// in `history`, and what is equalized with that curve is `waiting`, of the same layout.
+    /// Enqueues the equalization of `picture`, in place. With a look-ahead, `picture` is only counted and its curve is
+    /// kept in `history`. That curve equalizes `waiting`, which has the same layout.
     pub fn launch(
         &self,
         picture: &mut DevicePicture,
@@ -211,7 +211,7 @@ impl FusedLauncher {
         let vectors = luma_vectors(&layout);
         let shape = tuning::batch(vectors * VECTOR as u32, self.multiprocessors);
         if shape.teams == 1 {
-            // Launches of single planes overlap; the planes of one launch would not.
+            // A single team would process the planes one after the other, but launches of single planes overlap.
             return pictures.iter_mut().try_for_each(|picture| self.launch(picture, None, history, task));
         }
         let share = vectors.div_ceil(shape.team);

@@ -56,7 +56,7 @@ impl HistogramLauncher {
         if !is_whole {
             launch.arg(&region);
         }
-        // Then `equalization` comes next.
+        // `equalization` is the next kernel unless the curve is plain, and it may begin at once.
         let begins_next = u32::from(!task.is_plain());
         launch.arg(&mut picture.counts).arg(&log2_window).arg(&row.log2_copies).arg(&begins_next);
         // SAFETY: the arguments are those of the kernel. The plane has room for whole vectors, there is a count for

@@ -26,7 +26,8 @@ impl MapLauncher {
         Ok(MapLauncher { stored, rgb, most_shared: most_shared as usize })
     }
 
-    /// Enqueues the mapping of `picture` through its curve, or with `locally` to its mapped luminance.
+    /// Enqueues the mapping of `picture` through its curve, or with `locally` to the luminance that `tile_map` has
+    /// mapped.
     pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights, locally: bool) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();

@@ -26,7 +26,7 @@ launcher! {
         steady: Kernel = "merge_steady",
         count: Kernel = "merge_count",
         tiles: Kernel = "merge_tiles",
-        /// With more than four others.
+        /// The variant of `tiles` for more than four other frames.
         more_tiles: Kernel = "merge_more_tiles",
         lay: Kernel = "merge_lay",
     }
@@ -38,9 +38,9 @@ impl MergeLauncher {
         ((plane.width.div_ceil(STEP) + 1) * (plane.height.div_ceil(STEP) + 1)) as usize
     }
 
-    /// Enqueues the counting of what tiles differ by along motion. From this count on, `counts` are 0: the first
-    /// becomes the number of steady tiles, and those behind it [`SIZES`] for each coefficient and for each class of
-    /// brightness.
+    /// Enqueues the histograms of the differences between tiles and the tiles of another frame to which the motion
+    /// leads. `counts` are 0 from entry `first` on: this entry becomes the number of steady tiles, the entries behind
+    /// it are [`SIZES`] counts for each coefficient and for each class of brightness.
     pub fn count(
         &self,
         stream: &Arc<CudaStream>,
@@ -89,7 +89,7 @@ impl MergeLauncher {
         unsafe { launch.launch(threads_for(count * THREADS)) }.doing("launching merge_tiles")
     }
 
-    /// Enqueues the laying of `tiles` over each other, into `out` from sample `first` on.
+    /// Enqueues the sum of the overlapping `tiles` into `out`, from sample `first` on.
     pub fn lay(
         &self,
         stream: &Arc<CudaStream>,

@@ -1,5 +1,5 @@
-//! A launcher for each file in `kernels/`, with the same name. The comment above each kernel in its `.cu` file states its
-//! preconditions; the launchers meet them, so calling a launcher is safe.
+//! A launcher for each file in `kernels/`, with the same name. The comment above each kernel in its `.cu` file states
+//! its preconditions; the launchers meet them, so calling a launcher is safe.
 
 /// Declares a launcher: the kernels, or variants of them, that it loads from a compiled file.
 macro_rules! launcher {
@@ -119,7 +119,7 @@ impl KernelLaunchers {
     }
 }
 
-/// The value of the cell, made by `make` on first use. Threads that come at the same time may make it twice.
+/// The value of the cell, made by `make` on first use. Two threads that call this at the same time may both make it.
 pub(super) fn get_or_load<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
     match cell.get() {
         Some(made) => Ok(made),

@@ -18,15 +18,15 @@ launcher! {
     }
 }
 
-/// What vectors are searched by.
+/// The arguments of a motion search.
 pub(in crate::cuda) struct MotionSearch<'a> {
     pub one: &'a DeviceSheet,
     pub other: &'a DeviceSheet,
     /// The vectors to begin with.
     pub parents: Parents<'a>,
-    /// What the pictures differ by where nothing moves, in 64ths of a level of 8 bits.
+    /// The difference between the two pictures where nothing moves, in 64ths of an 8-bit level.
     pub calm: u32,
-    /// How far to search everywhere around the best of these, in samples.
+    /// The radius of the exhaustive search around the best of the parents, in samples.
     pub reach: u32,
     /// Whether vectors in quarters of a sample are wanted.
     pub is_finest: bool,
@@ -37,13 +37,13 @@ pub(in crate::cuda) struct MotionSearch<'a> {
 pub(in crate::cuda) enum Parents<'a> {
     None,
     SameSize(&'a DeviceField),
-    /// Of pictures half as large.
+    /// The field of pictures half as large.
     HalfAsLarge(&'a DeviceField),
 }
 
 impl MotionLauncher {
-    /// Enqueues the motion to a frame, by that to the frame `between` and the step from there or, with
-    /// `is_forth`, to there.
+    /// Enqueues the motion to a frame: the sum of the motion to the frame `between` and the step from there. `step` is
+    /// the motion from a frame to the one before it; with `is_forth` it is inverted.
     pub fn farther(
         &self,
         stream: &Arc<CudaStream>,

@@ -47,7 +47,7 @@ impl PyramidLauncher {
         unsafe { launch.launch(threads_for(destination.samples())) }.doing("launching pyramid")
     }
 
-    /// Enqueues the counting of what two pictures of one size differ by, into `counts`, which are 0.
+    /// Enqueues the histogram of the differences between two pictures of one size, into `counts`, which are 0.
     pub fn differences(
         &self,
         stream: &Arc<CudaStream>,

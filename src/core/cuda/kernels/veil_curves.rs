@@ -17,7 +17,7 @@ launcher! {
 }
 
 impl VeilCurvesLauncher {
-    /// Enqueues the curves of this veil, which is not of light, for the regions of `picture`.
+    /// Enqueues the curves of this veil for the regions of `picture`. Its `is_of_light` is false.
     pub fn launch(&self, picture: &mut DevicePicture, task: &Task, veil: &tone::Veil) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let codes = picture.layout().codes();

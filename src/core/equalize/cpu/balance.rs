@@ -102,20 +102,19 @@ struct BalancedRows<'a, N> {
     memory: RowScratch<N>,
 }
 
-/// Scratch memory for rows.
 #[derive(Default)]
 struct RowScratch<N> {
     codes: Vec<u16>,
-    /// Cb and Cr, from their centre.
+    /// Cb and Cr, as distances from their centre.
     pairs: [Vec<i32>; 2],
-    /// Their terms in luma, Cb and Cr.
+    /// The terms that Cb and Cr contribute to luma, Cb and Cr.
     terms: [Vec<N>; 3],
     /// The levels of luma that a pair covers: their sum, then their mean.
     levels: Vec<i32>,
 }
 
 impl<N: Number> BalancedRows<'_, N> {
-    /// Writes the rows of luma of a field, from its row `first` on, that share a row of chroma, and that row.
+    /// Writes the rows of luma of a field, from its row `first` on, that share a row of chroma, and this row of chroma.
     fn write(&mut self, field: FieldRows, first: usize, planes: &mut [PlaneMut]) {
         let ChromaSamples { cb, cr, log2_width, log2_height } = self.chroma;
         let (frame, kernels, luma) = (self.frame, self.kernels, self.luma);
@@ -149,7 +148,7 @@ impl<N: Number> BalancedRows<'_, N> {
             let samples = rows.len() << log2_width;
             match samples.is_power_of_two() {
                 true => whole.iter_mut().for_each(|sum| *sum >>= samples.ilog2()),
-                // The last three rows of four that share a row of chroma.
+                // Three rows are left where four share a row of chroma.
                 false => whole.iter_mut().for_each(|sum| *sum /= samples as i32),
             }
             *last /= ((width - (whole.len() << log2_width)) * rows.len()) as i32;

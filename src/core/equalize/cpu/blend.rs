@@ -12,18 +12,18 @@ pub struct Segment {
     pub tiles: [usize; 2],
 }
 
-/// All that rows of a frame are blended with.
+/// The curves, weights and tables with which rows of a frame are blended.
 pub struct Blend<'a> {
     curves: &'a TileCurves,
     kernels: &'static Kernels,
     /// The pixel columns of a row, cell by cell.
     segments: Vec<Segment>,
     right: Vec<u32>,
-    /// Bits by which weights are reduced: those of a tile of even size are even.
+    /// Bits by which weights are shifted down, across and down: the weights of tiles of even size are even.
     reduced: [u32; 2],
-    /// The lookup tables as bytes, by tile; empty where `blend_bytes` cannot do it.
+    /// The lookup tables as bytes, by tile; empty where the kernel `blend_bytes` cannot be used.
     bytes: Vec<[u8; 256]>,
-    /// By segment, for the row of cells at hand.
+    /// The tables of each segment side by side ([`ByteCell::quads`]), for the current row of cells.
     quads: Vec<[u32; 256]>,
     rows_of_quads: Option<[usize; 2]>,
 }
@@ -85,7 +85,7 @@ impl<'a> Blend<'a> {
         self.mix(|kernels, k| (kernels.mix_words)(source, target, k));
     }
 
-    /// Bytes in tiles too large for `blend_bytes`: a handful of tiles on a huge picture.
+    /// Blends bytes where tiles are too large for the kernel `blend_bytes`: a few tiles on a huge frame.
     fn wide_bytes(&self, y: usize, source: &[u8], target: &mut [u8]) {
         let codes: Vec<u16> = source.iter().map(|byte| u16::from(*byte)).collect();
         let mut blended = vec![0; codes.len()];
@@ -95,7 +95,7 @@ impl<'a> Blend<'a> {
         }
     }
 
-    /// Does the rest where the strength is not full.
+    /// Mixes the blended row with its input where the strength is not full.
     fn mix(&self, mix: impl FnOnce(&Kernels, u32)) {
         let k = self.curves.strength.to_256ths();
         if k != 256 {
@@ -108,7 +108,7 @@ impl<'a> Blend<'a> {
         across <= i16::MAX as u64 && 255 * across * down <= i32::MAX as u64
     }
 
-    /// The parts that weights are counted in, across and down.
+    /// The sums of the weights of two neighbouring tiles, across and down.
     fn parts(&self) -> [u32; 2] {
         let tiles = self.curves.tiles();
         [(2 * tiles.width as u32) >> self.reduced[0], (2 * tiles.height as u32) >> self.reduced[1]]

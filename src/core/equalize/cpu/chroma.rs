@@ -15,7 +15,7 @@ pub struct ChromaRow {
     /// The output for each code, where the gain is the same for all.
     table: Vec<u16>,
     byte_table: Vec<u8>,
-    /// The gain that they are for.
+    /// The gain and the colours that `table` and `byte_table` are for.
     gain: Option<(u32, Colours)>,
 }
 
@@ -62,7 +62,7 @@ impl ChromaRow {
         let (y, sample) = (y >> log2_height, frame.format().descriptor().sample);
         // Luma is in the first plane.
         if let (Ok(table), true) = (<&[u8; 256]>::try_from(&self.byte_table[..]), cb.plane > 0 && sample.bytes == 1) {
-            // A plane of one or of both.
+            // Cb and Cr have a plane each, or share one.
             for plane in [cb.plane, cr.plane].into_iter().take(if cb.plane == cr.plane { 1 } else { 2 }) {
                 (kernels.map_bytes)(frame.planes()[plane].row(y), planes[plane].row_mut(y), table);
             }
@@ -80,7 +80,7 @@ impl ChromaRow {
         }
     }
 
-    /// Gives a row of chroma the gains of its places.
+    /// Gives the samples of a row of chroma the gains at their positions.
     fn follow(
         &mut self,
         kernels: &Kernels,

@@ -9,16 +9,16 @@ use crate::spec::tone::Veil;
 /// The treatment of the colour of a frame.
 #[derive(Clone, Copy)]
 pub enum Colour<'a> {
-    /// It stays.
+    /// Colour stays as it is.
     Keep,
-    /// It has this gain, in 4096ths.
+    /// Colour has this gain, in 4096ths.
     Gain(u32),
-    /// It has the gain of a veil that is taken off.
+    /// Colour has the gains of a veil of haze that is taken off.
     Veil(&'a Veil, Tiles),
 }
 
 impl Colour<'_> {
-    /// The treatment by `chroma`, with this gain if it follows.
+    /// The treatment by `chroma`, with this gain for [`Chroma::Follow`].
     pub fn new(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Follow if gain != UNIT_GAIN => Colour::Gain(gain),
@@ -26,12 +26,12 @@ impl Colour<'_> {
         }
     }
 
-    /// Whether it changes.
+    /// Whether colour changes.
     pub fn changes(self) -> bool {
         !matches!(self, Colour::Keep)
     }
 
-    /// The gains in row `y` at every `step`-th pixel from the first on; 1 where colour has none of its own.
+    /// The gains in row `y` at every `step`-th pixel from the first on; 1 for [`Colour::Keep`].
     pub fn gains(self, kernels: &Kernels, y: usize, step: usize, gains: &mut [u32]) {
         match self {
             Colour::Keep => gains.fill(UNIT_GAIN),
@@ -48,7 +48,7 @@ impl Colour<'_> {
 }
 
 impl From<Chroma> for Colour<'_> {
-    /// Where it follows, its gain is 1.
+    /// With [`Chroma::Follow`], the gain is 1.
     fn from(chroma: Chroma) -> Self {
         Colour::new(chroma, UNIT_GAIN)
     }

@@ -19,17 +19,17 @@ pub struct Engine {
     pub(super) kernels: &'static Kernels,
     pub(super) pool: HostPool,
     words: WordHistogram,
-    /// The curve at hand, for samples of one byte and of two.
+    /// The current curve for samples of one byte; that for samples of two is `lookup`.
     table: [u8; 256],
     lookup: Lookup,
-    /// The luminance of the row at hand, before and after, where it is not stored as such.
+    /// The luminance of the current row, before and after the curve, for formats that do not store it byte by byte or
+    /// word by word.
     pub(super) bytes: Luminances<u8>,
     pub(super) codes: Luminances<u16>,
-    /// The row of chroma at hand.
     chroma: ChromaRow,
 }
 
-/// A row of luminance, before and after.
+/// A row of luminance, before and after the curve.
 #[derive(Default)]
 pub(super) struct Luminances<T> {
     pub before: Vec<T>,
@@ -66,7 +66,7 @@ impl Engine {
         engine
     }
 
-    /// Counts the frame of `work`, unless it is counted.
+    /// Counts the frame of `work`, unless the work has its counts already.
     pub fn counts(&mut self, work: &Work) -> Arc<Counts> {
         let (frame, settings) = (work.frame(), work.settings());
         if let Some(counts) = work.counts() {
@@ -100,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// `frame` with its luminance sent through `curve`; planes that hold nothing of what changes are shared with it.
+    /// `frame` with its luminance sent through `curve`; planes that do not change are shared with it.
     pub fn map<'a>(&mut self, frame: &Frame, curve: &Curve, colour: impl Into<Colour<'a>>) -> Frame {
         let colour = colour.into();
         let layout = Layout::new(frame);
@@ -143,12 +143,11 @@ impl Engine {
         } else if let Layout::Words = layout {
             self.lookup.set(curve, sample);
         } else {
-            // The luminance is in our own rows.
+            // The luminance is in the rows `codes`, which have the byte order of the machine and no shift.
             self.lookup.set(curve, Sample { shift: 0, endian: NATIVE, ..sample });
         }
     }
 
-    /// Counts these pixels of row `y`.
     fn count_row(&mut self, frame: &Frame, layout: &Layout, y: usize, columns: Range<usize>) {
         let sample = frame.format().descriptor().sample;
         match layout {
@@ -174,7 +173,7 @@ impl Engine {
             Layout::Bytes => (kernels.map_bytes)(first_row(frame, y), planes[0].row_mut(y), &self.table),
             Layout::Words => (kernels.map_words)(first_row(frame, y), planes[0].row_mut(y), &self.lookup),
             Layout::OtherBytes { offset } => {
-                // An odd width leaves one sample beyond it, which is not picture.
+                // If the width is odd, the row ends with a sample that belongs to no pixel.
                 let (source, beyond) = first_row(frame, y).split_at(2 * frame.width());
                 let (target, to_beyond) = planes[0].row_mut(y).split_at_mut(2 * frame.width());
                 (kernels.map_every_other)(source, target, &self.table, *offset);

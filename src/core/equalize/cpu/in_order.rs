@@ -3,7 +3,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// State that ticket 0, 1, 2, ... get hold of in this order.
+/// State that is lent to tickets 0, 1, 2, ... in this order.
 pub struct InOrder<T> {
     inner: Mutex<Inner<T>>,
     moved: Condvar,
@@ -25,7 +25,7 @@ impl<T> InOrder<T> {
         InOrder { inner: Mutex::new(Inner { state, next: 0, closed: false }), moved: Condvar::new() }
     }
 
-    /// Waits until every ticket before `ticket` has passed, then lets `work` at the state.
+    /// Waits until every ticket before `ticket` has passed, then calls `work` with the state.
     ///
     /// # Errors
     /// When it is closed before it is this ticket's turn.

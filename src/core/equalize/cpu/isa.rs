@@ -12,7 +12,7 @@ pub enum Isa {
     /// AVX-512 with BW, VL and VBMI: Intel since Ice Lake, AMD since Zen 4.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// NEON by hand, where the compiler finds less; every aarch64 has it.
+    /// Hand-written NEON where the compiler's code is slower; every aarch64 has NEON.
     #[cfg(target_arch = "aarch64")]
     Neon,
 }

@@ -24,7 +24,7 @@ pub enum Layout {
     Any,
 }
 
-/// Which byte of a packed pixel is what.
+/// The roles of the bytes of a packed pixel.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedPixel {
     /// Bytes of a pixel, 3 or 4.
@@ -35,7 +35,7 @@ pub struct PackedPixel {
     pub moves: [i16; 4],
 }
 
-/// Which plane is what.
+/// The roles of the planes of planar RGB.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanarRgb {
     /// The planes of red, green and blue.

@@ -33,8 +33,7 @@ impl Engine {
         counters.finish()
     }
 
-    /// `frame` with its luminance blended between `curves`; planes that hold nothing of what changes are
-    /// shared with it.
+    /// `frame` with its luminance blended between `curves`; planes that do not change are shared with it.
     pub fn map_tiles<'a>(&mut self, frame: &Frame, curves: &TileCurves, colour: impl Into<Colour<'a>>) -> Frame {
         let colour = colour.into();
         let layout = Layout::new(frame);

@@ -1,4 +1,4 @@
-//! A curve in the form in which rows of 16-bit words are sent through it: words as they are stored go in and come out.
+//! A curve as a lookup table for rows of 16-bit words, which are read and written as they are stored.
 
 use super::word_histogram::WORDS;
 use crate::frame::{Endian, Sample, in_byte_order};
@@ -6,8 +6,8 @@ use crate::spec::Curve;
 
 /// The output for each stored word.
 pub struct Lookup {
-    /// The word to store for each code, in the sample's own shift and byte order. Codes above the depth are there too,
-    /// and become what the highest becomes.
+    /// The word to store for each code, in the sample's own shift and byte order. Codes above the depth have the same
+    /// entry as the highest code.
     pub table: Box<[u16; WORDS]>,
     /// Byte order of the words that go in.
     pub endian: Endian,

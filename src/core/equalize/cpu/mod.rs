@@ -58,12 +58,12 @@ pub struct Cpu {
     jobs: Option<Sender<NumberedTask>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
-    /// What works on the thread of the caller, where there are no threads.
+    /// Does the work on the thread of the caller where the backend has no threads.
     own: Option<(Worker, Sender<Done>)>,
     next_ticket: u64,
     /// How many frames have come.
     frames: u64,
-    /// How many of them wait for later ones.
+    /// How many frames wait for later ones.
     waiting: usize,
     /// The frames under way, oldest first; results wait here for those of the frames before them.
     under_way: VecDeque<Option<Equalized>>,
@@ -71,8 +71,8 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The backend with the best instruction set of this machine. With 0 threads, or where the system gives none, frames
-    /// are equalized on the thread of the caller, as they are submitted.
+    /// The backend with the best instruction set of this machine. With 0 threads, or where the system gives none,
+    /// frames are equalized on the thread of the caller, as they are submitted.
     pub fn new(threads: usize) -> Self {
         Cpu::in_pool(threads, HostPool::default())
     }
@@ -135,7 +135,7 @@ impl Cpu {
         Ok(())
     }
 
-    /// Waits for the next result, of whichever frame it is, and puts it in its place.
+    /// Waits for the next result, of any frame, and stores it at the frame's position in `under_way`.
     fn receive(&mut self) -> Result<()> {
         let Done { number, result } = self.done.recv().map_err(|_| gone())?;
         match result {
@@ -163,7 +163,7 @@ impl Executor for Cpu {
         work.frame().bring_down()?;
         let most_waiting =
             if let Role::Equalize = work.role() { work.settings().backend_look_ahead() as usize } else { 0 };
-        // With a shorter look-ahead than before, frames wait no longer.
+        // If the look-ahead is shorter than before, frames beyond it stop waiting.
         while self.waiting > most_waiting {
             self.send(WorkerTask::Rest)?;
             self.waiting -= 1;

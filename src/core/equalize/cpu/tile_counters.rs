@@ -1,7 +1,7 @@
 //! Counting the tiles that lie side by side in a row of tiles.
 //!
-//! Bytes are counted one by one here, each tile in four tables of 256 that take turns: the pairs of `word_histogram.rs`
-//! have 65,536 counters, more than a tile has samples to pay for their reset.
+//! Bytes are counted one by one here, each tile in four tables of 256 that take turns: to reset the 65,536 counters of
+//! pairs in `word_histogram.rs` for each tile would take longer than pairs save.
 
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles, mirrored};
 use std::ops::Range;
@@ -13,9 +13,9 @@ const TURNS: usize = 4;
 pub struct TileCounters {
     tiles: Tiles,
     bins: TileBins,
-    /// By tile: of bytes.
+    /// Counters of bytes, by tile.
     bytes: Vec<[[u32; 256]; TURNS]>,
-    /// By tile, bin by bin, two that take turns: of words.
+    /// Counters of words, by tile and bin; each bin has two that take turns.
     words: Vec<[u32; 2]>,
     /// The bin of each code of a word.
     bin_of: Vec<u16>,
@@ -23,7 +23,7 @@ pub struct TileCounters {
 }
 
 impl TileCounters {
-    /// Nothing counted; samples are words if they are `wide`.
+    /// Counters that are zero, for samples of two bytes if `wide`, else of one.
     pub fn new(tiles: Tiles, bins: TileBins, wide: bool) -> Self {
         let (mut bytes, mut words, mut bin_of) = (Vec::new(), Vec::new(), Vec::new());
         if wide {
@@ -35,7 +35,7 @@ impl TileCounters {
         TileCounters { tiles, bins, bytes, words, bin_of, counts: Vec::with_capacity(tiles.count() * bins.count()) }
     }
 
-    /// Counts a row of pixels of one byte, and what of it is mirrored on the right.
+    /// Counts a row of pixels of one byte, and its mirrored pixels that pad the tiles on the right.
     pub fn count_bytes(&mut self, row: &[u8]) {
         for (column, counters) in self.bytes.iter_mut().enumerate() {
             let (seen, beyond) = pixels(&self.tiles, column);
@@ -46,7 +46,7 @@ impl TileCounters {
         }
     }
 
-    /// Counts a row of codes, and what of it is mirrored on the right.
+    /// Counts a row of codes, and its mirrored pixels that pad the tiles on the right.
     pub fn count_codes(&mut self, row: &[u16]) {
         for (column, counters) in self.words.chunks_exact_mut(self.bins.count()).enumerate() {
             let (seen, beyond) = pixels(&self.tiles, column);

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// A task, and its place in the order in which the temporal rule sees frames.
+/// A task, and its ticket for the section that tasks enter in order ([`InOrder`]).
 pub struct NumberedTask {
     /// Counted from 0.
     pub ticket: u64,
@@ -24,7 +24,7 @@ pub struct NumberedTask {
 
 /// A task of a thread.
 pub enum WorkerTask {
-    /// Takes in a frame, which has this number, and equalizes the one that has waited for it.
+    /// Takes in a frame, which has this number, and equalizes the frame that has waited for it.
     Next(u64, Box<Work>),
     /// Takes in what another backend has counted.
     Remember(Box<Remembered>),
@@ -34,7 +34,7 @@ pub enum WorkerTask {
 
 /// The outcome of a frame.
 pub struct Done {
-    /// Its place in the video, counted from 0.
+    /// The number of the frame in the video, counted from 0.
     pub number: u64,
     /// The result, or the failure in one line.
     pub result: Result<Equalized, String>,
@@ -64,7 +64,7 @@ impl Worker {
         Builder::new().name("cpu".to_owned()).spawn(work)
     }
 
-    /// Works on a job, and sends what comes of it. Returns whether it can take another one.
+    /// Works on a job, and sends the result. Returns whether the worker can take another job.
     pub fn work_on(&mut self, job: NumberedTask, results: &Sender<Done>) -> bool {
         let Some(done) = self.work_or_explain(job) else { return false };
         let Some(done) = done else { return true };
@@ -105,7 +105,7 @@ impl Worker {
         }
     }
 
-    /// Takes a frame in, in its turn, and equalizes the one that is ready then.
+    /// Takes in a frame, in its turn, and equalizes the frame that needs no further ones then.
     fn take(&mut self, ticket: u64, number: u64, work: Work) -> Result<Option<Done>, Closed> {
         let settings = *work.settings();
         match work.role() {
@@ -133,7 +133,6 @@ impl Worker {
         }
     }
 
-    /// Applies to a frame what was decided.
     fn equalize(&mut self, (number, work, counts): Waiting, Decision { scene, mapping }: Decision) -> Done {
         let Equalized { frame, applied } = self.engine.apply(&work, work.frame(), &mapping);
         let mapping = (!work.settings().method.counts()).then_some(mapping);
@@ -177,7 +176,6 @@ impl Engine {
     }
 }
 
-/// The curves, if they are reported.
 fn reported(work: &Work, curves: &[u16]) -> Option<Arc<[u16]>> {
     (work.report() == Report::Everything).then(|| curves.into())
 }

@@ -1,11 +1,12 @@
-//! The depth of the output (`--output-depth`): frames become deeper before they are equalized, and come down behind it.
+//! The depth of the output (`--output-depth`): frames get more bits before they are equalized, and are reduced behind
+//! the backend.
 //!
 //! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise
 //! of half a code *before* the curve grows with it and so fills each gap, while noise after the curve, of one code of
-//! the output, does not. Of a gradient that is stretched threefold, CAMBI is 0.0 then, and 41 without
-//! (`benches/results/banding.md`).
+//! the output, does not. For a gradient that is stretched threefold, the banding index CAMBI is 0.0 with this noise,
+//! and 41 without (`benches/results/banding.md`).
 //!
-//! `v` is a code of 8 bits, `r` the rank of its place in the [`pattern`], 0 to 4095:
+//! `v` is a code, `r` the rank of its position in the [`pattern`], 0 to 4095:
 //!
 //! | | luma, red, green, blue | chroma | alpha |
 //! |---|---|---|---|
@@ -16,11 +17,11 @@
 //!
 //! * Codes at or below black, and at or above white, get no noise: bars stay black.
 //! * The noise is less than half a code, so that what the curve leaves alone comes back to 8 bits as it was.
-//! * Of full range, light is scaled as alpha is, by repeating its first bits, so that white stays white; this is what
-//!   swscale does. What was added is taken off again on the way down.
+//! * In full range, luma, red, green and blue are scaled as alpha is, by repeating their highest bits, as swscale does,
+//!   so that white stays white. The way down subtracts these bits again.
 //! * Where there is no format of 12 bits, one of 16 is taken, with the same noise, 16 times as large.
-//! * One code becomes several, 3 or 8, with as many samples each. Its histogram is counted in the bins of 8 bits, and a
-//!   plateau is divided among them, so that the curve is that of the same video without noise.
+//! * Noise spreads the samples of one code evenly over 3 or 8 codes. The histogram is counted in the bins of 8 bits,
+//!   and a plateau is divided among these codes, so that the curve is that of the same video without noise.
 
 mod pattern;
 mod rows;
@@ -39,14 +40,14 @@ struct Below {
     was_lifted: bool,
 }
 
-/// Lifts frames ahead of a backend, and brings them down behind it.
+/// Gives frames more bits ahead of a backend, and reduces them behind it.
 #[derive(Default)]
 pub struct Depth {
     output: OutputDepth,
     pool: HostPool,
     /// For each frame between [`lift`](Depth::lift) and [`lower`](Depth::lower), oldest first.
     under_way: VecDeque<Option<Below>>,
-    /// Memory for a row.
+    /// Scratch memory for a row, as codes of 8 bits and of more.
     bytes: Vec<u8>,
     words: Vec<u16>,
 }
@@ -65,7 +66,7 @@ impl Depth {
         let format = frame.format();
         let always = matches!(settings.denoise, Denoise::Always(_)) && format.depth() == 8;
         let depths: &[u8] = match self.output {
-            // What is between two codes once noise is gone comes down dithered.
+            // Denoised values lie between two codes of 8 bits; 10 bits keep them until the result is dithered.
             OutputDepth::AsInput if always => &[10],
             OutputDepth::AsInput => {
                 self.under_way.push_back(None);
@@ -85,7 +86,7 @@ impl Depth {
         let is_full = frame.range() == Range::Full;
         let levels = if is_full { Levels::full(8) } else { Levels::limited(8) };
         let lift = if always { Lift::plain(target.depth(), is_full) } else { Lift::noisy(target.depth(), is_full) };
-        // Without noise, a code becomes several too.
+        // Denoising, too, spreads a code over several.
         let steps = if always { 1 << (target.depth() - 8) } else { u32::from(lift.steps) };
         let settings = Settings {
             bins: settings.bins.or(Some(levels.count() as u32)),
@@ -200,8 +201,8 @@ pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec
     let descriptor = format.descriptor();
     let plane = |index| {
         let mut plane = pool.plane(format.row_bytes(index, width), format.rows(index, height));
-        // The unused sample of a pixel of RGB is 255, as FFmpeg writes it, and that beside an odd pixel of packed 4:2:2
-        // is, too.
+        // The unused sample of an RGB pixel is 255, as FFmpeg writes it, and so is that beside an odd last pixel of
+        // packed 4:2:2.
         if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
             (0..height).for_each(|y| plane.row_mut(y).fill(255));
         }

@@ -28,7 +28,7 @@ mod tests {
     /// 65536 e^(-d²/2s²) at distance d, for s = 1.9: how much a point counts in its neighbourhood, across and down.
     const WEIGHTS: [u64; 10] = [65_536, 57_060, 37_659, 18_842, 7_146, 2_054, 448, 74, 9, 1];
 
-    /// Points on a torus, and how crowded it is at each place.
+    /// Points on a torus, and how densely they lie around each position.
     #[derive(Clone)]
     struct Points {
         is_set: Vec<bool>,
@@ -56,7 +56,7 @@ mod tests {
             points.max_by_key(|&place| (self.crowd[place], CELLS - place)).expect("a point")
         }
 
-        /// The free place with the fewest points around it.
+        /// The free position with the fewest points around it.
         fn void(&self) -> usize {
             (0..CELLS)
                 .filter(|&place| !self.is_set[place])

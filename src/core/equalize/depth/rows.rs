@@ -7,7 +7,7 @@ use super::pattern::{SIZE, ranks};
 #[derive(Clone, Copy)]
 pub struct Lift {
     shift: u32,
-    /// For full range, the code itself is added, shifted down by this.
+    /// For full range, the code itself, shifted down by this, fills the new low bits.
     back: u32,
     mask: u16,
     /// Codes between these get noise.
@@ -82,7 +82,7 @@ impl Lower {
 mod tests {
     use super::*;
 
-    /// Every code of 8 bits at every place of the pattern: each row of it, and each code 64 times.
+    /// Row `y` of the pattern applied to every code of 8 bits, each at all 64 columns: the codes, and the lifted ones.
     fn lifted(lift: Lift, y: usize) -> (Vec<u8>, Vec<u16>) {
         let codes: Vec<u8> = (0..=255).flat_map(|code| [code; SIZE]).collect();
         let mut out = vec![0; codes.len()];

@@ -39,7 +39,7 @@ pub fn parts(format: PixelFormat) -> Vec<Part> {
         }));
     }
     if format.has_alpha() {
-        // A plane of its own, or the place in a pixel that no other sample has.
+        // Alpha has a plane of its own, or the offset in a pixel that no other component has.
         let taken: Vec<usize> = parts.iter().map(|part| part.at.offset).collect();
         let component = match descriptor.planes() {
             [_, _, _, _] => Component { plane: 3, offset: 0, step: 1 },

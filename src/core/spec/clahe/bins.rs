@@ -24,7 +24,7 @@ impl TileBins {
         self.count
     }
 
-    /// The levels that fall into them.
+    /// The levels that fall into the bins.
     pub fn levels(&self) -> Levels {
         self.levels
     }

@@ -4,12 +4,12 @@ use super::{TileBins, TileHistograms, Tiles, clip};
 use crate::spec::detail::Detail;
 use crate::spec::{Gain, Levels, Line, Settings, Strength};
 
-/// How the curves of tiles come of their counts; [`Tone::tile_levels`](crate::spec::Tone::tile_levels) has it.
+/// How the curves of tiles are computed from their counts; see [`Tone::tile_levels`](crate::spec::Tone::tile_levels).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLevels {
-    /// The line of the base, where detail is brought out.
+    /// The line of the base, with `detail`.
     pub line: Line,
-    /// The first and the last level over which equalization spreads what it cuts off.
+    /// The first and the last level over which equalization spreads the counts above the contrast limit.
     pub range: (u32, u32),
     /// The peak to preserve (HDR): higher levels are kept, lower ones stay at or below it.
     pub ceiling: u32,
@@ -52,7 +52,7 @@ impl TileCurves {
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
 
-    /// These curves, [`Levels::codes`] entries for each tile, row by row.
+    /// Curves with these tables, [`Levels::codes`] entries for each tile, row by row.
     ///
     /// # Panics
     /// When there are more or fewer entries.
@@ -99,7 +99,7 @@ impl TileCurves {
     }
 }
 
-/// Appends the lookup table of a tile with these counts, of which the total becomes the highest level.
+/// Appends the lookup table of a tile with these counts; the cumulative count `total` becomes the highest level.
 fn push_lut(luts: &mut Vec<u16>, (counts, total): (&[u64], u64), bins: TileBins, beside: &TileLevels) {
     let levels = bins.levels();
     let steps = u64::from(beside.ceiling);

@@ -81,7 +81,7 @@ pub struct Neighbours {
 impl Neighbours {
     /// The neighbours of coordinate `index` in a row of `count` tiles of `size` pixels.
     pub fn new(index: usize, size: usize, count: usize) -> Self {
-        // a = 2 * at - size, plus one period to keep it positive.
+        // a = 2 * index - size, plus one period to keep it positive.
         let a = 2 * index + size;
         let (after, weight) = (a / (2 * size), a % (2 * size));
         Neighbours { tiles: [after.saturating_sub(1).min(count - 1), after.min(count - 1)], weight }

@@ -1,4 +1,4 @@
-//! How far what is measured is believed.
+//! How far the measured deficiencies are believed.
 //!
 //! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as
 //! unused levels, a wood as darkness. Other features distinguish them, so how far each part is believed is a weighted
@@ -6,7 +6,7 @@
 //! texture: haze is thickest where the picture is smooth, and it takes the strong edges; a clean picture has edges far
 //! stronger than most of its steps.
 //!
-//! What the user states, or HDR implies, is fully believed.
+//! If the user states a deficiency, or the video is HDR, all measures are fully believed.
 
 use super::cast;
 use super::line;
@@ -27,7 +27,7 @@ pub struct Belief {
 }
 
 impl Belief {
-    /// All is believed.
+    /// Every part is fully believed.
     pub const FULL: Belief = Belief { water: 4096, line: 4096, veil: 4096, dark: 4096 };
 
     /// How far each part is believed for these points.
@@ -42,7 +42,7 @@ impl Belief {
         let headroom = of_white(WHITE - line::ends(points)[1]);
         let bright_tint = saturation(points.corners(5_000)[1]);
         let lit = || points.rgb_where(cast::is_lit);
-        // Levels stand for 2048ths here.
+        // The levels that are counted here are ratios in 2048ths.
         let warmth = Occurrences::new(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
         let warmest = 2 * warmth.at(980_000);
         let variety = variety(lit());

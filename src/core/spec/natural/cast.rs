@@ -1,14 +1,14 @@
-//! A cast: water, an old film, a lamp.
+//! A colour cast: water, an old film, a lamp.
 //!
-//! There is one where nothing is neutral, what is bright is tinted, and what is dark is tinted and lifted too, or all
-//! is dim. Where all is of one pure colour there is none: that is a light or a flower; but where red is weakest it is
-//! water, which takes red first. Where green is strongest and blue weakest there is none: those are leaves, and no
-//! light is like that. Water is also known by itself: see [`water`]. Each of red, green and blue then has a gain and an
-//! offset of its own: its ends become nearly black and white. Its ends lie between those of its levels and the mean
-//! colours of the darkest and of the brightest points, because a channel can reach its top in a lamp or a fish alone;
-//! under water that is so everywhere, and the ends lie further in. What is far in the water has the least red, and does
-//! not get more of it than of green: it would be purple. In the dark the channels have no offsets, and their
-//! gains are those of their exposures (`dark.rs`).
+//! There is a cast where no point is neutral, bright points are tinted, and dark points are tinted and lifted too, or
+//! the whole frame is dim. In a frame of one pure colour there is none: that is a light or a flower; but where red is
+//! weakest it is water, which absorbs red first. Where green is strongest and blue weakest there is none: those are
+//! leaves, and no light is like that. Water is also detected by itself: see [`water`]. A cast is removed by a gain and
+//! an offset for each of red, green and blue, which bring their ends nearly to black and white. The ends lie between
+//! those of the levels of a channel and the mean colours of the darkest and of the brightest points, because a channel
+//! can reach its top in a lamp or a fish alone; under water this is common, and the ends lie further in. Far water has
+//! the least red, and does not get more red than green, which would be purple. In a dark frame the channels have no
+//! offsets, and their gains are those of their exposures (`dark.rs`).
 
 use super::points::{Occurrences, Points, WHITE, between, from_255, luma, ramp, ratio, saturation, times};
 use super::tuning::cast::*;
@@ -19,13 +19,13 @@ use super::tuning::dark;
 pub struct Cast {
     /// The share of a cast, in 4096ths.
     pub share: i32,
-    /// How far it is that of water, in 4096ths.
+    /// How far the cast is that of water, in 4096ths.
     pub water: i32,
 }
 
 impl Cast {
-    /// The cast of these points, the darkest of which have this mean colour; that of water is believed as far as
-    /// `water_is_believed`, in 4096ths.
+    /// The cast of these points, the darkest of which have the mean colour `darkest`. The measured share of water is
+    /// multiplied by `water_is_believed`, in 4096ths.
     pub fn new(points: &Points, darkest: [i32; 3], water_is_believed: i32) -> Self {
         let (water, other) = (times(water(points), water_is_believed), share(points, darkest));
         Cast { share: water.max(other), water: ratio(water, water.max(other)) }
@@ -44,7 +44,7 @@ fn share(points: &Points, darkest: [i32; 3]) -> i32 {
     let neutral = ramp(saturation, SATURATED[0], SATURATED[1]);
     let bright = ramp(4096 - ratio(least(high), most(high)), BRIGHT_TINT[0], BRIGHT_TINT[1]);
     let tinted = ramp(most(low) - least(low), DARK_TINT[0], DARK_TINT[1]);
-    // Under water, nothing of red may be left to be lifted.
+    // Under water red may be gone, and is not lifted then.
     let mean = points.mean();
     let is_water = darkest[0] == least(darkest) && 4 * mean[0] < 3 * mean[1].min(mean[2]);
     let second = darkest.iter().sum::<i32>() - least(darkest) - most(darkest);
@@ -60,19 +60,19 @@ fn share(points: &Points, darkest: [i32; 3]) -> i32 {
     times(times(neutral, bright), times(shadows.max(dim), of_light))
 }
 
-/// How far from neutral the most neutral points are that are not black, in 4096ths.
+/// The saturation of the most neutral points that are not black, in 4096ths.
 pub fn least_saturation(points: &Points) -> i32 {
     let lit = points.rgb_where(|luma| luma > from_255(20));
-    // Levels stand for 4096ths here.
+    // The levels that are counted here are saturations in 4096ths.
     Occurrences::new(lit.map(saturation)).at(20_000)
 }
 
-/// Whether what has this luma is lit.
+/// Whether a point with this luma is lit.
 pub fn is_lit(luma: i32) -> bool {
     luma > from_255(12)
 }
 
-/// The share of `whole` that `part` lacks, from `none` to `all`, in 4096ths.
+/// How far `part / whole` lies below the ratio `none`, in 4096ths of the way to the ratio `all`.
 fn lacks(part: i32, whole: i32, [none, all]: [i32; 2]) -> i32 {
     4096 - ramp(ratio(part, whole), all, none)
 }
@@ -84,13 +84,13 @@ pub fn brightest_lack_red(points: &Points) -> i32 {
     lacks(brightest[0], brightest.into_iter().fold(0, i32::max), WATER_BRIGHT_RED)
 }
 
-/// How far a picture is not too dark for water, in 4096ths.
+/// How surely a frame is bright enough for water, in 4096ths.
 pub fn light(points: &Points) -> i32 {
     ramp(points.brightest().at(950_000), WATER_LIT[0], WATER_LIT[1])
 }
 
-/// The share of water, in 4096ths: it takes red off all that is lit, the brightest too, and leaves both green and blue.
-/// A blue hour leaves little green, and leaves have little blue.
+/// The share of water, in 4096ths. Water takes red from all lit points, the brightest too, and leaves both green and
+/// blue; a blue hour leaves little green, and leaves have little blue.
 fn water(points: &Points) -> i32 {
     let [red, green, blue] = points.mean_where(is_lit);
     let of_all = lacks(red, green.max(blue), WATER_RED);
@@ -102,9 +102,10 @@ fn water(points: &Points) -> i32 {
     times(times(of_all, brightest_lack_red(points)), times(hue, light(points)))
 }
 
-/// The gains of red, green and blue, in 4096ths, and their offsets, that take this share of the cast away; and the gain
-/// of chroma then. A channel of which too little is left for its gain leaves a colour, which is made paler. So is what
-/// becomes garish under water: where only green is left, the little red that differs would be stretched to all colours.
+/// The gains of red, green and blue, in 4096ths, and their offsets, that remove this share of the cast; and the gain of
+/// chroma after that. It is below 1 where a channel is too weak for its gain, so that a tint remains, and where
+/// underwater colours would become garish: where only green is left, small differences of red would be stretched to all
+/// colours.
 pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     let Cast { share, water } = cast;
     let value_of = |other: i32, of_water: i32| between(other, of_water, water);
@@ -134,8 +135,8 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     (gains, offsets, times(paler(times(lacks, PALER)), paler(garish)))
 }
 
-/// The share of what red changes by that would make what is far in the water purple, in 4096ths: blue, with more red than
-/// green.
+/// The share of the change of red that has to be taken back, in 4096ths, so that far water does not become purple:
+/// blue, with more red than green.
 fn too_red(points: &Points, gains: [i32; 3], offsets: [i32; 3]) -> i32 {
     let is_far = |[red, green, blue]: &[i32; 3]| red < green && green < blue;
     let share = |rgb: [i32; 3]| {
@@ -146,7 +147,7 @@ fn too_red(points: &Points, gains: [i32; 3], offsets: [i32; 3]) -> i32 {
     if far().count() * FAR < points.count() { 0 } else { Occurrences::new(far().map(share)).at(PURPLE) }
 }
 
-/// How far red and blue are from luma, in the mean.
+/// The mean distance of red and blue from luma.
 fn chroma(colours: impl Iterator<Item = [i32; 3]>) -> i32 {
     let (sum, count) = colours.fold((0, 0), |(sum, count), rgb| {
         let gray = luma(rgb);

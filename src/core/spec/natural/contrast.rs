@@ -1,10 +1,10 @@
 //! Contrast as judges of unlabelled versions chose it (`benches/results/eye.md`): most of the way to the whole range,
 //! also where nothing is lacking.
 //!
-//! With p and q the levels of luma that half a percent of the points lie below and above, all levels between move by
-//! the one line that takes p and q a share of the way to black and white; what lies outside has the rest of the range.
-//! Chroma has the line's gain, or the largest below it that clips few points. The share rises with the unused part of
-//! the range. Of a dark picture, whose exposure lifts black, p goes to black.
+//! With p and q the levels of luma that half a percent of the points lie below and above, levels between are mapped by
+//! the line that moves p and q a share of the way to black and white; levels outside are mapped to the rest of the
+//! range. Chroma has the line's gain, or the largest below it that clips few points. The share rises with the unused
+//! part of the range. In a dark frame, whose exposure lifts black, p goes to black.
 
 use super::line;
 use super::points::{Occurrences, Points, WHITE, between, ramp, ratio, times};
@@ -13,7 +13,7 @@ use super::tuning::contrast::*;
 /// A line between two levels, with the rest of the range beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contrast {
-    /// The two levels, and what becomes of them.
+    /// The levels p and q, and their outputs.
     ends: [i32; 2],
     becomes: [i32; 2],
     /// The gain of chroma, in 4096ths.
@@ -21,11 +21,11 @@ pub struct Contrast {
 }
 
 impl Contrast {
-    /// What changes nothing.
+    /// The contrast that changes nothing.
     pub const NONE: Contrast = Contrast { ends: [0, WHITE], becomes: [0, WHITE], chroma: 4096 };
 
-    /// The contrast for these points, as far as `part` of its way, where the picture was dark by this share, and with no
-    /// gain above `max_gain`; all in 4096ths.
+    /// The contrast for these points, scaled by `part`, for a frame with this share of darkness, and with no gain above
+    /// `max_gain`; all in 4096ths.
     pub fn for_points(points: &Points, part: i32, dark: i32, max_gain: i32) -> Self {
         let scene = points.without_letters();
         let lumas = Occurrences::new(scene.luma());
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use crate::spec::natural::points::from_255;
 
-    /// What half a percent lies below and above in levels from 60 to 159, and what becomes of it with this largest gain.
+    /// The contrast for levels from 60 to 159, with this largest gain.
     fn flat_contrast(max_gain: i32) -> Contrast {
         Contrast::for_points(&Points::from_levels(|x, y| 60 + ((x + 7 * y) % 100) as u16), 4096, 0, max_gain)
     }

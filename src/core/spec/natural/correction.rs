@@ -25,24 +25,24 @@ use std::sync::Arc;
 /// The correction of a frame, part by part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Correction {
-    /// The gains of red, green and blue, in 4096ths, and what is added.
+    /// Applied first: the gains of red, green and blue, in 4096ths, and the offsets that are added.
     balance: ([i32; 3], [i32; 3]),
-    /// Then: the gain of luma in each region, in 4096ths, and what is added.
+    /// Applied second: the gain of luma in each region, in 4096ths, and the offset that is added.
     gains: Regions,
     offsets: Regions,
     /// The gain of chroma, in 4096ths.
     chroma: Regions,
-    /// Then.
+    /// Applied last.
     curve: ToneCurve,
-    /// How much of each part there is.
+    /// How much of each deficiency was measured.
     pub(crate) found: Found,
-    /// Whether a look takes a part for granted that makes no difference.
+    /// Whether the look assumes a deficiency, and the measures alone lead to the same correction.
     pub(crate) is_as_measured: bool,
     /// The transfer of the codes.
     transfer: Transfer,
-    /// Of HDR, the peak of the scene behind the balance, and before it, in 4096ths of a level.
+    /// For HDR, the peak of the scene after the balance, and before it, in 4096ths of a level.
     peak: [i32; 2],
-    /// The level by which the chroma of HDR is judged.
+    /// The mean luma, at which the gain of chroma of HDR is computed.
     middle: i32,
 }
 
@@ -63,7 +63,7 @@ impl Correction {
         }
     }
 
-    /// The correction of a scene that lacks nothing, with this transfer and peak.
+    /// The correction of a scene that lacks nothing, with the transfer and the peak of this one.
     #[must_use]
     pub fn cleared(&self) -> Self {
         let Correction { transfer, peak: [_, peak], middle, .. } = *self;
@@ -89,7 +89,7 @@ impl Correction {
             Assumed::Cast => Cast { share: there, water: 4096 },
             Assumed::Nothing | Assumed::Veil | Assumed::Dark => Cast::new(&points, darkest_colour, believed.water),
         };
-        // The colours of what is drawn are no cast: a green screen is green.
+        // The colours of a drawing are no cast: a green screen is green.
         let cast = times(of_cast.share, 4096 - meant.drawn);
         let top = |points: &Points| Occurrences::new(points.luma()).at(998_000);
         let (transfer, peak, top_before) = (points.transfer, points.peak, top(&points));
@@ -169,7 +169,7 @@ impl Correction {
             }
             let max_gain = ratio(most.min(MAX_GAIN), line.gain).max(4096);
             contrast = Contrast::for_points(&points, times(4096 - meant.drawn, there), dark, max_gain);
-            // Where black goes down, what is a little brighter gets darker, too.
+            // Contrast that moves black down darkens the shadows, too: `given_back` keeps the mean brightness.
             let mean = |becomes: &dyn Fn(i32) -> i32| {
                 let sum: i64 = points.luma().map(|level| i64::from(becomes(level))).sum();
                 (sum / points.count().max(1) as i64) as i32
@@ -209,13 +209,13 @@ impl Correction {
         }
     }
 
-    /// What can be noticed of it: nothing where it moves no level by more than two of 255, all where it moves
-    /// one by four. Where nothing is found then, it is the identity.
+    /// The noticeable part of the correction: nothing if it moves no level by more than 2 of 255, all of it if it moves
+    /// one by 4. If no deficiency is left then, it is the identity.
     #[must_use]
     pub fn noticeable(&self) -> Self {
         let moves = self.moves();
         let share = ramp(moves, MOVES[0], MOVES[1]) as u32;
-        // What moves no code of 8 bits is nothing, too.
+        // A correction that moves no code of 8 bits counts as nothing, too.
         let share = if share * (moves as u32) < 8 * 4096 { 0 } else { share };
         let mut mean = MeanCorrection::default();
         mean.add(&self.cleared(), 4096 - share);
@@ -224,8 +224,8 @@ impl Correction {
         if noticed.found.is_nothing() { Correction { found: noticed.found, ..noticed.cleared() } } else { noticed }
     }
 
-    /// How far it moves a level of gray, or a colour away from gray, at most, in sixteenths of 255. Once all of it
-    /// counts, nothing further is looked for.
+    /// The largest distance by which the correction moves a level of gray, or a colour from gray, in sixteenths of 255.
+    /// The search ends at a distance at which all of the correction counts.
     fn moves(&self) -> i32 {
         let then = Toned { curve: self.curve, light: light::FULL }.frame_curve(WHITE as u64);
         let (gains, offsets) = self.balance;
@@ -251,16 +251,16 @@ impl Correction {
         most
     }
 
-    /// Whether it shows noise that was not seen before: its slope near black, or its gain of chroma, is above 1.5.
+    /// Whether the correction makes noise visible: its slope near black, or its gain of chroma, is above 1.5.
     pub fn shows_noise(&self) -> bool {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096);
         self.slope_near_black().max(gain) > 4096 + 2048
     }
 
     /// The share of noise of this deviation, in 256ths of a level of frames with these levels, that is removed before
-    /// this is applied: none where it stays out of sight, `most` where it would be seen. Where nothing changes, there
-    /// is none; what is lifted far has at least what an encoder leaves of noise, and adds, because that repeats and so is
-    /// not measured. A small share is not removed: it is not visible, and removing it takes as long as removing all noise.
+    /// this correction: none where noise stays invisible, `most` where it would be visible. With a large gain, at least
+    /// the noise that encoders leave is assumed, because it repeats from frame to frame and is not measured. A small
+    /// share is not removed: it is not visible, and removing it takes as long as removing all noise.
     pub fn noise_shown(&self, noise: Option<u32>, levels: Levels, most: Strength) -> Strength {
         let gain = self.chroma.as_flattened().iter().copied().max().unwrap_or(4096).max(self.slope_near_black());
         let least = (MIN_NOISE as i64 * i64::from(ramp(gain, TAKEN[0], TAKEN[1]))) >> 12;
@@ -276,7 +276,7 @@ impl Correction {
     #[must_use]
     pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
         let Some(noise) = noise else { return self };
-        // Compressed video repeats its noise, so that none is measured.
+        // Compressed video repeats its noise from frame to frame, so that too little is measured.
         let noise = (u64::from(noise) * 255 / (levels.count() as u64 - 1)).max(MIN_NOISE) as i64;
         let [most_near_black, most_chroma] = VISIBLE.map(|visible| (visible * 256 * 4096 / noise).max(4096) as i32);
         let slope = self.slope_near_black();
@@ -464,7 +464,7 @@ mod tests {
         for correction in [balanced, one_region, coloured] {
             assert_eq!(correction.noticeable(), correction);
         }
-        // What lies above white in HDR is moved further than what lies below.
+        // Levels above white in HDR are moved further than levels below.
         let gain = more(Correction { gains: [[4104; REGIONS]; REGIONS], ..identity });
         assert!(gain.noticeable().found.is_nothing());
         let hdr = Correction { transfer: Transfer::Pq, peak: [MAX_PEAK as i32; 2], ..gain };

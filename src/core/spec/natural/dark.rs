@@ -1,19 +1,19 @@
-//! Darkness: an exposure that fits.
+//! Darkness: a dark scene is brightened as by a longer exposure.
 //!
 //! A longer exposure multiplies light. In codes, whose light is `((c + 0.055) / 1.055)^2.4` (IEC 61966-2-1), that is
-//! `c' = K (c + 14) - 14`, of 255; near black the slope is held, because noise lies there. K brings the level at 99.5 %
-//! of the brightest components to where white paper is. A scene is dark if that level is low, black is black, and there
-//! is a picture between: a title on black is not dark.
+//! `c' = K (c + 14) - 14`, of 255; near black the slope is limited, because noise lies there. K brings the level at
+//! 99.3 % of the brightest components to the level of white paper. A scene is dark if that level is low, its darkest
+//! points are black, and its levels spread far enough below that level: a title on black is not dark.
 //!
-//! Lamps in a dark scene are exposed as they should be, and a sky over a dark street. Most of it is exposed under them
-//! then, by the same formula with a level that most lie below; from four fifths of white on, levels go straight to
-//! white.
+//! Lamps in a dark scene, or the sky over a dark street, are exposed well already. Then the rest of the frame is
+//! brightened by the same formula, with a level that most points lie below; outputs above four fifths of white rise
+//! linearly to white.
 
 use super::points::{Points, WHITE, between, from_255, ramp, ratio, times};
 use super::tuning::dark::*;
 
-/// The share of darkness, in 4096ths, of points whose darkest ones have this least component of their mean colour; and
-/// whether it is found only without the letters.
+/// The share of darkness, in 4096ths, and whether it is larger without the letters. `black` is the least component of
+/// the mean colour of the darkest points.
 pub fn share(points: &Points, black: i32) -> (i32, bool) {
     let of_all = share_below(points, black, DARK);
     let of_scene = if points.has_letters() {
@@ -30,7 +30,7 @@ pub fn black_of(colour: [i32; 3]) -> i32 {
     colour.into_iter().fold(i32::MAX, i32::min)
 }
 
-/// The share of darkness, where these are the top of what is dark, and of what is not.
+/// The share of darkness; `tops` has the top level at which a frame is dark, and that at which it is not.
 fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
     let brightest = points.brightest();
     let (top, low) = (brightest.at(TOP), brightest.at(50_000));
@@ -38,22 +38,23 @@ fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
     times(exposed_too_little, ramp(top - low, PICTURE[0], PICTURE[1]))
 }
 
-/// The gain that exposes what has this top, in 4096ths.
+/// The gain that brings the level `top` to its target, in 4096ths.
 fn exposure(top: i32) -> i32 {
     ratio(BECOMES + OFFSET, top + OFFSET).min(MAX_GAIN)
 }
 
-/// The gain of the whole, in 4096ths, for this share of darkness.
+/// The gain of the whole frame, in 4096ths, for this share of darkness.
 pub fn gain(points: &Points, share: i32) -> i32 {
     between(4096, exposure(points.brightest().at(TOP)).max(4096), share)
 }
 
-/// The gain of chroma that goes with a gain, in 4096ths.
+/// The gain of chroma for a gain of luma, in 4096ths.
 pub fn chroma(gain: i32) -> i32 {
     between(4096, times(gain, CHROMA_SHARE), ramp(gain, 4096, 2 * 4096))
 }
 
-/// The gains of red, green and blue beside that of the whole, in 4096ths, for these shares of darkness and of a cast.
+/// The gains of red, green and blue relative to that of the whole frame, in 4096ths, for these shares of darkness and
+/// of a cast.
 pub fn balance(points: &Points, share: i32, cast: i32) -> [i32; 3] {
     let whole = exposure(points.brightest().at(TOP));
     let of_cast = times(times(cast, share), CAST_SHARE);
@@ -68,7 +69,7 @@ pub fn exposed(level: i32, gain: i32) -> i32 {
     (times(level + OFFSET, gain) - OFFSET).min(times(level, gain.max(MAX_SLOPE)))
 }
 
-/// By how much the gain of what lies under lamps is above 1, in 4096ths, for these shares of darkness and of a cast.
+/// By how much the gain of dark parts under lamps is above 1, in 4096ths, for these shares of darkness and of a cast.
 pub fn lift(points: &Points, share: i32, cast: i32) -> i32 {
     let brightest = points.brightest();
     let low = brightest.at(50_000);

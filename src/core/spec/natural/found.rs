@@ -17,18 +17,18 @@ pub struct Found {
     pub exposure: i32,
     /// The gain of the levels in use.
     pub contrast: i32,
-    /// How much of the noise goes.
+    /// The share of the noise that is removed.
     pub noise: i32,
-    /// How often it looks like log.
+    /// The share of frames that look like log footage.
     pub log: i32,
 }
 
 impl Found {
-    /// What a scene lacks that lacks nothing.
+    /// The result for a scene that lacks nothing.
     pub const NOTHING: Found =
         Found { dark: 0, cast: 0, unused: 0, veil: 0, exposure: 4096, contrast: 4096, noise: 0, log: 0 };
 
-    /// Whether most of it looks like log footage.
+    /// Whether most of the scene looks like log footage.
     pub fn looks_log(&self) -> bool {
         self.log > 3072
     }
@@ -55,7 +55,8 @@ impl MeanFound {
         self.frames += 1;
     }
 
-    /// The mean, rounded up, so that it is nothing only if that is so of each frame; `None` of no frames.
+    /// The mean, rounded up, so that [`Found::is_nothing`] holds only if it holds for each frame; `None` without
+    /// frames.
     pub fn get(&self) -> Option<Found> {
         let mean = |sum: i64| (sum + self.frames - 1).checked_div(self.frames).map(|mean| mean as i32);
         let [dark, cast, unused, veil, exposure, contrast, noise, log] = self.sums.map(mean);
@@ -64,10 +65,11 @@ impl MeanFound {
     }
 }
 
-/// Below this share a part is not mentioned.
+/// The least share of a part that is mentioned.
 const LITTLE: i32 = 4096 / 20;
 
-/// Below this gain, nobody sees that a scene was brightened; what lies over it may have made it darker.
+/// The least gain of the exposure that is mentioned: viewers see no smaller one, and removing a veil may have made it
+/// necessary.
 const SEEN: i32 = 4096 + 4096 * 3 / 20;
 
 impl fmt::Display for Found {
@@ -118,7 +120,7 @@ mod tests {
             Found { noise: 2048, ..night }.to_string(),
             "dark (brightened 3.1 times), some haze, some noise removed"
         );
-        // Of a gain that nobody sees, nothing is said.
+        // A gain that viewers do not see is not mentioned.
         let hardly = Found { dark: 2000, exposure: 4400, contrast: 8192, unused: 4096, ..Found::default() };
         assert_eq!(hardly.to_string(), "flat (contrast raised 2.0 times)");
         assert_eq!(Found { contrast: 4096, ..hardly }.to_string(), "next to nothing to correct");

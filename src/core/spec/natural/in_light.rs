@@ -1,15 +1,16 @@
 //! HDR is corrected in light: the codes of its transfer become levels ([`Scale`]), the correction is applied to them as
-//! to those of SDR, and what comes of it becomes codes again. No kernel knows of this: curves are made of it.
+//! to those of SDR, and the results become codes again. All of this is computed into curves, so that kernels need no
+//! code for it.
 //!
-//! Nothing becomes brighter than diffuse white, or than it was. With M diffuse white, or the peak of the scene, the
-//! luma at 99.8 %, if that is brighter: where a correction would make more than M of the peak, all levels have a
-//! shoulder in light. With T the light that it would make, light y becomes `y / (1 + y (1/M - 1/T))`, which keeps what
-//! is dark, and makes M of T. From the peak on, places go straight to that of M, which stays, as all do above it: all
-//! keep their order, and nothing is cut off. A scene with a peak above diffuse white has no such M, and its places go
-//! straight to the last one.
+//! No output is brighter than both diffuse white and the input. With M diffuse white, or the peak of the scene, the
+//! luma at 99.8 %, if that is brighter: where a correction would bring the peak above M, to T, all levels have a
+//! shoulder in light. Light y becomes `y / (1 + y (1/M - 1/T))`, which keeps dark levels and maps T to M. Above the
+//! peak, places on the scale rise linearly up to that of M, which stays, as all do above it: all keep their order, and
+//! none is clipped. If the peak is M itself, they rise linearly to the last place.
 //!
-//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: it is
-//! the one that does the same at two levels. It can make the peak brighter: then all above it ends there.
+//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: the
+//! balance of codes has the same effect at two levels only. It can make the peak brighter: then all places above the
+//! peak end at that of M.
 
 use super::points::WHITE;
 use super::tone_curve::FrameCurve;
@@ -28,7 +29,7 @@ pub struct InLight {
     pub peak: [u32; 2],
 }
 
-/// The furthest that a peak may be from black.
+/// The largest peak, in the unit of [`InLight::peak`].
 pub const MAX_PEAK: u32 = 16 * FINE_WHITE as u32;
 
 /// The correction of a region in light.
@@ -39,17 +40,18 @@ pub struct RegionInLight<'a> {
     /// The gain of the rest, in 4096ths.
     gain: i64,
     then: Option<&'a FrameCurve>,
-    /// The peak, and what it becomes.
+    /// The peak, and its output.
     peak: [i64; 2],
-    /// The light of what the peak would become, and that of what it may.
+    /// The light of the peak after the correction alone, and the most that it may be.
     shoulder: Option<[i64; 2]>,
-    /// From the peak on, places go straight to this one, and where that is afterwards; all behind it stay.
+    /// Above the peak, places on the scale rise linearly up to the first of these two places, whose output is the
+    /// second; places beyond keep their distance from it.
     straight_to: [i64; 2],
 }
 
 impl InLight {
-    /// A region of which `taken` is taken off, in sixteenths of a level of which `white` is the highest, and the rest
-    /// has this gain, and then this curve where white is [`WHITE`]; `None` of SDR.
+    /// The correction of a region from which `taken` is subtracted, in sixteenths of a level of which `white` is the
+    /// highest, and whose rest has this gain, and then this curve where white is [`WHITE`]; `None` for SDR.
     pub fn region<'a>(
         &self,
         (taken, gain): (u32, u32),
@@ -76,7 +78,7 @@ impl InLight {
     }
 }
 
-/// Where what was sought last lay in the lists.
+/// The indices where the last search ended in each list, from which the next one starts.
 #[derive(Default)]
 struct Near {
     light: usize,
@@ -101,7 +103,7 @@ impl RegionInLight<'_> {
         light.level_near(kept as i64, &mut near.light).min(self.peak[1])
     }
 
-    /// The places that what is at the places of the scale comes to.
+    /// The output, as a place, for each place of the scale.
     fn knots(&self) -> Vec<i64> {
         let ([peak, _], [end, end_becomes]) = (self.peak, self.straight_to);
         let [low, high] = self.peak.map(|level| self.scale.place(level));
@@ -119,7 +121,8 @@ impl RegionInLight<'_> {
         self.scale.levels().iter().enumerate().map(becomes).collect()
     }
 
-    /// The output for each code. Codes below black stay as they are, and those above white do where white does.
+    /// The output for each code. Codes below black stay as they are; codes above white stay if white does, else they
+    /// count as white.
     pub fn codes(&self, levels: Levels) -> Vec<u16> {
         let knots = self.knots();
         let most = levels.count() as i64 - 1;
@@ -138,8 +141,8 @@ impl RegionInLight<'_> {
         (0..levels.codes()).map(|index| code(index as u16)).collect()
     }
 
-    /// The gain of chroma in codes, where it would be `gain` in levels, for colours of this level; both in 4096ths.
-    /// Chroma keeps its share of the level, and codes are as far apart as they are where the level comes to.
+    /// The gain of chroma in codes that has the effect of `gain` in levels, for colours of this level; both in 4096ths.
+    /// It accounts for the number of codes per level, which differs between the level and its output.
     pub fn chroma(&self, gain: u32, level: i64) -> u32 {
         let corrected = self.corrected(level);
         let becomes = if level <= self.peak[0] { self.below_peak(level, &mut Near::default()) } else { corrected };
@@ -153,8 +156,9 @@ impl RegionInLight<'_> {
     }
 }
 
-/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that do
-/// what these do to levels, in 4096ths and in sixteenths of 255: at those that become a tenth and nine tenths of white.
+/// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that have
+/// the effect of these on levels, in 4096ths and in sixteenths of 255: where the outputs are a tenth and nine tenths of
+/// white.
 pub fn balance_of_codes(scale: &Scale, gain: i32, offset: i32, white: i64) -> (u32, i32) {
     let place = |level: i64| scale.place(level << 12);
     let ends = [1, 9].map(|tenths| {

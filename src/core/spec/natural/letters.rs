@@ -1,11 +1,11 @@
 //! Letters over the picture: captions, the clock of a camera. They are white and thin, and unrelated to the light of a
 //! scene.
 //!
-//! A point that is white and has few as bright ones beside it is a part of a stroke, a lamp or a reflection. Blocks
-//! with some of these are taken for lettered; of the blocks beside them, what is white, black, or next to such a point.
-//! These have no part in whether a scene is dark, how it is exposed, and what is believed of it. They count as its
-//! white elsewhere: what seems to be letters may be gravel or the marks on a road, and a line through the rest would
-//! make all that is bright white.
+//! A white point with few neighbours as bright is a part of a stroke, a lamp or a reflection. All points of a block
+//! that has enough of these count as letters; in the blocks beside it, points that are white, black, or next to a
+//! stroke. Letters do not count when it is decided whether a scene is dark, how it is exposed, and how far measures are
+//! believed. For the line they count as white of the scene: they may be gravel or the marks on a road, and a line
+//! computed without them would make all bright points white.
 
 use super::tuning::letters::{BLOCK_PART, FEW_BESIDE, MAX, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
 use crate::spec::Lattice;

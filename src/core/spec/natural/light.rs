@@ -1,20 +1,21 @@
-//! The light of each frame of a window, against the others, and what has come into the picture.
+//! The light of each frame of a window relative to the others, and the blocks where an object has come into the frame.
 //!
-//! A frame is compared with the one before it, block by block. With a and b the means of their blocks, its light is the
-//! median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where things move, the ratios lie
-//! far apart, and there is no change of light. The product of all steps since the first frame of a window is the light
-//! of a frame against that one. Frames far apart are not compared for it: where a camera shakes or pans, their blocks
-//! show other things.
+//! A frame is compared with the one before it, block by block. With a and b the means of a block in the two frames, the
+//! change of light is the median of b / a, drawn towards 1 by a quarter of the distance of the quartiles: where objects
+//! move, the ratios lie far apart without a change of light. The product of all steps since the first frame of a window
+//! is the light of a frame relative to that one. Frames far apart are not compared directly: where a camera shakes or
+//! pans, their blocks show different things.
 //!
 //! The light of a scene is not one number: quantiles of the light of its frames, from the third quartile up to the
-//! second largest, are each taken for it, and the results are averaged. So the result follows step by step where the
-//! light has changed for good, and not at all where less than three quarters of a window are darker. A frame is
-//! darker or brighter than its scene only if its mean is, too, and by no more than that: errors of many steps add up,
-//! those of means do not.
+//! second largest, are each taken for it, and the results are averaged. So the result changes step by step after a
+//! lasting change of light, and not at all while less than three quarters of a window are darker. A frame counts as
+//! darker or brighter than its scene only as far as its mean is so, too: errors of many steps add up, those of means do
+//! not.
 //!
-//! Each block has a median over the frames before, divided by their light. A block of the frame is *foreign* if it is
-//! brighter than all of these medians, or darker: something else has come into the picture. Its points, and those of
-//! the blocks beside it, have no part in the correction, unless that is so of much of the picture.
+//! For each block, the median over the frames before, divided by their light, is computed. A block of the frame is
+//! *foreign* if it is brighter than all of these medians, or darker: a new object has come into the frame. Points of
+//! foreign blocks and of their neighbours do not count for the correction, unless more than two fifths of all blocks
+//! are foreign.
 
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
@@ -24,32 +25,31 @@ pub type Blocks = [Option<u32>];
 /// A light of 1, in 65536ths.
 pub const FULL: u32 = 1 << 16;
 
-/// The most light that a scene has: what is brighter is a flash.
+/// The largest light of a frame relative to its scene, in 65536ths: what is brighter is a flash.
 pub const BRIGHTEST: u32 = FULL / 4 * 5;
 
-/// The most light.
+/// The largest ratio of the light of two frames, in 65536ths.
 pub const MAX: u32 = 16 * FULL;
 
 /// The fewest blocks by which light is judged.
 const MIN_BLOCKS: usize = 16;
 
-/// The least and the most light of a frame against the first one of its window, in 2^32ths.
+/// The least and the largest light of a frame relative to the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
 
-/// How many quantiles are taken for the light of a scene.
+/// How many quantiles are each taken for the light of a scene.
 pub const SCENE_LIGHTS: usize = 24;
 
 /// The lights of the frames of a window.
 pub struct Lights {
-    /// Of each against the first one, in 2^32ths.
+    /// The light of each frame relative to the first one, in 2^32ths.
     lights: Vec<u64>,
-    /// Their means.
     means: Vec<u64>,
 }
 
 impl Lights {
-    /// Of each of these frames, which are in order: its light against that of the one before it, in 65536ths, and its
-    /// mean; `white` is in the units of the means.
+    /// `frames` has, in order, the light of each frame relative to the one before it, in 65536ths, and its mean;
+    /// `white` is in the unit of the means.
     pub fn new(frames: impl Iterator<Item = (u32, u32)>, white: u32) -> Self {
         let mut light = 1 << 32;
         let [least, most] = CHANGES;
@@ -62,7 +62,8 @@ impl Lights {
         Lights { lights, means }
     }
 
-    /// The light of each frame against that of its scene, in 65536ths, for each quantile that is taken for the latter.
+    /// The light of each frame relative to that of its scene, in 65536ths, for each quantile that is taken for the
+    /// latter.
     pub fn against_scenes(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
         let sorted = |numbers: &[u64]| {
             let mut numbers = numbers.to_vec();
@@ -84,7 +85,7 @@ impl Lights {
     }
 }
 
-/// The light of a frame with these blocks, against that of another one, in 65536ths; `white` is in sixteenths of a
+/// The light of `frame` relative to that of `reference`, in 65536ths, by their blocks; `white` is in sixteenths of a
 /// level.
 pub fn between(reference: &Blocks, frame: &Blocks, white: u32) -> u32 {
     let pairs = reference.iter().zip(frame).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
@@ -109,8 +110,8 @@ pub fn weight(light: u32) -> u32 {
     super::points::ramp((light >> 4) as i32, 3686, 4014) as u32
 }
 
-/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None are if more
-/// than two fifths would be: the picture moves.
+/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None if more than
+/// two fifths would be: then the camera moves.
 pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS] {
     let mut foreign = [false; BLOCKS];
     if before.len() < 3 {
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_fade_is_followed_through_black_and_back() {
-        // In 49 frames down to a fiftieth and up again, with a second of full light before and behind.
+        // The light falls to a fiftieth and rises again within 49 frames, with a second of full light before and after.
         let share = |index: usize| 51 - (50 - 2 * index.abs_diff(50).min(25) as u32).max(1);
         let frames: Vec<_> = (0..101).map(|index| blocks(|block| scene(block) * share(index) / 50)).collect();
         let found = lights(&frames);
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_camera_that_shakes_changes_no_light() {
-        // The same blocks elsewhere, as far as a hand moves them.
+        // The same blocks, shifted as by a camera in a hand.
         let frames: Vec<_> = (0..75).map(|index| blocks(|block| scene(block + 5 * (index * index % 7)))).collect();
         let found = lights(&frames);
         assert!(found.iter().all(|light| light.abs_diff(FULL) < FULL / 20), "{found:?}");
@@ -210,7 +211,7 @@ mod tests {
         let crossed = |light: u32| blocks(move |block| if block < 30 { 3900 } else { scene(block) * light / 4 });
         for light in [2, 4] {
             let found = foreign(&before, &crossed(light), WHITE);
-            // Those of the row below are beside them.
+            // Blocks 30 to 46 are the neighbours of the foreign ones.
             assert!((0..BLOCKS).all(|block| found[block] == (block < 47)), "{light}");
         }
         assert_eq!(foreign(&before, &blocks(|block| 2 * scene(block)), WHITE), [false; BLOCKS], "another scene");

@@ -1,9 +1,9 @@
 //! A straight line: the levels in use become the whole range, as far as it is unused.
 //!
 //! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest
-//! points: that saves saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with u; p
-//! moves by k of the way to black, and q by `k w` of the way to white; that of HDR, whose peak is kept, stays. Where p
-//! is black already, k rises later and w is below 1: a picture with true blacks may be meant to be dim. Chroma has the
+//! points, which protects saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with
+//! u; p moves by k of the way to black, and q by `k w` of the way to white; for HDR, whose peak is kept, q stays. Where
+//! p is black already, k rises later and w is below 1: a frame with true blacks may be meant to be dim. Chroma has the
 //! gain of the line, or the largest below it that clips few points.
 
 use super::points::{Occurrences, Points, WHITE, from_255, luma, ramp, ratio, times};
@@ -23,7 +23,7 @@ pub struct StretchLine {
 }
 
 impl StretchLine {
-    /// The line for these points, with no gain above `most`, and this part of its way, both in 4096ths.
+    /// The line for these points, with no gain above `most`, scaled by `part`; both in 4096ths.
     pub fn new(points: &Points, most: i32, part: i32) -> Self {
         let [p, q] = ends(points);
         let used = (q - p).max(16);
@@ -63,7 +63,7 @@ pub fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
     if gain <= 4096 {
         return gain;
     }
-    // The gain that each point has room for, as far as the line's; levels stand for 256ths here.
+    // The largest gain that does not clip each point; the levels that are counted here are gains in 256ths.
     let room = |rgb: [i32; 3]| {
         let before = luma(rgb);
         let after = times(before, gain) + offset;
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn marks_and_gravel_on_a_dull_road_are_its_white() {
-        // A part of it is full of gravel, so that it is taken for letters.
+        // Gravel in a part of the road is taken for letters.
         let is_gravel = |x: usize, y: usize| x < 64 && y < 24 && x % 4 == 1 && y % 3 == 1;
         let level = |x: usize, y: usize| if is_gravel(x, y) { 240 } else { 60 + (x % 50) as u16 };
         let points = Points::from_levels(level);

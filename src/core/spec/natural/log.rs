@@ -1,18 +1,18 @@
-//! Whether a picture looks like log footage: neither black nor white, bright in the middle, flat and pale. Haze lifts
-//! black further, and so do cameras that put black high in log: of those, nothing is said.
+//! Whether a frame looks like log footage: no black, no white, bright midtones, little contrast and pale colours. Haze
+//! lifts black further, and so do cameras whose log has a high black: such footage is not recognized as log.
 
 use super::points::{Occurrences, Points, WHITE, from_255};
 
-/// Between these levels is the darkest that there is.
+/// The range of the darkest level (at 0.1 %) of log footage.
 const BLACK: [i32; 2] = [WHITE * 20 / 1000, WHITE * 125 / 1000];
 
-/// Between these levels is the brightest.
+/// The range of its brightest level (at 99.8 %).
 const BRIGHTEST: [i32; 2] = [WHITE * 450 / 1000, WHITE * 760 / 1000];
 
-/// The least in the middle.
+/// The least median of its luma.
 const MIDDLE: i32 = WHITE * 220 / 1000;
 
-/// Between these differences of components are the strong colours: gray pictures have none.
+/// The range of the difference of its components at 90 %: gray frames have less, strong colours more.
 const COLOUR: [i32; 2] = [from_255(2), WHITE * 180 / 1000];
 
 /// Whether these points look like log: 4096, or 0.

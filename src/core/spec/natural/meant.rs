@@ -1,24 +1,24 @@
-//! What is meant as it is: drawn, or dark around what is bright.
+//! Frames that are meant to look as they do: drawings, and bright subjects on black.
 //!
-//! Screens, slides and cartoons have neighbours that are equal, and few levels, far apart. Of photographs, those in
-//! fog or in the dark may have the first two, though less than a green screen, and not the third. A stage, a
-//! monument at night, a moon have black around what is lit: most of the picture is black and much of the rest is not,
-//! or a small thing that hangs together is bright in a dark picture. Lamps in a dark street are points.
+//! Screens, slides and cartoons have neighbours that are equal, and few levels, far apart. Photographs of fog or of the
+//! dark may have equal neighbours and few levels, though less so than a green screen, but no levels far apart. A stage,
+//! a monument at night, a moon have black around a lit subject: most of the frame is black and much of the rest is not,
+//! or a small coherent object is bright in a dark frame. Lamps in a dark street are single points.
 
 use super::points::{Occurrences, Points, from_255, ramp, ratio, times};
 use super::tuning::meant::*;
 
-/// How far a picture is meant as it is, in 4096ths.
+/// How surely a frame is meant to look as it does, in 4096ths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meant {
-    /// It is drawn.
+    /// The frame is drawn.
     pub drawn: i32,
-    /// It is drawn, or its dark is meant.
+    /// The frame is drawn, or dark on purpose.
     pub dark: i32,
 }
 
 impl Meant {
-    /// How far these points are.
+    /// The shares for these points.
     pub fn for_points(points: &Points) -> Self {
         let drawn = drawn(points);
         Meant { drawn, dark: drawn.max(stage(points)).max(disc(points)) }
@@ -32,7 +32,7 @@ fn drawn(points: &Points) -> i32 {
         same += i32::from(step <= SAME_STEP);
         count += 1;
     }
-    // Of less, nothing is known.
+    // Too few neighbours allow no decision.
     if 20 * count < points.count() as i32 {
         return 0;
     }

@@ -1,9 +1,10 @@
-//! The middle: what the line or the veil has made too bright, as of log footage, becomes darker, and ends stay.
+//! The middle: midtones that the line or the veil has made too bright, as of log footage, become darker; black and
+//! white stay.
 
 use super::points::{Points, WHITE, between, ramp, ratio, times};
 use super::tuning::middle::*;
 
-/// How far the middle is bent, in 4096ths, of points of which this share is lifted.
+/// How far midtones are bent, in 4096ths, for points that are lifted by this share.
 pub fn bend(points: &Points, lifted: i32) -> i32 {
     let count = points.count().max(1) as i64;
     let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;
@@ -29,7 +30,7 @@ pub fn bent(level: i32, bend: i32) -> i32 {
     (i64::from(level) * 4096 / divisor) as i32
 }
 
-/// The gain of chroma that goes with it, in 4096ths, for points of this mean.
+/// The gain of chroma for this bend of these points, in 4096ths.
 pub fn chroma(points: &Points, bend: i32) -> i32 {
     let count = points.count().max(1) as i64;
     let mean = (points.luma().map(i64::from).sum::<i64>() / count) as i32;

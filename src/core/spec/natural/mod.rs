@@ -1,6 +1,6 @@
-//! The look `natural`: one rule for all footage. What a scene lacks is measured, and each part acts in proportion to
-//! how sure it is that it is needed; nothing chooses between kinds of footage. Faults are corrected first; contrast and
-//! light are then set as they are chosen, unless it is `faithful`.
+//! The look `natural`: one rule for all footage, without a choice between kinds of footage. The deficiencies of a scene
+//! are measured, and each part of the correction acts in proportion to how sure it is that it is needed. Faults are
+//! corrected first; contrast and light are then set as viewers chose them in tests, unless the look is `faithful`.
 //!
 //! ```text
 //! Lattice -> Points -> Correction of the frame: cast, line, veil, dark, middle, shade, contrast
@@ -10,28 +10,28 @@
 //! The parts follow each other, each decided on the points as the ones before have left them:
 //! 1. `cast`: red, green and blue have gains and offsets of their own;
 //! 2. `line`: the levels in use become the whole range, as far as it is unused;
-//! 3. `veil`: what lies over the picture is taken off, region by region;
-//! 4. `dark`: an exposure that fits;
-//! 5. `middle`: what has become too bright in between is brought back;
-//! 6. `shade`: what is dark beside something bright, or dull, is lifted;
+//! 3. `veil`: haze and the like are removed, region by region;
+//! 4. `dark`: a dark scene is brightened as by a longer exposure;
+//! 5. `middle`: midtones that the line or the veil made too bright become darker again;
+//! 6. `shade`: dark areas beside bright ones, and dull frames, become brighter;
 //! 7. `contrast`: the range in use is stretched most of the way.
 //!
-//! The first four are applied only as far as other features of the picture confirm it (`belief.rs`); what is drawn, or
-//! black on purpose, gets none of the last two (`meant.rs`).
+//! The first four are applied only as far as other features of the frame confirm them (`belief.rs`). By default,
+//! drawings are left alone, and frames that are dark on purpose are not brightened (`meant.rs`).
 //!
-//! A frame's own light is taken out first ([`light`]): with `e` the light of the frame in that of its window, the
-//! mapping is `e * F(x / e)`, so that a fade fades and an exposure that dips does so afterwards. F is the mean of the
-//! corrections of the frames that are lit as the scene is.
+//! A frame's own light is divided out first ([`light`]): with `e` the light of the frame relative to that of its scene,
+//! the mapping is `e * F(x / e)`, so that fades and dips of the exposure remain. F is the mean of the corrections of
+//! the frames that are lit as the scene is.
 //!
-//! An F that moves no level by more than two of 255 is nothing, and the picture stays as it is, to the byte;
-//! from there to four it sets in.
+//! If F moves no level by more than 2 of 255, the frame stays as it is, to the byte; between 2 and 4 the correction
+//! sets in.
 //!
-//! Letters over the picture have no part in whether it is dark (`letters.rs`).
+//! Captions over the picture do not count when it is decided whether a scene is dark (`letters.rs`).
 //!
-//! HDR is decided and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where
-//! 255 is diffuse white, brighter ones count as white, and F keeps the peak of the scene. Nothing is moved towards
-//! white then, and colours are balanced only if a cast is taken for granted: backends balance codes, in which no gain
-//! is one of light, and what is known of casts was learned with the primaries of BT.709.
+//! HDR is measured and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where
+//! 255 is diffuse white, brighter ones are measured as white, and F keeps the peak of the scene. Nothing is moved
+//! towards white then, and colours are balanced only if the user states that there is a cast: backends balance codes,
+//! in which a gain is not a gain of light, and casts were learned with the primaries of BT.709.
 //!
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
@@ -63,7 +63,7 @@ pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 use super::named::named;
 
 named! {
-    /// The part that `natural` takes for granted instead of measuring it.
+    /// The deficiency that `natural` assumes instead of measuring it.
     #[derive(Default)]
     pub enum Assumed {
         #[default]

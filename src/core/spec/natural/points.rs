@@ -9,12 +9,12 @@ use std::borrow::Cow;
 /// White: levels of the points are in sixteenths of 255, whatever the depth of the frame.
 pub const WHITE: i32 = 16 * 255;
 
-/// A level of 255, as levels of the points are.
+/// A level of 0 to 255 in the unit of the levels of points.
 pub const fn from_255(level: i32) -> i32 {
     16 * level
 }
 
-/// The share of the way from `none` to `all` that `value` has gone, in 4096ths.
+/// How far `value` lies on the way from `none` (0) to `all` (4096).
 pub fn ramp(value: i32, none: i32, all: i32) -> i32 {
     let way = i64::from(all - none).max(1);
     (4096 * i64::from(value - none) / way).clamp(0, 4096) as i32
@@ -30,7 +30,7 @@ pub fn ratio(part: i32, whole: i32) -> i32 {
     (4096 * i64::from(part) / i64::from(whole.max(1))) as i32
 }
 
-/// From `before`, a share of the way to `after`, in 4096ths.
+/// The value that lies `of_4096` 4096ths of the way from `before` to `after`.
 pub fn between(before: i32, after: i32, of_4096: i32) -> i32 {
     before + times(after - before, of_4096)
 }
@@ -47,15 +47,13 @@ pub struct Points {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Point {
-    /// Red, green and blue.
     rgb: [i16; 3],
     luma: i16,
-    /// How far the luma of the next point of its row lies from its own; below 0 where there is none.
+    /// The distance of its luma from that of the next point in the row; -1 without one.
     step: i16,
     /// Its region, row by row.
     region: u8,
     block: u8,
-    /// Whether it belongs to letters.
     is_letter: bool,
 }
 
@@ -75,7 +73,8 @@ impl Points {
             |level: u16| scale.as_ref().map(|scale| scale.level(transfer::place(level.into(), white.into())));
         let scaled = |level: u16| match in_light(level) {
             Some(level) => ((level.min(FINE_WHITE) + 2048) >> 12) as i16,
-            // Divided by `white`: below 2^28, the error of the inverse, less than 2^-28, leaves the quotient as it is.
+            // The product with the inverse replaces a division by `white`: the error of the inverse, below 2^-28, does
+            // not change quotients of numbers below 2^28.
             None => ((((i32::from(level).min(white) * WHITE + white / 2) as u64) * inverse) >> 44) as i16,
         };
         let (columns, rows) = lattice.size;
@@ -126,7 +125,7 @@ impl Points {
         self
     }
 
-    /// Whether some of them belong to letters.
+    /// Whether some points belong to letters.
     pub fn has_letters(&self) -> bool {
         self.points.iter().any(|point| point.is_letter)
     }
@@ -141,33 +140,33 @@ impl Points {
         Cow::Owned(Points { points, ..*self })
     }
 
-    /// How much of a picture there is, in 4096ths: nothing where levels are 4 of 255 apart, all from 40 on.
+    /// How surely the frame is more than a flat one, in 4096ths: 0 where its levels span 4 of 255, 4096 from 40 on.
     pub fn presence(&self) -> i32 {
         let lumas = Occurrences::new(self.luma());
         ramp(lumas.at(999_000) - lumas.at(1_000), from_255(4), from_255(40))
     }
 
-    /// How many there are.
+    /// The number of points.
     pub fn count(&self) -> usize {
         self.points.len()
     }
 
-    /// Whether their codes are of HDR.
+    /// Whether the codes of the frame are of HDR.
     pub fn is_hdr(&self) -> bool {
         self.transfer.is_hdr()
     }
 
-    /// Luma, colour and region of each.
+    /// Luma, colour and region of each point.
     pub fn each(&self) -> impl Iterator<Item = (i32, [i32; 3], usize)> + '_ {
         self.points.iter().map(|point| (point.luma.into(), point.rgb.map(i32::from), point.region.into()))
     }
 
-    /// Red, green and blue of each.
+    /// Red, green and blue of each point.
     pub fn rgb(&self) -> impl Iterator<Item = [i32; 3]> + Clone + '_ {
         self.points.iter().map(|point| point.rgb.map(i32::from))
     }
 
-    /// The luma of each.
+    /// The luma of each point.
     pub fn luma(&self) -> impl Iterator<Item = i32> + Clone + '_ {
         self.points.iter().map(|point| i32::from(point.luma))
     }
@@ -182,12 +181,12 @@ impl Points {
         Occurrences::new(self.brightest_of_each())
     }
 
-    /// How far the lumas of neighbours in a row lie apart.
+    /// The distances of the lumas of neighbours in a row.
     pub fn steps(&self) -> Occurrences {
         Occurrences::new(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
     }
 
-    /// How far the lumas of neighbours in a row lie apart, of those where `takes` the luma of the first.
+    /// The distances of the lumas of neighbours in a row, where `takes` is true for the luma of the first one.
     pub fn steps_where(&self, takes: impl Fn(i32) -> bool) -> impl Iterator<Item = i32> {
         let points = self.points.iter().filter(move |point| point.step >= 0 && takes(point.luma.into()));
         points.map(|point| point.step.into())
@@ -198,18 +197,19 @@ impl Points {
         self.rgb().map(|[r, g, b]| r.max(g).max(b))
     }
 
-    /// Red, green and blue of each where `takes` its luma.
+    /// Red, green and blue of each point for whose luma `takes` is true.
     pub fn rgb_where(&self, takes: impl Fn(i32) -> bool) -> impl Iterator<Item = [i32; 3]> {
         self.rgb().zip(self.luma()).filter(move |(_, luma)| takes(*luma)).map(|(rgb, _)| rgb)
     }
 
-    /// Red, green and blue of each in the upper third of the frame.
+    /// Red, green and blue of each point in the upper third of the frame.
     pub fn upper_third(&self) -> impl Iterator<Item = [i32; 3]> + '_ {
         let upper = self.points.iter().filter(|point| usize::from(point.block) < BLOCKS / 3);
         upper.map(|point| point.rgb.map(i32::from))
     }
 
-    /// The luma of each at the top and at both sides of the picture, where bars around it have no more than `black`.
+    /// The luma of each point at the top and at both sides of the picture, inside of bars that have no more than
+    /// `black`.
     pub fn luma_at_edges(&self, black: i32) -> impl Iterator<Item = i32> {
         let column = |point: &Point| usize::from(point.block) % BLOCK_COLUMNS;
         let row = |point: &Point| usize::from(point.block) / BLOCK_COLUMNS;
@@ -221,7 +221,7 @@ impl Points {
         self.points.iter().filter(is_edge).map(|point| point.luma.into())
     }
 
-    /// The mean colour of the points where `takes` their luma; of none, black.
+    /// The mean colour of the points for whose luma `takes` is true; black without any.
     pub fn mean_where(&self, takes: impl Fn(i32) -> bool) -> [i32; 3] {
         mean(self.rgb_where(takes))
     }
@@ -253,7 +253,7 @@ impl Points {
         std::array::from_fn(|y| std::array::from_fn(|x| value_at(&mut darkest[y * REGIONS + x])))
     }
 
-    /// Changes the luma by `becomes`; what lies beside it has this gain, in 4096ths.
+    /// Changes the luma by `becomes`; the differences of R, G and B from luma have the gain `chroma`, in 4096ths.
     #[must_use]
     pub fn toned(self, becomes: impl Fn(i32) -> i32, chroma: i32) -> Self {
         self.changed(|rgb, _| {
@@ -294,20 +294,21 @@ pub fn saturation([r, g, b]: [i32; 3]) -> i32 {
     4096 - ratio(r.min(g).min(b), r.max(g).max(b))
 }
 
-/// A colour with another luma, and this gain of what lies beside it, in 4096ths.
+/// A colour whose luma changes from `before` to `after`; the differences of R, G and B from luma have this gain, in
+/// 4096ths.
 pub fn with_luma(rgb: [i32; 3], before: i32, after: i32, gain: i32) -> [i32; 3] {
     rgb.map(|level| after + times(level - before, gain))
 }
 
 impl Occurrences {
-    /// Of levels from 0 to [`WHITE`].
+    /// The counts of these levels, which are clamped to 0 to [`WHITE`].
     pub fn new(levels: impl Iterator<Item = i32>) -> Self {
         let mut of_level = vec![0; WHITE as usize + 1];
         let count = levels.map(|level| of_level[level.clamp(0, WHITE) as usize] += 1).count() as u32;
         Occurrences { of_level, count }
     }
 
-    /// The level at this share of them, in millionths; 0 of none.
+    /// The level below which this share of the counted levels lies, in millionths; 0 without any.
     pub fn at(&self, share: u32) -> i32 {
         let rank = (u64::from(self.count) * u64::from(share) / 1_000_000).min(u64::from(self.count.saturating_sub(1)));
         let mut below = 0;

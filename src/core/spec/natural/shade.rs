@@ -1,20 +1,21 @@
-//! Shade: what lies in the dark beside what is bright, as faces before windows, becomes brighter, and so does a dull
-//! picture without anything large that is bright. Black and white stay.
+//! Shade: dark areas beside bright ones, as faces before windows, become brighter, and so does a dull frame without
+//! large bright areas. Black and white stay.
 //!
-//! The curve is `x (1 + lift (1 - x)^2)`. Skin that has light enough is left: a portrait with a dark background is
-//! meant so. In gray, which has no skin, that is what is lit and not white before what is dark at the top and at both
-//! sides: a window is white, or reaches an edge. A sunset has a colour where it is brightest, a window has none.
+//! The curve is `x (1 + lift (1 - x)^2)`. A frame with well-lit skin is not lifted: a portrait with a dark background
+//! is meant so. In gray, which shows no skin, a portrait is a lit but not white subject before a background that is
+//! dark at the top and at both sides: a window is white, or reaches an edge. A sunset is not lifted either: its
+//! brightest points have a colour, those of a window have none.
 
 use super::points::{Occurrences, Points, WHITE, between, from_255, luma, ramp, ratio, saturation, times};
 use super::tuning::shade::*;
 
-/// How far shade is lifted, in 4096ths, as far as `part` of its way.
+/// The lift of shade, in 4096ths, scaled by `part`.
 pub fn lift(points: &Points, part: i32) -> i32 {
     let lumas = Occurrences::new(points.luma());
     let [low, half, high, bright] = [LOW, 500_000, 900_000, 950_000].map(|share| lumas.at(share));
     let in_shade = times(4096 - ramp(low, SHADE[0], SHADE[1]), ramp(bright, BESIDE[0], BESIDE[1]));
     let of_shade = times(lift_to(low, AIM), in_shade);
-    // Noise and blocks lie in what is nearly black.
+    // Nearly black frames consist of noise and coding blocks.
     let is_dull = times(4096 - ramp(high, DULL[0], DULL[1]), ramp(half, NOT_BLACK[0], NOT_BLACK[1]));
     let of_dull = times(lift_to(half, DULL_AIM).min(MAX_DULL), is_dull);
     let is_pale = 4096 - ramp(saturation(points.corners(50_000)[1]), PALE[0], PALE[1]);
@@ -44,7 +45,7 @@ pub fn without_clipping(points: &Points, lift: i32) -> i32 {
     few
 }
 
-/// How far a picture is a portrait in gray before a dark background, in 4096ths.
+/// How surely a frame is a portrait in gray before a dark background, in 4096ths.
 fn gray_portrait(points: &Points) -> i32 {
     let colours = Occurrences::new(points.rgb().map(|[r, g, b]| r.max(g).max(b) - r.min(g).min(b)));
     let is_gray = 4096 - ramp(colours.at(900_000), GRAY[0], GRAY[1]);
@@ -97,7 +98,7 @@ pub fn slope(lift: i32) -> i32 {
     4096 + lift
 }
 
-/// The gain of chroma that goes with it, in 4096ths.
+/// The gain of chroma for this lift, in 4096ths.
 pub fn chroma(lift: i32) -> i32 {
     between(4096, slope(lift), CHROMA_SHARE)
 }
@@ -108,7 +109,7 @@ mod tests {
     use crate::spec::Lattice;
     use crate::spec::natural::ToneCurve;
 
-    /// A lift of what is dark before a window, where the dark and the window have these colours.
+    /// The lift of a dark area before a window, with these colours.
     fn before_window(dark: [u16; 3], window: [u16; 3]) -> i32 {
         let (columns, rows) = (64, 36);
         let rgb: Vec<[u16; 3]> = (0..columns * rows).map(|point| if point % 5 < 3 { dark } else { window }).collect();
@@ -152,7 +153,7 @@ mod tests {
             };
             lift(&Points::from_levels(level), 4096)
         };
-        // Its light comes from the left.
+        // The face is lit from the left.
         let face = |x: usize| 220 - 4 * (x as u16 - 44);
         assert_eq!(lift_of(face, |_, _| None), 0);
         let clothes = |x: usize, y: usize| (y > 56 && (24..104).contains(&x)).then_some(130);

@@ -3,11 +3,11 @@
 use super::points::WHITE;
 use crate::spec::Strength;
 
-/// Pieces of a curve.
+/// The number of pieces of a [`ToneCurve`].
 pub const PIECES: usize = 16;
 
-/// The outputs for the levels `WHITE * i^2 / 256`, for i from 0 to 16; straight between, and on beyond white. It may
-/// lie below black and above white.
+/// The outputs for the levels `WHITE * i^2 / 256`, for i from 0 to 16; linear between them, and continued beyond white.
+/// Outputs may lie below black and above white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToneCurve([i32; PIECES + 1]);
 
@@ -17,7 +17,7 @@ fn place(index: usize) -> i32 {
 }
 
 impl ToneCurve {
-    /// The furthest from black that a point may be: the arithmetic has room for no more.
+    /// The largest distance of a point from black; a larger one would overflow the arithmetic.
     pub const FURTHEST: i32 = 16 * WHITE;
 
     /// The curve that changes nothing.
@@ -25,12 +25,12 @@ impl ToneCurve {
         ToneCurve::through(|level| level)
     }
 
-    /// The curve through what becomes of its points.
+    /// The curve whose points have the outputs that `becomes` gives for their levels.
     pub fn through(becomes: impl Fn(i32) -> i32) -> Self {
         ToneCurve(std::array::from_fn(|index| becomes(place(index))))
     }
 
-    /// The points of `of(ToneCurve, index)`.
+    /// The curve whose points have the outputs that `point` gives for their indices.
     pub fn made_of(point: impl Fn(usize) -> i32) -> Self {
         ToneCurve(std::array::from_fn(point))
     }
@@ -46,17 +46,17 @@ impl ToneCurve {
     }
 }
 
-/// A curve for a frame with a light of its own.
+/// A curve for a frame whose light differs from that of its scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Toned {
     /// The curve for the light of its scene.
     pub curve: ToneCurve,
-    /// The share of that light that the frame has, in 65536ths.
+    /// The light of the frame relative to that of its scene, in 65536ths.
     pub light: u32,
 }
 
 impl Toned {
-    /// This share of it.
+    /// The curve at this strength.
     #[must_use]
     pub fn with_strength(mut self, strength: Strength) -> Self {
         let points = self.curve.points_mut().iter_mut().zip(ToneCurve::identity().0);
@@ -82,14 +82,14 @@ impl Toned {
 pub struct FrameCurve {
     /// Where the pieces begin and the last one ends.
     starts: [i64; PIECES + 1],
-    /// The outputs for these.
+    /// The outputs for `starts`.
     becomes: [i64; PIECES + 1],
     /// In 2^20ths.
     slopes: [i64; PIECES],
 }
 
 impl FrameCurve {
-    /// Where the pieces begin, from 0 on, what becomes of that, and the slope behind it.
+    /// For each piece, the level at which it begins, the output for that level, and the slope.
     pub fn pieces(&self) -> impl Iterator<Item = [i64; 3]> + '_ {
         self.slopes.iter().enumerate().map(|(piece, &slope)| [self.starts[piece], self.becomes[piece], slope])
     }

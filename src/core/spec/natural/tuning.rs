@@ -1,52 +1,54 @@
-//! The numbers of the rule. They were chosen on the tuning clips of `benches/pictures` and on photos beside them, by
-//! the mean distance to the truth over all kinds of footage, and on real footage: pairs of what is under water or dark
-//! and of what people made of it, and scenes that plainly need help; `benches/results/natural.md` has what they do on
-//! clips held back. Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
+//! The numbers of the rule. They were tuned on the tuning clips of `benches/pictures` and further photos, by the mean
+//! distance to the ground truth over all kinds of footage, and on real footage: underwater and dark originals with
+//! versions that people made of them, and scenes that plainly need help; `benches/results/natural.md` has the results
+//! on clips held back. Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
 
 /// Of `cast.rs`.
 pub mod cast {
-    /// How far the most neutral points are from neutral, where nothing is neutral.
+    /// The saturation of the most neutral points at which there may be a cast, and at which there surely is.
     pub const SATURATED: [i32; 2] = [264, 849];
-    /// How far the most neutral points are from neutral where the light or the object itself has one colour: there is
-    /// no cast then.
+    /// The saturation of the most neutral points at which the light or the object may be of one pure colour, and at
+    /// which it surely is: that is no cast.
     pub const ONE_COLOUR: [i32; 2] = [3209, 3823];
-    /// Green, of red, and red, of blue, in what is no leaves, and in what is nothing else.
+    /// The ratios of green to red, and of red to blue, of frames without leaves, and of frames that are all leaves.
     pub const LEAVES_GREEN: [i32; 2] = [5120, 5530];
     pub const LEAVES_RED: [i32; 2] = [4506, 5734];
-    /// How far the top of the weakest channel lies below that of the strongest one.
+    /// By how much the top of the weakest channel lies below that of the strongest one, as a share: without and with a
+    /// cast.
     pub const BRIGHT_TINT: [i32; 2] = [558, 1145];
-    /// How far apart the bottoms of the channels are, of white.
+    /// How far apart the low ends of the channels are, without and with a cast.
     pub const DARK_TINT: [i32; 2] = [381, 470];
-    /// The least component of the darkest points: a veil of colour lies over them.
+    /// The least component of the darkest points, without and with a veil of colour over them.
     pub const LIFTED: [i32; 2] = [116, 279];
-    /// The top of what is so dim that its shadows need not be lifted.
+    /// The top level of a frame that is so dim that a cast need not lift its shadows, and of one that is not.
     pub const DIM: [i32; 2] = [2246, 3009];
-    /// By how much less than the least the second component has to be lifted under water.
+    /// Under water, where red may be gone, the second least component of the darkest points, less this, counts as
+    /// lifted, too.
     pub const UNDER_WATER: i32 = 122;
-    /// How much paler a colour becomes of which a channel is gone.
+    /// The share by which chroma is reduced where a channel is gone.
     pub const PALER: i32 = 2048;
-    /// How far colours of what is under water are from gray in the mean, at most: those of pictures that people made
-    /// good have 22, nine of ten of them less than 44.
+    /// The largest mean distance of underwater colours from gray: in frames that people made good it is 22, in nine of
+    /// ten of them less than 44.
     pub const MAX_CHROMA: i32 = 640;
-    /// Far water limits red where it is at least one point in this many; red is limited so far that this share of far
-    /// water, in millionths, does not become purple.
+    /// Far water limits red where it is at least one point in `FAR`; red is limited so far that the share `PURPLE` of
+    /// far water, in millionths, does not become purple.
     pub const FAR: usize = 8;
     pub const PURPLE: u32 = 950_000;
-    /// The points of the corners.
+    /// The share of the darkest and of the brightest points whose mean colours are the corners.
     pub const CORNERS: u32 = 1000;
-    /// Of other casts and of water: the points of the ends of a channel, how far the ends move to the corners, what
-    /// they become, and the most gain.
+    /// For other casts, and for water: the share of points beyond the ends of a channel, how far the ends move to the
+    /// corners, the outputs of the ends, and the largest gain.
     pub const ENDS: [i32; 2] = [200, 5400];
     pub const TO_CORNERS: [i32; 2] = [3239, 171];
     pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
     pub const MAX_GAIN: [i32; 2] = [15_949, 27_636];
-    /// The ratio of red to green or blue at which nothing is missing, and at which it is water: of all lit points, and
-    /// of the brightest.
+    /// The ratio of red to the strongest component at which no red is missing, and at which it is water: of all lit
+    /// points, and of the brightest.
     pub const WATER_RED: [i32; 2] = [3891, 3211];
     pub const WATER_BRIGHT_RED: [i32; 2] = [3789, 3125];
-    /// Green under water, of blue: too little, enough, still enough, too much.
+    /// The ratio of green to blue under water: too low, low, high, too high; between low and high it is as in water.
     pub const WATER_GREEN: [i32; 4] = [2634, 3346, 6226, 8274];
-    /// The level of the brightest components of what is too dark for water, and of what is not.
+    /// The level of the brightest components of a frame that is too dark for water, and of one that is not.
     pub const WATER_LIT: [i32; 2] = [414, 1374];
 }
 
@@ -55,13 +57,13 @@ pub mod letters {
     /// The least level of letters, and the most of their background, of white.
     pub const STROKE_WHITE: i64 = 3072;
     pub const STROKE_BLACK: i64 = 256;
-    /// How far a stroke is above what is beside it, of white.
+    /// By how much a stroke is brighter than what is beside it, of white.
     pub const STROKE_CONTRAST: i64 = 512;
-    /// How many of the eight points beside one of a stroke are as bright, at most.
+    /// The largest number of the eight points beside one of a stroke that are as bright.
     pub const FEW_BESIDE: usize = 3;
     /// A block has letters if more than this part of its points, one in 25, lies on strokes.
     pub const BLOCK_PART: usize = 25;
-    /// Letters are at most this part of a picture, one third; what is more is texture, such as snow, and none of it is
+    /// Letters are at most this part of a frame, one third; more points are texture, such as snow, and none of them
     /// letters.
     pub const MAX: usize = 3;
 }
@@ -70,54 +72,55 @@ pub mod letters {
 pub mod line {
     /// The unused share at which the line sets in and is full.
     pub const UNUSED: [i32; 2] = [750, 2819];
-    /// The unused share at which the line sets in and is full where black is lifted; and the blacks between which it is
-    /// lifted.
+    /// The unused share at which the line sets in and is full where black is lifted; and the levels of black at which
+    /// it counts as not lifted, and as lifted.
     pub const UNUSED_LIFTED: [i32; 2] = [628, 2015];
     pub const LIFTED: [i32; 2] = [172, 397];
-    /// The black from which on the line goes all the way to white, and how far it goes at least.
+    /// The black from which on the line goes all the way to white, and the least share of that way.
     pub const TO_WHITE: i32 = 302;
     pub const MIN_TO_WHITE: i32 = 1313;
-    /// The points of the ends of luma, and of the corners.
+    /// The share of points beyond the ends of luma, and of points in the corners.
     pub const ENDS: u32 = 2449;
     pub const CORNERS: u32 = 1971;
     /// How far the ends move to the corners.
     pub const TO_CORNERS: i32 = 4096;
     pub const MAX_GAIN: i32 = 23515;
-    /// The points that chroma may clip.
+    /// The share of points that chroma may clip.
     pub const CLIPPED: u32 = 13059;
-    /// The gain from which on a tint shows, and at which it is too strong; and how much of it is taken off then.
+    /// The gain from which on a tint shows, and at which it is too strong; and the share of it that is removed then.
     pub const TINT_SHOWS: [i32; 2] = [11469, 16794];
     pub const TINT_SHARE: i32 = 1843;
-    /// How far the line is held back in the dark.
+    /// How far darkness reduces the line.
     pub const DARK_SHARE: i32 = 3113;
 }
 
 /// Of `veil.rs`.
 pub mod veil {
-    /// The veil, of the airlight, that is seen and that is sure.
+    /// The density, as a share of the airlight, at which there may be a veil, and at which there surely is.
     pub const DENSE: [i32; 2] = [329, 981];
-    /// How much the clearest region counts for it beside the mean.
+    /// How much the clearest region counts for the density, against the mean of the regions.
     pub const CLEAREST_SHARE: i32 = 1964;
-    /// The least component of the darkest points before the line.
+    /// The least component of the darkest points before the line, without and with a veil.
     pub const DARKEST: [i32; 2] = [341, 884];
-    /// How much the two count beside the score.
+    /// How much the density and the darkest points count beside the score.
     pub const DENSE_SHARE: i32 = 2458;
-    /// The score is how dense the veil is, of the airlight, and how much denser above than below: how far that counts,
-    /// from where to where; and the score of what is seen, and of what is sure.
+    /// The score is the density of the veil, as a share of the airlight, plus `DEEPER_SHARE` of how much denser it is
+    /// above than below, which is clamped to `DEEPER`; and the score at which there may be a veil, and at which there
+    /// surely is.
     pub const DEEPER_SHARE: i32 = 3277;
     pub const DEEPER: [i32; 2] = [-410, 1638];
     pub const SCORE: [i32; 2] = [1638, 2867];
-    /// The darkest points of a region.
+    /// The quantile of the darkest components that is the black point of a region.
     pub const REGION_DARKEST: u32 = 5192;
-    /// The airlight, of the top.
+    /// The airlight, as a share of the top level.
     pub const TOP_SHARE: i32 = 3393;
-    /// The share of the black points that is subtracted, and the most, of the airlight.
+    /// The share of the black points that is subtracted; at most `MAX_TAKEN` of the airlight.
     pub const TAKEN: i32 = 4294;
-    /// How much of a veil is taken off where it is chosen how a picture looks, and how far the mean is brought back.
+    /// Unless the look is faithful: the share of a veil that is removed, and how far the mean is brought back.
     pub const CHOSEN: i32 = 2458;
     pub const KEPT_MEAN: i32 = 3072;
     pub const MAX_TAKEN: i32 = 3329;
-    /// The least output of white, and the most gain for that.
+    /// The level to which white is raised, and the largest gain for that.
     pub const WHITE_BECOMES: i32 = 3211;
     pub const MAX_BRIGHTER: i32 = 6375;
     pub const MAX_CHROMA: i32 = 4096;
@@ -125,15 +128,15 @@ pub mod veil {
 
 /// Of `dark.rs`.
 pub mod dark {
-    /// The top of what is dark, and of what is not.
+    /// The top level of a dark frame, and of one that is not.
     pub const DARK: [i32; 2] = [2088, 2854];
-    /// The top of what is dark, and of what is not, under letters: these may be what is bright in the scene.
+    /// The same without letters: these may be the bright parts of a scene.
     pub const DARK_UNDER_LETTERS: [i32; 2] = [1500, 2088];
-    /// The black of what is dark, and of what is not.
+    /// The level of black of a dark frame, and of one that is not.
     pub const LIFTED: [i32; 2] = [210, 323];
-    /// How far the top lies above most of a picture that is nothing but dark, and of one that is there.
+    /// By how much the top lies above the level at 5 % in a frame that shows nothing, and in one that shows something.
     pub const PICTURE: [i32; 2] = [128, 640];
-    /// The points below the top.
+    /// The share of points below the top.
     pub const TOP: u32 = 992835;
     /// The output of the top.
     pub const BECOMES: i32 = 3962;
@@ -141,18 +144,19 @@ pub mod dark {
     /// The most slope near black, unless the gain is larger.
     pub const MAX_SLOPE: i32 = 22294;
     pub const CHROMA_SHARE: i32 = 3944;
-    /// Under lamps, or a bright sky: what share of the points is dim at which level, and not at which; how far that
-    /// lies above the darkest.
+    /// Under lamps, or a bright sky: shares of the points; for each, the level at that share of a dim frame, and of one
+    /// that is not; and how far that lies above the level at 5 % in a frame that shows nothing there, and in one that
+    /// does.
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    /// The points that lie under them, and what becomes of the brightest of these; the most gain, and from which level
-    /// on what comes of it goes straight to white.
+    /// The share of points that lie under lamps, and the output of the brightest of these; the largest gain, and the
+    /// output from which on levels go straight to white.
     pub const UNDER_TOP: u32 = 970_000;
     pub const UNDER_BECOMES: i32 = 3440;
     pub const MAX_LIFT: i32 = 16_384;
     pub const KNEE: i32 = 3264;
-    /// How far the channels go to their own exposures under a cast.
+    /// How far a cast moves the channels to their own exposures.
     pub const CAST_SHARE: i32 = 3691;
 }
 
@@ -164,38 +168,39 @@ pub mod middle {
     pub const MAX: i32 = 1959;
     /// How far chroma follows.
     pub const CHROMA_SHARE: i32 = 4096;
-    /// How much a line and a veil lift.
+    /// How much a line and a veil lift the midtones.
     pub const LINE_SHARE: i32 = 3765;
     pub const VEIL_SHARE: i32 = 1638;
 }
 
-/// Of `meant.rs`, as what follows: fitted to choices between unlabelled versions of real scenes
+/// Of `meant.rs`; its numbers and those below were fitted to choices between unlabelled versions of real scenes
 /// (`benches/results/eye.md`).
 pub mod meant {
     use crate::spec::natural::points::from_255;
 
-    /// Between these levels neighbours are looked at, and so far apart they are equal at most.
+    /// The levels between which neighbours are compared, and the largest distance of neighbours that are equal.
     pub const BETWEEN: [i32; 2] = [from_255(4), from_255(251)];
     pub const SAME_STEP: i32 = from_255(1) / 2;
-    /// What share of neighbours is equal in photographs at most, and in what is drawn; and what share of points the
-    /// eight most frequent levels have.
+    /// The share of neighbours that are equal in photographs at most, and in drawings; and the share of points in the
+    /// eight most frequent levels, likewise.
     pub const SAME: [i32; 2] = [1556, 2048];
     pub const FEW_LEVELS: usize = 8;
     pub const FEW: [i32; 2] = [1229, 2048];
-    /// How far apart the levels of what is not drawn may lie, and those of what is.
+    /// How far apart the levels of frames that are not drawn may lie, and those of drawings.
     pub const RANGE: [i32; 2] = [from_255(120), from_255(160)];
-    /// What share of neighbours is equal, and of points in those levels, where the range does not matter: green screens,
-    /// dark editors.
+    /// The share of neighbours that are equal, and of points in those levels, of surely drawn frames, whatever the
+    /// range: green screens, dark editors.
     pub const SURE_SAME: [i32; 2] = [3277, 3523];
     pub const SURE_FEW: [i32; 2] = [3359, 3686];
-    /// The most level of black, the share of the points that is black, and the level of the rest at this share of it
-    /// that is not lit, and that is.
+    /// The highest level of black; the share of black points without and with a stage; and the level of the other
+    /// points, at the share `REST_SHARE` of them, that is not lit, and that is.
     pub const BLACK_LEVEL: i32 = from_255(10);
     pub const BLACK: [i32; 2] = [1638, 2458];
     pub const REST_SHARE: u32 = 800_000;
     pub const LIT: [i32; 2] = [from_255(35), from_255(70)];
-    /// The most level of what is dark around a bright thing and its share; the least level of the thing; its least and
-    /// its most share, from where to where; how far neighbours that hang together lie apart at most, and their share.
+    /// Around a small bright object: the highest level that is dark, and the share of dark points; the least level of
+    /// the object; the shares of its points between which it is small, each as the ends of a ramp; the largest distance
+    /// of coherent neighbours, and their share.
     pub const DARK_LEVEL: i32 = from_255(24);
     pub const DARK: [i32; 2] = [1843, 2458];
     pub const BRIGHT_LEVEL: i32 = from_255(170);
@@ -208,14 +213,14 @@ pub mod meant {
 pub mod shade {
     use crate::spec::natural::points::from_255;
 
-    /// The share of the points whose level is that of shade; the level of shade, and of what is none; what becomes of
-    /// it; and the level at 95 % of what has nothing bright beside it, and of what has.
+    /// The share of the points that lie below the level of shade; that level in shade, and outside of it; the level to
+    /// which shade is lifted; and the level at 95 % without bright areas beside shade, and with them.
     pub const LOW: u32 = 350_000;
     pub const SHADE: [i32; 2] = [from_255(25), from_255(92)];
     pub const AIM: i32 = from_255(100);
     pub const BESIDE: [i32; 2] = [from_255(110), from_255(170)];
-    /// The level at 90 % of a dull picture, and of one that is not; the median that it gets, and the most lift; and the
-    /// median of what is nearly black, and of what is not.
+    /// The level at 90 % of a dull frame, and of one that is not; the median that it gets, and the largest lift; and
+    /// the median of a nearly black frame, and of one that is not.
     pub const DULL: [i32; 2] = [from_255(110), from_255(160)];
     pub const DULL_AIM: i32 = from_255(105);
     pub const MAX_DULL: i32 = 4096;
@@ -226,11 +231,12 @@ pub mod shade {
     pub const MIN_STEP: i32 = 32;
     /// The saturation of the brightest points without a colour, and with one.
     pub const PALE: [i32; 2] = [1229, 2048];
-    /// The share of skin that has light enough from which on less is lifted, and nothing.
+    /// The share of well-lit skin from which on less is lifted, and from which on nothing is.
     pub const SKIN: [i32; 2] = [164, 410];
-    /// In gray: how far apart the components of a colour are, at 90 %, in what is gray, and in what is not; the levels of
-    /// what is lit; its share that is no portrait, and that is one; how far apart its levels are in a window, and in a
-    /// face; the level of bars; and that of a background, at 95 % of its edges, that is dark, and that is not.
+    /// In gray: how far apart the components of a colour are, at 90 %, in gray frames, and in others; the levels that
+    /// are lit; the share of lit points without and with a portrait; how far apart their levels are in a window, and in
+    /// a face; the highest level of bars; and the level at 95 % of the edges of a dark background, and of one that is
+    /// not dark.
     pub const GRAY: [i32; 2] = [from_255(6), from_255(16)];
     pub const LIT: [i32; 2] = [from_255(110), from_255(235)];
     pub const SUBJECT: [i32; 2] = [102, 205];
@@ -245,7 +251,7 @@ pub mod shade {
 
 /// Of `contrast.rs`.
 pub mod contrast {
-    /// The points of an end of luma, and by how many more the lower one of a dark picture has.
+    /// The share of points beyond an end of luma, and by how much that of the lower end is larger in a dark frame.
     pub const ENDS: u32 = 5000;
     pub const DARK_ENDS: i32 = 45_000;
     /// The largest gain, together with that of the line.
@@ -253,21 +259,21 @@ pub mod contrast {
     /// How far the ends move where little of the range is unused, and where much is.
     pub const SHARE: [i32; 2] = [2458, 3277];
     pub const UNUSED: [i32; 2] = [1024, 2458];
-    /// The smallest share of the mean brightness that is left behind contrast.
+    /// The smallest share of the mean brightness that is left after contrast.
     pub const MIN_LIGHT: i32 = 3584;
 }
 
 /// Of `correction.rs`, about noise.
 pub mod noise {
-    /// The deviation that may be seen near black, and in colour, of 255.
+    /// The deviation of noise that may be visible near black, and in colour, of 255.
     pub const VISIBLE: [i64; 2] = [8, 6];
-    /// The deviation that is taken for granted, in 256ths of 255; to remove it, from this gain on, and fully from that, in
-    /// 4096ths: the contrast of footage in daylight has less.
+    /// The deviation of noise that is assumed, in 256ths of 255. For its removal it counts from the first gain of
+    /// `TAKEN` on, fully from the second, in 4096ths: the contrast of footage in daylight has less.
     pub const MIN_NOISE: u64 = 256;
     pub const TAKEN: [i32; 2] = [11_264, 14_336];
     /// The level up to which points are near black, and from which on they are not.
     pub const NEAR_BLACK: [i32; 2] = [64, 640];
-    /// The deviation behind the gain from which on noise is removed, and that from which on all of it is, in 256ths of
+    /// The deviation after the gain from which on noise is removed, and that from which on all of it is, in 256ths of
     /// 255.
     pub const SHOWN: [i32; 2] = [192, 640];
     /// The gain from which on noise is removed, and that from which on all of it is, in 4096ths.
@@ -284,10 +290,10 @@ pub mod noticeable {
     pub const MOVES: [i32; 2] = [from_255(2), from_255(4)];
 }
 
-/// Of `belief.rs`: for each part, a base and the weight of each thing that is seen. They were learned on about 1500
-/// photos that lack nothing, on the tuning clips and 60 photos under each degradation, on pairs under water and in the
-/// dark, and on about 650 real scenes that lack something, which may not change by much; those in haze count twice, and
-/// those under water six times, so that few of them are left as they are.
+/// For each part, a base and the weights of features. They were learned on about 1500 photos that lack nothing, on the
+/// tuning clips and 60 photos under each degradation, on pairs under water and in the dark, and on about 650 real
+/// scenes that lack something, which may not change by much; those in haze count twice, and those under water six
+/// times, so that few of them are left as they are.
 pub mod belief {
     pub const WATER: i32 = -9936;
     pub const WATER_BRIGHT_TINT: i32 = 28_884;

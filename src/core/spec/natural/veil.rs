@@ -1,12 +1,13 @@
 //! A veil that grows with depth: haze, fog, smoke, glare.
 //!
-//! Each of 8x8 regions has a black point, a share of its darkest components: the least of 5x5 regions, so that what is
-//! bright by itself is not taken for haze, the largest of 3x3, so that the veil's slope is kept, and the mean of 3x3.
-//! With the airlight A, a share of the top, `B = min(part of the black point, most of A)` is taken off, and the rest
-//! has the gain `A / (A - B)` (the model of J. Tarel and N. Hautière, Fast visibility restoration from a single color
-//! or gray level image, ICCV 2009, by region). There is a veil where the black points are high on the whole, and above
-//! more than below, because the distance is there (S. Narasimhan and S. Nayar, Vision and the atmosphere, IJCV 2002);
-//! or, less surely, where nothing was dark before the line and much is not dark behind it.
+//! Each of 8x8 regions has a black point, a low quantile of the darkest components of its points. Black points are
+//! filtered: by the minimum of 5x5 regions, so that bright objects are not taken for haze, the maximum of 3x3, so that
+//! the gradient of the veil is kept, and the mean of 3x3. With the airlight A, a share of the top level, `B = min(part
+//! of the black point, most of A)` is subtracted, and the rest has the gain `A / (A - B)` (the model of J. Tarel and N.
+//! Hautière, Fast visibility restoration from a single color or gray level image, ICCV 2009, by region). There is a
+//! veil where the black points are high on the whole, and higher in the upper half than in the lower one, because
+//! distant things are above (S. Narasimhan and S. Nayar, Vision and the atmosphere, IJCV 2002); or, less surely, where
+//! the darkest points were bright before the line, and the black points are high after it.
 
 use super::points::{Points, between, ramp, ratio, times};
 use super::tuning::veil::*;
@@ -27,8 +28,9 @@ pub struct RegionalVeil {
 }
 
 impl RegionalVeil {
-    /// The veil over points behind their line, of which the darkest had the least component `darkest` before it, as far
-    /// as `part` of its way, in 4096ths; `sure` is its share where that is known.
+    /// The veil over `points`, to which the line was applied already; `darkest` is the least component of their darkest
+    /// points before that. The share of the veil is `sure` if that is given, else the measured share times `part`, in
+    /// 4096ths.
     pub fn new(points: &Points, darkest: i32, part: i32, sure: Option<i32>) -> Self {
         let black = points.darkest_of_regions(REGION_DARKEST);
         let top = points.brightest().at(998_000);
@@ -54,7 +56,7 @@ impl RegionalVeil {
         RegionalVeil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
 
-    /// The gain of chroma that goes with a gain.
+    /// The gain of chroma for a gain of luma.
     pub fn chroma(gain: i32) -> i32 {
         gain.min(MAX_CHROMA)
     }
@@ -68,8 +70,8 @@ fn mean_of_3x3(regions: &[[u32; REGIONS]; REGIONS]) -> [[u32; REGIONS]; REGIONS]
     })
 }
 
-/// How dense a veil is, of the airlight, by the black points of the regions that have points, and how much denser above
-/// than below; in 4096ths.
+/// The density of a veil, as a share of the airlight, by the black points of the regions that have points, with a part
+/// of how much denser the upper half is than the lower one; in 4096ths.
 fn score(black: &[[Option<i32>; REGIONS]; REGIONS], air: i32) -> i32 {
     let (above, below) = black.split_at(REGIONS / 2);
     let dense = |rows: &[[Option<i32>; REGIONS]]| {

@@ -154,7 +154,7 @@ fn look_up_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
         // SAFETY: `source` is 64 bytes; the load needs no alignment.
         let stored = unsafe { _mm512_loadu_si512(source.as_ptr().cast()) };
         let words = _mm512_srl_epi16(_mm512_shuffle_epi8(stored, native), shift);
-        // The table goes on above the depth, where a word that breaks it becomes what the highest code becomes.
+        // A word above the depth is in the table too, where it has the entry of the highest code.
         let codes = _mm512_min_epu16(words, highest);
         let bit = |bit: u32| _mm512_test_epi16_mask(codes, _mm512_set1_epi16(1 << bit));
         let (bit6, bit7, bit8, bit9) = (bit(6), bit(7), bit(8), bit(9));

@@ -7,13 +7,13 @@
 
 /// Four lookup tables of bytes: upper left, lower left, upper right, lower right.
 pub struct ByteCell<'a> {
-    /// One by one.
+    /// Each table by itself.
     pub tables: [&'a [u8; 256]; 4],
     /// The four results for each byte side by side, the upper left one in the lowest byte.
     pub quads: &'a [u32; 256],
 }
 
-/// How much the four tiles count.
+/// The weights of the four tiles.
 pub struct Shares<'a> {
     /// For each pixel, the weight of the tiles on the right, in parts of `across`; those on the left have the rest.
     pub right: &'a [u32],
@@ -101,7 +101,7 @@ fn blend_found(found: &[[u16; BATCH]; 4], target: &mut [u16; BATCH], right: &[u3
     let (upper_share, lower_share) = (f64::from(down - below), f64::from(below));
     let [upper_left, lower_left, upper_right, lower_right] = found;
     for (index, (target, right)) in target.iter_mut().zip(right).enumerate() {
-        // Fewer than 2^31 parts: a vector of them becomes f64 at once.
+        // Weights are below 2^31, so that a vector of them can be converted to f64 as signed integers.
         let (left, right) = (f64::from((across - right) as i32), f64::from(*right as i32));
         let mixed = |left_values: &[u16; BATCH], right_values: &[u16; BATCH]| {
             f64::from(left_values[index]) * left + f64::from(right_values[index]) * right
@@ -112,7 +112,7 @@ fn blend_found(found: &[[u16; BATCH]; 4], target: &mut [u16; BATCH], right: &[u3
     }
 }
 
-/// A batch of weights, 0 beyond those that there are: whole vectors are computed always.
+/// A batch of weights, padded with 0, because whole vectors are always computed.
 #[inline(always)]
 fn batch_of(right: &[u32]) -> [u32; BATCH] {
     <[u32; BATCH]>::try_from(right).unwrap_or_else(|_| {
@@ -122,7 +122,8 @@ fn batch_of(right: &[u32]) -> [u32; BATCH] {
     })
 }
 
-/// Writes as much of a batch as there is room for. A whole one has a length that the compiler knows: no call copies it.
+/// Writes as much of a batch as `target` holds. The compiler knows the length of a whole one, and copies it without a
+/// call.
 #[inline(always)]
 fn put<T: Copy>(batch: &[T; BATCH], target: &mut [T]) {
     match <&mut [T; BATCH]>::try_from(&mut *target) {

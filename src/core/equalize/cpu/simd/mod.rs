@@ -31,7 +31,7 @@ use crate::frame::{Endian, Sample};
 use crate::spec::chroma::Colours;
 use crate::spec::{Levels, Weights};
 
-/// Hands all kernels with their types to the macro `$with`, behind the tokens that follow its name.
+/// Calls the macro `$with` with the tokens that follow its name, and then all kernels with their types.
 macro_rules! every_kernel {
     ($with:ident $($tokens:tt)*) => {
         $with! { $($tokens)*
@@ -78,7 +78,7 @@ macro_rules! every_kernel {
     };
 }
 
-/// Defines the table, and that of the kernels in plain Rust.
+/// Defines the type of the tables, and the table of the kernels in plain Rust.
 macro_rules! define_table {
     ($($file:ident::$name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         /// The kernels of one instruction set; the function of each name in plain Rust defines what it computes.

@@ -1,6 +1,6 @@
-//! The kernels for NEON, which every aarch64 has. What the compiler makes of the plain kernels is NEON, too; by hand gains
-//! what it does not find: lookups in the 64 bytes of four registers, products whose high half is taken or that are
-//! narrowed at once, and windows that are read once for four comparisons.
+//! The kernels for NEON, which every aarch64 has. The compiler makes NEON code of the plain kernels, too; these are
+//! hand-written for what it does not find: lookups in the 64 bytes of four registers, products whose high half is taken
+//! or that are narrowed at once, and windows that are read once for four comparisons.
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for NEON")]
 
@@ -37,7 +37,7 @@ fn look_up(source: &[u8], target: &mut [u8], table: &[u8; 256], mask: uint8x16_t
     for (source, target) in source.as_chunks::<16>().0.iter().zip(target.as_chunks_mut::<16>().0) {
         // SAFETY: `source` is 16 bytes; the load needs no alignment.
         let bytes = unsafe { vld1q_u8(source.as_ptr()) };
-        // An index beyond the 64 bytes of a quarter leaves what the quarters before it have found.
+        // An index beyond the 64 bytes of a quarter keeps the result of the quarters before.
         let mut found = vqtbl4q_u8(quarters[0], bytes);
         found = vqtbx4q_u8(found, quarters[1], veorq_u8(bytes, vdupq_n_u8(64)));
         found = vqtbx4q_u8(found, quarters[2], veorq_u8(bytes, vdupq_n_u8(128)));
@@ -128,7 +128,7 @@ struct Neon;
 const ROWS: usize = 8;
 const SAMPLES: usize = 16;
 
-/// The most samples from a row to the next, as a mask: no product of them overflows.
+/// The mask for strides, in samples: a masked stride times a number of rows does not overflow.
 const MAX_STRIDE: usize = u32::MAX as usize;
 
 impl Compare for Neon {
@@ -142,14 +142,14 @@ impl Compare for Neon {
 
     const AROUND: Option<CompareFour> = Some(|(a, of_a), (b, of_b), bound| {
         let (of_a, of_b) = (of_a & MAX_STRIDE, of_b & MAX_STRIDE);
-        // The last row below, from the second sample on; the last one to the right ends before it.
+        // The last row of the window below is read from its second sample on; the last one to the right ends before it.
         assert!(a.len() >= (ROWS - 1) * of_a + SAMPLES && b.len() > 2 * ROWS * of_b + SAMPLES && of_b > 0);
         // SAFETY: every aarch64 has NEON, and all rows are there.
         unsafe { differences_around((a.as_ptr(), of_a), (b.as_ptr(), of_b), bound) }
     });
 }
 
-/// What two rows differ by, each sample by no more than `bound`, added to sums.
+/// Adds the differences of two rows to `sums`, each sample by no more than `bound`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn add(sums: uint16x8_t, a: int16x8x2_t, b: int16x8x2_t, bound: uint16x8_t) -> uint16x8_t {
@@ -213,7 +213,7 @@ impl Average for Neon {
     }
 }
 
-/// One instruction takes the high half of twice a product: a factor is half as large then, or what comes of it is halved.
+/// `vqdmulhq_s16` takes the high half of twice a product, so one factor is half as large, or the result is halved.
 #[inline]
 #[target_feature(enable = "neon")]
 fn average(first: usize, (weights, batches): Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]) {
@@ -225,7 +225,8 @@ fn average(first: usize, (weights, batches): Others<'_>, shares: &[u16], here: &
         let mut moves = vdupq_n_s16(0);
         for (weights, batch) in weights.iter().zip(batches) {
             let weights = vreinterpretq_s16_u16(read(&weights.as_chunks().0[place]));
-            // With any weight, the shares are less than 32768, and this one is less than 16384.
+            // If a weight is not 0, `shares` is less than 32768, and `share` is less than 16384: both fit signed
+            // integers.
             let share = vqdmulhq_s16(vshlq_n_s16::<7>(weights), shares);
             let apart = vqsubq_s16(read_signed(&batch.as_chunks().0[place]), before);
             moves = vaddq_s16(moves, vqdmulhq_s16(apart, share));

@@ -39,7 +39,7 @@ pub fn every_other(source: &[u8], offset: usize, target: &mut [u8]) {
     }
 }
 
-/// Every other byte of `target`, from `offset` on, is one of `source`.
+/// Writes the bytes of `source` to every other byte of `target`, from `offset` on.
 #[inline(always)]
 pub fn set_every_other(source: &[u8], offset: usize, target: &mut [u8]) {
     for (source, pair) in source.iter().zip(target.as_chunks_mut::<2>().0) {
