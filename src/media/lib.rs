@@ -17,8 +17,8 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`sys`] | pipes with large buffers, interruptible reads, lines on stderr, the last resort | |
-//! | [`sandbox`] | walls around what reads files of strangers | |
+//! | [`sys`] | pipes with large buffers, interruptible reads, lines on stderr, the end of a program that cannot go on | |
+//! | [`sandbox`] | restrictions of processes that read untrusted files | |
 //! | [`image_file`] | what image files say of themselves: read, carried beside the picture, written | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |

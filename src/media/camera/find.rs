@@ -6,7 +6,7 @@ use crate::ffmpeg::{Device, input_devices};
 /// FFmpeg's input device for cameras.
 pub const INPUT: &str = "v4l2";
 
-/// The cameras of this machine, by number.
+/// The cameras of this machine, sorted by device number.
 pub fn cameras() -> Vec<Device> {
     let mut found = input_devices(INPUT);
     found.retain(|device| other_than_camera(&device.url).is_none());

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 pub struct Mode {
     /// FFmpeg's name of the pixel format, or of the codec.
     pub format: String,
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub size: (usize, usize),
     /// Frames a second; empty when unknown.
     pub rates: Vec<Rational>,
@@ -17,7 +17,7 @@ pub struct Mode {
 /// The requested mode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
-    /// Pixels in a row and rows; 1280x720 by default.
+    /// Width and height in pixels; 1280x720 by default.
     pub size: Option<(usize, usize)>,
     /// Frames a second; 30 by default.
     pub rate: Option<Rational>,
@@ -30,7 +30,7 @@ pub struct Wanted {
 pub struct Choice {
     /// FFmpeg's name of the pixel format, or of the codec.
     pub format: String,
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub size: (usize, usize),
     /// Frames a second, if known.
     pub rate: Option<Rational>,

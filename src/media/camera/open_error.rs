@@ -8,9 +8,9 @@ use crate::ffmpeg::{Error, last_message};
 #[error("{message}")]
 pub struct NotOpened {
     message: String,
-    /// FFmpeg's error, if it is one.
+    /// FFmpeg's error; `None` for an error that is not FFmpeg's.
     pub error: Option<Error>,
-    /// Whether it is a camera of this machine.
+    /// Whether the input is a camera of this machine.
     pub is_camera: bool,
     /// Whether another attempt with the same request fails, too.
     pub is_final: bool,
@@ -19,7 +19,7 @@ pub struct NotOpened {
 impl NotOpened {
     /// The error on opening the input of this name, and of this format if one is given.
     pub fn new(name: &str, format: Option<&str>, error: Error) -> Self {
-        // Not that permission is missing: a camera that was plugged in gets its group a moment later.
+        // A missing permission is not final: a camera that was plugged in gets its group a moment later.
         let is_final = matches!(
             error,
             Error::HttpUnauthorized
@@ -32,7 +32,7 @@ impl NotOpened {
         NotOpened { message: explain(name, format, error), error: Some(error), is_camera, is_final }
     }
 
-    /// An error that every attempt has.
+    /// An error that every further attempt would meet, too.
     pub fn for_good(message: String) -> Self {
         NotOpened { message, error: None, is_camera: false, is_final: true }
     }
@@ -41,7 +41,7 @@ impl NotOpened {
 /// A message of one line for an error on opening the input of this name, and of this format if one is given.
 pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
     let why = match error {
-        // FFmpeg's error for a missing reply, or one of another protocol.
+        // FFmpeg reports invalid data if no server replies, or one of another protocol.
         Error::InvalidData if name.starts_with("rtsp://") => Some("no RTSP server answers there (is the camera on?)"),
         _ if format == Some(INPUT) => camera_cause(&error),
         Error::InvalidData if format.is_some() => Some("what comes in is not of the format that --format says it is"),
@@ -53,7 +53,6 @@ pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
     }
 }
 
-/// The cause of an error of a camera of this machine.
 fn camera_cause(error: &Error) -> Option<&'static str> {
     let Error::Other { errno } = error else { return None };
     Some(match *errno {
@@ -70,7 +69,6 @@ fn camera_cause(error: &Error) -> Option<&'static str> {
     })
 }
 
-/// The cause of an error of a network stream.
 fn stream_cause(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Other { errno: libc::ECONNREFUSED } => "the connection is refused (is the camera on?)",

@@ -1,11 +1,11 @@
-//! Ranges of sizes and rates, as cameras of a Raspberry Pi have them: a few modes out of a range.
+//! Some cameras, such as those of a Raspberry Pi, list ranges of sizes and rates. This chooses a few modes of a range.
 
 use crate::ffmpeg::Rational;
 
-/// Sizes that are taken from a range.
+/// Sizes that are chosen from a range.
 const SIZES: &[(usize, usize)] = &[(320, 240), (640, 480), (1280, 720), (1920, 1080), (3840, 2160)];
 
-/// Rates that are taken from a range, in frames a second.
+/// Rates that are chosen from a range, in frames a second.
 const RATES: &[i32] = &[5, 10, 15, 20, 24, 25, 30, 50, 60];
 
 /// A range of sizes, in steps of width and of height.
@@ -20,7 +20,7 @@ pub struct SizeRange {
 }
 
 impl SizeRange {
-    /// The common sizes in it, its largest, and the one that is nearest to the wanted size.
+    /// The common sizes in the range, its largest, and the one that is nearest to the wanted size.
     pub fn sizes(&self, wanted: Option<(usize, usize)>) -> Vec<(usize, usize)> {
         let inside = |&(width, height): &(usize, usize)| {
             (self.smallest.0..=self.largest.0).contains(&width) && (self.smallest.1..=self.largest.1).contains(&height)

@@ -22,7 +22,7 @@ pub(super) type Colours = [i32; 5];
 pub enum LogTransfer {
     /// With a range of 100:1.
     By100,
-    /// With a range of 100 times the root of 10 to 1.
+    /// With a range of about 316:1, which is 100 times the square root of 10.
     By316,
 }
 
@@ -45,7 +45,7 @@ impl Colour {
         [range as i32, primaries as i32, transfer as i32, space as i32, chroma_location as i32]
     }
 
-    /// What its codes mean: SDR, or PQ or HLG of HDR.
+    /// The transfer function of its codes: SDR, or PQ or HLG of HDR.
     pub fn transfer(self) -> Transfer {
         match self.transfer {
             ffi::AVColorTransferCharacteristic::AVCOL_TRC_SMPTE2084 => Transfer::Pq,
@@ -54,14 +54,14 @@ impl Colour {
         }
     }
 
-    /// Whether its codes are linear light, if its transfer characteristics are said.
+    /// Whether its codes are linear light; `None` if its transfer characteristics are unspecified.
     pub fn is_linear(self) -> Option<bool> {
         use ffi::AVColorTransferCharacteristic as Transfer;
         let is_said = !matches!(self.transfer, Transfer::AVCOL_TRC_UNSPECIFIED | Transfer::AVCOL_TRC_RESERVED0);
         is_said.then_some(self.transfer == Transfer::AVCOL_TRC_LINEAR)
     }
 
-    /// The logarithm that its transfer characteristics are, if they are one.
+    /// Its transfer characteristics, if they are logarithmic.
     pub fn log_transfer(self) -> Option<LogTransfer> {
         use ffi::AVColorTransferCharacteristic as Transfer;
         match self.transfer {
@@ -71,8 +71,9 @@ impl Colour {
         }
     }
 
-    /// The properties in which `self` and `later` differ, with both values; not the matrix, nor what one of them leaves
-    /// unspecified. Curves that are the same under several names are one, and RGB has a matrix of its own.
+    /// The properties in which `later` differs from `self`, with both values. Other names of the same curve or
+    /// primaries do not count, nor do unspecified values, except against HDR and BT.2020. A matrix counts only if both
+    /// are YUV, and pictures are not converted between the two.
     pub fn differences(self, later: Colour) -> Vec<(&'static str, String, String)> {
         use ffi::AVColorPrimaries as P;
         use ffi::AVColorTransferCharacteristic as T;
@@ -129,7 +130,7 @@ impl Colour {
         }
     }
 
-    /// With this matrix. BT.601 has two names, and keeps the one that it has.
+    /// With this matrix. BT.601 has two names: if one of them is set, it stays.
     #[must_use]
     pub(super) fn with_matrix(mut self, matrix: Matrix) -> Self {
         if self.known_matrix() != Some(matrix) {
@@ -178,7 +179,7 @@ impl Colour {
         self.has_primaries() || self.transfer != ffi::AVColorTransferCharacteristic::AVCOL_TRC_UNSPECIFIED
     }
 
-    /// Its primaries and its transfer characteristics, in words, if they are none that displays take without a word.
+    /// Its primaries and its transfer characteristics, in words, if displays do not assume them for untagged video.
     pub fn unusual(self) -> Vec<String> {
         use ffi::AVColorPrimaries as P;
         let is_wide = matches!(
@@ -248,8 +249,8 @@ impl Colour {
         self.range_of(format) == Range::Full
     }
 
-    /// The properties of YUV, all of them named: what is not given is what the program takes it for. Players guess it
-    /// by the size.
+    /// The properties of YUV, with matrix, primaries and transfer characteristics specified: missing ones get the
+    /// values that this program assumes. Players would guess them by the size.
     #[must_use]
     pub fn named(self) -> Self {
         use ffi::{AVColorPrimaries as Primaries, AVColorTransferCharacteristic as Transfer};
@@ -263,13 +264,14 @@ impl Colour {
         named
     }
 
-    /// The matrix between its YUV and RGB; BT.601 where nothing says. Of YUV that decoders give, it is always given.
+    /// The matrix between its YUV and RGB; BT.601 where nothing implies another one. YUV from a decoder always has a
+    /// matrix.
     pub fn matrix(self) -> Matrix {
         use ffi::AVColorSpace as Space;
         match self.space {
             Space::AVCOL_SPC_BT709 => Matrix::Bt709,
             Space::AVCOL_SPC_BT2020_NCL | Space::AVCOL_SPC_BT2020_CL => Matrix::Bt2020,
-            // The matrix is not given (for RGB, never).
+            // No matrix is specified; RGB never has one.
             Space::AVCOL_SPC_RGB | Space::AVCOL_SPC_UNSPECIFIED => self.implied_matrix().unwrap_or(Matrix::Bt601),
             _ => Matrix::Bt601,
         }

@@ -57,15 +57,15 @@ const CODECS: &[(&[&str], &[Id])] = &[
     (&["ogg", "ogv"], &[Id::THEORA, Id::VP8, Id::VORBIS, Id::OPUS, Id::FLAC, Id::SPEEX]),
     (&["mxf"], &[Id::MPEG2VIDEO, Id::DNXHD, Id::DVVIDEO, Id::JPEG2000, Id::H264, Id::PCM_S16LE, Id::PCM_S24LE]),
     (&["dv"], &[Id::DVVIDEO, Id::PCM_S16LE]),
-    // AAC in it has no header, so that it cannot be decoded.
+    // AAC in WTV has no header, so that it cannot be decoded.
     (&["wtv"], &[Id::MPEG2VIDEO, Id::MPEG4, Id::H264, Id::MP2, Id::MP3, Id::AC3, Id::DTS, Id::PCM_S16LE]),
 ];
 
-/// Endings of names that FFmpeg does not know, and those that it knows of such files.
+/// File name extensions that FFmpeg does not know, and the ones that it knows for such files.
 const OTHER_ENDINGS: [(&str, &str); 7] =
     [("dib", "bmp"), ("fit", "fits"), ("fts", "fits"), ("jfif", "jpg"), ("jif", "jpg"), ("jpe", "jpg"), ("qt", "mov")];
 
-/// The name of a file, with an ending that FFmpeg knows.
+/// The name of a file, with an extension that FFmpeg knows.
 fn known_name(file: &OsStr) -> PathBuf {
     let path = Path::new(file);
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -73,7 +73,7 @@ fn known_name(file: &OsStr) -> PathBuf {
     known.map_or_else(|| path.to_owned(), |(_, known)| path.with_extension(known))
 }
 
-/// What a container takes of sound of some codecs.
+/// The limits of a container on sound of some codecs.
 struct SoundRow {
     container: &'static str,
     codecs: &'static [Id],
@@ -83,9 +83,9 @@ struct SoundRow {
     channels: (i32, i32),
 }
 
-/// The sound of which muxers take a part: they refuse the rest at its first packet, or call it by another rate.
+/// The limits of muxers on sound: they refuse other sound at its first packet, or signal a wrong rate for it.
 const SOUND: &[SoundRow] = &[
-    // It is named as 44,100 Hz, and MP3 itself has the rate.
+    // FLV signals 48,000 Hz as 44,100 Hz, but the MP3 frames have the true rate.
     SoundRow { container: "flv", codecs: &[Id::MP3], rates: &[11_025, 22_050, 44_100, 48_000], channels: (1, 2) },
     SoundRow { container: "mxf", codecs: &[Id::PCM_S16LE, Id::PCM_S24LE], rates: &[48_000], channels: (1, i32::MAX) },
     SoundRow { container: "dv", codecs: &[Id::PCM_S16LE], rates: &[32_000, 44_100, 48_000], channels: (2, 2) },
@@ -116,7 +116,7 @@ impl Container {
     pub fn guess(name: Option<&str>, file: impl AsRef<OsStr>) -> Option<Self> {
         super::init();
         let name = name.map(c_string);
-        // FFmpeg would know by the name of the file, which it has only once it is whole.
+        // FFmpeg recognizes M2TS by the name of the file, which the file gets only once it is complete.
         let extension = Path::new(&file).extension().unwrap_or_default().to_ascii_lowercase();
         let file = c_string(known_name(file.as_ref()));
         // SAFETY: both are NUL-terminated, or null.
@@ -181,8 +181,8 @@ impl Container {
         matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
     }
 
-    /// Whether it carries the alpha of video of this codec. That of VP8 and VP9 is a video of its own, for which few
-    /// containers have a place.
+    /// Whether it carries the alpha of video of this codec. The alpha of VP8 and VP9 is a video of its own, which few
+    /// containers can hold.
     pub fn carries_alpha(self, codec: Id) -> bool {
         let has_place = matches!(self.name().as_str(), "matroska" | "webm") || self.discards();
         has_place || !matches!(codec, Id::VP8 | Id::VP9)
@@ -199,7 +199,7 @@ impl Container {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" => true,
             // From FFmpeg 6.1 on.
             "matroska" | "webm" => cfg!(ffmpeg_6_1),
-            // Nothing is played back.
+            // The null muxer writes nothing that is played back.
             _ => self.discards(),
         }
     }
@@ -214,12 +214,12 @@ impl Container {
         self.name() == "image2"
     }
 
-    /// Whether it is that of FITS, of which a file may hold many pictures.
+    /// Whether it is FITS, whose files may hold many pictures.
     pub fn is_fits(self) -> bool {
         self.name() == "fits"
     }
 
-    /// Whether a name of its files may be a pattern, that of a file of its own for each picture.
+    /// Whether the name of its file may be a pattern (`out%05d.png`), for a file for each picture.
     pub fn takes_pattern(self) -> bool {
         self.is_images() || self.is_fits()
     }
@@ -272,7 +272,7 @@ impl Container {
         }
     }
 
-    /// What sound becomes that it cannot hold; `None` when this FFmpeg has no encoder for it.
+    /// The encoder for sound whose codec it cannot hold; `None` when this FFmpeg has none.
     pub fn sound_instead(self, stream: &Stream) -> Option<TranscodeTo> {
         let encoders = [
             (Id::AAC, "aac"),
@@ -282,7 +282,7 @@ impl Container {
             (Id::PCM_S24LE, "pcm_s24le"),
             (Id::PCM_S16LE, "pcm_s16le"),
         ];
-        // More players know MP2, which has two channels at most.
+        // AC-3 is for surround sound only: more players know MP2, which has two channels at most.
         let is_surround = stream.sound().is_some_and(|(_, channels)| channels > 2);
         let suits = |id: Id| self.holds_codec(id) && (id != Id::AC3 || is_surround);
         let can = |(id, name): &(Id, &str)| suits(*id) && ffmpeg_next::encoder::find_by_name(name).is_some();
@@ -296,14 +296,15 @@ impl Container {
         })
     }
 
-    /// What it takes of sound of this codec, if not all.
+    /// Its limits on sound of this codec, if it has any.
     fn sound_row(self, id: Id) -> Option<&'static SoundRow> {
         SOUND.iter().find(|row| row.container == self.name() && row.codecs.contains(&id))
     }
 
     /// Whether it takes the rate and the channels of this sound, whose codec it holds.
     fn takes_sound(self, stream: &Stream) -> bool {
-        // From FFmpeg 6 on, mp4 takes PCM, but refuses channels without names when the file ends.
+        // From FFmpeg 6 on, mp4 takes PCM, but refuses channels without known positions, and only at the end of the
+        // file.
         if self.name() == "mp4"
             && stream.codec.starts_with("pcm_")
             && stream.sound().is_some_and(|(_, channels)| channels > 2)
@@ -326,7 +327,7 @@ impl Container {
         if let Some((_, codecs)) = CODECS.iter().find(|(names, _)| names.contains(&self.name().as_str())) {
             return codecs.contains(&id);
         }
-        // FFmpeg 9 has them in its list, and its muxer then ends the process (an assertion).
+        // FFmpeg 9 lists these codecs for FLV, but its muxer then ends the process (an assertion).
         if self.name() == "flv" && (id == Id::ADPCM_SWF || id.name().starts_with("pcm_")) {
             return false;
         }

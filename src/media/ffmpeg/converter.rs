@@ -15,7 +15,7 @@ use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 pub struct VideoFormat {
     /// Pixel format.
     pub format: RawFormat,
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub size: (usize, usize),
     /// Colour properties.
     pub colour: Colour,
@@ -48,8 +48,8 @@ impl VideoFormat {
     }
 }
 
-/// How far the chroma of a field of 4:2:0 lies below its first row, in 256ths of the distance of its rows: that of the
-/// top field, then of the bottom one.
+/// Vertical position of the chroma of a 4:2:0 field, below the first row of luma, in 256ths of the distance between the
+/// field's rows of luma: in the top field, and in the bottom one.
 const CHROMA_OF_FIELDS: [i64; 2] = [64, 192];
 
 /// Converts pictures of any format. The output format is given with each picture.
@@ -208,8 +208,8 @@ impl Converter {
         Ok(out)
     }
 
-    /// Converts the samples of a picture, or with `field` those of its top or bottom field, whose rows of chroma are
-    /// complete then.
+    /// Converts the samples of a picture, or only those of the given `field` (0 for top, 1 for bottom), whose rows of
+    /// chroma have to be complete.
     fn scale(
         &mut self,
         (picture, origin): (&Picture, VideoFormat),

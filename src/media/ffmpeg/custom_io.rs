@@ -14,9 +14,9 @@ const BUFFER: usize = 1 << 16;
 
 /// What an `AVIOContext` reads from.
 enum IoInput {
-    /// From its beginning to its end.
+    /// Read once, from the beginning to the end.
     Stream(Box<dyn Read + Send>),
-    /// Anywhere in a file. Copies of its descriptor share no position with it.
+    /// A file with seeking. `position` is kept here, because duplicates of the descriptor share the system's.
     File { file: File, position: u64 },
 }
 
@@ -45,7 +45,7 @@ impl CustomIo {
         Ok(CustomIo { context: allocate(IoInput::File { file, position: 0 })? })
     }
 
-    /// The context, for who frees it with [`free`].
+    /// The context, which the caller has to free with [`free`].
     pub(super) fn into_context(self) -> *mut ffi::AVIOContext {
         ManuallyDrop::new(self).context
     }

@@ -22,17 +22,17 @@ pub enum Decoded {
     End,
 }
 
-/// Pixels of a row that FFmpeg allocates at once, at most.
+/// FFmpeg pads rows to multiples of at most this many pixels.
 const VECTOR: usize = 64;
 
-/// Rows of the working memory of decoders of MPEG, which FFmpeg compares with the most pixels, too.
+/// Rows of the working memory of MPEG decoders, which FFmpeg checks against `max_pixels`, too.
 const WORKING_ROWS: u64 = 280;
 
 /// The most columns of MPEG-2.
 const MPEG_COLUMNS: u64 = 1 << 14;
 
-/// The lowest limit of pixels that FFmpeg gets: it compares working memory with it, too. Pictures that are above the
-/// user's limit are refused when they are decoded.
+/// The smallest `max_pixels` that FFmpeg gets, because it checks working memory against it, too. If the user's limit is
+/// lower, larger pictures are refused after decoding.
 pub(super) const LOWEST_LIMIT: u64 = 1 << 18;
 
 /// Whether a decoder may delay pictures.
@@ -71,7 +71,7 @@ pub struct Decoder {
     has_reported: bool,
     /// The size of the last picture that had more pixels than are allowed.
     pub too_large: Option<(usize, usize)>,
-    // The context points to it, and is freed before it (see `Drop`).
+    // The context points to the buffers, and is freed before them (see `Drop`).
     buffers: Box<DecoderBuffers>,
 }
 
@@ -96,7 +96,7 @@ impl Decoder {
             return Err(Error::DecoderNotFound);
         }
         report_damage_to(note_damage);
-        // That of another decoder.
+        // Discards the size that another decoder refused.
         refused_size();
         bytes_of(stream).into_iter().for_each(limits::note_decoder);
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
@@ -123,7 +123,7 @@ impl Decoder {
                 if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream) };
             (*decoder.ptr).max_pixels = most_pixels(stream);
             (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
-            // Other decoders cannot use custom buffers.
+            // Decoders without this capability cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).get_buffer2 = Some(get_buffer);
                 // `get_buffer` may run on all threads at once; later versions always assume that.
@@ -209,7 +209,7 @@ impl Decoder {
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
-            // Damage that no picture shows is reported at the end.
+            // Damage for which no picture was marked is reported at the end.
             Err(Error::Eof) if !self.has_reported && self.buffers.has_damage() => {
                 Err(self.reported(Error::InvalidData))
             }
@@ -218,14 +218,14 @@ impl Decoder {
         }
     }
 
-    /// Reports damage by this error, so that no picture is marked for what has been logged for it.
+    /// Reports damage by this error, and forgets what was logged for it, so that no picture is marked for it, too.
     fn reported(&mut self, error: Error) -> Error {
         self.has_reported = true;
         self.buffers.forget_early_errors();
         error
     }
 
-    /// Forgets everything it was sent. It can begin with the next key frame then.
+    /// Drops everything that was sent to the decoder, which can then begin with the next key frame.
     pub fn flush(&mut self) {
         // SAFETY: the context is open.
         unsafe { ffi::avcodec_flush_buffers(self.ptr) };
@@ -247,7 +247,7 @@ impl Decoder {
         Ok(converted)
     }
 
-    /// Why a picture could not be decoded: there was no room for it.
+    /// Why a picture could not be decoded, if memory for it was refused.
     pub fn refused(&self) -> Option<NoRoom> {
         self.buffers.refused()
     }
@@ -265,8 +265,8 @@ fn threads(stream: &Stream) -> i32 {
     if fitting >= wanted { limits::given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
 }
 
-/// The most pixels that a decoder of `stream` allocates for a frame. FFmpeg compares them with whole vectors in each
-/// row, and with working memory; the size of the stream itself was checked without.
+/// The `max_pixels` for a decoder of `stream`. FFmpeg checks padded rows and working memory against it, too; the
+/// stream's size itself was checked without padding.
 fn most_pixels(stream: &Stream) -> i64 {
     let padded = stream.picture().map_or(0, |(_, (width, height))| {
         let columns = width.next_multiple_of(VECTOR) as u64;

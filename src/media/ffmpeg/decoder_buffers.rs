@@ -18,7 +18,7 @@ const PADDING: usize = 16;
 /// Alignment of planes, in bytes: the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// Codecs whose decoders return whole pictures: they conceal damage. Raw frames are whole.
+/// Codecs whose decoders write all samples of a picture: they conceal damage. Raw frames are always complete.
 const LEAVES_NOTHING_OUT: [ffi::AVCodecID; 5] = [
     ffi::AVCodecID::AV_CODEC_ID_H264,
     ffi::AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
@@ -34,7 +34,7 @@ const PLANES: usize = 4;
 #[derive(Default)]
 pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
-    /// Why a picture got no buffer, if one did not.
+    /// Why a picture got no buffer, if memory for it was refused.
     refused: OnceLock<NoRoom>,
     /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does
     /// not keep a buffer of the pool.
@@ -43,7 +43,7 @@ pub(super) struct DecoderBuffers {
     picture_buffers: HostPool,
     /// What the decoder's threads have logged.
     damage: Mutex<LoggedDamage>,
-    /// Whether it has logged any damage.
+    /// Whether the decoder has logged any damage.
     has_damage: AtomicBool,
 }
 
@@ -60,7 +60,7 @@ struct LoggedDamage {
 /// picture.
 type PictureState = AtomicU8;
 
-/// An address that marks references to a state. It is never read.
+/// The opaque pointer of buffers that hold a [`PictureState`], by which they are recognized. It is never dereferenced.
 const STATE_OWNER: *mut c_void = ptr::without_provenance_mut(0x7374_6174);
 
 /// Nothing was logged while the picture was decoded, so far.
@@ -78,7 +78,7 @@ struct BufferLayout {
 }
 
 /// Notes that a decoder has logged damage. For decoders that conceal damage, only the concealment counts: they also log
-/// errors of packets that are refused as a whole, which would mark the picture before.
+/// errors of packets that they refuse as a whole, for which the previous picture would be marked.
 ///
 /// # Safety
 /// `context` is what FFmpeg logs a message for: null, or a structure that begins with its `AVClass`.
@@ -121,7 +121,7 @@ impl DecoderBuffers {
         self.pool.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why a picture got no buffer: there was no room for it.
+    /// Why a picture got no buffer, if memory for it was refused.
     pub fn refused(&self) -> Option<NoRoom> {
         self.refused.get().copied()
     }
@@ -130,7 +130,8 @@ impl DecoderBuffers {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes an error of this context: in the picture that it decodes, or, if that is out already, in its next one.
+    /// Notes an error of this context: for the picture that it decodes, or, if that has left the decoder, for its next
+    /// one.
     fn note(&self, context: usize) {
         self.has_damage.store(true, Ordering::Relaxed);
         let mut damage = self.damage();
@@ -144,8 +145,8 @@ impl DecoderBuffers {
         }
     }
 
-    /// Begins a picture of this context, which holds its state from now on. If memory for that is missing, no damage is
-    /// noted in it.
+    /// Gives a new picture of this context its state. If memory for the state is missing, no damage is noted for the
+    /// picture.
     ///
     /// # Safety
     /// The picture is valid.
@@ -441,7 +442,7 @@ pub(super) unsafe extern "C" fn get_buffer(
     // SAFETY: by the caller's promise, in all three.
     unsafe {
         let buffers = (*context).opaque.cast::<DecoderBuffers>().as_ref();
-        // Surfaces of a GPU have no such size.
+        // The size of GPU surfaces is an error, and counts as 0 bytes.
         let bytes = ffi::av_image_get_buffer_size((*context).pix_fmt, (*frame).width, (*frame).height, 1);
         if let (Some(buffers), Err(no_room)) = (buffers, limits::check_room(usize::try_from(bytes).unwrap_or(0))) {
             let _ = buffers.refused.set(no_room);
@@ -459,9 +460,10 @@ pub(super) unsafe extern "C" fn get_buffer(
     }
 }
 
-/// Clears the memory of a new picture, which may hold an older one: what a decoder leaves out of a damaged picture
-/// would depend on the order in which its threads took their memory. It takes up to a hundredth of the time
-/// (benches/results/walls.md), so others are spared. Memory of a GPU stays as it is.
+/// Clears the memory of a new picture, which may hold an older one: otherwise the samples that a decoder does not write
+/// in a damaged picture would depend on the order in which its threads got their memory. It takes up to a hundredth of
+/// the processor time (benches/results/walls.md), so pictures that are always complete are not cleared. Memory of a GPU
+/// stays as it is.
 ///
 /// # Safety
 /// `context` is valid. `frame` was just allocated: no other thread reads or writes its memory.

@@ -24,10 +24,10 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory for each pixel that a decoder takes while a stream is probed: measured, 2.4 bytes with H.264 of 8 bits.
+/// Bytes of memory that a decoder takes for each pixel while a stream is probed: measured, 2.4 with H.264 of 8 bits.
 const PROBED: usize = 3;
 
-/// How many packets a timecode is looked for in.
+/// The most packets that are read ahead to find a timecode.
 const AHEAD: usize = 32;
 
 /// How many inputs are being opened.
@@ -38,7 +38,7 @@ pub fn is_opening() -> bool {
     OPENING.load(Ordering::Relaxed) > 0
 }
 
-/// An input is being opened while this is there.
+/// While this value exists, an input is being opened.
 struct Opening;
 
 impl Opening {
@@ -64,15 +64,15 @@ pub enum ReadFrom {
     File(File),
     /// Numbered images.
     Images(Sequence, OpenImage),
-    /// Raw frames, as of a demuxer of this name. The options describe them.
+    /// Raw frames, which the options describe. The name is reported as that of the demuxer.
     Frames(Box<dyn GivePackets>, &'static str),
 }
 
 /// FFmpeg's demuxer for images.
 const IMAGES: &str = "image2";
 
-/// The frame rate of a stream of these average and lowest rates. The average of DV is its unit of time in FFmpeg 9:
-/// then it is the lowest rate that has all times.
+/// The frame rate of a stream: the average, or else the lowest that has all times. FFmpeg 9 gives the inverse of the
+/// time base as the average of DV, in place of which the lowest rate is taken.
 fn frame_rate(average: Option<Rational>, lowest: Option<Rational>, time_base: Rational) -> Option<Rational> {
     let is_unit = average.is_some_and(|rate| rate == time_base.invert() && f64::from(rate) > 1000.0);
     if is_unit { lowest.or(average) } else { average.or(lowest) }
@@ -95,7 +95,7 @@ pub struct Demuxer {
     ahead: VecDeque<Packet>,
     /// Numbered images, of which the context has read the first.
     images: Option<Images>,
-    // The context uses both until it is closed (see `Drop`).
+    // The context uses `_io` and `opens` until it is closed (see `Drop`).
     _io: Option<CustomIo>,
     opens: Box<Opens>,
 }
@@ -176,7 +176,7 @@ impl Demuxer {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
             }
-            // FFmpeg has no error of its own for what was there once.
+            // FFmpeg has no error code for HTTP 410 (gone).
             _ if matches!(error, OpenError::Ffmpeg(Error::HttpOther4xx)) && message_names("HTTP error 410") => {
                 OpenError::Ffmpeg(Error::HttpNotFound)
             }
@@ -249,10 +249,10 @@ impl Demuxer {
             videos.map(|one| (one.width.max(0) as usize).saturating_mul(one.height.max(0) as usize)).collect::<Vec<_>>()
         };
         let needed = sizes.iter().fold(0, |all: usize, pixels| all.saturating_add(pixels.saturating_mul(PROBED)));
-        // A single one is checked with its format, which is known then.
+        // A single video is checked later, when its pixel format is known.
         match sizes.len() {
             streams @ 2.. if needed > limits::memory() => {
-                // The frames of its video streams, one of each, in MiB.
+                // One frame of each video stream, in MiB.
                 let needed = needed >> 20;
                 Err(OpenError::Limit(format!(
                     "its {streams} video streams have frames of {needed} MiB, more than --max-memory (give more, or \
@@ -263,9 +263,10 @@ impl Demuxer {
         }
     }
 
-    /// Finds out about the streams, for which the first frames of some are decoded.
+    /// Finds the parameters of the streams, for which the first frames of some are decoded.
     fn probe(&mut self) -> Result<(), Error> {
-        // FFmpeg counts whole vectors in each row here, too. The size that it finds is checked afterwards.
+        // FFmpeg checks padded rows against this limit, so it is doubled. The size that FFmpeg finds is checked
+        // afterwards.
         let most = limits::pixels().saturating_mul(2).clamp(LOWEST_LIMIT, i64::MAX as u64);
         let most = [("max_pixels".to_owned(), most.to_string())];
         // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is
@@ -279,7 +280,7 @@ impl Demuxer {
             let list = if options.is_empty() { std::ptr::null_mut() } else { options.as_mut_ptr() };
             let probed = check(ffi::avformat_find_stream_info(self.ptr, list));
             options.iter_mut().for_each(|dictionary| ffi::av_dict_free(dictionary));
-            // Decoders forget sizes that they refuse.
+            // Decoders set sizes that they refuse to 0.
             for (&one, size) in parameters.iter().zip(sizes).filter(|(one, _)| (***one).width == 0) {
                 ((*one).width, (*one).height) = size;
             }
@@ -287,8 +288,8 @@ impl Demuxer {
         }
     }
 
-    /// Reads the timecode of a mov or mp4 file that comes through a pipe: FFmpeg goes to its packet elsewhere. Most
-    /// files have it before the first frame.
+    /// Reads the timecode of a mov or mp4 file that comes through a pipe, where FFmpeg cannot seek to the packet with
+    /// the timecode. In most files, that packet comes before the first frame.
     fn find_timecode(&mut self) -> Result<(), Error> {
         // SAFETY: the context is open; what it reads from is null or valid.
         let can_seek = unsafe { (*self.ptr).pb.as_ref() }.is_none_or(|io| io.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0);
@@ -300,7 +301,7 @@ impl Demuxer {
             self.ahead.push_back(packet);
             if stream == track {
                 let described = &self.media.streams[track];
-                // Drop-frame timecodes, and a wrap after 24 hours.
+                // Bit 0 is for drop-frame timecodes, bit 1 for a wrap after 24 hours.
                 let flags = described.header().get(7).map_or(0, |flags| i32::from(flags & 3));
                 let found =
                     number.zip(described.frame_rate).and_then(|(number, rate)| timecode_of(number, rate, flags));
@@ -369,7 +370,7 @@ impl Demuxer {
         self.ahead.clear();
         if let Some(images) = &mut self.images {
             let base = self.media.streams[0].time_base;
-            // The last one that begins at or before this moment.
+            // The last image that begins at or before `time`.
             let place = rescale(time, microseconds(), base);
             images.go_to(if rescale(place, base, microseconds()) > time { place - 1 } else { place });
             return Ok(());
@@ -440,8 +441,9 @@ impl Demuxer {
         packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.padded_len()))))
     }
 
-    /// Whether the format of the input has no times: those of its packets are numbers of frames, by a rate that the
-    /// input states, or that FFmpeg assumes. Devices have times; of the other formats, those that take a rate have none.
+    /// Whether the format of the input has no timestamps: those of its packets are numbers of frames, at a rate that
+    /// the input states or FFmpeg assumes. Devices have timestamps; other formats with the option `framerate` have
+    /// none.
     pub fn assumes_times(&self) -> bool {
         // SAFETY: the context is open. With FAKE_OBJ, `av_opt_find` takes a pointer to a pointer to a class in place of
         // an object.
@@ -466,7 +468,7 @@ impl Demuxer {
             // A duration guessed from the bit rate is too inexact.
             let guessed =
                 context.duration_estimation_method == ffi::AVDurationEstimationMethod::AVFMT_DURATION_FROM_BITRATE;
-            // Matroska and mov count it from 0, wherever the first frame is.
+            // Matroska and mov count the duration from 0, wherever the first frame is.
             let from_zero = ["matroska", "mov"].iter().any(|name| self.media.demuxer.starts_with(name));
             let late = known(context.start_time).filter(|_| from_zero).map_or(0, |start| start.max(0));
             let length = known(context.duration).map(|end| if end > late { end - late } else { end });
@@ -476,7 +478,7 @@ impl Demuxer {
                 .map(|index| describe_stream(self.ptr, *context.streams.add(index)))
                 .collect();
             let count = self.media.streams.len();
-            // Those of HLS are qualities of one programme.
+            // The programmes of HLS are the same video in several qualities.
             let programmes = if self.media.demuxer == "mpegts" { context.nb_programs as usize } else { 0 };
             self.media.programmes = (0..programmes)
                 .filter_map(|index| {

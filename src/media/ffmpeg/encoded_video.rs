@@ -31,7 +31,7 @@ pub struct EncodedVideo {
     field_order: i32,
     /// Range, primaries, transfer, matrix, and where chroma samples lie.
     colour: Colours,
-    /// The most frames that a frame is decoded before it is shown.
+    /// The most frames between the decoding and the display of a frame.
     delay: i32,
     time_base: [i32; 2],
     frame_rate: [i32; 2],
@@ -40,7 +40,7 @@ pub struct EncodedVideo {
 }
 
 impl EncodedVideo {
-    /// What `encoder` makes, with this side data.
+    /// Describes the video that `encoder` makes, with this side data.
     pub fn new(encoder: &VideoEncoder, side_data: &StreamSideData) -> Self {
         let ratio = |ratio: ffi::AVRational| [ratio.num, ratio.den];
         // SAFETY: the encoder is open. The copy of its parameters is valid, and read as numbers. Its header has

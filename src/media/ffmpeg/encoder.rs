@@ -16,7 +16,7 @@ use histeq::frame::limits;
 pub struct VideoOptions {
     /// Pixel format of every picture.
     pub format: RawFormat,
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub size: (usize, usize),
     /// Unit of the pictures' times, in seconds.
     pub time_base: Rational,
@@ -65,7 +65,7 @@ pub struct VideoEncoder {
     ptr: *mut ffi::AVCodecContext,
     /// Whether it can be closed now. SVT-AV1 hangs when it is closed before its first picture.
     can_close: bool,
-    /// What it codes: `Some(top field first?)`, or frames.
+    /// `Some(top field first?)` if it codes fields, `None` if it codes frames.
     pub fields: Option<bool>,
 }
 
@@ -148,7 +148,7 @@ impl VideoEncoder {
         if let Some(parameters) = options.side_data.x265_parameters().filter(|_| name == "libx265") {
             add_parameters(&mut private, "x265-params", &parameters);
         }
-        // Their wrappers pass the number of threads on in part, or not at all.
+        // FFmpeg's wrappers of x265 and SVT-AV1 pass on the number of threads only in part, or not at all.
         let pools = limits::given_threads().map(|threads| match name.as_str() {
             "libx265" => ("x265-params", format!("pools={threads}")),
             _ => ("svtav1-params", format!("lp={threads}")),
@@ -175,7 +175,8 @@ impl VideoEncoder {
             return Err(reason).context(format!("encoder {name} needs a GPU (--encoder libx264 needs none)"));
         }
         let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
-        // Without its number, which is about no input: libx265 calls settings invalid data.
+        // Keeps only the text of the error, because its code would blame the input: libx265 calls settings invalid
+        // data.
         opened.map_err(|error| anyhow!("{error}")).with_context(|| {
             let (width, height) = options.size;
             format!("encoder {name} refuses {width}x{height} {}{reason}", options.format)
@@ -252,9 +253,9 @@ fn add_parameters(options: &mut Vec<(String, String)>, key: &str, parameters: &s
     }
 }
 
-/// The field order `signalled`, unless the pictures, which show the top field first or not, contradict it. Orders in
-/// which one field is coded first and the other shown first are kept: programs disagree about the letters of their
-/// names.
+/// The field order `signalled`, unless the pictures contradict it: they show the top field first if `top`. Orders that
+/// code one field first and show the other one first are kept: programs disagree about the meaning of their two
+/// letters.
 fn shown_first(signalled: FieldOrder, top: bool) -> FieldOrder {
     match (signalled, top) {
         (FieldOrder::TB | FieldOrder::BT, _) => signalled,

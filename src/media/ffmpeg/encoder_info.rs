@@ -41,7 +41,7 @@ impl Encoder {
         self.0.description().to_owned()
     }
 
-    /// Whether it is the encoder of a device, which has a driver.
+    /// Whether it encodes in hardware, always or where available.
     pub fn is_hardware(self) -> bool {
         let flags = ffi::AV_CODEC_CAP_HARDWARE | ffi::AV_CODEC_CAP_HYBRID;
         // SAFETY: a constant of the library.
@@ -107,7 +107,7 @@ impl Encoder {
     }
 }
 
-/// Whether a codec keeps every sample, whatever its encoder is told.
+/// Whether a codec is lossless with all settings of its encoder.
 pub fn is_lossless(codec: Id) -> bool {
     let kinds = ffi::AV_CODEC_PROP_LOSSLESS | ffi::AV_CODEC_PROP_LOSSY;
     // SAFETY: the result is null or a constant of the library.

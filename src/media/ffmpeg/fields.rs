@@ -2,90 +2,88 @@
 
 use super::Picture;
 
-/// Filters that make frames of fields, take fields apart, or are told which there are: whoever names one knows of
-/// fields, and what is behind it is not looked at.
+/// Filters that deinterlace, separate fields, or have settings for fields. A user who names one handles fields himself,
+/// so that the filters after it are not checked.
 const APART: &str = "bwdif detelecine estdif field fieldhint fieldmatch il kerndeint nnedi pullup separatefields \
                      setfield w3fdif yadif";
 
-/// Filters behind which a row has samples of other rows, whatever they are set to.
+/// Filters whose output rows have samples of other rows, with any settings.
 const MOVING: &str = "deshake displace lenscorrection lensfun minterpolate perspective remap rotate scroll shear \
                       transpose v360 vidstabtransform zoompan";
 
-/// Filters that take the rows beside a row for its neighbours.
+/// Filters that compute a row from the adjacent rows, which are of the other field.
 const MIXING: &str = "avgblur bilateral bm3d boxblur cas chromanr chromashift colormatrix colorspace convolution dblur \
                       dctdnoiz deband deblock dedot deflate delogo dilation edgedetect epx erosion fftdnoiz fftfilt \
                       fspp gblur gradfun guided hqdn3d hqx inflate kirsch libplacebo median morpho nlmeans owdenoise \
                       pixelize pp pp7 prewitt removegrain removelogo rgbashift roberts sab scharr smartblur sobel spp \
                       sr super2xsai unsharp uspp vaguedenoiser varblur xbr yaepblur zscale";
 
-/// Filters that keep rows, but make pictures that do not say that they are interlaced.
+/// Filters that keep rows, but whose pictures are not marked as interlaced.
 const UNMARKING: &str = "lagfun maskfun tmedian tmix";
 
-/// The filters of `pp` that make frames of fields, by both of their names.
+/// The deinterlacers of the filter `pp`, by their short and long names.
 const DEINTERLACERS: &str =
     "lb linblenddeint li linipoldeint ci cubicipoldeint md mediandeint fd ffmpegdeint l5 lowpass5";
 
-/// Whether a list has this name.
 fn has(list: &str, name: &str) -> bool {
     list.split_whitespace().any(|other| other == name)
 }
 
-/// Whether it is a filter that scales, and can do so by fields.
+/// Whether the filter of this name scales, and can scale each field by itself.
 pub(super) fn is_scaler(name: &str) -> bool {
     has("scale scale2ref", name)
 }
 
-/// Whether it changes the order of rows so that the fields of a picture are not in turn, though the picture says so.
+/// Whether the filter of this name may group the rows of each field, in pictures that are still marked as interlaced.
 pub(super) fn hides_fields(name: &str) -> bool {
     name == "il"
 }
 
-/// Whether the filters that `pp` was given make frames of fields.
+/// Whether one of these filters of `pp` deinterlaces.
 pub(super) fn are_deinterlacers(filters: &str) -> bool {
     filters.split(['/', ',']).any(|one| has(DEINTERLACERS, one.split([':', '|']).next().unwrap_or_default().trim()))
 }
 
-/// What a filter does as it is set.
+/// What a filter does to rows with its settings.
 pub(super) enum Effect {
-    /// What its name says.
+    /// What the lists of names above say.
     Usual,
-    /// All rows keep to themselves.
+    /// Rows get samples of their own field alone.
     Kept,
-    /// It makes frames of fields.
     Deinterlaced,
     /// It moves luma, and chroma, by these numbers of rows.
     Moved([usize; 2]),
-    /// As that, by a number of rows that only the filter knows.
+    /// It moves rows by a number that is unknown here.
     MovedSomewhere,
 }
 
 /// What becomes of the fields in a chain of filters.
 #[derive(Default)]
 pub(super) struct Fields {
-    /// The first filter that mixes rows of both, and the verb for what it does to them.
+    /// The first filter that mixes rows of both fields, with a verb for the message.
     mixed_by: Option<String>,
-    /// Whether what comes out has no fields.
+    /// Whether the output is progressive.
     are_gone: bool,
-    /// Whether the other field comes first.
+    /// Whether the order of the two fields is exchanged.
     change_order: bool,
-    /// Whether a filter knows of them.
+    /// Whether the user handles fields himself, by one of the filters [`APART`] or a deinterlacer.
     are_known: bool,
-    /// Whether pictures no longer say that they have them.
+    /// Whether pictures have lost the mark as interlaced.
     are_unmarked: bool,
-    /// Whether `fieldorder` chooses the one that comes first.
+    /// Whether the filter `fieldorder` sets which field is shown first.
     is_order_chosen: bool,
 }
 
 impl Fields {
-    /// Takes them through a filter, which makes `rows` (the second number) of rows, by fields if it scales and
-    /// `are_scaled_apart`.
+    /// Adds a filter to the chain. `rows` are those of its input and its output. `are_scaled_apart`: scalers scale each
+    /// field by itself.
     pub(super) fn pass(&mut self, name: &str, rows: [i32; 2], effect: &Effect, are_scaled_apart: bool) {
         if self.are_known || has(APART, name) || matches!(effect, Effect::Deinterlaced) {
             self.are_known = true;
             return;
         }
         let is_moving = has(MOVING, name);
-        // Pictures that do not say that they are interlaced are scaled as frames.
+        // Pictures that are not marked as interlaced are scaled as frames.
         let is_scaled = is_scaler(name) && (!are_scaled_apart || self.are_unmarked);
         self.are_unmarked |= has(UNMARKING, name);
         self.is_order_chosen |= name == "fieldorder";
@@ -107,19 +105,19 @@ impl Fields {
         }
     }
 
-    /// What interlaced pictures lose, if they lose anything.
+    /// A message about what interlaced pictures lose, if they lose anything.
     pub(super) fn loss(&self) -> Option<String> {
         let (deed, end) = (self.mixed_by.as_ref()?, if self.are_gone { ", which become progressive" } else { "" });
         Some(format!("{deed} the fields of interlaced pictures{end} (yadif ahead of it makes frames of them)"))
     }
 
-    /// Whether the field that is shown first may be another one behind the filters.
+    /// Whether the filters may change which field is shown first.
     pub(super) fn may_change_order(&self) -> bool {
         self.change_order || self.are_known || self.is_order_chosen
     }
 
-    /// Marks a picture that has come out of the filters as what it is. `sent`: `Some(top field first?)` if the pictures
-    /// that went in are interlaced.
+    /// Marks a picture that the filters have returned as interlaced or progressive. `sent`: `Some(top field first?)` if
+    /// the pictures that went in are interlaced.
     pub(super) fn mark(&self, picture: &mut Picture, sent: Option<bool>) {
         let sent = sent.filter(|_| self.are_unmarked);
         let Some(top_field_first) = picture.interlaced().or(sent).filter(|_| !self.are_known) else { return };

@@ -15,7 +15,7 @@ use std::ptr::{null, null_mut};
 pub struct GraphVideo {
     /// Pixel format.
     pub format: RawFormat,
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub size: (usize, usize),
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
@@ -26,7 +26,7 @@ pub struct GraphVideo {
 }
 
 impl GraphVideo {
-    /// Pictures like this one, with times in units of `time_base` (seconds), and this many a second.
+    /// Pictures like this one, with times in units of `time_base` (seconds), at this frame rate.
     pub fn new(picture: &Picture, time_base: Rational, frame_rate: Option<Rational>) -> Self {
         let sample_aspect_ratio = picture.sample_aspect_ratio();
         GraphVideo { format: picture.format(), size: picture.size(), sample_aspect_ratio, time_base, frame_rate }
@@ -36,27 +36,27 @@ impl GraphVideo {
 /// A conversion between pixel formats inside a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
-    /// The format ahead of it.
+    /// The format before the conversion.
     pub source: RawFormat,
-    /// The format behind it.
+    /// The format after the conversion.
     pub target: RawFormat,
-    /// Whether it is behind the last filter of the chain.
+    /// Whether it is after the last filter of the chain.
     pub is_last: bool,
-    /// Whether a filter `format` of the chain requests the format: the one ahead of the conversion if it is the last
-    /// one, else the one behind it.
+    /// Whether a filter `format` of the chain requests the format: the filter before the conversion if that is the last
+    /// one, else the filter after it.
     pub is_requested: bool,
 }
 
-/// The name of the input for a picture that stays.
+/// The name of the chain's second input, for a still picture.
 const STILL: &str = "cube";
 
-/// The time of that picture: earlier than all others, so that none is without it.
+/// The time of the still picture: before all others, so that it is there for each of them.
 const BEFORE_ALL: i64 = -(1 << 40);
 
-/// Less than any level of messages that are shown.
+/// A log offset that makes messages less important than any that are shown.
 const UNHEARD: i32 = 64;
 
-/// Adds the filters of a chain, which need not be text, between the filters `sources` and the filter `out`.
+/// Adds the filters of a chain, which need not be UTF-8, between the filters `sources` and the filter `out`.
 fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Error> {
     note_chain(chain.bytes());
     let mut end = |next, name: &&str| {
@@ -81,8 +81,8 @@ fn add_chain(graph: &mut Graph, chain: &Name, sources: &[&str]) -> Result<(), Er
     }
 }
 
-/// A graph of `chain` between sources, of which there are names and arguments, and a sink for `formats`. With
-/// `by_fields`, interlaced pictures are scaled and converted by fields.
+/// A graph of `chain` between `sources` (names and arguments) and a sink for `formats`. With `by_fields`, interlaced
+/// pictures are scaled and converted by fields.
 fn configured(
     chain: &Name,
     sources: &[(&str, String)],
@@ -112,8 +112,8 @@ fn configured(
     Ok(graph)
 }
 
-/// Makes filters that scale take each field of interlaced pictures by itself: those of the chain, unless they are told
-/// to do so with all pictures, and those that libavfilter will put between filters.
+/// Makes scalers treat each field of interlaced pictures by itself: those of the chain, unless they are set to do so
+/// for all pictures, and those that libavfilter will insert between filters.
 fn scale_by_fields(graph: &mut Graph) -> Result<(), Error> {
     // SAFETY: filters that scale have this option, a number, which is read when the graph is configured. The graph
     // frees the text.
@@ -142,13 +142,13 @@ fn filters(graph: &Graph) -> impl Iterator<Item = &ffi::AVFilterContext> {
     }
 }
 
-/// The name of what a filter is.
+/// The name of a filter's type, such as `scale`.
 fn name_of(filter: &ffi::AVFilterContext) -> String {
     // SAFETY: a filter of a graph is one of libavfilter's, which have names.
     unsafe { text((*filter.filter).name) }
 }
 
-/// The first link ahead of a filter of a configured graph, and the first one behind it.
+/// The first input link and the first output link of a filter of a configured graph.
 fn links(filter: &ffi::AVFilterContext) -> Option<[&ffi::AVFilterLink; 2]> {
     // SAFETY: all of the links that a filter says it has are there in a configured graph.
     unsafe {
@@ -157,13 +157,13 @@ fn links(filter: &ffi::AVFilterContext) -> Option<[&ffi::AVFilterLink; 2]> {
     }
 }
 
-/// Rows of luma that share one of chroma.
+/// Rows of luma for each row of chroma.
 fn rows_of_chroma(link: &ffi::AVFilterLink) -> usize {
     // SAFETY: FFmpeg set the number, and it is a video's.
     unsafe { RawFormat::from_number(link.format) }.chroma_step().1
 }
 
-/// Whether both fields have as many rows, also of chroma, wherever pictures are scaled.
+/// Whether both fields have the same number of rows, also of chroma, at each scaler.
 fn has_whole_fields(graph: &Graph) -> bool {
     let scalers = filters(graph).filter(|filter| is_scaler(&name_of(filter)));
     scalers.filter_map(links).flatten().all(|link| (link.h as usize).is_multiple_of(2 * rows_of_chroma(link)))
@@ -201,7 +201,7 @@ fn option_text(filter: &ffi::AVFilterContext, key: &CStr) -> Option<String> {
     }
 }
 
-/// What a filter of a configured graph does to rows as it is set.
+/// What a filter of a configured graph does to rows with its settings.
 fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink; 2]) -> Effect {
     let [ahead, behind] = links;
     let steps = links.map(rows_of_chroma);
@@ -213,9 +213,9 @@ fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink;
         "rgbashift" => all(&[c"rv", c"gv", c"bv", c"av"], is_even),
         "scroll" => all(&[c"v", c"vpos"], is_zero),
         "gblur" => all(&[c"sigmaV"], is_zero),
-        // Configured, it is 0 where pictures are turned after all.
+        // In a configured filter, it is 0 if pictures are transposed.
         "transpose" => !all(&[c"passthrough"], is_zero),
-        // Other colours are those of luma and chroma together.
+        // Luma and chroma are converted together, which mixes rows if they share chroma.
         "colormatrix" | "colorspace" => keeps_rows && steps[0] == 1,
         "zscale" => keeps_rows && (steps[0] == 1 || all(&[c"m", c"p", c"t", c"c"], is_unset)),
         _ => is_scaler(name) && keeps_rows,
@@ -224,7 +224,7 @@ fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink;
         _ if is_kept => Effect::Kept,
         "vflip" => Effect::Moved([ahead.h as usize - 1, (ahead.h as usize).div_ceil(steps[0]) - 1]),
         "crop" | "pad" => row_moved(filter, name == "pad", links).map_or(Effect::MovedSomewhere, |row| {
-            // Rows that share chroma stay together, unless told otherwise.
+            // Without the option `exact`, rows that share chroma are kept together.
             let is_exact = number(filter, c"exact").is_some_and(|exact| exact != 0.0);
             Effect::Moved([if is_exact { row } else { row / steps[0] * steps[0] }, row / steps[0]])
         }),
@@ -264,7 +264,7 @@ fn row_moved(filter: &ffi::AVFilterContext, is_pad: bool, [ahead, behind]: [&ffi
     let beside = ahead.h.abs_diff(behind.h) as usize;
     match is_pad {
         _ if row.is_nan() => None,
-        // What does not fit is put into the middle.
+        // `pad` centres a picture that does not fit at this row.
         true if row.trunc() < 0.0 || row.trunc() + height > out_height => Some(beside / 2),
         true => Some(row as usize),
         false => Some((row.round_ties_even().max(0.0) as usize).min(beside)),
@@ -281,7 +281,7 @@ pub struct FilterGraph {
     fields: Fields,
     /// `Some(top field first?)` if the last picture that was sent is interlaced.
     sent: Option<bool>,
-    /// End of the last picture that was sent.
+    /// End time of the last picture that was sent, in the input's time base.
     end: i64,
     /// Whether a filter has ended the video, as `trim` does. Later pictures are dropped.
     has_ended: bool,
@@ -357,7 +357,7 @@ impl FilterGraph {
                 // SAFETY: the graph is configured, and takes the references of a valid picture.
                 check(unsafe { ffi::av_buffersrc_add_frame(source.as_mut_ptr(), picture.as_mut_ptr()) }).map(drop)
             }
-            // Filters that repeat frames do so until then.
+            // Filters that repeat frames do so until this time.
             None => source.source().close(self.end),
         };
         sent.or_else(|error| if error == Error::Eof { Ok(()) } else { Err(error) })
@@ -416,7 +416,7 @@ impl FilterGraph {
         self.fields.loss()
     }
 
-    /// Whether the field that is shown first may be another one behind the filters.
+    /// Whether the filters may change which field is shown first.
     pub fn may_change_order(&self) -> bool {
         self.fields.may_change_order()
     }

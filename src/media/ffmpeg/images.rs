@@ -13,7 +13,8 @@ pub type OpenImage = Box<dyn FnMut(u64) -> io::Result<File> + Send>;
 pub struct Sequence {
     /// The numbers of the images that are there; at least one.
     numbers: Vec<u64>,
-    /// The step between numbers, if missing images have a place in the video, at which the one before is shown.
+    /// The step between numbers, if each missing image is replaced by the one before; `None` if missing images are
+    /// skipped.
     held: Option<u64>,
 }
 
@@ -34,7 +35,7 @@ impl Sequence {
         self.numbers[self.numbers.len() - 1]
     }
 
-    /// How many places there are.
+    /// The number of places, which are the frames of the video.
     pub fn count(&self) -> u64 {
         match self.held {
             Some(step) => (self.last() - self.first()) / step + 1,
@@ -42,7 +43,7 @@ impl Sequence {
         }
     }
 
-    /// The number of this place. Numbers go on behind the last one.
+    /// The number of the image for this place. After the last place, numbers go on in steps of 1.
     pub fn number(&self, place: u64) -> u64 {
         let behind = place.saturating_sub(self.count() - 1);
         let place = place - behind;
@@ -77,7 +78,6 @@ pub trait GivePackets: Send {
     fn packet(&mut self, place: u64) -> Result<Packet, Error>;
 }
 
-/// Numbered files.
 struct NumberedFiles {
     sequence: Sequence,
     open: OpenImage,
@@ -103,7 +103,7 @@ pub struct Images {
 }
 
 impl Images {
-    /// Those that `packets` gives.
+    /// The images of `packets`, from the first one on.
     pub fn new(packets: Box<dyn GivePackets>) -> Self {
         Images { packets, next: 0 }
     }
@@ -113,7 +113,7 @@ impl Images {
         self.packets.count()
     }
 
-    /// The next one; `None` behind the last.
+    /// The next image; `None` after the last.
     pub(super) fn read(&mut self) -> Result<Option<Packet>, Error> {
         if self.next >= self.count() {
             return Ok(None);
@@ -129,7 +129,7 @@ impl Images {
     }
 }
 
-/// Numbered files with these numbers: the first one, and all of them.
+/// Opens the first of the numbered files, and returns it with the reader of all.
 ///
 /// # Errors
 /// When the first one cannot be opened.

@@ -58,7 +58,7 @@ impl Interrupt {
         self.0.grace.store(time.as_millis() as u64, Ordering::Relaxed);
     }
 
-    /// Begins the time after cancellation again, for a call of its own.
+    /// Restarts the time between cancellation and the interrupt, for another call.
     pub fn begin_grace(&self) {
         self.0.cancelled_at.store(NEVER, Ordering::Relaxed);
     }

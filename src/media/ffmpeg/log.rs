@@ -16,7 +16,7 @@ thread_local! {
     /// Whether this thread has asked for messages.
     static ASKS: Cell<bool> = const { Cell::new(false) };
 
-    /// The first error message of this thread, and the last one, since they were taken.
+    /// The first and the last error message of this thread since they were last returned.
     static MESSAGES: RefCell<Option<[String; 2]>> = const { RefCell::new(None) };
 
     /// Whether a demuxer has found that its file ends too early.
@@ -61,7 +61,7 @@ pub fn first_message() -> Option<String> {
     Some(first)
 }
 
-/// Whether the last error message that is not taken yet contains this word.
+/// Whether the last error message of this thread that was not returned yet contains this word.
 pub(super) fn message_names(word: &str) -> bool {
     MESSAGES.with_borrow(|messages| messages.as_ref().is_some_and(|[_, last]| last.contains(word)))
 }
@@ -72,8 +72,8 @@ fn take_messages() -> Option<[String; 2]> {
     MESSAGES.take().or(of_others)
 }
 
-/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. Matroska's only logs
-/// it.
+/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. The demuxer of
+/// Matroska returns no error for it, but only logs it.
 pub fn has_ended_early() -> bool {
     ENDED_EARLY.take()
 }
@@ -84,11 +84,12 @@ pub(super) fn refused_protocol() -> Option<String> {
     REFUSED.take()
 }
 
-/// The size of the last picture that FFmpeg has refused for its pixels. It is often a thread of a decoder that does.
+/// The size of the last picture that FFmpeg has refused for its number of pixels, on any thread, because decoders often
+/// refuse it on threads of their own.
 static REFUSED_SIZE: Mutex<Option<(usize, usize)>> = Mutex::new(None);
 
 /// Takes the size of the last picture that FFmpeg has refused since the last call, on any thread, because it has more
-/// pixels than FFmpeg is left with. The error code, and later messages, are those of damage.
+/// than `max_pixels` pixels. The error code, and later messages, are those of damage.
 pub fn refused_size() -> Option<(usize, usize)> {
     REFUSED_SIZE.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -127,11 +128,12 @@ const CONCEALING: &[u8] = b"concealing ";
 /// The beginning of the message that a server refuses a request, with the number that it gives. Its level is not error.
 const HTTP_BEGINNING: &[u8] = b"HTTP error ";
 
-/// The beginning of the message that a file or an address is opened. Lists and filters open theirs in contexts of their
-/// own, and nothing else tells of it.
+/// The beginning of the message that a file or an address is opened. For files that playlists and filters open in
+/// contexts of their own, there is no other sign.
 const OPENING: &[u8] = b"Opening '";
 
-/// What a message of FFmpeg says is opened for reading. Files that this program writes are opened by their descriptors.
+/// The URL that a message of FFmpeg reports as opened for reading. Files that this program writes are opened by their
+/// descriptors.
 fn opened_in(message: &[u8]) -> Option<&[u8]> {
     let begin = message.windows(OPENING.len()).position(|part| part == OPENING)? + OPENING.len();
     let url = message[begin..].trim_ascii_end().strip_suffix(b"' for reading")?;
@@ -157,11 +159,11 @@ pub(super) enum Logged {
     Concealed,
 }
 
-/// The function that is called with the context of such a message.
+/// The function that is called for each message about damage.
 static DAMAGED: OnceLock<unsafe fn(*mut std::ffi::c_void, Logged)> = OnceLock::new();
 
-/// Calls `report` whenever FFmpeg logs damage, with what it logs that for: null, or a structure that begins with its
-/// `AVClass`. The first call of this function decides.
+/// Calls `report` whenever FFmpeg logs damage, with the context of the message: null, or a structure that begins with
+/// its `AVClass`. Only the first call of this function has an effect.
 pub(super) fn report_damage_to(report: unsafe fn(*mut std::ffi::c_void, Logged)) {
     let _ = DAMAGED.set(report);
 }
@@ -230,7 +232,7 @@ unsafe extern "C" fn remember(
         _ => line.trim().to_owned(),
     };
     if level == ffi::AV_LOG_PANIC && message.starts_with("Assertion ") {
-        // FFmpeg has found itself in a state that it rules out, and would abort the program next.
+        // A failed assertion: FFmpeg would abort the program next.
         let message = printable(&message);
         give_up(&format!("FFmpeg gives up: {message} (the input may be damaged, or another version may take it)"));
     }

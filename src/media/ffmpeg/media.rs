@@ -60,14 +60,14 @@ impl Programme {
     }
 }
 
-/// What a file says and FFmpeg does not show.
+/// Content of a file that FFmpeg does not report.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Unshown {
     /// A box that cameras and programs write, with this code.
     Box([u8; 4]),
     /// Data behind the last box.
     BehindEnd,
-    /// A part of the picture that is meant, and that is not cut out.
+    /// A crop rectangle, which is not applied.
     Crop,
     /// Further streams that are encrypted.
     Encrypted,
@@ -114,7 +114,7 @@ pub struct Stream {
     pub base_rate: Option<Rational>,
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
-    /// The container's value for it, which may differ from that of the pictures.
+    /// The container's sample aspect ratio, which may differ from that of the pictures.
     pub container_aspect_ratio: Option<Rational>,
     /// The order of the two fields of a frame.
     pub field_order: FieldOrder,
@@ -263,7 +263,7 @@ impl Stream {
         let is_set = |bytes: &[u8]| bytes[0] & 0x7e == 0x40 && bytes[0] & 0x81 == 0 && bytes[1] & 0xf8 == 0;
         let header = self.header();
         let found = match header {
-            // In mp4, behind 22 bytes: how many lists, and in each a type, a count, and lengths of two bytes.
+            // In mp4, after 22 bytes: the number of lists, and in each a type, a count, and lengths of two bytes.
             [1, ..] => header.get(28..32).filter(|_| header.get(23).is_some_and(|kind| kind & 0x3f == 32)),
             _ => {
                 header.windows(7).find(|part| part.starts_with(&[0, 0, 1]) && is_set(&part[3..])).map(|part| &part[3..])
@@ -299,7 +299,7 @@ impl Stream {
         self.kind == MediaType::Data && codec_tag == u32::from_le_bytes(tag)
     }
 
-    /// The profile of DNxHR, as the encoder dnxhd counts them; `None` for all else, DNxHD among it.
+    /// The profile of DNxHR, by the numbers of the encoder dnxhd; `None` for everything else, DNxHD included.
     pub fn dnxhr_profile(&self) -> Option<i32> {
         // SAFETY: the parameters are valid.
         let profile = unsafe { (*self.parameters.as_ptr()).profile };
@@ -323,7 +323,8 @@ impl Stream {
         (number >= 0).then(|| (unsafe { RawFormat::from_number(number) }, size))
     }
 
-    /// By how many frames a decoder of its video is behind, because some are shown later than they lie.
+    /// The number of frames by which the output of its decoder is delayed, because frames are shown in another order
+    /// than they are stored.
     pub fn video_delay(&self) -> i64 {
         // SAFETY: the parameters are valid.
         i64::from(unsafe { (*self.parameters.as_ptr()).video_delay })
@@ -424,12 +425,12 @@ pub struct Media {
     pub duration: Option<i64>,
     /// Whether its times may jump from one packet to the next, as in a transport stream or an Ogg chain.
     pub may_jump: bool,
-    /// Of a stack whose samples became 16 bits along a line: the samples that became 0 and 65535, finite, in the unit of
-    /// the file.
+    /// For a stack whose samples were mapped linearly to 16 bits: the samples that became 0 and 65535, finite, in the
+    /// unit of the file.
     pub samples: Option<(f64, f64)>,
     /// The programmes of a transport stream.
     pub programmes: Vec<Programme>,
-    /// What the file says and FFmpeg does not show.
+    /// Content of the file that FFmpeg does not report.
     pub unshown: Vec<Unshown>,
 }
 
@@ -509,7 +510,7 @@ impl Media {
         self.may_jump && self.demuxer != "ogg"
     }
 
-    /// It is this many images, with as many frames of stream `video`.
+    /// Sets the number of frames of stream `video` to that of the images, and the duration accordingly.
     pub fn set_images(&mut self, video: usize, images: usize) {
         let stream = &mut self.streams[video];
         stream.frames = Some(images as u64);

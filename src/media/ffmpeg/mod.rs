@@ -24,8 +24,8 @@
 //! | `signalling.rs` | what encoded pictures say of their colours and pixels, by codec and container |
 //! | `devices.rs`, `log.rs`, `parse.rs` | lists of cameras and microphones, log messages, values of options |
 
-/// What the owner of a structure of FFmpeg's has: it is made without arguments, read and written through the field `ptr`,
-/// and freed. The other fields of a new owner have these values.
+/// Implements an owner of a structure of FFmpeg's: allocation without arguments, access through the field `ptr`, and
+/// freeing. `$field: $value` are the other fields of a new owner.
 macro_rules! owned {
     ($owner:ident { $($field:ident: $value:expr),* }, $structure:ident, $allocate:ident, $free:ident) => {
         // SAFETY: the structure is plain data and atomically counted references; nothing ties it to a thread.
@@ -41,12 +41,10 @@ macro_rules! owned {
                 $owner { ptr, $($field: $value),* }
             }
 
-            /// FFmpeg's structure, to be read.
             pub(super) fn as_ptr(&self) -> *const ffmpeg_next::ffi::$structure {
                 self.ptr
             }
 
-            /// FFmpeg's structure, to be written.
             pub(super) fn as_mut_ptr(&mut self) -> *mut ffmpeg_next::ffi::$structure {
                 self.ptr
             }
@@ -166,7 +164,7 @@ pub fn init() {
 /// How many packets were read and pictures decoded, by all threads.
 static ACTIVITY: AtomicU64 = AtomicU64::new(0);
 
-/// How many packets were read and pictures decoded so far: a decoder that computes and does not get on hangs.
+/// How many packets were read and pictures decoded so far. If the number does not change for long, a decoder hangs.
 pub fn activity() -> u64 {
     ACTIVITY.load(Ordering::Relaxed)
 }
@@ -176,20 +174,20 @@ pub fn note_activity() {
     ACTIVITY.fetch_add(1, Ordering::Relaxed);
 }
 
-/// How many reads of files go on.
+/// The number of reads of files in progress.
 static READS: AtomicUsize = AtomicUsize::new(0);
 
 /// A read of a file, which may have to wait for its disk.
 pub struct FileRead(());
 
 impl FileRead {
-    /// Begins one, which ends when this is dropped.
+    /// Begins a read, which ends when this is dropped.
     pub fn begin() -> Self {
         READS.fetch_add(1, Ordering::Relaxed);
         FileRead(())
     }
 
-    /// Whether one goes on.
+    /// Whether any thread is reading a file.
     pub fn goes_on() -> bool {
         READS.load(Ordering::Relaxed) > 0
     }
@@ -272,8 +270,8 @@ fn location(name: impl AsRef<OsStr>) -> CString {
     c_string(Name::from_parts([&if is_file { "file:" } else { "" }, &name]))
 }
 
-/// Whether this FFmpeg has the protocol of this URL. `pipe:` is one with a number alone: FFmpeg would read `pipe:0.mkv`
-/// from a pipe.
+/// Whether this FFmpeg has the protocol of this URL. `pipe:` counts only before a number: FFmpeg would read
+/// `pipe:0.mkv` from a pipe.
 #[allow(unsafe_code, reason = "FFI")]
 pub fn knows_protocol(url: &str) -> bool {
     if let Some(number) = url.strip_prefix("pipe:") {

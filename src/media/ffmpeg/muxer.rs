@@ -27,7 +27,7 @@ const DESCRIBED: [ffi::AVCodecID; 5] = {
     [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
 };
 
-/// The tag that FFmpeg's encoder of raw frames gives those of 24 bits. In AVI they have none.
+/// The tag that FFmpeg's encoder of raw frames sets for 24 bits. In AVI, such frames have no tag.
 const BGR24: u32 = u32::from_le_bytes([b'B', b'G', b'R', 24]);
 
 /// How long a call may wait for the reader of a pipe after cancellation.
@@ -53,8 +53,8 @@ pub struct Muxer {
     first_dts: Option<i64>,
 }
 
-/// Opens a file of a muxer that opens its own files. What is written is a file, and no link, whatever has come in its
-/// place since it was looked at: it is opened once, and FFmpeg gets that very file.
+/// Opens a file for a muxer that opens its own files. A file to write has to be a regular file and no link: it is
+/// opened here, and FFmpeg gets its descriptor, so that nothing can replace it after the check.
 unsafe extern "C" fn open_file(
     context: *mut ffi::AVFormatContext,
     pb: *mut *mut ffi::AVIOContext,
@@ -104,9 +104,8 @@ unsafe fn kept(context: *mut ffi::AVFormatContext, code: i32) -> i32 {
 unsafe impl Send for Muxer {}
 
 impl Muxer {
-    /// Opens `url` for writing in this container format. A pipe comes with an interrupt: once it is cancelled, a
-    /// stalled reader is not waited for. A live stream, which is connected to, comes with an interrupt that ends all
-    /// waits, now and later, and with the options of the `protocol`.
+    /// Opens `url` for writing in this container format. For a pipe, the interrupt limits the wait for a stalled reader
+    /// after cancellation. For a live stream, it ends all waits, and `protocol` has the options of the connection.
     ///
     /// # Errors
     /// When it cannot be opened, or the connection fails.
@@ -136,7 +135,7 @@ impl Muxer {
                 (*ptr).opaque = (&raw const *muxer.failed).cast_mut().cast();
                 (*ptr).io_close2 = Some(close_file);
             }
-            // Images are files without a name, which the target opens.
+            // Images are not opened here: the caller passes the descriptors of files without names.
             if container.writes_segments() {
                 (*ptr).io_open = Some(open_file);
             }
@@ -230,8 +229,8 @@ impl Muxer {
         }
     }
 
-    /// Adds the programmes of a transport stream, as far as streams of them are here: `streams` has the index that each
-    /// had in the input. The first programme gets those that were in none.
+    /// Adds the programmes of a transport stream that have streams in this output: `streams` has their indices in the
+    /// input. The first programme also gets the streams that were in none.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -348,7 +347,7 @@ impl Muxer {
                 (*stream).sample_aspect_ratio = ratio.into();
             }
             (*stream).disposition = original.disposition;
-            // From 6.1 on, it is part of the parameters.
+            // From FFmpeg 6.1 on, side data is part of the parameters.
             #[cfg(not(ffmpeg_6_1))]
             original.side_data.apply(stream);
             set_entries(&mut (*stream).metadata, metadata);
@@ -388,8 +387,8 @@ impl Muxer {
         unsafe { (**(*self.ptr).streams.add(stream.0)).avg_frame_rate = rate.into() };
     }
 
-    /// Says how long the last picture is shown, in microseconds, to muxers that know no packet after it: those of
-    /// animated images.
+    /// Tells the muxers of animated images how long the last picture is shown, in microseconds: they cannot derive it
+    /// from the next packet.
     ///
     /// # Errors
     /// When the muxer does not take it.
@@ -434,7 +433,7 @@ impl Muxer {
         if written.is_err() && reason.contains("non seekable") {
             bail!("a {name} file cannot be written into a pipe (--output-format matroska, nut or mpegts can)");
         }
-        // What a muxer does not take is no error of the system, although many return -1, which is EPERM.
+        // A refusal by the muxer is no error of the system, although many return -1, which is EPERM.
         let written = written.map_err(|error| if is_of_file { anyhow::Error::new(error) } else { anyhow!("{error}") });
         written.with_context(|| format!("cannot begin a {name} file{reason}"))?;
         self.header_written = true;
@@ -488,7 +487,8 @@ impl Muxer {
         }
     }
 
-    /// Writes a packet whose times are in units of `time_base` at once: what the muxer says is about this packet.
+    /// Writes a packet whose times are in units of `time_base` without buffering, so that an error is about this
+    /// packet.
     ///
     /// # Errors
     /// When the muxer refuses it.
@@ -555,18 +555,18 @@ impl Muxer {
             let mut written = std::ptr::null_mut();
             let none = std::ptr::null_mut();
             match check(ffi::avformat_open_input(&mut written, (*self.ptr).url, std::ptr::null_mut(), none)) {
-                // A file that this process may write and not read.
+                // This process may be allowed to write the file, but not to read it.
                 Err(Error::Other { errno: libc::EACCES | libc::EPERM | libc::ENOENT | libc::ENXIO }) => return Ok(()),
                 opened => opened.context("its index cannot be read again")?,
             };
             let (asked, found) = (streams(self.ptr), streams(written));
             ffi::avformat_close_input(&mut written);
-            // Without all frames in the index, there are several: each fragment has one.
+            // With fragments, each has an index of its own, and the file's number of frames is 0.
             let is_there = |(&(frames, described), &(frames_found, described_found)): (&(i64, bool), &(i64, bool))| {
                 (frames_found == 0 || frames_found >= frames) && (described_found || !described)
             };
             let are_there = |asked: &[_]| found.len() >= asked.len() && asked.iter().zip(&found).all(is_there);
-            // A stream without a packet has no track, but in fragments.
+            // A stream without packets has no track, except in fragmented files.
             let with_packets: Vec<_> = asked.iter().copied().filter(|(frames, _)| *frames > 0).collect();
             if !are_there(&asked) && !are_there(&with_packets) {
                 bail!("its index is incomplete, most likely because memory ran out");
@@ -575,9 +575,9 @@ impl Muxer {
         Ok(())
     }
 
-    /// By how much the times of this stream have to be later than they are, in its time base. In Matroska, the times of
-    /// Opus count from the first sample that is decoded; the samples that are not heard are described beside it. FFmpeg
-    /// reads that so, but before 6.0 it does not write it so: each copy would be earlier by 6.5 ms than the one before.
+    /// The delay to add to the times of this stream, in its time base. In Matroska, the times of Opus count from the
+    /// first decoded sample; the number of samples to skip is stored beside them. FFmpeg reads the times so, but before
+    /// 6.0 does not write them so: each copy would be 6.5 ms earlier than its original.
     ///
     /// # Safety
     /// The stream is one of this context, whose header is written.
@@ -592,7 +592,7 @@ impl Muxer {
         rescale(parameters.initial_padding.into(), rate, stream.time_base.into())
     }
 
-    /// Each call may wait for the reader of a pipe.
+    /// Lets each call wait anew for the reader of a pipe.
     fn begin_grace(&self) {
         self.interrupt.iter().filter(|_| !self.is_network).for_each(|interrupt| interrupt.begin_grace());
     }

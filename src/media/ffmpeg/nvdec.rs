@@ -120,7 +120,7 @@ impl Drop for Nvdec {
     }
 }
 
-/// Frees the stream of a device that has gone.
+/// Frees the stream of a device that was freed.
 unsafe extern "C" fn free_stream(device: *mut ffi::AVHWDeviceContext) {
     // SAFETY: `use_own_stream` has put it there, and nothing else takes it away.
     drop(unsafe { Box::from_raw((*device).user_opaque.cast::<DecoderStream>()) });

@@ -1,7 +1,7 @@
 //! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can
 //! name itself, and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that
 //! it names by functions of its own: there the depth of the stack is the bound, and FFmpeg's log tells what is opened.
-//! No output takes the place of what was opened.
+//! All files that are opened are recorded, so that no output replaces them.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::custom_io::{self, CustomIo};
@@ -23,7 +23,7 @@ pub(super) const MAX_STREAMS: usize = 1000;
 /// The most files and addresses that are opened before the streams are known, and the most that are open at once.
 const MAX_OPENS: usize = 1000;
 
-/// The most bytes of stack between the call that opens an input, or reads it, and a read of FFmpeg's: each file that
+/// The most bytes of stack between the call that opens an input, or reads it, and a callback of FFmpeg: each file that
 /// names another one takes some.
 const MAX_STACK: usize = 512 << 10;
 
@@ -36,7 +36,7 @@ type IoOpen = unsafe extern "C" fn(
 ) -> c_int;
 type IoClose = unsafe extern "C" fn(*mut ffi::AVFormatContext, *mut ffi::AVIOContext) -> c_int;
 
-/// FFmpeg's own functions, which are the same for all inputs.
+/// FFmpeg's own functions that open and close files, which are the same for all inputs.
 static DEFAULTS: OnceLock<(IoOpen, IoClose)> = OnceLock::new();
 
 thread_local! {
@@ -51,11 +51,11 @@ pub(super) struct Opens {
     opening: AtomicPtr<ffi::AVFormatContext>,
     /// How many files and addresses were opened before the streams were known.
     count: AtomicUsize,
-    /// How many are open.
+    /// How many files and addresses are open.
     open: AtomicUsize,
     /// The first limit that the input exceeds.
     exceeded: OnceLock<Exceeded>,
-    /// The file that is opened next, whatever its name is.
+    /// The file that the next open returns, whatever name is asked for.
     served: Mutex<Option<File>>,
 }
 
@@ -106,7 +106,7 @@ impl Opens {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::for_file)
     }
 
-    /// Applies the bounds to `context` and those that it opens. The calling thread opens it next.
+    /// Applies the bounds to `context` and the contexts that it opens. The same thread has to open `context` next.
     ///
     /// # Safety
     /// The context was allocated and is not open yet. These `Opens` outlive it, and stay where they are.
@@ -129,21 +129,23 @@ impl Opens {
         }
     }
 
-    /// The streams are known. From now on only what is open at once is bounded. Returns what there was too much of.
+    /// Ends the bounds that apply before the streams are known: from now on, only the number of open files is bounded.
+    /// Returns the limit that was exceeded, if one was.
     pub fn streams_are_known(&self) -> Option<OpenError> {
         self.look();
         self.forget_context();
         self.exceeded.get().copied().map(OpenError::from)
     }
 
-    /// The context is not looked at any more. FFmpeg frees it before it closes what it reads from, and asks meanwhile.
+    /// Stops access to the context: FFmpeg frees it before it closes the files, and calls the interrupt callback
+    /// meanwhile.
     pub fn forget_context(&self) {
         self.opening.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
-    /// The error of a call while the input was opened: what there is too much of, if that was the reason.
+    /// The error of a call while the input was opened: the limit that was exceeded, if one was, else `error`.
     pub fn error(&self, error: Error) -> OpenError {
-        // FFmpeg has refused more streams itself, and the context may be gone.
+        // FFmpeg itself refuses streams above `max_streams`, and the context may be freed by now.
         let of_streams = || message_names("max_streams").then_some(Exceeded::Streams);
         self.exceeded.get().copied().or_else(of_streams).map_or(OpenError::Ffmpeg(error), OpenError::from)
     }
@@ -153,7 +155,7 @@ impl Opens {
         self.interrupt.is_due() || self.exceeded.get().is_some()
     }
 
-    /// Looks at how many streams there are, and how deep the calls are.
+    /// Checks the number of streams, and the depth of the stack.
     fn look(&self) {
         let context = self.opening.load(Ordering::Relaxed);
         // SAFETY: while the pointer is there, FFmpeg opens the context, on the thread that has asked for this, or that
@@ -187,10 +189,10 @@ unsafe extern "C" fn is_due(opens: *mut c_void) -> c_int {
     opens.is_due().into()
 }
 
-/// The `Opens` of this context. A context within another one may have taken over its functions alone.
+/// The `Opens` of this context; `None` for an inner context that has copied only the functions of an outer one.
 ///
 /// # Safety
-/// The context is valid. If it has our callback, what that is called with is there.
+/// The context is valid. If it has our callback, the `Opens` that the callback gets still exist.
 unsafe fn context_opens<'a>(context: *mut ffi::AVFormatContext) -> Option<&'a Opens> {
     // SAFETY: by the caller's promise.
     unsafe {

@@ -53,7 +53,7 @@ pub fn later_timecode(timecode: &str, rate: Rational, frames: i32) -> Option<Str
     }
 }
 
-/// The timecode of the frame of this number at this rate. `flags`: 1 for drop-frame, 2 for an end after 24 hours.
+/// The timecode of the frame of this number at this rate. `flags`: 1 for drop-frame, 2 for a wrap after 24 hours.
 pub fn timecode_of(frame: i32, rate: Rational, flags: i32) -> Option<String> {
     let mut buffer = [0; ffi::AV_TIMECODE_STR_SIZE as usize];
     // SAFETY: a timecode to fill in, and a buffer of the length that FFmpeg requires.
@@ -64,7 +64,7 @@ pub fn timecode_of(frame: i32, rate: Rational, flags: i32) -> Option<String> {
     }
 }
 
-/// Parses a size (`1920x1080`, `hd1080`) to pixels in a row and rows.
+/// Parses a size (`1920x1080`, `hd1080`) to width and height in pixels.
 pub fn parse_size(size: &str) -> Option<(usize, usize)> {
     let (mut width, mut height) = (0, 0);
     // SAFETY: a NUL-terminated text and valid pointers for the results.

@@ -27,18 +27,18 @@ pub struct PictureProperties {
     pub sample_aspect_ratio: Option<ffmpeg_next::Rational>,
 }
 
-/// The identifiers of what x264 and x265 say of themselves in the user data of a video.
+/// The UUIDs of the user data in which x264 and x265 describe themselves.
 const ENCODER_IDENTIFIERS: [&[u8]; 2] = [
     b"\xdc\x45\xe9\xbd\xe6\xd9\x48\xb7\x96\x2c\xd8\x20\xd9\x23\xee\xef",
     b"\x2c\xa2\xde\x09\xb5\x17\x47\xdb\xbb\x55\xa4\xfe\x7f\xc2\xfc\x4e",
 ];
 
-/// Whether this is what an encoder says of itself.
+/// Whether an encoder describes itself in this user data.
 fn is_of_encoder(data: &[u8]) -> bool {
     ENCODER_IDENTIFIERS.iter().any(|begin| data.starts_with(begin))
 }
 
-/// The AFD that says that all of the picture is meant.
+/// The AFD (active format) of a picture that is to be shown as a whole.
 const WHOLE: u8 = 8;
 
 /// A picture: an AVFrame with samples and properties.
@@ -107,7 +107,8 @@ impl Picture {
         Ok(picture)
     }
 
-    /// A copy of its samples with `height` rows, which are more: in each plane, the last two rows follow again.
+    /// A copy of its samples, extended to `height` rows: in each plane, the last two rows are repeated, so that each
+    /// field continues with its own.
     pub(super) fn with_height(&self, height: usize) -> Result<Self, Error> {
         let (format, (width, rows)) = (self.format(), self.size());
         self.samples()?;
@@ -169,7 +170,7 @@ impl Picture {
         unsafe { RawFormat::from_number(self.get().format) }
     }
 
-    /// Pixels in a row and rows.
+    /// Width and height in pixels.
     pub fn size(&self) -> (usize, usize) {
         (self.get().width as usize, self.get().height as usize)
     }
@@ -196,7 +197,7 @@ impl Picture {
         frame.chroma_location = colour.chroma_location;
     }
 
-    /// Names the matrix of YUV that names none, in a picture of this codec.
+    /// Sets the matrix of YUV that specifies none to the usual one of this codec.
     pub(super) fn name_matrix(&mut self, codec: Id) {
         if !self.format().is_rgb() && !self.format().is_gray() {
             let colour = self.colour().with_any_matrix(usual_matrix(codec, self.size()));
@@ -215,12 +216,12 @@ impl Picture {
         } else if matches!(colour.space, AVColorSpace::AVCOL_SPC_RGB | AVColorSpace::AVCOL_SPC_UNSPECIFIED)
             && !format.is_gray()
         {
-            // It converts by BT.601, which FFmpeg 7 does not say.
+            // libavfilter converts by BT.601, which FFmpeg 7 does not signal.
             self.set_colour(Colour { space: AVColorSpace::AVCOL_SPC_SMPTE170M, ..colour });
         }
     }
 
-    /// Cuts out this part: it begins behind as many columns and rows, and has this size. Its memory stays.
+    /// Crops it to the part of this size (in columns and rows) that begins at this column and row. Its memory stays.
     ///
     /// # Errors
     /// When it is not within the picture.
@@ -302,7 +303,6 @@ impl Picture {
         self.get().decode_error_flags != 0 || self.get().flags & ffi::AV_FRAME_FLAG_CORRUPT != 0
     }
 
-    /// Marks it as damaged.
     pub(super) fn mark_damaged(&mut self) {
         self.get_mut().decode_error_flags |= ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE;
     }
@@ -335,7 +335,7 @@ impl Picture {
         is_interlaced.then_some(top_field_first)
     }
 
-    /// Says which of its fields is shown first, whether it is interlaced or not.
+    /// Sets which of its fields is shown first, whether it is interlaced or not.
     pub fn set_top_field_first(&mut self, top: bool) {
         let [is_interlaced, _, is_key] = self.marks();
         self.set_marks([is_interlaced, top, is_key]);
@@ -347,18 +347,16 @@ impl Picture {
         self.set_marks([top_field_first.is_some(), top_field_first == Some(true), is_key]);
     }
 
-    /// Marks it as progressive. Which field would be shown first stays, because it is that of a whole video.
+    /// Marks it as progressive. The mark of the field that is shown first stays, because it applies to the whole video.
     pub(super) fn become_progressive(&mut self) {
         let [_, top_field_first, is_key] = self.marks();
         self.set_marks([false, top_field_first, is_key]);
     }
 
-    /// Whether it is a key frame.
     pub(super) fn is_key(&self) -> bool {
         self.marks()[2]
     }
 
-    /// Sets or clears the mark of a key frame.
     pub(super) fn set_key(&mut self, is_key: bool) {
         let [is_interlaced, top_field_first, _] = self.marks();
         self.set_marks([is_interlaced, top_field_first, is_key]);
@@ -400,7 +398,7 @@ impl Picture {
         }
     }
 
-    /// The user data that comes with it (SEI).
+    /// Its user data (SEI).
     fn user_data(&self) -> Vec<Vec<u8>> {
         let frame = self.get();
         let all = 0..usize::try_from(frame.nb_side_data).unwrap_or(0);
@@ -412,12 +410,12 @@ impl Picture {
         }
     }
 
-    /// Whether user data comes with it, beside what an encoder says of itself.
+    /// Whether it has user data (SEI) other than an encoder's description of itself.
     pub fn has_user_data(&self) -> bool {
         self.user_data().iter().any(|data| !is_of_encoder(data))
     }
 
-    /// Removes what an earlier encoder has said of itself.
+    /// Removes the user data (SEI) in which an earlier encoder describes itself.
     pub fn forget_encoder(&mut self) {
         let (kind, all) = (ffi::AVFrameSideDataType::AV_FRAME_DATA_SEI_UNREGISTERED, self.user_data());
         if !all.iter().any(|data| is_of_encoder(data)) {
@@ -436,13 +434,13 @@ impl Picture {
         }
     }
 
-    /// What it says of the part of it that is meant (AFD), if that is not all of it.
+    /// The code of the part of it that is to be shown (AFD), if that is not all of it.
     pub fn active_format(&self) -> Option<u8> {
         let data = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_AFD)?;
         data.first().map(|code| code & 15).filter(|code| *code != WHOLE)
     }
 
-    /// How the pictures of both eyes lie in it, by FFmpeg's number: 1 side by side, 2 one above the other.
+    /// How the pictures of both eyes are packed in it, by FFmpeg's number: 1 side by side, 2 one above the other.
     pub fn frame_packing(&self) -> Option<i32> {
         let data = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D)?;
         data.first_chunk().copied().map(i32::from_ne_bytes).filter(|packing| *packing > 0)
@@ -456,7 +454,7 @@ impl Picture {
             Some(u32::from_ne_bytes(*data.get(index..)?.first_chunk()?))
         };
         let of_mpeg = number(AV_FRAME_DATA_GOP_TIMECODE, if cfg!(target_endian = "big") { 4 } else { 0 });
-        // Its first number is how many there are.
+        // The first number is the count of timecodes.
         let of_sei = number(AV_FRAME_DATA_S12M_TIMECODE, 4);
         let decimal = |code: u32, bits: u32| (code & bits & 15) + 10 * ((code & bits) >> 4);
         let (fields, is_drop) = match (of_mpeg, of_sei) {
@@ -507,12 +505,12 @@ impl Picture {
     /// The display on which HDR was made, as FFmpeg stores it.
     pub fn mastering_display(&self) -> Option<Vec<u8>> {
         let bytes = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)?;
-        // The last number of the structure: PNG has primaries in it, but no light.
+        // The last number of the structure is `has_luminance`: PNG gives primaries alone.
         let has_luminance = bytes.last_chunk().is_some_and(|says| i32::from_ne_bytes(*says) != 0);
         has_luminance.then_some(bytes)
     }
 
-    /// Whether all of it is opaque, with or without alpha. Unknown for samples that are not in main memory.
+    /// Whether all of it is opaque, with or without alpha; `false` if its samples are not in host memory.
     pub fn is_opaque(&self) -> bool {
         let format = self.format();
         if !format.has_alpha() {
@@ -543,7 +541,7 @@ impl Picture {
         })
     }
 
-    /// From now on, its colours are those of a display, in RGB: the tags of its former colours, profile and brightness go.
+    /// Tags it as RGB of a display: the tags of its former colours, its ICC profile and its HDR metadata are dropped.
     pub fn become_display_rgb(&mut self) {
         use ffi::AVFrameSideDataType as Kind;
         self.set_colour(Colour {
@@ -575,7 +573,7 @@ impl Picture {
     }
 }
 
-/// Whether all colours are opaque that a picture with a palette shows.
+/// Whether all colours of the palette that the picture uses are opaque.
 fn has_opaque_palette(frame: &ffi::AVFrame) -> bool {
     let [pixels, colours, ..] = frame.data;
     if pixels.is_null() || colours.is_null() {

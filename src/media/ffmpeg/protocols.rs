@@ -44,7 +44,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// The error of an input that describes itself with more than is kept in memory.
+    /// The error of an input that has more than `most` of something, such as chapters.
     pub(super) fn too_much(most: usize, what: &str) -> Self {
         OpenError::Limit(format!(
             "it has more than {most} {what}, which no video needs (leave them out: ffmpeg -i IN -map 0:v -map 0:a \

@@ -93,7 +93,7 @@ impl RawFormat {
 
     /// Bits of its deepest component.
     pub fn depth(self) -> u8 {
-        // Of a mosaic (Bayer), FFmpeg shares the bits of a sample out over the colours, by how often they occur.
+        // For a mosaic (Bayer), FFmpeg divides the bits of a sample among the colours, by how often they occur.
         let is_mosaic = self.flags() & ffi::AV_PIX_FMT_FLAG_BAYER as u64 != 0;
         self.descriptor().map_or(8, |d| {
             let depths = d.comp[..usize::from(d.nb_components)].iter().map(|component| component.depth as u8);
@@ -114,7 +114,7 @@ impl RawFormat {
         self.descriptor().map_or(0, |d| d.log2_chroma_h)
     }
 
-    /// Planes of samples; a palette is none.
+    /// The number of planes with samples; a palette does not count.
     pub(super) fn planes(self) -> usize {
         self.descriptor().map_or(0, |d| {
             let planes = d.comp[..usize::from(d.nb_components)].iter().map(|component| component.plane as usize + 1);

@@ -17,7 +17,7 @@ pub struct AutoRotate {
     graph: Option<(Rotation, FilterGraph)>,
     /// Converts to chroma that is subsampled equally in both directions.
     even_chroma: Converter,
-    /// Whether fields have become columns, and whether that was told.
+    /// `Some` once a quarter turn has made columns of fields; `true` once the warning was given.
     turned_fields: Option<bool>,
 }
 

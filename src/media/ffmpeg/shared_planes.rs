@@ -24,7 +24,7 @@ impl Picture {
             .map(|index| self.plane(index, format.row_bytes(index, width), format.rows(index, height)))
             .collect::<anyhow::Result<Vec<Plane>>>()?;
         let colour = match format.descriptor().model {
-            // Filters may name none.
+            // Filters may leave the matrix unspecified.
             Model::Yuv => self.colour().with_any_matrix(Matrix::usual(Model::Yuv, (width, height))),
             Model::Gray | Model::Rgb => self.colour(),
         };
@@ -55,7 +55,7 @@ impl Picture {
         Ok(Picture::from_host_frame(frame)?)
     }
 
-    /// The same of a frame that does not lie on a GPU.
+    /// As [`Picture::from_frame`], for a frame in host memory.
     ///
     /// # Errors
     /// When memory runs out.
@@ -95,7 +95,7 @@ impl Picture {
                     picture.get_mut().color_range = range_tag(frame.range());
                 }
             }
-            // The size by which a matrix is taken is that of the frame that was decoded.
+            // The frame knows its matrix: it may follow from the size of the decoded frame, not from this size.
             Model::Yuv => {
                 let colour = picture.colour().with_any_matrix(frame.matrix());
                 picture.set_colour(colour);

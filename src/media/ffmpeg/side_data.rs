@@ -19,7 +19,7 @@ struct MasteringDisplay {
     has_luminance: i32,
 }
 
-/// The side data about display, and what it is called where it is stored.
+/// The types of side data about display, with the names under which they are stored.
 const ABOUT_DISPLAY: [(&str, ffi::AVPacketSideDataType); 5] = [
     ("display matrix", ffi::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX),
     ("stereo 3D", ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D),
@@ -90,14 +90,14 @@ impl StreamSideData {
         }
     }
 
-    /// Adds the mastering display of the first picture, and how those of both eyes lie in it, if the container does not
-    /// tell. Streams often have it only in the bitstream, but players read it from the container.
+    /// Adds the mastering display and the stereo packing of the first picture, if the container has none. Streams often
+    /// have them only in the bitstream, but players read them from the container.
     pub fn add_from(&mut self, picture: &Picture) {
         let of_stream = ffi::AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA;
         if let Some(bytes) = picture.mastering_display().filter(|_| self.find(of_stream).is_none()) {
             self.entries.push((of_stream, bytes));
         }
-        // No container has a place for the other packings.
+        // No container can store the other packings.
         let has_place = matches!(picture.frame_packing(), Some(1 | 2)) && !self.is_stereo();
         let stereo = picture.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D).filter(|_| has_place);
         self.entries.extend(stereo.map(|bytes| (ffi::AVPacketSideDataType::AV_PKT_DATA_STEREO3D, bytes)));
@@ -123,7 +123,8 @@ impl StreamSideData {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_ICC_PROFILE).is_some()
     }
 
-    /// The profile of Dolby Vision, and its number for the video without Dolby Vision; 0 if that cannot be shown.
+    /// The profile of Dolby Vision, and the number of the format that players without Dolby Vision see; 0 if they
+    /// cannot show the video.
     pub fn dolby_vision(&self) -> Option<(u8, u8)> {
         // Two numbers of the version, profile, level, three flags, compatibility: a byte each.
         let record = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DOVI_CONF)?;

@@ -1,39 +1,39 @@
-//! What encoded pictures say of themselves: matrix, range, primaries, transfer, shape of pixels. The table has what
-//! FFmpeg and players read, by codec and container.
+//! Which properties encoded video signals, in its pictures or in its container: matrix, range, primaries, transfer,
+//! shape of pixels. The tables have what FFmpeg and players read.
 
 use super::{Colour, Container};
 use ffmpeg_next::codec::Id;
 use histeq::frame::{Matrix, Model, Range};
 
-/// The values that can be said of a property.
+/// The values that can be signalled of a property.
 #[derive(Clone, Copy)]
 enum Sayable<T: 'static> {
-    /// None: readers take the usual one.
+    /// None: readers assume the usual one.
     Nothing,
     Any,
-    /// Nothing else than these is read.
+    /// Readers understand only these.
     Only(&'static [T]),
 }
 
 use Sayable::{Any, Nothing, Only};
 
 impl<T: Copy> Sayable<T> {
-    /// What is said in the pictures, or else beside them.
+    /// The values in the pictures, or else those in the container (`beside`).
     fn or(self, beside: Self) -> Self {
         if matches!(self, Nothing) { beside } else { self }
     }
 }
 
-/// What can be said of pictures of one codec in one container.
+/// The properties that video of one codec can signal in one container.
 #[derive(Clone, Copy)]
 pub struct Signalling {
     matrix: Sayable<Matrix>,
     range: Sayable<Range>,
-    /// Primaries and transfer characteristics.
+    /// Whether primaries and transfer characteristics are signalled.
     pub colours: bool,
-    /// The shape of pixels.
+    /// Whether the shape of pixels is signalled.
     pub shape: bool,
-    /// Whether matrix, primaries and transfer characteristics are said together, or not at all.
+    /// Whether matrix, primaries and transfer characteristics are signalled together, or not at all.
     together: bool,
 }
 
@@ -48,11 +48,11 @@ const BT709: Sayable<Matrix> = Only(&[Matrix::Bt709]);
 const LIMITED: Sayable<Range> = Only(&[Range::Limited]);
 const FULL: Sayable<Range> = Only(&[Range::Full]);
 
-/// The chunk of PNG for primaries and transfer is of 2022; FFmpeg 7 writes it.
+/// PNG has had a chunk for primaries and transfer since 2022; FFmpeg writes it from version 7 on.
 const PNG_HAS_COLOURS: bool = cfg!(ffmpeg_7_0);
 
-/// What is said in the pictures: matrix, range, primaries and transfer, shape of pixels. Where something is, containers
-/// do not count.
+/// The properties in the pictures: matrix, range, primaries and transfer, shape of pixels. They take precedence over
+/// those of containers.
 const CODECS: &[(&[Id], Signalling)] = &[
     (&[Id::H264, Id::HEVC], row(Any, Any, true, true)),
     (&[Id::AV1], row(Any, Any, true, false)),
@@ -71,12 +71,12 @@ const CODECS: &[(&[Id], Signalling)] = &[
     (&[Id::MPEG4, Id::DVVIDEO, Id::GIF, Id::DPX, Id::EXR, Id::PCX], row(Nothing, Nothing, false, true)),
 ];
 
-/// What is said beside the pictures, by FFmpeg's names of containers.
+/// The properties that containers store, by FFmpeg's names of containers.
 const CONTAINERS: &[(&[&str], Signalling)] = &[
     (&["matroska", "webm", "null"], row(Any, Any, true, true)),
     (&["mp4"], Signalling { together: true, ..row(Any, Any, true, true) }),
     (&["mov"], Signalling { together: true, ..row(Any, Nothing, true, true) }),
-    // Who reads from a virtual camera asks for nothing.
+    // Programs that read from a virtual camera do not ask for any properties.
     (&["mxf", "dash", "video4linux2,v4l2"], row(Any, Nothing, true, true)),
     (
         &["ipod", "3gp", "3g2", "ismv", "f4v", "psp", "avi", "asf", "nut", "ogg", "ogv", "dv", "yuv4mpegpipe"],
@@ -85,12 +85,12 @@ const CONTAINERS: &[(&[&str], Signalling)] = &[
 ];
 
 impl Signalling {
-    /// What is said in pictures of this codec.
+    /// The properties that pictures of this codec signal.
     pub fn in_pictures(codec: Id) -> Self {
         CODECS.iter().find(|(codecs, _)| codecs.contains(&codec)).map_or(SILENT, |(_, row)| *row)
     }
 
-    /// What is said in pictures of this codec and beside them.
+    /// The properties that pictures of this codec and their container signal.
     pub fn new(codec: Id, container: Container) -> Self {
         let (pictures, name) = (Signalling::in_pictures(codec), container.name());
         let found = CONTAINERS.iter().find(|(names, _)| names.contains(&name.as_str()));
@@ -104,7 +104,8 @@ impl Signalling {
         }
     }
 
-    /// Whether YUV can be of full range. Readers take YUV that says nothing for limited, and such gray for full.
+    /// Whether YUV can be signalled as full range. Without a signalled range, readers assume that YUV is limited, and
+    /// gray is full.
     pub fn says_full_range(self) -> bool {
         match self.range {
             Nothing => false,
@@ -113,12 +114,12 @@ impl Signalling {
         }
     }
 
-    /// Whether it is of full range, whatever it should be.
+    /// Whether readers always assume full range.
     pub fn is_always_full(self) -> bool {
         self.says_full_range() && !matches!(self.range, Any)
     }
 
-    /// Whether readers find the matrix of these colours in YUV of this size.
+    /// Whether readers find the right matrix of YUV with these colours and of this size, signalled or as the usual one.
     pub fn says_matrix(self, colour: Colour, size: (usize, usize)) -> bool {
         match self.matrix {
             Nothing => colour.known_matrix() == Some(Matrix::usual(Model::Yuv, size)),
@@ -127,8 +128,9 @@ impl Signalling {
         }
     }
 
-    /// The colours of YUV of this size that readers find, if those of the pictures are `colour`. Another matrix is one
-    /// to convert to, if `converts`; one that is unknown stays.
+    /// The colours with which pictures of the colours `colour`, YUV of this size, are to be encoded. If `converts`, a
+    /// matrix that cannot be signalled is replaced by one that can, and the caller has to convert to it. An unknown
+    /// matrix stays.
     #[must_use]
     pub fn sayable(self, colour: Colour, size: (usize, usize), converts: bool) -> Colour {
         let usual = Matrix::usual(Model::Yuv, size);
@@ -143,7 +145,7 @@ impl Signalling {
     }
 }
 
-/// The matrix of YUV of this codec and size that names none.
+/// The matrix of YUV of this codec and size that specifies none.
 pub(super) fn usual_matrix(codec: Id, size: (usize, usize)) -> Matrix {
     match Signalling::in_pictures(codec).matrix {
         Only(&[only]) => only,

@@ -35,8 +35,8 @@ struct Resampler {
 }
 
 impl SoundTranscoder {
-    /// Opens a decoder for `stream` and an encoder, with as many channels as it takes, of which none are mixed if that
-    /// can be.
+    /// Opens a decoder for `stream` and an encoder, with channels that the encoder takes, and if possible without
+    /// mixing any.
     ///
     /// # Errors
     /// When this FFmpeg lacks the decoder or the encoder, or the channels cannot become any that the encoder takes.
@@ -48,7 +48,7 @@ impl SoundTranscoder {
         let codec = ffmpeg_next::encoder::find_by_name(&target.encoder).ok_or(Error::EncoderNotFound)?;
         let rate = nearest_rate(&codec.audio()?, &target.rates, decoder.rate());
         let channels = Channels::from_codec(&decoder);
-        // Some decoders know it only with the first packet.
+        // Some decoders know the sample format only with the first packet.
         let format = match decoder.format() {
             Sample::None => Sample::F32(Type::Planar),
             format => format,
@@ -59,7 +59,7 @@ impl SoundTranscoder {
             |layout: &Channels| target.channels.is_none_or(|(least, most)| (least..=most).contains(&layout.count));
         let encoder = channels.candidates().into_iter().filter(takes).find_map(|asked| {
             let encoder = open_encoder(codec, target.has_global_header, rate, asked).ok()?;
-            // Without known places, many channels cannot be mixed.
+            // If their positions are unknown, many channels cannot be mixed.
             let suits = !is_known || Resampler::new(source, stream.time_base, &encoder).is_ok();
             suits.then_some(encoder)
         });
@@ -153,7 +153,7 @@ impl Resampler {
     ) -> Result<Self, Error> {
         let mut graph = filter::Graph::new();
         let encoded = Channels::from_codec(destination);
-        // Channels without known places are those of the encoder, one by one, if there are as many.
+        // Channels of unknown positions become those of the encoder, in order, if there are as many.
         let known = if channels.places == 0 && channels.count == encoded.count { encoded } else { channels };
         let layout = known.layout().map(|layout| format!("channel_layout={layout}"));
         let layout = layout.unwrap_or_else(|| format!("channels={}", known.count));
@@ -205,8 +205,8 @@ fn open_encoder(codec: Codec, global_header: bool, rate: u32, channels: Channels
     encoder.open_as_with(codec, Dictionary::new())
 }
 
-/// The sample rate that is nearest to this one, of those that the encoder takes, and the container, if it takes only
-/// the rates given; this one, if both take any.
+/// The sample rate nearest to `rate` that both the encoder and the container take. An encoder without a list takes any
+/// rate, as does a container if `of_container` is empty.
 fn nearest_rate(codec: &codec::Audio, of_container: &[u32], rate: u32) -> u32 {
     let known = codec.rates().into_iter().flatten().filter_map(|known| u32::try_from(known).ok());
     let mut known: Vec<u32> = known.collect();

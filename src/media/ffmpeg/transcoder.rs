@@ -17,9 +17,9 @@ pub struct TranscodeTo {
     pub encoder: String,
     /// Whether the codec's header belongs in the container's header.
     pub has_global_header: bool,
-    /// The samples a second that the container takes of it; empty if it takes any.
+    /// The sample rates that the container takes, in samples a second; empty if it takes any.
     pub rates: Vec<u32>,
-    /// The fewest and the most channels that the container takes of it, if it does not take any.
+    /// The fewest and the most channels that the container takes; `None` if it takes any number.
     pub channels: Option<(i32, i32)>,
 }
 
@@ -27,14 +27,14 @@ pub struct TranscodeTo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Channels {
     pub(super) count: i32,
-    /// FFmpeg's bits of the places that they are for; 0 where these are not known.
+    /// FFmpeg's bit mask of the channels' positions; 0 if they are unknown.
     pub(super) places: u64,
 }
 
 /// Front left, front right and front centre.
 const SURROUND: Channels = Channels { count: 3, places: 0b111 };
 
-/// The most channels into which more of them are mixed: players know 7.1.
+/// The most channels that others are mixed into: players know 7.1.
 const MAX_MIXED: i32 = 8;
 
 impl Channels {
@@ -45,19 +45,19 @@ impl Channels {
         Channels { count: layout.nb_channels, places }
     }
 
-    /// Those of a decoder or an encoder.
+    /// The channels of a decoder or an encoder.
     pub(super) fn from_codec(context: &Context) -> Self {
         // SAFETY: the context is valid.
         Channels::from_layout(unsafe { &(*context.as_ptr()).ch_layout })
     }
 
-    /// Those of decoded sound.
+    /// The channels of decoded sound.
     pub(super) fn from_frame(sound: &frame::Audio) -> Self {
         // SAFETY: the frame is valid.
         Channels::from_layout(unsafe { &(*sound.as_ptr()).ch_layout })
     }
 
-    /// Gives them to an encoder that is not open.
+    /// Sets the channels of an encoder that is not open yet.
     pub(super) fn give(self, context: &mut Context) {
         // SAFETY: the context is valid, and its layout is replaced as a whole.
         unsafe {
@@ -70,7 +70,7 @@ impl Channels {
         }
     }
 
-    /// How FFmpeg's filters call their places, if these are known.
+    /// The positions in the syntax of FFmpeg's filters, if they are known.
     pub(super) fn layout(self) -> Option<String> {
         (self.places != 0).then(|| format!("0x{:x}", self.places))
     }
@@ -78,7 +78,7 @@ impl Channels {
     /// The usual layout of this many channels, as FFmpeg has it.
     fn usual(count: i32) -> Self {
         if count == SURROUND.count {
-            // FFmpeg takes the third one for a subwoofer, of which encoders keep the lowest tones alone.
+            // FFmpeg's third channel would be a subwoofer, of which encoders keep only the lowest frequencies.
             return SURROUND;
         }
         // SAFETY: a layout of zeros is valid, and FFmpeg gives it no memory of its own.
@@ -89,7 +89,7 @@ impl Channels {
         }
     }
 
-    /// All that FFmpeg has a name for.
+    /// All layouts that FFmpeg has a name for.
     fn named() -> Vec<Self> {
         let mut state = std::ptr::null_mut();
         // SAFETY: `state` starts as null, and is passed to each call; the results are constants, and null at the end.
@@ -97,8 +97,8 @@ impl Channels {
         std::iter::from_fn(next).map(Channels::from_layout).collect()
     }
 
-    /// The places, where those at the side count as those at the back, and a downmix as stereo, if there is but one of
-    /// both: the same sound is called this or that.
+    /// The positions, with side channels as back channels, and a stereo downmix as front channels, unless both pairs
+    /// are there: files use either name for the same sound.
     fn merged(self) -> u64 {
         use ffi::AVChannel::{
             AV_CHAN_BACK_LEFT, AV_CHAN_BACK_RIGHT, AV_CHAN_FRONT_LEFT, AV_CHAN_FRONT_RIGHT, AV_CHAN_SIDE_LEFT,
@@ -115,7 +115,8 @@ impl Channels {
         })
     }
 
-    /// Whether each of the `other` channels has a place of its own in these. Those without known places have any.
+    /// Whether this layout has a position for each of the `other` channels. If theirs are unknown, the numbers have to
+    /// be equal.
     fn holds(self, other: Self) -> bool {
         match other.places {
             0 => self.count == other.count,
@@ -123,13 +124,13 @@ impl Channels {
         }
     }
 
-    /// What may be asked for in their place, best first: as many; more, of which the others are silent; fewer, into
-    /// which they are mixed.
+    /// Layouts to try with an encoder, best first: as many channels; more, of which the additional ones are silent;
+    /// fewer, into which these are mixed.
     pub(super) fn candidates(self) -> Vec<Self> {
         if self.count < 1 {
             return vec![Channels::usual(2)];
         }
-        // Few players know other places than the usual ones.
+        // Few players know other layouts than the usual ones.
         let usual = [Channels::usual(self.count), self].into_iter().filter(|layout| layout.holds(self));
         let both_sides = (self.count == 1).then(|| Channels::usual(2));
         let mut wider = Channels::named();
@@ -161,7 +162,7 @@ impl Transcoder {
         }
     }
 
-    /// What `original` becomes.
+    /// The stream that `original` becomes.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -208,7 +209,7 @@ mod tests {
         let of_5_1 = places(Channels { count: 6, places: side }.candidates());
         assert_eq!(of_5_1[..2], [back, side], "5.1 is called by its usual name first");
         assert!(of_5_1.contains(&seven), "7.1 has room for it");
-        // Stereo with a subwoofer: 3.0 has no place for that, 5.1 has.
+        // Stereo with a subwoofer: 3.0 has no position for the subwoofer, 5.1 has.
         let with_subwoofer = Channels { count: 3, places: 0b1011 };
         assert!(!SURROUND.holds(with_subwoofer) && Channels { count: 6, places: back }.holds(with_subwoofer));
         assert_eq!(with_subwoofer.candidates()[0], with_subwoofer);

@@ -20,11 +20,11 @@ use std::ptr;
 #[error("the decoder's process tells of {0} that cannot be")]
 pub struct Lie(pub &'static str);
 
-/// The most keys in one place, and pieces of side data.
+/// The most keys of one list of metadata, and the most entries of one list of side data.
 const MAX_KEYS: usize = 10_000;
 const MAX_SIDE_DATA: usize = 64;
 
-/// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would not fit.
+/// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would overflow.
 const MAX_TIME: i64 = 1 << 60;
 
 /// An optional time, limited to the allowed range.
@@ -32,7 +32,7 @@ fn time(value: i64) -> i64 {
     if value == ffi::AV_NOPTS_VALUE { value } else { value.clamp(-MAX_TIME, MAX_TIME) }
 }
 
-/// A duration, as near to it as may be.
+/// A duration, limited to the allowed range.
 fn duration(value: i64) -> i64 {
     value.clamp(0, MAX_TIME)
 }
@@ -43,8 +43,8 @@ const MAX_NAME: usize = 4096;
 /// Channels of a sound, at most.
 const MAX_CHANNELS: i32 = 1024;
 
-/// FFmpeg's functions that know the numbers of its enumerations, which take any number; the bindings' versions take
-/// known ones only.
+/// FFmpeg's functions that look up numbers of its enumerations. Declared here with integers, as the bindings' versions
+/// take known numbers only.
 mod named {
     use super::{c_char, c_int, c_void, ffi};
     // SAFETY: the C functions of these names. A number is an `int` there, or an enumeration, which is passed as one.
@@ -154,8 +154,8 @@ impl Structures {
 /// Bytes of a display matrix.
 const MATRIX: usize = 36;
 
-/// The side data of streams and packets that may come from a decoding process: what muxers, and the decoders of sound
-/// and subtitles, read without a look at its size has to have that size.
+/// The types of side data of streams and packets that may come from a decoding process. Muxers, and the decoders of
+/// sound and subtitles, read some types without checking their size, so it has to be right.
 fn packet_sizes() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
     use ffi::AVPacketSideDataType as Kind;
     let sizes = Structures::for_this_ffmpeg();
@@ -186,7 +186,7 @@ fn packet_sizes() -> [(ffi::AVPacketSideDataType, Sizes); 23] {
     ]
 }
 
-/// The side data of pictures, in the same way.
+/// The types of side data of pictures that may come from a decoding process, with their sizes.
 fn picture_sizes() -> [(ffi::AVFrameSideDataType, Sizes); 13] {
     use ffi::AVFrameSideDataType as Kind;
     let sizes = Structures::for_this_ffmpeg();
@@ -391,7 +391,7 @@ impl WireStream {
     /// The stream with this index in its input. Side data of other kinds or sizes is left out.
     ///
     /// # Errors
-    /// When something of it cannot be.
+    /// When a value is invalid.
     pub fn checked(self, index: usize) -> Result<Stream, Lie> {
         let mut parameters = self.parameters.checked()?;
         // SAFETY: the parameters are valid, and their numbers were checked.
@@ -446,7 +446,7 @@ impl WireChapter {
     /// The chapter.
     ///
     /// # Errors
-    /// When its unit of time cannot be.
+    /// When its unit of time is invalid, or it ends before it starts.
     pub fn checked(self) -> Result<Chapter, Lie> {
         let [start, end] = self.period;
         let (start, end) = (time(start), time(end));
@@ -496,7 +496,7 @@ impl WirePacket {
     /// The packet of an input with this many streams. Side data of other kinds or sizes is left out.
     ///
     /// # Errors
-    /// When something of it cannot be.
+    /// When a value is invalid.
     pub fn checked(self, streams: usize) -> Result<Packet, Lie> {
         let stream = self.stream as usize;
         if stream >= streams || c_int::try_from(self.data.len()).is_err() {
@@ -505,7 +505,7 @@ impl WirePacket {
         let [pts, dts] = self.times;
         let mut packet = Packet::from_bytes(&self.data, [time(pts), time(dts)], duration(self.duration), false);
         packet.set_stream(stream);
-        // Not the flags of how FFmpeg itself treats the bytes.
+        // Other flags control how FFmpeg itself treats the bytes.
         let known =
             ffi::AV_PKT_FLAG_KEY | ffi::AV_PKT_FLAG_CORRUPT | ffi::AV_PKT_FLAG_DISCARD | ffi::AV_PKT_FLAG_DISPOSABLE;
         // SAFETY: the packet is valid and new; the new side data has room for exactly these bytes.
@@ -544,7 +544,7 @@ pub struct WireProperties {
 }
 
 impl WireProperties {
-    /// Those of `picture`.
+    /// The properties of `picture`.
     pub fn new(picture: &Picture) -> Self {
         let raw = picture.get();
         // SAFETY: the picture is valid, with `nb_side_data` entries, each with `size` bytes at `data`; its metadata is
@@ -573,7 +573,7 @@ impl WireProperties {
     /// A picture with these properties. Side data of other kinds or sizes is left out.
     ///
     /// # Errors
-    /// When something of it cannot be.
+    /// When a value is invalid.
     pub fn checked(self) -> Result<Picture, Lie> {
         check_colours(self.colours)?;
         let shape = ratio(self.sample_aspect_ratio)?;
@@ -608,7 +608,7 @@ impl WireProperties {
                 let known = picture_sizes()
                     .into_iter()
                     .find(|(kind, size)| *kind as u32 == number && size.contains(&bytes.len()));
-                // A timecode begins with how many there are, of three.
+                // Side data of timecodes begins with their number, 3 at most.
                 let counts = |kind| {
                     kind != ffi::AVFrameSideDataType::AV_FRAME_DATA_S12M_TIMECODE
                         || bytes[0] <= 3 && bytes[1..4] == [0; 3]
@@ -618,8 +618,8 @@ impl WireProperties {
                 if side.is_null() {
                     out_of_memory();
                 }
-                // This metadata does not fit the equalized picture, so only its presence is sent. Its entries are
-                // counted in its own bytes.
+                // This metadata does not fit the equalized picture, so only its presence matters. It is set to zeros,
+                // because the counts of entries in it cannot be trusted.
                 if kind == ffi::AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS {
                     ptr::write_bytes((*side).data, 0, bytes.len());
                 } else {

@@ -1,20 +1,21 @@
-//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All that is read is checked. There is one list
-//! of each kind, and as many bytes of values as the file has: lists of a hostile file overlap, and lead to each other.
+//! EXIF: lists of tags as in a TIFF file (TIFF 6.0, section 2; Exif 2.3). All input is checked. Lists in a hostile file
+//! may overlap, or refer to each other, so one list of each kind is read, and no more bytes of values than the file
+//! has.
 //!
 //! Of the crates for it, kamadak-exif (0.6.2) reads 16 million tags from 200 KB of lists that overlap, and writes only
 //! what it knows; little_exif (0.6.23) follows lists that lead to themselves, by recursion.
 
-/// The bytes of a value of each type, from 0 on, and of the numbers that it consists of.
+/// The bytes of a value of each TIFF type, by the type's number, and of the numbers in a value (a rational has two).
 pub const TYPE_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 const NUMBER_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4];
 
-/// Types of numbers.
+/// TIFF's numbers of types of values.
 const SHORT: u16 = 3;
 const LONG: u16 = 4;
 const ASCII: u16 = 2;
 const RATIONAL: u16 = 5;
 
-/// Tags that lead to other lists, with what these are for.
+/// Tags that hold the offset of another list, with the kind of that list.
 const LISTS: [(ExifList, u16); 3] =
     [(ExifList::Exif, 34665), (ExifList::Place, 34853), (ExifList::Compatibility, 40965)];
 
@@ -25,19 +26,19 @@ const TAG: usize = 12;
 /// The most tags of a list.
 const MAX_TAGS: usize = 4096;
 
-/// Tags of how samples are stored, which do not apply to another file; smaller versions and masks are other lists. The
-/// ICC profile and XMP, which other formats store elsewhere, are not here.
+/// Tags that describe how samples are stored, which do not apply to another file, or refer to smaller versions and
+/// masks, which are other lists. XMP and the ICC profile are not here: other formats store them elsewhere.
 const SAMPLE_TAGS: [u16; 45] = [
     254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 280, 281, 284, 288, 289, 290, 291, 292,
     293, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 338, 339, 340, 341, 347, 512, 513, 514, 530,
 ];
 
-/// Tags whose bytes are kept elsewhere: XMP, the ICC profile.
+/// Tags whose bytes are kept outside of [`Exif`]: XMP, the ICC profile.
 pub const XMP: u16 = 700;
 const SOFTWARE: u16 = 305;
 pub const ICC: u16 = 34675;
 
-/// Tags with a meaning here.
+/// Tags that are interpreted or set here.
 const ORIENTATION: u16 = 274;
 const RESOLUTION: [u16; 2] = [282, 283];
 const UNIT: u16 = 296;
@@ -50,7 +51,7 @@ pub struct ByteOrder {
 }
 
 impl ByteOrder {
-    /// That of the TIFF file or EXIF that begins with these bytes; `None` for other bytes, and for a BigTIFF.
+    /// The byte order of the TIFF file or EXIF that begins with these bytes; `None` for other bytes, and for a BigTIFF.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         match bytes.get(..4)? {
             b"II*\0" => Some(ByteOrder { is_big_endian: false }),
@@ -74,7 +75,7 @@ impl ByteOrder {
     }
 }
 
-/// What a list is for.
+/// The kinds of lists. `Place` is GPS, `Compatibility` the interoperability list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExifList {
     Main,
@@ -84,7 +85,7 @@ enum ExifList {
 }
 
 impl ExifList {
-    /// Whether its list leads to that of `other`.
+    /// Whether a list of this kind may refer to one of the kind `other`.
     fn leads_to(self, other: ExifList) -> bool {
         matches!(
             (self, other),
@@ -93,7 +94,6 @@ impl ExifList {
     }
 }
 
-/// A tag with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tag {
     part: ExifList,
@@ -152,8 +152,8 @@ impl Exif {
         Some(Tag { part, kind, numeric_type, count, values: values.to_vec() })
     }
 
-    /// Without the tags that describe how the samples of the original file are stored, and without those that are kept
-    /// elsewhere.
+    /// Without the tags that describe how the samples of the original file are stored, and without XMP and the ICC
+    /// profile, which are kept elsewhere.
     pub fn without_samples(mut self) -> Self {
         let is_kept = |tag: &Tag| {
             tag.part != ExifList::Main || !SAMPLE_TAGS.contains(&tag.kind) && !matches!(tag.kind, XMP | ICC)
@@ -203,7 +203,7 @@ impl Exif {
     /// Sets dots per inch.
     pub fn set_resolution(&mut self, dots: [f64; 2]) {
         for (kind, dots) in RESOLUTION.into_iter().zip(dots) {
-            // To a thousandth, and whole where it is as good as that.
+            // Rounds to a thousandth; whole numbers get the denominator 1.
             let thousandths = (dots * 1000.0).round().clamp(1.0, f64::from(u32::MAX)) as u32;
             let fraction = if thousandths.is_multiple_of(1000) { [thousandths / 1000, 1] } else { [thousandths, 1000] };
             self.set(ExifList::Main, kind, RATIONAL, 1, fraction.map(|number| self.order.bytes(number, 4)).concat());
@@ -235,7 +235,7 @@ impl Exif {
         }
     }
 
-    /// Sets a tag of the main list of bytes without a meaning.
+    /// Sets a tag of the main list to bytes of the type "undefined".
     pub fn set_bytes(&mut self, kind: u16, bytes: &[u8]) {
         self.set(ExifList::Main, kind, 7, bytes.len() as u32, bytes.to_vec());
     }
@@ -254,8 +254,8 @@ impl Exif {
         bytes
     }
 
-    /// Puts the tags of this into the TIFF file in `bytes`, in place of those that it has; `None` if it is damaged, or
-    /// gets too large.
+    /// Puts these tags into the TIFF file `tiff`, in place of its tags of the same kinds; `None` if the file is
+    /// damaged, or gets too large.
     pub fn put_into(&self, tiff: &[u8]) -> Option<Vec<u8>> {
         let parsed = Exif::parse(tiff)?;
         let mut all = Exif { order: parsed.order, tags: parsed.tags.clone() };
@@ -267,7 +267,7 @@ impl Exif {
             }
             all.set(tag.part, tag.kind, tag.numeric_type, tag.count, values);
         }
-        // Lists begin at even places.
+        // Lists begin at even offsets.
         let mut bytes = tiff.to_vec();
         bytes.resize(bytes.len().next_multiple_of(2), 0);
         let begin = bytes.len();
@@ -276,14 +276,14 @@ impl Exif {
         u32::try_from(bytes.len()).ok().map(|_| bytes)
     }
 
-    /// The main list and those that it leads to, as they lie in a file from `begin` on.
+    /// The main list and the lists that it refers to, as they are stored in a file at the offset `begin`.
     fn lists(&self, begin: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.append(ExifList::Main, begin, &mut bytes);
         bytes
     }
 
-    /// Appends the list of this part, with values and lists behind it.
+    /// Appends the list of this part, then its values and the lists that it refers to.
     fn append(&self, part: ExifList, begin: usize, bytes: &mut Vec<u8>) {
         let below: Vec<(ExifList, u16)> = LISTS
             .into_iter()
@@ -339,7 +339,7 @@ mod tests {
         Exif { order: ByteOrder { is_big_endian }, tags }
     }
 
-    /// Its tags in any order.
+    /// The tags in a fixed order, for comparisons.
     fn sorted(exif: &Exif) -> Vec<Tag> {
         let mut tags = exif.tags.clone();
         tags.sort_by_key(|tag| (tag.part as u8, tag.kind));
@@ -388,7 +388,7 @@ mod tests {
             );
         }
         for _ in 0..2 * MAX_TAGS {
-            // The end of each tag is the number of those in a list that begins there.
+            // The last two bytes of each tag are the number of tags of a list that begins there.
             bytes.extend([&[0, 1, 0, 1, 0, 0, 0, 1, 0, 0][..], &(MAX_TAGS as u16).to_be_bytes()].concat());
         }
         let exif = Exif::parse(&bytes).expect("EXIF");
@@ -407,7 +407,7 @@ mod tests {
                 let mut changed = whole.clone();
                 changed[index] = value;
                 if let Some(exif) = Exif::parse(&changed) {
-                    // No byte is had more than twice.
+                    // Overlapping lists do not multiply the output.
                     assert!(exif.to_bytes().len() <= 3 * whole.len() + 12 * exif.tags.len(), "byte {index}");
                     let _ = exif.put_into(&changed);
                 }

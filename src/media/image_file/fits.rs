@@ -9,10 +9,10 @@ pub const CARD: usize = 80;
 /// Bytes of the key of a card.
 const KEY: usize = 8;
 
-/// What the history of this program begins with.
+/// The prefix of the history that this program writes.
 const OURS: &[u8] = b"HISTORY histeq-video ";
 
-/// Keys about how samples are stored, or what follows in the file; also NAXIS1 and so on.
+/// Keys about how samples are stored, or what follows in the file; NAXIS stands for NAXIS1 and so on, too.
 const STORAGE_KEYS: [&str; 16] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "NEXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK",
     "DATAMIN", "DATAMAX", "CHECKSUM", "DATASUM", "END",
@@ -29,7 +29,8 @@ pub fn key_of(card: &[u8]) -> &str {
     key.unwrap_or_default().trim_end()
 }
 
-/// What names the value of a card, so that another header can have another one; all of a card without a value.
+/// The bytes that identify a card, so that another header can replace its value: those before the value, or the whole
+/// card if it has no value.
 pub fn name_of(card: &[u8]) -> &[u8] {
     let length = match card {
         [b'H', b'I', b'E', b'R', b'A', b'R', b'C', b'H', b' ', ..] => card.iter().position(|byte| *byte == b'='),
@@ -40,7 +41,8 @@ pub fn name_of(card: &[u8]) -> &[u8] {
 
 /// These cards without the history that this program wrote into them.
 pub fn without_ours(cards: &[u8]) -> Vec<u8> {
-    // Whether the card before is of it, and full: a space at its end is not seen.
+    // Whether the previous card is this program's and full, so that its text may continue. A full card may end with one
+    // space of the text, not with two.
     let mut goes_on = false;
     let kept = cards.chunks_exact(CARD).filter(|card| {
         let is_ours = card.starts_with(OURS) || goes_on && key_of(card) == "HISTORY";
@@ -61,7 +63,7 @@ pub struct FitsImage<'a> {
 }
 
 impl FitsImage<'_> {
-    /// The file that begins with the image, with these cards of another file, and what made it.
+    /// A file that begins with the image, with these cards of another file, and `made_by` as its history.
     pub fn as_file(&self, cards: &[u8], made_by: Option<&str>) -> Vec<u8> {
         let mut header = self.header(("SIMPLE", "T"), &[("EXTEND", "T")], cards);
         let is_text = |c: char| c.is_ascii_graphic() || c == ' ';
@@ -88,7 +90,7 @@ impl FitsImage<'_> {
         }
     }
 
-    /// A header: `first`, the layout, these `more`, how samples are stored, and what `kept` has beside such cards.
+    /// A header: the card `first`, the layout, the cards `more`, how samples are stored, and the other cards of `kept`.
     fn header(&self, first: (&str, &str), more: &[(&str, &str)], kept: &[u8]) -> Vec<u8> {
         let is_deep = self.format.contains("16");
         let (bits, most) = if is_deep { ("16", "65535") } else { ("8", "255") };
@@ -99,18 +101,18 @@ impl FitsImage<'_> {
         for (number, length) in (1..).zip(axes) {
             header += &card(&format!("NAXIS{number}"), &length.to_string());
         }
-        // Stored words have a sign; this makes unsigned samples of them.
+        // FITS stores signed words: an offset of 32768 makes unsigned samples of them.
         let unsigned = [("BZERO", "32768"), ("BSCALE", "1")].into_iter().filter(|_| is_deep);
         let colours = self.planes().map(|_| ("CTYPE3", "'RGB     '"));
         let cards = more.iter().copied().chain([("DATAMIN", "0"), ("DATAMAX", most)]).chain(unsigned).chain(colours);
         cards.for_each(|(key, value)| header += &card(key, value));
-        // They may come from a compromised decoding process.
+        // The kept cards may come from a compromised decoding process, so they are filtered again.
         let is_own = |key: &str| is_of_storage(key) || self.planes().is_some() && key == "CTYPE3";
         let kept = kept.chunks_exact(CARD).filter(|card| !is_own(key_of(card)));
         header.into_bytes().into_iter().chain(kept.flatten().copied()).collect()
     }
 
-    /// The end of the header, and the samples behind it.
+    /// Ends the header, and appends the samples.
     fn behind(&self, mut header: Vec<u8>) -> Vec<u8> {
         header.extend(b"END");
         header.resize(header.len().next_multiple_of(BLOCK), b' ');

@@ -25,32 +25,32 @@ use img_parts::{Bytes, ImageEXIF, ImageICC};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// Its key in the metadata of a picture.
+/// The key of [`About::to_text`] in the metadata of a picture.
 pub const ABOUT: &str = "histeq.about";
 
-/// The most bytes that are carried: more than cameras and programs write.
+/// The most bytes of metadata that are carried: more than cameras and programs write.
 const MAX_BYTES: usize = 4 << 20;
 
-/// The bytes of EXIF that a JPEG file holds.
+/// The most bytes of EXIF in a JPEG file: those of a segment, less its length (2) and the word `Exif` with zeros (6).
 const MAX_JPEG_EXIF: usize = 65_527;
 
-/// What XMP begins with in a JPEG file, and the word before it in a PNG file.
+/// The prefixes of XMP: in a segment of a JPEG file, and in a chunk of a PNG file.
 const XMP_OF_JPEG: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 const XMP_OF_PNG: &[u8] = b"XML:com.adobe.xmp\0\0\0\0\0";
 
-/// What Photoshop's segment of a JPEG file begins with, and each block in it; the number of the one that is IPTC.
+/// The prefixes of Photoshop's segment of a JPEG file and of each block in it; the number of the block with IPTC.
 const PHOTOSHOP: &[u8] = b"Photoshop 3.0\0";
 const BLOCK: &[u8] = b"8BIM";
 const IPTC: [u8; 2] = [4, 4];
 
-/// What comments of JPEG files begin with that tell of the encoder.
+/// The prefixes of comments in JPEG files that name the encoder.
 const ENCODER_COMMENTS: [&[u8]; 3] = [b"histeq-video ", b"Lavc", b"CREATOR: "];
 
-/// Chunks of PNG files about colours, and those with texts. The first ones come ahead of the palette.
+/// Chunks of PNG files about colours, and those with texts. Chunks about colours have to precede the palette.
 const COLOURS: [[u8; 4]; 3] = [*b"gAMA", *b"cHRM", *b"sBIT"];
 const TEXTS: [[u8; 4]; 4] = [*b"tEXt", *b"zTXt", *b"iTXt", *b"tIME"];
 
-/// What the text of an earlier run of this program begins with.
+/// The prefix of the text chunk that this program writes.
 const OURS: &[u8] = b"Software\0histeq-video ";
 
 /// The gamma of sRGB, in 1/100000, which is the default.
@@ -81,14 +81,14 @@ pub struct About {
     /// Cards of the header of a FITS file.
     #[serde(with = "serde_bytes")]
     cards: Vec<u8>,
-    /// There was more than is carried.
+    /// The metadata is larger than `MAX_BYTES`, so none of it is carried.
     is_too_large: bool,
-    /// What made the new file, and how.
+    /// The program that made the new file, and its settings.
     provenance: Option<String>,
     behind: Behind,
 }
 
-/// What lies behind the picture of a JPEG file.
+/// The kinds of data after the end of a JPEG image.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 struct Behind {
     gain_map: bool,
@@ -103,11 +103,11 @@ pub enum ImageMetadata {
     Exif,
     /// EXIF and more, as XML.
     Xmp,
-    /// Captions, keywords, and who made it, as the press has them.
+    /// Captions, keywords and authors, as press agencies use them.
     Iptc,
     /// A comment of a JPEG file.
     Comment,
-    /// A profile of its colours.
+    /// A colour profile.
     Icc,
     /// Dots per inch.
     Resolution,
@@ -115,11 +115,11 @@ pub enum ImageMetadata {
     Gamma,
     /// Texts of PNG files.
     Texts,
-    /// A gain map, which makes it HDR, behind the picture.
+    /// A gain map after the image, which makes it HDR.
     GainMap,
-    /// A film behind the picture.
+    /// A video after the image, as in a motion photo.
     Film,
-    /// Something else behind the picture.
+    /// Other data after the image.
     More,
 }
 
@@ -162,7 +162,8 @@ impl About {
         about
     }
 
-    /// Takes note of what lies behind the picture. XMP that tells of it goes with it.
+    /// Notes the kinds of data in `behind`, the bytes after the image. XMP that refers to such data is dropped, as the
+    /// data is.
     fn note_behind(&mut self, behind: &[u8]) {
         let has = |bytes: &[u8], words: &[&str]| {
             words.iter().any(|word| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
@@ -186,12 +187,12 @@ impl About {
                 && let Some(&[a, b, c, d, e, f, g, h, 1]) = bytes.first_chunk()
             {
                 let dots = [[a, b, c, d], [e, f, g, h]].map(u32::from_be_bytes);
-                // Whole dots per inch are not whole dots per metre.
+                // Files store whole dots per metre: rounding to 1/100 restores whole dots per inch.
                 about.set_resolution(dots.map(|dots| (f64::from(dots) * METRES_PER_INCH * 100.0).round() / 100.0));
             } else if let Some(xmp) = bytes.strip_prefix(XMP_OF_PNG).filter(|_| kind == *b"iTXt") {
                 about.xmp = xmp.to_vec();
             } else if kind == *b"tEXt" && bytes.starts_with(OURS) {
-                // What an earlier run has done to it, which holds no more.
+                // The text describes an earlier run of this program, not the new file.
             } else if COLOURS.contains(&kind) || TEXTS.contains(&kind) {
                 about.chunks.push((kind, bytes.to_vec()));
             }
@@ -240,7 +241,7 @@ impl About {
         of_jpeg + self.exif.len() + self.xmp.len() + self.chunks.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    /// Marks the picture as rotated by its EXIF.
+    /// Marks the picture as upright in its EXIF, after it was rotated.
     pub fn set_upright(&mut self) {
         if let Some(mut tags) = Exif::parse(&self.exif) {
             tags.set_upright();
@@ -248,7 +249,7 @@ impl About {
         }
     }
 
-    /// Whether the image carries this. Not for ICC profiles, which FFmpeg keeps beside the picture.
+    /// Whether the image has metadata of this kind; `false` for ICC profiles, which are side data of the picture.
     pub fn has(&self, what: ImageMetadata) -> bool {
         let has = |kinds: &[[u8; 4]]| self.chunks.iter().any(|(kind, _)| kinds.contains(kind));
         match what {
@@ -273,12 +274,12 @@ impl About {
         keys.filter(|key| !key.is_empty() && seen.insert(*key)).collect()
     }
 
-    /// With what made the new file, and how, beside what the input says.
+    /// Adds the program that made the new file, and its settings, to the input's metadata.
     pub fn made_by(self, provenance: Option<&str>) -> Self {
         About { provenance: provenance.map(str::to_owned), ..self }
     }
 
-    /// As text, for the metadata of a picture.
+    /// Encodes the metadata as text, for the entry [`ABOUT`] in the metadata of a picture.
     pub fn to_text(&self) -> String {
         BASE64_STANDARD_NO_PAD.encode(postcard::to_stdvec(self).unwrap_or_default())
     }
@@ -291,13 +292,14 @@ impl About {
         postcard::from_bytes(&bytes).ok()
     }
 
-    /// The image file in `file`, which an encoder made of a picture of this size, with the metadata that its format
-    /// holds and this ICC profile; `None` if it holds none of it. `has_alpha` if the picture has alpha.
+    /// Adds the metadata that the format of `file` holds, and the ICC profile, to this image file, which an encoder
+    /// made of a picture of this size; `None` if the format holds none of it, or `file` is damaged. `has_alpha` if the
+    /// picture has alpha.
     pub fn write(&self, file: &[u8], icc: Option<&[u8]>, size: (usize, usize), has_alpha: bool) -> Option<Vec<u8>> {
         let mut tags = Exif::parse(&self.exif);
         let is_webp = file.starts_with(b"RIFF");
         if let Some(dots) = self.resolution.filter(|_| is_webp) {
-            // There is no other place for it.
+            // WebP stores a resolution only in EXIF.
             tags.get_or_insert_default().set_resolution(dots);
         }
         if let Some(provenance) =
@@ -328,8 +330,8 @@ impl About {
         }
     }
 
-    /// A FITS file that begins with this image and has the metadata; or, behind the `first` image of a file, the next
-    /// bytes of it, with the metadata that differs.
+    /// The bytes of `image` in a FITS file. Without `first`, they begin the file, and have this metadata. Else they
+    /// follow an image with the metadata `first`, and have this metadata only if it differs.
     pub fn write_fits(&self, image: &FitsImage<'_>, first: Option<&About>) -> Vec<u8> {
         let cards = match self.provenance {
             Some(_) => self.cards.clone(),
@@ -368,7 +370,8 @@ impl About {
             jpeg.set_exif(exif);
         }
         jpeg.segments_mut().retain(|segment| segment.marker() != markers::COM || !is_of_encoder(segment.contents()));
-        // Many programs show the last comment, and each is put ahead of those before.
+        // Many programs show only the last comment, which has to stay last. Each comment is inserted before the earlier
+        // ones, hence the reverse order.
         let provenance = self.provenance.as_deref().unwrap_or_default().as_bytes();
         let comments = self.comments.iter().rev().map(Vec::as_slice).chain([provenance]);
         let comments = comments.map(|text| (markers::COM, text.to_vec()));
@@ -397,13 +400,13 @@ impl About {
         }
         let has_gamma = self.has(ImageMetadata::Gamma);
         if has_gamma {
-            // They would contradict it.
+            // The encoder's chunks would contradict the input's gamma.
             for kind in [*b"sRGB", *b"gAMA", *b"cHRM", *b"cICP"] {
                 png.remove_chunks_by_type(kind);
             }
         }
         for (kind, bytes) in &self.chunks {
-            // How many bits were significant need not hold of the new samples.
+            // The number of significant bits may differ in the new samples.
             if *kind != *b"sBIT" {
                 put_ahead(&mut png, PngChunk::new(*kind, Bytes::copy_from_slice(bytes)));
             }
@@ -422,7 +425,7 @@ impl About {
             let content = RiffContent::Data(Bytes::copy_from_slice(&self.xmp));
             webp.chunks_mut().push(RiffChunk::new(*b"XMP ", content));
         }
-        // This also makes the chunk that names the others.
+        // This also makes the chunk VP8X, whose flags list the other chunks.
         webp.set_icc_profile(icc);
         webp.set_exif(exif);
         for chunk in webp.chunks_mut().iter_mut().filter(|chunk| chunk.id() == *b"VP8X") {
@@ -437,8 +440,8 @@ impl About {
         Some(webp.encoder().bytes().to_vec())
     }
 
-    /// Whether a file from FFmpeg's encoder of that name can hold it as [`About::write`] writes it. EXIF and XMP may be
-    /// too large for it.
+    /// Whether [`About::write`] can add metadata of this kind to a file from FFmpeg's encoder of that name. EXIF and
+    /// XMP may be too large.
     pub fn fits(&self, what: ImageMetadata, encoder: &str) -> bool {
         match (what, encoder) {
             (_, "mjpeg") if matches!(what, ImageMetadata::Exif) => self.exif.len() <= MAX_JPEG_EXIF,
@@ -448,13 +451,13 @@ impl About {
     }
 }
 
-/// Whether a comment of a JPEG file tells of its encoder.
+/// Whether a comment of a JPEG file names its encoder.
 fn is_of_encoder(comment: &[u8]) -> bool {
     ENCODER_COMMENTS.iter().any(|begin| comment.starts_with(begin))
 }
 
-/// The IPTC in a segment of Photoshop's. Its blocks have a number, a name, a length and bytes; the name, with its
-/// length, and the bytes are filled to an even number.
+/// The IPTC in a Photoshop segment. Its blocks have a number, a name, a length and bytes; the name with its length
+/// byte, and the bytes, are padded to an even length.
 fn iptc_in(segment: &[u8]) -> Option<&[u8]> {
     let mut rest = segment.strip_prefix(PHOTOSHOP)?;
     while let Some(block) = rest.strip_prefix(BLOCK) {
@@ -470,13 +473,13 @@ fn iptc_in(segment: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// A segment of Photoshop's with this IPTC, without the rest: small pictures of the old one, for example.
+/// A Photoshop segment with this IPTC alone: other blocks, such as thumbnails, describe the old image.
 fn with_iptc(iptc: &[u8]) -> Vec<u8> {
     let filled = if iptc.len() % 2 == 1 { &[0][..] } else { &[] };
     [PHOTOSHOP, BLOCK, &IPTC, &[0, 0], &(iptc.len() as u32).to_be_bytes(), iptc, filled].concat()
 }
 
-/// Where a JPEG image ends, behind its end marker (ITU T.81, B.1.1); `None` if it has none.
+/// The offset behind the end marker of a JPEG image (ITU T.81, B.1.1); `None` if it has none.
 pub fn end_of_jpeg(image: &[u8]) -> Option<usize> {
     let mut offset = 2;
     loop {

@@ -1,12 +1,14 @@
-//! What is packed in a PNG file beside the picture: a profile of colours, texts, XMP. A few bytes may unpack to gigabytes.
+//! Finds PNG files whose compressed metadata (colour profile, texts, XMP) is too large: a few bytes may unpack to
+//! gigabytes.
 
 use flate2::bufread::ZlibDecoder;
 use std::io::{BufRead, BufReader, Read, Result, Seek};
 
-/// The most bytes that all of it may unpack to: more than cameras and programs write.
+/// The most bytes that the metadata of a file may unpack to: more than cameras and programs write.
 pub const MAX_UNPACKED: usize = 16 << 20;
 
-/// Whether it unpacks to more in the PNG file `file`, which is read to its end; false for another file.
+/// Whether the metadata of the PNG file `file`, which is read to its end, unpacks to more than [`MAX_UNPACKED`]; false
+/// for another file.
 pub fn unpacks_to_too_much(file: impl Read + Seek) -> bool {
     let (mut file, mut first) = (BufReader::new(file), [0; 8]);
     let is_png = file.read_exact(&mut first).is_ok() && first == *b"\x89PNG\r\n\x1a\n";
@@ -29,7 +31,7 @@ fn next_chunk(file: &mut BufReader<impl Read + Seek>, most: usize) -> Result<Opt
     let unpacked = match &kind {
         b"IEND" => return Ok(None),
         b"iCCP" | b"zTXt" => {
-            // Its name, and how it is packed.
+            // Skips the name and the compression method.
             chunk.skip_until(0)?;
             chunk.read_exact(&mut [0])?;
             unpacked(&mut chunk, most)
@@ -38,7 +40,7 @@ fn next_chunk(file: &mut BufReader<impl Read + Seek>, most: usize) -> Result<Opt
             let mut packed = [0; 2];
             chunk.skip_until(0)?;
             chunk.read_exact(&mut packed)?;
-            // The language, and the name in it.
+            // Skips the language, and the name in that language.
             chunk.skip_until(0)?;
             chunk.skip_until(0)?;
             if packed[0] == 0 { 0 } else { unpacked(&mut chunk, most) }

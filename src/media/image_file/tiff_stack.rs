@@ -1,13 +1,13 @@
-//! Joins TIFF files of one page, as FFmpeg's encoder makes them, to one of many.
+//! Joins TIFF files of one page, as FFmpeg's encoder makes them, to one file of many pages.
 
 use super::exif::TYPE_BYTES;
 use anyhow::{Context, Result, ensure};
 
-/// Tags that lead to other lists, and the one with the places of strips.
+/// Tags with the offset of another list of tags, and the tag with the offsets of strips.
 const LISTS: [u16; 3] = [34665, 34853, 40965];
 const STRIPS: u16 = 273;
 
-/// Bytes of a header, of a tag, and where its number of values and the values are.
+/// Bytes of a header and of a tag, and the offsets in a tag of its number of values and of the values.
 const HEADER: usize = 8;
 const TAG: usize = 12;
 const COUNT: usize = 4;
@@ -16,11 +16,11 @@ const VALUE: usize = 8;
 /// A file of pages that is being written.
 #[derive(Default)]
 pub struct TiffStack {
-    /// The page that waits until it is known where the next one has its list of tags.
+    /// The last page, which is held back until the offset of the next page's list of tags is known.
     waits: Option<Vec<u8>>,
-    /// Where in that page the offset of the next list is stored.
+    /// The position in that page at which the offset of the next list is stored.
     link: usize,
-    /// Bytes ahead of the page that waits.
+    /// Bytes of the file before that page.
     before: usize,
 }
 
@@ -28,7 +28,7 @@ impl TiffStack {
     /// Adds a page, which is a TIFF file. Returns the next bytes of the common file.
     ///
     /// # Errors
-    /// When it is no such file, or the file of all gets too large.
+    /// When the page is not a TIFF file as FFmpeg writes it, or the joined file is larger than 4 GiB.
     pub fn push(&mut self, mut page: Vec<u8>) -> Result<Option<Vec<u8>>> {
         page.resize(page.len().next_multiple_of(2), 0);
         let begin = self.before + self.waits.as_ref().map_or(0, Vec::len);
@@ -81,14 +81,14 @@ fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
             let place = number(page, tag + VALUE, 4)? as usize;
             if LISTS.contains(&kind) {
                 lists.push(place);
-                // More lists than tags are those of a circle.
+                // So many lists can only form a cycle.
                 if lists.len() > page.len() / HEADER {
                     return None;
                 }
             }
             if kind == STRIPS {
                 let begin = if is_elsewhere { place } else { tag + VALUE };
-                // FFmpeg writes them with 4 bytes each.
+                // FFmpeg writes the offsets of strips with 4 bytes each.
                 (each == 4).then_some(())?;
                 (0..values).try_for_each(|strip| add(page, begin + strip * 4, by))?;
             }

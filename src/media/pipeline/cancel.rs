@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 pub struct Cancel {
     cancelled: Arc<AtomicBool>,
-    /// When it was.
+    /// When the flag was set.
     since: Arc<OnceLock<Instant>>,
-    /// Waiting for input is to end.
+    /// Set when waiting for input is to end.
     abandoned: Arc<AtomicBool>,
-    /// Those that are cancelled with it.
+    /// The flags of parts of the run, which are cancelled with this one.
     parts: Arc<Mutex<Vec<Cancel>>>,
 }
 
@@ -30,7 +30,7 @@ impl Cancel {
     pub fn part(&self) -> Self {
         let part = Cancel::default();
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        // Parts whose run has ended: no clone but the one in this list is left.
+        // Drops parts whose run has ended: the clone in this list is the last one.
         parts.retain(|part| Arc::strong_count(&part.parts) > 1);
         parts.push(part.clone());
         drop(parts);

@@ -24,7 +24,7 @@ const QUEUED: [usize; 2] = [2, 1];
 /// How long frames go on to the encoder after the run was cancelled.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// How long the encoder may take from then on until it is empty. Frames that it still has are dropped.
+/// How long the encoder may take after that to become empty. Frames that it still holds then are dropped.
 const EMPTYING: Duration = Duration::from_secs(3);
 
 /// Interval of updates of the progress display.
@@ -62,7 +62,7 @@ pub fn run(
         let middle = |before: &_, next: &_| pass(stage, before, next, cancel, progress, &flow);
         return run_counted(source, middle, sink, cancel, progress, (&flow, true), tick);
     };
-    // How many frames come out of the filters is theirs to decide: those that go in are counted.
+    // Filters may change the number of frames, so those that go in are counted.
     let flow = filtering.flow.clone();
     let middle = |before: &_, next: &_| filtering.run(next, |next| pass(stage, before, next, cancel, progress, &flow));
     run_counted(source, middle, sink, cancel, progress, (&flow, false), tick)
@@ -204,7 +204,7 @@ impl EqualizeThread<'_> {
                         self.stage.finish().map_err(from_stage)?;
                     }
                     let flushed = self.flush()?;
-                    // Frames for which there is no time are missing.
+                    // Frames that were not finished in time are missing.
                     let outcome = if self.has_output() { Outcome::Interrupted } else { outcome };
                     let _ = flushed.and_then(|()| self.send(Message::End(outcome)));
                     break;
@@ -251,7 +251,7 @@ impl EqualizeThread<'_> {
         Ok(Ok(()))
     }
 
-    /// Sends on all frames in flight; those for which there is time, where the run was cancelled.
+    /// Sends on all frames in flight; after cancellation, only those for which there is time.
     fn flush(&mut self) -> Result<Result<(), ChannelClosed>> {
         while self.has_output() && !self.cancel.is_over_for(MOMENT) {
             if self.send_oldest()?.is_err() {
@@ -297,7 +297,7 @@ fn write(
     flow: Option<&Flow>,
 ) -> Result<Option<(Outcome, Option<Name>)>> {
     let mut frames = 0;
-    // Whether something was left out for want of time: what is written is not whole then, whatever was read.
+    // Whether something was left out for lack of time: the output is incomplete then, even if all was read.
     let mut is_cut = false;
     // Some encoders make more packets than there are frames.
     let count =

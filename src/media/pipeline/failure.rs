@@ -28,7 +28,7 @@ pub enum FailureKind {
     Disk = 9,
     /// An output exists, and is kept.
     Exists = 10,
-    /// An input is whole, and of a kind that is not read, or encrypted.
+    /// An input is undamaged, but encrypted or of a kind that is not supported.
     Unsupported = 11,
 }
 

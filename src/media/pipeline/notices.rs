@@ -16,7 +16,7 @@ pub enum Level {
     Note,
     /// A note that a live input is waited for.
     Waiting,
-    /// A note that it has come.
+    /// A note that the live input has come.
     Back,
     /// A note that something about a live input has changed.
     Change,
@@ -47,7 +47,7 @@ impl Notices {
         Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
     }
 
-    /// These notices, each message but once.
+    /// These notices, each message only once.
     pub fn without_repeats(&self) -> Self {
         let (print, told) = (self.print.clone(), Mutex::new(HashSet::new()));
         Notices::new(self.strict, move |level, message| {
@@ -78,7 +78,7 @@ impl Notices {
         self.strict
     }
 
-    /// Prints a message of this level, as one that has passed all checks elsewhere.
+    /// Prints a message of this level, even a warning with `--strict`, which the caller has to check.
     pub fn print(&self, level: Level, message: &str) {
         (self.print)(level, message);
     }
@@ -98,7 +98,7 @@ impl Notices {
         (self.print)(Level::Waiting, message);
     }
 
-    /// Prints a note that it has come.
+    /// Prints a note that the live input has come.
     pub fn back(&self, message: &str) {
         (self.print)(Level::Back, message);
     }

@@ -14,13 +14,12 @@ const MAX_NOTED: usize = 4;
 /// Interval of checks for cancellation during a pause.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// Within this time, outages are told once: an input that ends as soon as it begins would fill a log.
+/// Within this time, outages are reported once: an input that ends as soon as it begins would fill a log.
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// Pauses of which each is twice as long as the one before, up to [`Pauses::MAX_PAUSE`].
 pub struct Pauses {
     next: Duration,
-    /// The errors that were noted.
     noted: Vec<String>,
 }
 
@@ -80,11 +79,11 @@ impl Pauses {
     }
 }
 
-/// Whether an input is lost. It is back with its first frame: one that opens, and gives none, is not.
+/// Whether an input is lost. It is back with its first frame: to open is not enough.
 #[derive(Default)]
 pub struct Outage {
     lost: Option<LostInput>,
-    /// When one was told last.
+    /// When an outage was last reported.
     told: Option<Instant>,
 }
 
@@ -95,7 +94,7 @@ struct LostInput {
 }
 
 impl Outage {
-    /// Begins with `message`, or goes on: then, the message is a detail.
+    /// Begins an outage and reports `message`; during an outage, the message is a detail.
     pub fn begin(&mut self, notices: &Notices, message: &str) {
         let since = Instant::now();
         let is_told = self.lost.is_none() && self.told.is_none_or(|told| since - told >= SELDOM);
@@ -121,7 +120,7 @@ impl Outage {
         pauses.until_open(cancel, notices, end, open).map(|(open, _)| open)
     }
 
-    /// The input of this name has given a frame.
+    /// Ends the outage: the input of this name has given a frame.
     pub fn end(&mut self, notices: &Notices, name: &str) {
         let Some(LostInput { since, is_told, .. }) = self.lost.take() else { return };
         let message = format!("{name}: back after {:.1} s", since.elapsed().as_secs_f64());
@@ -152,7 +151,7 @@ mod tests {
         }
         assert!(waits[1] >= 2 * MIN_PAUSE && waits[2] >= 4 * MIN_PAUSE, "{waits:?}");
         outage.end(&notices, "camera");
-        // After a frame it is another outage, which is told no more in the same seconds.
+        // After a frame, another outage begins, which is not reported within the same seconds.
         outage.begin(&notices, "camera: the stream has ended");
         outage.end(&notices, "camera");
         let said = said.lock().expect("a list");

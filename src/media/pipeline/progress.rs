@@ -21,7 +21,7 @@ pub enum Stage {
 /// The message for a video that equalization does not change.
 pub const UNCHANGED: &str = "the method changes no sample";
 
-/// The message for a video to which a look that is sure of something makes no difference.
+/// The message for a video to which the assumptions of the look make no difference.
 const AS_MEASURED: &str = "the look changes nothing here: what it is sure of is found without it";
 
 /// The message for a video of which nothing is to be corrected.
@@ -40,17 +40,17 @@ pub struct Progress {
     silence: AtomicU64,
     position: AtomicI64,
     busy: [AtomicU64; 3],
-    /// And the share of it that was corrected.
+    /// The findings about the video, and the share of them that was corrected.
     found: OnceLock<(Found, Strength)>,
-    /// What is known of it beforehand, in words.
+    /// What is known of the video beforehand, in words.
     about: OnceLock<String>,
     /// The gain of levels that were stretched to the whole range.
     stretched: OnceLock<f64>,
     /// Why no sample has changed.
     unchanged: OnceLock<&'static str>,
-    /// No frame lacked anything.
+    /// Set if no frame lacked anything.
     found_nothing: OnceLock<()>,
-    /// What the look takes for granted made no difference.
+    /// Set if the assumptions of the look made no difference.
     as_measured: OnceLock<()>,
 }
 
@@ -122,12 +122,12 @@ impl Progress {
         self.found.get().map(|(_, strength)| (f64::from(strength.to_256ths()) / 2.56).round() / 100.0)
     }
 
-    /// This is known of the video before it is looked at: the curve of log, or what it is taken for.
+    /// Sets what is known of the video before it is analysed: its log curve, or what it is taken for.
     pub fn set_about(&self, words: String) {
         self.about.get_or_init(|| words);
     }
 
-    /// This was done to the video: what it lacked and how much of that was corrected, how far its levels were
+    /// Stores what was done to the video: what it lacked and how much of that was corrected, how far its levels were
     /// stretched, and whether no sample has changed.
     pub(in crate::pipeline) fn set_done(&self, stage: &EqualizeStage) {
         if let Some(found) = stage.found() {
@@ -181,8 +181,8 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// This many frames are written in all, by other processes, and this many read, up to `position` microseconds from
-    /// the beginning; `damaged` frames and packets were.
+    /// Sets the totals of other processes: frames that are written and decoded, the `position` in microseconds from the
+    /// beginning that they have reached, and damaged frames and packets.
     pub fn reach(&self, written: u64, decoded: u64, position: i64, damaged: u64) {
         self.decoded.store(decoded, Ordering::Relaxed);
         self.damaged.store(damaged, Ordering::Relaxed);
@@ -190,8 +190,8 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// A source elsewhere has decoded `decoded` frames in all, up to `position` microseconds; `damaged` frames and
-    /// packets were.
+    /// Sets the totals of a source in another process: frames that are decoded, the `position` in microseconds that it
+    /// has reached, and damaged frames and packets.
     pub fn follow(&self, decoded: u64, position: i64, damaged: u64) {
         self.decoded.store(decoded, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! An error that keeps its cause and its remedy apart, for those who can offer another remedy.
+//! An error that keeps its cause and its remedy apart, for callers that can offer another remedy.
 
-/// An error, and what helps.
+/// An error and its remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{cause} ({remedy})")]
 pub struct ErrorWithRemedy {
@@ -11,7 +11,7 @@ pub struct ErrorWithRemedy {
 }
 
 impl ErrorWithRemedy {
-    /// The error of a video that is to be worked on in pieces, which it cannot be.
+    /// The error of a video that cannot be split into pieces.
     pub fn not_in_pieces(cause: String) -> Self {
         ErrorWithRemedy { cause, remedy: "leave --jobs out".to_owned() }
     }

@@ -124,7 +124,7 @@ pub trait Sink: Send {
 pub struct Encoding {
     /// FFmpeg's name of the container.
     pub container: String,
-    /// The encoder that is tried first, by FFmpeg's name; none of raw frames.
+    /// The encoder that is tried first, by FFmpeg's name; `None` for raw frames.
     pub encoder: Option<String>,
     /// The options that it gets, by its own names: those that were given, and those that the program sets.
     pub options: BTreeMap<String, String>,
@@ -151,14 +151,14 @@ pub struct Input {
     pub frames: Option<u64>,
     /// Length of the video in microseconds, if known.
     pub duration: Option<i64>,
-    /// The numbers of numbered images, with those ahead of the requested part.
+    /// The numbers of numbered images, including those before the requested part.
     pub sequence: Option<Arc<Sequence>>,
     /// Where its other streams are converted.
     pub transcoders: Arc<dyn OpenTranscoders>,
 }
 
 impl Input {
-    /// That of a single picture which is drawn, of any format and size.
+    /// An input for a single picture that the program draws, of any format and size.
     pub fn drawn(name: &str) -> Self {
         let media = Media::for_raw_video("rawvideo", Rational::new(1, 1), None);
         Input { frames: Some(1), ..Input::new(name, media) }

@@ -4,19 +4,19 @@ use crate::ffmpeg::{Packet, Stream, TranscodeTo, Transcoder};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// Opens transcoders for the streams of an input, there where the input is decoded.
+/// Opens transcoders for the streams of an input, in the process that decodes the input.
 pub trait OpenTranscoders: Send + Sync {
     /// Opens one for each stream. Returns the converted streams, or why they cannot be converted.
     ///
     /// # Errors
-    /// When there is no place to run them in.
+    /// When the process for them cannot be used.
     fn open(&self, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Opened>;
 }
 
 /// The result of [`OpenTranscoders`].
 pub type Opened = (Box<dyn Transcoders>, Vec<Result<Stream, String>>);
 
-/// Open transcoders, by their places in the list that they were opened by.
+/// Open transcoders. A `place` is an index into the list for which they were opened.
 pub trait Transcoders: Send {
     /// Converts a packet; `None` is the end of its stream.
     ///
@@ -28,7 +28,7 @@ pub trait Transcoders: Send {
 /// The result for a packet.
 #[derive(Default)]
 pub struct Transcoded {
-    /// Those that are complete.
+    /// The converted packets that are complete.
     pub packets: Vec<Packet>,
     /// Why it could not be decoded.
     pub error: Option<String>,

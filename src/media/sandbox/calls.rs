@@ -12,7 +12,8 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Calls by number, each with the rules one of which it has to meet; a call without a rule is answered as it is.
+/// Allowed calls by number, each with rules of which its arguments have to meet one; a call without rules is allowed
+/// with any arguments.
 type Calls = BTreeMap<c_long, Vec<Rule>>;
 
 /// A condition on arguments of a call.
@@ -40,7 +41,7 @@ fn without(argument: u8, bits: c_int) -> Check {
     Check { argument, mask: bits as u64 & INT, value: 0 }
 }
 
-/// The argument, a pointer, leads nowhere.
+/// The argument, a pointer, is null.
 fn null(argument: u8) -> Check {
     Check { argument, mask: u64::MAX, value: 0 }
 }
@@ -52,7 +53,7 @@ macro_rules! x86_64_calls {
 
 /// Calls of demuxers, decoders, allocators and threads.
 const DECODER_CALLS: &[c_long] = &[
-    // Open files, and places that Landlock has left open.
+    // For open files, and for paths that Landlock allows.
     SYS_read,
     SYS_readv,
     SYS_pread64,
@@ -112,8 +113,8 @@ const DECODER_CALLS: &[c_long] = &[
     SYS_sigaltstack,
     SYS_gettid,
     SYS_sched_yield,
-    // Of any thread: libdav1d and the C library ask for their own by its number. The answer is only on which cores the
-    // thread runs.
+    // Allowed for any thread, because libdav1d and the C library pass the ID of their own. The call only tells on which
+    // cores a thread may run.
     SYS_sched_getaffinity,
     SYS_sched_get_priority_max,
     SYS_sched_get_priority_min,
@@ -148,7 +149,7 @@ const DECODER_CALLS: &[c_long] = &[
 /// Messages between the program and a process that decodes for it, on connections that both have from the beginning.
 const CONNECTION_CALLS: &[c_long] = &[SYS_sendto, SYS_sendmsg, SYS_recvfrom, SYS_recvmsg];
 
-/// Older calls, which newer systems do not have.
+/// Older calls, which newer architectures do not have.
 const OLDER_DECODER_CALLS: &[c_long] = x86_64_calls![
     SYS_stat,
     SYS_lstat,
@@ -183,14 +184,14 @@ const PROCESS_CALLS: &[c_long] = &[
     SYS_unlinkat,
     SYS_mkdirat,
     SYS_umask,
-    // The end of the process that the decoding ones come from.
+    // To wait for the end of the template of decoding processes.
     SYS_wait4,
 ];
 
-/// Older ones of this kind.
+/// Older calls of the kind of `PROCESS_CALLS`.
 const OLDER_PROCESS_CALLS: &[c_long] = x86_64_calls![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
-/// Further calls of the process that decoding ones are forked from, and of their supervisors.
+/// Further calls of the template that decoding processes are forked from, and of their supervisors.
 const TEMPLATE_CALLS: &[c_long] = &[
     SYS_clone,
     SYS_unshare,
@@ -207,7 +208,7 @@ const TEMPLATE_CALLS: &[c_long] = &[
     SYS_capset,
 ];
 
-/// Older ones of this kind.
+/// Older calls of the kind of `TEMPLATE_CALLS`.
 const OLDER_TEMPLATE_CALLS: &[c_long] = x86_64_calls![SYS_fork, SYS_setrlimit];
 
 /// Calls for connections.
@@ -237,7 +238,7 @@ const NETWORK_CALLS: &[c_long] = &[
     SYS_timerfd_gettime,
 ];
 
-/// Older ones of this kind.
+/// Older calls of the kind of `NETWORK_CALLS`.
 const OLDER_NETWORK_CALLS: &[c_long] = x86_64_calls![SYS_epoll_create, SYS_epoll_wait];
 
 /// Calls that fail with EPERM for all arguments, because callers expect it: libsvtav1 then goes on without real-time
@@ -313,7 +314,7 @@ fn program(calls: &Calls, error: c_int) -> Result<BpfProgram, BackendError> {
 fn decoder_calls(network: bool) -> Calls {
     let mut calls = whole(&[DECODER_CALLS, OLDER_DECODER_CALLS, CONNECTION_CALLS]);
     calls.extend(own_process_calls(network));
-    // Memory that is shared comes from the program, which counts it.
+    // No shared anonymous memory: shared memory comes from the program, which counts it.
     calls.insert(SYS_mmap, vec![vec![without(3, MAP_ANONYMOUS)], vec![without(3, MAP_SHARED)]]);
     if network {
         // Only to read. With Landlock, only the system's files can be opened.
@@ -329,12 +330,12 @@ fn template_calls(network: bool) -> Calls {
     let mut calls = decoder_calls(network);
     calls.extend(whole(&[TEMPLATE_CALLS, OLDER_TEMPLATE_CALLS]));
     calls.insert(SYS_socketpair, vec![vec![int(0, AF_UNIX.into())]]);
-    // The threads of a decoding process have numbers that are not known here, as it has itself.
+    // The IDs of decoding processes, and of their threads, are not known yet.
     for call in [SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_sched_getparam, SYS_sched_getscheduler] {
         calls.insert(call, Vec::new());
     }
     calls.entry(SYS_prctl).or_default().push(vec![int(0, PR_SET_PDEATHSIG.into())]);
-    // Which descriptors are open, on kernels that close no range of them.
+    // To list open descriptors, on kernels without close_range.
     let changes = O_ACCMODE | O_CREAT | O_TRUNC;
     calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
     calls
@@ -342,7 +343,7 @@ fn template_calls(network: bool) -> Calls {
 
 fn process_calls(network: bool, replaces: bool) -> Calls {
     let mut calls = whole(&[DECODER_CALLS, OLDER_DECODER_CALLS, PROCESS_CALLS, OLDER_PROCESS_CALLS]);
-    // Whoever runs a file never gets the rights of its owner: what is made has no such bits.
+    // New files have no setuid and setgid bits, so that nobody who runs one gets the rights of its owner.
     let (makes, rights) = (O_CREAT | O_TMPFILE & !O_DIRECTORY, 0o7000);
     calls.insert(SYS_openat, vec![vec![without(2, makes)], vec![without(3, rights)]]);
     #[cfg(target_arch = "x86_64")]
@@ -352,15 +353,15 @@ fn process_calls(network: bool, replaces: bool) -> Calls {
     ]);
     calls.extend(own_process_calls(network));
     calls.extend(whole(&[CONNECTION_CALLS]));
-    // Memory that is shared with decoding processes: of ordinary pages, which can be kept from shrinking.
+    // Memory that is shared with decoding processes: of ordinary pages, which can be sealed against shrinking.
     calls.insert(SYS_memfd_create, vec![vec![int(1, i64::from(MFD_CLOEXEC | MFD_ALLOW_SEALING))]]);
     calls.entry(SYS_fcntl).or_default().push(vec![int(1, F_ADD_SEALS.into())]);
     if replaces {
         calls.insert(SYS_fchown, Vec::new());
         calls.insert(SYS_fchmod, vec![vec![without(1, rights)]]);
     }
-    // libx265 lowers the priority of its threads. Only for the calling thread: with another first argument, 0 is the
-    // process group.
+    // libx265 lowers the priority of its threads. Allowed only for the calling thread, 0: with another first argument,
+    // 0 would be the process group.
     calls.insert(SYS_setpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
     calls
 }
@@ -382,7 +383,7 @@ fn own_process_calls(network: bool) -> Calls {
     for call in [SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo] {
         calls.insert(call, vec![vec![int(0, process)]]);
     }
-    // A thread calls itself 0. The others have numbers that are not known here.
+    // A thread passes 0 for itself. The IDs of other threads are not known here.
     for call in [SYS_sched_getparam, SYS_sched_getscheduler] {
         calls.insert(call, vec![vec![int(0, 0)], vec![int(0, process)]]);
     }
@@ -393,10 +394,10 @@ fn own_process_calls(network: bool) -> Calls {
     // Names of threads and of their memory.
     let options = [PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS];
     calls.insert(SYS_prctl, options.map(|option| vec![int(0, option.into())]).into());
-    // Whether it is a terminal, how large that is, and how much there is to read.
+    // Whether a descriptor is a terminal, its size, and how many bytes can be read.
     let requests = [TCGETS as i64, TCGETS2 as i64, TIOCGWINSZ as i64, FIONREAD as i64];
     let mut ioctl: Vec<Rule> = requests.map(|request| vec![int(1, request)]).into();
-    // Whether calls wait, and whether another program would have it.
+    // Whether calls on a descriptor block, and whether it stays open in another program.
     ioctl.extend([FIONBIO as i64, FIOCLEX as i64, FIONCLEX as i64].map(|request| vec![int(1, request)]));
     calls.insert(SYS_ioctl, ioctl);
     // O_ASYNC makes the kernel send signals to the receiver set by F_SETOWN.
@@ -411,7 +412,7 @@ fn own_process_calls(network: bool) -> Calls {
         let kinds = [vec![int(0, AF_INET.into())], vec![int(0, AF_INET6.into())]];
         let addresses = vec![int(0, AF_NETLINK.into()), int(2, NETLINK_ROUTE.into())];
         calls.insert(SYS_socket, kinds.into_iter().chain([addresses]).collect());
-        // The numbers of network cards, of which addresses like fe80::1%eth0 have names.
+        // The numbers of network interfaces, which addresses like fe80::1%eth0 name.
         let requests = [SIOCGIFINDEX as i64, SIOCGIFNAME as i64];
         calls.entry(SYS_ioctl).or_default().extend(requests.map(|request| vec![int(1, request)]));
     }
@@ -422,8 +423,8 @@ fn own_process_calls(network: bool) -> Calls {
 mod tests {
     use super::*;
 
-    /// How many bits of its arguments the kernel reads, of the calls that have rules: an `int` has 32, a pointer and a
-    /// `long` 64. Rules are about no others.
+    /// How many bits the kernel reads of the arguments of calls that have rules: of an `int` 32, of a pointer and a
+    /// `long` 64. Other arguments have no rules.
     const WIDTHS: &[(c_long, &[u32])] = &[
         (SYS_clone, &[32]),
         (SYS_kill, &[32]),
@@ -590,7 +591,7 @@ mod tests {
             ] {
                 assert!(wall.error(call, arguments).is_some(), "{}: {call} {arguments:x?}", wall.name);
             }
-            // The last one is that of Linux 6.17; those from 452 on change modes and attributes.
+            // 469 is the last call of Linux 6.17; those from 452 on change modes and attributes.
             let names = [SYS_ptrace, SYS_process_vm_writev, SYS_fchmodat, SYS_utimensat, SYS_setxattr, SYS_fsetxattr];
             let rest = [SYS_shmget, SYS_vmsplice, SYS_mount, SYS_io_uring_setup, SYS_bpf, SYS_keyctl, SYS_pidfd_open];
             let numbers = [439, 452, 463, 466, 467, 469].into_iter().filter(|number| *number != SYS_faccessat2);
@@ -633,7 +634,7 @@ mod tests {
     #[test]
     fn errors_are_those_that_libraries_go_on_after() {
         for wall in walls() {
-            // A thread of one's own has such a number.
+            // A thread of this process may have any ID.
             assert_eq!(wall.error(SYS_sched_getaffinity, [1, 8, 0, 0, 0, 0]), None, "{}", wall.name);
             assert_eq!(wall.error(SYS_sched_setscheduler, [0; 6]), Some(EPERM), "{}", wall.name);
             let error = (!wall.name.ends_with("with network")).then_some(EPERM);

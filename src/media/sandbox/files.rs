@@ -38,7 +38,7 @@ const SYSTEM: [&str; 18] = [
     "/sys/fs/cgroup",
 ];
 
-/// Files with the names and certificates of the network; none with keys.
+/// Files that are needed to resolve host names and to check certificates; none has private keys.
 const NETWORK_FILES: [&str; 18] = [
     "/etc/resolv.conf",
     "/run/systemd/resolve",
@@ -66,11 +66,10 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     ReadFile | ReadDir | WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir
 });
 
-/// From now on, the calling thread and those that it starts can open these places only, if there are any; they reach no
+/// From now on, the calling thread and those that it starts can open only `places`, if they are given; they reach no
 /// process outside by signals or abstract sockets, nor, without `network`, by ports and sockets that have names. Open
-/// files stay open. Answers with the number of the kernel's rules: older kernels have fewer. Before 3 (Linux 6.2), open
-/// files could be truncated, before 4 (6.7), Landlock did not know of ports, before 5 (6.10) of devices, and before 6
-/// (6.12) of signals.
+/// files stay open. Returns the version of the kernel's Landlock: before 3 (Linux 6.2), open files could be truncated,
+/// before 4 (6.7), Landlock did not know of ports, before 5 (6.10) of devices, and before 6 (6.12) of signals.
 ///
 /// # Errors
 /// When the kernel has no Landlock, or it is off, or when a place cannot be opened though it is there.
@@ -129,13 +128,13 @@ fn restrict(places: Option<&Places>, system: &[PathBuf], network: bool) -> Resul
     })
 }
 
-/// Whether the process has too few descriptors for a wall that the kernel offers.
+/// Whether a wall that the kernel offers failed for lack of descriptors.
 pub fn lacks_descriptors(error: &Error) -> bool {
     let codes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>()?.raw_os_error());
     codes.into_iter().any(|code| [EMFILE, ENFILE].contains(&code))
 }
 
-/// The place of this name; `None` if it does not exist, or this user cannot open it.
+/// Opens a path for a rule; `None` if it does not exist, or this user cannot open it.
 fn open(path: &Path) -> Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(O_PATH).open(path) {
         Ok(place) => Ok(Some(place)),
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// What is at this place or below it that not everyone can read.
+    /// The files and folders at `place`, or below it, that not everyone can read.
     fn kept_from_others(place: &Path) -> Vec<PathBuf> {
         let Ok(found) = place.symlink_metadata() else { return Vec::new() };
         let needed = if found.is_dir() { 0o005 } else { 0o004 };
@@ -164,7 +163,7 @@ mod tests {
         below.into_iter().flatten().flat_map(|entry| kept_from_others(&entry.path())).collect()
     }
 
-    /// Those of root could read keys otherwise.
+    /// Otherwise, decoders of a run by root could read keys.
     #[test]
     fn with_the_network_decoders_read_what_everyone_reads() {
         for place in NETWORK_FILES {

@@ -1,5 +1,5 @@
-//! Walls around what reads files of strangers: the kernel refuses what demuxing and decoding do not need. They cannot
-//! be taken down again, and threads that are started inside are inside, too.
+//! Restrictions of code that reads untrusted files: the kernel refuses what demuxing and decoding do not need. They
+//! cannot be lifted again, and hold for threads that are started later, too.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -40,8 +40,7 @@ pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<(
     calls::answer_decoders(network).or_else(unless_lacking)
 }
 
-/// Closes the sandbox of the process that decoding ones are forked from, and of these: it can do what they can, and make
-/// them.
+/// Closes the sandbox of the template of decoding processes, and so of these: it may do what they may, and fork them.
 ///
 /// # Errors
 /// When the kernel has no such wall, and it is required.

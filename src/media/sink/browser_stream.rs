@@ -22,10 +22,10 @@ const ENCODERS: &[(&str, &[(&str, &str)])] = &[
     ("libopenh264", &[("allow_skip_frames", "0")]),
 ];
 
-/// The longest time between key frames. Who begins to watch gets all pictures since the last one.
+/// The longest time between key frames. A new viewer gets all pictures since the last one.
 const KEY_DISTANCE: Duration = Duration::from_secs(2);
 
-/// The fragments, with nothing in the header that is not known yet.
+/// Muxer options: a fragment for each frame, and a header that is complete before the first frame.
 const FRAGMENTS: &[(&str, &str)] =
     &[("movflags", "frag_every_frame+empty_moov+default_base_moof"), ("flush_packets", "1")];
 
@@ -54,7 +54,7 @@ pub enum Fragment {
 pub struct Pairs {
     converter: Converter,
     pool: HostPool,
-    /// What each of them becomes.
+    /// Format and size of each picture in a pair.
     half: VideoFormat,
 }
 
@@ -105,7 +105,6 @@ pub struct BrowserStream {
     video: OutputStream,
     pairs: Pairs,
     begin: Instant,
-    /// The time of the last key frame.
     last_key: Option<Duration>,
     last_time: i64,
     is_key: Sender<bool>,
@@ -133,7 +132,7 @@ impl BrowserStream {
         let (columns, rows) = pairs.half.size;
         let pair = VideoFormat { size: (columns, rows * 2), ..pairs.half };
         let options = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        // The rate that the level is chosen by; pictures come when they come.
+        // The encoder chooses the level by this rate; pictures may come at any time.
         let frame_rate = Some(Rational::new(30, 1));
         let options =
             VideoOptions { global_header: true, options, frame_rate, ..VideoOptions::new(pair, microseconds()) };
@@ -200,7 +199,7 @@ impl BrowserStream {
 
     fn put(&mut self, packet: Packet) -> Result<()> {
         let muxer = self.muxer.as_mut().context("it has been opened")?;
-        // It may have no reader any more, which the muxer tells.
+        // The reader may have ended; then the muxer returns an error.
         let _ = self.is_key.send(packet.is_key());
         muxer.write(packet, self.video, self.encoder.time_base())?;
         Ok(())
@@ -210,7 +209,7 @@ impl BrowserStream {
 impl Drop for BrowserStream {
     fn drop(&mut self) {
         if let Some(muxer) = self.muxer.take() {
-            // It gives out the last picture. Who has gone needs no end.
+            // This writes the last picture. An error only means that the reader has ended.
             let _ = muxer.finish();
         }
         drop(self.pipe.take());

@@ -6,8 +6,8 @@ use anyhow::Result;
 use ffmpeg_next::codec::Id;
 use std::collections::VecDeque;
 
-/// The shortest delay that is reported, in microseconds. Where recordings were joined, audio overlaps by up to a
-/// packet.
+/// The shortest delay that is reported, in microseconds. Shorter ones are normal: in joined recordings, audio overlaps
+/// by up to one packet.
 pub const NOTICED: i64 = 100_000;
 
 /// The highest frame rate for a container without timestamps, in frames a second.
@@ -24,14 +24,13 @@ pub struct EncoderClock {
     pub time_base: Rational,
     /// The encoder's frame rate, in frames a second.
     pub rate: Rational,
-    /// How much earlier frames are, in units of `source_base`.
+    /// Subtracted from all presentation times, in units of `source_base`.
     earlier: i64,
     last: Option<i64>,
     /// The least time from one frame to the next, in units of `time_base`.
     step: i64,
     /// Time and duration of each frame in the encoder: some encoders lose the duration.
     durations: VecDeque<(i64, i64)>,
-    /// Whether the warning about late frames was given.
     warned_late: bool,
     /// The name of a container that [loses gaps](Container::loses_gaps), until the warning was given.
     loses_gaps: Option<String>,
@@ -65,7 +64,7 @@ impl EncoderClock {
         };
         let loses_gaps = container.loses_gaps().then(|| container.name());
         let slows_down = container.name() == "gif";
-        // AVI has places for frames, and no times. FFmpeg shows a frame as many places later as its codec reorders.
+        // AVI stores frame positions, no timestamps: FFmpeg shows frames late by the reordering delay of their codec.
         let is_placed = input.media.demuxer == "avi" && container.name() == "avi" && input.shift == 0;
         EncoderClock {
             source_base: source,
@@ -81,8 +80,8 @@ impl EncoderClock {
         }
     }
 
-    /// This clock with at least this time between frames, in microseconds: those of a camera that was held up come at once,
-    /// and a container that counts milliseconds would give several one time.
+    /// Returns this clock with at least `least` microseconds between frames. A camera that was held up delivers several
+    /// frames at once, and a container that counts milliseconds would give them the same time.
     pub fn apart_by(mut self, least: i64) -> Self {
         let unit = f64::from(self.time_base) * 1e6;
         self.step = ((least as f64 / unit).ceil() as i64).max(1);
@@ -101,7 +100,7 @@ impl EncoderClock {
         let next = self.last.map_or(i64::MIN, |last| last + self.step);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);
-        // Half a millisecond is the rounding of other containers.
+        // Containers that count milliseconds round times by up to 0.5 ms.
         let is_fast = |last: i64| rescale(time - last, self.time_base, microseconds()) < FASTEST_GIF - 500;
         if self.slows_down && self.last.is_some_and(is_fast) {
             self.slows_down = false;
@@ -157,7 +156,7 @@ pub struct KeyFrames {
 }
 
 impl KeyFrames {
-    /// Those of a stream with this distance, in microseconds.
+    /// Key frames that are at most `distance` microseconds apart.
     pub fn every(distance: i64) -> Self {
         KeyFrames { distance, key: None, last: 0 }
     }
@@ -174,7 +173,7 @@ impl KeyFrames {
 }
 
 /// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is
-/// higher than the average rate. A multiple of the average rate is not taken: twice the rate is that of fields.
+/// higher than the average rate. A multiple of the average rate is ignored: twice the average is the rate of fields.
 fn constant_rate(average: Rational, base: Option<Rational>) -> Rational {
     let higher = |base: &Rational| {
         let times = f64::from(*base) / f64::from(average);
@@ -190,7 +189,7 @@ fn mpeg_rate(rate: Rational) -> Rational {
     rates.into_iter().find(enough).unwrap_or(rates[rates.len() - 1])
 }
 
-/// Whether it is an MPEG frame rate times 1 to 4, divided by 1 to 32, which MPEG-2 can signal.
+/// Whether MPEG-2 can signal `rate`: one of [`MPEG_RATES`] times 1 to 4, divided by 1 to 32.
 fn is_fraction_of_mpeg_rate(rate: Rational) -> bool {
     let same = |numerator: i64, denominator: i64| {
         i64::from(rate.numerator()) * denominator == i64::from(rate.denominator()) * numerator

@@ -29,9 +29,9 @@ pub struct EncoderChoice {
     /// The profile of an input in DNxHR, which determines its bit depth; without one, the encoder makes DNxHD, of few
     /// sizes.
     pub dnxhr_profile: Option<i32>,
-    /// Whether the input has lost no sample.
+    /// Whether the input is losslessly coded.
     pub is_lossless: bool,
-    /// Whether the output should lose none either.
+    /// Whether the output should be lossless, too.
     pub keeps_samples: bool,
     /// One of two passes.
     pub pass: Option<Pass>,
@@ -73,13 +73,13 @@ pub struct EncoderSettings {
 }
 
 impl EncoderChoice {
-    /// Takes over what the choice depends on of `input`, and returns its codec, if that may be kept.
+    /// Stores the properties of `input` that decide the choice. Returns the codec of `input`, if that may be kept.
     pub fn regard(&mut self, input: &Input, pace: Pace) -> Option<Id> {
         let (media, stream) = (&input.media, input.video_stream());
         let codec = stream.parameters.id();
         self.dnxhr_profile = stream.dnxhr_profile();
-        // An image and numbered images become a film, and raw frames are mostly on their way to an encoder; a stack is
-        // data.
+        // A single image or numbered images become a video, and raw frames mostly go to an encoder: their samples
+        // need not be kept. A stack (several images in one file) is data.
         let is_stack = input.sequence.is_none() && !input.is_image();
         let is_stored = if media.is_images() { is_stack } else { !media.is_raw() };
         self.is_lossless = pace == Pace::Offline
@@ -133,7 +133,7 @@ impl EncoderChoice {
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
-        // Pictures of AVIF have all their colour, and may be small: libsvtav1 makes 4:2:0 alone, from 64x64 on.
+        // AVIF may have full chroma resolution and small pictures: libsvtav1 makes only 4:2:0, from 64x64 on.
         if let Some(encoder) = Encoder::find("libaom-av1").filter(|_| container.name() == "avif") {
             return Ok((vec![encoder], None));
         }
@@ -149,20 +149,20 @@ impl EncoderChoice {
         let mpeg2 = Encoder::find("mpeg2video").filter(|_| is_for_mpeg2);
         let suits = |codec: Id| match codec {
             Id::DNXHD => self.dnxhr_profile.is_some(),
-            // FFmpeg 9 writes it there, and only FFmpeg reads it.
+            // FFmpeg 9 writes these codecs into mp4, but only FFmpeg reads them.
             Id::FFV1 | Id::PNG => container.name() != "mp4",
-            // Others name its pixel formats otherwise, or not at all.
+            // Other containers signal its pixel formats differently, or not at all.
             Id::RAWVIDEO => self.keeps_samples && matches!(container.name().as_str(), "avi" | "nut"),
             _ => true,
         };
         let chosen = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
         let kept = input.into_iter().flat_map(|input| [nvenc(input), chosen(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
-        // It takes small pictures and all colour of AV1, which libsvtav1 does not.
+        // libaom-av1 takes small pictures and all pixel formats of AV1, which libsvtav1 does not.
         let libaom = Encoder::find("libaom-av1").filter(holds).filter(|libaom| input == Some(libaom.codec()));
         let is_new = libaom.filter(|libaom| found.iter().all(|other| other.name() != libaom.name()));
         found.extend(is_new);
-        // It takes what the encoder of the input's own codec does not.
+        // FFV1 takes pictures that the encoder of the input's own codec does not.
         if self.keeps_samples && input != Some(Id::FFV1) {
             found.extend(chosen(Id::FFV1));
         }
@@ -195,7 +195,7 @@ impl EncoderChoice {
         )
     }
 
-    /// The encoder of a video of codec `input`, if it has two passes.
+    /// The encoder for two passes over a video of codec `input`.
     fn two_pass_encoder(&self, input: Option<Id>, container: Container, file: &Name) -> Result<Encoder> {
         let by_codec = if input == Some(Id::HEVC) { ["libx265", "libx264"] } else { ["libx264", "libx265"] };
         let wanted = self.encoder.as_deref().filter(|name| !by_codec.contains(name));
@@ -280,7 +280,7 @@ impl EncoderChoice {
         if let Some(preset) = &self.preset {
             let option = row.map_or_else(|| encoder.has_option("preset").then_some("preset"), |row| row.preset);
             let option = option.with_context(|| format!("encoder {name} has no presets (drop --preset)"))?;
-            // Their presets have numbers, too.
+            // The presets of x264 and x265 have numbers, too.
             let is_number = preset.parse::<u8>().is_ok_and(|number| number < 10);
             if X26.contains(&name.as_str()) && !is_number && !X26_PRESETS.contains(&preset.as_str()) {
                 bail!("encoder {name} has no preset {preset} (it has {})", X26_PRESETS.join(", "));
@@ -314,10 +314,10 @@ pub(super) fn expected(candidates: &[Encoder], input: &Input) -> Option<Encoder>
     candidates.iter().find(suits).or(candidates.first()).copied()
 }
 
-/// The scale of a constant quality, where its ends are known.
+/// The least and the greatest constant quality of an encoder, where they are known.
 fn range_of_quality(encoder: Encoder, scale: ConstantQuality) -> Option<(f64, f64)> {
     match (scale, encoder.name().as_str()) {
-        // FFmpeg passes any number on. That of x264 ends at 51 with 8 bits, and at 63 with 10.
+        // FFmpeg does not check the number. The scale of x264 ends at 51 with 8 bits, and at 63 with 10.
         (By(_), "libx264" | "libx264rgb") => Some((0.0, 63.0)),
         (By(_), "libx265") => Some((0.0, 51.0)),
         (By(option), _) => {

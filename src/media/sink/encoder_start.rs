@@ -11,7 +11,7 @@ use crate::ffmpeg::{
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result, ensure};
 
-/// The bits a pixel below which a bit rate without a unit is one that lacks it.
+/// Bits per pixel. A `--bitrate` without a unit that gives less than this probably lacks its unit.
 const MIN_BITS_A_PIXEL: f64 = 0.002;
 
 /// The fewest columns of Theora that FFmpeg decodes.
@@ -25,7 +25,7 @@ pub(super) struct EncoderStart<'a> {
     pub input: &'a Input,
     pub container: Container,
     pub choice: &'a EncoderChoice,
-    /// Those that can be taken, best first.
+    /// The encoders to try, best first.
     pub candidates: &'a [Encoder],
     pub pace: Pace,
     /// The pixel format, and the size to scale down to.
@@ -35,7 +35,7 @@ pub(super) struct EncoderStart<'a> {
     pub notices: &'a Notices,
 }
 
-/// An encoder that is open, and what gives it its pictures.
+/// An open encoder, with the conversion and the clock for its frames.
 pub(super) struct Started {
     pub encoder: VideoEncoder,
     pub fitter: Fitter,
@@ -44,8 +44,8 @@ pub(super) struct Started {
 }
 
 impl EncoderStart<'_> {
-    /// Opens the first of the candidates that opens. `is_turned` if the pictures are rotated before. With `keys`, key
-    /// frames come by a schedule, at most this many microseconds apart.
+    /// Opens the first candidate that can be opened. `is_turned` if the frames are rotated before they are encoded.
+    /// With `keys`, key frames are scheduled at most this many microseconds apart.
     ///
     /// # Errors
     /// When no encoder opens; with `--strict`, when bits or colour are lost.
@@ -64,7 +64,7 @@ impl EncoderStart<'_> {
                 self.notices.detail(&format!("encoder {} does not take {}", candidate.name(), first.format()));
                 continue;
             }
-            // Those of AV1 differ in what they take.
+            // The encoders of AV1 differ in the sizes and pixel formats that they accept.
             let next_suits = || self.candidates[index + 1..].iter().any(|&next| self.suits(next, first));
             if candidate.codec() == CodecId::AV1 && !self.suits(candidate, first) && next_suits() {
                 let ((width, height), format) = (first.size(), first.format());
@@ -104,7 +104,7 @@ impl EncoderStart<'_> {
                 let frames = f64::from(clock.rate) * distance as f64 / 1e6;
                 settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
-            // Scaled to another height, fields are blended.
+            // Scaling to another height blends the fields.
             let interlaced = first.interlaced().filter(|_| rows == first.size().1);
             if interlaced.is_some() && !candidate.codes_interlaced() {
                 let name = candidate.name();
@@ -165,7 +165,7 @@ impl EncoderStart<'_> {
         None.context("no encoder to try")
     }
 
-    /// Whether an encoder takes pictures like this one without a loss of its own.
+    /// Whether an encoder accepts the size of frames like this one, and loses neither bits nor colour by its format.
     fn suits(&self, encoder: Encoder, first: &Picture) -> bool {
         let format = format_for(encoder, self.container, self.pixels, first, &Notices::silent());
         format.is_ok_and(|target| takes_size(encoder, target.size) && !loses(first, target.format))
@@ -174,7 +174,7 @@ impl EncoderStart<'_> {
     /// Refuses a bit rate without a unit that is far too low for this size and frame rate.
     fn check_bit_rate(&self, (width, height): (usize, usize), rate: Option<f64>) -> Result<()> {
         let (Quality::BitRate(text), Some(rate)) = (&self.choice.quality, rate) else { return Ok(()) };
-        // With a unit, it is what was meant.
+        // A bit rate with a unit is taken as it is.
         let is_bare = !text.ends_with(|last: char| last.is_ascii_alphabetic());
         let bits = parse_number(text).filter(|_| is_bare).unwrap_or(f64::INFINITY);
         let is_video = bits >= MIN_BITS_A_PIXEL * (width * height) as f64 * rate;
@@ -190,7 +190,8 @@ impl EncoderStart<'_> {
     }
 }
 
-/// The profile of DNxHR for this pixel format. DNxHD takes no picture without one of its own bit rates.
+/// The DNxHR profile for this pixel format; `None` for other codecs. Without a profile, the encoder makes DNxHD, which
+/// accepts only a few bit rates.
 fn dnxhr_profile(encoder: Encoder, format: RawFormat) -> Option<String> {
     let profile = match (format.chroma_resolution(), format.depth()) {
         (16, _) => "dnxhr_444",

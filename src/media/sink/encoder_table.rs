@@ -11,7 +11,7 @@ pub(super) enum ConstantQuality {
     Option(&'static str),
     /// As FFmpeg's common quantizer (`-q:v`).
     Quantizer,
-    /// Not at all: it is lossless.
+    /// Not at all: the encoder is lossless.
     Lossless,
 }
 
@@ -81,7 +81,7 @@ pub(super) const TABLE: &[EncoderRow] = &[
     row("gif", Lossless, None, None, &[]),
 ];
 
-/// Special handling of alpha for an encoder.
+/// Additional options of an encoder for video with alpha.
 pub(super) const FOR_ALPHA: &[(&str, (&str, &str))] = &[("libvpx", ("auto-alt-ref", "0"))];
 
 /// Encoders that print an error for an unknown preset themselves, and their presets.
@@ -106,17 +106,17 @@ pub(super) const KEEPING: &[(Id, &[&str])] = &[
     (Id::V210, &["v210"]),
     (Id::PNG, &["png"]),
     (Id::RAWVIDEO, &["rawvideo"]),
-    // DNxHR alone.
+    // Only DNxHR, not DNxHD.
     (Id::DNXHD, &["dnxhd"]),
 ];
 
 /// Containers made for MPEG-2, which keep it.
 pub(super) const KEEPS_MPEG2: &[&str] = &["mpeg", "vob", "dvd", "svcd", "mxf"];
 
-/// The pixel formats that raw video in AVI has a tag for: readers take others for something else.
+/// The pixel formats for which raw video in AVI has a tag: readers misinterpret others.
 pub(super) const RAW_IN_AVI: &[&str] = &["gray", "bgr24", "bgra", "yuv420p", "yuv422p", "yuyv422", "uyvy422", "nv12"];
 
-/// Animations for the web. Their colours are few, and as video they are encoded as video.
+/// Codecs of web animations. They store few colours, so video made from them need not be lossless.
 pub(super) const ANIMATIONS: &[Id] = &[Id::GIF, Id::APNG, Id::WEBP];
 
 /// Containers without presentation times: with B-frames, video would be late against audio.

@@ -44,19 +44,19 @@ pub struct OutputOptions {
     pub live: bool,
     /// The pixel format to encode.
     pub pixels: PixelChoice,
-    /// The size to scale down to, upright or lying, if the pictures are larger.
+    /// The size into which larger frames are scaled down, in landscape or portrait orientation.
     pub fit: Option<(usize, usize)>,
-    /// The only codec of sound, if there is but one: sound of others is re-encoded.
+    /// The only codec of sound, if others are not allowed: sound of another codec is re-encoded.
     pub sound: Option<&'static str>,
     /// The other streams that are kept, if not all are.
     pub streams: Option<StreamChoice>,
-    /// What is done about its size.
+    /// Whether the output's size is measured or limited; `None` for neither.
     pub size: Option<SizeRule>,
-    /// Whether the times of the video begin at zero in it, whatever they are in the input.
+    /// Whether the video begins at time zero in the output, whatever its times in the input are.
     pub from_zero: bool,
     /// How a recording is cut into segments, if it is.
     pub segments: Option<Segmentation>,
-    /// What made it, and how: kept in its metadata.
+    /// Program and settings that made the output, for its metadata.
     pub provenance: Option<String>,
 }
 
@@ -81,15 +81,14 @@ pub struct FileSink {
     /// Why the video does not keep its codec, if that is not the user's choice.
     codec_changes: Option<&'static str>,
     pub(super) notices: Notices,
-    /// For a sequence of images, that of the next one.
+    /// For a sequence of images, the muxer of the next one.
     pub(super) muxer: Option<Muxer>,
     /// The file of the next image of a sequence.
     image: Option<Temporary>,
-    /// For one file of many images.
+    /// For a TIFF file of many pages.
     stack: Option<TiffStack>,
-    /// For FITS, whose headers are written here.
+    /// For FITS, whose headers this program writes.
     fits: Option<FitsFile>,
-    /// For a file that grows.
     room: GrowingFile,
     rotate: AutoRotate,
     /// Packets that came before the first frame.
@@ -97,28 +96,28 @@ pub struct FileSink {
     running: Option<Running>,
 }
 
-/// The room on the disk for a file, and what it takes.
+/// The disk space that is reserved for a file, and what has been written into the file.
 #[derive(Default)]
 struct GrowingFile {
     room: Option<DiskRoom>,
-    /// The bytes of all packets, and how many they are.
+    /// The bytes of all packets, and the number of packets.
     bytes: u64,
     packets: u64,
 }
 
-/// What a file may take beside its packets, and beside what follows of their number.
+/// The most bytes that a file needs in addition to its packets and to [`FOR_PACKET`] for each of them.
 const FOR_END: u64 = 32 << 10;
 
-/// What the index takes for a packet, at most, and the container around it.
+/// The most bytes that the index and the container need for a packet.
 const FOR_PACKET: u64 = 64;
 
-/// There is no room on the disk for the next packet. What is set aside is enough to end the file.
+/// The disk has no space for the next packet. The space that is reserved suffices to finish the file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct DiskFull(std::io::Error);
 
 impl GrowingFile {
-    /// Makes sure that the file can still be ended with another packet of `bytes` bytes.
+    /// Makes sure that the file can still be finished after another packet of `bytes` bytes.
     fn grow(&mut self, bytes: usize) -> Result<(), DiskFull> {
         (self.bytes, self.packets) = (self.bytes + bytes as u64, self.packets + 1);
         let needed = self.bytes + FOR_END + FOR_PACKET * self.packets;
@@ -141,22 +140,22 @@ struct Running {
     frames: u64,
     /// The number of written frames.
     written: u64,
-    /// The bytes of these frames.
+    /// The bytes of the written frames.
     bytes: u64,
-    /// How many of these are key frames, and their bytes.
+    /// How many of the written frames are key frames, and the bytes of those.
     key_frames: u64,
     key_bytes: u64,
     /// End of the last frame, in microseconds.
     end: i64,
-    /// How long it is shown, in microseconds, if the source gives it.
+    /// How long the last frame is shown, in microseconds, if the source gives it.
     last_duration: Option<i64>,
     /// Whether the encoder knows that no more frames come.
     is_draining: bool,
-    /// Frames that are left in the encoder are dropped.
+    /// Whether frames that are left in the encoder are dropped.
     is_abandoned: bool,
     /// For a sequence of images.
     image: Image,
-    /// For images: what is to be written into those that are being encoded.
+    /// For images: the metadata for the images that are in the encoder, oldest first.
     beside: VecDeque<Beside>,
     /// For a recording.
     _sync: Option<PeriodicSync>,
@@ -170,7 +169,7 @@ pub(super) struct Begun {
     options: Vec<(String, String)>,
 }
 
-/// What each image of a sequence begins with.
+/// What the muxer of each image of a sequence is opened with.
 struct Image {
     metadata: Metadata,
     side_data: StreamSideData,
@@ -180,7 +179,7 @@ struct Image {
 /// How many images an encoder may work on at once.
 const MAX_BESIDE: usize = 256;
 
-/// What is written into an image beside what its encoder writes.
+/// Metadata that this program adds to an encoded image.
 #[derive(Default)]
 struct Beside {
     about: About,
@@ -309,7 +308,8 @@ impl FileSink {
         Ok(())
     }
 
-    /// The container that is written. One that is only measured opens no files and no connections of its own.
+    /// The container that is written. An output that is only measured goes to the null muxer, if its own muxer would
+    /// open files or connections.
     fn muxed_as(&self) -> Container {
         let is_measured = matches!(self.size, Some(SizeRule::Measure(_)));
         let nowhere = Container::guess(Some("null"), "").filter(|_| is_measured && !self.container.needs_file());
@@ -362,8 +362,8 @@ impl FileSink {
         Ok(())
     }
 
-    /// The longest distance between key frames that come by a schedule, in microseconds: those of a live stream, and where
-    /// live segments end. The user's own distance takes precedence.
+    /// The longest distance between key frames that come by a schedule, in microseconds, for a live stream and for live
+    /// segments. The user's own distance takes precedence.
     fn key_distance(&self) -> Option<i64> {
         if self.choice.options.iter().any(|(key, _)| key == "g") {
             return None;
@@ -410,7 +410,7 @@ impl FileSink {
         let about_video = kept_in(self.container, &stream.metadata);
         let about_video = if turned { kept_of_turned(&about_video) } else { about_video };
         let mut about_video = begun_later(about_video, timecode_rate, skipped);
-        // The track of the timecode is made again, of what is said about the video.
+        // The muxer makes a new timecode track, from the metadata of the video.
         let reel = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|track| track.tag("reel_name"));
         if let Some(reel) = reel.filter(|_| self.container.has_timecode_track()) {
             about_video.push(("reel_name".to_owned(), reel.to_owned()));
@@ -422,7 +422,7 @@ impl FileSink {
             (Routes::default(), add(muxer, stream, &Vec::new())?)
         } else {
             let zero = zero_time(&self.input, self.container);
-            // Some programs write chapters that count from zero beside a clock that does not.
+            // Some programs write chapters that count from zero, although the times of the streams do not.
             let first =
                 media.chapters.iter().map(|chapter| rescale(chapter.start, chapter.time_base, microseconds())).min();
             let shift = if first.is_some_and(|first| first >= zero) { -zero } else { 0 };
@@ -458,14 +458,14 @@ impl FileSink {
         };
         options = with_given(with_given(options, &of_pace), &self.given);
         if self.container.is_images() {
-            // The name is no pattern.
+            // Tells the muxer that the name is no pattern.
             options.push(("update".to_owned(), "1".to_owned()));
         }
         if muxer.container().discards() && !self.container.discards() {
             options.clear();
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
-        // Attachments are there already.
+        // Attachments are written with the header.
         self.room.bytes += self.target.bytes().unwrap_or(0);
         Ok(Begun { video, routes, metadata, options })
     }
@@ -491,7 +491,7 @@ impl FileSink {
         }
         let entry = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
         let about = entry.and_then(|(_, text)| About::from_text(&text));
-        // It is no text for people.
+        // This entry is only for this program.
         picture.set_entry(ABOUT, None);
         picture.forget_encoder();
         if self.running.is_none() {
@@ -598,12 +598,12 @@ impl FileSink {
         self.write_encoded()
     }
 
-    /// Whether the output is numbered images.
+    /// Whether numbered images are written, and not only measured.
     fn is_sequence(&self) -> bool {
         self.is_numbered() && !matches!(self.size, Some(SizeRule::Measure(_)))
     }
 
-    /// Whether its name is a pattern, that of numbered images.
+    /// Whether the name of the output is a pattern for numbered images.
     fn is_numbered(&self) -> bool {
         self.container.takes_pattern() && is_sequence_name(self.target.name())
     }
@@ -637,7 +637,7 @@ impl FileSink {
             self.early.push(packet);
             return Ok(());
         };
-        // A connection begins with the first picture, which is a key frame.
+        // A connection begins with a key frame: packets before it are dropped.
         if self.pace == Pace::Network && running.written == 0 {
             return Ok(());
         }
@@ -721,7 +721,7 @@ impl FileSink {
         self.size = None;
         let is_begun = self.running.as_ref().is_some_and(|running| running.written > 0);
         let is_whole = is_begun && self.complete().is_ok();
-        // What was set aside is given back.
+        // Gives back the space that was reserved.
         self.room.room = None;
         std::mem::take(&mut self.target).cut(if is_whole { u64::MAX } else { 0 }, error)
     }
@@ -734,7 +734,7 @@ impl Sink for FileSink {
 
     fn encoding(&self) -> Option<Encoding> {
         let encoder = expected(&self.candidates, &self.input)?;
-        // Which of two passes it is, is no choice.
+        // The number of the pass is no choice of the user.
         let choice = EncoderChoice { pass: None, ..self.choice.clone() };
         let size = self.input.picture.map(|(_, size)| size);
         let settings = choice.settings(encoder, self.container, size, self.pace).ok()?;
@@ -770,13 +770,13 @@ impl Sink for FileSink {
     }
 }
 
-/// The time of the input, in microseconds, that becomes zero in the output. It is the input's start time if the
-/// container starts streams at zero, or if a file would begin hours after zero. A start time of a few seconds is kept,
-/// and so is that of a broadcast clock by another one, as far as it counts.
+/// The time of the input, in microseconds, that becomes zero in the output: the input's start time, if the container
+/// starts streams at zero or that time is not kept; else 0. A start time within an hour of zero is kept; one of a
+/// broadcast clock only up to 10 s, unless the container has such a clock, too.
 fn zero_time(input: &Input, container: Container) -> i64 {
     const KEPT: std::ops::Range<i64> = 0..10_000_000;
     const HOUR: i64 = 3_600_000_000;
-    // 33 bits of a ninety-thousandth of a second.
+    // The clock has 33 bits, and counts at 90 kHz: up to 2^33 / 90,000 s.
     const BROADCAST: std::ops::Range<i64> = -HOUR..95_443_717_688;
     let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
     let is_kept = match container.has_broadcast_clock() {

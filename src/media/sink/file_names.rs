@@ -28,8 +28,8 @@ fn cut(name: &[u8], most: usize) -> &[u8] {
     &name[..end]
 }
 
-/// A name that begins and ends as told. Its beginning is shortened where it would be too long for a file, unless it has
-/// a place for numbers.
+/// Joins `begin` and `end` to a file name. `begin` is shortened if the name would be too long for a file system, unless
+/// it is a pattern for numbered files.
 pub fn name_of(begin: &Name, end: &Name) -> Name {
     let most = if number_pattern(begin).is_some() { usize::MAX } else { MAX_LENGTH.saturating_sub(end.bytes().len()) };
     Name::from_parts([&Name::from_bytes(cut(begin.bytes(), most).to_vec()), end])
@@ -56,14 +56,14 @@ pub fn next_names(first: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Whether nothing has this name, not even a link that leads nowhere.
+/// Whether nothing has this name, not even a dangling symbolic link.
 pub fn is_free(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err()
 }
 
 /// The target of the symbolic link `path`, which need not exist; `path` itself, if it is no link.
 pub(super) fn resolve_links(path: &Path) -> PathBuf {
-    // The limit of the system.
+    // Linux follows at most this many links.
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {

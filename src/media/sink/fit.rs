@@ -77,7 +77,7 @@ pub fn format_for(
         (source.is_rgb() && container.name() == "avif", &|format| !format.is_rgb()),
         // Image files cannot signal the range of YUV; RGB always has full range.
         (for_range, &|format| format.is_rgb()),
-        // Readers disagree about its YUV.
+        // Readers disagree about the YUV of JPEG 2000.
         (container.is_images() && encoder.codec() == Id::JPEG2000, &|format| format.is_rgb() || format.is_gray()),
     ] {
         if asks && !asked_for && formats.iter().any(suits) {
@@ -172,7 +172,7 @@ pub fn format_for(
     if !video.is_yuv() {
         return Ok(video);
     }
-    // What loses no sample keeps its matrix, too.
+    // A lossless codec keeps the matrix, too.
     let converts = source.is_rgb() || is_of_images(container) || !is_lossless(encoder.codec());
     Ok(VideoFormat { colour: signalling.sayable(colour, size, converts), ..video })
 }
@@ -244,12 +244,12 @@ pub struct Fitter {
     converter: Converter,
     steady: Steady,
     notices: Notices,
-    /// Whether the change of the matrix was reported, or is none: all pictures are converted.
+    /// Whether a change of the matrix was reported, or cannot occur, because all pictures are converted.
     warned_matrix: bool,
     /// The size of the first picture, until the size changes.
     first_size: Option<(usize, usize)>,
     first_format: RawFormat,
-    /// Whether the encoder's pictures hold all bits and colours of those so far.
+    /// Whether `target` has held all bits and colours of the pictures so far.
     is_whole: bool,
     /// Whether it was reported that fields are blended.
     warned_fields: bool,

@@ -1,19 +1,19 @@
-//! FITS: FFmpeg's encoder makes the samples, and headers are made here, with what the input says of itself.
+//! FITS files: FFmpeg's encoder makes the samples, and this module the headers, with the metadata of the input.
 
 use crate::ffmpeg::{CodecId as Id, Container, Encoder, Packet, VideoEncoder};
 use crate::image_file::About;
 use crate::image_file::fits::FitsImage;
 
-/// A file of FITS that is being written, or numbered ones.
+/// A FITS file that is being written, or a numbered sequence of them.
 pub struct FitsFile {
-    /// The container that adds nothing to it.
+    /// FFmpeg's `data` muxer, which writes the bytes unchanged.
     pub container: Container,
-    /// What the first image of the file says of itself.
+    /// The metadata of the first image of the file.
     first: About,
 }
 
 impl FitsFile {
-    /// The file that becomes of what these encoders make for this container, if it is one.
+    /// The FITS file for this container and these encoders; `None` if the output is not FITS.
     pub fn for_container(container: Container, encoders: &[Encoder]) -> Option<Self> {
         let is_fits = container.is_fits() && encoders.iter().all(|encoder| encoder.codec() == Id::FITS);
         let container = Container::guess(Some("data"), "").filter(|_| is_fits)?;

@@ -9,10 +9,10 @@ use crate::pipeline::{ErrorWithRemedy, Input};
 use crate::sys::Name;
 use anyhow::{Context, Result, bail, ensure};
 
-/// An encoder, its options for pieces, and the frames of which each piece has a multiple.
+/// An encoder, its options for pieces, and the number that divides the frame count of each piece but the last.
 struct Row {
     encoder: &'static str,
-    /// Options, and parameters within an option, that the encoder's own come before.
+    /// Options for pieces. If the user sets the same option, the value here is appended to the user's.
     options: &'static [(&'static str, &'static str)],
     multiple: u64,
 }
@@ -44,10 +44,10 @@ const TABLE: &[Row] = &[
     row("v210", &[], 1),
 ];
 
-/// Options of encoders that reach across the whole video.
+/// Options of encoders that apply to the video as a whole, and not to a single piece.
 const ACROSS: [&str; 6] = ["b", "maxrate", "bufsize", "flags", "pass", "stats"];
 
-/// The threads of an encoder, on which its bytes depend, for pictures of this many pixels.
+/// The number of encoder threads for frames of this many pixels. It is fixed, because the encoded bytes depend on it.
 fn threads(pixels: usize) -> &'static str {
     match pixels {
         0..500_000 => "2",
@@ -59,7 +59,7 @@ fn threads(pixels: usize) -> &'static str {
 /// The encoder for pieces of `input` that become the file `name`, and the options with the encoder pinned.
 ///
 /// # Errors
-/// When the output or the encoder allows for no pieces: the reason and the way out.
+/// When this output or this encoder does not support pieces; the message names the remedy.
 pub(super) fn joinable(
     input: &Input,
     container: Container,
@@ -95,7 +95,7 @@ pub(super) fn joinable(
     Ok((encoder, options))
 }
 
-/// Whether it is the name of a file for encoded video.
+/// Whether `name` is that of a file for encoded video.
 fn is_file(name: &Name, options: &OutputOptions) -> bool {
     let is_other = is_stream(name) || is_sequence_name(name);
     !is_other && !OutputKind::for_name(name, options.format.as_deref()).takes_only_pictures()
@@ -105,7 +105,7 @@ fn not_joined(name: &Name) -> ErrorWithRemedy {
     ErrorWithRemedy::not_in_pieces(format!("{name}: pieces are joined in files that store times, like .mkv and .mp4"))
 }
 
-/// The parameters of an encoder with those that the program gives it anyway.
+/// The value of the option `key` with the parameters that the encoder table sets for every output.
 fn own_parameters(key: &str, value: &str) -> String {
     if key == "x265-params" { format!("log-level=none:{value}") } else { value.to_owned() }
 }
@@ -123,7 +123,7 @@ pub struct PieceEncoder {
 /// The encoder of pieces of `input`, which become the file `name`.
 ///
 /// # Errors
-/// When the output or the encoder allows for no pieces: the reason and the way out.
+/// When this output or this encoder does not support pieces; the message names the remedy.
 pub fn piece_encoder(input: &Input, name: &Name, options: OutputOptions) -> Result<PieceEncoder> {
     ensure!(is_file(name, &options), not_joined(name));
     let container = super::file::container(name, options.format.as_deref())?;

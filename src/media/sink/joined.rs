@@ -1,5 +1,5 @@
-//! The file that is joined of pieces: video that was encoded before, with the other streams of the input, as one run
-//! writes them.
+//! Joins pieces to one file: video that was encoded before, with the other streams of the input, as a single run would
+//! write them.
 
 use super::file::{Begun, FileSink, OutputOptions};
 use super::keeps;
@@ -20,7 +20,7 @@ pub struct JoinedFile {
     begin: i64,
 }
 
-/// Checks what can be checked of the file `name`, joined with the streams of `input`, before there are pieces.
+/// Checks, before there are pieces, whether they could be joined with the streams of `input` to the file `name`.
 ///
 /// # Errors
 /// When the container cannot hold the codec; with `--strict`, when it cannot hold all streams.
@@ -42,7 +42,7 @@ impl JoinedFile {
         begin: i64,
         notices: Notices,
     ) -> Result<Self> {
-        // The same bytes each time: some containers have random numbers else.
+        // Makes the bytes reproducible: without this flag, some muxers write random numbers.
         options.container.insert(0, ("fflags".to_owned(), "+bitexact".to_owned()));
         let mut file = FileSink::prepare(input, target, options, None, &mut || false, notices)?;
         keeps::check(&file.input, file.container, None, None, file.target.name(), &file.notices)?;

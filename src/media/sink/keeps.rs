@@ -27,7 +27,7 @@ pub enum FileMetadata {
     MasteringDisplay,
 }
 
-/// All of them, how they are called, and the containers that keep them, by FFmpeg's names.
+/// Each kind of metadata, its name in messages, and the containers that keep it, by FFmpeg's names.
 pub const KEPT: [(FileMetadata, &str, &[&str]); 6] = [
     (
         FileMetadata::Chapters,
@@ -90,14 +90,14 @@ impl FileMetadata {
     }
 }
 
-/// Keys of mp4 that are no texts about a film, or that the warning names by themselves.
+/// Keys of mp4 that are no texts about the video, or that the warning names separately.
 const OTHER_KEYS: [&str; 7] =
     ["hd_video", "media_type", "gapless_playback", "compilation", "rating", "location", "timecode"];
 
-/// Keys of texts that containers with fields for a few texts have.
+/// The keys of texts that containers with only a few text fields hold.
 const COMMON_KEYS: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
 
-/// Metadata of how a picture is stored, which does not apply to another file of it.
+/// Keys that tell how an image is stored, which do not apply to a re-encoded file.
 const STORAGE_KEYS: [&str; 37] = [
     "Orientation",
     "XResolution",
@@ -124,7 +124,7 @@ const STORAGE_KEYS: [&str; 37] = [
     "ColorMap",
     "ExtraSamples",
     "SampleFormat",
-    // Its tag by number.
+    // SampleFormat, by its number.
     "0x0153",
     "RowsPerStrip",
     "StripOffsets",
@@ -140,7 +140,7 @@ const STORAGE_KEYS: [&str; 37] = [
     "gamma",
 ];
 
-/// The gamma of sRGB and of no word about it.
+/// The gamma of sRGB, which is also assumed without metadata.
 const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
 
 /// Whether it is a container of images or of animations.
@@ -204,12 +204,12 @@ pub(super) fn check(
     notices.warn(&format!("{output} does not say what {} says of itself: {}", input.name, lost.join("; ")))
 }
 
-/// Whether an encoder writes into its video how the pictures of both eyes lie in each.
+/// Whether an encoder writes the frame packing of stereo video into the bitstream.
 fn packs_frames(encoder: Option<Encoder>) -> bool {
     encoder.is_some_and(|encoder| matches!(encoder.name().as_str(), "libx264" | "libx264rgb" | "mpeg2video"))
 }
 
-/// What frames carry beside the picture, and this encoder does not write.
+/// Metadata of frames that this encoder does not write.
 fn lost_frame_data(first: &Picture, input: &Input, encoder: Option<Encoder>) -> Vec<String> {
     let has = |option: &str| encoder.is_some_and(|encoder| encoder.has_option(option));
     let mut lost = Vec::new();
@@ -218,13 +218,13 @@ fn lost_frame_data(first: &Picture, input: &Input, encoder: Option<Encoder>) -> 
     let is_packed = matches!(first.frame_packing(), Some(3..)) && !input.video_stream().side_data.is_stereo();
     lost.extend((is_packed && !packs_frames(encoder)).then(|| "frame packing".to_owned()));
     let said = timecode(&input.video_stream().metadata).or(timecode(&input.media.metadata));
-    // Of a part, the first frame has a time of its own.
+    // The first frame of a part of the video has another timecode, so it is not reported.
     let timecode = first.timecode().filter(|_| said.is_none() && input.shift == 0 && !has("gop_timecode"));
     lost.extend(timecode.map(|timecode| format!("timecode in the video ({timecode})")));
     lost
 }
 
-/// What a transport stream says of its programmes.
+/// What is lost of the programmes of a transport stream.
 fn lost_programmes(media: &Media, container: Container) -> Vec<String> {
     let programmes = || media.programmes.iter().filter(|programme| !programme.streams.is_empty());
     if container.name() == "mpegts" || !service(media, container).is_empty() {
@@ -237,7 +237,7 @@ fn lost_programmes(media: &Media, container: Container) -> Vec<String> {
     [several, named].into_iter().flatten().collect()
 }
 
-/// Texts about a film that this container has no place for.
+/// Texts about the video for which this container has no field.
 fn lost_texts(media: &Media, container: Container) -> Option<String> {
     let name = container.name();
     let has_place = |key: &str| match name.as_str() {
@@ -257,7 +257,7 @@ fn lost_texts(media: &Media, container: Container) -> Option<String> {
     (!keys.is_empty()).then(|| format!("texts{}", listed(&keys)))
 }
 
-/// The keys of texts that are not UTF-8: FFmpeg's are, and what is not is lost.
+/// The keys of texts that were not UTF-8: FFmpeg's texts are, so the other bytes are lost.
 fn broken_texts(media: &Media) -> Option<String> {
     let all = media
         .streams
@@ -271,7 +271,7 @@ fn broken_texts(media: &Media) -> Option<String> {
     (!keys.is_empty()).then(|| format!("texts that are not UTF-8{}", listed(&keys)))
 }
 
-/// What pictures say of their colours and of their shape, and the output does not.
+/// Metadata about colours and pixel aspect ratio that the output does not store.
 fn lost_colours(first: First<'_>, video: &Stream, container: Container, encoder: Encoder) -> Vec<String> {
     let First { picture, about, encoded } = first;
     let (signalling, name) = (Signalling::new(encoder.codec(), container), encoder.name());
@@ -306,7 +306,7 @@ fn lost_colours(first: First<'_>, video: &Stream, container: Container, encoder:
 /// Metadata that applies only to the original pictures.
 fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     let dolby = match video.side_data.dolby_vision() {
-        // Its colours are of no kind that other players know.
+        // With compatibility ID 0, only players of Dolby Vision show the right colours.
         Some((profile, 0)) => Some(format!(
             "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in \
              HDR10, HLG or SDR)"
@@ -322,8 +322,8 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     [dolby, plus].into_iter().flatten().collect()
 }
 
-/// The metadata of images, its name in messages, and FFmpeg's encoders of the images that keep it: this program writes
-/// what they do not.
+/// The metadata of images, its name in messages, and the encoders whose images keep it. This program writes what
+/// FFmpeg's encoders do not.
 pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 11] = [
     (ImageMetadata::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
     (ImageMetadata::Xmp, "XMP", &["png", "mjpeg", "tiff", "libwebp"]),
@@ -343,7 +343,7 @@ pub(super) fn writes_icc(encoder: &str) -> bool {
     matches!(encoder, "png" | "apng" | "mjpeg" | "libjxl")
 }
 
-/// How many these are, and the first of them.
+/// The number of keys and the first of them, for a message; empty without keys.
 pub(super) fn listed(keys: &[&str]) -> String {
     match keys.len() {
         0 => String::new(),
@@ -367,7 +367,7 @@ fn lost_image_data(first: &Picture, about: Option<&About>, encoder: Option<Encod
     let encoder = encoder.map(Encoder::name).unwrap_or_default();
     // One of the two encoders of WebP also makes animations.
     let encoder = encoder.trim_end_matches("_anim").to_owned();
-    // FFmpeg 9 names the list that a tag is of, too.
+    // FFmpeg 9 puts the name of a tag's list and a slash before its key.
     let name_of = |key| str::rsplit(key, '/').next().unwrap_or_default();
     let keys = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !STORAGE_KEYS.contains(key));
     let keys: Vec<&str> = keys.collect();
@@ -382,7 +382,7 @@ fn lost_image_data(first: &Picture, about: Option<&About>, encoder: Option<Encod
             _ => (*name).to_owned(),
         })
         .collect();
-    // The metadata of other images comes from FFmpeg.
+    // Without `about`, the metadata comes from FFmpeg.
     if about.is_none() {
         let gamma = metadata.iter().find(|(key, value)| key == "gamma" && !USUAL_GAMMA.contains(&value.as_str()));
         lost.extend(gamma.map(|(_, value)| format!("gamma {value}")));

@@ -20,7 +20,7 @@ const OLD_FILE_KEYS: &[&str] = &[
     "_STATISTICS_TAGS",
 ];
 
-/// How long before it is shown a frame may be decoded, at most (microseconds).
+/// The most time by which a frame is decoded before it is shown, in microseconds.
 const MAX_REORDERING: i64 = 500_000;
 
 /// The keys that mp4 has fields for; others need its key-value form.
@@ -68,7 +68,7 @@ pub fn kept(metadata: &Metadata) -> Metadata {
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
-/// Codes of languages for which FFmpeg's mov files have the other one of the two that ISO 639-2 has.
+/// Language codes that FFmpeg does not write into mov files, and the other ISO 639-2 code, which it writes.
 const MOV_LANGUAGES: [(&str, &str); 18] = [
     ("bod", "tib"),
     ("cym", "wel"),
@@ -113,7 +113,7 @@ pub fn service(media: &Media, container: Container) -> Metadata {
     }
 }
 
-/// What the texts of this program about its outputs begin with.
+/// The begin of comments that this program writes into its outputs.
 const OURS: &str = "histeq-video ";
 
 /// Whether a comment is one of this program's.
@@ -121,8 +121,8 @@ pub fn is_ours(comment: &str) -> bool {
     comment.starts_with(OURS)
 }
 
-/// Adds what made the file, and how, as the comment; behind that of an earlier run. Another comment stays as it is: then
-/// Matroska alone has a place for it. Without a text, that of an earlier run holds no more.
+/// Adds `text`, which tells how the file was made, as the comment, behind that of an earlier run. Another comment
+/// stays: then only Matroska has a key for `text`. Without `text`, the comment of an earlier run is removed.
 pub fn add_provenance(metadata: &mut Metadata, text: Option<&str>, container: Container, notices: &Notices) {
     let is_comment = |key: &str| key.eq_ignore_ascii_case("comment");
     let Some(text) = text else {
@@ -161,7 +161,7 @@ const TIMECODE_RATES: [(i32, i32); 10] =
     [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (48, 1), (50, 1), (60_000, 1001), (60, 1), (120, 1)];
 
 /// The rate at which this timecode of `video` counts: that of its track or that of the pictures, not the average of a
-/// rate that varies. `None` if there is none at which it can.
+/// rate that varies. `None` if it counts at no known rate.
 pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Rational> {
     let counts = |rate: &Rational| counts_timecode(timecode, *rate);
     let known: Vec<Rational> = TIMECODE_RATES.iter().map(|&(frames, seconds)| Rational::new(frames, seconds)).collect();
@@ -191,7 +191,7 @@ fn foreign_keys(metadata: &Metadata) -> Vec<&str> {
     metadata.iter().map(|(key, _)| key.as_str()).filter(|key| !is_known(key)).collect()
 }
 
-/// Warns of metadata that is left out because of cover art: mp4 has a form for either.
+/// Warns of metadata that is left out because of cover art: mp4 holds either, not both.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -241,11 +241,11 @@ pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool,
             let any_key = !has_cover && !foreign_keys(metadata).is_empty();
             option("movflags", if any_key { "+use_metadata_tags+write_colr" } else { "+write_colr" })
         }
-        // Its muxer would play it once; animations go on.
+        // By default, the muxer has the animation play once; 0 repeats it forever.
         "apng" => option("plays", "0"),
         // By default, its muxer keeps only the last five segments in the list, as for a continuing broadcast.
         "hls" => option("hls_list_size", "0"),
-        // Its muxer would move all times by 1.4 s, which only those need that begin before its clock could.
+        // By default, the muxer delays all times by 1.4 s. That is needed only if its clock would begin below zero.
         "mpegts" if start >= MUX_DELAY + MAX_REORDERING => option("mpegts_copyts", "1"),
         _ => Vec::new(),
     }
@@ -289,7 +289,7 @@ pub fn live_options(container: Container) -> Vec<(String, String)> {
             options.push(option("frag_duration", "1000000"));
         }
         "matroska" | "webm" => options.push(option("cluster_time_limit", "1000")),
-        // A list of the last hour, which stays as short: the segments are all there.
+        // The playlist names only the last hour of segments, to stay short; older segments stay on the disk.
         "hls" => options.extend([option("hls_time", "2"), option("hls_list_size", "1800")]),
         _ => {}
     }

@@ -18,8 +18,7 @@ use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the output `name` is written, which is in this container if one is named. `input` is the file that it must not
-/// be.
+/// The target of the output `name`, in the container `format` if one is named. The output must not be the file `input`.
 ///
 /// # Errors
 /// When the output must not or cannot be written there.
@@ -30,7 +29,7 @@ pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwr
     }
 }
 
-/// Where a live output `name` is written: directly, because a recording should be there even after a crash.
+/// The target of the live output `name`. It is written directly, so that a recording survives a crash.
 ///
 /// # Errors
 /// When it exists and is to be kept, or is a folder.
@@ -45,7 +44,7 @@ pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> R
 /// called only if needed.
 ///
 /// # Errors
-/// When container or encoder are not here, do not go together, or the output cannot be opened.
+/// When this FFmpeg lacks container or encoder, they do not go together, or the output cannot be opened.
 pub fn open(
     input: Input,
     target: Target,
@@ -87,10 +86,10 @@ pub fn check_two_passes(input: &Input, name: &Name, options: &OutputOptions) -> 
     encoder.candidates(codec, container(name, options.format.as_deref())?, name, &mut || false).map(drop)
 }
 
-/// Encodes a picture for the output of this name, and writes nothing. Returns what it was encoded with, if it was.
+/// Encodes one frame as for the output `name`, and discards the result. Returns how it was encoded, if it was.
 ///
 /// # Errors
-/// As for [`open`], but that no file is opened.
+/// As for [`open`], except that no file is opened.
 pub fn try_out(
     name: &Name,
     options: OutputOptions,

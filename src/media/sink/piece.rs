@@ -14,14 +14,14 @@ use crate::sys::{Hash, Hasher, Name};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
 
-/// Which piece it is.
+/// Identifies a piece, and the file that it is a part of.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceOf {
-    /// The hash of what was planned for its file.
+    /// The hash of the plan for the file.
     pub plan: Hash,
     /// Its number in the file, from 0.
     pub piece: usize,
-    /// The frames that come first and are not encoded.
+    /// Number of frames at the beginning that are not encoded.
     pub left_out: u64,
 }
 
@@ -54,7 +54,7 @@ impl PieceSink {
     /// A sink that writes the piece to `target`. The whole file will have the name `file`.
     ///
     /// # Errors
-    /// When its encoder is not here, or gives no pieces.
+    /// When this FFmpeg lacks the encoder, or its pieces cannot be joined.
     pub fn create(
         input: Input,
         target: Target,

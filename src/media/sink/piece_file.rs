@@ -4,8 +4,8 @@
 //! packets | description (JSON) | its hash | its length | HEQPIECE
 //! ```
 //!
-//! Hash and length have 8 bytes, the low one first. It gets its name when it is whole. So a file of this name is whole,
-//! whatever became of those who wrote it.
+//! Hash and length have 8 bytes each, little-endian. The file gets its name only when it is complete. So a file of this
+//! name is complete, even if the program that wrote it was killed.
 
 use super::target::Target;
 use crate::ffmpeg::{EncodedVideo, Packet};
@@ -24,13 +24,13 @@ const VERSION: u32 = 1;
 /// The most bytes of a description.
 const MAX_DESCRIPTION: u64 = 256 << 20;
 
-/// What a piece is.
+/// The description of a piece.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PieceDescription {
     /// The version of the format.
     pub histeq_piece: u32,
-    /// The hash of what was planned for its file.
+    /// The hash of the plan for the file that the piece is a part of.
     pub plan: Hash,
     /// Its number in its file, from 0.
     pub piece: usize,
@@ -38,14 +38,13 @@ pub struct PieceDescription {
     pub video: EncodedVideo,
     /// Its packets.
     pub packets: Vec<KeptPacket>,
-    /// How many packets come out of the encoder before the time at which the first frame is decoded is that at which it
-    /// is shown.
+    /// The reordering delay of the encoder: by how many packets decoding times are ahead of presentation times.
     pub delay: usize,
     /// The hash of all frames before encoding.
     pub frames: Hash,
     /// The hash of the bytes of all packets.
     pub bytes: Hash,
-    /// The hashes of the files beside it, with measurements and with curves, as far as there are any.
+    /// The hashes of the files beside this one, with measurements and with curves; `None` if there is none.
     pub records: [Option<Hash>; 2],
 }
 
@@ -113,7 +112,7 @@ fn hash_of(text: &[u8]) -> [u8; 8] {
     hasher.hash().0.to_le_bytes()
 }
 
-/// The delay of an encoder that gave these packets, of which the first have these decoding times.
+/// The reordering delay of an encoder that gave these packets, the first of which have these decoding times.
 fn delay(packets: &[KeptPacket], decoded: &[i64]) -> usize {
     let mut shown: Vec<i64> = packets.iter().map(|packet| packet.1).collect();
     shown.sort_unstable();
@@ -126,7 +125,7 @@ fn delay(packets: &[KeptPacket], decoded: &[i64]) -> usize {
 
 /// The file of a piece, open for reading.
 pub struct PieceFile {
-    /// What it is.
+    /// Its description.
     pub description: PieceDescription,
     name: String,
     file: BufReader<File>,
@@ -146,7 +145,7 @@ impl PieceFile {
         Ok(PieceFile { description, name, file, read: 0, bytes: Hasher::default() })
     }
 
-    /// The next packet: its bytes and what is known of it.
+    /// The next packet: its bytes, and its entry in the description.
     ///
     /// # Errors
     /// When it cannot be read; with the last one, when the bytes are not those that were written.

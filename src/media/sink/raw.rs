@@ -33,9 +33,9 @@ pub struct RawSink {
     notices: Notices,
     rotate: AutoRotate,
     stream: Option<RawStream>,
-    /// The bytes of what is written.
+    /// Bytes written so far.
     written: u64,
-    /// The bytes up to the end of the last whole frame.
+    /// Bytes written up to the end of the last whole frame.
     whole: u64,
 }
 

@@ -58,9 +58,7 @@ pub struct Reconnecting {
     cancel: Cancel,
     notices: Notices,
     connection: Option<Connection>,
-    /// Whether there was ever a connection.
     was_connected: bool,
-    /// When the connection was lost.
     lost_at: Option<Instant>,
     /// The pauses between attempts; a connection that is shorter than [`Pauses::MAX_PAUSE`] does not reset them.
     pauses: Pauses,
@@ -81,10 +79,10 @@ struct Connection {
 struct Unresolved(String);
 
 impl Reconnecting {
-    /// Gets ready to connect with the first frame; finds out what is wrong for good.
+    /// Prepares to connect with the first frame, and checks for errors that do not pass with time.
     ///
     /// # Errors
-    /// When protocol, container or encoder are not here, do not go together, or the server's name leads nowhere.
+    /// When this FFmpeg lacks protocol, container or encoder, they do not go together, or the host name is unknown.
     pub fn create(
         input: Input,
         target: Target,
@@ -218,7 +216,7 @@ impl Sink for Reconnecting {
     }
 }
 
-/// Whether it waits for others to connect (`?mode=listener`, `?listen=1`), and so must be open before they do.
+/// Whether this URL waits for others to connect (`?mode=listener`, `?listen=1`), and so must be open before they do.
 fn listens(url: &str) -> bool {
     url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
 }

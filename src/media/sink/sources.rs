@@ -1,5 +1,5 @@
-//! Whether an output that exists is a source, or may be one: of two names that a shell makes of `*.mp4`, the second one
-//! is.
+//! Whether an existing output is a source, or may be one: if a shell expands `*.mp4` to two names, the second source is
+//! taken for the output.
 
 use crate::pipeline::FailureKind;
 use crate::sys::{FileId, Name, files_of_input, folder_of, id_of, path_of_input, stdout, without_password};
@@ -10,7 +10,7 @@ use std::fs::{File, Metadata, metadata};
 use std::io::Read;
 use std::path::Path;
 
-/// The attribute of files that this program has made. A wall takes the call for it, so it is set before.
+/// The attribute of files that this program has made. It is set before the sandbox forbids the call.
 const MADE: &str = "user.histeq-video";
 
 /// An input, and the files that it is read from, as far as that is known before it is opened.
@@ -20,12 +20,12 @@ pub struct InputFiles<'a> {
 }
 
 impl<'a> InputFiles<'a> {
-    /// Those of this input.
+    /// The files of `input`.
     pub fn new(input: &'a Name) -> Self {
         InputFiles { input, files: OnceCell::new() }
     }
 
-    /// Makes sure that the output `name` is none of them.
+    /// Makes sure that the output `name` is none of the input's files.
     ///
     /// # Errors
     /// When it is.
@@ -48,7 +48,7 @@ impl<'a> InputFiles<'a> {
     }
 }
 
-/// The error of an output that is the input, or a file that this is read from, for the reason `why` if that is told.
+/// The error of an output that is the input or one of its files. `why` follows the word "itself", and may be empty.
 pub fn is_input_itself(name: &Name, why: &str) -> Error {
     FailureKind::Exists.error(format!("{name} is the input itself{why} (give the output another name)"))
 }
@@ -67,14 +67,14 @@ pub fn is_made_here(path: &Path) -> Option<bool> {
     }
 }
 
-/// Whether the file `output` may be a source as `input` is: its name ends as that of the input does, it begins as that
-/// does, and has no mark of a file made here.
+/// Whether the file `output` may be a source, as `input` is: both have the same extension and begin with the same
+/// bytes, and `output` has no mark of this program.
 pub fn may_be_source(output: &Path, input: &Path) -> bool {
     let ends_alike = output.extension().zip(input.extension()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
     ends_alike && begin_alike(output, input) && is_made_here(output) != Some(true)
 }
 
-/// Whether both are files of one container, judged by their first bytes: `ftyp` of an mp4 comes fifth.
+/// Whether both files are of one container, by their first eight bytes: `ftyp` of an mp4 is in the second four.
 fn begin_alike(a: &Path, b: &Path) -> bool {
     let begin = |path: &Path| {
         let mut bytes = [0; 8];
@@ -84,8 +84,8 @@ fn begin_alike(a: &Path, b: &Path) -> bool {
     begin(a).zip(begin(b)).is_some_and(|(a, b)| a[..4] == b[..4] || a[4..] == b[4..])
 }
 
-/// Whether `input` and `output` are all that the shell's pattern for such names stands for, and `output` was not made
-/// here.
+/// Whether a shell pattern like `*.mp4` would give just `input` and `output`, in this order, and `output` was not made
+/// by this program.
 pub fn are_of_pattern(output: &Path, input: &Path) -> bool {
     if input >= output
         || input.parent() != output.parent()

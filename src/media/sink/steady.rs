@@ -1,16 +1,17 @@
-//! The properties that an encoder and a container store once for all pictures, taken from the first: order of fields,
-//! shape of pixels, colours, light. A picture that differs is made to fit where that is exact, else there is a warning.
+//! The properties that an encoder and a container store once for all pictures, taken from the first: field order, pixel
+//! aspect ratio, colours, mastering display. A picture that differs causes a warning, unless it can be adapted without
+//! a loss.
 
 use crate::ffmpeg::{Picture, Rational};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// How far two shapes of a picture may be apart and count as one: less than a pixel in 500.
+/// The relative difference up to which two display aspect ratios count as equal: less than a pixel in 500.
 const SAME_SHAPE: f64 = 0.002;
 
 /// The properties that the output stores for all pictures.
 pub(super) struct Steady {
-    /// Width to height of the shown picture.
+    /// Display aspect ratio.
     shape: f64,
     pixel: Rational,
     /// What the encoder codes: `Some(top field first?)`, or frames.
@@ -72,7 +73,7 @@ impl Steady {
     fn check_fields(&mut self, picture: &mut Picture) -> Result<()> {
         match (self.fields, picture.interlaced()) {
             (None, None) => {}
-            // A picture without fields of its own must not change the order of those around it.
+            // A progressive frame must not change the field order of the frames around it.
             (Some(top), None) => picture.set_top_field_first(top),
             (Some(top), Some(other)) if top == other => {}
             (Some(top), Some(_)) => {

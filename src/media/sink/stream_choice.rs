@@ -21,7 +21,7 @@ struct ChoiceEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Which {
     All,
-    /// Counted from 0: among those of its kind, if that is given.
+    /// Counted from 0, among the streams of `kind` if one is given.
     Number(usize),
     Language(String),
 }
@@ -80,8 +80,8 @@ impl ChoiceEntry {
 }
 
 impl StreamChoice {
-    /// Whether `stream` of `streams` is kept. Streams that the list does not name are kept if it begins with one to
-    /// leave out.
+    /// Whether `stream` of `streams` is kept. Streams that the list does not name are kept if its first entry excludes
+    /// streams.
     pub(super) fn keeps(&self, stream: &Stream, streams: &[Stream]) -> bool {
         let about = self.0.iter().rfind(|entry| entry.is_about(stream, streams));
         about.map_or_else(|| self.0.first().is_some_and(|first| !first.is_kept), |entry| entry.is_kept)

@@ -16,8 +16,8 @@ use anyhow::{Context, Result, bail};
 /// The longest audio that decoders need before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
 
-/// The most streams beside which another one is tried. Each trial has a muxer with all of them, so that time and memory
-/// grow with the square.
+/// The most streams beside which another one is tried. A trial opens a muxer with all of them, so time and memory grow
+/// with the square of their number.
 const MAX_TRIED: usize = 32;
 
 /// The way of an input stream's packets to the output.
@@ -25,14 +25,14 @@ enum Route {
     Copy(OutputStream),
     Transcoded {
         target: OutputStream,
-        /// The place of the transcoder.
+        /// Index of the transcoder.
         place: usize,
         /// Unit of the times of its packets.
         time_base: Rational,
         is_sound: bool,
-        /// Whether a packet has come out.
+        /// Whether the transcoder has given a packet.
         is_made: bool,
-        /// Why the last packet of sound was not converted that was not.
+        /// The error of the last packet of sound that could not be converted.
         error: Option<String>,
     },
 }
@@ -56,15 +56,15 @@ enum Treatment<'a> {
 /// What happens to streams that the container can hold.
 #[derive(Clone, Default)]
 pub struct StreamRules {
-    /// Uncompressed sound is encoded.
+    /// Whether uncompressed sound is encoded, as for a live output.
     pub live: bool,
     /// Sound of any other codec is re-encoded.
     pub codec: Option<&'static str>,
-    /// Those that are kept, if not all are.
+    /// The streams that are kept, if not all are.
     pub choice: Option<StreamChoice>,
 }
 
-/// A muxer to nowhere, whose header is written, which tries the first packet of a stream.
+/// A muxer to /dev/null, which shows whether it takes the header and the first packet of a stream.
 struct Trial {
     muxer: Muxer,
     target: OutputStream,
@@ -96,7 +96,8 @@ impl Trial {
         muxer.write_header(&[])
     }
 
-    /// What is still to be tried with a stream of which this is the `first` packet, if it is there; why it is refused.
+    /// Tries the `first` packet of a stream, if it has been read. Returns the trial if that packet is still to come;
+    /// the error is why the muxer refuses the stream.
     fn outcome(trial: Option<Result<Self, String>>, first: Option<&Packet>) -> Result<Option<Self>, String> {
         match (trial.transpose()?, first) {
             (Some(trial), Some(packet)) => trial.takes(packet).map(|()| None),
@@ -107,7 +108,7 @@ impl Trial {
     /// Writes a packet. The error is why the muxer refuses it.
     fn takes(mut self, packet: &Packet) -> Result<(), String> {
         last_message();
-        // These begin with the video.
+        // The muxers of these containers begin with the video.
         if self.muxer.container().loses_gaps() {
             return Ok(());
         }
@@ -170,7 +171,7 @@ pub fn check(
             Treatment::Sound(TranscodeTo { encoder, .. }) if !(container.holds(stream) || is_encoded_anyway) => {
                 let why = why_not_copied(stream, container);
                 let message = format!("{} is re-encoded ({encoder}): {why}", stream.describe());
-                // No sound has more bits to lose.
+                // 24 bits are enough for any sound, so this is no warning.
                 if encoder == "pcm_s24le" { notices.note(&message) } else { notices.warn(&message)? }
             }
             _ => {}
@@ -188,10 +189,10 @@ fn is_kept(stream: &Stream, streams: &[Stream], video: usize, container: Contain
 /// The containers in which sound has a language, and those in which streams have names, by FFmpeg's names.
 const WITH_LANGUAGES: &str = "matroska webm nut mp4 mov ipod 3gp 3g2 ismv f4v psp asf ogg ogv mpegts hls dash null";
 const WITH_NAMES: &str = "matroska webm nut mp4 mov avi ogg ogv null";
-/// What AVIF calls its pictures, whatever they show. Newer FFmpeg reads them as names.
+/// Names that AVIF has for its pictures, whatever they show. Newer FFmpeg reads them as titles of streams.
 const NAMES_IN_AVIF: [&str; 2] = ["Color", "Alpha"];
 
-/// Warns of the languages of sound, and the names of streams, that `container` has no place for.
+/// Warns of the languages of sound, and the names of streams, that `container` cannot store.
 fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, notices: &Notices) -> Result<()> {
     let has = |containers: &str| containers.split(' ').any(|name| name == container.name());
     let (mut languages, mut names) = (Vec::new(), Vec::new());
@@ -294,7 +295,7 @@ fn converted(input: &Input, container: Container, rules: &StreamRules, notices: 
     }
 }
 
-/// Says which channels and tones sound loses because its codec has no place for them in this container.
+/// Tells which channels and what sample rate sound loses, because its codec in this container does not take them.
 ///
 /// # Errors
 /// That channels are mixed, with `--strict`.
@@ -303,7 +304,7 @@ fn tell_losses(stream: &Stream, output: &Stream, container: Container, notices: 
         return Ok(());
     };
     let takes = format!("{} in {} takes no more (a .mkv file can)", output.codec, container.name());
-    // 22,255 Hz of old files are 22,050 elsewhere.
+    // A loss of up to 5 % is not reported: 22,255 Hz of old files become 22,050 Hz.
     if new_rate < rate - rate / 20 {
         notices.note(&format!("{}: {rate} Hz become {new_rate} Hz: {takes}", stream.describe()));
     }
@@ -317,7 +318,7 @@ fn tell_losses(stream: &Stream, output: &Stream, container: Container, notices: 
 type Converted = (Option<Box<dyn Transcoders>>, Vec<Result<Stream, String>>);
 
 impl Routes {
-    /// The input streams that are in the output, and what they are there. The equalized one is not among them.
+    /// The indices of the input streams that are in the output, and their output streams, without the equalized one.
     pub fn outputs(&self) -> impl Iterator<Item = (usize, OutputStream)> + '_ {
         let output = |(Route::Copy(target) | Route::Transcoded { target, .. }, _): &_| *target;
         self.routes.iter().enumerate().filter_map(move |(index, route)| Some((index, output(route.as_ref()?))))
@@ -325,7 +326,7 @@ impl Routes {
 
     /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized, which is
     /// returned, too. A stream whose decoder or encoder does not open, or that the muxer refuses at its header or its
-    /// first packet, is left out, with a warning. `early` are the packets that are there already.
+    /// first packet, is left out, with a warning. `early` are the packets that have been read.
     ///
     /// # Errors
     /// When a stream cannot be added; the warning, with `--strict`.
@@ -340,7 +341,7 @@ impl Routes {
         let (transcoders, converted) = converted(input, container, rules, notices)?;
         let mut converted = converted.into_iter().enumerate();
         let (mut routes, mut trials, mut video, mut beside) = (Vec::new(), Vec::new(), None, Vec::new());
-        // Muxers that open their files themselves would write some.
+        // A trial of a muxer that opens its files itself would write files.
         let can_try = container.needs_file() && Trial::try_video(container, &add_video).is_ok();
         for stream in streams {
             trials.push(None);
@@ -353,7 +354,7 @@ impl Routes {
             let route = match treatment(stream, streams, container, rules) {
                 Treatment::Copy => {
                     let first = early.iter().find(|packet| packet.stream() == stream.index);
-                    // It has no packets, and no effect on other streams.
+                    // An attachment has no packets, and no effect on other streams.
                     let is_file = stream.kind == MediaType::Attachment;
                     let rest = if is_file { &[][..] } else { &beside };
                     let begin = || Trial::new(container, &add_video, rest, stream);
@@ -465,12 +466,12 @@ impl Routes {
         Ok(())
     }
 
-    /// Writes what transcoders still hold, at the end, and names the streams that have no track.
+    /// Writes the packets that transcoders still hold at the end, and notes the streams that get no track.
     ///
     /// # Errors
     /// When it cannot be encoded or written.
     pub fn finish(&mut self, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
-        // FFmpeg writes no track without a packet into these.
+        // Into containers with edit lists, FFmpeg writes no track without a packet.
         if muxer.container().has_edit_lists() {
             let streams = self.routes.iter().zip(&self.begun).enumerate();
             for (index, _) in streams.filter(|(_, (route, begun))| route.is_some() && !**begun) {

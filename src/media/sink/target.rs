@@ -1,5 +1,5 @@
-//! Where the output is written: into a temporary file beside its own place until it is whole, or directly where that
-//! would make no sense.
+//! Where the output is written: into a temporary file in the same folder until it is complete, or directly where a
+//! temporary file would make no sense.
 
 use super::file_names::{is_free, names_with, next_names, resolve_links};
 use super::recorder::DiskRoom;
@@ -42,7 +42,7 @@ impl Overwrite {
     }
 }
 
-/// The output exists, and nothing is to be done then.
+/// The error of an output that exists, with [`Overwrite::Skip`].
 #[derive(Debug, thiserror::Error)]
 #[error("{0} exists: nothing was done (-n)")]
 pub struct Skipped(Name);
@@ -52,7 +52,7 @@ fn exists(name: &Name) -> Error {
     FailureKind::Exists.error(format!("{name} exists (use -y to overwrite it)"))
 }
 
-/// The error of what has a name that the program has made up, and is no file.
+/// The error of a name that the program has chosen itself, and that belongs to something else than a regular file.
 fn no_file(name: &Name) -> Error {
     FailureKind::Exists.error(format!(
         "{name} is no file: what the program names itself never goes through a link (remove it, or name the output)"
@@ -73,7 +73,7 @@ fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
     }
 }
 
-/// Why the output of this name is not what it was to be.
+/// Why the output of this name cannot be completed.
 fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::IsADirectory => is_folder(name),
@@ -89,7 +89,7 @@ fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
 pub enum Files {
     /// One.
     One,
-    /// A sequence, for which it is a pattern.
+    /// A sequence; the name is its pattern.
     Sequence,
     /// A list of segments, which are named after it (HLS) or by rules of their own (DASH).
     List,
@@ -101,7 +101,7 @@ enum Way {
     /// By its name: a device, a FIFO without a reader, stdout that is no pipe; numbered images; or not at all.
     #[default]
     ByName,
-    /// As the list of segments, which are named in it.
+    /// As a playlist, which names its segments.
     List,
     /// To the server of this URL, with its passwords.
     Server(Name),
@@ -123,11 +123,11 @@ pub struct Target {
     /// The file of this name, or the one that it is a link to.
     file: PathBuf,
     way: Way,
-    /// The folder of its own that it lies in, if it does. `file` leads through it.
+    /// The private folder in which it lies, if there is one. The path `file` leads through it.
     folder: Option<PrivateFolder>,
     /// Whether an existing file there may be replaced.
     may_replace: bool,
-    /// Whether images of a sequence that are there are kept.
+    /// Whether existing images of a sequence are kept.
     keeps: bool,
     /// Ends the wait for a reader.
     cancel: Cancel,
@@ -136,7 +136,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Looks at the place where `name` should be written. `input` is the file that it must not be.
+    /// Prepares the output `name`, and checks that it may be written there. It must not be the file `input`.
     ///
     /// # Errors
     /// When the output must not or cannot be written there.
@@ -144,7 +144,7 @@ impl Target {
         Target::checked(name, input, files, overwrite, false)
     }
 
-    /// A place that is written to directly from the first frame on, because a live recording should be there even after
+    /// An output that is written directly from the first frame on, because a live recording should be there even after
     /// a crash.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ impl Target {
         Ok(target)
     }
 
-    /// A file that lies beside this one, with all that goes for it.
+    /// Another output, with the same rules for overwriting, cancellation and naming.
     ///
     /// # Errors
     /// When it must not or cannot be written there.
@@ -196,7 +196,7 @@ impl Target {
         Ok(Target { cancel: self.cancel.clone(), together: self.together.clone(), ..target })
     }
 
-    /// The file `name` of a folder, in which it takes the place of what has this name. A link is replaced, and not
+    /// The file `name` in this folder, where it replaces an existing file. A link of this name is replaced, and not
     /// followed.
     ///
     /// # Errors
@@ -207,9 +207,8 @@ impl Target {
         Ok(Target { file, way, folder: Some(folder.clone()), may_replace: true, ..Target::nowhere(&name) })
     }
 
-    /// A new file with a name that the program makes up: this one, or the next number where something has it, whatever
-    /// that is. No link is followed, and nothing that is there is opened. It is written directly, and locked by who
-    /// calls this.
+    /// Creates a file with a name that the program chooses: `first`, or the next number if something has that name. No
+    /// link is followed, and no existing file is opened. The file is written directly, and the caller locks it.
     ///
     /// # Errors
     /// When the folder is not there, or takes no new files.
@@ -217,7 +216,7 @@ impl Target {
         ensure!(folder_of(first).is_dir(), no_folder(&first.into(), folder_of(first)));
         for place in next_names(first).filter(|place| is_free(place)) {
             let (file, name) = (File::create_new(&place), place.into());
-            // Another one may have come meanwhile.
+            // Another program may have created it meanwhile.
             if !file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
                 let way = Way::Segment(file.map_err(not_created(&name))?);
                 return Ok(Target { way, ..Target::nowhere(&name) });
@@ -226,8 +225,7 @@ impl Target {
         unreachable!("one of all numbers is free")
     }
 
-    /// A file of this name, or the next number where something has it, as for what the program names itself. It has no
-    /// name until it is whole.
+    /// A file named `first`, or the next number if something has that name. It gets the name only when it is complete.
     ///
     /// # Errors
     /// When the folder takes no new files.
@@ -236,29 +234,29 @@ impl Target {
         Target::new(&name, &Name::default(), Files::One, Overwrite::No)
     }
 
-    /// Checks that what has this name, which the program has made up, is a file or nothing.
+    /// Checks that the name, which the program has chosen itself, is free or belongs to a regular file.
     ///
     /// # Errors
     /// When it is a link, a pipe, a device or a folder.
     pub fn check_made_up(&self) -> Result<()> {
         let path = self.name.path();
-        // A link that was there before has been followed.
+        // If the name was a link when the target was made, `self.file` is another path.
         ensure!(self.file == path && (is_free(path) || is_regular(path)), no_file(&self.name));
         Ok(())
     }
 
-    /// No place, for a try: what is written is discarded, and all else is as for an output of this name.
+    /// A target for a trial: what is written is discarded, and all else is as for the output `name`.
     ///
     /// # Errors
     /// When `/dev/null` cannot be opened.
     pub fn discarding(name: &Name) -> std::io::Result<Self> {
         let nowhere = File::options().write(true).open("/dev/null")?;
-        // A pipe cannot be written again from its begin.
+        // Unlike a file, a pipe is not seekable.
         let way = if is_pipe(name) { Way::Pipe(nowhere) } else { Way::Direct(Some(nowhere), false) };
         Ok(Target { file: "/dev/null".into(), way, ..Target::nowhere(name) })
     }
 
-    /// Makes sure that `name` is not the file `input`, nor one that this names, as a playlist does.
+    /// Makes sure that `name` is not the file `input`, nor one to which the input refers, as a playlist does.
     ///
     /// # Errors
     /// When it is.
@@ -292,7 +290,7 @@ impl Target {
         matches!(self.way, Way::Server(_))
     }
 
-    /// No place at all, for what writes no file, whatever it is called.
+    /// A target without checks and without a file of its own, for outputs that write no file.
     pub fn nowhere(name: &Name) -> Self {
         Target { name: name.clone(), file: name.path().to_owned(), ..Target::default() }
     }
@@ -309,7 +307,7 @@ impl Target {
         self
     }
 
-    /// Ends all waits.
+    /// The flag that ends all waits.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
@@ -334,7 +332,7 @@ impl Target {
         Ok(())
     }
 
-    /// The error for a pipe whose reader was not waited for after an interruption.
+    /// The error of a pipe whose reader had stopped reading when the run was interrupted.
     pub fn stalled(&self) -> Error {
         anyhow::anyhow!("{}: interrupted while its reader read nothing: the rest is not written", self.name)
     }
@@ -381,7 +379,7 @@ impl Target {
         let is_new = !self.file.exists();
         let mut options = File::options();
         options.write(true).create(true).create_new(!self.may_replace).truncate(false);
-        // Links were resolved; what has taken the place since is neither followed nor waited for.
+        // Links were resolved. If the name has become a link or a FIFO since, it is neither followed nor waited for.
         options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let file = options.open(&self.file).map_err(not_created(&self.name))?;
         ensure!(file.metadata().is_ok_and(|there| there.is_file()), no_file(&self.name));
@@ -391,7 +389,7 @@ impl Target {
         Ok(())
     }
 
-    /// What is open of it.
+    /// The open file or pipe, if there is one.
     fn open(&self) -> Option<&File> {
         match &self.way {
             Way::Pipe(file) | Way::Direct(Some(file), _) | Way::Segment(file) => Some(file),
@@ -443,8 +441,7 @@ impl Target {
         (!is_stream(&self.name)).then(|| place.to_owned())
     }
 
-    /// Whether a file is there that it may replace, and whose owner and mode it takes over. With numbered images, any
-    /// of them may be there.
+    /// Whether it replaces an existing file, and takes over its owner and mode. Of numbered images, any may exist.
     pub fn replaces_file(&self) -> bool {
         self.may_replace && (self.file.exists() || !matches!(self.way, Way::Whole(_)))
     }
@@ -463,16 +460,16 @@ impl Target {
         let name = self.name.clone();
         match &self.way {
             Way::Whole(temporary) => {
-                // Links have been followed; one that is there now is replaced itself.
+                // Links were resolved; a link that has this name since then is replaced itself.
                 temporary.resemble(&self.file, self.may_replace);
                 sync(&temporary.file).map_err(not_written(&name))?;
             }
             Way::Direct(Some(file), _) | Way::Segment(file) => {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written(&name))?;
-                // It has no name, and another file or none has the one that it had.
+                // The open file was removed: it has no name, and its old name is free or belongs to another file.
                 let is_removed = file.metadata().is_ok_and(|open| open.nlink() == 0)
                     && !is_same(std::fs::metadata(&self.file), file);
-                // To remove a segment ends no recording: the next ones are written as before.
+                // A removed segment does not end a recording: the next ones are written as before.
                 let is_missed = is_removed && !matches!(self.way, Way::Segment(_));
                 ensure!(!is_missed, not_written(&name)(std::io::Error::other("it was removed meanwhile")));
                 return Ok(name);
@@ -506,7 +503,7 @@ impl Target {
         Temporary::beside(name.path()).map_err(not_created(&name))
     }
 
-    /// Gives this image of a sequence its name, if none is kept that has it.
+    /// Gives this image of a sequence its name, unless an existing image of this name is kept.
     ///
     /// # Errors
     /// When it cannot get that name.
@@ -522,13 +519,13 @@ impl Target {
         }
     }
 
-    /// The room ahead of the file in the making, if there is one.
+    /// The disk space that can be reserved for the temporary file, if there is one.
     pub(super) fn room(&self) -> Option<DiskRoom> {
         if let Way::Whole(temporary) = &self.way { DiskRoom::for_open_file(&temporary.file).ok() } else { None }
     }
 
-    /// Ends a file for which there is no room: its first `bytes`, if it is longer, are kept, under another name unless
-    /// it is written under its own. Returns the error, which tells it.
+    /// Ends a file for which the disk has no more space. Its first `bytes` are kept, under another name if it is a
+    /// temporary file. Returns the error, which tells the name.
     pub fn cut(self, bytes: u64, error: &std::io::Error) -> Error {
         let name = self.name.clone();
         let is_cut = self
@@ -553,7 +550,7 @@ impl Target {
         if let Way::Whole(temporary) = &self.way { temporary.leftover() } else { None }
     }
 
-    /// Gives each of these files, which are whole, its name: first all that may fail is done for all of them.
+    /// Gives each of these complete files its name. The steps that may fail come first, for all of them.
     ///
     /// # Errors
     /// When one cannot get its name. As far as the file system can exchange names, all old files keep theirs, and the
@@ -572,7 +569,7 @@ impl Target {
                 }
             }
         }
-        // The files that were replaced go.
+        // Dropping the temporary files removes the replaced ones.
         files.iter_mut().for_each(|file| file.way = Way::ByName);
         files.iter().try_for_each(|file| sync_folder(&file.file).map_err(not_written(&file.name)))
     }
@@ -583,7 +580,7 @@ impl Target {
         for target in &mut files {
             let Way::Whole(temporary) = &mut target.way else { continue };
             let is_new = temporary.is_new();
-            // A file that has lost its last name can get no other: it keeps the hidden one until then.
+            // A file without a name can get no other, so it gets the new name before it loses the old one.
             if temporary.undo(&target.file)
                 && let Ok(name) = target.keep("new")
             {
@@ -620,19 +617,19 @@ impl Target {
     }
 }
 
-/// Whether both are of one file that is there. To compare files is to open them, which a FIFO would take for its
-/// reader's coming or going.
+/// Whether both are of one existing file. Only regular files are compared: to compare is to open, and the writer of a
+/// FIFO would take that for a reader.
 fn are_one_file(a: &Path, b: &Path) -> bool {
     a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
 }
 
-/// Why an output is the input, where that has turned out when the input was opened.
+/// Why an output is the input, if this shows only when the input is opened.
 const IS_READ: &str = ", or one of the files that this is read from";
 
-/// Why a file that has turned out to be one of the input's is not replaced.
+/// Why an output that turns out to be one of the input's files is not replaced.
 const STAYS: &str = "the input was read from it";
 
-/// Whether it is stdout or a URL, where no file is.
+/// Whether `name` is stdout or a URL, and not a file.
 pub(super) fn is_stream(name: &Name) -> bool {
     *name == "-" || name.to_string().contains("://")
 }
@@ -644,7 +641,7 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
     read.differ_from(name)?;
     let there = match std::fs::metadata(name) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        // Of a sequence, names are as long as their numbers.
+        // The names of a sequence may be shorter than its pattern.
         Err(error) if error.kind() == ErrorKind::InvalidFilename && files != Files::Sequence => Err(error),
         there => Ok(there.ok()),
     };
@@ -703,7 +700,7 @@ fn is_folder(name: &Name) -> Error {
         .error(format!("{name} is a folder (give a file name; --output-dir {word} keeps those of the inputs)"))
 }
 
-/// The system's error message, with what helps.
+/// The system's error message, with a remedy.
 fn with_remedy(error: &std::io::Error) -> String {
     let remedy = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (make room, or name an output on another disk)",
@@ -715,7 +712,7 @@ fn with_remedy(error: &std::io::Error) -> String {
     reason(error) + remedy
 }
 
-/// Whether what has this name may be overwritten. Asks, if it is to be asked.
+/// Whether the file of this name may be overwritten. Asks the user, if `overwrite` says so.
 fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
     if !overwrite.asks() {
         return overwrite == Overwrite::Yes;
@@ -754,7 +751,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let read = |name: &str| std::fs::read_to_string(path(name)).expect("a file");
         std::fs::write(path("video.mkv"), "old video").expect("a disk");
-        // It is a folder by now.
+        // The name has become that of a folder.
         std::fs::create_dir(path("record.csv")).expect("a folder");
         let whole = |name: &str, text: &str| {
             let temporary = Temporary::beside(&path(name)).expect("a file");

@@ -17,9 +17,9 @@ use tempfile::Builder;
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) file: File,
-    /// The path by which FFmpeg can open it, and the system name it.
+    /// The path by which FFmpeg opens the file, and by which it gets a name.
     pub(super) location: PathBuf,
-    /// A name that nobody else knows, in the folder of its own.
+    /// A random name in the folder of the output, which the file has or may get.
     hidden: PathBuf,
     names: Names,
 }
@@ -33,9 +33,9 @@ enum Names {
     Hidden,
     /// Its own, which no file had before.
     New,
-    /// Its own. The file that had it before has the hidden one, until this is dropped.
+    /// Its own. The file that it replaces has the hidden one, until this is dropped.
     Exchanged,
-    /// Its own. The file that had it before is gone.
+    /// Its own. The file that it replaces is gone.
     Replaced,
 }
 
@@ -122,10 +122,10 @@ impl Temporary {
         self.place(place, replace)
     }
 
-    /// The first of two steps to its name, as [`take`](Self::take) gives it. Several files get theirs together by this
-    /// step with all of them before the next: it does what may fail where the folder takes no new files. Only renaming
-    /// replaces a file, so that a file without a name gets the hidden one. No memory is allocated from here to the end,
-    /// unless something fails, or paths are long: a program that runs out of memory ends there, and would leave that.
+    /// The first of two steps to its name, as [`take`](Self::take) gives it. To name several files together, do this
+    /// step with all of them first: it does what may fail where the folder takes no new files. Only renaming replaces a
+    /// file, so a file without a name gets the hidden one. From here to the end, no memory is allocated unless
+    /// something fails or paths are long: without memory, the program would end and leave hidden files.
     ///
     /// # Errors
     /// When another file has taken its place, or the system refuses; nothing has changed then.
@@ -153,7 +153,7 @@ impl Temporary {
                 }
                 Names::New
             }
-            // File systems that know no other way; and walls, for what is no file.
+            // File systems without exchange; or the sandbox, if `place` is no file.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::ACCESS) => {
                 rename(&self.hidden, place)?;
                 Names::Replaced
@@ -163,8 +163,8 @@ impl Temporary {
         Ok(())
     }
 
-    /// Takes the name `place` back, as far as that goes. Answers whether it can get another one, which is not so if the
-    /// file that had its own is gone.
+    /// Gives the name `place` back to the file that had it, if possible. Returns whether this file can get another
+    /// name: not if the other file is gone, or has not got its name back.
     pub(super) fn undo(&mut self, place: &Path) -> bool {
         if self.names == Names::Exchanged && exchange(&self.hidden, place).is_ok() {
             self.names = Names::Hidden;
@@ -191,7 +191,7 @@ impl Drop for Temporary {
 fn nameless(folder: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
-    // It is opened, and named, through /proc.
+    // The file is opened and named through /proc, so that has to work.
     is_same(std::fs::metadata(by_descriptor(&file)?), &file).then_some(file)
 }
 
@@ -199,7 +199,7 @@ fn nameless(folder: &Path, mode: u32) -> Option<File> {
 fn exchange(hidden: &Path, place: &Path) -> Result<(), Errno> {
     let exchange = || renameat_with(CWD, hidden, CWD, place, RenameFlags::EXCHANGE);
     exchange()?;
-    // A folder has got the name meanwhile.
+    // If `place` has become a folder meanwhile, the exchange is undone.
     let is_folder = symlink_metadata(hidden).is_ok_and(|there| there.is_dir());
     if is_folder { exchange().and(Err(Errno::ISDIR)) } else { Ok(()) }
 }
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Where the system has no files without a name.
+    /// A temporary file as on systems that have no files without a name.
     fn named(place: &Path, bytes: &[u8]) -> (Temporary, PathBuf) {
         let temporary = Temporary::create(place, |_, _| None).expect("a file");
         (&temporary.file).write_all(bytes).expect("a disk");

@@ -15,22 +15,22 @@ impl Together {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(file);
     }
 
-    /// Drops the one that was to have this name.
+    /// Drops the output that was to have this name.
     pub fn forget(&self, name: &Name) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|file| file.name() != name);
     }
 
-    /// Gives those that are whole the names `NAME.new.EXT`, as one that belongs to them cannot be written. Returns these.
+    /// Gives the finished outputs the names `NAME.new.EXT`, because another one cannot be written. Returns the names.
     pub fn keep(&self) -> Vec<Name> {
         let mut files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         files.iter_mut().filter_map(|file| file.keep("new").ok()).collect()
     }
 
-    /// Gives those that are whole their names.
+    /// Gives the finished outputs their names.
     ///
     /// # Errors
-    /// When one cannot get its name; the error names the one that it has. Nothing has changed then, unless its name was
-    /// taken meanwhile.
+    /// When one cannot get its name. Existing files then stay, as far as the file system can exchange names, and the
+    /// error names the files in which the new output is kept.
     pub fn name(&self) -> Result<()> {
         let files = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         Target::name_all(files)

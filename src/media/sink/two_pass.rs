@@ -6,18 +6,18 @@ use std::sync::{Arc, OnceLock};
 /// One of two passes of an encoder.
 #[derive(Clone, Debug)]
 pub struct Pass {
-    /// The file in which the first pass stores what each frame needs, for the second.
+    /// The file in which the first pass stores the statistics of each frame for the second.
     pub stats: PathBuf,
-    /// Bits a second for the video, in the second pass.
+    /// Bits a second for the video in the second pass; `None` in the first.
     pub bit_rate: Option<u64>,
 }
 
 /// What is done about the size of an output.
 #[derive(Clone, Debug)]
 pub enum SizeRule {
-    /// It is measured.
+    /// The size is measured.
     Measure(Arc<OnceLock<Measured>>),
-    /// A larger one is an error, and is not kept.
+    /// More bytes than this are an error, and the output is not kept.
     AtMost(u64),
 }
 
@@ -26,19 +26,19 @@ pub enum SizeRule {
 pub struct Measured {
     /// The encoder's name.
     pub encoder: String,
-    /// FFmpeg's name of the pixel format that it got.
+    /// FFmpeg's name of the encoded pixel format.
     pub format: String,
     /// The size of its pictures, in columns and rows.
     pub size: (usize, usize),
     /// Frames a second, if known.
     pub rate: Option<f64>,
-    /// Bytes of all of it.
+    /// Bytes of the whole output.
     pub all: u64,
     /// Bytes of the video.
     pub video: u64,
-    /// How many of its frames are key frames.
+    /// Number of key frames.
     pub key_frames: u64,
-    /// The bytes of these.
+    /// Bytes of the key frames.
     pub key_bytes: u64,
     /// Length of the video, in seconds.
     pub seconds: f64,

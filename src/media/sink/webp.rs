@@ -1,4 +1,4 @@
-//! The last duration of an animated WebP, which FFmpeg's encoder does not write: it takes the one before.
+//! The last duration of an animated WebP: FFmpeg's encoder writes that of the picture before instead.
 
 /// The bytes of this WebP, whose last picture is shown for `duration` microseconds; `None` if it is no animation.
 pub(super) fn with_last_duration(webp: &[u8], duration: i64) -> Option<Vec<u8>> {
@@ -7,7 +7,7 @@ pub(super) fn with_last_duration(webp: &[u8], duration: i64) -> Option<Vec<u8>> 
     while let Some([name @ .., a, b, c, d]) = webp.get(offset..offset + 8) {
         let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
         if name == b"ANMF" {
-            // Place and size have 12 bytes, the duration 3.
+            // Position and size take 12 bytes; the 3 bytes of the duration follow.
             last = Some(offset + 8 + 12);
         }
         offset = offset.checked_add(8 + length + length % 2)?;

@@ -8,17 +8,17 @@ use std::time::Instant;
 /// network stream begins with up to a second of buffered frames, whose timestamps are right.
 const MAX_DRIFT: i64 = 1_500_000;
 
-/// The time of a frame without a timestamp is nearer to when it came by one of so many parts.
+/// A frame without a timestamp gets its expected time, moved by 1/`PART` of the difference towards its arrival.
 const PART: i64 = 8;
 
-/// How late, in microseconds, a frame without a timestamp may be beside the pace of those before it; twice their
-/// distance, if that is more. Beyond that, there is a gap.
+/// How much later than expected, in microseconds, a frame without a timestamp may arrive; twice the mean distance of
+/// frames, if that is more. A longer delay is a gap.
 const MAX_LATE: i64 = 150_000;
 
-/// How much later than it comes, in microseconds, the time of a frame may be: the pace has become quicker.
+/// How much later than its arrival, in microseconds, the time of a frame may be when the frame rate has risen.
 const MAX_AHEAD: i64 = 30_000;
 
-/// Over how many frames without timestamps their distance is measured.
+/// The most distances of frames without timestamps that enter their running mean.
 const MEASURED: i64 = 16;
 
 /// When the first frame was captured, which is time 0 of the run; set once. Clones share it.
@@ -37,9 +37,9 @@ pub struct LiveClock {
 
 /// The pace of frames that have no timestamps. Times in microseconds.
 struct FramePace {
-    /// When the last one came, and the time that it has.
+    /// When the last frame arrived, and the time that it got.
     last: (i64, i64),
-    /// The distance of two of them, and how many it is the mean of.
+    /// The mean distance of two frames, and how many distances it is the mean of.
     distance: (i64, i64),
 }
 
@@ -48,8 +48,8 @@ impl FramePace {
         FramePace { last: (wall, wall), distance: (0, 0) }
     }
 
-    /// The time of the frame that came at `wall`: a distance later than the frame before it, and a little nearer to
-    /// when it came. After a gap, it is when it came.
+    /// The time of the frame that arrived at `wall`: one distance later than the frame before it, moved a little
+    /// towards `wall`. After a gap, it is `wall`.
     fn time(&mut self, wall: i64) -> i64 {
         let (came, time) = self.last;
         let (distance, count) = self.distance;

@@ -5,11 +5,11 @@ use crate::pipeline::{Delivery, Input, Source};
 use anyhow::{Context, Result};
 use histeq::frame::{Frame, PixelFormat};
 
-/// Makes of a frame one of the same size in RGB. What is not samples comes from the frame.
+/// Converts a frame to RGB of the same size. The caller copies time and metadata of the frame to the result.
 pub type Colourer = Box<dyn FnMut(&Frame) -> Result<Frame> + Send>;
 
-/// `source` with its frames coloured by `colour`, which makes pictures of `format`, and what comes out of it. Times and
-/// metadata stay; the tags of former colours go.
+/// `source` with its frames converted by `colour` to pictures of `format`, and the description of the output. Times and
+/// metadata stay; the former colour tags are replaced.
 pub fn coloured(
     (source, mut input): (Box<dyn Source>, Input),
     format: PixelFormat,

@@ -7,7 +7,8 @@ use histeq::frame::NoRoom;
 use std::error::Error;
 use std::io;
 
-/// The kind of an error by this cause, one of its chain; [`FailureKind::Failed`] if the cause is none of an input.
+/// The kind of failure that `cause`, an error of a chain of causes, stands for; [`FailureKind::Failed`] if it is not an
+/// error of an input.
 pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     if let Some(failure) = cause.downcast_ref::<Failure>() {
         failure.kind

@@ -47,7 +47,7 @@ pub(super) fn filtered_in(
     FilteredSource::open(source, input, option, chain.into(), scope, notices)
 }
 
-/// `source` with frames of this size, in pixels, which is smaller: as from further away.
+/// `source` with its frames scaled down to this size, in pixels.
 ///
 /// # Errors
 /// When FFmpeg cannot scale them.
@@ -56,7 +56,7 @@ pub fn shrunk(
     (width, height): (usize, usize),
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    // From further away, fields are not seen.
+    // Frames for a smaller view need no separate fields.
     let chain = Name::from(format!("setfield=prog,scale={width}:{height}:flags=area"));
     FilteredSource::open(source, input, "scaling", chain.into(), Scope::Whole, notices)
 }
@@ -102,7 +102,7 @@ fn to_sdr(has_primaries: bool) -> String {
     )
 }
 
-/// `source` with frames for displays, where those of `input` are log; and what named the curve.
+/// `source` with log footage converted to BT.709, and the curve and what named it.
 ///
 /// # Errors
 /// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would
@@ -125,7 +125,7 @@ pub fn developed(
         () => None,
     };
     if let Some(hindrance) = hindrance {
-        // Asked for, it is an error.
+        // An error if the user asked for the curve.
         ensure!(choice == LogChoice::Auto, "{}: {named}: {hindrance}", input.name);
         notices.warn(&format!("{named}: not brought to BT.709, because {hindrance}"))?;
         return Ok((source, input, None));
@@ -146,13 +146,13 @@ pub(super) enum Scope {
     /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of
     /// their own.
     Part,
-    /// All. Each comes out with its own time, and depends on no other.
+    /// All frames. The filters keep the time of each, and its result depends on no other frame.
     Whole,
 }
 
 /// Filters, and the cubes that they take.
 struct Chain {
-    /// The names of files in it need not be text.
+    /// A `Name`, because names of files in the chain need not be UTF-8.
     text: Name,
     cubes: Option<Cubes>,
 }
@@ -169,7 +169,6 @@ impl fmt::Display for Chain {
     }
 }
 
-/// A source with filters behind it.
 struct FilteredSource {
     source: Box<dyn Source>,
     /// The option of the filters, in messages.
@@ -181,7 +180,7 @@ struct FilteredSource {
     /// The unit of time and the rate of the frames that come out.
     after: (Rational, Option<Rational>),
     notices: Notices,
-    /// Whether it was told that fields are mixed.
+    /// Whether the user was warned that filters mix fields.
     told_fields: bool,
     /// The filters, built for frames of one format.
     graph: Option<FilterGraph>,
@@ -231,7 +230,7 @@ impl FilteredSource {
         let explained = |error: Error| {
             let reason = first_message().unwrap_or_else(|| error.to_string());
             let reason = reason.trim_start_matches("AVFilterGraph: ");
-            // From FFmpeg 6 on, options are what is missing of a filter that is not there.
+            // From version 6 on, FFmpeg reports an unknown filter as a missing option.
             let unknown = unknown_filter(&text).filter(|_| reason.starts_with("No option name"));
             let reason = unknown.map_or_else(|| reason.to_owned(), |name| format!("No such filter: '{name}'"));
             anyhow!(
@@ -334,10 +333,9 @@ impl FilteredSource {
         Ok(Some(Delivery { packets, frame: Some(frame), position, read_at }))
     }
 
-    /// Takes a frame of the source.
     fn take(&mut self, frame: &Frame, sent: Sent) -> Result<()> {
         let mut picture = Picture::from_frame(frame)?;
-        // As decoders give it to the filters in FFmpeg: many filters know full range only by the format.
+        // FFmpeg's decoders, too, give filters the full-range format (`yuvj`): many filters know full range only by it.
         if let Some(full) = picture.format().full_range_yuv().filter(|_| picture.is_full_range()) {
             picture.rename(full);
         }
@@ -354,7 +352,7 @@ impl FilteredSource {
         Ok(())
     }
 
-    /// Sends a frame into `graph`, which stays.
+    /// Sends a frame into `graph`, which becomes or stays the current graph.
     fn send(&mut self, mut graph: FilterGraph, picture: Picture, sent: Sent) -> Result<()> {
         if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
@@ -394,7 +392,7 @@ impl FilteredSource {
     }
 }
 
-/// The first name in a chain that no filter has; `None` in a chain with quotes, in which a comma may be one of a text.
+/// The first name in a chain that no filter has; `None` in a chain with quotes, where a comma may be part of a text.
 fn unknown_filter(chain: &str) -> Option<&str> {
     let elements = chain.split([',', ';']).take(if chain.contains(['\'', '\\']) { 0 } else { usize::MAX });
     let names = elements.map(|element| element.rsplit(']').find(|text| !text.trim().is_empty()).unwrap_or_default());

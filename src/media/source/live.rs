@@ -51,9 +51,9 @@ pub struct LiveSource {
     delivered: u64,
 }
 
-/// The options of a live input.
+/// Whether a live input is still to be found.
 pub(super) enum FoundInput {
-    /// The options: it is searched for.
+    /// It is to be found by the options.
     Options,
     /// The input that was found, and its reader if it is a pipe or a file.
     Input(Box<LiveInput>, Option<FileInput>),
@@ -148,8 +148,8 @@ impl LiveSource {
         Ok((source, input))
     }
 
-    /// The delivery of a picture, with its time in the run; `None` after the requested duration. Times that are assumed
-    /// count for nothing.
+    /// The delivery of a picture, with its time in the run; `None` after the requested duration. Assumed timestamps are
+    /// ignored.
     fn take(
         &mut self,
         TimedPicture { mut picture, read_at: moment, time_base }: TimedPicture,
@@ -179,7 +179,7 @@ impl LiveSource {
     fn wait_for(&mut self, stamp: i64) -> Instant {
         let (last, last_stamp) = self.last_due.unwrap_or((Instant::now(), stamp));
         let step = u64::try_from(stamp.saturating_sub(last_stamp)).map_or(Duration::ZERO, Duration::from_micros);
-        // A longer one is a jump of the clock.
+        // A longer step is a jump of the timestamps.
         let due = last + if step > MAX_WAIT { Duration::ZERO } else { step };
         self.last_due = Some((due, stamp));
         loop {
@@ -225,14 +225,14 @@ impl LiveSource {
         true
     }
 
-    /// When the run ends, if it is to end.
+    /// When the run ends; `None` if it has no duration.
     fn end(&self) -> Option<Instant> {
         ends_at(&self.clock.start, self.asked_at?, &self.options)
     }
 }
 
-/// When a run ends that asked for its first frame at `asked_at` and captured it at `start`, if it is to end. Without a
-/// first frame, it does not go on for ever.
+/// When a run with a duration ends, counted from `start`, the capture of its first frame. Before that frame, it counts
+/// from `asked_at`, when the frame was requested, so that a run without frames ends, too.
 pub(super) fn ends_at(start: &StartTime, asked_at: Instant, options: &CameraOptions) -> Option<Instant> {
     let duration = Duration::from_micros(u64::try_from(options.duration?).ok()?);
     match start.get() {
@@ -253,7 +253,7 @@ fn open_first(
         FoundInput::Input(input, source) => (Some(*input), source),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
-    // The error of an attempt that was cut short by the end of the wait is only a timeout.
+    // An attempt that the end of the wait cuts short fails with a mere time-out: the error before it says more.
     let mut before: Option<anyhow::Error> = None;
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {
@@ -325,14 +325,14 @@ impl Source for LiveSource {
                 Err(error) => *error != Error::Exit,
                 Ok(_) => false,
             };
-            // The end comes again at the next read.
+            // The next read returns the end again.
             if is_over && let Some(timed) = open.newest.take() {
                 return self.take(timed);
             }
             match event {
                 Ok(ReaderEvent::Picture(picture)) => {
                     (open.begun, open.video.packets.in_vain) = (true, None);
-                    // A file comes at the pace of its times, assumed or not.
+                    // A file is paced by its timestamps, even by assumed ones.
                     let assumed = !self.live_input.is_paced && open.assumes_times(self.options.rate);
                     let time_base = (!assumed).then_some(open.video.time_base);
                     let timed = TimedPicture { picture, read_at: open.video.packets.read_at, time_base };

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The time-out for a reply of an RTSP server. The connection is then tried again.
 const RTSP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The options of a live input. A decoding process gets all but what is skipped.
+/// The options of a live input. A decoding process gets all fields but those that serde skips.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CameraOptions {
     /// A camera, a URL, or `-` for stdin; the first camera if not given.

@@ -9,29 +9,29 @@ use anyhow::{Context, Result, bail, ensure};
 use histeq::frame::{Matrix, PixelFormat};
 use std::io::{BufRead, BufReader, Read};
 
-/// The most of a file that is looked at for its kind: titles and comments come before it.
+/// The most bytes that are read to find the line with the table's kind, which follows titles and comments.
 const HEAD: u64 = 1 << 20;
 
 /// The most bytes of a line. Those of a table are shorter by far.
 const MAX_LINE: u64 = 4096;
 
-/// The largest size of a table that FFmpeg takes, of curves.
+/// The largest size of a table of curves that FFmpeg takes.
 const MAX_SIZE: u64 = 65_536;
 
-/// The largest number of a table: times white of 16 bits, which FFmpeg multiplies it by, it is an integer of 32 bits.
+/// The largest number in a table: FFmpeg multiplies it by 65535, and the product has to fit into 32 bits.
 const MAX_NUMBER: f32 = 32_767.0;
 
-/// Which kind of table a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TableKind {
     /// A curve for each of red, green and blue.
     Curves,
-    /// A colour for each of a grid of colours.
+    /// A colour for each point of a three-dimensional grid of colours.
     Colours,
 }
 
-/// `source` with the table of the .cube file `name` applied to its pictures, and what comes out of it: in RGB of 16 bits,
-/// between the colours of the table within tetrahedra. Format, range and matrix stay.
+/// `source` with the table of the .cube file `name` applied to its pictures, and the description of the output. The
+/// table is applied in RGB of 16 bits, with tetrahedral interpolation if it has a grid; format, range and matrix of the
+/// pictures stay.
 ///
 /// # Errors
 /// When the file is no table, FFmpeg lacks the filter for it or refuses it, or the pictures have alpha, which it would lose.
@@ -51,7 +51,7 @@ pub fn looked_up(
     filtered_in((source, input), "--lut", chain, Scope::Whole, notices)
 }
 
-/// The kind of table in the file `name`, whose numbers are looked at: FFmpeg takes any.
+/// The kind of table in the file `name`. Its numbers are checked, because FFmpeg takes any.
 fn kind_of(name: &Name) -> Result<TableKind> {
     let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
@@ -126,7 +126,7 @@ fn chain(kind: TableKind, name: &Name, format: RawFormat, matrix: Matrix, is_ful
     let [before, behind] = around(format, matrix, is_full);
     let mut chain = format!("{before}{lut}=interp={interpolation}:file=").into_bytes();
     for chunk in name.bytes().utf8_chunks() {
-        // FFmpeg takes it apart twice: as an option, as a part of a chain.
+        // FFmpeg parses the name twice: as an option, as a part of a chain.
         chain.extend(escaped(&escaped(chunk.valid(), "\\':"), "\\'[],;").bytes());
         chain.extend(chunk.invalid());
     }
@@ -134,7 +134,7 @@ fn chain(kind: TableKind, name: &Name, format: RawFormat, matrix: Matrix, is_ful
     Name::from_bytes(chain)
 }
 
-/// The filters before and behind the table. Pictures name the matrix that they come with.
+/// The filters before and behind the table. The filter before it knows the matrix by the tags of the pictures.
 fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     let format_name = format.name().replacen("yuvj", "yuv", 1);
     if format.is_rgb() {

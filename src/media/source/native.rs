@@ -11,13 +11,13 @@ pub struct ToNative {
     converter: Converter,
     /// The format of the last picture that was not native, and its conversion.
     conversion: Option<(RawFormat, VideoFormat)>,
-    /// Whether alpha is to be ignored: FFmpeg gives JPEG files of four inks an alpha, which is opaque.
+    /// Whether alpha is to be ignored: FFmpeg decodes CMYK JPEG files to a format with alpha, which is opaque.
     is_jpeg: bool,
     /// Whether the pictures are stored uncompressed, so that samples may be above their depth.
     is_raw: bool,
-    /// Whether such samples were lowered.
+    /// Whether samples above their depth were lowered, and reported.
     has_clamped: bool,
-    /// For pictures with such samples.
+    /// Memory for frames whose samples are lowered.
     pool: HostPool,
 }
 
@@ -77,8 +77,8 @@ impl ToNative {
         converted.to_frame()?.context("a conversion gave a format that is not native")
     }
 
-    /// The format without alpha that a picture is to have which shows no alpha: of a palette whose colours are opaque,
-    /// or of four inks.
+    /// The format without alpha for a picture that is opaque although its format has alpha: a palette of opaque
+    /// colours, or a CMYK JPEG.
     fn opaque(&self, picture: &Picture) -> Option<RawFormat> {
         let source = picture.format();
         let name = match source.name().as_str() {

@@ -75,8 +75,8 @@ fn open_by_kind(
     open_file(options, name, Some(reader), cancel, notices, progress)
 }
 
-/// The error of an input from a pipe that FFmpeg does not recognize, which most likely is raw frames. `is_named` if its
-/// format was given.
+/// The error of a pipe that FFmpeg does not recognize, with a hint how to describe raw frames, which it most likely
+/// holds. `is_named`: the user gave a format.
 pub(super) fn with_hint(error: anyhow::Error, is_named: bool) -> anyhow::Error {
     let hint = "raw frames have to be described: -f rawvideo -s WxH --pixel-format yuv420p -r 25";
     let may_be_raw = !is_named && !error.is::<OpenError>();
@@ -125,7 +125,7 @@ fn is_playlist(path: &Path) -> bool {
     begins_with(path, [&b"#EXTM3U"[..], b"ffconcat"])
 }
 
-/// Whether this is a file that begins with one of these.
+/// Whether `path` is a regular file that begins with one of `all`.
 fn begins_with<'a>(path: &Path, all: impl IntoIterator<Item = &'a [u8]>) -> bool {
     let mut begin = Vec::new();
     let read = open_regular(path).and_then(|file| file.take(16).read_to_end(&mut begin));

@@ -20,7 +20,7 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// A live input that sends no data for this long is lost.
 pub const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// More packets of a video than this that have given no picture for this long are reported.
+/// If more packets of the video than this give no picture for `LONG_IN_VAIN`, that is reported.
 const MANY_IN_VAIN: u32 = 32;
 const LONG_IN_VAIN: Duration = Duration::from_secs(5);
 
@@ -30,7 +30,7 @@ pub const NO_PICTURE: &str = "no key frame is in it, or it is damaged";
 /// A read that is faster than this came from a buffer.
 const BUFFERED: Duration = Duration::from_millis(5);
 
-/// The most bytes of packets of a pipe that are taken for what was read to find out about it.
+/// The most bytes of packets of a pipe that are taken for packets that were read while probing.
 const MAX_PROBED: usize = 16 << 20;
 
 /// The most buffered pictures that are left out after opening.
@@ -57,7 +57,7 @@ pub struct TimedPicture {
 }
 
 impl OpenInput {
-    /// Opens the input, or what it is read from if that is open, `within` this time where it is given less than usual.
+    /// Opens the input, from `source` if that is open already, in `OPEN_TIMEOUT`, or `within` if that is shorter.
     ///
     /// # Errors
     /// When it does not open, or holds no video that can be decoded.
@@ -122,7 +122,8 @@ impl OpenInput {
         &self.video.packets.demuxer.media.streams
     }
 
-    /// Whether the times of its pictures are assumed: its format has none, and its rate is not this one.
+    /// Whether FFmpeg assumes the times of its pictures: the format stores none, and the stream's frame rate is not the
+    /// requested `rate`.
     pub fn assumes_times(&self, rate: Option<Rational>) -> bool {
         self.video.packets.demuxer.assumes_times() && (rate.is_none() || self.video_stream().frame_rate != rate)
     }
@@ -153,11 +154,11 @@ pub struct LivePackets {
     timeout: Option<Duration>,
     /// When the last packet of the video was read, as far as is known.
     pub read_at: Instant,
-    /// The packets of a pipe that were read to find out what it holds, and when about each came.
+    /// The packets of a pipe that were read while probing, and about when each arrived.
     probed: VecDeque<(Packet, Instant)>,
     /// Since when packets have given no picture, and how many there are.
     pub in_vain: Option<(Instant, u32)>,
-    /// Whether that was reported since the input was opened.
+    /// Whether packets without a picture were reported since the input was opened.
     is_reported: bool,
     report: Notices,
     /// How many of the next pictures may be buffered ones, which are decoded, but not delivered.
@@ -167,8 +168,8 @@ pub struct LivePackets {
 }
 
 impl LivePackets {
-    /// Takes the packets that were read since `begin`, to find out what the input holds. They are taken to have come at
-    /// equal distances: all that is known is that the last one has just come.
+    /// Takes the packets that were read since `begin` while probing. Their arrivals are assumed to be evenly spaced:
+    /// only that of the last one, which is now, is known.
     fn take_probed(&mut self, begin: Instant) {
         let (mut packets, mut bytes, mut end) = (Vec::new(), 0, Instant::now());
         while packets.len() < MAX_STALE as usize
@@ -191,7 +192,7 @@ impl LivePackets {
     fn note_in_vain(&mut self) {
         let (since, packets) = self.in_vain.get_or_insert((self.read_at, 0));
         *packets = packets.saturating_add(1);
-        // Some are always under way in the decoder.
+        // The decoder always holds some packets.
         let (many, is_long) = (*packets > MANY_IN_VAIN, since.elapsed() > LONG_IN_VAIN);
         if many && is_long && !std::mem::replace(&mut self.is_reported, true) {
             self.report.note(&format!("data comes, but no frame of it can be decoded ({NO_PICTURE})"));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::PathBuf;
 
-/// The input, and the part of it to read. A decoding process gets all but what is skipped.
+/// The input, and the part of it to read. A decoding process gets all fields but those that serde skips.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputOptions {
     /// A file name or a URL.
@@ -31,8 +31,8 @@ pub struct InputOptions {
     pub to_sdr: bool,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
-    /// How many decoders may work on it at once, for callers that need no other stream than the video. They pay for
-    /// long files that can be cut at key frames; 0 and 1 are one.
+    /// How many decoders may work on the input at once, for callers that need only its video. Several are faster for
+    /// long files that can be cut at key frames; 0 counts as 1.
     pub decoders: usize,
     /// Whether FFmpeg opens and decodes it in a process of its own.
     #[serde(skip)]
@@ -54,14 +54,14 @@ named! {
 }
 
 named! {
-    /// Whether an input is opened and decoded in a process of its own, behind walls. Other files than the input and
-    /// those of a numbered sequence are out of reach there, and so are devices: playlists, cameras and NVDEC need to do
-    /// without.
+    /// Whether an input is opened and decoded in a process of its own, in a sandbox. That process reaches no devices,
+    /// and no files but the input and those of a numbered sequence, so playlists, cameras and NVDEC cannot be isolated.
     #[derive(Default)]
     pub enum Isolation {
-        /// In a process of its own, with the walls that the kernel has, if the system has such processes.
+        /// In a process of its own, with the restrictions that the kernel supports, if the system can start such
+        /// processes.
         Auto = "auto", "Where nothing is lost by it";
-        /// With all walls, or not at all.
+        /// In a process of its own with all restrictions, or an error.
         Required = "on", "Always, or an error";
         /// In this process.
         #[default]
@@ -70,13 +70,13 @@ named! {
 }
 
 impl InputOptions {
-    /// Checks that a file is there and can be read, before anything is asked or written on behalf of it.
+    /// Checks that a file exists and can be read, so that a run fails before it asks or writes anything.
     ///
     /// # Errors
     /// When it is not, or is a folder.
     pub fn check_there(&self) -> Result<()> {
         let name = &self.url;
-        // A number may be in the name of a folder.
+        // A number pattern such as `%05d` may be in the name of a folder.
         if self.format.is_some() || is_pipe(name) || is_url(name) || name.bytes().contains(&b'%') {
             return Ok(());
         }
@@ -139,7 +139,7 @@ pub struct RawOptions {
     pub sample_range: Option<(f64, f64)>,
 }
 
-/// Frames a second, on their way to a decoding process.
+/// Serializes a frame rate for a decoding process.
 pub(super) mod rate {
     use super::{Deserialize, Rational, Serialize};
     use serde::{Deserializer, Serializer};

@@ -1,5 +1,5 @@
-//! Packets of a video that are known from a first reading: what a part of a file is decoded from, on any machine, with
-//! the same frames.
+//! Packets of a video that a first pass has recorded: a later run, on any machine, decodes a part of the file from
+//! them, and gets the same frames.
 //!
 //! ```text
 //! all packets -> PacketSurvey: times of all frames, chunks of packets with their hashes
@@ -33,16 +33,16 @@ fn shared<'de, D: Deserializer<'de>>(source: D) -> Result<Arc<PlannedPart>, D::E
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chunk {
-    /// How many there are.
+    /// The number of packets.
     pub packets: u32,
-    /// The time of the key frame that it begins with, in the time base of the video, if a decoder can begin there: it
-    /// gives the same frames, from that time on, as one that has read everything before.
+    /// The time of the chunk's first packet, a key frame, in the time base of the video, if a decoder that begins there
+    /// gives the same frames from that time on as one that has read everything before.
     pub start: Option<i64>,
-    /// The hash of their bytes and times.
+    /// The hash of the packets' bytes and times.
     pub hash: Hash,
 }
 
-/// The most frames of an input whose packets are collected: six days of sixty a second.
+/// The most frames of an input whose packets are collected: six days at 60 frames a second.
 const MAX_TIMES: usize = 1 << 25;
 
 /// What is collected from all packets of an input.
@@ -57,9 +57,9 @@ pub struct PacketSurvey {
     pub others: Hash,
     /// Why the file cannot be cut, if it cannot.
     pub obstacle: Option<String>,
-    /// The clock jumps: times after a seek would not be those of a whole reading.
+    /// Whether timestamps jump, so that times after a seek differ from those of a reading from the beginning.
     pub jumps: bool,
-    /// The frames before and behind the part that were asked for.
+    /// How many frames before and behind the part were requested.
     pub around: (u32, u32),
 }
 
@@ -68,15 +68,15 @@ pub struct PacketSurvey {
 pub struct PlannedPart {
     /// The times of the frames: those of the lead-in, of the part, and of the look-ahead.
     pub times: Vec<i64>,
-    /// How many of them come before the part.
+    /// How many of `times` come before the part.
     pub before: usize,
-    /// How many of them are in the part.
+    /// How many of `times` are in the part.
     pub within: usize,
     /// How many packets of the video are before the first chunk.
     pub skipped: u64,
     /// The chunks, from the one where decoding begins to the end of the video.
     pub chunks: Vec<Chunk>,
-    /// The times after a seek are those of a whole reading.
+    /// Whether the times after a seek are those of a reading from the beginning.
     pub can_seek: bool,
 }
 

@@ -16,8 +16,7 @@ const FONTS: [&str; 6] = [
     "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
 ];
 
-/// `source` with `text`, in which `strftime` puts the time of drawing, at the top left of its pictures, and what comes
-/// out of it.
+/// `opened` with `text` at the top left of its pictures. Conversions of `strftime` in `text` give the time of drawing.
 ///
 /// # Errors
 /// When FFmpeg lacks the filter for it, or finds no font.
@@ -30,9 +29,10 @@ pub fn with_text(opened: (Box<dyn Source>, Input), text: &str, notices: &Notices
     filtered(opened, "--osd", &chain, notices).context("--osd needs a font (as in Debian's package fonts-dejavu-core)")
 }
 
-/// The filter that draws `text` with this font, or with that of FFmpeg.
+/// The filter that draws `text` with this font file, or with FFmpeg's default font.
 fn drawtext(text: &str, font: Option<&str>) -> String {
-    // FFmpeg takes it apart three times: as the argument of a function in a text, as an option, as a part of a chain.
+    // FFmpeg parses the text three times: as an argument of `localtime`, as an option of the filter, as a part of a
+    // chain.
     let text = format!("%{{localtime:{}}}", escaped(text, "\\':}"));
     let text = escaped(&escaped(&text, "\\':"), "\\'[],;");
     let font = font.map(|font| format!("fontfile={font}:")).unwrap_or_default();

@@ -101,7 +101,7 @@ impl<P: ReadPackets> VideoReader<P> {
         self.decoder.use_pool(pool);
     }
 
-    /// Returns results of [`ReadPackets::read`], which come next.
+    /// Puts back results of [`ReadPackets::read`], which are used before more is read.
     pub fn put_back(&mut self, read: impl IntoIterator<Item = Result<Option<Packet>, Error>>) {
         self.returned.extend(read);
     }

@@ -1,5 +1,4 @@
-//! Lists of which no more is taken in than makes sense: what a stranger sends could become much more memory than it has
-//! bytes.
+//! Limits for deserialized lists: untrusted bytes could become much more memory than they are long.
 
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -9,12 +8,12 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 
 thread_local! {
-    /// How many more elements with memory of their own are taken in, in all lists together.
+    /// How many more elements with memory of their own may be deserialized, in all lists together.
     static ROOM: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Takes in what has at most so many elements with memory of their own in all lists of [`at_most`] together: lists may be
-/// in lists.
+/// Runs `take`, in which all lists of [`at_most`] together may have at most `most` elements with memory of their own:
+/// lists may be in lists.
 pub fn with_elements<T>(most: usize, take: impl FnOnce() -> T) -> T {
     let before = ROOM.replace(most);
     let taken = take();

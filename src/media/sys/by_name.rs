@@ -36,7 +36,7 @@ pub fn open_without_links(path: impl AsRef<Path>) -> io::Result<File> {
     check_there(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     let flags = OFlags::RDONLY | WITHOUT_WAITING;
     let file = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Linux before 5.6, or a container that does not let it through.
+        // Linux before 5.6, or a container that forbids the call.
         Err(Errno::NOSYS | Errno::PERM) => return open_and_compare(path),
         opened => File::from(opened?),
     };
@@ -44,7 +44,7 @@ pub fn open_without_links(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
-/// As [`open_without_links`]: what was opened tells where it is.
+/// As [`open_without_links`]: compares the path of the opened file, from /proc, with `path`.
 fn open_and_compare(path: &Path) -> io::Result<File> {
     let file = open_no_link(path)?;
     let place = by_descriptor(&file).and_then(|link| link.read_link().ok());
@@ -122,7 +122,7 @@ pub(super) fn open_at(folder: impl AsFd, name: &Path, links: Links, flags: OFlag
         Err(error) if error.kind() == ErrorKind::NotFound && flags.contains(OFlags::CREATE) => {}
         checked => checked?,
     }
-    // It may be another one by now.
+    // The name may lead to another file by now.
     let file = openat(&folder, name, flags | no_links | WITHOUT_WAITING, Mode::from_raw_mode(0o666))?;
     check(FileType::from_raw_mode(fstat(&file)?.st_mode))?;
     Ok(file.into())

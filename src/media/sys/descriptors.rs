@@ -16,7 +16,7 @@ pub fn close_but(mut kept: Vec<RawFd>) {
     }
 }
 
-/// Closes the open ones of these.
+/// Closes the open descriptors from `first` to `last`.
 fn close(first: RawFd, last: RawFd) {
     // SAFETY: by the promise of `close_but`, nothing in this process owns them; no memory is touched.
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {

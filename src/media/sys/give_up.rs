@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether the reason why the program ends is printed.
 static IS_EXPLAINED: AtomicBool = AtomicBool::new(false);
 
-/// The reason why the program ends is printed: if memory runs out while it ends, no other reason follows.
+/// Notes that the reason why the program ends is printed: if memory runs out while it ends, no other reason follows.
 pub fn end_is_explained() {
     IS_EXPLAINED.store(true, Ordering::Relaxed);
 }
@@ -63,13 +63,13 @@ pub fn give_up_with(error: &str, kind: &str, code: i32) -> ! {
     }
 }
 
-/// A line of text in a place of a fixed size: there may be no memory for more.
+/// A line of text in a buffer of a fixed size: there may be no memory for more.
 struct TextLine {
     bytes: [u8; 2048],
     len: usize,
 }
 
-/// Room for the end of a line.
+/// Bytes that are kept free for the end of a line.
 const END: usize = 8;
 
 impl TextLine {

@@ -33,7 +33,7 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The hash of all of them.
+    /// The hash of all bytes that were added.
     pub fn hash(&self) -> Hash {
         Hash(self.0.digest())
     }

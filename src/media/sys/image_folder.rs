@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Ends of the names of images.
+/// Extensions of images.
 const IMAGES: [&str; 34] = [
     "avif", "bmp", "dib", "dpx", "exr", "fit", "fits", "fts", "hdr", "j2k", "jfif", "jif", "jp2", "jpe", "jpeg", "jpg",
     "jxl", "pam", "pbm", "pcx", "pfm", "pgm", "png", "pnm", "ppm", "psd", "qoi", "ras", "sgi", "tga", "tif", "tiff",
@@ -61,9 +61,10 @@ impl ImageFolder {
         })
     }
 
-    /// Sorts names of files into sequences: in each name, the number counts in which most others differ from it.
+    /// Sorts names of files into sequences. In a name with several numbers, the number counts by which it differs from
+    /// most other names.
     fn from_names(names: &[Name]) -> Self {
-        // Names that differ only in the number at this place.
+        // How many names differ only in the number between these parts.
         let mut alike: HashMap<Around<'_>, usize> = HashMap::new();
         for around in names.iter().flat_map(around_numbers) {
             *alike.entry(around).or_default() += 1;
@@ -71,7 +72,7 @@ impl ImageFolder {
         let mut groups: Vec<(Around<'_>, Vec<&Name>)> = Vec::new();
         let mut remaining = Vec::new();
         for name in names {
-            // Of equals, the last: versions come before numbers of frames.
+            // Of equal counts, the last number: versions come before numbers of frames.
             match around_numbers(name).max_by_key(|around| alike[around]) {
                 None => remaining.push(name),
                 Some(around) => match groups.iter_mut().find(|(known, _)| *known == around) {
@@ -107,7 +108,7 @@ fn around_numbers(name: &Name) -> impl Iterator<Item = Around<'_>> {
     numbers_in(name).map(move |digits| (&name[..digits.start], &name[digits.end..]))
 }
 
-/// The number in a name.
+/// The number between these parts of a name.
 fn digits<'a>(name: &'a Name, (before, behind): Around<'_>) -> &'a [u8] {
     &name.bytes()[before.len()..name.bytes().len() - behind.len()]
 }
@@ -121,7 +122,7 @@ fn pattern_of(around: Around<'_>, names: &[&Name]) -> Name {
     Name::from_bytes([&escaped(around.0)[..], number.as_bytes(), &escaped(around.1)].concat())
 }
 
-/// The places of the numbers in a name, ahead of its extension.
+/// The positions of the numbers in a name, before its extension.
 fn numbers_in(name: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let stem = name.iter().rposition(|&byte| byte == b'.').unwrap_or(name.len());
     let is_digit = |index: usize| name.get(index).is_some_and(u8::is_ascii_digit);

@@ -1,5 +1,5 @@
 //! The files that an input is read from: those that are opened for it, and those that it names, as a playlist does. No
-//! output may take the place of one.
+//! output may replace one.
 
 use super::{Name, folder_of, number_pattern, numbered, numbers_there, open_regular};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// What tells a file from all others, whatever its names: its device, its number there, and, since numbers are used
-/// again, when it was made, where that is known.
+/// The identity of a file, whatever its names: its device, its inode, and, since inodes are used again, its creation
+/// time, where that is known.
 pub type FileId = (u64, u64, Option<SystemTime>);
 
 /// The most lists of an input that are read, and their most bytes in all.
 const MAX_LISTS: usize = 64;
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The longest name, in bytes, and the most places at which one is taken apart.
+/// The longest name, in bytes, and the most positions at which a name is split.
 const MAX_NAME: usize = 4096;
 const MAX_PLACES: usize = 16;
 
-/// The most folders that a description for DASH is looked up in.
+/// The most folders in which the files of a DASH manifest are searched.
 const MAX_FOLDERS: usize = 64;
 
 /// Bytes between the parts of a URL of FFmpeg's, and of a chain of filters.
@@ -33,18 +33,18 @@ const SEPARATORS: &[u8] = b"|:+=,;[]'";
 /// Extensions of files that name other files.
 const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
 
-/// The first words of such files, whatever they are called, and the bytes in which one is looked for.
+/// The first words of such files, whatever they are called, and how many bytes are searched for one.
 const FIRST_WORDS: [&[u8]; 5] = [b"#EXTM3U", b"ffconcat", b"file", b"stream", b"chapter"];
 const BEGINNING: u64 = 8 << 10;
 
-/// What stands in XML for the bytes that have a meaning there.
+/// Entities of XML, and the bytes that they stand for.
 const ENTITIES: [(&[u8], &[u8]); 5] =
     [(b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b"\""), (b"&apos;", b"'"), (b"&amp;", b"&")];
 
 /// The files that were opened for inputs.
 static OPENED: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
 
-/// The one of the file with this metadata.
+/// The identity of the file with this metadata.
 pub fn id_of(file: &Metadata) -> FileId {
     (file.dev(), file.ino(), file.created().ok())
 }
@@ -55,7 +55,7 @@ pub fn note_input(url: &[u8]) {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
 }
 
-/// Remembers the files that a chain of filters may name. A filter opens some of them without being seen.
+/// Remembers the files that a chain of filters may name. FFmpeg's filters open some of them by themselves.
 pub fn note_chain(chain: &[u8]) {
     let pieces = chain.split(|byte| b"=:,;[]'".contains(byte));
     let quoted = chain.split(|&byte| byte == b'\'').skip(1).step_by(2);
@@ -88,7 +88,7 @@ pub fn files_of_input(input: &Name) -> HashSet<FileId> {
         return images.filter_map(|image| std::fs::metadata(image).ok()).map(|image| id_of(&image)).collect();
     }
     let url = path.as_os_str().as_bytes();
-    // What is in such a file may be anything.
+    // A list of `concatf` may have any name and any first word.
     let is_list = contains(url, b"concatf:");
     let mut left = files_of_url(url);
     let mut found: HashSet<FileId> = left.iter().map(|(_, id)| *id).collect();
@@ -108,7 +108,7 @@ pub fn files_of_input(input: &Name) -> HashSet<FileId> {
         // `concatf` looks for its files in the current folder.
         let current = is_list.then(|| names_in(&text).flat_map(|name| files_named(&name, Path::new(""))));
         let files = files.into_iter().chain(current.into_iter().flatten());
-        // Of many segments, none is opened.
+        // Only files with the name of a list are opened, not the many segments.
         left.extend(files.filter(|(file, id)| found.insert(*id) && is_list_name(file)));
     }
     found
@@ -123,7 +123,7 @@ fn is_remote(url: &[u8]) -> bool {
     contains(url, b"://") && !contains(url, b"file:")
 }
 
-/// The path, if it is that of a file, and what tells this.
+/// The path and the identity of the file, if it is one.
 fn file(path: PathBuf) -> Option<(PathBuf, FileId)> {
     let there = std::fs::metadata(&path).ok().filter(Metadata::is_file)?;
     Some((path, id_of(&there)))
@@ -173,7 +173,7 @@ fn files_named(name: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
     found
 }
 
-/// Whether the list is a description for DASH.
+/// Whether the list is a DASH manifest.
 fn is_dash(path: &Path, text: &[u8]) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mpd")) || is_xml_of_dash(text)
 }
@@ -185,7 +185,7 @@ fn is_xml_of_dash(text: &[u8]) -> bool {
 /// The names in folders that were read.
 type Folders = HashMap<PathBuf, Vec<OsString>>;
 
-/// The files that a description for DASH names, in its folder and in those that it names.
+/// The files that a DASH manifest names, in its folder and in its base URLs.
 fn files_in_dash(text: &[u8], folder: &Path, read: &mut Folders) -> Vec<(PathBuf, FileId)> {
     let bases = text.split(|&byte| byte == b'<').filter(|tag| tag.starts_with(b"BaseURL"));
     let bases = bases.filter_map(|tag| tag.splitn(2, |&byte| byte == b'>').nth(1)).map(decoded);
@@ -237,7 +237,7 @@ fn replaced(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     done
 }
 
-/// A template of DASH for each of the representations.
+/// A template of DASH with the ID of each representation put in.
 fn with_ids(template: &[u8], ids: &BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
     let id = b"$RepresentationID$";
     match contains(template, id) {
@@ -269,8 +269,8 @@ fn files_of_template(template: &[u8], folder: &Path, read: &mut Folders) -> Vec<
     paths.into_iter().filter_map(file).collect()
 }
 
-/// Whether the name is one of a template, of which there are the parts between `$`: what is between two of these stands
-/// for digits, and nothing for `$` itself.
+/// Whether `name` matches a template that was split at `$`: every second part is a variable, which stands for digits,
+/// or, if it is empty, for `$` itself.
 fn is_of_template(parts: &[&[u8]], name: &[u8]) -> bool {
     let [literal, rest @ ..] = parts else { return name.is_empty() };
     let Some(name) = name.strip_prefix(*literal) else { return false };
@@ -315,7 +315,7 @@ fn names_in(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 /// The line, as in HLS and in lists of `concatf`; what is behind `file`, as in lists of `concat`; what is quoted.
 fn names_in_line(line: &[u8]) -> Vec<Vec<u8>> {
     if line.starts_with(b"#") {
-        // Of comments, what tags of HLS name alone.
+        // Of comments, only the URIs in tags of HLS count.
         let parts: Vec<&[u8]> = line.split(|&byte| byte == b'"').collect();
         let is_uri = |pair: &&[&[u8]]| line.starts_with(b"#EXT-X-") && pair[0].ends_with(b"URI=");
         return parts.windows(2).filter(is_uri).map(|pair| pair[1].to_vec()).collect();

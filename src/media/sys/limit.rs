@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why the system refused it, in parentheses; empty where the error has all.
+/// The limits that may have caused `error`, in parentheses; empty if none is known.
 pub fn limit_of(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(libc::EAGAIN) => " (`ulimit -u`, `ulimit -v` or a control group limits it)",

@@ -41,14 +41,15 @@ impl Name {
         self.0.to_str()
     }
 
-    /// The name as a word that can be pasted into a shell: of bash, zsh and ksh, where it is no text that can be seen.
+    /// The name as a word that can be pasted into a shell; into bash, zsh and ksh only, if it is no text, or has
+    /// control characters.
     pub fn quoted(&self) -> String {
         let plain = self.text().filter(|text| !text.contains(char::is_control));
         let quoted = plain.and_then(|text| shlex::try_quote(text).ok());
         quoted.map_or_else(|| format!("$'{}'", self.bytes().escape_ascii()), Into::into)
     }
 
-    /// Whether there is none.
+    /// Whether the name is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

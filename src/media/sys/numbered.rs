@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 /// The largest width of a number.
 const MAX_DIGITS: usize = 99;
 
-/// The place of the number in a pattern (`%05d`), and its least number of digits.
+/// The range of the number in the bytes of a pattern (`%05d`), and its least number of digits.
 pub fn number_pattern(name: impl AsRef<OsStr>) -> Option<(Range<usize>, usize)> {
     let name = name.as_ref().as_bytes();
     let file = split(name).0.len();

@@ -89,7 +89,7 @@ impl PrivateFolder {
     fn check(&self, folder_above: &Path) -> io::Result<()> {
         let (there, above) = (fstat(&self.0.folder)?, fstat(&self.0.above)?);
         if let Some(why) = objection(&there, &above, geteuid().as_raw()) {
-            // Servers and file systems may give what this user makes to another one.
+            // On some servers and file systems, what this user makes belongs to another one.
             let is_mine = || Ok::<_, io::Error>(tempfile::tempfile_in(folder_above)?.metadata()?.uid() == there.st_uid);
             if why != NOT_MINE || !is_mine().unwrap_or(false) {
                 return Err(refused(why));

@@ -1,4 +1,4 @@
-//! Reads a regular file by several threads, each of which fills buffers from their own place in the file.
+//! Reads a regular file by several threads, each of which fills buffers from their own offset in the file.
 
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -20,7 +20,7 @@ const MIN_BYTES: usize = 256 << 10;
 /// of the [memory](limits::under_way) for frames.
 const MAX_AHEAD: usize = 64 << 20;
 
-/// The most bytes that are read before samples are looked at.
+/// The most bytes that are read before samples are checked.
 const AT_ONCE: usize = 256 << 10;
 
 /// A buffer that is being filled.
@@ -34,7 +34,7 @@ pub struct Filled {
     pub len: usize,
     /// Whether samples were above their depth, and are lowered.
     pub clamped: bool,
-    /// The place in the file behind them.
+    /// The offset in the file behind these bytes.
     end: u64,
 }
 
@@ -52,7 +52,8 @@ impl Filling {
     }
 }
 
-/// Fills buffers: a read of bytes from an offset on, which returns their number, 0 at the end.
+/// Fills `buffer` by `read`, which gets a part of it and the offset of that, and returns the number of bytes, 0 at the
+/// end. Returns how many bytes are filled, and whether samples were lowered.
 ///
 /// Samples that may exceed their depth are read in blocks that are still in the cache when they are checked.
 pub(super) fn fill(
@@ -70,7 +71,7 @@ pub(super) fn fill(
             count => filled += count,
         }
         if let Some(sample) = sample {
-            // The last sample may be there by half.
+            // Only the first byte of the last sample may have been read.
             let whole = filled & !1;
             clamped |= sample.clamp(&mut buffer[seen..whole]);
             seen = whole;
@@ -79,12 +80,12 @@ pub(super) fn fill(
     Ok((filled, clamped))
 }
 
-/// A file that is read from many places at once.
+/// A file that is read at many offsets at once.
 pub(super) struct ReadAhead {
     file: Arc<File>,
     /// Where the next bytes are read.
     position: u64,
-    /// The end of what was taken out.
+    /// The offset behind the last buffer that was delivered.
     taken: Option<u64>,
     /// How many buffers are to be filled at once.
     pub most: usize,
@@ -155,7 +156,7 @@ impl ReadAhead {
         Filling(filling)
     }
 
-    /// Notes that what comes before the end of `filled` is taken out.
+    /// Notes that all bytes up to the end of `filled` are delivered.
     pub fn take(&mut self, filled: &Filled) {
         self.taken = Some(filled.end);
     }
@@ -168,7 +169,7 @@ impl Drop for ReadAhead {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
-        // Other programs may go on with the same stdin.
+        // Other programs with the same stdin go on behind the delivered bytes.
         let _ = self.file.as_ref().seek(SeekFrom::Start(self.taken.unwrap_or(self.position)));
     }
 }
@@ -190,7 +191,7 @@ impl ReadJob {
     }
 }
 
-/// Fills `buffer` from this place in the file on, as far as the file goes.
+/// Fills `buffer` from `position` in the file on, as far as the file goes.
 fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64) -> io::Result<(usize, bool)> {
     fill(buffer, sample, |buffer, filled| {
         loop {

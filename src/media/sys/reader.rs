@@ -111,7 +111,7 @@ impl Reader {
     }
 
     /// Begins to fill a buffer of `pool` with the next `len` bytes; without [`read_ahead`](Reader::read_ahead), fills
-    /// it. Such samples that are above their depth are lowered to their highest code.
+    /// it. Samples above the depth of `sample` are lowered to the highest code.
     ///
     /// # Errors
     /// When reading fails, or the pool has no memory.

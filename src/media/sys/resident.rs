@@ -1,4 +1,4 @@
-//! The memory that the process has.
+//! The resident memory of the process.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// Stderr, once libraries have another one.
+/// The program's own copy of stderr, once stderr itself leads to /dev/null.
 static OWN: OnceLock<File> = OnceLock::new();
 
 /// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do.
@@ -24,12 +24,12 @@ pub fn silence_libraries() -> std::io::Result<()> {
     let copy = rustix::io::fcntl_dupfd_cloexec(stderr(), 3)?;
     rustix::stdio::dup2_stderr(&File::options().write(true).open("/dev/null")?)?;
     let _ = OWN.set(copy.into());
-    // A fault of the program is its own line, too.
+    // The message of a panic is a line of the program, too.
     std::panic::set_hook(Box::new(|fault| print_text(&format!("{fault}\n"))));
     Ok(())
 }
 
-/// The number of stderr's descriptor, as far as it is the program's own.
+/// The number of the descriptor for the program's own lines on stderr.
 pub fn own_stderr() -> i32 {
     OWN.get().map_or(2, AsRawFd::as_raw_fd)
 }
@@ -39,7 +39,7 @@ pub fn stderr_is_terminal() -> bool {
     OWN.get().map_or_else(|| stderr().is_terminal(), File::is_terminal)
 }
 
-/// How many columns the terminal has that stderr is: 0 where it does not say. `None` of anything else.
+/// The columns of the terminal on stderr, 0 if it does not tell them; `None` if stderr is no terminal.
 pub fn terminal_columns() -> Option<usize> {
     let size = match OWN.get() {
         Some(terminal) => tcgetwinsize(terminal),
@@ -86,7 +86,7 @@ pub fn print_without_waiting() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until what was printed is read, for a moment.
+/// Waits until all that was printed is written, for a second at most.
 pub fn wait_until_printed() {
     QUEUE.wait_until_empty(LAST);
 }
@@ -107,17 +107,17 @@ struct Queue {
 }
 
 struct Waiting {
-    /// Whether texts are taken.
+    /// Whether the queue accepts texts.
     is_open: bool,
     texts: VecDeque<String>,
-    /// How many were lost behind them.
+    /// How many texts behind these were lost.
     lost: u64,
-    /// Whether one is being written.
+    /// Whether a text is being written.
     is_writing: bool,
 }
 
 impl Waiting {
-    /// The next text: behind all that wait, how many were lost.
+    /// The next text; behind the last one, a text that says how many were lost.
     fn next(&mut self) -> Option<String> {
         self.texts.pop_front().or_else(|| match std::mem::take(&mut self.lost) {
             0 => None,
@@ -127,7 +127,7 @@ impl Waiting {
     }
 }
 
-/// A warning, as stderr has them.
+/// A warning in the format of stderr.
 fn lost_line(message: &str) -> String {
     match stderr_has_events() {
         true => format!("{{\"event\":\"warning\",\"message\":\"{message}\"}}\n"),
@@ -145,13 +145,13 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a text, or counts it as lost. Whether texts are taken at all.
+    /// Accepts a text, or counts it as lost; `false` if the queue is not open.
     fn take(&self, text: &str) -> bool {
         let mut waiting = self.locked();
         if !waiting.is_open {
             return false;
         }
-        // Behind what is lost, all is lost until that is told, so that lines stay in order.
+        // After a lost text, all are lost until their number is written, so that lines stay in order.
         if waiting.lost > 0 || waiting.texts.len() >= MAX_WAITING {
             waiting.lost += 1;
         } else {
@@ -178,7 +178,7 @@ impl Queue {
         }
     }
 
-    /// Waits until all is written, for so long at most.
+    /// Waits until all is written, for `most` at most.
     fn wait_until_empty(&self, most: Duration) {
         let is_busy = |waiting: &mut Waiting| waiting.is_writing || waiting.lost > 0 || !waiting.texts.is_empty();
         // What is left then is lost.
@@ -186,8 +186,8 @@ impl Queue {
     }
 }
 
-/// `text` with control characters, and those that cannot be seen or turn others around, escaped, as in `\u{1b}`; line
-/// ends and tabs stay.
+/// `text` with control characters, invisible ones, and those that change the order of text escaped, as in `\u{1b}`;
+/// line ends and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c, shown| shown.extend(c.escape_default()))
 }
@@ -211,7 +211,7 @@ fn escaped(text: &str, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character takes no room, or changes the order or the lines of those around it.
+/// Whether a character is invisible, or changes the order or the lines of those around it.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -237,7 +237,7 @@ pub fn without_codes(text: &str) -> Cow<'_, str> {
 /// The most bytes of a message.
 const MAX_MESSAGE: usize = 2048;
 
-/// `text`, without its middle if it is long: what it repeats may have megabytes.
+/// `text`, without its middle if it is long: texts may repeat megabytes of an input.
 pub fn without_middle(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_MESSAGE {
         return Cow::Borrowed(text);

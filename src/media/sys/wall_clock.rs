@@ -1,4 +1,4 @@
-//! The clock on the wall and its time zone, which a file may describe that the variable TZ names.
+//! The wall clock and its time zone, which may come from a file that the variable TZ names.
 
 use super::Name;
 use jiff::tz::TimeZone;
@@ -12,7 +12,7 @@ use std::time::SystemTime;
 /// The most bytes of a file with a time zone. The largest that there is has 4 KB.
 const MAX_ZONE: u64 = 1 << 20;
 
-/// The time. A clock that shows what has no date, as after the year 9999, stands at 1970.
+/// The current time; 1970 if the clock shows no valid date, as after the year 9999.
 pub fn wall_time() -> Timestamp {
     from_clock(SystemTime::now())
 }
@@ -21,13 +21,14 @@ fn from_clock(clock: SystemTime) -> Timestamp {
     Timestamp::try_from(clock).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// The time in the time zone of the user: that of TZ, or of the system. If TZ names what is no such file, it is UTC.
+/// The time in the time zone of the user: that of TZ, or of the system; UTC, if TZ names a device, a FIFO or too large
+/// a file.
 pub fn local_time() -> ZonedDateTime {
     let zone = if fault().is_some() { TimeZone::UTC } else { TimeZone::system() };
     wall_time().to_zoned_datetime(zone)
 }
 
-/// What is wrong with TZ, if anything is; told once.
+/// What is wrong with TZ, if anything is; `Some` at the first call only.
 pub fn zone_fault() -> Option<&'static str> {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     fault().filter(|_| !IS_TOLD.swap(true, Ordering::Relaxed))

@@ -70,7 +70,7 @@ impl PlaneWriter {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => IoSlice::advance_slices(&mut slices, count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A pipe that is ours alone, or that a program that shares it has made non-blocking.
+                // The pipe was opened non-blocking, or a program that shares it has made it so.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait_for_room()?,
                 Err(error) => return Err(error),
             }

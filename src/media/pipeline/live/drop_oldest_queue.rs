@@ -38,7 +38,7 @@ impl<T> DropOldestQueue<T> {
         }
     }
 
-    /// As [`push`](Self::push), after waiting for room while `waits`.
+    /// As [`push`](Self::push), but waits for room as long as `waits` returns true.
     pub fn push_after_waiting(&self, entry: T, waits: impl Fn() -> bool) {
         while self.receiver.is_full() && waits() {
             sleep(ROOM);

@@ -59,7 +59,7 @@ pub fn run(
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
-    // A viewer alone shows the newest frame at any time.
+    // Without outputs, frames may be dropped: a viewer shows the newest frame at any time.
     let warm_up = warming_up.all.clone();
     let warming_up = Some(warming_up).filter(|_| !queues.is_empty());
     let waits = move || !queues.is_empty() && warm_up.goes_on(begin) && !cancel.is_cancelled();

@@ -54,7 +54,7 @@ impl LiveEqualizer<'_> {
             };
             if let Some(captured) = next {
                 let is_late = self.is_late();
-                // Whatever it was built with: what is shared is what people are told.
+                // The shared settings replace those of the stage: they are shown to the user.
                 let settings = self.noise_budget.limit(self.shared_settings.get(), is_late, Instant::now());
                 self.stage.set(settings);
                 self.progress
@@ -67,7 +67,7 @@ impl LiveEqualizer<'_> {
         }
     }
 
-    /// Whether captured frames wait, or were dropped, as frames take longer than they take to come.
+    /// Whether captured frames wait or were dropped, because equalizing takes longer than the time between frames.
     fn is_late(&mut self) -> bool {
         let before = std::mem::replace(&mut self.dropped, self.captured.dropped());
         self.warming_up.is_none() && (self.captured.waiting() >= WAITING || self.dropped > before)

@@ -11,7 +11,7 @@ pub struct FrameFilter {
     filtered: Box<dyn Source>,
 }
 
-/// The frame that it takes next.
+/// The frame that the filter takes next.
 #[derive(Clone, Default)]
 struct Next(Arc<Mutex<Option<Frame>>>);
 
@@ -34,7 +34,7 @@ impl FrameFilter {
         Ok((FrameFilter { next, filtered }, input))
     }
 
-    /// What `frame` becomes.
+    /// Filters `frame`.
     ///
     /// # Errors
     /// When the filter fails, or holds it back.

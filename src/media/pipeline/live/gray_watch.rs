@@ -5,26 +5,26 @@ use crate::pipeline::Notices;
 use histeq::frame::Frame;
 use std::time::{Duration, Instant};
 
-/// The time between two looks.
+/// The time between two checks.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many looks in a row have to agree.
+/// How many checks in a row have to agree.
 const LOOKS: u32 = 3;
 
-/// The size of the picture that is looked at, in pixels.
+/// The size to which a frame is scaled down for a check, in columns and rows.
 const SIZE: (usize, usize) = (32, 18);
 
 /// Up to this mean difference between the largest and the smallest of red, green and blue, in levels of 8 bits, pictures
 /// are gray. Infra-red pictures of cameras have less than 1, dull days more than 5.
 const GRAY: f64 = 2.0;
 
-/// Looks at a frame now and then.
+/// Checks a frame once per [`INTERVAL`].
 pub(super) struct GrayWatch {
     converter: Converter,
     next: Instant,
-    /// What was said last.
+    /// What was reported last.
     is_gray: Option<bool>,
-    /// How many looks in a row have said otherwise.
+    /// How many checks in a row have differed from `is_gray`.
     others: u32,
     notices: Notices,
 }
@@ -34,7 +34,7 @@ impl GrayWatch {
         GrayWatch { converter: Converter::quick(), next: Instant::now(), is_gray: None, others: 0, notices }
     }
 
-    /// Looks at `frame`, if it is time. What cannot be looked at changes nothing.
+    /// Checks `frame`, if it is time. A frame that cannot be converted changes nothing.
     pub(super) fn look(&mut self, frame: &Frame) {
         let now = Instant::now();
         // A format without colour never has any.

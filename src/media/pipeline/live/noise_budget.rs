@@ -1,15 +1,15 @@
-//! Noise is removed as far as the machine can in real time: where frames begin to wait for that, noise stays.
+//! Limits denoising to what the machine can do in real time: where frames begin to wait for it, it is switched off.
 
 use crate::pipeline::Notices;
 use histeq::spec::{Denoise, Settings};
 use std::time::{Duration, Instant};
 
-/// How long noise stays then: the machine may have had other work, or the camera sees less noise by then.
+/// How long denoising stays off. Afterwards, the machine may have less other work, or the camera less noise.
 const PAUSE: Duration = Duration::from_secs(60 * 60);
 
 /// Decides for each frame whether its noise may be removed.
 pub(super) struct NoiseBudget {
-    /// Whether noise goes unless that takes too long; else the settings say all.
+    /// Whether denoising is switched off if it takes too long; else the settings stay.
     is_limited: bool,
     /// Whether the last frame had noise that was removed.
     removes: bool,
@@ -43,7 +43,7 @@ impl NoiseBudget {
         }
     }
 
-    /// Takes note of whether noise was removed from a frame.
+    /// Stores whether noise was removed from a frame.
     pub(super) fn look(&mut self, removed: bool) {
         self.removes = removed;
     }
@@ -65,7 +65,7 @@ mod tests {
             budget.look(removed && limited.denoise != Denoise::Off);
             limited.denoise != Denoise::Off
         };
-        // Frames may wait for anything else.
+        // Frames that wait for another reason do not switch denoising off.
         assert!(value_at(0, true, false) && value_at(1, false, true));
         assert!(!value_at(2, true, true) && !value_at(3, false, true) && !value_at(3601, false, true));
         assert!(value_at(3603, false, true) && !value_at(3604, true, true));

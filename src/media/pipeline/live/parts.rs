@@ -62,7 +62,7 @@ pub trait Viewer {
     fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply>;
 }
 
-/// Gets each frame on the thread that equalizes: it returns at once.
+/// Gets each frame, on the thread that equalizes, so it must return at once.
 pub type Onlooker = Box<dyn FnMut(&Shown) + Send>;
 
 /// The capacity of the queue before an output.
@@ -127,11 +127,11 @@ pub struct LiveParts<'a> {
     pub stage: EqualizeStage,
     /// The settings, which can be changed before the run and during it.
     pub shared_settings: &'a SharedSettings,
-    /// Whether noise that would be removed stays where that takes longer than frames take to come.
+    /// Whether denoising is switched off where it takes longer than the time between frames.
     pub limits_denoising: bool,
-    /// What equalized frames pass.
+    /// The filter for equalized frames.
     pub filter: Option<FrameFilter>,
-    /// Where changes of the pictures are told.
+    /// Gets notes about changes of the pictures.
     pub notices: Notices,
     /// The warm-up of this run, which others on the same GPU wait for.
     pub warming_up: WarmingUp,
@@ -139,6 +139,6 @@ pub struct LiveParts<'a> {
     pub outputs: Vec<LiveOutput>,
     /// The viewer.
     pub viewer: Option<&'a mut dyn Viewer>,
-    /// Who gets each frame, too.
+    /// Gets each frame, too.
     pub onlooker: Option<Onlooker>,
 }

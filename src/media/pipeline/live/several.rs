@@ -7,7 +7,7 @@ use crossbeam_channel::{Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Scope, scope};
 
-/// Works on threads of their own. One that ends or fails leaves the others alone.
+/// Works, each on a thread of its own. One that ends or fails does not affect the others.
 pub struct Works<'scope, 'env, T> {
     scope: &'scope Scope<'scope, 'env>,
     results: Sender<(usize, Result<T>)>,
@@ -15,7 +15,7 @@ pub struct Works<'scope, 'env, T> {
 }
 
 impl<'env, T: Send + 'env> Works<'_, 'env, T> {
-    /// Begins a work, which has this number in what is said of its end.
+    /// Begins a work. Its end is reported with this number.
     pub fn begin(&mut self, number: usize, work: impl FnOnce() -> Result<T> + Send + 'env) {
         let results = self.results.clone();
         self.running += 1;
@@ -36,12 +36,12 @@ impl<'env, T: Send + 'env> Works<'_, 'env, T> {
 pub enum Happened<T> {
     /// The work of this number has ended.
     Ended(usize, Result<T>),
-    /// Nothing has for a while, and at first.
+    /// No work has ended in the last 100 ms; also sent at first.
     Nothing,
 }
 
-/// Calls `on` at first, then for each work that ends, and every 100 ms, until no work is left that it has begun and it
-/// answers with false. It is called on this thread.
+/// Calls `on` at first, then for each work that ends, and after every 100 ms without one. Returns when no work is left
+/// and `on` has returned false. `on` is called on this thread.
 pub fn run_several<'env, T: Send + 'env>(mut on: impl FnMut(Happened<T>, &mut Works<'_, 'env, T>) -> bool) {
     scope(|scope| {
         let (results, received) = unbounded();

@@ -36,7 +36,7 @@ impl Signal {
         self.change(|frames| frames.last = None);
     }
 
-    /// The time since the last frame, if there is no signal: a source of one frame in five seconds has one for ten.
+    /// The time since the last frame, if there is no signal: after two of the last frame intervals, and at least 1 s.
     pub fn missing(&self) -> Option<Duration> {
         self.change(|frames| {
             let longest = MAX_GAP.max(2 * frames.apart.min(10 * MAX_GAP));

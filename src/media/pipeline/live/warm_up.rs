@@ -1,6 +1,6 @@
-//! The warm-up of runs on one GPU. It makes room for the first frames of each, some 0.1 s for a frame, and holds up all
-//! runs while it does. Until it is over, no captured frame is dropped: camera or network keep what comes meanwhile.
-//! What they have kept comes in one go then, so for as long again nothing is dropped either.
+//! The warm-up of runs on one GPU. It allocates memory for the first frames of each, which takes some 0.1 s per frame
+//! and holds up all runs. Until it is over, no captured frame is dropped: camera or network buffer the frames. These
+//! come in one burst then, so nothing is dropped for as long again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,13 +29,13 @@ pub struct WarmingUp {
 
 impl WarmUp {
     /// Begins the warm-up of a run. Begin all before the first source is opened: sources open one after the other, and
-    /// those that are there wait for the rest.
+    /// those that are open wait for the rest.
     pub fn begin(&self) -> WarmingUp {
         self.runs.fetch_add(1, Ordering::Relaxed);
         WarmingUp { all: self.clone() }
     }
 
-    /// Whether a run that has begun at this time drops nothing: a run warms up, or this one catches up.
+    /// Whether a run that began at `begin` drops no frame: any run still warms up, or this one still catches up.
     pub(super) fn goes_on(&self, begin: Instant) -> bool {
         match self.over.get() {
             None => begin.elapsed() < MAX_WARM_UP,

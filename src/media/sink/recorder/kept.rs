@@ -1,6 +1,6 @@
-//! Which recordings are kept, and which are removed. The program knows its recordings by an extended attribute of the
-//! file, which has the name that the program gave it. So it never removes another file, even one with the name of a
-//! recording, nor a recording that the user has renamed to keep it.
+//! Which recordings are kept, and which are removed. The program knows its recordings by an extended attribute, which
+//! contains the name that it gave the file. So it never removes another file, even one with the name of a recording,
+//! nor a recording that the user has renamed to keep it.
 //!
 //! Ages of recordings of this run are counted by the monotonic clock.
 
@@ -25,10 +25,10 @@ const RECORDING: &str = "user.histeq-video.recording";
 /// The longest value of that attribute, in bytes.
 const MAX_VALUE: usize = 4096;
 
-/// The time between two looks at what is kept.
+/// The time between two checks for recordings that are to be removed.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// For this long after a start, no recording of an earlier run goes by its age: a clock that was wrong is set meanwhile.
+/// For this long after a start, no recording of an earlier run is removed for its age: a wrong clock may be set then.
 const GRACE: Duration = Duration::from_secs(60 * 60);
 
 /// How long and how many recordings are kept.
@@ -38,12 +38,12 @@ pub struct Retention {
     pub time: Option<Duration>,
     /// As many as take this many bytes together.
     pub bytes: Option<u64>,
-    /// Whether all recordings on the [`Shelf`] of which this is so share those bytes.
+    /// Whether `bytes` is shared by all patterns on the [`Shelf`] for which this is set.
     pub is_shared: bool,
 }
 
 impl Retention {
-    /// Whether recordings go at all.
+    /// Whether recordings are removed at all.
     pub fn removes(self) -> bool {
         self.time.is_some() || self.bytes.is_some()
     }
@@ -54,15 +54,15 @@ impl Retention {
 struct Mark {
     /// The file's name when it was recorded.
     name: Name,
-    /// The last part of the pattern that it was named by.
+    /// The last part of its name pattern.
     pattern: Name,
     /// When it began.
     begin: Timestamp,
-    /// The bytes that it has without a frame.
+    /// Size of the file before its first frame, in bytes.
     header: u64,
 }
 
-/// A recording that is there.
+/// An existing recording.
 pub struct Recorded {
     /// Its file.
     pub file: PathBuf,
@@ -72,8 +72,8 @@ pub struct Recorded {
     pub bytes: u64,
 }
 
-/// The recordings of the pattern `name`, of this run and of earlier ones, in the order of their begins. Those of a folder
-/// without attributes of files are not known.
+/// The recordings of the pattern `name`, of this run and of earlier ones, in the order in which they began. On file
+/// systems without extended attributes, none are found.
 pub fn recordings(name: &Name) -> Vec<Recorded> {
     let Ok(pattern) = NamePattern::new(name) else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(pattern.folder()) else { return Vec::new() };
@@ -87,22 +87,21 @@ pub fn recordings(name: &Name) -> Vec<Recorded> {
     found
 }
 
-/// A recording.
 #[derive(Debug)]
 struct Recording {
     file: PathBuf,
     begin: Timestamp,
-    /// When it began, if that was in this run.
+    /// When it began by the monotonic clock, if that was in this run.
     begun: Option<Instant>,
     bytes: u64,
     /// Whether it is being written.
     is_open: bool,
 }
 
-/// The time by the clock on the wall, which can be set, and by one that goes on.
+/// The time by the system clock, which can be set, and by the monotonic clock.
 pub(super) type Now = (Timestamp, Instant);
 
-/// The recordings of one pattern, in the order of their begins.
+/// The recordings of one pattern, in the order in which they began.
 #[derive(Debug)]
 struct List {
     pattern: NamePattern,
@@ -113,8 +112,8 @@ struct List {
 }
 
 impl List {
-    /// Finds the recordings of earlier runs, and of this one. Of one that was killed, the last may have no frame yet: it
-    /// is removed, and room that is set aside behind another is given back.
+    /// Finds the recordings of earlier runs, and of this one. If a run was killed, its last recording may have no
+    /// frame: it is removed. Disk space that is reserved behind another recording is given back.
     fn read(pattern: &NamePattern, rule: Retention, now: Now) -> std::io::Result<Self> {
         let mut all = Vec::new();
         for entry in std::fs::read_dir(pattern.folder())?.flatten() {
@@ -140,18 +139,18 @@ impl List {
             let known = before.all.iter().find(|known| known.file == recording.file && known.begin == recording.begin);
             recording.begun = known.and_then(|known| known.begun);
         }
-        // As they were seen: a clock that is set meanwhile changes no order.
+        // By the monotonic clock: setting the system clock changes no order.
         self.all.make_contiguous().sort_by_key(|recording| recording.begun);
         List { found: before.found, ..self }
     }
 
-    /// The age of the oldest one: a recording ends when the next begins. `None` if it may be wrong.
+    /// The age of the oldest recording, from its end: the begin of the next one. `None` if the age may be wrong.
     fn age(&self, (wall, now): Now) -> Option<Duration> {
         let next = self.all.get(1)?;
         if let Some(begun) = next.begun {
             return Some(now.saturating_duration_since(begun));
         }
-        // A clock that is set ahead makes nothing old, and one that is set back young again.
+        // The smaller age counts: setting the clock ahead makes no recording old, and setting it back makes it younger.
         let since = |wall: Timestamp| Duration::try_from(wall.duration_since(next.begin)).unwrap_or_default();
         let seen = now.saturating_duration_since(self.found.1);
         let grace = self.rule.time.map_or(GRACE, |most| most.min(GRACE));
@@ -171,7 +170,7 @@ impl List {
     fn remove_oldest(&mut self) -> Option<PathBuf> {
         while self.has_old() {
             let Recording { file, .. } = self.all.pop_front()?;
-            // It may be another file by now.
+            // Its name may belong to another file by now.
             if mark_of(&file, &self.pattern).is_some() && std::fs::remove_file(&file).is_ok() {
                 return Some(file);
             }
@@ -179,7 +178,7 @@ impl List {
         None
     }
 
-    /// Removes those that are too old, and the oldest ones while they are too large.
+    /// Removes recordings that are too old, and the oldest ones while the total is too large.
     fn remove_old(&mut self, now: Now) -> Vec<PathBuf> {
         let mut removed = Vec::new();
         loop {
@@ -204,8 +203,8 @@ struct Lists {
 }
 
 impl Shelf {
-    /// From now on, the recordings of these patterns are kept by these rules, whether they are written or not; others are
-    /// left alone.
+    /// From now on, the recordings of these patterns are kept by these rules, even if no recorder writes them; other
+    /// recordings are left alone.
     pub fn hold<'a>(&self, rules: impl Iterator<Item = (&'a Name, Retention)>) {
         let (mut lists, now) = (self.lock(), (wall_time(), Instant::now()));
         let mut before = std::mem::take(&mut lists.by_pattern);
@@ -220,7 +219,7 @@ impl Shelf {
         }
     }
 
-    /// Removes what is to go, if it is time to look. Returns the names.
+    /// Removes the recordings that the rules do not keep, at most once a second. Returns their names.
     pub fn tick(&self) -> Vec<PathBuf> {
         let (mut lists, now) = (self.lock(), Instant::now());
         if lists.next_look.is_some_and(|next| now < next) {
@@ -231,7 +230,7 @@ impl Shelf {
         self.remove_old((wall_time(), now))
     }
 
-    /// Removes what is to go. Returns the names.
+    /// Removes the recordings that the rules do not keep. Returns their names.
     fn remove_old(&self, now: Now) -> Vec<PathBuf> {
         let lists = &mut self.lock().by_pattern;
         let mut removed: Vec<PathBuf> = lists.values_mut().flat_map(|list| list.remove_old(now)).collect();
@@ -281,11 +280,11 @@ impl Recordings {
         Ok(Recordings { pattern: pattern.clone(), shelf: shelf.clone() })
     }
 
-    /// Adds a file that is new, and has `header` bytes without a frame.
+    /// Adds a new file, which has `header` bytes before its first frame.
     pub fn begin(&self, file: &Path, (begin, now): Now, header: u64) {
         let name = file.file_name().unwrap_or_default().into();
         let mark = Mark { name, pattern: self.pattern.file.clone(), begin, header };
-        // Without it, the file is kept.
+        // Without the attribute, the file is never removed.
         if let Ok(value) = serde_json::to_vec(&mark) {
             let _ = rustix::fs::lsetxattr(file, RECORDING, &value, XattrFlags::empty());
         }
@@ -301,7 +300,7 @@ impl Recordings {
         });
     }
 
-    /// Removes those that are too old at the time `now`, and the oldest ones while all together are too large. Returns
+    /// Removes recordings that are too old at the time `now`, and the oldest ones while the total is too large. Returns
     /// their names.
     pub fn remove_old(&self, now: Now) -> Vec<PathBuf> {
         self.shelf.remove_old(now)
@@ -432,14 +431,14 @@ mod tests {
         for second in [2, 3, 6] {
             record(&b, &of_b, (stamp(second), now));
         }
-        // One that sound still comes for.
+        // A recording whose sound is still being written.
         of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, true);
         assert_eq!(of_a.remove_old((stamp(7), now)), ["a-1.mkv", "a-4.mkv"].map(|file| folder.path().join(file)));
         of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, false);
         of_b.set_bytes(&folder.path().join("b-6.mkv"), 10_000, true);
         of_a.remove_old((stamp(7), now));
         assert_eq!(names(folder.path()), ["a-5.mkv", "b-6.mkv"]);
-        // One that is not held any more does not count.
+        // A pattern that is held no longer does not count.
         of_a.set_bytes(&folder.path().join("a-5.mkv"), 100, false);
         record(&a, &of_a, (stamp(8), now));
         shelf.hold([(&a.path().into(), rule)].into_iter());
@@ -458,7 +457,7 @@ mod tests {
         let ours_now = [0, 100, 200].map(|second| {
             record(&ours, &recordings, (stamp(600 + second as i64), begin + Duration::from_secs(second)))
         });
-        // Ten years in a day.
+        // The system clock is ten years ahead.
         let wrong = |hours: u64| (stamp(315_000_000), begin + Duration::from_secs(hours * 3600));
         assert!(recordings.remove_old(wrong(1)).is_empty());
         assert!(recordings.remove_old(wrong(24)).is_empty());
@@ -466,7 +465,7 @@ mod tests {
         let again = Recordings::find(&ours, rule, recordings.shelf.clone(), wrong(25)).expect("the folder");
         assert!(again.remove_old(wrong(48)).is_empty());
         record(&ours, &again, wrong(48));
-        // What is a week old goes all the same.
+        // Recordings that are a week old are removed nevertheless.
         assert_eq!(again.remove_old((stamp(315_000_000), begin + week - Duration::from_secs(100))), files[..5]);
         let removed = again.remove_old((stamp(315_000_000), begin + week + Duration::from_secs(100)));
         assert_eq!(removed, [&files[5..], &ours_now[..1]].concat());

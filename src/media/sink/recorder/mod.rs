@@ -9,7 +9,7 @@
 //! | `room.rs` | room on the disk, set aside before it is needed |
 //!
 //! Each segment has an encoder of its own, so it begins with a key frame, and nothing in it depends on another one.
-//! Packets of sound go where their time is: they wait until the picture of their time has come.
+//! Packets of sound go into the segment of their time: they wait until a frame of that time has come.
 
 mod kept;
 mod names;
@@ -37,13 +37,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Microseconds of sound that wait for their picture, or come later than it.
+/// How far sound may be ahead of the frames, or behind them, in microseconds.
 const SOUND_APART: i64 = 1_000_000;
 
-/// What a pixel takes, in bytes, as much as an encoder for cameras needs at most.
+/// Bytes that an encoder for cameras needs for a pixel of a frame, at most.
 const BYTES_OF_PIXEL: f64 = 0.1;
 
-/// The frames a second of a source that does not say.
+/// The frame rate that is assumed for a source without one.
 const USUAL_RATE: f64 = 30.0;
 
 /// How a recording is cut into segments.
@@ -51,7 +51,7 @@ const USUAL_RATE: f64 = 30.0;
 pub struct Segmentation {
     /// The length of a segment, more than 0.
     pub length: Duration,
-    /// Which recordings go.
+    /// Which recordings are removed.
     pub retention: Retention,
     /// Where all recordings of this run are counted.
     pub shelf: Shelf,
@@ -91,20 +91,20 @@ pub struct Recorder {
     segmentation: Segmentation,
     recordings: Recordings,
     encoding: Option<Encoding>,
-    /// Whether there is sound, which may come after its picture.
+    /// Whether there is sound, which may come later than the frames of its time.
     has_sound: bool,
-    /// Sound whose picture has not come.
+    /// Packets of sound that wait for a frame of their time.
     sound: VecDeque<Packet>,
     current: Option<OpenSegment>,
-    /// The one before: sound may still come for it.
+    /// The segment before `current`: sound may still come for it.
     ending: Option<OpenSegment>,
-    /// The bytes that a second takes, at a guess.
+    /// The estimated bytes of a second.
     guess: f64,
     /// Time of the newest frame, in microseconds.
     time: i64,
     /// How often segments were begun.
     begun: u64,
-    /// The clock on the wall, and the one that goes on.
+    /// Returns the time by the system clock and by the monotonic clock.
     clock: Box<dyn Fn() -> (ZonedDateTime, Instant) + Send>,
     lost_at: Option<Instant>,
     pauses: Pauses,
@@ -131,7 +131,7 @@ struct OpenSegment {
 /// Checks that `name` can name segments.
 ///
 /// # Errors
-/// When it has no time in it, or its folder is not there.
+/// When it contains no time, or its folder does not exist.
 pub fn check_segment_names(name: &Name) -> Result<()> {
     NamePattern::new(name).map(drop)
 }
@@ -140,8 +140,8 @@ impl Recorder {
     /// Checks all that can be checked before the first frame.
     ///
     /// # Errors
-    /// When the name is no pattern, its folder is not there or keeps no attributes that are needed, or container and
-    /// encoder are not here or do not go together.
+    /// When the name is no pattern, its folder does not exist or keeps no attributes that are needed, or this FFmpeg
+    /// lacks container or encoder, or they do not go together.
     pub fn create(
         input: Input,
         (name, cancel): (&Name, Cancel),
@@ -199,7 +199,7 @@ impl Recorder {
         }
         let target = Target::numbered_file(&self.pattern.first_name(&now)?)?.interruptible(&self.cancel);
         let file = target.name().path().to_owned();
-        // What is said of an encoder is said once.
+        // Notes about the encoder are printed only for the first segment.
         let notices = match self.begun {
             0 => self.notices.clone(),
             _ => {
@@ -209,7 +209,7 @@ impl Recorder {
         };
         let (input, options) = (self.input.clone(), self.options.clone());
         let sink = FileSink::prepare(input, target, options, None, &mut || self.on_gpu, notices);
-        // Without a frame, it would only be in the way.
+        // Without a frame, the file is of no use.
         let sink = sink.inspect_err(|_| drop(std::fs::remove_file(&file)))?;
         let ends = schedule::end_of(&now, self.segmentation.length);
         // A clock that is set back by an hour makes no segment an hour longer.
@@ -229,7 +229,7 @@ impl Recorder {
         if is_new {
             let pixels = frame.width() as f64 * frame.height() as f64;
             self.guess = pixels * self.input.rate().unwrap_or(USUAL_RATE) * BYTES_OF_PIXEL;
-            // Frames that still wait at the end are written, but for no disk that is away is waited then.
+            // After cancellation, frames that still wait are written, but a disk that is missing is not waited for.
             if Instant::now() < self.next || self.lost_at.is_some() && self.cancel.is_cancelled() {
                 self.missed += 1;
                 return Ok(());
@@ -247,7 +247,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Notes that the current segment is there: its first frame is written.
+    /// Registers the current segment, after its first frame is written.
     fn begin_recording(&mut self) {
         let Some(open) = &mut self.current else { return };
         let name = Name::from(&open.file);
@@ -346,7 +346,7 @@ impl Recorder {
         if let Err(error) = sink.finish(Outcome::Complete) {
             self.notices.note(&format!("{}: its last second may be missing ({error:#})", Name::from(&file)));
         }
-        // Only now: the end of a file is written into this room, too.
+        // Only now, because the end of the file is written into the reserved space, too.
         drop(room);
         let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
         self.recordings.set_bytes(&file, bytes, false);
@@ -357,7 +357,7 @@ impl Recorder {
         self.remove_old();
     }
 
-    /// Removes what is to go, if it is time to look.
+    /// Removes old recordings, at most once a second.
     fn look(&mut self) {
         if Instant::now() >= self.next_look {
             self.next_look = Instant::now() + LOOK;
@@ -365,7 +365,7 @@ impl Recorder {
         }
     }
 
-    /// Removes what is to go.
+    /// Removes the recordings that the rules do not keep.
     fn remove_old(&self) {
         if let Some(OpenSegment { file, room: Some(room), .. }) = &self.current {
             self.recordings.set_bytes(file, room.bytes(), true);
@@ -376,7 +376,7 @@ impl Recorder {
         }
     }
 
-    /// Makes room on a full disk: removes the oldest recording. Whether there was one.
+    /// Frees disk space: removes the oldest recording. Returns whether there was one.
     fn free(&mut self) -> bool {
         let removed = self.segmentation.retention.removes().then(|| self.recordings.remove_oldest()).flatten();
         if let Some(file) = &removed {
@@ -400,7 +400,7 @@ impl Recorder {
         }
     }
 
-    /// Waits for the disk.
+    /// Reports that the disk is waited for, and schedules the next attempt.
     fn wait(&mut self, reason: &str) {
         let reason = format!("{}: {reason}", self.pattern.file);
         match self.lost_at {
@@ -424,7 +424,7 @@ impl Sink for Recorder {
             None => self.write_sound(),
         };
         match written {
-            // A folder that was never there will not come.
+            // A folder that is missing from the start is an error.
             Err(error) if is_of_disk(&error) && (self.begun > 0 || is_full(&error)) => {
                 let open = self.current.take();
                 self.lose(open, &error);
@@ -446,7 +446,7 @@ impl Sink for Recorder {
         self.end_ending();
         let sound = self.sound_until(i64::MAX);
         if let Some(open) = &mut self.current {
-            // What cannot be written shows when it is finished.
+            // An error shows again when the segment is finished.
             let _ = open.sink.write(Delivery { packets: sound, ..Delivery::default() });
         }
         self.end_current();
@@ -459,7 +459,7 @@ fn is_full(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::Other { errno: libc::ENOSPC | libc::EDQUOT }))
 }
 
-/// Whether the disk does not take what is written, which can pass: it may be full, or away.
+/// Whether it is an error of the disk that can pass: the disk may be full or missing.
 fn is_of_disk(error: &anyhow::Error) -> bool {
     match error.downcast_ref() {
         Some(Error::Other { errno }) => !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS),
@@ -478,7 +478,7 @@ mod tests {
     use jiff::SignedDuration;
     use std::sync::Mutex;
 
-    /// Frames of `pts`, each of which has its number in its samples, as a source of five frames an hour has them.
+    /// Frame `number` of a source of five frames an hour. Its samples contain the number.
     fn frame(pool: &HostPool, number: i64) -> Frame {
         let mut plane = pool.plane(16, 16);
         (0..16).for_each(|row| plane.row_mut(row).fill((number % 251) as u8));
@@ -505,7 +505,7 @@ mod tests {
         let segmentation = Segmentation { length, retention, shelf: Shelf::default(), ended };
         let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
-        // In seconds.
+        // Times are in seconds.
         let input = Input::new("a camera".to_owned(), Media::for_raw_video("rawvideo", Rational::new(1, 1), None));
         let cancel = Cancel::default();
         let place = (&name, cancel.clone());

@@ -24,14 +24,14 @@ impl NamePattern {
     /// The pattern `name`.
     ///
     /// # Errors
-    /// When no time is in it, `strftime` does not know what is, or there is no such folder.
+    /// When the name contains no time or is no pattern of `strftime`, or the folder does not exist.
     pub fn new(name: &Name) -> Result<Self> {
         let place = name.path().parent().unwrap_or(Path::new("")).to_owned();
         let file = name.path().file_name().context("a segment needs a file name")?;
         let pattern = NamePattern { place, file: file.into() };
         let value_at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
         let (first, way_out) = (value_at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
-        // In each of its fields, this time is another one.
+        // 1,795,780,799 differs from 0 in each field of the time.
         let fault = |what: &str| FailureKind::Usage.error(format!("{name}: {what} {way_out}"));
         ensure!(first != value_at(1_795_780_799)?, fault("segments need the time in their names"));
         ensure!(!first.bytes().contains(&b'/'), fault("a time in the name must have no slash"));
@@ -45,12 +45,12 @@ impl NamePattern {
         if self.place.as_os_str().is_empty() { Path::new(".") } else { &self.place }
     }
 
-    /// The path of the file of this name there.
+    /// The path of the segment with this file name.
     pub fn place_of(&self, file: &OsStr) -> PathBuf {
         self.place.join(file)
     }
 
-    /// All of it, which no other pattern has.
+    /// The whole pattern, with the folder. No other pattern has it.
     pub fn path(&self) -> PathBuf {
         self.place.join(&self.file)
     }
@@ -65,8 +65,8 @@ impl NamePattern {
         Ok(Name::from_bytes(name))
     }
 
-    /// The name of a segment that begins at `begin`. It may be taken: the clock shows an hour twice when summer time
-    /// ends, and what others have put there stays.
+    /// The name of a segment that begins at `begin`. A file may have it already: the clock shows an hour twice when
+    /// summer time ends, and files of other programs are not replaced.
     pub fn first_name(&self, begin: &ZonedDateTime) -> Result<PathBuf> {
         Ok(self.place.join(self.formatted(begin)?))
     }

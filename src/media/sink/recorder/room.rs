@@ -1,4 +1,4 @@
-//! Room on the disk, set aside before it is needed: a full disk shows before a frame is lost to it.
+//! Disk space that is reserved before it is needed, so that a full disk shows before a frame is lost.
 
 use crate::sink::file_names::resolve_links;
 use crate::sink::target::is_stream;
@@ -10,16 +10,16 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The least room ahead of what is written, in bytes.
+/// The least space that is reserved behind the end of a file, in bytes.
 const MIN_ROOM: u64 = 64 << 10;
 
-/// The room ahead is what is written in this many seconds. A muxer holds back one of them.
+/// Space is reserved for this many seconds of recording. A muxer holds back one of them.
 const SECONDS: f64 = 4.0;
 
-/// What is set aside at once, at best, for a file that grows as it can.
+/// How many bytes [`DiskRoom::reach`] tries to reserve beyond what is needed, the larger number first.
 const AHEAD: [u64; 2] = [16 << 20, 1 << 20];
 
-/// The rate of a file is measured once it has this many seconds. Before, it is guessed.
+/// The data rate of a file is measured once it has this many seconds. Before, it is estimated.
 const TOO_FEW: f64 = 2.0;
 
 /// Free bytes on the disk of this file; `None` for what is no file, or where the system does not tell.
@@ -36,17 +36,17 @@ pub fn free_bytes(name: &Name) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// The room ahead of the end of a file that grows.
+/// Disk space that is reserved behind the end of a growing file.
 pub struct DiskRoom {
     file: File,
-    /// Up to this byte.
+    /// The end of the space, in bytes from the begin of the file.
     until: u64,
-    /// The bytes that a second takes, at a guess.
+    /// The estimated bytes of a second.
     guess: f64,
 }
 
 impl DiskRoom {
-    /// Whether there is room in this folder for the begin of a file. What cannot be found out counts as yes.
+    /// Whether the disk of this folder has space for the begin of a file; true if that cannot be found out.
     pub fn is_in(folder: &Path, guess: f64) -> bool {
         let file = match tempfile::tempfile_in(folder) {
             Ok(file) => file,
@@ -56,7 +56,7 @@ impl DiskRoom {
         DiskRoom { file, until: 0, guess }.make(0.0).is_ok()
     }
 
-    /// Room for the file of this name, of which a second takes `guess` bytes. While it is there, the file is locked.
+    /// Space for the file of this name, of which a second takes about `guess` bytes. Locks the file until the drop.
     pub fn open(file: &Path, guess: f64) -> std::io::Result<Self> {
         let file = File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(file)?;
         // The lock is for other processes of this program, and ends with this one, however that ends.
@@ -64,8 +64,8 @@ impl DiskRoom {
         Ok(DiskRoom { file, until: 0, guess })
     }
 
-    /// The room that a program which was killed has left behind the end of a file: to be given back when it is dropped.
-    /// `None` while another process writes the file.
+    /// The space that a killed run has left behind the end of a file, which is given back when this is dropped. `None`
+    /// while another process writes the file.
     pub fn left(file: &Path) -> Option<Self> {
         let mut room = DiskRoom::open(file, 0.0).ok()?;
         let metadata = room.file.metadata().ok()?;
@@ -76,12 +76,12 @@ impl DiskRoom {
         Some(room)
     }
 
-    /// Room for an open file.
+    /// Space for an open file.
     pub fn for_open_file(file: &File) -> std::io::Result<Self> {
         Ok(DiskRoom { file: file.try_clone()?, until: 0, guess: 0.0 })
     }
 
-    /// Makes sure that there is room up to this byte, and sets some more aside where there is.
+    /// Reserves space up to this byte, and some more if the disk has it.
     ///
     /// # Errors
     /// When the disk, or the share of it that the user may have, is full.
@@ -99,7 +99,7 @@ impl DiskRoom {
         self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 
-    /// Makes sure that there is room for what comes next. `seconds` of the recording are written so far.
+    /// Reserves space for the next seconds. `seconds` of the recording are written so far.
     ///
     /// # Errors
     /// When the disk, or the share of it that the user may have, is full.
@@ -117,7 +117,7 @@ impl DiskRoom {
         match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, begin, length) {
             Ok(()) => self.until = begin + length,
             Err(error @ (Errno::NOSPC | Errno::DQUOT)) => return Err(error),
-            // A file system that sets nothing aside still says what it has left.
+            // A file system that cannot reserve space still tells how much is free.
             Err(_) => {
                 let left = rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
                 if left < length {

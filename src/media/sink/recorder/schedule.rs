@@ -4,11 +4,11 @@ use jiff::civil::Time;
 use jiff::{SignedDuration, Timestamp, ToSpan, ZonedDateTime};
 use std::time::Duration;
 
-/// The seconds of a day whose clock is not set.
+/// The seconds of a day without a change of summer time.
 const DAY: i64 = 24 * 60 * 60;
 
-/// When a segment that begins at `begin` ends, if it is `length` long. Where a day has a whole number of segments, they
-/// end by its clock, whatever they began with: those of an hour end on the hour. Other lengths count from the begin.
+/// When a segment ends that begins at `begin` and is `length` long. If `length` divides a day, segments end by the
+/// clock, whenever they began: those of an hour end on the hour. Other lengths count from `begin`.
 ///
 /// Summer time: where the clock is set, the segment around that moment is longer or shorter by as much.
 pub(super) fn end_of(begin: &ZonedDateTime, length: Duration) -> Timestamp {

@@ -14,7 +14,7 @@ const MIN_PACKETS: u32 = 12;
 const MAX_PACKETS: u32 = 600;
 const MAX_BYTES: usize = 64 << 20;
 
-/// Codecs with dependent frames, whose marked key frames are clean.
+/// Codecs with dependent frames, whose decoders can begin at any packet that is marked as a key frame.
 const CLEAN_KEYS: [&str; 7] = ["ffv1", "mpeg1video", "mpeg2video", "mpeg4", "ffvhuff", "huffyuv", "theora"];
 
 /// Surveys the packets of an input, in their order.
@@ -52,7 +52,7 @@ impl Current {
 }
 
 impl Surveyor {
-    /// For an input with this video; the reason if its frames cannot be found by its packets.
+    /// A surveyor for an input with this video; the reason if its decoders cannot begin in the middle.
     pub fn new(video: &Stream) -> Result<Self, String> {
         let key_frames = KeyFrameCodec::for_stream(video);
         if key_frames.is_none() && !video.is_intra_only() && !CLEAN_KEYS.contains(&video.codec.as_str()) {
@@ -119,12 +119,12 @@ pub struct ChunkCheck {
     due: VecDeque<Chunk>,
     read: u32,
     hash: Hasher,
-    /// Whether a packet was read that is not as it was.
+    /// Whether a packet differs from the surveyed one.
     pub differs: bool,
 }
 
 impl ChunkCheck {
-    /// These chunks are to come.
+    /// Expects the packets of these chunks.
     pub fn new(due: &[Chunk]) -> Self {
         ChunkCheck { due: due.iter().copied().collect(), read: 0, hash: Hasher::default(), differs: false }
     }
@@ -144,18 +144,18 @@ impl ChunkCheck {
         }
     }
 
-    /// Whether packets are left of the chunk that is read.
+    /// Whether a chunk has been read in part.
     pub fn is_inside(&self) -> bool {
         self.read > 0
     }
 
-    /// Whether the video ends here.
+    /// Whether all expected chunks have been read.
     pub fn is_over(&self) -> bool {
         self.due.is_empty()
     }
 }
 
-/// All packets of a file, without decoding.
+/// A reading of all packets of a file, without decoding.
 pub struct Survey {
     pub surveyor: Surveyor,
     pub found: Arc<Mutex<PacketSurvey>>,

@@ -6,16 +6,16 @@ use crate::ffmpeg::Stream;
 /// What the beginning of a packet shows.
 #[derive(Default)]
 pub struct PacketStart {
-    /// Whether no picture from this packet on depends on earlier ones, except those that are shown before its own.
+    /// Whether the packet's picture, and all that follow but those shown before it, depend on no earlier packet.
     pub is_clean: bool,
-    /// The parameter sets in it.
+    /// The parameter sets (VPS, SPS, PPS) in the packet.
     pub parameter_sets: Vec<u8>,
 }
 
-/// A codec whose key frames are known.
+/// A codec for which clean key frames can be recognized.
 #[derive(Clone, Copy)]
 pub enum KeyFrameCodec {
-    /// H.264. Each unit begins with its length, in this number of bytes; with `None`, with a start code.
+    /// H.264. Each NAL unit begins with its length, in this number of bytes; with `None`, with a start code.
     H264(Option<usize>),
     /// HEVC; as above.
     Hevc(Option<usize>),
@@ -30,7 +30,7 @@ pub enum KeyFrameCodec {
 impl KeyFrameCodec {
     /// For this video; `None` for other codecs.
     pub fn for_stream(stream: &Stream) -> Option<Self> {
-        // Both headers of mp4 begin with their version, 1; start codes begin with 0.
+        // Both headers of mp4 (avcC, hvcC) begin with their version, 1; start codes begin with 0.
         let length_bytes = |index: usize| {
             let header = stream.header();
             header.get(index).filter(|_| header[0] == 1).map(|byte| usize::from(byte & 3) + 1)
@@ -50,7 +50,7 @@ impl KeyFrameCodec {
         matches!(self, KeyFrameCodec::H264(_) | KeyFrameCodec::Hevc(_))
     }
 
-    /// The first picture in a packet, which the container may mark as a key frame.
+    /// Examines the first picture in a packet. Callers also have to check that the container marks it as a key frame.
     pub fn start(self, packet: &[u8]) -> PacketStart {
         let mut start = PacketStart::default();
         match self {
@@ -72,7 +72,8 @@ impl KeyFrameCodec {
                 for unit in units(packet, length_bytes).filter(|unit| unit.len() > 2) {
                     match (unit[0] >> 1) & 63 {
                         kind @ 0..=31 => {
-                            // The first slice of a picture, which does not discard pictures that are still to be shown.
+                            // first_slice_segment_in_pic_flag is 1; no_output_of_prior_pics_flag is 0, so no picture is
+                            // discarded.
                             start.is_clean = (16..=21).contains(&kind) && unit[2] & 0xc0 == 0x80;
                             break;
                         }
@@ -82,7 +83,7 @@ impl KeyFrameCodec {
                 }
             }
             KeyFrameCodec::Vp8 => start.is_clean = packet.first().is_some_and(|byte| byte & 1 == 0),
-            // A frame that is coded, not an earlier one shown again, and a key frame, of profile 0 to 2.
+            // show_existing_frame is 0, frame_type is 0 (a key frame), and the profile is 0 to 2.
             KeyFrameCodec::Vp9 => {
                 start.is_clean = packet.first().is_some_and(|byte| byte & 0xcc == 0x80 && byte & 0x30 != 0x30);
             }
@@ -92,7 +93,7 @@ impl KeyFrameCodec {
     }
 }
 
-/// The units of a packet. With start codes, each goes on to the end of the packet: see [`bounded`].
+/// The NAL units of a packet. With start codes, each goes on to the end of the packet: see [`bounded`].
 fn units(mut rest: &[u8], length_bytes: Option<usize>) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || match length_bytes {
         Some(count) => {
@@ -124,7 +125,7 @@ fn bounded(unit: &[u8]) -> &[u8] {
 /// display.
 fn is_exact_recovery_point(message: &[u8]) -> bool {
     let mut zeros = 0;
-    // After two zeros, a 3 is inserted.
+    // Emulation prevention: after two zeros, a 3 is inserted.
     let plain = message.iter().copied().filter(|&byte| {
         let is_inserted = zeros >= 2 && byte == 3;
         zeros = if byte == 0 { zeros + 1 } else { 0 };
@@ -145,7 +146,7 @@ fn is_exact_recovery_point(message: &[u8]) -> bool {
     while let (Some(kind), Some(length)) = (number(&mut rest), number(&mut rest)) {
         let first = rest.next();
         if kind == 6 {
-            // No picture until then (a 1 in Exp-Golomb code), and an exact match.
+            // recovery_frame_cnt is 0 (the bit 1 in Exp-Golomb code), and exact_match_flag is 1.
             return first.is_some_and(|byte| byte & 0xc0 == 0xc0);
         }
         if length > 1 && rest.nth(length - 2).is_none() {
@@ -165,7 +166,7 @@ mod tests {
         [&[0x06, 5, 255, 45][..], &[0, 0, 3, 0, 0, 3, 1], &[7; 295], &[6, 1, recovery, 0x80]].concat()
     }
 
-    /// The units as in a file of each kind.
+    /// A packet of the units with lengths, and one with start codes.
     fn packets(units: &[&[u8]]) -> [(KeyFrameCodec, Vec<u8>); 2] {
         let with_lengths = units.iter().flat_map(|unit| [&(unit.len() as u32).to_be_bytes()[..], unit].concat());
         let with_codes = units.iter().flat_map(|unit| [&[0, 0, 0, 1][..], unit].concat());

@@ -36,9 +36,9 @@ pub struct Splitter {
     parameter_sets: Option<Vec<u8>>,
     /// The packets of the next gop, from a key frame on.
     current: Vec<Packet>,
-    /// Those behind them, from the next key frame on.
+    /// The packets behind `current`, from the next key frame on.
     next: Vec<Packet>,
-    /// The least packets of a gop, and the most between two places to cut at.
+    /// The fewest packets of a gop, and the most packets between two possible cuts.
     lengths: RangeInclusive<usize>,
     /// Whether there has been a gop.
     begun: bool,
@@ -57,8 +57,8 @@ impl Splitter {
         }
     }
 
-    /// Adds the next packet, and returns a gop if one is complete. `lengths` are the least packets of a gop, and the
-    /// most between two places to cut at.
+    /// Adds the next packet, and returns a gop if one is complete. `lengths` are the fewest packets of a gop, and the
+    /// most packets between two possible cuts.
     ///
     /// # Errors
     /// When the packets from here on cannot be cut. [`rest`](Splitter::rest) has them.
@@ -90,7 +90,8 @@ impl Splitter {
 
     /// The last gops, one at each call, after the last packet.
     pub fn end(&mut self) -> Option<Gop> {
-        // At the end of a gop of a few pictures, FFmpeg's decoder for H.264 keeps some that follow an open start.
+        // A last gop of few packets stays with the one before: FFmpeg's decoder for H.264 may keep back pictures of one
+        // that begins with an open group.
         if self.next.len() >= *self.lengths.start()
             && let Some(gop) = self.cut()
         {

@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `open.rs`, `sequence.rs`, `pages.rs` | opens the input; numbered images; the pages of a TIFF |
-//! | `unshown.rs` | what files say and FFmpeg does not show |
+//! | `unshown.rs` | facts in files that FFmpeg does not report |
 //! | `seek.rs` | seeks to the beginning of the requested part |
 //! | `packets.rs`, `continuity.rs` | reads packets; jumps of the clock, and damage, in them |
 //! | `several.rs`, `gops.rs`, `clean_start.rs` | several decoders for one video; its groups of pictures |
@@ -64,7 +64,7 @@ pub struct FileSource {
     to_native: ToNative,
     /// Whether it is a pipe, which cannot seek.
     is_pipe: bool,
-    /// Bytes of the file that it is; `None` if it is something else.
+    /// Size of the file in bytes; `None` if the input is no file.
     size: Option<u64>,
     notices: Notices,
     progress: Arc<Progress>,
@@ -76,7 +76,7 @@ pub struct FileSource {
     warm_up: u32,
     /// The number of frames after the part that the equalizer needs, less those delivered.
     look_ahead: u32,
-    /// The part of the picture that the container says is meant.
+    /// The part of the picture that the container says to show.
     crop: Option<Crop>,
     state: FileState,
     others: OtherStreams,
@@ -148,7 +148,7 @@ impl FileSource {
                     }
                 }
                 Ok(ReaderEvent::Packet(_)) if self.planned.is_some() => {}
-                // Pictures that are shown before the first key frame can miss others.
+                // Pictures that are shown before the first key frame may refer to pictures that were not read.
                 Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(|planned| planned.arrived == 0) => {}
                 Ok(ReaderEvent::LastPacket) if self.planned.is_some() => {}
                 Ok(ReaderEvent::End) if self.planned.is_some() && !self.is_cancelled() => {
@@ -198,10 +198,10 @@ impl FileSource {
         self.video.next()
     }
 
-    /// Checks that what was not decoded is not too large: FFmpeg takes that for damage, and may alone know the size.
+    /// Checks that no frame was refused for its size: FFmpeg reports that as damage, and it alone may know the size.
     ///
     /// # Errors
-    /// When it is.
+    /// When one was.
     fn check_refused_size(&self) -> Result<()> {
         refused_size().map_or(Ok(()), |size| check_size(&self.input.name.to_string(), size))
     }

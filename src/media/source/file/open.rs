@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// What a [`FileSource`] reads from.
 pub enum FileInput {
-    /// The file or URL of its name.
+    /// The file or URL that the options name.
     Url,
     /// A pipe.
     Pipe(Reader),
@@ -37,7 +37,7 @@ pub enum FileInput {
 }
 
 impl FileInput {
-    /// Bytes of the file that the input `url` is; `None` if it is something else.
+    /// Size in bytes of the file `url`; `None` if the input is no file.
     fn file_size(&self, url: &Name) -> Option<u64> {
         let found = match self {
             FileInput::Url => std::fs::metadata(url).ok()?,
@@ -47,7 +47,7 @@ impl FileInput {
         found.is_file().then_some(found.len())
     }
 
-    /// The file that the input `url` is, opened for a look at it, if its `size` is known.
+    /// The file `url`, opened to examine it, if its `size` is known.
     fn opened_again(&self, url: &Name, size: Option<u64>) -> Option<File> {
         match self {
             FileInput::File(file) => file.try_clone().ok(),
@@ -57,7 +57,8 @@ impl FileInput {
     }
 }
 
-/// An error about what is in a file of a kind that is known and not read: the kind says more.
+/// If the file is of a kind that is known and not read (`unread`), and `error` says no more than that it is damaged: an
+/// error that names the kind. Else `error`.
 fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow::Error {
     let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
     match unread.filter(|_| matches!(kind, FailureKind::Failed | FailureKind::Damage)) {
@@ -102,7 +103,7 @@ impl FileSource {
         let unread = said.unread;
         let of_kind = |error| about_kind(error, &name, unread);
         let (mut demuxer, told) = open_demuxer(&options, &name, file_input, size, cancel, &notices).map_err(of_kind)?;
-        // FFmpeg takes a file with the name of an image for one.
+        // FFmpeg takes any file with the name of an image for an image.
         if demuxer.media.is_images() {
             unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
         }
@@ -218,7 +219,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
     VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| no_decoder(error, name, stream, on))
 }
 
-/// The error that the video `stream` of the input `name` cannot be decoded there, with a remedy.
+/// The error that the video `stream` of the input `name` cannot be decoded where `on` says, with a remedy.
 pub(in crate::source) fn no_decoder(error: Error, name: impl Display, stream: &Stream, on: DecodeOn) -> anyhow::Error {
     match on {
         DecodeOn::Cpu | DecodeOn::Threads(_) => {
@@ -341,7 +342,7 @@ fn open_demuxer(
     match is_text {
         true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
         false => {
-            // FFmpeg does not read these.
+            // FFmpeg reads neither from a stack.
             demuxer.media.metadata.extend(metadata);
             demuxer.media.samples = samples;
             Ok((demuxer, told))
@@ -349,7 +350,7 @@ fn open_demuxer(
     }
 }
 
-/// Whether an image unpacks to more than images have.
+/// Whether the compressed profile or texts of an image unpack to more than `MAX_UNPACKED`.
 fn is_bomb(file: File) -> bool {
     Positioned::new(file).is_ok_and(unpacks_to_too_much)
 }

@@ -67,7 +67,7 @@ impl OtherStreams {
         self.packets.push(packet);
     }
 
-    /// Whether they are too many to wait for the next frame.
+    /// Whether the packets have too many bytes to wait for the next frame.
     pub fn are_many(&self) -> bool {
         self.bytes > MAX_BYTES
     }
@@ -77,8 +77,8 @@ impl OtherStreams {
         streams.iter().zip(&self.ended).all(|(stream, &ended)| ended || stream.kind != MediaType::Audio)
     }
 
-    /// Takes the packets out: those before `until` (microseconds from the part's beginning) if it is given, unless they
-    /// are [many](Self::are_many); else all.
+    /// Takes out the packets before `until` (microseconds from the part's beginning); all of them if there is no
+    /// `until`, or if they [are many](Self::are_many).
     pub fn take(&mut self, streams: &[Stream], until: Option<i64>) -> Vec<Packet> {
         let is_due = |packet: &Packet| {
             let time_base = streams[packet.stream()].time_base;

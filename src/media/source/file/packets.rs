@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// An input that is shorter than its duration by more than this, and by more than 1%, was cut off (microseconds).
 const SHORT_BY: i64 = 500_000;
 
-/// The most images that a decoder works on at once.
+/// The most images whose metadata is kept: those that a decoder may work on at once.
 const MAX_ABOUT: usize = 256;
 
 /// Numbers of frames from here on are placeholders, as AVI writers that cannot seek store them.
@@ -38,13 +38,13 @@ pub struct FilePackets {
     jumps: u32,
     /// The packets of the video that are to come, if they are known.
     check: Option<ChunkCheck>,
-    /// Whether the first packet was read already.
+    /// The first packet, if it was read before the others to find pages in it.
     first: Option<Packet>,
     /// The pages of the TIFF file that is read.
     pages: Option<TiffPages>,
     /// The metadata of the images that were read last, and when they are shown.
     about: VecDeque<(Option<i64>, About)>,
-    /// Where a stack says the same of its pictures.
+    /// Receives the same for the pictures of a stack.
     told: Option<Told>,
 }
 
@@ -100,7 +100,8 @@ impl ReadPackets for FilePackets {
 }
 
 impl FilePackets {
-    /// Reads from `demuxer`, and what a stack says of its pictures; `video` is the index of the stream that is decoded.
+    /// Reads packets from `demuxer`, and the metadata of a stack's pictures from `told`; `video` is the index of the
+    /// stream that is decoded.
     pub fn new((demuxer, told): (Demuxer, Option<Told>), video: usize, name: String, notices: Notices) -> Self {
         let continuity = demuxer.media.may_jump.then(Continuity::default);
         let (furthest, last_of_video, jumps) = (i64::MIN / 2, None, 0);
@@ -129,7 +130,7 @@ impl FilePackets {
 
     /// Makes the input, a TIFF file, read all of its pages. Returns their number; 1 if it is unknown.
     pub fn read_pages(&mut self) -> usize {
-        // The next reading finds an error, too.
+        // The next read returns the error again.
         let Ok(Some(file)) = self.demuxer.read() else { return 1 };
         match TiffPages::open(file) {
             Ok(pages) => self.pages.insert(pages).count(),
@@ -148,13 +149,13 @@ impl FilePackets {
         }
     }
 
-    /// Forgets what was read: the demuxer is somewhere else.
+    /// Forgets the packets that were read, after the demuxer was moved.
     pub fn forget(&mut self) {
         self.continuity = self.continuity.is_some().then(Continuity::default);
         (self.furthest, self.last_of_video, self.jumps) = (i64::MIN / 2, None, 0);
     }
 
-    /// The next packets of the video are to be these.
+    /// Compares the next packets of the video with those of `check`.
     pub fn expect(&mut self, check: ChunkCheck) {
         self.check = Some(check);
     }
@@ -164,7 +165,7 @@ impl FilePackets {
         self.check.as_ref().is_some_and(|check| check.differs)
     }
 
-    /// Whether packets are left of the expected chunk that is read.
+    /// Whether an expected chunk has been read in part.
     pub fn is_inside_chunk(&self) -> bool {
         self.check.as_ref().is_some_and(ChunkCheck::is_inside)
     }

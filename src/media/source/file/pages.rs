@@ -8,16 +8,15 @@ use crate::image_file::{ByteOrder, TYPE_BYTES};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The tag with the kind of an image in the file, and its bits for a smaller version and for a mask, which are no
-/// pages.
+/// The tag NewSubfileType, and its bits for a reduced version and for a mask, which are no pages.
 const KIND: u16 = 254;
 const NO_PAGE: u32 = 1 | 4;
 
 /// Tags with the offsets of samples, and those with their lengths: of strips, of a JPEG file.
 const SAMPLES: [(u16, u16); 2] = [(273, 279), (513, 514)];
 
-/// The tag with the offsets of tiles, which FFmpeg makes noise of, and the one that cameras' raw files have, whose
-/// tiles it reads.
+/// The tag with the offsets of tiles, which FFmpeg decodes to noise, and the tag of cameras' raw files, in which it
+/// decodes tiles correctly.
 const TILES: u16 = 324;
 const DNG: u16 = 50706;
 
@@ -32,20 +31,19 @@ const OTHER_LISTS: [u16; 3] = [330, 34665, 34853];
 /// The type of offsets: 4 bytes.
 const LONG: u16 = 4;
 
-/// Where the number of a tag's values is, and where the values are, or their offset.
+/// Offsets in a tag: of the number of its values, and of the values or, if they do not fit, of their offset.
 const COUNT: usize = 4;
 const VALUE: usize = 8;
 
 /// Bytes of a tag.
 const TAG: usize = 12;
 
-/// The most pages.
 const MAX_PAGES: usize = 100_000;
 
 /// A TIFF file of several pages.
 pub struct TiffPages {
     file: Packet,
-    /// Where the lists of tags are.
+    /// The offsets of the pages' lists of tags.
     lists: Vec<usize>,
     next: usize,
 }
@@ -59,7 +57,7 @@ impl TiffPages {
         if lists.is_empty() { Err(file) } else { Ok(TiffPages { file, lists, next: 0 }) }
     }
 
-    /// How many there are.
+    /// The number of pages.
     pub fn count(&self) -> usize {
         self.lists.len()
     }
@@ -91,7 +89,6 @@ struct PageTag<'a> {
     values: Cow<'a, [u8]>,
 }
 
-/// The bytes of a file.
 struct TiffBytes<'a> {
     bytes: &'a [u8],
     order: ByteOrder,
@@ -103,7 +100,7 @@ impl<'a> TiffBytes<'a> {
         Some(TiffBytes { bytes, order: ByteOrder::parse(bytes)? })
     }
 
-    /// Where the lists of tags of all pages are. The last one may be missing, where the file is cut off.
+    /// The offsets of the lists of tags of all pages. The last list may be missing, if the file is cut off.
     fn pages(&self) -> Vec<usize> {
         let (mut pages, mut seen) = (Vec::new(), HashSet::new());
         let mut link = 4;
@@ -142,7 +139,7 @@ impl<'a> TiffBytes<'a> {
         })
     }
 
-    /// Whether the page with this list of tags has this one.
+    /// Whether the page with this list of tags has this tag.
     fn has(&self, list: usize, tag: u16) -> bool {
         self.tags(list).is_some_and(|tags| tags.chunks_exact(TAG).any(|other| self.kind(other) == tag))
     }
@@ -232,8 +229,8 @@ impl<'a> TiffBytes<'a> {
         }
     }
 
-    /// How far it is from each strip to the next one, or to the end of the file: some writers leave the lengths out.
-    /// Without any, a decoder takes those of the page before.
+    /// The lengths of strips, up to the next strip or the end of the file: some writers leave lengths out, and a
+    /// decoder then takes those of the page before.
     fn up_to_next(&self, strips: &[usize]) -> Vec<usize> {
         let mut sorted = strips.to_vec();
         sorted.sort_unstable();
@@ -241,7 +238,7 @@ impl<'a> TiffBytes<'a> {
         strips.iter().map(|strip| next(strip).unwrap_or(self.bytes.len()).saturating_sub(*strip)).collect()
     }
 
-    /// The tags of the list that begins there.
+    /// The tags of the list at the offset `list`.
     fn tags(&self, list: usize) -> Option<&'a [u8]> {
         let count = self.order.number(self.bytes.get(list..list.checked_add(2)?)?) as usize;
         self.bytes.get(list + 2..list + 2 + count * TAG)

@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 const GROUP: u32 = 100;
 
 impl FileSource {
-    /// The packets of the next second of the video, or of fewer; `None` at the end.
+    /// The packets of the next second of the video, or of less; `None` at the end.
     pub(super) fn next_surveyed(&mut self, mut survey: Survey) -> Result<Option<Delivery>> {
         if self.state == FileState::Over {
             return Ok(None);
@@ -77,7 +77,7 @@ impl FileSource {
                     return self.go_on(packets, &part);
                 }
             }
-            // An index that is wrong, or times that depend on what was read before: all packets are read, and not
+            // The index is wrong, or times depend on the packets before: all packets before the part are read, and not
             // decoded.
             self.notices
                 .detail(&format!("{name}: read from its beginning: a seek does not lead to the planned packet"));
@@ -94,8 +94,8 @@ impl FileSource {
         self.go_on(packets, &part)
     }
 
-    /// The packets of this chunk, from the first packet of the video on that `is_first` takes; `None` if they are
-    /// others.
+    /// The packets of this chunk, from the first packet of the video on that `is_first` accepts; `None` if they differ
+    /// from the planned ones.
     fn first_chunk(&mut self, chunk: &Chunk, mut is_first: impl FnMut(&Packet) -> bool) -> Result<Option<Vec<Packet>>> {
         let mut check = ChunkCheck::new(&[*chunk]);
         let mut packets = Vec::new();
@@ -164,7 +164,7 @@ impl FileSource {
         Ok(Some(Delivery { frame: Some(frame), position, ..Delivery::default() }))
     }
 
-    /// Reads the chunk that was begun to its end, and ends.
+    /// Reads the current chunk to its end, to check it, and ends the part.
     pub(super) fn end_planned(&mut self) -> Result<()> {
         while self.video.packets.is_inside_chunk() {
             if self.is_cancelled() || !matches!(self.video.packets.read(), Ok(Some(_))) {

@@ -6,7 +6,8 @@ use crate::source::options::{Gaps, InputOptions};
 use crate::sys::{Name, number_pattern, numbered, numbers_there, open_regular};
 use anyhow::Result;
 
-/// From this many images on, the distance of their numbers is known. Two have one, whatever is missing between them.
+/// From this many images on, the step of their numbers is measured. Two images would give a step whatever is missing
+/// between them.
 const FEW: usize = 3;
 
 /// The sequence that the input's name stands for; `None` if the name is no pattern, or there are no images.

@@ -2,7 +2,7 @@
 //! come in the order and with the times that one decoder gives.
 //!
 //! Each gop is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its
-//! packets announce. From the first gop that is not, a single decoder takes over, one gop earlier, so that damage looks
+//! packets announce. One gop before the first that fails this check, a single decoder takes over, so that damage looks
 //! and is reported as with one decoder.
 
 use super::clean_start::KeyFrameCodec;
@@ -23,10 +23,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-/// Fewer frames are decoded before several decoders are open.
+/// Videos with fewer frames have one decoder, which is done before several would be open.
 const MIN_FRAMES: u64 = 300;
 
-/// The least packets of a gop, and those that are enough if there is room for more: between two gops, a decoder pauses.
+/// The bounds of the fewest packets of a gop, which the memory decides: short gops are slow, because a decoder pauses
+/// between two.
 const GOP_PACKETS: (usize, usize) = (32, 128);
 
 /// Pictures that a decoder holds for itself.
@@ -76,9 +77,9 @@ pub struct Several {
 struct PartCounter {
     part: Part,
     bounds: Bounds,
-    /// Packets inside and behind it.
+    /// Packets inside and behind the part.
     counts: [u64; 2],
-    /// The number of frames behind it that are needed.
+    /// The number of frames behind the part that are needed.
     look_ahead: u64,
 }
 
@@ -95,11 +96,12 @@ impl PartCounter {
 
 /// How far the packets are read.
 enum PacketsRead {
-    /// There are more.
+    /// More packets may follow.
     More,
-    /// The next ones cannot be cut, or are not needed. The last result of reading, if it was no packet.
+    /// The next packets cannot be cut into gops, or are not needed. Holds the last result of reading, if it was no
+    /// packet.
     Uncut(Option<Result<Option<Packet>, Error>>),
-    /// All are read.
+    /// All packets are read.
     Over,
 }
 
@@ -116,15 +118,15 @@ type PictureFormat = (RawFormat, (usize, usize), Colour, Option<Rational>);
 
 /// A single decoder decodes the delivered part again, and then continues.
 struct HandedOver {
-    /// Errors are not reported before the picture of this time: up to there, pictures are missing that were decoded
-    /// before.
+    /// Errors before the picture of this time are not reported: pictures that are shown before a key frame may refer to
+    /// pictures that this decoder has not decoded.
     quiet_before: Option<i64>,
     is_over: bool,
 }
 
 impl Several {
-    /// The number from the options, for the video of this input; `None` where several decoders gain nothing, or too
-    /// little is known of the video.
+    /// As many decoders as the options say, for the video of this input; `None` where several decoders gain nothing, or
+    /// too little is known of the video.
     pub fn new(input: &Input, options: &InputOptions, is_file: bool, notices: &Notices) -> Option<Self> {
         let InputOptions { decoders, decode_on: on, part, .. } = *options;
         let bounds = part.bounds(input.media.start.unwrap_or(0));
@@ -213,7 +215,7 @@ impl Several {
         let room = *self.room.get_or_insert_with(|| self.pool.make_room());
         let pictures = room / self.picture_bytes.max(1);
         self.decoders = self.decoders.min(pictures / HELD).max(1);
-        // Two for each decoder if they can be short, and two at least.
+        // Memory holds two gops for each decoder if they can be that short, and two gops in any case.
         let lengths = (pictures / (2 * self.decoders)).clamp(GOP_PACKETS.0, GOP_PACKETS.1)..=pictures / 2;
         for _ in 0..READ_AT_ONCE {
             self.begin_gops(room);
@@ -304,7 +306,7 @@ impl Several {
         self.handed_over = Some(HandedOver { quiet_before, is_over: false });
     }
 
-    /// The next event of `reader` after it was handed over to, without those of pictures that are delivered.
+    /// The next event of `reader` after the hand-over, without pictures that are delivered already.
     fn catch_up(&mut self, reader: &mut VideoReader<FilePackets>) -> Result<Option<ReaderEvent>, Error> {
         let Some(state) = self.handed_over.as_mut().filter(|state| !state.is_over) else { return Ok(None) };
         loop {
@@ -333,7 +335,7 @@ impl Several {
         self.stop.store(true, Ordering::Relaxed);
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // One that has panicked has not finished its gop, which is decoded again.
+            // A thread that has panicked has not finished its gop, which is decoded again.
             let _ = thread.join();
         }
     }
@@ -371,7 +373,7 @@ struct Unfit;
 
 impl Worker {
     fn run(&self, jobs: &Receiver<DecodeJob>) {
-        // Each has a core for itself.
+        // One thread each: the decoders run in parallel.
         let on = if self.on == DecodeOn::Cpu { DecodeOn::Threads(1) } else { self.on };
         let opened = Decoder::open(&self.stream, Delay::Any, on);
         let Ok(mut decoder) = opened else {
@@ -391,7 +393,7 @@ impl Worker {
     fn decode(&self, decoder: &mut Decoder, job: &DecodeJob) -> Result<(), Unfit> {
         let Gop { packets, overlap, leading, times, is_first, .. } = &job.gop;
         let mut due = times.as_slice();
-        // Pictures that are shown before the key frame may miss others, until it comes out.
+        // Pictures that are shown before the key frame may lack their references, until the key frame is decoded.
         let mut tolerated = if *is_first { 0 } else { *leading };
         let mut check = |result: Result<(), Error>, has_begun: bool| match result {
             Ok(()) => Ok(()),
@@ -427,12 +429,12 @@ impl DecodeJob {
         let time = picture.time().ok_or(Unfit)?;
         let is_early = time < *first;
         match due.split_first() {
-            // The gop before gives it.
+            // The gop before delivers this picture.
             _ if is_early && !is_first => return Ok(()),
             _ if picture.is_damaged() => return Err(Unfit),
             _ if is_early => {}
             Some((next, rest)) if *next == time => *due = rest,
-            // The gop behind gives it.
+            // The gop behind delivers this picture.
             None if !overlap.is_empty() => return Ok(()),
             _ => return Err(Unfit),
         }

@@ -1,5 +1,5 @@
-//! What files say and FFmpeg does not show: the part of the picture that is meant, encryption, boxes of cameras. And
-//! what a file is that FFmpeg does not read.
+//! Facts in files that FFmpeg does not report: the part of the picture to show, encryption, boxes of cameras; and the
+//! kinds of files that FFmpeg does not read.
 //!
 //! FFmpeg 7.1 and newer know the crop of mp4 and Matroska, but their decoders do not apply it either.
 
@@ -7,19 +7,19 @@ use crate::ffmpeg::{Error, FieldOrder, MediaType, Picture, Rational, Stream, Uns
 use crate::source::stack::Positioned;
 use std::fs::File;
 
-/// The most boxes, or elements, that are looked at in one place.
+/// The most boxes or elements that are read at one level.
 const MAX_PARTS: usize = 10_000;
 
 /// The most bytes of a list of tracks.
 const MAX_TRACKS: u64 = 16 << 20;
 
-/// The most boxes that are named.
+/// The most facts that are reported.
 const MAX_NAMED: usize = 32;
 
-/// The bytes of a file that tell its kind.
+/// How many bytes of a file are read to tell its kind.
 const BEGIN: usize = 1024;
 
-/// The part of a picture that is meant.
+/// The part of a picture that is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop {
     /// Columns and rows of the picture that it is a part of.
@@ -38,7 +38,7 @@ impl Crop {
         (size != whole && size.0 > 0 && size.1 > 0).then_some(Crop { whole, start: before, size })
     }
 
-    /// The least crop around it that begins with a sample of chroma, and with the first field.
+    /// The smallest crop around this one that begins at a chroma sample, and at a row of the first field.
     pub fn on_samples(self, stream: &Stream) -> Self {
         let (across, down) = stream.picture().map_or((1, 1), |(format, _)| format.chroma_step());
         let fields = if matches!(stream.field_order, FieldOrder::Unknown | FieldOrder::Progressive) { 1 } else { 2 };
@@ -50,10 +50,10 @@ impl Crop {
         }
     }
 
-    /// Cuts it out of a picture of that size.
+    /// Crops a picture, if it has the size `whole`.
     ///
     /// # Errors
-    /// When FFmpeg cannot.
+    /// When FFmpeg cannot crop it.
     pub fn apply(self, picture: &mut Picture) -> Result<(), Error> {
         if picture.size() == self.whole { picture.crop(self.start, self.size) } else { Ok(()) }
     }
@@ -75,7 +75,7 @@ impl Track {
     }
 }
 
-/// What a file says.
+/// The facts in a file that FFmpeg does not report.
 #[derive(Default)]
 pub struct Said {
     /// Its tracks of video, in order.
@@ -83,12 +83,12 @@ pub struct Said {
     /// The names of all tracks, in order.
     names: Vec<Option<String>>,
     pub unshown: Vec<Unshown>,
-    /// What it is that FFmpeg does not read, and what converts it.
+    /// The kind of the file, if FFmpeg does not read it, and what converts it.
     pub unread: Option<&'static str>,
 }
 
 impl Said {
-    /// What this file says.
+    /// Reads the facts in this file.
     pub fn read(file: File) -> Self {
         let Ok(mut file) = Positioned::new(file) else { return Said::default() };
         let count = usize::try_from(file.length).unwrap_or(BEGIN).min(BEGIN);
@@ -104,7 +104,7 @@ impl Said {
         said
     }
 
-    /// The track of this video stream; `None` if FFmpeg shows other ones.
+    /// The track of this video stream; `None` if FFmpeg reports other tracks.
     pub fn track(&self, streams: &[Stream], video: usize) -> Option<Track> {
         let is_track = |stream: &&Stream| {
             stream.kind == MediaType::Video && (!stream.is_attached_picture() || stream.has_chapter_pictures())
@@ -114,7 +114,7 @@ impl Said {
         self.videos.get(place).filter(|_| are_alike).copied()
     }
 
-    /// Gives streams the names of their tracks, unless FFmpeg shows other ones.
+    /// Gives streams the names of their tracks, unless FFmpeg reports other tracks.
     pub fn title(&mut self, streams: &mut [Stream]) {
         let is_track = |stream: &Stream| !stream.is_attached_picture() || stream.has_chapter_pictures();
         if streams.iter().filter(|stream| is_track(stream)).count() == self.names.len() {
@@ -125,7 +125,7 @@ impl Said {
         }
     }
 
-    /// Names this, once.
+    /// Adds this to the facts to report, once.
     pub fn name(&mut self, unshown: Unshown) {
         if self.unshown.len() < MAX_NAMED && !self.unshown.contains(&unshown) {
             self.unshown.push(unshown);
@@ -133,7 +133,7 @@ impl Said {
     }
 }
 
-/// What files are that FFmpeg does not read, by their first bytes, and what converts them.
+/// Kinds of files that FFmpeg does not read, by their first bytes, and what converts them.
 const KINDS: [(&[u8], &str); 15] = [
     (b"%PDF-", "a PDF document (`pdftoppm -png IN OUT` of Poppler makes images)"),
     (b"%!PS", "a PostScript document (`gs -sDEVICE=png16m -o OUT%d.png IN` makes images)"),
@@ -155,10 +155,10 @@ const KINDS: [(&[u8], &str); 15] = [
 const ARCHIVE: &str = "an archive (what it holds has to be unpacked)";
 const RAW_PHOTO: &str = "a raw photo (Adobe's DNG Converter makes a DNG of it)";
 
-/// Where a disc says what it is.
+/// The offset of the identifier in the image of a disc (ISO 9660, UDF).
 const DISC_PLACE: u64 = 0x8001;
 
-/// What a file is that FFmpeg does not read, and what converts it.
+/// The kind of a file that FFmpeg does not read, and what converts it.
 fn unread(file: &mut Positioned, begin: &[u8], videos: &[Track]) -> Option<&'static str> {
     const HEIC: [&[u8]; 8] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"];
     let brands = if begin.get(4..8) == Some(&b"ftyp"[..]) { begin.get(8..12).unwrap_or_default() } else { &[] };
@@ -235,12 +235,12 @@ fn find(file: &mut Positioned, within: Mp4Box, path: &[&[u8; 4]]) -> Option<Mp4B
     find(file, next, rest)
 }
 
-/// The code of what a `hdlr` box is of.
+/// The handler type in a `hdlr` box.
 fn handler(file: &mut Positioned, part: Mp4Box) -> Option<[u8; 4]> {
     file.bytes(part.begin.checked_add(8)?, 4).ok()?.try_into().ok()
 }
 
-/// The boxes that FFmpeg knows at the beginning of a level, or that say nothing.
+/// The boxes of a file, and of its `moov`, that FFmpeg knows or that hold no facts.
 const FILE_BOXES: &[&[u8; 4]] = &[
     b"ftyp", b"styp", b"moov", b"moof", b"mfra", b"mdat", b"free", b"skip", b"wide", b"pnot", b"udta", b"uuid",
     b"meta", b"sidx", b"ssix", b"emsg", b"prft", b"pdin", b"imda", b"PICT",
@@ -254,7 +254,7 @@ const MOVIE_BOXES: &[&[u8; 4]] = &[
 const XMP: [u8; 4] = [0xbe, 0x7a, 0xcf, 0xcb];
 const PLAYER_UUIDS: [[u8; 4]; 2] = [*b"PROF", *b"USMT"];
 
-/// What an mp4 or mov file says.
+/// Reads the facts in an mp4 or mov file.
 fn read_boxes(file: &mut Positioned) -> Said {
     let mut said = Said::default();
     let (top, stop) = parts(file, 0, file.length);
@@ -265,7 +265,7 @@ fn read_boxes(file: &mut Positioned) -> Said {
             read_movie(file, *part, &mut said);
         }
     }
-    // What is cut short has a code, and padding is zero.
+    // Behind the last box, a box that is cut short begins with a code, and padding is zero.
     let rest = usize::try_from(file.length - stop).unwrap_or(8).min(8);
     let rest = file.bytes(stop, rest).unwrap_or_default();
     let is_cut = rest.last_chunk::<4>().is_some_and(|code| rest.len() == 8 && is_code(*code));
@@ -291,7 +291,7 @@ fn read_movie(file: &mut Positioned, movie: Mp4Box, said: &mut Said) {
     }
 }
 
-/// Names a box that FFmpeg does not show.
+/// Adds a box that FFmpeg does not report to the facts.
 fn name_box(file: &mut Positioned, part: Mp4Box, known: &[&[u8; 4]], said: &mut Said) {
     match &part.code {
         b"uuid" => {
@@ -303,7 +303,7 @@ fn name_box(file: &mut Positioned, part: Mp4Box, known: &[&[u8; 4]], said: &mut 
             }
         }
         b"meta" => {
-            // Of mp4, it has a version ahead of its boxes.
+            // In mp4, `meta` has a version before its boxes.
             let within = [part.begin, part.begin.saturating_add(4)].map(|begin| Mp4Box { begin, ..part });
             let found = within.into_iter().find_map(|within| find(file, within, &[b"hdlr"]));
             let kind = found.and_then(|part| handler(file, part));
@@ -319,7 +319,6 @@ fn name_box(file: &mut Positioned, part: Mp4Box, known: &[&[u8; 4]], said: &mut 
 /// The most bytes of the name of a track.
 const MAX_NAME: u64 = 1024;
 
-/// The name of a track.
 fn name_of(file: &mut Positioned, track: Mp4Box) -> Option<String> {
     let name = find(file, track, &[b"udta", b"name"])?;
     let length = usize::try_from((name.end - name.begin).min(MAX_NAME)).ok()?;
@@ -342,10 +341,10 @@ fn read_track(file: &mut Positioned, track: Mp4Box, said: &mut Said) {
     }
 }
 
-/// Bytes of the description of a video, before its boxes; columns and rows are in it.
+/// Bytes of a video's sample entry before its boxes; they hold columns and rows.
 const ENTRY: u64 = 78;
 
-/// The description of a video.
+/// Reads a video's sample entry.
 fn read_entry(file: &mut Positioned, track: Mp4Box, entry: Mp4Box, said: &mut Said) -> Option<Track> {
     let fields = file.bytes(entry.begin, ENTRY as usize).ok()?;
     let number = |index: usize| Some(usize::from(u16::from_be_bytes(*fields.get(index..)?.first_chunk()?)));
@@ -378,7 +377,7 @@ fn read_entry(file: &mut Positioned, track: Mp4Box, entry: Mp4Box, said: &mut Sa
         }
         _ => None,
     };
-    // FFmpeg takes it from the size of the track, which may be that of the whole picture or of the part.
+    // FFmpeg takes the ratio from the size of the track, which may be that of the whole picture or of the cropped one.
     let ratio = crop.and_then(|crop| match shape.as_deref() {
         Some(&[across, down, ..]) => ratio(across.into(), down.into()),
         _ => {
@@ -435,7 +434,7 @@ const SIZE: [u32; 2] = [0xb0, 0xba];
 const BORDERS: [u32; 4] = [0x54cc, 0x54dd, 0x54bb, 0x54aa];
 const SHOWN: [u32; 3] = [0x54b0, 0x54ba, 0x54b2];
 
-/// The number of the element that begins these bytes, the bytes of its head, and those of its content, if it tells.
+/// The ID of the element at the start of `bytes`, the length of its head, and that of its content, if it is known.
 fn element(bytes: &[u8]) -> Option<(u32, usize, Option<u64>)> {
     let length = |first: &u8, most: usize| Some(first.leading_zeros() as usize + 1).filter(|length| *length <= most);
     let number = |bytes: &[u8]| bytes.iter().fold(0_u64, |number, byte| (number << 8) | u64::from(*byte));
@@ -460,7 +459,7 @@ fn elements(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
     found
 }
 
-/// The content of the first of these elements.
+/// The content of the first element with this ID.
 fn content<'a>(elements: &[(u32, &'a [u8])], id: u32) -> Option<&'a [u8]> {
     elements.iter().find(|(found, _)| *found == id).map(|(_, content)| *content)
 }
@@ -492,7 +491,6 @@ fn read_matroska(file: &mut Positioned) -> Option<Vec<Track>> {
     Some(videos.map(|track| read_video(&elements(content(&track, VIDEO).unwrap_or_default()))).collect())
 }
 
-/// A video of Matroska.
 fn read_video(video: &[(u32, &[u8])]) -> Track {
     let number = |id: u32| {
         let bytes = content(video, id).filter(|bytes| bytes.len() <= 8)?;
@@ -501,7 +499,7 @@ fn read_video(video: &[(u32, &[u8])]) -> Track {
     let pixels = |id: u32| usize::try_from(number(id).unwrap_or(0)).unwrap_or(usize::MAX);
     let ([width, height], [left, right, above, below]) = (SIZE.map(pixels), BORDERS.map(pixels));
     let crop = Crop::within((width, height), (left, above), (right, below));
-    // Where it is shown is said of the part that is meant. An unknown unit says nothing.
+    // The display size is that of the cropped part. An unknown unit gives no ratio.
     let ratio = crop.and_then(|crop| {
         let [across, down, unit] = SHOWN.map(number);
         let shown = |shown: u64, pixels: usize| shown.checked_mul(pixels as u64);

@@ -47,18 +47,18 @@ impl Channel {
         Ok((Channel(a.into()), Channel(b.into())))
     }
 
-    /// The end that this descriptor is.
+    /// The end of a connection that this descriptor refers to.
     pub fn new(descriptor: OwnedFd) -> Self {
         Channel(descriptor.into())
     }
 
-    /// A second hold on this end.
+    /// A second handle of this end.
     pub fn try_clone(&self) -> io::Result<Self> {
         self.0.try_clone().map(Channel)
     }
 
-    /// Sends a message with descriptors, of which the other side gets copies. Waits for as long as that takes: for those
-    /// who end with the other side.
+    /// Sends a message with descriptors, of which the other side gets copies. Waits without a limit: for processes that
+    /// end with the other side.
     pub fn send(&self, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         self.send_waiting(message, descriptors, || self.ready(PollFlags::OUT, None).map(drop))
     }
@@ -106,7 +106,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Waits for the next message, for as long as that takes. Its bytes may come from anyone.
+    /// Waits for the next message, for as long as that takes. Its bytes are untrusted.
     ///
     /// # Errors
     /// `UnexpectedEof` when the other side is gone, `InvalidData` when it sends something else.
@@ -165,8 +165,8 @@ impl Channel {
         self.ready(PollFlags::IN, Some(time))
     }
 
-    /// Waits this long, or for as long as it takes, until there is something to read, or room to write; or until the
-    /// other side goes. Returns whether it is so.
+    /// Waits until there is data to read, or room to write, or the other side is gone. Returns `false` if `time` ends
+    /// before, or a signal comes.
     pub fn ready(&self, what: PollFlags, time: Option<Duration>) -> io::Result<bool> {
         let time = time.map(|time| Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) });
         let mut polled = [PollFd::new(&self.0, what)];

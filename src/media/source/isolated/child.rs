@@ -29,7 +29,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How many frames have to fit into the memory for those that are under way, before one is decoded ahead.
+/// A frame is decoded ahead only if this many of its size fit into the memory for frames between source and sink.
 const AHEAD: usize = 16;
 
 /// The most packets, and bytes of them, in a message, unless a single one is larger.
@@ -121,31 +121,30 @@ fn confine(start: &Start, &Confines { has_own_users, uses_network, .. }: &Confin
     limits.given_threads.into_iter().for_each(limits::set_threads);
     ffmpeg::set_verbose(limits.is_verbose);
     limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
-    // Only written memory counts, not reserved.
+    // This limit counts writable memory, not address space that is only reserved.
     lower(Resource::Data, limits.own_memory.saturating_add(THREAD * limits.threads as u64))?;
     lower(Resource::Core, 0)?;
     if has_own_users {
-        // They are counted for the name space, which has no other process.
+        // The kernel counts threads for the user name space, which has no other process.
         lower(Resource::Nproc, THREADS + 4 * limits.threads as u64)?;
     }
     if !uses_network {
-        // From here, names lead to the process's own descriptors alone.
+        // From here on, file names reach only the descriptors of this process.
         let _ = chroot("/proc/self/fdinfo").and_then(|()| chdir("/"));
     }
-    // Whoever is in a new name space of users is root there.
+    // A process in a new user name space has all capabilities there.
     let none = CapabilitySet::empty();
     let dropped = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
     dropped.or_else(|error| if start.needs_walls { Err(error) } else { Ok(()) })?;
     close_around_decoder(uses_network, start.needs_walls)
 }
 
-/// Limits the process to so much of a resource, or to less, where whoever started the program has allowed less.
+/// Limits the process to `most` of a resource, or to less, if the program was started with less.
 fn lower(resource: Resource, most: u64) -> io::Result<()> {
     let most = Some(getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most)));
     Ok(setrlimit(resource, Rlimit { current: most, maximum: most })?)
 }
 
-/// Opens the input.
 fn opened(
     start: Start,
     descriptors: Vec<OwnedFd>,
@@ -233,7 +232,7 @@ fn opened(
 }
 
 impl Child {
-    /// Does what is ordered. Behind a small frame, it delivers one more than was asked for.
+    /// Does what is ordered. After a small frame, it sends one more delivery than was ordered.
     fn serve(mut self) {
         let (mut asked, mut delivered, mut ahead) = (0, 0, 0);
         loop {

@@ -19,11 +19,11 @@ pub enum WireError {
 /// What reading an input can fail of, beside damage and limits.
 #[derive(Clone, Copy, Default)]
 pub struct MayFail {
-    /// Options about what is in it, such as a number of a stream.
+    /// Options about the content of the input, such as the number of a stream.
     pub of_usage: bool,
-    /// It is opened by its name.
+    /// The input is opened by its name.
     pub of_access: bool,
-    /// It is not the one that was planned.
+    /// The input is not the one that was planned.
     pub of_change: bool,
 }
 
@@ -36,7 +36,8 @@ impl WireError {
         WireError::Failure(kind, format!("{error:#}"))
     }
 
-    /// The error of the input `name`. A kind that reading it cannot have is not believed: it decides who is told.
+    /// The error of the input `name`. A kind that reading it cannot have becomes [`FailureKind::Failed`]: the process
+    /// is untrusted.
     pub fn checked(self, name: &str, may: MayFail) -> anyhow::Error {
         match self {
             WireError::Failure(kind, message) => {

@@ -1,4 +1,4 @@
-//! Frames sent from one process to the other: the place of their rows in shared memory, and the copy that this program
+//! Frames sent from one process to the other: where their rows are in shared memory, and the copy that this program
 //! works on. Checks are made on the copy, which the other process cannot change.
 
 use super::messages::{Planes, RowPlace, WireFrame, checked_size};
@@ -15,10 +15,10 @@ const MATRICES: [Matrix; 3] = [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020];
 
 const TRANSFERS: [Transfer; 3] = [Transfer::Sdr, Transfer::Pq, Transfer::Hlg];
 
-/// Bytes behind the last row of a buffer, which vectors may read.
+/// Bytes behind the last row of a buffer, which vector instructions may read.
 const SPARE: usize = PlaneMut::ALIGNMENT;
 
-/// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. The other results must be kept until
+/// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. The returned memory must be kept until
 /// the other process has copied the frame.
 pub fn described(frame: &Frame, pool: &SharedPool) -> (WireFrame, Vec<Arc<dyn Memory>>) {
     let shared: Option<(Vec<RowPlace>, _)> =
@@ -60,7 +60,7 @@ fn copied_to(plane: &Plane, pool: &SharedPool) -> Option<(RowPlace, Arc<dyn Memo
     Some((RowPlace { slot, start, stride: plane.row_bytes() as i64 }, buffer.freeze()))
 }
 
-/// The bytes between rows of a copy: `stride`, if it suits as well as `usual`.
+/// The stride of a copy, in bytes: `stride`, if it is aligned and has little padding, else `usual`.
 fn near(usual: usize, stride: i64) -> usize {
     let allowed = usual..=usual + MAX_PADDING;
     usize::try_from(stride)
@@ -94,7 +94,7 @@ impl FramePool {
     /// A copy of the frame that `wire` describes.
     ///
     /// # Errors
-    /// When something of it cannot be, or there is no memory for it.
+    /// When the description cannot be true, or there is no memory for the frame.
     pub fn copied(&self, wire: WireFrame, blocks: &SharedBlocks) -> Result<Frame> {
         let format = PixelFormat::from_name(&wire.format).ok_or(Lie("a format"))?;
         let (width, height) = checked_size(wire.size)?;

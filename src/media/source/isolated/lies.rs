@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// How many lies there are.
 const LIES: u64 = 10_000;
 
-/// Deliveries of an input that are true.
+/// How many deliveries of the test video an honest process sends.
 const TRUE: usize = 3;
 
 /// Numbers that follow from a seed (splitmix64).
@@ -40,7 +40,7 @@ impl Numbers {
         (self.next() % most.max(1) as u64) as usize
     }
 
-    /// A number near one at which something changes.
+    /// A number near a limit of some type, page or plane.
     fn edge(&mut self) -> u64 {
         let edges = [0, 1, 4095, 4096, 64 * 48, 1 << 31, 1 << 32, 1 << 63, u64::MAX];
         let near = edges[self.below(edges.len())].wrapping_add(self.next() % 5).wrapping_sub(2);
@@ -99,7 +99,7 @@ fn believed(sent: &[Vec<u8>], blocks: &SharedBlocks) -> usize {
         delivery.packets.iter().for_each(|packet| assert!(packet.stream() < 1000));
         let Some(frame) = delivery.frame else { continue };
         frames += 1;
-        // What encoders read of it.
+        // Reads all that encoders read of a frame.
         let picture = Picture::from_frame(&frame).expect("memory");
         let rows = frame.planes().iter().flat_map(|plane| (0..plane.rows()).map(|y| plane.row(y)));
         let sum = rows.flatten().fold(0_u64, |sum, &sample| sum + u64::from(sample));
@@ -108,7 +108,7 @@ fn believed(sent: &[Vec<u8>], blocks: &SharedBlocks) -> usize {
     frames
 }
 
-/// There is room for all that is sent here.
+/// The sockets have room for all that these tests send, so a wait for room is an error.
 fn full() -> io::Result<()> {
     Err(ErrorKind::WouldBlock.into())
 }
@@ -195,7 +195,7 @@ fn the_program_goes_on_whatever_a_decoding_process_sends() {
     assert!(refused as u64 > LIES / 4, "{refused} lies were refused");
 }
 
-/// Lets transcoders convert three packets, with these answers of the other process, and muxes the result; returns
+/// Lets transcoders convert three packets, with these answers of the other process, and reads the results; returns
 /// whether all was accepted.
 fn converted(sent: &[Vec<u8>], sound: &Stream, target: &TranscodeTo) -> bool {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
@@ -243,7 +243,8 @@ fn the_program_goes_on_whatever_a_process_with_transcoders_sends() {
     assert!(refused > LIES / 4, "{refused} lies were refused");
 }
 
-/// A process that lives, and neither says nor reads anything; and the other ends, which have to be held.
+/// A process that lives, and neither sends nor reads anything; and the other ends of its connections, to keep them
+/// open.
 fn silent() -> (Process, [Channel; 2]) {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
     (Process::new(channel, watch), [its, its_watch])
@@ -256,7 +257,7 @@ fn each_wait_for_a_process_that_neither_says_nor_reads_anything_ends() {
     let begin = Instant::now();
     let (mut process, _its) = silent();
     assert!(matches!(next_event(&mut process, &Cancel::default(), patience, 64), Err(Lost::Silent)));
-    // Orders go into the socket until that is full; one is larger than it.
+    // The small orders fill the socket; the large one does not fit into it.
     let packet = || Packet::from_bytes(&[7; 1 << 20], [0; 2], 1, true);
     let large = || Order::Transcode(0, Some(WirePacket::new(&packet())));
     let orders: [&dyn Fn() -> Order; 2] = [&|| Order::Next { copied: 0 }, &large];

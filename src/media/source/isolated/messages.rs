@@ -26,7 +26,7 @@ pub struct Start {
     pub needs_walls: bool,
 }
 
-/// The limits of the program, which a process that began before them does not know.
+/// The limits of the program, which processes of a template that was forked before do not know.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct Limits {
     pub pixels: u64,
@@ -45,7 +45,7 @@ pub struct Limits {
 const OWN_MEMORY: u64 = 256 << 20;
 
 impl Limits {
-    /// Those that hold now.
+    /// The limits of this process.
     pub fn now() -> Self {
         Limits {
             pixels: limits::pixels(),
@@ -58,7 +58,7 @@ impl Limits {
         }
     }
 
-    /// These, as far as the others allow for them.
+    /// These limits, lowered to those of `most`.
     pub fn limited_by(self, most: &Limits) -> Self {
         Limits {
             pixels: self.pixels.min(most.pixels),
@@ -71,7 +71,7 @@ impl Limits {
     }
 }
 
-/// An input.
+/// What a process works on.
 #[derive(Deserialize, Serialize)]
 pub enum What {
     File {
@@ -89,7 +89,7 @@ pub enum What {
     Transcoders(Vec<(WireStream, TranscodeTo)>),
 }
 
-/// What an input is read from; its descriptor comes beside it.
+/// What an input is read from; its descriptor is sent with the message.
 #[derive(Deserialize, Serialize)]
 pub enum WireFrom {
     Url,
@@ -105,11 +105,11 @@ pub enum Order {
     Next { copied: u64 },
     /// [`Source::look_around`](crate::pipeline::Source::look_around).
     LookAround(u32, u32),
-    /// The bytes of frames that may wait.
+    /// The bytes that waiting frames may take.
     Room(usize),
-    /// Convert a packet by the transcoder at this place; `None` is the end of its stream.
+    /// Convert a packet by the transcoder with this index; `None` is the end of its stream.
     Transcode(u32, Option<WirePacket>),
-    /// Waiting for input is to end; a clean end was requested, or not.
+    /// The process is to stop waiting for input. `is_request` if a clean end of the run was requested.
     Cancel { is_request: bool },
 }
 
@@ -140,7 +140,7 @@ pub enum Wants {
     Memory(u64),
 }
 
-/// [`Input`].
+/// An [`Input`], in a message.
 #[derive(Deserialize, Serialize)]
 pub struct WireInput {
     demuxer: String,
@@ -166,7 +166,7 @@ pub struct WireInput {
     duration: Option<i64>,
 }
 
-/// The most of an input: more than demuxers are let have.
+/// The most entries in the lists of an input: more than demuxers may have.
 const MAX_STREAMS: usize = 1001;
 const MAX_CHAPTERS: usize = 10_000;
 const MAX_KEYS: usize = 100_000;
@@ -176,8 +176,8 @@ const MAX_UNSHOWN: usize = 64;
 const MAX_PACKETS: usize = 100_000;
 const MAX_PLANES: usize = 8;
 
-/// The largest time, in microseconds, and the largest number of frames that are believed: times are added up by those
-/// who read them.
+/// The largest time, in microseconds, and the largest number of frames that are accepted, so that sums of them do not
+/// overflow.
 pub const MAX_BELIEVED: u64 = 1 << 60;
 
 impl WireInput {
@@ -207,7 +207,7 @@ impl WireInput {
     /// The input, which is called `name` in messages.
     ///
     /// # Errors
-    /// When something of it cannot be.
+    /// When the description cannot be true.
     pub fn checked(self, name: &str) -> Result<Input, Lie> {
         let picture = match self.picture {
             None => None,
@@ -256,7 +256,7 @@ impl WireInput {
 /// A size in pixels, columns and rows, if `--max-pixels` allows for it.
 ///
 /// # Errors
-/// When there may not.
+/// When it does not.
 pub fn checked_size((width, height): (usize, usize)) -> Result<(usize, usize), Lie> {
     let pixels = (width as u64).checked_mul(height as u64);
     let is_allowed = pixels.is_some_and(|pixels| (1..=limits::pixels()).contains(&pixels));
@@ -276,7 +276,8 @@ pub struct WireDelivery {
     pub progress: (u64, i64, u64),
 }
 
-/// Where rows lie: the memory, the first row's first byte in it, and the bytes from one row to the next.
+/// Where the rows of a plane are: the number of the block of memory, the offset of the first row in it, and the stride,
+/// in bytes.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct RowPlace {
     pub slot: u32,
@@ -284,7 +285,7 @@ pub struct RowPlace {
     pub stride: i64,
 }
 
-/// A [`Frame`](histeq::frame::Frame). Matrix and transfer are places in the lists of [`frames`](super::frames).
+/// A [`Frame`](histeq::frame::Frame). Matrix and transfer are indices into the lists of [`frames`](super::frames).
 #[derive(Deserialize, Serialize)]
 pub struct WireFrame {
     /// The name of its pixel format.
@@ -303,7 +304,7 @@ pub struct WireFrame {
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
     Shared(#[serde(deserialize_with = "at_most::<_, _, MAX_PLANES>")] Vec<RowPlace>),
-    /// The rows of all planes, one after the other: where the system gives no memory to share, as where files may not
-    /// be as large.
+    /// The rows of all planes, one after the other: where the system gives no memory to share, as under a limit for the
+    /// size of files.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),
 }

@@ -16,7 +16,7 @@
 //! | `waits.rs` | each wait for a process, and its end |
 //! | `child.rs` | what runs in a decoding process |
 //! | `transcoders.rs` | sound and subtitles that are converted, in another such process |
-//! | `channel.rs`, `messages.rs`, `failure.rs`, `said.rs` | messages and descriptors between processes; errors and words |
+//! | `channel.rs`, `messages.rs`, `failure.rs`, `said.rs` | messages and descriptors between processes; errors and texts |
 //! | `shared_memory.rs`, `frames.rs` | frames in shared memory, and their copies |
 
 mod channel;
@@ -37,8 +37,8 @@ pub use source::allow;
 pub(super) use source::{open_file, open_live};
 pub use zygote::{is_ready, start};
 
-/// Ends all processes, whose time of the processor counts as that of this process from then on, and prints what they
-/// have written. Call it at the end of the program.
+/// Ends all decoding processes, whose CPU time then counts as that of this process, and prints the rest of what they
+/// have written on stderr. Call it at the end of the program.
 pub fn end() {
     zygote::end();
     said::wait_until_relayed();

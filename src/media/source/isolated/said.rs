@@ -1,11 +1,11 @@
-//! What a decoding process says in words: it is about its input, it is short, and there is not much of it.
+//! The texts of a decoding process: each is about its input and short, and their number is limited.
 
 use crate::sys::{without_middle, without_passwords};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes of all texts of a run, and for each of its days; a text counts for some more than it has.
+/// The most bytes of all texts, for each day that a run has begun. A text counts for `BESIDE` bytes more than it has.
 const MAX_TEXTS: usize = 1 << 20;
 const BESIDE: usize = 64;
 const DAY: u64 = 24 * 60 * 60;
@@ -16,7 +16,7 @@ static BYTES: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 /// How many processes have a stderr that has not been read to its end.
 static UNREAD: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
-/// How long the rest of what they have written may take to be printed.
+/// How long it may take to print the rest of these at the end of the program.
 const LAST: Duration = Duration::from_secs(1);
 
 /// A stderr that has not been read to its end.
@@ -42,21 +42,21 @@ pub fn wait_until_relayed() {
     let _ = UNREAD.1.wait_timeout_while(unread, LAST, |unread| *unread > 0);
 }
 
-/// A text about the input `name`, which is in it. FFmpeg repeats URLs.
+/// `text`, shortened, with the input's `name` if it lacks that, and without passwords, which FFmpeg repeats in URLs.
 pub fn about(name: &str, text: &str) -> String {
     let text = without_passwords(&without_middle(text));
     if text.contains(name) { text } else { format!("{name}: {text}") }
 }
 
-/// As [`about`]; `None` where processes have said as much as they may, and once that they have. Details do not take the
-/// room of what is more important.
+/// As [`about`]; beyond the limit, first a text that says so, and then `None`. Details have a limit of their own, so
+/// that they do not displace messages.
 pub fn counted(name: &str, text: &str, is_detail: bool) -> Option<String> {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let days = BEGIN.get_or_init(Instant::now).elapsed().as_secs() / DAY;
     let most = MAX_TEXTS.saturating_mul(usize::try_from(days).unwrap_or(usize::MAX).saturating_add(1));
     let text = about(name, text);
     let bytes = text.len() + BESIDE;
-    // Behind the last text that fits, one more is counted: that nothing follows.
+    // After the last text that fits, one more is counted, which says that nothing follows.
     let count = |before| (before <= most).then_some(before + bytes);
     match BYTES[usize::from(is_detail)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, count) {
         Ok(before) if before + bytes <= most => Some(text),

@@ -1,6 +1,6 @@
 //! Frames in memory that two processes share, in blocks of the size of a picture. The program makes each on request,
-//! and counts it; the decoding process writes there; the program reads, and copies what it reads: from then on nothing
-//! can change.
+//! and counts it; the decoding process writes there; the program copies what it reads, so that it cannot change any
+//! more.
 #![allow(unsafe_code, reason = "maps memory that another process writes")]
 
 use super::channel::Channel;
@@ -21,10 +21,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The most blocks of a decoding process: pictures of several decoders that work ahead.
 const MAX_BLOCKS: usize = 4096;
 
-/// Bytes after which blocks end.
+/// The length of each block is a multiple of this many bytes.
 const PAGE: usize = 4096;
 
-/// A block may serve for pictures that need as few bytes as this part of it.
+/// A block may serve requests for at least its length divided by this.
 const MIN_USED: usize = 4;
 
 /// Shared memory that is mapped here.
@@ -75,18 +75,17 @@ struct State {
     /// Number and end of each block, by the address of its first byte.
     places: BTreeMap<usize, (u32, usize)>,
     given: u32,
-    /// There is no more to be had.
+    /// Whether the program has refused a block. Then no more are requested.
     is_all: bool,
 }
 
-/// A block of shared memory.
 struct SharedBlock {
     mapping: Mapping,
     _counted: Counted,
 }
 
 impl SharedPool {
-    /// A pool of what `ask` gives.
+    /// A pool of the blocks that `ask` returns.
     pub fn new(ask: Ask) -> Self {
         SharedPool(Arc::new(Shared { state: Mutex::default(), ask: Mutex::new(ask), room: AtomicUsize::new(0) }))
     }
@@ -100,7 +99,7 @@ impl SharedPool {
         self.0.room.store(bytes, Ordering::Relaxed);
     }
 
-    /// Where these bytes lie, if they lie in one of its blocks.
+    /// The number of the block that has these bytes, and their offset in it; `None` if no block has them.
     pub fn place_of(&self, bytes: &[u8]) -> Option<(u32, u64)> {
         let address = bytes.as_ptr().addr();
         let state = self.state();
@@ -130,7 +129,7 @@ impl Pool for SharedPool {
         let found = {
             let mut state = self.state();
             let fits = |block: &SharedBlock| (len..=len.saturating_mul(MIN_USED)).contains(&block.mapping.len);
-            // The block that was used last is the warmest.
+            // The block that was used last is the likeliest to be in the caches.
             let found = state.idle.iter().rposition(fits);
             found.map(|index| state.idle.swap_remove(index))
         };
@@ -216,7 +215,7 @@ impl SharedBlocks {
         }
         let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&descriptor, len as u64)?;
-        // If it could shrink, a read could end this process.
+        // If the file could shrink, a read behind its end would end this process.
         fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         given.mappings.push(Mapping::new(&descriptor, len, ProtFlags::READ)?);
         given.bytes = bytes;
@@ -263,7 +262,7 @@ impl SharedBlocks {
     }
 }
 
-/// Asks the program for what comes with a descriptor.
+/// Asks the program for memory or an image, and returns its descriptor.
 pub fn ask(channel: &Mutex<Channel>, what: Wants) -> io::Result<OwnedFd> {
     let channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
     channel.send(&what, &[])?;

@@ -38,10 +38,10 @@ const MAX_LINE: u64 = 1 << 16;
 /// Numbers of frames from here on are placeholders.
 const MAX_COUNTED: u64 = 1 << 30;
 
-/// Bytes of packets that may come at once.
+/// The most bytes of packets in a delivery.
 pub(super) const PACKET_BYTES: usize = 64 << 20;
 
-/// What is opened, and may be opened again.
+/// The kind of the input. A live one may be opened again.
 pub(super) enum OpensAgain {
     File,
     Live(Box<OpensLive>),
@@ -71,19 +71,19 @@ pub struct IsolatedSource {
     cancel: Cancel,
     notices: Notices,
     progress: Arc<Progress>,
-    /// It may have to wait for its input.
+    /// The process may have to wait for its input, which is no file.
     waits: bool,
     may_fail: MayFail,
     /// All of a file is decoded.
     is_whole: bool,
     /// Why an order could not be given.
     not_ordered: Option<Lost>,
-    /// Deliveries that were copied, of this process.
+    /// How many deliveries of the current process were copied.
     copied: u64,
-    /// Frames delivered and damaged by processes before this one, and delivered in all.
+    /// Frames decoded, and damaged, by processes before the current one; and frames delivered in all.
     before: (u64, u64),
     frames: u64,
-    /// Whether one of them was within the requested part.
+    /// Whether a delivered frame was within the requested part.
     is_within: bool,
     /// The time of the last frame, in its stream's time base.
     last: Option<i64>,
@@ -94,8 +94,8 @@ pub struct IsolatedSource {
 /// Opens a file, a pipe, numbered images or a URL in a process of its own.
 ///
 /// # Errors
-/// Those of [`FileSource::open`](crate::source::file::FileSource::open); when the input is attacked, or no process
-/// begins.
+/// Those of [`FileSource::open`](crate::source::file::FileSource::open); when the process sends an impossible message,
+/// or cannot be started.
 pub fn open_file(
     options: &InputOptions,
     name: &str,
@@ -160,7 +160,8 @@ pub fn open_file(
 /// Opens a live input in a process of its own. Its first frame sets `start`.
 ///
 /// # Errors
-/// Those of [`LiveSource::open`](crate::source::LiveSource::open); when the input is attacked, or no process begins.
+/// Those of [`LiveSource::open`](crate::source::LiveSource::open); when the process sends an impossible message, or
+/// cannot be started.
 pub fn open_live(
     input: LiveInput,
     options: CameraOptions,
@@ -180,12 +181,13 @@ pub fn open_live(
     Ok((Box::new(source), input))
 }
 
-/// A pipe of what `reader` reads: who has the other end of that cannot write there, nor change how others read from it.
+/// A pipe with the bytes of `reader`, for the decoding process: with the original descriptor, it could write there, or
+/// change how other processes read from it.
 fn relayed(mut reader: Reader) -> Result<OwnedFd> {
     let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC)?;
     let mut target = File::from(ours);
     let relay = move || {
-        // An end of either side ends it.
+        // The end of either side ends the copying.
         let _ = io::copy(&mut reader, &mut target);
     };
     Builder::new().name("stdin".to_owned()).spawn(relay).map_err(|error| no_thread(&error))?;
@@ -217,7 +219,7 @@ fn begin_live(
     begin(what, (descriptors, None), input.comes_back, live, options.isolation, &input.name, (cancel, notices))
 }
 
-/// Gives the images and the memory that are asked for, until nobody is there to ask.
+/// Answers requests for images and memory, until the process is gone.
 fn serve(requests: &Channel, mut images: Option<(Sequence, OpenImage)>, blocks: &SharedBlocks) {
     while let Ok((wanted, _)) = requests.receive_waiting::<Wants, io::Error>(SHORT, || Ok(())) {
         let found = match (wanted, &mut images) {
@@ -293,12 +295,13 @@ pub(super) fn begin_process(
     }
 }
 
-/// From now on, no more is possible than `inputs` need that are read at the same time, within the limits that hold now.
+/// From now on, the template starts no more processes than `inputs` inputs need at the same time, within the limits of
+/// this process.
 ///
 /// # Errors
-/// When there is nobody to tell that to.
+/// When the template is gone.
 pub fn allow(inputs: usize, network: bool, needs_walls: bool) -> io::Result<()> {
-    // Each has transcoders, and may be opened again before its last process has ended.
+    // Each input has transcoders, and may be opened again before its last process has ended.
     zygote::allow(Allowed { network, processes: 2 * inputs + 1, limits: Limits::now(), needs_walls })
 }
 
@@ -347,28 +350,28 @@ impl Process {
     /// Passes on a message of the process about the input `name`.
     ///
     /// # Errors
-    /// When it has sent more than any run has.
+    /// When it has sent more messages than any input causes.
     pub(super) fn print(&mut self, name: &str, notices: &Notices, level: Level, text: &str) -> Result<()> {
         self.counts(name)?;
         counted(name, text, level == Level::Detail).into_iter().for_each(|text| notices.print(level, &text));
         Ok(())
     }
 
-    /// Counts what is no frame and no packet.
+    /// Counts a message without a frame or a packet.
     pub(super) fn counts(&mut self, name: &str) -> Result<()> {
         self.messages += 1;
         if self.messages > MAX_MESSAGES { Err(attacked(name, &Lie("so much"))) } else { Ok(()) }
     }
 }
 
-/// Checks times that are added up by those who read them.
+/// Checks that sums of the survey's times cannot overflow.
 fn check_survey(survey: &PacketSurvey) -> Result<(), Lie> {
     let starts = survey.chunks.iter().filter_map(|chunk| chunk.start);
     let is_sane = survey.times.iter().copied().chain(starts).all(|time| time.unsigned_abs() <= MAX_BELIEVED);
     if is_sane { Ok(()) } else { Err(Lie("a time")) }
 }
 
-/// The largest time in this unit of which sums fit, in microseconds too.
+/// The largest time, in units of `base`, whose sums do not overflow, neither in this unit nor in microseconds.
 pub(super) fn most_time(base: Rational) -> i64 {
     let most =
         i128::from(MAX_BELIEVED) * i128::from(base.denominator()) / (i128::from(base.numerator().max(1)) * 1_000_000);
@@ -456,7 +459,7 @@ impl IsolatedSource {
                 opens.outage.end(&self.notices, &opens.input.name);
             }
             if let (Some(moment), Some(frame), None) = (read_at, &frame, self.shift) {
-                // The process counts from its own first frame.
+                // The process counts times from its own first frame.
                 let begun = *opens.start.get_or_init(|| moment);
                 self.shift =
                     Some(moment.saturating_duration_since(begun).as_micros() as i64 - frame.pts.unwrap_or(0).min(0));
@@ -478,15 +481,15 @@ impl IsolatedSource {
         Ok(Delivery { packets, frame, position: wire.position, read_at })
     }
 
-    /// Warns of an end that comes long before that of the container, which an honest process tells of by itself.
+    /// Warns if the frames end long before the container says. A process that is not under attack reports that itself.
     fn check_end(&mut self) -> Result<()> {
         let (frames, damaged) = (self.frames, self.progress.damaged());
         let stream = self.input.video_stream();
         let (Some(all), Some(length)) = (stream.frames.filter(|_| self.is_whole), self.input.media.duration) else {
             return Ok(());
         };
-        // Fields may count as frames, and an edit may leave out most of them. Writers that cannot seek store a number
-        // that says nothing.
+        // The container may count fields as frames, and an edit list may leave out most frames. Writers that cannot
+        // seek store a placeholder.
         let begin = self.input.media.start.unwrap_or(0);
         let last = self.last.map_or(begin, |time| rescale(time, stream.time_base, microseconds()));
         let is_early =
@@ -532,7 +535,7 @@ impl IsolatedSource {
         let end = ends_at(start, *ready_at, options);
         let opened = outage.until_open(&self.cancel, &self.notices, end, || {
             let (process, blocks, found) = begin_live(input, options, &self.cancel, &self.notices)?;
-            // Its streams are those of before, as far as it has them.
+            // Its streams are taken for those of before, of which some may be missing.
             let streams = self.input.media.streams.len();
             ensure!(found.media.streams.len() <= streams, "{}: it has other streams now", input.name);
             Ok((process, blocks))
@@ -550,7 +553,7 @@ impl Source for IsolatedSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
         self.order(&Order::Next { copied: self.copied });
         let patience = self.patience();
-        // The packets of other streams that come at once, and a frame that cannot be shared, which may be larger than
+        // A delivery has packets of other streams, and may have a frame that cannot be shared, which may be larger than
         // the first one.
         let of_delivery = PACKET_BYTES.saturating_add(self.pixels().saturating_mul(4 * 16));
         let most = if self.survey.is_some() { MAX_BYTES } else { MAX_BYTES.min(of_delivery) };
@@ -581,7 +584,7 @@ impl Source for IsolatedSource {
                 Ok(Event::End(found)) => {
                     self.process = None;
                     self.check_end()?;
-                    // A decoder that finds no frame reports that.
+                    // A decoder that finds no frame reports an error instead.
                     if self.survey.is_none() && !self.is_within && !self.cancel.is_cancelled() {
                         return Err(attacked(&self.input.name, &Lie("an end")));
                     }
@@ -592,7 +595,7 @@ impl Source for IsolatedSource {
                 }
                 Ok(Event::Failed(error)) => {
                     self.process = None;
-                    // What an interruption cuts short is not damaged.
+                    // An input whose reading was interrupted is not damaged.
                     if self.cancel.is_cancelled() && self.frames == 0 {
                         break;
                     }

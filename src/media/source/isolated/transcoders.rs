@@ -13,8 +13,7 @@ use crate::source::options::Isolation;
 use crate::sys::without_middle;
 use anyhow::{Result, bail};
 
-/// How often transcoders that have crashed are opened again: in a long run, one packet that does harm is not the end of
-/// the sound.
+/// How often transcoders that have crashed are opened again: one harmful packet should not end the sound of a long run.
 const MAX_RESTARTS: u32 = 100;
 
 /// Opens transcoders in a process of their own.

@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long a process may take to finish after the run was asked to end; an encoder still has time to be emptied then.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How long transcoders may: the end of a run needs the rest of the sound.
+/// The same for transcoders: the end of a run needs the rest of the sound.
 const GRACE_OF_SOUND: Duration = Duration::from_secs(5);
 
 /// A decoder counts as hung after this much CPU time, and time by the clock, without progress; more for each pixel.
@@ -28,14 +28,14 @@ const PIXEL_TIME: Duration = Duration::from_nanos(500);
 /// The most CPU time to open an input without a packet or a picture.
 const OPENS_WITHIN: Duration = Duration::from_secs(30);
 
-/// Time by the clock after which a process that has all it needs should have answered, or computed, on a machine under
-/// load, too.
+/// A process that has all it needs is lost if it neither answers nor computes for this time by the clock, which is
+/// enough on a machine under load, too.
 const SILENT_AFTER: Duration = Duration::from_secs(60);
 
-/// One that computes less than this in all that time does not compute: its threads wake up now and then.
+/// A process that computes less than this in `SILENT_AFTER` counts as idle: its threads wake up now and then.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// How long the rest of a message may take that has begun to come.
+/// How long the rest of a message may take after its first bytes.
 const REST: Duration = Duration::from_secs(10);
 
 /// The exit code of [`give_up`](crate::sys::give_up).
@@ -48,7 +48,7 @@ pub(super) struct Patience {
     busy: Duration,
     /// The longest time without computing; `None` if it may wait for its input.
     quiet: Option<Duration>,
-    /// The longest time in all, of what was begun.
+    /// The longest time in all, for a message that has begun.
     total: Option<Duration>,
     /// The longest time after the run was asked to end.
     grace: Duration,
@@ -147,11 +147,11 @@ impl Lost {
 struct Wait<'a> {
     cancel: &'a Cancel,
     patience: Patience,
-    /// Time in which this program has waited. While it was stopped itself, it did not.
+    /// How long this program has waited, without the time in which it was stopped itself.
     waited: Duration,
-    /// The part of it in which the process has not computed.
+    /// The part of `waited` since the process has last computed.
     quiet: Duration,
-    /// The time of the processor that it had spent at first, and when `quiet` was last zero.
+    /// The CPU time of the process at first, and when `quiet` was last zero.
     busy: Option<[Duration; 2]>,
 }
 
@@ -160,8 +160,8 @@ impl<'a> Wait<'a> {
         Wait { cancel, patience, waited: Duration::ZERO, quiet: Duration::ZERO, busy: None }
     }
 
-    /// Waits until there is something to read, or room to write. Where there is something to read, and the run is to
-    /// end, the process is told that.
+    /// Waits until there is something to read, or room to write. A wait for reading tells the process when the run is
+    /// to end.
     fn wait(&mut self, process: &mut Process, what: PollFlags) -> Result<(), Lost> {
         loop {
             if self.cancel.flag().load(Ordering::Relaxed) {
@@ -191,8 +191,8 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Looks how busy the process is. One that waits for its input does not compute, and one that shares the processors
-    /// with others gets less of them.
+    /// Checks by its CPU time whether the process hangs: a process that waits for its input does not compute, and one
+    /// that shares the processors gets less of them.
     fn look_at(&mut self, process: &mut Process) -> Result<(), Lost> {
         let busy = process.busy().unwrap_or_default();
         let [first, last] = self.busy.get_or_insert([busy; 2]);

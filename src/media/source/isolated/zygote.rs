@@ -36,7 +36,7 @@ static TEMPLATE: OnceLock<Template> = OnceLock::new();
 /// How long the end of a process is waited for once its connection is gone.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// How long processes have for that at the end of the program.
+/// How long processes may take to end at the end of the program.
 const LEAVING: Duration = Duration::from_millis(500);
 
 /// How long the template may take to answer, or to end.
@@ -53,32 +53,30 @@ struct Template {
 /// A request to the template.
 #[derive(Deserialize, Serialize)]
 enum TemplateRequest {
-    /// A process.
     Process,
-    /// A process that uses the network.
     ProcessWithNetwork,
-    /// No more than this from now on. There is no answer.
+    /// Allows no more than this from now on. There is no answer.
     Limits(Allowed),
 }
 
-/// What the program may have processes for. Whoever takes over the program later cannot have more.
+/// What processes of the template may do. An attacker who takes over the program later cannot extend it.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct Allowed {
-    /// Processes that use the network.
+    /// Whether processes may use the network.
     pub network: bool,
     /// The most processes at a time.
     pub processes: usize,
     /// The limits of each.
     pub limits: Limits,
-    /// None decodes without the kernel's sandbox.
+    /// Whether each process needs the kernel's sandbox to decode.
     pub needs_walls: bool,
 }
 
-/// Its answer, with the program's ends of three connections and of a pipe; or an error of the system. The program makes
-/// none itself, since it has no call for that behind its own wall.
+/// The answer of the template: an error of the system, or `None` and the program's ends of three connections and of a
+/// pipe. Behind its own wall, the program cannot make these itself.
 type Made = Option<i32>;
 
-/// What holds for a decoding process, whatever it is told.
+/// The limits of a decoding process that messages cannot extend.
 pub struct Confines<'a> {
     /// It is in a user name space of its own.
     pub has_own_users: bool,
@@ -89,7 +87,7 @@ pub struct Confines<'a> {
 /// A report of a supervisor about its process.
 #[derive(Deserialize, Serialize)]
 enum Fate {
-    /// Its number.
+    /// The ID of the process.
     Began(i32),
     Ended(HowEnded),
 }
@@ -107,9 +105,9 @@ pub enum HowEnded {
 
 /// A decoding process, which ends when this is dropped.
 pub struct Process {
-    /// The way to it.
+    /// The connection for orders and events.
     pub channel: Arc<Channel>,
-    /// Where it asks for images and memory.
+    /// The connection for requests for images and memory.
     pub requests: Option<Channel>,
     watch: Channel,
     /// What it writes on stderr.
@@ -117,7 +115,7 @@ pub struct Process {
     number: Option<Pid>,
     /// How many messages it has sent since its last frame or packet.
     pub messages: u32,
-    /// Since when the run is to end, and whether it was told that.
+    /// Since when the run is to end, and whether the process was told that.
     pub cancelled: Option<Instant>,
     pub is_told: bool,
 }
@@ -138,7 +136,7 @@ pub fn start() {
             drop(ours);
             serve(theirs)
         }
-        // There is no template then; a request for one fails with an error.
+        // Then there is no template, and `spawn` fails with an error.
         Err(_) => {}
     }
 }
@@ -153,15 +151,15 @@ pub fn end() {
     let Some(template) = TEMPLATE.get() else { return };
     if template.channel.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
         let most = Timespec { tv_sec: ANSWERING.as_secs() as i64, tv_nsec: 0 };
-        // One that is stopped ends when it goes on.
+        // A template that was stopped (SIGSTOP) ends when it is continued.
         let ended = template.ended.as_ref().map(|ended| poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&most)));
         let options = if ended.is_some() { WaitOptions::NOHANG } else { WaitOptions::empty() };
         let _ = waitpid(Some(template.process), options);
     }
 }
 
-/// Tells the template, once and for all, what the program may have processes for. To be called before the program reads
-/// what a stranger has sent.
+/// Tells the template, once and for all, what its processes may do. To be called before the program reads untrusted
+/// data.
 ///
 /// # Errors
 /// When the template is gone.
@@ -194,7 +192,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let answer = of_template
         .send_waiting(&wanted, &[], soon(of_template, PollFlags::OUT))
         .and_then(|()| of_template.receive_waiting::<Made, _>(SHORT, soon(of_template, PollFlags::IN)));
-    // An answer that comes later would be taken for that to the next request.
+    // A late answer would be taken for the answer to the next request.
     let (error, descriptors) = answer.inspect_err(|_| *held = None)?;
     match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
         (None, Ok([channel, requests, watch, stderr])) => {
@@ -215,7 +213,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
 }
 
 impl Process {
-    /// Whoever is at the other end of these connections.
+    /// A process at the other end of these connections.
     #[cfg(test)]
     pub fn new(channel: Channel, watch: Channel) -> Self {
         Process {
@@ -230,7 +228,7 @@ impl Process {
         }
     }
 
-    /// The time that it has spent on processors; `None` while it is not known.
+    /// The CPU time of the process; `None` while it is not known.
     pub fn busy(&mut self) -> Option<Duration> {
         if self.number.is_none() && self.watch.wait(Duration::ZERO).ok()? {
             let (Fate::Began(number), _) = self.watch.receive().ok()? else { return None };
@@ -244,7 +242,7 @@ impl Process {
         (read == 0).then(|| Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec.clamp(0, 999_999_999) as u32))
     }
 
-    /// How it ended, which is waited for a little while.
+    /// How the process ended. Waits for its end for up to `ENDING`.
     pub fn how_ended(&mut self) -> HowEnded {
         while self.watch.wait(ENDING).unwrap_or(false) {
             match self.watch.receive() {
@@ -267,13 +265,13 @@ fn fork() -> io::Result<Option<Pid>> {
     }
 }
 
-/// Ends this process at once: what the program would do at its end is not for its children.
+/// Ends this process at once, without the program's exit handlers.
 fn leave(code: i32) -> ! {
     // SAFETY: no code of this process runs afterwards.
     unsafe { libc::_exit(code) }
 }
 
-/// Lets stdin, stdout and stderr lead nowhere.
+/// Redirects stdin, stdout and stderr to /dev/null.
 fn quiet() -> io::Result<()> {
     let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&nothing)?;
@@ -293,7 +291,7 @@ fn serve(channel: Channel) -> ! {
         leave(1);
     }
     close_but(vec![channel.as_fd().as_raw_fd()]);
-    // Work that all of them would do for themselves.
+    // Done once here, because each forked process would do it for itself otherwise.
     ffmpeg::init();
     let (mut supervisors, mut allowed) = (Vec::new(), None::<Allowed>);
     while let Ok((wanted, _)) = channel.receive::<TemplateRequest>() {
@@ -317,7 +315,8 @@ fn serve(channel: Channel) -> ! {
         }
         reap(&mut supervisors);
     }
-    // The CPU time of ended processes counts as that of the program. One that is still held is not needed.
+    // The CPU time of processes that were waited for counts as that of the program. A supervisor that does not end in
+    // time is killed.
     let begin = Instant::now();
     while let Ok(ended) = wait(WaitOptions::NOHANG) {
         match ended {
@@ -347,7 +346,7 @@ fn make(uses_network: bool, supervisors: &mut Vec<Pid>, allowed: Option<&Allowed
         if uses_network && !allowed.network {
             return Err(io::Error::from_raw_os_error(libc::EPERM));
         }
-        // One that the program has just dropped is about to end.
+        // A process that the program has just dropped is about to end.
         let begin = Instant::now();
         while supervisors.len() >= allowed.processes {
             if begin.elapsed() > ENDING {
@@ -377,7 +376,7 @@ fn supervise(
     allowed: Option<&Allowed>,
 ) -> ! {
     let _ = set_name(c"supervisor");
-    // The template's own connection is not for it.
+    // The supervisor does not keep the template's own connection.
     let kept = [&connections[0], &connections[1], &watch].map(|end| end.as_fd().as_raw_fd());
     close_but(kept.into_iter().chain([stderr.as_raw_fd()]).collect());
     let mut spaces = UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
@@ -408,8 +407,8 @@ fn supervise(
     leave(0)
 }
 
-/// Whether the kernel counts the threads of a name space of users for itself, as Linux does from 5.14 on. Before, all
-/// threads of the user count.
+/// Whether the kernel counts the threads of a user name space apart, as Linux does from 5.14 on. Before, all threads of
+/// the user count.
 fn counts_threads_by_user_space() -> bool {
     let release = uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
@@ -438,7 +437,7 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
 /// The decoding process.
 fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, confines: &Confines<'_>) -> ! {
     let _ = set_name(c"decoder");
-    // If its supervisor were gone, nothing would end it.
+    // Without its supervisor, nothing else would end this process.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let set_up = || -> io::Result<()> {
         dup2_stderr(&stderr)?;

@@ -4,7 +4,7 @@
 /// A log curve, with the primaries that its document has for it. Each names its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogCurve {
-    /// Sony, S-Log White Paper: S-Log, and S-Log2, where 155 of it are 219.
+    /// Sony, S-Log White Paper: at each code, S-Log2 has 219/155 of the light of S-Log.
     SLog2,
     /// Sony, Technical Summary for S-Gamut3.Cine/S-Log3 and S-Gamut3/S-Log3.
     SLog3,
@@ -100,7 +100,7 @@ const TABLE: [(LogCurve, (&str, &str), Counts, Primaries); 19] = {
 };
 
 impl LogCurve {
-    /// All of them.
+    /// All curves.
     pub fn all() -> [LogCurve; TABLE.len()] {
         TABLE.map(|(curve, ..)| curve)
     }
@@ -120,12 +120,12 @@ impl LogCurve {
         TABLE[self as usize].3
     }
 
-    /// The light of the scene, 1 for a surface that reflects all of it, where its document has `x`, 0 to 1.
+    /// The scene's light, 1 for a surface that reflects all of it, for the number `x`, 0 to 1, of the curve's document.
     pub fn light(self, x: f64) -> f64 {
         let ten = |power: f64| 10_f64.powf(power);
         match self {
             LogCurve::SLog2 => {
-                // The signal of S-Log, where 219 of S-Log2 are 155.
+                // The light of S-Log at this signal; S-Log2 has 219/155 of it.
                 let signal = (x * 1023.0 - 64.0) / 876.0;
                 let s_log = match signal >= 0.030_001_222_851_889_303 {
                     true => ten((signal - 0.616_596 - 0.03) / 0.432_699) - 0.037_584,

@@ -24,12 +24,12 @@ use std::sync::OnceLock;
 /// Which footage counts as log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogChoice {
-    /// The metadata that names the curve.
+    /// Footage whose metadata names a curve.
     #[default]
     Auto,
-    /// Nothing.
+    /// No footage.
     Off,
-    /// Everything, along this curve.
+    /// All footage, with this curve.
     Curve(LogCurve),
 }
 
@@ -52,8 +52,8 @@ pub struct Developed {
 }
 
 impl Developed {
-    /// What becomes of this many levels of red by as many of green and of blue, 0 to 1; red changes from one to the
-    /// next. Between them, FFmpeg interpolates within tetrahedra.
+    /// The 3D LUT of the conversion: its points in each direction, and their colours, 0 to 1, with red changing
+    /// fastest. Between them, FFmpeg interpolates within tetrahedra.
     pub fn colours(&self) -> (usize, Vec<[f64; 3]>) {
         (SIDE, colours(self.named.curve, self.is_full).collect())
     }
@@ -70,19 +70,19 @@ impl fmt::Display for NamedLog {
     }
 }
 
-/// The cubes of a curve, made when they are needed: for pictures of limited and of full range.
+/// The cubes (3D LUTs) of a curve, made when they are needed: for pictures of limited and of full range.
 pub struct Cubes {
     curve: LogCurve,
     made: [OnceLock<Frame>; 2],
 }
 
 impl Cubes {
-    /// Those of `curve`.
+    /// The cubes of `curve`.
     pub fn new(curve: LogCurve) -> Self {
         Cubes { curve, made: Default::default() }
     }
 
-    /// That for pictures of full range, or of limited range.
+    /// The cube for pictures of full range, or else for limited range.
     ///
     /// # Panics
     /// Never: the cube has the planes of its format.
@@ -92,7 +92,7 @@ impl Cubes {
 }
 
 /// The filters for pictures of `format`, which take the cube as `[cube]`. YUV gets limited range. FFmpeg 9 converts
-/// curves by itself and refuses those that it does not know, so none is set.
+/// transfer characteristics by itself and refuses unknown ones, so pictures are tagged as BT.709 before.
 pub fn chain(format: RawFormat) -> String {
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
     let (scaled, tags) = match format.is_rgb() {

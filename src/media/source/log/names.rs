@@ -36,7 +36,7 @@ const ARRI: &str = "com.arri.camera.ColorGammaSxS";
 const ATOMOS: [&str; 2] = ["com.atomos.hdr.gamma", "com.atomos.hdr.gamut"];
 const BLACKMAGIC: &str = "com.blackmagic-design.camera.colorScience";
 
-/// The curve that names the pictures of stream `video`, if there is one.
+/// The curve that the file names for the pictures of stream `video`, if it names one.
 pub fn named_in(media: &Media, video: usize) -> Option<NamedLog> {
     let stream = &media.streams[video];
     let by_metadata = [&stream.metadata, &media.metadata].into_iter().find_map(by_metadata);
@@ -48,7 +48,7 @@ pub fn named_in(media: &Media, video: usize) -> Option<NamedLog> {
     by_metadata.or(by_tags.map(|curve| NamedLog { curve, by: NamedBy::Tags }))
 }
 
-/// Takes from the metadata what would have an editor, or this program, convert the pictures once more.
+/// Removes the metadata that would make an editor, or this program, convert the pictures once more.
 pub fn forget(media: &mut Media, video: usize) {
     let names = [CUSTOM_GAMMA, CUSTOM_COLOUR, PANASONIC, ARRI, ATOMOS[0], ATOMOS[1]];
     let names_curve = |key: &str| names.iter().any(|name| name.eq_ignore_ascii_case(key));

@@ -1,19 +1,19 @@
-//! From the light of a scene to what an SDR display is sent: the primaries of BT.709, gray where cameras put it, and a
-//! shoulder for what is brighter than white.
+//! From the light of a scene to the signal of an SDR display: the primaries of BT.709, gray where cameras put it, and a
+//! shoulder for light that is brighter than white.
 
 use super::curves::{BT709, Counts, LogCurve, Primaries};
 use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
 
-/// The signal of 18 % gray: that which the camera's curve of BT.709 gives it.
+/// The signal of 18 % gray, by the curve of BT.709 for cameras.
 const GRAY: f64 = 0.409;
 
 /// From this signal on, the shoulder bends what is brighter, so that the brightest light of the curve has the signal 1.
 const SHOULDER: f64 = 0.8;
 
-/// From this saturation on (1 for the edge of BT.709's colours), what is more saturated is drawn inside.
+/// From this saturation on (1 is the edge of BT.709's gamut), colours are compressed into the gamut.
 const EDGE: f64 = 0.9;
 
-/// The cube has this many steps in each direction, plus one for each end: HALD pictures of level 8.
+/// The cube is a HALD image of this level: `SIDE` points in each direction, `WIDTH` pixels across.
 const LEVEL: usize = 8;
 pub const SIDE: usize = LEVEL * LEVEL;
 const WIDTH: usize = SIDE * LEVEL;
@@ -23,7 +23,7 @@ type Matrix3 = [[f64; 3]; 3];
 /// How the light of one curve is shown.
 pub struct Rendering {
     to_bt709: Matrix3,
-    /// The most that a colour of the camera's gamut is saturated.
+    /// The highest saturation of a colour of the camera's gamut.
     most_saturated: f64,
     gain: f64,
     brightest: f64,
@@ -44,7 +44,7 @@ impl Rendering {
     pub fn signal(&self, light: [f64; 3]) -> [f64; 3] {
         let light = times(&self.to_bt709, light);
         let (saturation, most) = saturation(light);
-        // All three move towards the largest, so that the lowest is at the saturation that is kept.
+        // All three components move towards the largest, so that the colour has the compressed saturation.
         let kept = bend(saturation, EDGE, self.most_saturated.max(saturation)) / saturation.max(1e-9);
         let shown = |light: f64| {
             let light = if saturation > EDGE { most - (most - light) * kept } else { light };
@@ -54,7 +54,7 @@ impl Rendering {
     }
 }
 
-/// `x` up to `knee`; from there to `top`, what falls to 1 along a hyperbola that begins with the slope 1.
+/// `x` up to `knee`; from there, a hyperbola that begins with the slope 1, and is 1 at `top`.
 fn bend(x: f64, knee: f64, top: f64) -> f64 {
     if x <= knee || top <= 1.0 {
         return x;
@@ -63,7 +63,7 @@ fn bend(x: f64, knee: f64, top: f64) -> f64 {
     knee + (1.0 - knee) * slope * x / (1.0 + (slope - 1.0) * x)
 }
 
-/// How far the lowest of three is from the largest, in parts of it, and the largest.
+/// The saturation, (largest - lowest) / largest component, and the largest component.
 fn saturation(light: [f64; 3]) -> (f64, f64) {
     let [most, least] =
         [light.iter().copied().fold(f64::MIN, f64::max), light.iter().copied().fold(f64::MAX, f64::min)];
@@ -79,8 +79,8 @@ fn light_of(signal: f64) -> f64 {
     if signal <= 0.040_45 { signal / 12.92 } else { ((signal + 0.055) / 1.055).powf(2.4) }
 }
 
-/// What becomes of [`SIDE`] levels of red by as many of green and of blue, 0 to 1; red changes from one to the next.
-/// `full` if the pictures have full range.
+/// The colours, 0 to 1, of a 3D LUT of [`SIDE`] points in each direction, with red changing fastest. `full` if the
+/// pictures have full range.
 pub fn colours(curve: LogCurve, full: bool) -> impl Iterator<Item = [f64; 3]> {
     let rendering = Rendering::new(curve);
     let light: Vec<f64> =
@@ -90,13 +90,13 @@ pub fn colours(curve: LogCurve, full: bool) -> impl Iterator<Item = [f64; 3]> {
     })
 }
 
-/// The pictures that FFmpeg's `haldclut` takes for `curve`: that of all colours, rendered. `full` if the pictures have
-/// full range.
+/// The image that FFmpeg's `haldclut` takes for `curve`: the colours of the 3D LUT. `full` if the pictures have full
+/// range.
 ///
 /// # Errors
 /// None in practice.
 pub fn cube(curve: LogCurve, full: bool) -> Result<Frame, FrameError> {
-    // Packed: of planes, haldclut takes each for another.
+    // Packed, because haldclut mixes up the planes of planar formats.
     let mut samples = Vec::with_capacity(3 * 2 * WIDTH * WIDTH);
     for colour in colours(curve, full) {
         samples.extend(colour.map(|signal| ((signal * 65535.0).round() as u16).to_le_bytes()).concat());
@@ -105,7 +105,7 @@ pub fn cube(curve: LogCurve, full: bool) -> Result<Frame, FrameError> {
     Frame::new(PixelFormat::Rgb48le, (WIDTH, WIDTH), Range::Full, Matrix::Bt709, vec![plane])
 }
 
-/// What the document of `curve` has for a signal.
+/// The number of the curve's document for a signal.
 fn code(curve: LogCurve, full: bool, signal: f64) -> f64 {
     match curve.counts() {
         Counts::Codes if !full => (64.0 + 876.0 * signal) / 1023.0,
@@ -146,7 +146,7 @@ fn diagonal(values: [f64; 3]) -> Matrix3 {
 }
 
 fn inverse(m: &Matrix3) -> Matrix3 {
-    // The cofactor of (row, column), with its sign by the turn of the indices.
+    // The cofactor of (row, column). Its cyclic indices give the sign.
     let cofactor = |row: usize, column: usize| {
         let [r1, r2, c1, c2] = [(row + 1) % 3, (row + 2) % 3, (column + 1) % 3, (column + 2) % 3];
         m[r1][c1] * m[r2][c2] - m[r1][c2] * m[r2][c1]
@@ -223,8 +223,8 @@ mod tests {
         }
     }
 
-    /// Linear between the points of the cube, as `haldclut` is along the grays: how far from the formula, near black,
-    /// where the curve begins in the midst of a cell, and above.
+    /// Linear interpolation between the points of the cube, as by `haldclut` along the grays: its largest errors near
+    /// black, where the curve begins inside a cell, and above.
     #[test]
     fn the_cube_has_enough_points() {
         for (curve, full) in LogCurve::all().into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {

@@ -30,17 +30,17 @@ struct Fits {
     pages: Vec<FitsPlane>,
     /// The first header, which holds for the whole file.
     primary: Header,
-    /// The place of the header that was read last, and the cards that hold for its image.
+    /// The offset of the header that was read last, and the cards that apply to its image.
     header: u64,
     cards: Vec<u8>,
 }
 
-/// Where a picture lies, and what its samples are.
+/// Where a picture is in the file, and how its samples are stored.
 #[derive(Clone)]
 struct FitsPlane {
-    /// The place of its header: headers of all images could fill the memory.
+    /// The offset of its header, which is read again when needed: headers of all images could fill the memory.
     header: u64,
-    /// The place of its samples.
+    /// The offset of its samples.
     place: u64,
     size: (usize, usize),
     channels: usize,
@@ -52,12 +52,11 @@ struct FitsPlane {
     blank: Option<i64>,
 }
 
-/// A header.
 #[derive(Default)]
 struct Header {
     /// The lines that have values.
     lines: Vec<(String, String)>,
-    /// All that do not describe its layout, as they are.
+    /// All lines that do not describe the layout of the image, as they are stored.
     cards: Vec<u8>,
 }
 
@@ -75,14 +74,14 @@ impl Header {
         said.take(MAX_KEYS).cloned().collect()
     }
 
-    /// What an image with this header says of itself: also what holds for all of the `file`, unless it has its own.
+    /// This header, with the entries of the header of the `file` that it does not have itself.
     fn within(&self, file: &Header) -> Self {
         let keys: HashSet<&str> = self.lines.iter().map(|(key, _)| key.as_str()).collect();
         let lines = file.lines.iter().filter(|(key, _)| !keys.contains(key.as_str())).cloned();
         let names: HashSet<&[u8]> = self.cards.chunks_exact(CARD).map(name_of).collect();
         let mut is_kept = true;
         let cards = file.cards.chunks_exact(CARD).filter(|card| {
-            // The rest of a long text goes with its begin.
+            // The continuation of a long text is kept if its beginning is.
             if key_of(card) != "CONTINUE" {
                 is_kept = !names.contains(name_of(card));
             }
@@ -96,12 +95,12 @@ impl Header {
     }
 
     fn number(&self, key: &str) -> Option<f64> {
-        // Exponents may have the letter of FORTRAN.
+        // Exponents may have FORTRAN's letter D.
         self.text(key)?.replace(['D', 'd'], "E").parse().ok()
     }
 }
 
-/// The header at this place, and where it ends.
+/// The header at `offset`, and the offset of its end.
 fn header(file: &mut Positioned, offset: u64) -> Result<(Header, u64)> {
     let mut header = Header::default();
     for block in 0..MAX_BLOCKS as u64 {
@@ -173,7 +172,7 @@ pub fn found(file: File) -> Result<FoundPages> {
     Ok(FoundPages { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
 }
 
-/// Adds the pictures of an image whose header and samples are at these places.
+/// Adds the pictures of an image whose header and samples are at `offset` and `begin`.
 fn add(
     pages: &mut Vec<FitsPlane>,
     header: &Header,
@@ -204,9 +203,9 @@ fn add(
 }
 
 impl Fits {
-    /// Reads the cards that hold for the image whose header is at this place.
+    /// Reads the cards that apply to the image whose header is at the offset `place`.
     fn read_cards(&mut self, place: u64) -> Result<()> {
-        // Planes of a cube share it.
+        // Planes of a cube share their header.
         if place != self.header {
             self.cards = header(&mut self.file, place)?.0.within(&self.primary).cards;
             self.header = place;
@@ -257,7 +256,7 @@ impl Pages for Fits {
     }
 }
 
-/// The rows the other way round.
+/// The samples with their rows in reverse order.
 fn from_the_top(samples: PageSamples, row: usize) -> PageSamples {
     fn flipped<T: Copy>(samples: &[T], row: usize) -> Vec<T> {
         samples.chunks_exact(row).rev().flatten().copied().collect()

@@ -2,13 +2,13 @@
 //! or signed samples; FITS, with cubes; SER. They are read here and passed to FFmpeg as raw frames, so that the rest is
 //! as for any other input. The decoding process reads them, because their bytes are untrusted.
 //!
-//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, along one line for all pictures of
-//! the stack: the smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples can be had
-//! back from codes.
+//! Unsigned samples of 8 and 16 bits stay as they are. All others become 16 bits, by one linear mapping for all
+//! pictures of the stack: the smallest sample becomes 0 and the largest 65535, or those of `--sample-range`. So samples
+//! can be computed from codes again.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `mod.rs` | pictures of samples as raw frames, and the line from samples to codes |
+//! | `mod.rs` | pictures of samples as raw frames, and the linear mapping from samples to codes |
 //! | `tiff.rs`, `fits.rs`, `ser.rs` | the pages of a file of each kind |
 //! | `positioned.rs` | reads a file without its position, which others may share |
 
@@ -76,9 +76,9 @@ pub struct FoundPages {
     pages: Box<dyn Pages>,
     /// How many pages there are; at least one.
     count: usize,
-    /// FFmpeg's name of a demuxer that would be for such files.
+    /// FFmpeg's name of a demuxer for such files.
     pub demuxer: &'static str,
-    /// The mosaic of colours that the pages are, by FFmpeg's name.
+    /// FFmpeg's name of the Bayer pattern of the pages, if they have one.
     mosaic: Option<&'static str>,
     /// Pictures a second, if the file gives it.
     pub rate: Option<Rational>,
@@ -86,7 +86,8 @@ pub struct FoundPages {
     pub metadata: Metadata,
 }
 
-/// The pages of the file, if it is a stack that FFmpeg does not read as it is meant; with `all`, also if FFmpeg does.
+/// The pages of the file, if it is a stack that FFmpeg does not read, or reads wrongly; with `all`, also if FFmpeg
+/// reads it correctly.
 fn pages_of(file: File, all: bool) -> Result<Option<FoundPages>> {
     let mut begin = [0; BEGIN];
     let length = file.read_at(&mut begin, 0).unwrap_or(0);
@@ -122,7 +123,7 @@ impl Pages for NumberedPages {
     }
 }
 
-/// What pictures say of themselves, and when they are shown.
+/// Receives the metadata of pictures, and when they are shown.
 pub type Told = Receiver<(Option<i64>, About)>;
 
 /// A stack as raw frames.
@@ -135,7 +136,7 @@ pub struct Stack {
     is_wide: bool,
     /// The samples that become 0 and 65535.
     pub range: Option<(f64, f64)>,
-    /// Where it says what its pictures say of themselves.
+    /// Sends the metadata of the pictures.
     tells: Option<Sender<(Option<i64>, About)>>,
 }
 
@@ -215,7 +216,7 @@ impl Stack {
         Ok(Some(Stack { found, format, size, channels, is_wide, range, tells: None }))
     }
 
-    /// What its pictures say of themselves, each before its packet is there.
+    /// Receives the metadata of the pictures, each before the packet of its picture.
     pub fn told(&mut self) -> Told {
         let (tells, told) = unbounded();
         self.tells = Some(tells);
@@ -226,18 +227,18 @@ impl Stack {
     fn frame(&mut self, number: u64) -> Result<Vec<u8>> {
         let page = self.found.pages.page(usize::try_from(number)?)?;
         ensure!((page.size, page.channels) == (self.size, self.channels), "of another size or kind than the first one");
-        // The new samples have no unit.
+        // Mapped samples do not have the unit of the stored ones.
         let cards = self.found.pages.cards().chunks_exact(CARD);
         let cards = cards.filter(|card| self.range.is_none() || key_of(card) != "BUNIT");
         let cards: Vec<u8> = cards.flatten().copied().collect();
         if let Some(tells) = self.tells.as_ref().filter(|_| !cards.is_empty()) {
-            // Who has ended does not listen.
+            // A reader that has ended has no receiver.
             let _ = tells.send((i64::try_from(number).ok(), About::from_cards(cards)));
         }
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
         Ok(match (page.samples, self.range) {
             (PageSamples::Bytes(bytes), None) if !self.is_wide => bytes,
-            // Both ends of 8 bits become those of 16.
+            // 0 to 255 become 0 to 65535.
             (PageSamples::Bytes(bytes), None) => words(bytes.into_iter().map(|byte| u16::from(byte) * 257).collect()),
             (PageSamples::Words(samples), None) if self.is_wide => words(samples),
             (samples, range) => {
@@ -256,7 +257,7 @@ impl GivePackets for Stack {
 
     fn packet(&mut self, place: u64) -> std::result::Result<Packet, Error> {
         note_activity();
-        // Other data is damage, which the decoder reports.
+        // The decoder reports a packet of another size as damage.
         let frame = self.frame(place).unwrap_or_else(|_| vec![0]);
         Ok(Packet::from_bytes(&frame, [place as i64; 2], 1, true))
     }
@@ -272,12 +273,12 @@ impl PageSamples {
     }
 }
 
-/// The code of a sample: the nearest one on the line, the next higher one of two. NaN becomes 0.
+/// The code of a sample, by the linear mapping of the range to 0 to 65535, with halves rounded up. NaN becomes 0.
 fn code(sample: f64, (least, most): (f64, f64)) -> u16 {
     if sample.is_nan() || most <= least {
         return 0;
     }
-    // Halves, of which no difference is infinite.
+    // Halved first, so that no difference is infinite.
     let part = (sample.clamp(least, most) / 2.0 - least / 2.0) / (most / 2.0 - least / 2.0);
     (part * 65535.0 + 0.5).floor() as u16
 }
@@ -299,7 +300,7 @@ fn range_of(found: &mut FoundPages, cancel: &Cancel) -> (f64, f64) {
     range.unwrap_or((0.0, 1.0))
 }
 
-/// Checks that a picture of this size fits into memory, as it is while it is read.
+/// Checks that a picture of this size fits into memory while it is read. Returns the number of its samples.
 fn check_room(size: (usize, usize), channels: usize) -> Result<usize> {
     let samples = size.0.checked_mul(size.1).and_then(|pixels| pixels.checked_mul(channels)).unwrap_or(usize::MAX);
     let pixels = size.0.saturating_mul(size.1) as u64;

@@ -18,10 +18,10 @@ impl Positioned {
         Ok(Positioned { file, position: 0, length })
     }
 
-    /// The bytes at this place, all of them.
+    /// `count` bytes at `offset`; an error if the file has fewer.
     pub fn bytes(&mut self, offset: u64, count: usize) -> io::Result<Vec<u8>> {
         let end = offset.checked_add(count as u64);
-        // A file that is too short asks for no memory.
+        // Checked first, so that a file that is too short costs no memory.
         if end.is_none_or(|end| end > self.length) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

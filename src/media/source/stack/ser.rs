@@ -23,7 +23,7 @@ struct Ser {
     count: usize,
 }
 
-/// Who recorded with what, each in 40 letters.
+/// The observer, the camera and the telescope, each in 40 letters.
 fn metadata(header: &[u8]) -> Metadata {
     let named = [("observer", 42), ("camera", 82), ("telescope", 122)].map(|(name, index)| {
         let text = String::from_utf8_lossy(&header[index..index + 40]);
@@ -55,7 +55,7 @@ pub fn found(file: File) -> Result<FoundPages> {
         size,
         channels,
         is_blue_first: number(18) == 101,
-        // The programs that began with it had it the other way round than the description, and all others follow them.
+        // The first programs wrote this field with the opposite meaning of the description, and all others follow them.
         is_big_endian: number(22) == 1,
         depth: depth.context("a number of bits that no sample has")?,
         count: whole(38).unwrap_or(0).min(MAX_PICTURES),
@@ -63,7 +63,7 @@ pub fn found(file: File) -> Result<FoundPages> {
     let there = (ser.file.length - HEADER as u64) / ser.frame_bytes() as u64;
     ensure!(there > 0, "no whole frame in it");
     if ser.count == 0 {
-        // The recording was not ended.
+        // The recording was interrupted before the count was written.
         ser.count = usize::try_from(there)?.min(MAX_PICTURES);
     }
     let (count, rate, metadata) = (ser.count, ser.rate(), metadata(&header));
@@ -75,7 +75,7 @@ impl Ser {
         self.size.0 * self.size.1 * self.channels * if self.depth > 8 { 2 } else { 1 }
     }
 
-    /// The time of the frame of this number, behind all frames.
+    /// The time of the frame `number`. All times are stored behind the frames.
     fn time(&self, number: usize) -> Option<i128> {
         let index = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
         let mut time = [0; 8];

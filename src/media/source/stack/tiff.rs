@@ -12,13 +12,13 @@ use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 
-/// Tags of the first page: of tiles, and of raw files of cameras, which FFmpeg reads.
+/// A tag of cameras' raw files, which FFmpeg reads.
 const DNG: u16 = 50706;
 
-/// The bits for smaller versions and masks, in the tag with the kind of an image in the file.
+/// The bits of the tag NewSubfileType for a reduced version and for a mask.
 const NO_PAGE: u32 = 1 | 4;
 
-/// Bytes of values that a list of tags may have: of the places of tiles, a large picture has many.
+/// The most bytes of values of a list of tags: a large picture has the offsets of many tiles.
 const MAX_LIST: usize = 64 << 20;
 
 struct Tiff {
@@ -38,7 +38,7 @@ const TEXTS: [(Tag, &str); 7] = [
     (Tag::Copyright, "Copyright"),
 ];
 
-/// Tags of the first page that are longer than a text entry allows.
+/// Tags of the first page that are no text: the metadata only says that they are there.
 const OTHERS: [(Tag, &str); 4] = [
     (Tag::Unknown(34_665), "EXIF"),
     (Tag::Unknown(34_853), "GPS"),
@@ -95,7 +95,7 @@ pub fn found(file: File, all: bool) -> Result<Option<FoundPages>> {
             break;
         }
         if guarded(|| Ok(decoder.next_image()?)).is_err() {
-            // A page whose list is damaged, and that cannot be read.
+            // The list of this page is damaged: reading the page will report it.
             pages.push(number + 1);
             break;
         }
@@ -105,7 +105,7 @@ pub fn found(file: File, all: bool) -> Result<Option<FoundPages>> {
     let pages = Box::new(Tiff { decoder, pages });
     Ok(Some(FoundPages { pages, count, demuxer: "tiff_pipe", mosaic: None, rate: None, metadata }))
 }
-/// Runs what may find a mistake of the library in bytes of a stranger.
+/// Runs code of the library on untrusted bytes, and turns a panic into an error.
 fn guarded<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("damaged in a way that is not expected")))
 }
@@ -135,7 +135,7 @@ impl Pages for Tiff {
                 ColorType::GrayA(_) => 2,
                 ColorType::RGB(_) | ColorType::YCbCr(_) => 3,
                 ColorType::RGBA(_) => 4,
-                // Samples beyond those of a color are kept as they are.
+                // A picture of one band is gray.
                 ColorType::Multiband { num_samples: 1, .. } => 1,
                 other => bail!("TIFF of {other:?} is not read (save it as gray or RGB)"),
             };
@@ -174,7 +174,7 @@ impl Pages for Tiff {
     }
 }
 
-/// The samples of planes, one behind the other, pixel by pixel.
+/// Interleaves the samples of planes that follow each other.
 pub fn interleaved(samples: PageSamples, channels: usize) -> PageSamples {
     fn woven<T: Copy>(planes: &[T], channels: usize) -> Vec<T> {
         let pixels = planes.len() / channels;
