@@ -9,7 +9,7 @@ const MAX_SIDE: usize = 1 << 20;
 
 /// A handle of a caller.
 pub struct Handle {
-    /// Format and size of what goes in.
+    /// Format and size of input frames.
     pub format: PixelFormat,
     pub size: (usize, usize),
     pub lazy: LazyEqualizer,
@@ -96,7 +96,7 @@ impl Handle {
         Ok(Status::Ok)
     }
 
-    /// The next frame, if one has come out, or all have to.
+    /// The next frame, if one is ready, or else the status for the caller. After `finish`, this waits for the frame.
     pub fn next(&mut self) -> Result<Result<&Output, Status>, Failure> {
         if self.is_finished {
             self.wait()?;

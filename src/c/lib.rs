@@ -85,13 +85,13 @@ fn failed<T>(status: Status, text: impl Into<String>) -> Result<T, Failure> {
     Err(Failure(status, text.into()))
 }
 
-/// Does `work`; a panic is a bug, and goes no further.
+/// Does `work`; a panic becomes an error and does not unwind into C.
 fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("unknown");
         let text = format!("a bug, please report it: {text}");
-        // The payload may do anything when it is dropped.
+        // The payload is not dropped, since its drop might panic again.
         std::mem::forget(payload);
         failed(Status::Bug, text)
     })
@@ -100,7 +100,7 @@ fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Fai
 /// Does `work` where there is no handle.
 fn without_handle(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
     guarded(work).unwrap_or_else(|Failure(status, message)| {
-        // A thread that ends has no text any more.
+        // A thread that is ending has already dropped its `ERROR`.
         let _ = ERROR.try_with(|error| error.replace(text(&message)));
         status
     })
@@ -236,7 +236,7 @@ unsafe fn write<T>(target: *mut T, value: T) -> Result<Status, Failure> {
     Ok(Status::Ok)
 }
 
-/// The names of all formats, for good.
+/// The names of all formats, which are never freed.
 static FORMATS: LazyLock<Vec<(PixelFormat, CString)>> =
     LazyLock::new(|| PixelFormat::ALL.iter().map(|format| (*format, text(format.name()))).collect());
 
@@ -460,7 +460,7 @@ pub unsafe extern "C" fn histeq_survey(handle: *mut Handle, source: *const CPlan
     unsafe { with(handle, |handle| handle.survey(&planes(handle, source, count)?)) }
 }
 
-/// The table of options, for good.
+/// The table of options, which is never freed.
 struct Table(Vec<COption>);
 
 // SAFETY: its pointers are to texts that stay, and that nothing writes to.

@@ -21,12 +21,12 @@ pub struct COption {
     pub is_flag: c_int,
 }
 
-/// A text that stays until the end.
+/// A text that is never freed.
 fn kept(text: &str) -> *const c_char {
     crate::handle::text(text).into_raw()
 }
 
-/// Texts that stay until the end, and null behind them; null where there are none.
+/// Texts that are never freed, in an array that ends with a null pointer; null if there are no texts.
 fn kept_all(texts: Vec<&str>) -> *const *const c_char {
     if texts.is_empty() {
         return null();
@@ -34,7 +34,7 @@ fn kept_all(texts: Vec<&str>) -> *const *const c_char {
     texts.into_iter().map(kept).chain([null()]).collect::<Vec<_>>().leak().as_ptr()
 }
 
-/// All options, for good.
+/// All options, with texts that are never freed.
 pub fn table() -> Vec<COption> {
     let value_of = |option: &OptionInfo| {
         let (least, most) = option.bounds().unwrap_or_default();

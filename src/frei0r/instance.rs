@@ -78,8 +78,8 @@ impl Instance {
     }
 
     fn next(&mut self, time: f64, input: &[u8]) -> Result<Output> {
-        // Back is another place of the video. What lies ahead may be one, too, which looks like a cut: hosts have other
-        // units.
+        // A time before the last one is a jump in the video. A jump ahead is not recognized, since hosts use different
+        // units of time; it looks like a scene cut.
         let is_back = time < std::mem::replace(&mut self.last, time);
         let mut equalizer = match self.equalizer.take() {
             None => self.open()?,
@@ -120,6 +120,6 @@ impl Instance {
 fn has_padded_rows() -> bool {
     let libraries = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let is_loaded = |library: &str| libraries.contains(library);
-    // FFmpeg 4 and 5. Where MLT is, it has loaded them, and calls plug-ins itself.
+    // FFmpeg 4 and 5. MLT loads these libraries, too, but calls plug-ins without FFmpeg's filter.
     (is_loaded("/libavfilter.so.7.") || is_loaded("/libavfilter.so.8.")) && !is_loaded("/libmlt-")
 }

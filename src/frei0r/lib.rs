@@ -113,7 +113,7 @@ pub unsafe extern "C" fn f0r_set_param_value(instance: *mut c_void, value: *mut 
         // SAFETY: the same.
         Type::Double => unsafe { value.cast::<c_double>().read() }.to_string(),
         Type::String => {
-            // SAFETY: the host gives the address of that of a text that ends with zero.
+            // SAFETY: the host gives the address of a pointer to a text that ends with zero.
             let text = unsafe { value.cast::<*const c_char>().read() };
             if text.is_null() {
                 return;

@@ -20,7 +20,7 @@ pub struct Parameter {
     pub name: CString,
     pub explanation: CString,
     pub kind: Type,
-    /// The value that leaves it to the look: hosts show it at first.
+    /// The value that leaves the option to the look. Hosts show it at first.
     pub default: CString,
 }
 
@@ -31,7 +31,7 @@ fn text(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// `None` of what needs later frames, or changes the format.
+/// The parameter for an option; `None` if the option needs later frames, or changes the format.
 fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
     if matches!(option.section, Section::Files | Section::Output) || option.name == "gray" {
         return None;
@@ -53,7 +53,7 @@ fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
     Some(Parameter { option, name: text(option.name), explanation, kind, default: text(&default) })
 }
 
-/// The number that holds by default.
+/// The default value of an option that is a number or a flag.
 fn number_by_default(option: &OptionInfo) -> String {
     let options = Options::default();
     let video = Video { is_stored: false, ..Video::new(PixelFormat::Rgba, (1, 1)) };

@@ -1,9 +1,9 @@
 //! The C library's memory.
 //!
-//! `posix_memalign`, `memalign` and `realloc` end the program where they have no memory, as
-//! [`histeq_media::sys::Allocator`] does. FFmpeg and its encoders allocate by them. They do not report each failure:
-//! frames, metadata or the index of a file would be missing, without an error. Libraries find these functions because
-//! an executable's come first.
+//! `posix_memalign`, `memalign` and `realloc` that end the program when an allocation fails, as
+//! [`histeq_media::sys::Allocator`] does. FFmpeg and its encoders call them, and ignore some failures: frames, metadata
+//! or the index of a file would be missing without an error. The dynamic linker prefers these functions to those of the
+//! C library.
 //!
 //! [`return_large_blocks`] is for streams that run for long.
 #![allow(unsafe_code, reason = "wraps functions of the C library")]
@@ -16,7 +16,7 @@ type PosixMemalign = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_i
 type Memalign = unsafe extern "C" fn(usize, usize) -> *mut c_void;
 type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
 
-/// A function of the C library, or of a library that was loaded before it.
+/// The next definition of a function after this program's: the C library's, or that of a library loaded before it.
 struct Next {
     name: &'static CStr,
     address: AtomicPtr<c_void>,
@@ -27,7 +27,7 @@ impl Next {
         Next { name, address: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Its address, which is never null. This takes no memory.
+    /// The function's address, never null. Does not allocate.
     fn address(&self) -> *mut c_void {
         let known = self.address.load(Ordering::Relaxed);
         if !known.is_null() {
@@ -54,7 +54,7 @@ const LARGE_BLOCK: c_int = 256 << 10;
 ///
 /// Does nothing where the C library is not glibc.
 pub fn return_large_blocks() {
-    // SAFETY: it takes any numbers. `main` calls this while there are no other threads.
+    // SAFETY: `mallopt` takes any numbers. `main` calls this while there are no other threads.
     #[cfg(target_env = "gnu")]
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE_BLOCK);
@@ -78,7 +78,7 @@ unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"memalign");
     // SAFETY: the function of this name has this type; the caller promises what it asks for.
     let memory = unsafe { std::mem::transmute::<*mut c_void, Memalign>(NEXT.address())(alignment, size) };
-    // Without bytes to allocate, null is no failure.
+    // For a size of 0, null is no failure.
     if memory.is_null() && size != 0 { out_of_memory() } else { memory }
 }
 
@@ -89,6 +89,6 @@ unsafe extern "C" fn realloc(memory: *mut c_void, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"realloc");
     // SAFETY: the function of this name has this type; the caller promises what it asks for.
     let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.address())(memory, size) };
-    // To nothing, it frees the memory.
+    // For a size of 0, `realloc` frees the memory and may return null.
     if moved.is_null() && size != 0 { out_of_memory() } else { moved }
 }

@@ -1,5 +1,5 @@
-//! Descriptors that the program inherits. Those that are not named are closed: an attacker who takes over a decoder
-//! would have them.
+//! File descriptors that the program inherits. Those that the command line does not name are closed, so that an
+//! attacker who takes over a decoder cannot use them.
 
 use std::ffi::OsStr;
 use std::os::fd::RawFd;

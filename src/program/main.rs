@@ -41,7 +41,8 @@
 //! | [`web`] | a page in a browser: the pictures of `live`, a file, and work on files | options, report, draw, session, stills, pieces |
 //! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, samples, stage_builder, colouring, service, session, stills, web, pieces |
 
-// Under `--cfg fuzzing` it is a fuzzer of its parsers instead, with the memory of AddressSanitizer: tests/program/fuzz/run.sh.
+// With `--cfg fuzzing`, this is a fuzzer of the program's parsers, with AddressSanitizer's allocator:
+// tests/program/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
 
 // AddressSanitizer has functions of these names of its own: tests/program/address-sanitizer.sh.
@@ -88,7 +89,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: histeq_media::sys::Allocator = histeq_media::sys::Allocator;
 
-/// The least stack that the system may limit threads to, in bytes: with 128 KiB, the first one has too little.
+/// The smallest stack limit with which the program starts, in bytes: 128 KiB are too little for the main thread.
 const MIN_STACK: u64 = 512 << 10;
 
 fn main() -> ExitCode {

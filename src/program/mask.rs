@@ -22,7 +22,7 @@ impl NamedMask {
     /// # Errors
     /// When it cannot be read, or is black.
     pub fn read(name: &Name) -> Result<Self> {
-        // Numbered pictures and URLs are no files.
+        // The check is for files: numbered images and URLs are none.
         if name.path().exists() && !is_fifo(name) {
             open_regular(name).with_context(|| format!("--mask {name}"))?;
         }
@@ -32,7 +32,7 @@ impl NamedMask {
         Ok(NamedMask { mask: mask.into(), name: name.clone() })
     }
 
-    /// Checks that the pictures of `input` have its size, and that a part of this region counts.
+    /// Checks that the frames of `input` have the size of the mask, and that the mask is not black all over `region`.
     ///
     /// # Errors
     /// When the size differs, or the mask is black in the region.

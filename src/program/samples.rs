@@ -7,18 +7,18 @@ use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::{Curve, Levels, Mapping, Settings};
 use histeq_media::pipeline::Input;
 
-/// The line between codes and samples.
+/// The linear relation of codes and samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SampleScale {
-    /// The samples that black and white are, in the unit of the file, if it has one.
+    /// The samples that black and white stand for, in the unit of the file, if it has one.
     samples: Option<(f64, f64)>,
     /// Bits of the input, if known.
     depth: Option<u8>,
 }
 
 impl SampleScale {
-    /// That of the pictures of `input`: the unit of a TIFF, FITS or SER whose samples became codes along a line, else
-    /// the codes themselves.
+    /// The scale of the frames of `input`: the unit of a TIFF, FITS or SER whose samples were mapped linearly to codes,
+    /// or else the codes themselves.
     pub fn for_input(input: &Input) -> Self {
         let samples = input.media.samples.filter(|(least, most)| least < most);
         SampleScale { samples, depth: input.picture.map(|(format, _)| format.depth()) }
@@ -64,10 +64,10 @@ impl MappingSource for FixedRange {
     }
 }
 
-/// Parts that a code is divided into, where a range begins or ends within it.
+/// A range may begin and end between two codes, at a multiple of 1 / `PARTS`.
 const PARTS: f64 = 65_536.0;
 
-/// The curve that makes the samples of `range` black and white, where those of `ends` were:
+/// The curve that maps the samples of `range` to black and white, which stood for those of `ends`:
 /// `lo + ((code - low) * (L - 1) + (high - low) / 2) / (high - low)`, with codes in 65536ths, limited to `lo` and `hi`.
 fn line(levels: Levels, ends: (f64, f64), range: (f64, f64)) -> Curve {
     let (lo, steps) = (i128::from(levels.lo()), levels.count() as i128 - 1);
@@ -97,7 +97,7 @@ mod tests {
         {
             assert_eq!(curve.apply(code), expected, "{code}");
         }
-        // All of it changes nothing.
+        // The whole range as `range` changes nothing.
         assert_eq!(line(levels, (0.0, 65_535.0), (0.0, 65_535.0)), Curve::identity(levels));
         let limited = Levels::limited(8);
         let curve = line(limited, (16.0, 235.0), (100.0, 200.0));

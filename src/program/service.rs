@@ -1,11 +1,11 @@
-//! What a service manager hears of a run: systemd, with `Type=notify`. Without one, nothing is said.
+//! Notifies a service manager of the state of a run: systemd, with `Type=notify`. Without one, nothing is sent.
 
 use sd_notify::{NotifyState, notify};
 use std::time::{Duration, Instant};
 
 /// A run that may be a service.
 pub struct Service {
-    /// How often it has to say that it is alive.
+    /// The interval of notifications that the run is alive; `None` if the manager wants none.
     interval: Option<Duration>,
     next: Instant,
 }
@@ -14,7 +14,7 @@ impl Service {
     /// Says that the service is ready.
     pub fn ready() -> Self {
         send(&[NotifyState::Ready]);
-        // Twice as often as it has to.
+        // Twice as often as the manager demands.
         Service { interval: sd_notify::watchdog_enabled().map(|most| most / 2), next: Instant::now() }
     }
 
@@ -45,7 +45,7 @@ impl Drop for Service {
     }
 }
 
-/// A manager that does not listen changes nothing.
+/// Ignores errors: a run does not depend on its manager.
 fn send(state: &[NotifyState<'_>]) {
     let _ = notify(state);
 }

@@ -21,10 +21,10 @@ pub const FINISHING: &str = "interrupted, finishing the file within seconds";
 /// Printed at the first signal where nothing is kept of an interrupted run.
 pub const GIVING_UP: &str = "interrupted";
 
-/// Child process: the parent prints the message.
+/// For a child process, which prints nothing: its parent prints the message.
 pub const NOTHING: &str = "";
 
-/// What a signal does.
+/// The run that a signal cancels, and what the signal prints and removes.
 struct SignalListener {
     cancel: Cancel,
     console: Console,
@@ -40,7 +40,7 @@ static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 /// The exit code of a program that was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
-/// Signals that would end the program without a chance to remove files that have names already.
+/// Signals that by default would end the program before it can remove its temporary files.
 const DEADLY: [libc::c_int; 6] =
     [libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF, libc::SIGXCPU];
 
@@ -78,9 +78,9 @@ pub fn out_of_time() -> anyhow::Error {
 /// When the run has to be over.
 static DEADLINE: OnceLock<Instant> = OnceLock::new();
 
-/// Ends the run after `time`, unless an earlier call has set a limit. Before signals are listened for, an alarm ends
-/// the program with the error: no thread may be started yet, nothing is written, and the program may wait for a FIFO or
-/// a disk.
+/// Ends the run after `time`, unless an earlier call has set a limit. Before [`listen`], an alarm ends the program with
+/// the error: no thread may be started yet, nothing has been written, and the program may be waiting for a FIFO or a
+/// disk.
 pub fn limit_time(time: Duration) {
     if DEADLINE.set(Instant::now() + time).is_ok() {
         set_alarm(time);
@@ -102,7 +102,8 @@ fn set_alarm(time: Duration) {
     set_timer(time);
 }
 
-/// Stops the alarm: from now on, a thread ends the run in time. Behind a wall it could not be stopped any more.
+/// Stops the alarm: from now on, a thread ends the run in time. To be called before a wall is closed, which would not
+/// allow to stop the alarm.
 pub fn stop_alarm() {
     let Some(before) = BEFORE_ALARM.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     set_timer(Duration::ZERO);
@@ -110,21 +111,21 @@ pub fn stop_alarm() {
     unsafe { libc::signal(libc::SIGALRM, before) };
 }
 
-/// Has SIGALRM come after this time; never, if it is zero.
+/// Schedules SIGALRM after this time; cancels it if the time is zero.
 fn set_timer(time: Duration) {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let first = libc::timeval { tv_sec: time.as_secs() as _, tv_usec: time.subsec_micros() as _ };
     let timer = libc::itimerval { it_interval: never, it_value: first };
-    // SAFETY: the call reads `timer`, and a null pointer is for what is not asked.
+    // SAFETY: the call reads `timer`; with a null pointer, it does not return the previous timer.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) };
 }
 
-/// Cancels the run that is listened for.
+/// Cancels the run that the handler of signals is set up for.
 fn cancel_run() {
     LISTENER.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|listener| listener.cancel.cancel());
 }
 
-/// Whether SIGHUP has come since it was asked last.
+/// Whether SIGHUP has come since the last call of [`hung_up`].
 static HANGUP: AtomicBool = AtomicBool::new(false);
 
 /// From now on, SIGHUP ends nothing: [`hung_up`] tells that it has come. To be called after [`listen`].
@@ -152,7 +153,7 @@ fn end_run(code: u8, error: Option<&anyhow::Error>) -> ! {
 impl SignalListener {
     fn end(&self, code: u8, error: Option<&anyhow::Error>) -> ! {
         self.temporary.iter().for_each(Leftover::remove);
-        // Who should read stderr may not.
+        // Printing may wait for a reader of stderr that does not read: this thread ends the program in any case.
         let _ = start("last", move || {
             sleep(LAST);
             // SAFETY: ends the process at once; no code of it runs afterwards.
@@ -197,7 +198,7 @@ pub fn terminate_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
     let stdin = std::io::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
-    // The parent has ended before that, and closed the pipe.
+    // If the parent had ended before that call, its end of the pipe is closed.
     if poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok() && ends[0].revents().contains(PollFlags::HUP)
     {
         exit(INTERRUPTED.into());
@@ -226,8 +227,8 @@ fn ignored() -> Vec<libc::c_int> {
 }
 
 /// Installs the handler. The first signal sets `cancel` and prints `answer`; the second one removes the files
-/// `temporary` and ends the program. When the time of the run is over, `cancel` is set, too. In a later call, all of
-/// these take the places of those before.
+/// `temporary` and ends the program. When the time of the run is over, `cancel` is set, too. A later call replaces all
+/// of these.
 pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
     let listener = SignalListener { cancel: cancel.clone(), console, temporary, answer };
     if LISTENER.lock().unwrap_or_else(PoisonError::into_inner).replace(listener).is_some() {
@@ -260,7 +261,8 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
             });
             let _ = printing.map(|_| is_said.recv_timeout(PRINTING));
         }
-        // FFmpeg may open a file for minutes without a look at `cancel`. Without a thread, a second signal is needed.
+        // FFmpeg may take minutes to open a file without checking `cancel`. If this thread cannot be started, a second
+        // signal is needed.
         let _ = start("end", || {
             sleep(FINISH);
             if is_opening() {
@@ -272,7 +274,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         ctrlc::Error::System(error) => anyhow!("cannot listen for Ctrl-C: {error}{}", limit_of(&error)),
         error => error.into(),
     })?;
-    // Ignored, so that writing beyond the limit of a file's size is an error.
+    // SIGXFSZ is ignored, so that writing beyond the limit of a file's size is an error.
     let ignored = ignored.into_iter().chain([libc::SIGXFSZ]);
     for signal in ignored {
         // SAFETY: ignoring a signal runs no code of ours.

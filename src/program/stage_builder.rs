@@ -32,13 +32,13 @@ pub fn check_files_differ<'a>(
     Ok(())
 }
 
-/// The threads that measure frames: more than one core can do it only where cores are left by the other stages.
+/// How many threads besides that of the stage measure frames: 0 if the other stages leave no cores for them.
 pub fn measuring_threads() -> usize {
     let cores = limits::threads();
     if cores < 6 { 0 } else { (cores / 3).min(6) }
 }
 
-/// The options that apply ahead of the backend, with the curves read.
+/// The options of the stage that the settings do not have, with the curves and the mask read from their files.
 #[derive(Clone)]
 pub struct StageBuilder {
     kept: Option<Arc<CurveFile>>,
@@ -63,7 +63,7 @@ impl StageBuilder {
         })
     }
 
-    /// The settings that make the same pictures with less work: chroma that stays need not go through a GPU.
+    /// Settings that give the same frames with less work: chroma that stays the same need not go through a GPU.
     pub fn sparing(&self, mut settings: Settings) -> Settings {
         if settings.chroma == Chroma::Follow && self.kept.as_ref().is_some_and(|file| !file.changes_chroma()) {
             settings.chroma = Chroma::Keep;
@@ -89,7 +89,7 @@ impl StageBuilder {
         self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input, settings.region))
     }
 
-    /// The first of two passes.
+    /// The survey of scenes for the first of two passes.
     pub fn survey(&self, settings: Settings) -> Survey {
         Survey::new(settings, self.gray, self.depth, self.mask.as_ref().map(|named| named.mask.clone()))
     }

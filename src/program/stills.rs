@@ -1,4 +1,4 @@
-//! A frame of a video, and what looks make of it, for `preview` and pages.
+//! A frame of a video, and the same frame under looks, for `preview` and web pages.
 
 use crate::options::{EqualizeOptions, FilterOptions, LookRow};
 use crate::session::{Around, prepare};
@@ -19,22 +19,22 @@ pub const DEFAULT_RATE: f64 = 25.0;
 /// Memory for a frame and those around it, bytes.
 const MEMORY: usize = 512 << 20;
 
-/// How many times as large as they are shown the frames are that looks are applied to, where those of the video are larger.
+/// Looks are applied to frames of at most this many times the width or height at which they are shown.
 const ROOM_TO_SHRINK: usize = 3;
 
-/// Columns and rows around a part of a frame that it is made clean with. Parts begin at multiples of it: tiles of the
-/// denoiser, chroma and fields lie as in the whole frame.
+/// Columns and rows around a part of a frame that are denoised together with it. Parts begin at multiples of this, so
+/// that tiles of the denoiser, chroma and fields are aligned as in the whole frame.
 const AROUND: usize = 64;
 
 /// A frame, and those around it, which looks need.
 pub struct Moment {
-    /// The video as it is.
+    /// The input with frames of full size.
     full_size: Input,
-    /// The video, as its frames are here.
+    /// The input with frames of the size that they have here.
     pub input: Input,
     /// When the part begins, in microseconds.
     start: Option<i64>,
-    /// The frame as it comes.
+    /// The frame before equalization.
     pub shown: Frame,
     /// Oldest first.
     before: VecDeque<Frame>,
@@ -42,8 +42,8 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The first frame of `options`, and as many around it as the looks of `rows` need. Where it is shown in `room` (columns and
-    /// rows) alone, large frames are scaled down first, which is faster.
+    /// The first frame of `options`, and as many around it as the looks of `rows` need. With `room`, the size (columns
+    /// and rows) at which it is shown, large frames are scaled down first, which is faster.
     ///
     /// # Errors
     /// When it cannot be read, there is none, or a look does not go with such a video.
@@ -83,7 +83,7 @@ impl Moment {
         Ok(Moment { full_size, input, start: options.part.start, shown, before, behind })
     }
 
-    /// The frame as the look of `row` makes it, on the CPU.
+    /// The frame under the look of `row`, equalized on the CPU.
     ///
     /// # Errors
     /// When the look does not go with such a video.
@@ -98,7 +98,7 @@ impl Moment {
         equalized.context("the CPU lost a frame")
     }
 
-    /// What the look of `row` does to the frame, on the CPU.
+    /// The result of the look of `row` for the frame, before noise removal, on the CPU.
     ///
     /// # Errors
     /// When the look does not go with such a video.
@@ -125,7 +125,7 @@ impl Moment {
         Ok(Judged { settings, decided, frames, noisy })
     }
 
-    /// A source of the frame, with up to `before` frames before it and `behind` frames behind it.
+    /// A source of the frame, with up to `before` frames before it and `behind` frames after it.
     fn source(&self, before: u32, behind: u32) -> Held {
         let (before, behind) = (before as usize, behind as usize);
         let beside = Delivery::beside;
@@ -141,7 +141,7 @@ impl Moment {
         let unit = self.full_size.video_stream().time_base;
         let time = rescale(self.shown.pts.unwrap_or(0), unit, microseconds());
         let time = match self.full_size.media.is_raw() {
-            // These times begin with the part, at a whole frame.
+            // Times of raw video count from the beginning of the part, rounded to a frame.
             true => time + rescale(rescale(self.start.unwrap_or(0), microseconds(), unit), unit, microseconds()),
             false => time - self.full_size.shift - self.full_size.media.start.unwrap_or(0),
         };
@@ -155,12 +155,12 @@ impl Moment {
     }
 }
 
-/// What a look does to the frame of a [`Moment`]: all of it is decided, and done but for what takes longest, to remove
-/// noise.
+/// What a look does to the frame of a [`Moment`]: all of it is decided and applied, except for noise removal, which
+/// takes longest.
 pub struct Judged {
     settings: Settings,
     decided: Decided,
-    /// Those that it is made clean with, with it in between, as the look gets them; the oldest first.
+    /// The frame and those around it that denoising uses, as the look gets them; the oldest first.
     frames: Vec<Frame>,
     /// The frame under the look, with its noise.
     pub noisy: Frame,
@@ -183,11 +183,11 @@ impl Judged {
         Ok(self.mapper().apply(&self.decided, &self.frames)?)
     }
 
-    /// A part of the frame under the look, with its noise and without: around `point`, in shares of the upright frame, of
-    /// at most `size` (columns and rows).
+    /// A part of the frame under the look, first with its noise, then without: around `point`, in fractions of width
+    /// and height of the upright frame, and of at most `size` (columns and rows).
     ///
     /// # Errors
-    /// When it cannot be turned, cut out or made clean.
+    /// When it cannot be rotated, cropped or denoised.
     pub fn part(&self, mut upright: AutoRotate, point: (f64, f64), size: (usize, usize)) -> Result<[Frame; 2]> {
         let turned = self.frames.iter().map(|frame| upright.frame(frame.clone())).collect::<Result<Vec<_>>>()?;
         let [(left, width), (first, columns)] = span(point.0, size.0, turned[0].width());
@@ -195,7 +195,7 @@ impl Judged {
         let wide = |frame: &Frame| cut(frame, (first, above), (columns, rows));
         let frames = turned.iter().map(wide).collect::<Result<Vec<_>>>()?;
         let index = self.decided.around().0;
-        // A copy: what is measured of the noise of a part is not that of the frame.
+        // A copy: the noise that is measured in a part is not that of the frame.
         let (mut mapper, decided) = (self.mapper(), self.decided.clone());
         let noisy = mapper.apply(&decided.keeping_noise(), &frames[index..=index])?;
         let clean = mapper.apply(&decided, &frames)?;
@@ -207,8 +207,8 @@ impl Judged {
     }
 }
 
-/// Where a part lies in `whole` samples, around a share of them: with [`AROUND`] more on either side as far as there are
-/// more, and itself in that; each time the begin and the length.
+/// The position of a part around `point`, a fraction of `whole` samples: first the begin and length of the part within
+/// the extended part, then those of the extended part, which has up to [`AROUND`] more samples on either side.
 fn span(point: f64, length: usize, whole: usize) -> [(usize, usize); 2] {
     let length = length.min(whole);
     let middle = (point * whole as f64) as usize;
@@ -217,7 +217,7 @@ fn span(point: f64, length: usize, whole: usize) -> [(usize, usize); 2] {
     [(begin - outer, length), (outer, (begin + length + AROUND).min(whole) - outer)]
 }
 
-/// The part of a frame that begins behind as many columns and rows and has this size. Its memory stays.
+/// The part of a frame with this size and its upper left corner at `corner`. The part shares the frame's memory.
 fn cut(frame: &Frame, corner: (usize, usize), size: (usize, usize)) -> Result<Frame> {
     let mut picture = Picture::from_frame(frame)?;
     picture.crop(corner, size)?;
@@ -239,7 +239,7 @@ pub fn count_frames(input: &Input, mut source: Box<dyn Source>) -> Result<u64> {
     Ok(count)
 }
 
-/// The length of `input` in seconds, for which its frames are counted in `source` if it is not known. That of an image is 0.
+/// The length of `input` in seconds, 0 for an image. Counts the frames of `source` if the length is not known.
 ///
 /// # Errors
 /// When they cannot be read.
@@ -251,14 +251,14 @@ pub fn seconds(input: &Input, source: Box<dyn Source>) -> Result<f64> {
     })
 }
 
-/// Gives on the oldest frame of `stage`; false if there is none.
+/// Passes the oldest frame of `stage` on to `give`; false if there is none.
 fn collect(
     stage: &mut EqualizeStage,
     originals: &mut VecDeque<Frame>,
     give: &mut impl FnMut(Frame, Frame) -> Result<()>,
 ) -> Result<bool> {
     let Some(equalized) = stage.collect()? else { return Ok(false) };
-    // Those behind the part have no original here.
+    // Frames after the part have no original in the queue.
     if let Some(original) = originals.pop_front() {
         give(original, equalized.frame)?;
     }
@@ -281,10 +281,10 @@ impl Source for Held {
     }
 }
 
-/// How a look is shown.
+/// A look, with the settings by which it is shown.
 pub struct ShownLook {
     options: EqualizeOptions,
-    /// Those of the look, with a shorter temporal window where it would take long, or much memory.
+    /// The settings of the look, with a shorter temporal window if the whole one would take long, or much memory.
     pub settings: Settings,
 }
 
@@ -347,12 +347,12 @@ impl ShownLook {
         Ok(source)
     }
 
-    /// The number of frames before the shown one: a whole window, which is all there is at the end of a video.
+    /// The number of frames before the shown one: a whole window, since at the end of a video, no frames follow.
     fn before(&self) -> u32 {
         self.settings.smoothing.frames() - 1
     }
 
-    /// The number of frames behind the shown one.
+    /// The number of frames after the shown one.
     fn behind(&self) -> u32 {
         self.settings.look_ahead()
     }

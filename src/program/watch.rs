@@ -1,5 +1,5 @@
-//! The memory of the whole process is watched: FFmpeg and the libraries behind it take memory that is not counted, and
-//! an input can be made so that it is without end. A run that takes more than it may is ended.
+//! Watches the memory of the whole process: FFmpeg and its libraries take memory that is not counted as that of frames,
+//! and a hostile input can make them take any amount. Ends a run that takes more than it may.
 
 use crate::options::Limits;
 use crate::report::Console;
@@ -63,8 +63,8 @@ impl ProcessMemory {
         self.frames.saturating_add(share).max(self.at_least)
     }
 
-    /// Watches it until the result is dropped. If the process takes more, the files `temporary` are removed and the
-    /// program ends.
+    /// Watches the memory until the result is dropped. If the process takes more than the limit, the files `temporary`
+    /// are removed and the program ends.
     pub fn watch(&self, console: &Console, temporary: Vec<Leftover>) -> Result<Watch> {
         let Some(resident) = self.resident.clone() else { return Ok(Watch(None)) };
         let (memory, console) = (self.clone(), console.clone());
@@ -77,7 +77,7 @@ impl ProcessMemory {
                     temporary.iter().for_each(Leftover::remove);
                     let error = memory.exceeded(taken, most);
                     let (reported, wait) = bounded::<()>(0);
-                    // Stderr may be a pipe that is full, and memory grows.
+                    // A thread prints, since stderr may be a full pipe, and memory keeps growing.
                     let report = move || {
                         console.error(&error);
                         console.end(FailureKind::Limit.exit_code());
@@ -107,11 +107,11 @@ impl ProcessMemory {
     }
 }
 
-/// The memory of the process is watched while this is there.
+/// Watches the memory of the process until it is dropped.
 pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Watch {
-    /// Goes on to the end of the process.
+    /// Watches to the end of the process.
     pub fn go_on(mut self) {
         std::mem::forget(self.0.take());
     }
@@ -121,7 +121,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.0.take() {
             drop(end);
-            // It ends by itself, or ends the process.
+            // The thread ends by itself, or ends the process.
             let _ = thread.join();
         }
     }

@@ -22,14 +22,14 @@ pub struct Array {
     _owner: Owner,
 }
 
-/// Where samples lie.
+/// The memory layout of an array's samples.
 #[derive(Clone, Debug)]
 pub struct ArraySamples {
-    /// Address of the first one.
+    /// Address of the first sample.
     pub address: usize,
     pub item: Item,
     pub shape: Vec<usize>,
-    /// Bytes from one to the next, for each dimension.
+    /// Bytes from one sample to the next, for each dimension.
     pub strides: Vec<isize>,
 }
 
@@ -49,14 +49,15 @@ pub enum ArrayMemory {
     Cuda(usize),
 }
 
-/// What keeps the memory.
+/// Keeps the memory of the samples alive.
 #[allow(dead_code, reason = "it is dropped, and not read")]
 enum Owner {
     Buffer(PyUntypedBuffer),
     Tensor(ImportedDlpack),
 }
 
-/// Work on a GPU is ordered by the default stream of the CUDA runtime: the copies of the library wait for it.
+/// The default stream of the CUDA runtime. Owners of arrays order their work before it, and the copies of `histeq` wait
+/// for it.
 struct DefaultStream;
 
 // SAFETY: the default stream of a device is always there, and belongs to its primary context. On the host there are no
@@ -80,7 +81,7 @@ impl Array {
     }
 
     fn taking(object: &Bound<'_, PyAny>, takes_bools: bool) -> PyResult<Self> {
-        // Calls into other libraries would swallow it.
+        // Raises a pending interruption (Ctrl-C), which calls into other libraries would swallow.
         object.py().check_signals()?;
         let about = describe(object)?;
         if let Some(buffer) = unless_interrupted(object.py(), PyUntypedBuffer::get(object))? {
@@ -162,7 +163,7 @@ fn strides(tensor: &TensorRef<'_>) -> Result<Vec<i64>, String> {
     tensor.strides_or_compact().map(|strides| strides.into_owned()).map_err(|error| error.to_string())
 }
 
-/// The way out for pictures of floats.
+/// A hint in errors about pictures of floats.
 pub const FLOATS_HINT: &str = " (floats from 0 to 1: times 255, rounded)";
 
 fn wrong_type(about: &str) -> PyErr {
@@ -180,7 +181,7 @@ fn unless_interrupted<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Option
     }
 }
 
-/// `uint8 array of shape (1080, 1920)`; with the device of what is not on the host.
+/// `uint8 array of shape (1080, 1920)`; with the device if the array is not on the host.
 pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = object.py();
     let text = |name: &str| {
@@ -208,12 +209,12 @@ pub fn describe(object: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 impl ArraySamples {
-    /// The bytes of all samples. Views may have more than there is memory.
+    /// The bytes of all samples, at most `usize::MAX`: a view with strides of 0 may have more samples than memory.
     pub fn bytes(&self) -> usize {
         self.shape.iter().fold(self.item.bytes, |bytes, &count| bytes.saturating_mul(count))
     }
 
-    /// The one at `index` of the first dimension.
+    /// The samples at `index` of the first dimension.
     pub fn at(&self, index: usize) -> ArraySamples {
         ArraySamples {
             address: self.address.wrapping_add_signed(self.strides[0] * index as isize),
@@ -223,7 +224,7 @@ impl ArraySamples {
         }
     }
 
-    /// Those at `index` of the last dimension.
+    /// The samples at `index` of the last dimension.
     pub fn at_last(&self, index: usize) -> ArraySamples {
         let last = self.shape.len() - 1;
         ArraySamples {
@@ -234,8 +235,8 @@ impl ArraySamples {
         }
     }
 
-    /// Dimensions of one sample left out, and those joined that are one after the other without a gap: (length,
-    /// stride), the last of which is a run of bytes.
+    /// The dimensions as (length, stride), without those of length 1, and with neighbours joined if there is no gap
+    /// between them. The last one is a run of bytes.
     fn runs(&self) -> Vec<(usize, isize)> {
         let mut runs = vec![(self.item.bytes, 1)];
         for (&count, &step) in self.shape.iter().zip(&self.strides).rev().filter(|(count, _)| **count != 1) {
@@ -248,7 +249,7 @@ impl ArraySamples {
         runs
     }
 
-    /// The address and the stride, in bytes, of rows of these bytes; `None` if they are not rows of bytes without gaps.
+    /// The address and the stride in bytes, if the samples are `rows` rows of `row_bytes` bytes without gaps in a row.
     pub fn rows(&self, row_bytes: usize, rows: usize) -> Option<(usize, isize)> {
         match self.runs()[..] {
             [(bytes, _)] if bytes == row_bytes * rows => Some((self.address, row_bytes as isize)),

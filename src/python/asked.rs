@@ -41,7 +41,7 @@ impl Asked {
         self.width.zip(self.height)
     }
 
-    /// Sets what has this name; `None` is as if it was not named.
+    /// Sets the option or property of this name; `None` changes nothing.
     pub fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if value.is_none() {
             return Ok(());
@@ -143,7 +143,7 @@ fn unknown(name: &str) -> PyErr {
     PyTypeError::new_err(format!("there is no option {name}{near}; histeq.options() lists them"))
 }
 
-/// ` (night?)`: which of `names` may be meant by `text`; nothing where none is like it.
+/// ` (night?)`: a hint with the `names` that are similar to `text`; empty if there are none.
 fn near(text: &str, names: impl Iterator<Item = String>) -> String {
     let text = text.to_lowercase();
     let mut near: Vec<(bool, usize, String)> = names
@@ -151,7 +151,7 @@ fn near(text: &str, names: impl Iterator<Item = String>) -> String {
         .filter(|(is_other, distance, name)| !is_other || *distance <= 1 + name.len() / 5)
         .collect();
     near.sort();
-    // Names that begin so are meant before those that look alike.
+    // Names that begin with `text` exclude those that are only similar.
     let begins = near.first().is_some_and(|(is_other, ..)| !is_other);
     near.retain(|(is_other, ..)| begins != *is_other);
     near.truncate(MAX_NEAR);

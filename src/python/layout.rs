@@ -36,7 +36,8 @@ pub struct Block {
     pub planes: Range<usize>,
 }
 
-/// Planes that have red, green and blue in this order are stored as green, blue, red.
+/// The index in an array of planes (red, green, blue, alpha) of each plane of FFmpeg's formats (green, blue, red,
+/// alpha).
 const RED_FIRST: [usize; 4] = [1, 2, 0, 3];
 
 /// Planar YUV by how many pixels share chroma, across and down, as powers of two.
@@ -109,7 +110,6 @@ impl Layout {
         Ok(Layout { format, size, item, shapes, parts: Parts::Each })
     }
 
-    /// One array.
     fn for_array(
         shape: &[usize],
         item: Item,
@@ -119,7 +119,7 @@ impl Layout {
         let layout = |format, size, parts| Layout { format, size, item, shapes: vec![shape.to_vec()], parts };
         let Some(format) = format else {
             let deep = depth_suffix(item);
-            // Packed formats count the bits of a pixel.
+            // Names of packed formats have the bits of a pixel, not of a sample: rgb48le.
             let bits = |per: usize| if item.bytes == 1 { String::new() } else { format!("{}{}", per * 16, &deep[2..]) };
             let (name, size, parts) = match *shape {
                 [rows, columns] | [rows, columns, 1] => (format!("gray{deep}"), (columns, rows), Parts::Whole),
@@ -143,7 +143,7 @@ impl Layout {
         let descriptor = format.descriptor();
         let planes = descriptor.planes();
         let items: usize = shape.iter().product();
-        // A size that is named, with as many bytes.
+        // The caller names a size that goes with the number of bytes.
         if let Some(size) = size.filter(|size| packed_bytes(format, *size) == items * item.bytes) {
             return Ok(layout(format, size, Parts::Whole));
         }
@@ -179,7 +179,7 @@ impl Layout {
         }
     }
 
-    /// Checks that arrays are like those before.
+    /// Checks that arrays have the shapes and samples of this layout.
     pub fn check(&self, arrays: &[(&ArraySamples, &str)]) -> Result<(), String> {
         let is_same = arrays.len() == self.shapes.len()
             && arrays
@@ -225,7 +225,8 @@ impl Layout {
         layout(vec![vec![packed_bytes(format, self.size) / bytes]], Parts::Whole)
     }
 
-    /// Where pixels of arrays like these have the planes of `format`, red, green, blue and alpha in their order.
+    /// For each plane of `format`, its index among the channels of packed pixels in the order of the input; `None` if
+    /// the input is not packed RGB.
     fn channels(&self, format: PixelFormat) -> Option<Vec<usize>> {
         let rgb = |format: PixelFormat| match format.descriptor().luminance {
             Luminance::FromRgb { r, g, b } => Some([r, g, b]),
@@ -237,7 +238,7 @@ impl Layout {
         if !is_packed || self.parts != Parts::Whole || count < original.len() {
             return None;
         }
-        // Alpha is where no colour is, and so is what stands for it without a meaning, which does not come out.
+        // The offset that no colour has is that of alpha, or of padding, which is no channel of the result.
         let alpha = (0..original[0].step).find(|offset| original.iter().all(|colour| colour.offset != *offset));
         let alpha = alpha.filter(|_| format.has_alpha());
         let place = |offset: usize| {
@@ -251,7 +252,7 @@ impl Layout {
         Some(places)
     }
 
-    /// Whether planes look as packed pixels.
+    /// Whether the array shows planes as the channels of packed pixels.
     pub fn has_channels(&self) -> bool {
         matches!(self.parts, Parts::Last(_))
     }
@@ -287,7 +288,7 @@ impl Layout {
     }
 }
 
-/// Whether these are samples of the format: words of its size and order, or bytes in what is flat.
+/// Checks that samples have the size and byte order of the format, or are bytes in a flat array.
 fn check_item(format: PixelFormat, item: Item, is_flat: bool) -> Result<(), String> {
     let sample = format.descriptor().sample;
     let is_big_endian = sample.endian == Endian::Big;

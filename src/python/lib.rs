@@ -30,7 +30,7 @@ use sequence::{Frames, Sequence, Video, Wrong, asked};
 use std::ffi::CString;
 use std::sync::Mutex;
 
-/// Does `work` without the GIL. The context of a GPU that was current in this thread is so again behind it.
+/// Does `work` without the GIL. The CUDA context that was current in this thread is current again afterwards.
 fn detached<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
     py.detach(|| histeq::cuda::keeping_current(work))
 }
@@ -58,26 +58,26 @@ fn raised(error: Error) -> PyErr {
     }
 }
 
-/// Equalizers of single pictures that wait for the next one like theirs: opening one takes longer than small pictures
-/// do.
+/// Equalizers that were used for a single picture, kept for the next one of the same kind: opening an equalizer takes
+/// longer than a small picture.
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// As many kinds of pictures have an equalizer that waits.
+/// Most equalizers in `IDLE`.
 const MAX_IDLE: usize = 4;
 
 struct Idle {
-    /// The process whose threads it has.
+    /// The process that the threads of the equalizer belong to.
     process: u32,
     asked: Asked,
     video: Video,
 }
 
-/// An equalizer for a picture like this: one that waits, or a new one.
+/// An equalizer for a picture like this: one of `IDLE`, or a new one.
 fn video_for(asked: &Asked, layout: Layout, place: ArrayMemory) -> Result<Video, Wrong> {
     let process = std::process::id();
-    // Another thread may have held the lock when this process was forked.
+    // If another thread held the lock when this process was forked, the lock is never released here.
     if let Ok(mut idle) = IDLE.try_lock() {
-        // Threads are not forked, and whoever waited for their end would wait for ever.
+        // A forked process has no threads of its parent, and a drop of the equalizer would wait for them for ever.
         idle.extract_if(.., |idle| idle.process != process).for_each(std::mem::forget);
         let fits = |idle: &Idle| (&idle.asked, &idle.video.layout, idle.video.place) == (asked, &layout, place);
         if let Some(index) = idle.iter().position(fits) {
@@ -87,7 +87,7 @@ fn video_for(asked: &Asked, layout: Layout, place: ArrayMemory) -> Result<Video,
     Video::open(asked, layout, place, &Default::default(), None)
 }
 
-/// One picture through an equalizer, which waits for the next one then.
+/// Equalizes one picture, and keeps the equalizer in `IDLE`.
 fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> {
     let layout = arrays.layout(asked.format, asked.size())?;
     if check_memory(layout.bytes()).is_err()
@@ -98,7 +98,7 @@ fn equalized(asked: &Asked, arrays: &Arrays) -> Result<(Output, Layout), Wrong> 
     check_memory(layout.bytes())?;
     let mut video = video_for(asked, layout, arrays.place())?;
     let mut done = video.push(arrays)?;
-    // What depends on no other frame leaves nothing behind, and needs no end.
+    // If results depend on no other frame, the equalizer needs no `finish` and no `restart`.
     let is_alone = video.equalizer.reach() == Reach::default();
     if done.is_none() && is_alone {
         done = video.equalizer.collect()?;
@@ -133,7 +133,7 @@ fn _equalize<'py>(
         let text = "smooth scene is for videos: push their frames through an Equalizer, with a survey first";
         return Err(PyValueError::new_err(text));
     }
-    // One thread works on a picture: others would only be started.
+    // One thread equalizes a single picture: more threads would be started for nothing.
     asked.described.entry("threads").or_insert_with(|| "1".to_owned());
     let arrays = Arrays::from_object(array)?;
     if let Some(out) = out {
@@ -175,7 +175,7 @@ fn options(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     Ok(list)
 }
 
-// Not tried without the GIL.
+// Not tested in builds of Python without the GIL.
 #[pymodule(name = "histeq", gil_used = true)]
 fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -17,13 +17,13 @@ pub struct Arrays {
     is_tuple: bool,
 }
 
-/// What the caller's arrays are made by, and so those of results.
+/// The library that the caller's arrays are of, and so those of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
     NumPy,
     Torch,
     CuPy,
-    /// Bytes, and what is like them.
+    /// `bytes` and similar objects of Python.
     Bytes,
 }
 
@@ -63,12 +63,12 @@ impl Arrays {
         self.arrays.iter().map(|array| &array.samples).collect()
     }
 
-    /// Their layout; `format` and `size` override what is deduced from shapes.
+    /// The layout of the arrays; `format` and `size` override what is deduced from shapes.
     pub fn layout(&self, format: Option<histeq::PixelFormat>, size: Option<(usize, usize)>) -> Result<Layout, String> {
         Layout::new(&self.named(), self.is_tuple, format, size)
     }
 
-    /// Checks that they are like those before.
+    /// Checks that the arrays have this layout.
     pub fn check(&self, layout: &Layout) -> Result<(), String> {
         layout.check(&self.named())
     }
@@ -97,7 +97,7 @@ impl Arrays {
 #[derive(Clone, Copy, Debug)]
 pub struct NoMemory(pub usize);
 
-/// Room for bytes, which are written through its address.
+/// An empty vector with the capacity for `bytes` bytes, which callers write through its address.
 fn room(bytes: usize) -> Result<Vec<u8>, NoMemory> {
     let mut room = Vec::new();
     room.try_reserve_exact(bytes).map_err(|_| NoMemory(bytes))?;
@@ -119,14 +119,14 @@ pub fn check_memory(bytes: usize) -> Result<(), NoMemory> {
     if bytes >= LARGE {
         drop(room(bytes.saturating_mul(COPIES))?);
     }
-    // Systems that promise more memory than they have would end the process later.
+    // Systems that overcommit memory would end the process later.
     if bytes >= HUGE && limits::available().is_some_and(|available| bytes.saturating_mul(COPIES) > available) {
         return Err(NoMemory(bytes));
     }
     Ok(())
 }
 
-/// What an array was made by.
+/// The library that an array is of.
 pub fn maker(object: &Bound<'_, PyAny>) -> PyResult<Maker> {
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
         return if object.is_empty()? { Ok(Maker::NumPy) } else { maker(&object.get_item(0)?) };
@@ -146,7 +146,7 @@ pub fn without_gaps<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
         let planes: Vec<_> = object.try_iter()?.map(|plane| without_gaps(&plane?)).collect::<PyResult<_>>()?;
         return Ok(PyTuple::new(object.py(), planes)?.into_any());
     }
-    // Of CuPy, `copy` has no gaps.
+    // `copy` of CuPy makes an array without gaps.
     object.call_method0(if object.hasattr("contiguous")? { "contiguous" } else { "copy" })
 }
 
@@ -172,7 +172,7 @@ impl PlaneRows {
 }
 
 impl Block {
-    /// Its planes, if they lie as planes do: rows without gaps, at one distance.
+    /// The planes of the block, if each has rows without gaps at one stride.
     fn rows(&self, layout: &Layout) -> Option<Vec<PlaneRows>> {
         if let [(row_bytes, rows)] = self.shapes(layout)[..] {
             let (address, stride) = self.samples.rows(row_bytes, rows)?;
@@ -181,7 +181,7 @@ impl Block {
         self.samples.is_gapless().then(|| self.packed(layout, self.samples.address))
     }
 
-    /// Its planes one after the other, from this address on.
+    /// The planes of the block, one after the other, from this address on.
     fn packed(&self, layout: &Layout, mut address: usize) -> Vec<PlaneRows> {
         let plane = |(row_bytes, rows): (usize, usize)| {
             let plane = PlaneRows { address, stride: row_bytes as isize, row_bytes, rows };
@@ -227,7 +227,7 @@ pub fn with_input<R>(
     Ok(push(Input::planes(&planes))?)
 }
 
-/// The planes of `arrays` on a GPU; `None` if they do not lie as planes do.
+/// The planes of `arrays` on a GPU; `None` if their rows have gaps or a negative stride.
 fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DevicePlanes> {
     let mut planes = Vec::new();
     for block in layout.blocks(&arrays.samples()) {
@@ -235,7 +235,7 @@ fn on_device(arrays: &Arrays, layout: &Layout, context: usize) -> Option<DeviceP
             planes.push(DeviceRows { address: address as u64, pitch: usize::try_from(stride).ok()?, row_bytes, rows });
         }
     }
-    // The stream that `Array::from_object` has named to the library of the arrays.
+    // `Array::from_object` has passed the default stream, number 0, to the library of the arrays.
     Some(DevicePlanes { context, stream: 0, planes })
 }
 
@@ -261,7 +261,7 @@ pub fn target(out: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<Arrays> {
     Ok(arrays)
 }
 
-/// An error of an argument that is not the picture begins with its name.
+/// Puts the argument's name before the text of an error, and removes the hint that is for pictures alone.
 pub fn argument_error(name: &str, py: Python<'_>, error: PyErr) -> PyErr {
     if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
         return error;
@@ -333,7 +333,6 @@ fn write(output: &Output, arrays: &Arrays, layout: &Layout) -> Result<(), Wrong>
     Ok(())
 }
 
-/// New arrays for a result.
 fn new_arrays<'py>(
     py: Python<'py>,
     layout: &Layout,
@@ -343,7 +342,7 @@ fn new_arrays<'py>(
     if let (ArrayMemory::Cuda(_), true, [rows, columns, samples]) =
         (place, layout.has_channels(), &layout.shapes[0][..])
     {
-        // Copies on a GPU reach planes, which are seen as pixels then.
+        // Copies on a GPU write whole planes. The result is a view of them with the channels last.
         let planes = new(&[*samples, *rows, *columns])?;
         return planes.call_method1(if maker == Maker::Torch { "permute" } else { "transpose" }, (1, 2, 0));
     }

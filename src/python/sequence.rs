@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// An equalizer for arrays of one shape.
 pub struct Video {
     pub layout: Layout,
-    /// That of results.
+    /// The layout of results.
     pub result: Layout,
     pub place: ArrayMemory,
     pub equalizer: Equalizer,
@@ -99,7 +99,7 @@ impl Video {
         }
     }
 
-    /// Takes in a picture that is like those before.
+    /// Pushes a picture, which has to have the layout of those before.
     pub fn push(&mut self, arrays: &Arrays) -> Result<Option<Output>, Wrong> {
         self.check(arrays)?;
         match self.place {
@@ -131,7 +131,7 @@ pub struct Sequence {
 struct State {
     asked: Asked,
     survey: Option<(SceneSurvey, Layout)>,
-    /// From the first frame on.
+    /// `None` before the first frame.
     video: Option<Video>,
     maker: Maker,
     /// How often `iterate` was called, and whether the next one has to begin a new video.
@@ -156,7 +156,7 @@ impl State {
 }
 
 impl Sequence {
-    /// Does `work` without the GIL, alone.
+    /// Does `work` without the GIL, while no other thread uses the equalizer.
     fn alone<R: Send>(
         &self,
         py: Python<'_>,
@@ -231,7 +231,7 @@ impl Sequence {
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Some(out) = out {
-            // Before the frame is taken in, and another one comes out, which would be lost.
+            // Checked before the push: the frame that the push returns would be lost if `out` did not fit.
             let checked = |video: &mut Video, arrays: &Arrays| video.check(arrays).map(|()| video.result.clone());
             target(out, &self.with_frame(array, checked)?)?;
         }
@@ -408,10 +408,10 @@ impl Sequence {
 #[pyclass(frozen, module = "histeq")]
 pub struct Frames {
     sequence: Py<Sequence>,
-    /// Where they come from, as long as there are more.
+    /// The caller's iterator of frames; `None` after its end.
     source: Mutex<Option<Py<PyIterator>>>,
     out: Option<Py<PyAny>>,
-    /// Which call of `iterate` it comes from, if from one.
+    /// The number of the call of `iterate` that returned this; `None` if `finish` did.
     iterated: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! The texts of Python's help and type checkers, made of the table of options: nothing here names an option of it. The
-//! tests write `histeq.pyi` with it.
+//! The texts for Python's help and type checkers, generated from the table of options. The tests write `histeq.pyi`
+//! with this module.
 
 use histeq::options::{OPTIONS, OptionInfo, ValueKind};
 pub use histeq::options::{in_python, python_name};
@@ -36,11 +36,11 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
     ("threads", "int", "None", "Threads of the CPU: None is one for each core, at most 8; one for a single picture."),
 ];
 
-/// What the module is.
+/// The help text of the module.
 pub const ABOUT: &str = "Brings out what pictures and video hide: histogram equalization and more, on the CPU or an \
                      NVIDIA GPU to the same byte.";
 
-/// What `equalize` is.
+/// The help text of `equalize`, without its options.
 pub const EQUALIZE: &str = "\
 One picture, equalized.
 
@@ -52,7 +52,7 @@ other (\"yuv420p\"), 10 and 12 bits in words of 16.
 The result is an array of the same library, on the same device; of the same shape and type, unless `gray` or \
 `output_depth` change them. With `out` it is written there, and `out` is returned.";
 
-/// What `Equalizer` is.
+/// The help text of `Equalizer`, without its options.
 pub const EQUALIZER: &str = "\
 A video on its way: frames go in and come out in their order, some calls later, because the newest wait for those \
 behind them.

@@ -1,17 +1,17 @@
-//! What is decided of the segments of a clip that were read, within bounds of memory.
+//! A cache of what is decided of the segments of a clip, with a limit of memory.
 
 use histeq::Decided;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes that are kept of all segments but the newest; those that were not asked for for the longest time go
+/// Most bytes of all cached segments, unless the newest one alone has more. The least recently used ones are dropped
 /// first.
 const MAX_BYTES: usize = 512 << 20;
 
 /// The most bytes of one segment, if it has more frames than one.
 const MAX_SEGMENT: usize = 32 << 20;
 
-/// The most frames of a segment: with those around it that are read, too, a frame far from all others comes soon.
+/// Most frames of a segment. They are few so that a jump to a distant frame reads few frames.
 const MAX_FRAMES: usize = 128;
 
 /// What is decided of the frames of a clip.
@@ -25,14 +25,14 @@ pub struct Decisions {
 struct Known {
     segments: HashMap<usize, Segment>,
     bytes: usize,
-    /// How often was asked.
+    /// The number of requests for frames so far.
     asked: u64,
 }
 
 struct Segment {
     decided: Arc<[Decided]>,
     bytes: usize,
-    /// When it was asked for last.
+    /// The value of [`Known::asked`] at the last request for the segment.
     asked: u64,
 }
 
@@ -51,7 +51,8 @@ impl std::ops::Deref for OfFrame {
 }
 
 impl Decisions {
-    /// For frames of which each takes this many bytes; `whole` frames are one segment, if that is given.
+    /// A cache for frames whose decisions take `bytes_of_frame` bytes each. With `whole`, that many frames are one
+    /// segment.
     pub fn new(bytes_of_frame: usize, whole: Option<usize>) -> Self {
         let length = (MAX_SEGMENT / bytes_of_frame.max(1)).clamp(1, MAX_FRAMES);
         Decisions { length: whole.unwrap_or(length).max(1), known: Mutex::default() }

@@ -18,7 +18,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let clip = source.clip();
     let of_equalize = |error: &dyn std::fmt::Display| in_python(&format!("Equalize: {error}"));
     let (builder, format, size) = builder(&clip, arguments).map_err(|error| of_equalize(&error))?;
-    // The mappers would report the same notes.
+    // The study alone logs notes: the mappers would repeat them.
     let log = move |note: &Note| host.log(note);
     let study = builder.clone().on_note(log).study().map_err(|error| of_equalize(&error))?;
     let output = builder.output_format().map_err(|error| of_equalize(&error))?;
@@ -44,7 +44,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let study = host.node("EqualizeStudy", &token, reader, Order::OneByOne, &[&source])?;
 
     let output = picture::host_format(output, &clip.format);
-    // A mapper for each thread that asks; the first one reports options that do not go together.
+    // Each thread gets a mapper of its own. Making the first one here reports options that do not go together.
     let mappers = Mutex::new(vec![builder.mapper().map_err(|error| of_equalize(&error))?]);
     let equalize = Equalize {
         source: source.again(),
@@ -61,7 +61,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     Ok(())
 }
 
-/// What the clip and the arguments ask for.
+/// A builder for the clip and the arguments, with the format and size of frames.
 fn builder(clip: &Clip, arguments: &Arguments<'_>) -> Result<(Builder, PixelFormat, (usize, usize)), String> {
     let size = (clip.size.0 as usize, clip.size.1 as usize);
     if clip.format.family == 0 || size.0 == 0 || size.1 == 0 {
@@ -82,7 +82,7 @@ fn builder(clip: &Clip, arguments: &Arguments<'_>) -> Result<(Builder, PixelForm
     Ok((builder, format, size))
 }
 
-/// What all frames of the clip are.
+/// The format and size of all frames of the clip.
 #[derive(Clone, Copy)]
 struct ClipKind {
     format: PixelFormat,
@@ -108,11 +108,12 @@ struct Reader {
 
 struct Reading {
     study: Study,
-    /// The frame that is read next, if the study has seen all that is needed of those before; `None` after a failure.
+    /// The frame that is read next, if the study has read the frames before; `None` if it has to restart, as after a
+    /// failure.
     next: Option<usize>,
-    /// Behind the last frame that is read.
+    /// The number behind the last frame to read for the segment.
     last: usize,
-    /// Behind the last frame that is decided.
+    /// The number behind the last frame that is decided.
     decided: usize,
 }
 
@@ -200,7 +201,7 @@ impl Reader {
     }
 }
 
-/// Gives frames, whichever are asked for.
+/// Equalizes frames, in any order.
 struct Equalize {
     source: Node,
     study: Node,
@@ -208,7 +209,7 @@ struct Equalize {
     output: Format,
     decisions: Arc<Decisions>,
     builder: Mutex<Builder>,
-    /// Those that no thread has.
+    /// The mappers that no thread uses now.
     mappers: Mutex<Vec<Mapper>>,
 }
 
@@ -222,7 +223,7 @@ impl Filter for Equalize {
         }
         let decided = self.decisions.frame(number);
         let Some(decided) = decided.filter(|_| reason == Reason::AllFramesReady) else {
-            // What was decided may be gone again, where there is much of it.
+            // `Decisions` may have dropped the segment again, to save memory.
             request.ask(&self.study, number / self.decisions.length);
             request.ask(&self.source, number);
             return Ok(None);
@@ -252,7 +253,7 @@ impl Equalize {
         idle.map_or_else(builder, Ok).map_err(|error| error.to_string())
     }
 
-    /// The frame for the host. Planes that are those of `before` are shared with it.
+    /// The equalized frame for the host. It shares the planes that are unchanged from `before`.
     fn made(&self, done: &Frame, before: &Frame, input: &HostFrame, request: &Request<'_>) -> Result<NewFrame, String> {
         let order = picture::planes(done.format());
         let mut shared = [false; 3];

@@ -43,7 +43,7 @@ pub struct Arguments<'a> {
     map: *const VSMap,
 }
 
-/// Where results go.
+/// The map of results of a function.
 pub struct Results<'a> {
     host: Host,
     map: *mut VSMap,
@@ -89,7 +89,7 @@ pub struct HostFrame {
     frame: *const VSFrame,
 }
 
-// SAFETY: frames may be read, and let go, from any thread.
+// SAFETY: frames may be read and freed from any thread.
 unsafe impl Send for HostFrame {}
 // SAFETY: the same.
 unsafe impl Sync for HostFrame {}
@@ -145,19 +145,19 @@ fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// Does `work`; a panic is an error, and goes no further.
+/// Does `work`; a panic becomes an error and does not unwind into the host.
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let text = format!("a bug, please report it: {}", text.unwrap_or("unknown"));
-        // The payload may do anything when it is dropped.
+        // The payload is not dropped, since its drop might panic again.
         std::mem::forget(panic);
         Err(text)
     })
 }
 
 impl Plugin<'_> {
-    /// Its names, and that of this version.
+    /// Sets the names and the version of the plug-in.
     pub fn configure(&self, identifier: &str, namespace: &str, name: &str) {
         let part = |text: &str| text.parse::<c_int>().unwrap_or(0);
         let version = (part(env!("CARGO_PKG_VERSION_MAJOR")) << 16) | part(env!("CARGO_PKG_VERSION_MINOR"));
@@ -180,7 +180,7 @@ impl Plugin<'_> {
     }
 }
 
-/// A function of the plug-in is called.
+/// VapourSynth calls this for each function of the plug-in.
 unsafe extern "system-unwind" fn called(
     arguments: *const VSMap,
     results: *mut VSMap,
@@ -285,7 +285,7 @@ impl Host {
         let sample = if format.is_float { VSSampleType::Float } else { VSSampleType::Integer };
         let (depth, width, height) = (format.depth, format.log2_width, format.log2_height);
         let mut described = std::mem::MaybeUninit::<VSVideoFormat>::uninit();
-        // SAFETY: where the answer goes can be written to, and it was where it is not zero.
+        // SAFETY: `described` can be written to, and the host has written it if it does not return 0.
         unsafe {
             let is_known =
                 (self.api.queryVideoFormat)(described.as_mut_ptr(), family, sample, depth, width, height, self.core);
@@ -297,7 +297,8 @@ impl Host {
         }
     }
 
-    /// A node whose frames `filter` makes of those of `sources`. It is not cached if its requests come one by one.
+    /// A node whose frames `filter` makes of those of `sources`. The host does not cache them if requests come one by
+    /// one.
     pub fn node(
         self,
         name: &str,
@@ -347,8 +348,8 @@ impl Host {
         Ok(Node { host: self, node })
     }
 
-    /// A frame with the properties of `source`, if it is made of one. Its planes are to be written, but for those that
-    /// are `shared` with planes of that frame.
+    /// A new frame, with the properties of `source` if there is one. The caller writes all planes except those that are
+    /// `shared` with `source`.
     pub fn new_frame(
         self,
         format: Format,
@@ -503,14 +504,14 @@ impl Request<'_> {
         Ok(Arc::new(HostFrame { host: self.host, frame }))
     }
 
-    /// A frame that was taken is not asked for again.
+    /// Tells the host that this request does not need the frame any more.
     pub fn release(&self, node: &Node, number: usize) {
         // SAFETY: node and request are there.
         unsafe { (self.host.api.releaseFrameEarly)(node.node, number as c_int, self.context) };
     }
 }
 
-/// A frame is asked for, or goes on.
+/// VapourSynth calls this for a new request, and again when the frames that the filter has asked for are ready.
 unsafe extern "system-unwind" fn asked(
     number: c_int,
     reason: Reason,
@@ -541,7 +542,7 @@ unsafe extern "system-unwind" fn asked(
     }
 }
 
-/// The node is gone.
+/// VapourSynth calls this when it frees a node.
 unsafe extern "system-unwind" fn freed(filter: *mut c_void, _core: *mut VSCore, _api: *const VSAPI) {
     // SAFETY: `Host::node` made it, and the host uses it no more.
     let filter = unsafe { Box::from_raw(filter.cast::<Box<dyn Filter>>()) };

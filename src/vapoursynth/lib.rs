@@ -30,7 +30,7 @@ pub(crate) fn register(plugin: &Plugin<'_>) {
     plugin.offer("Options", "", "name:data[];values:data[];default:data[];help:data[];", list_options);
 }
 
-/// The type of its argument.
+/// VapourSynth's type for the argument of an option.
 fn kind(option: &OptionInfo) -> &'static str {
     match option.kind {
         ValueKind::Flag => "int",

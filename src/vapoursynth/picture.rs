@@ -10,7 +10,7 @@ pub const GRAY: i32 = 1;
 const RGB: i32 = 2;
 const YUV: i32 = 3;
 
-/// Our format, if we have it.
+/// The library's format for one of VapourSynth; `None` if there is none.
 pub fn format(host: &Format) -> Option<PixelFormat> {
     let subsampling = match (host.family, host.log2_width, host.log2_height) {
         (YUV, 1, 1) => "yuv420p",
@@ -49,7 +49,7 @@ pub fn name(host: &Format) -> String {
     format!("{family}{subsampling}, {kind} of {} bits,", host.depth)
 }
 
-/// VapourSynth's format for what comes out of one like `input`.
+/// VapourSynth's format of a result that has `format` and was made of a frame of `input`.
 pub fn host_format(format: PixelFormat, input: &Format) -> Format {
     let is_gray = format.descriptor().model == Model::Gray;
     let (family, log2_width, log2_height) =
@@ -104,14 +104,14 @@ pub fn frame(source: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize))
     Ok(frame)
 }
 
-/// The properties that a frame of ours, made of one of `input`, has in place of those of the host's.
+/// The properties of an equalized frame that replace those of its input, which has the format `input`.
 pub fn properties(frame: &Frame, input: PixelFormat) -> impl Iterator<Item = (&'static str, i64)> {
     let matrix = match frame.matrix() {
         Matrix::Bt709 => 1,
         Matrix::Bt601 => 6,
         Matrix::Bt2020 => 9,
     };
-    // What was RGB is not any more; else it has the matrix that it had, known or not.
+    // A frame that was RGB, and is not any more, gets a matrix. Any other one keeps the property as it was, set or not.
     let is_new = input.descriptor().model == Model::Rgb && frame.format().descriptor().model != Model::Rgb;
     let range = i64::from(frame.range() == Range::Full);
     [("_Range", range)].into_iter().chain(is_new.then_some(("_Matrix", matrix)))

@@ -51,7 +51,7 @@ impl Equalizer {
             return Err(JsError::new(&format!("there is no option {name}")));
         }
         match self.lazy.set(name, value) {
-            // The format of frames that come out stays.
+            // Ignored after the first frame, since these options would change the format of frames that come out.
             Err(Error::TooLate { .. }) if ["gray", "output-depth"].contains(&name) => Ok(()),
             Err(Error::TooLate { .. }) => Err(JsError::new(&format!("{name} is set before the first frame"))),
             result => Ok(result?),
@@ -103,7 +103,7 @@ fn bytes(done: Option<Output>) -> histeq::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// A bug throws what it says; without this, it would say that something unreachable was reached.
+/// A panic throws its message as an error. Without this hook, the error would only say that `unreachable` was executed.
 #[wasm_bindgen(start)]
 fn explain_bugs() {
     std::panic::set_hook(Box::new(|bug| wasm_bindgen::throw_str(&format!("a bug, please report it: {bug}"))));

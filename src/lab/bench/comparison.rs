@@ -5,7 +5,8 @@ use super::references::{MeasuredCell, PUBLICATIONS, Publication, PublishedRow, P
 use super::{SuiteReport, Unit};
 use histeq::Named;
 
-/// The tables of every publication that has any of this report's suite, each with the same rows and columns from here.
+/// The tables of every publication that has figures for this report's suite, each followed by tables of this machine
+/// with the same rows and columns.
 pub fn compare(report: &SuiteReport) -> String {
     let mut parts = vec![
         format!("# histeq-lab {} beside the publications", report.suite.name()),

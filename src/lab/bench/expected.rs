@@ -21,7 +21,6 @@ pub struct Expected<'a> {
     mapped: Vec<(ExpectedMapping, Frame)>,
 }
 
-/// The mapping of a frame.
 #[derive(PartialEq)]
 enum ExpectedMapping {
     Curve(Curve),
@@ -89,7 +88,7 @@ impl<'a> Expected<'a> {
 /// Compares `found` with what is expected.
 ///
 /// # Errors
-/// When a byte differs: the message names the place of the first one.
+/// When a byte differs: the message names the position of the first one.
 pub fn check(what: &str, expected: &Frame, found: &Frame) -> Result<()> {
     for (index, (expected, found)) in expected.planes().iter().zip(found.planes()).enumerate() {
         for y in 0..expected.rows() {
@@ -106,7 +105,7 @@ pub fn check(what: &str, expected: &Frame, found: &Frame) -> Result<()> {
 /// Compares `found` with what is expected.
 ///
 /// # Errors
-/// When a value differs: the message names the place of the first one.
+/// When a value differs: the message names the position of the first one.
 pub fn check_values<T: PartialEq + std::fmt::Display>(what: &str, expected: &[T], found: &[T]) -> Result<()> {
     if expected.len() != found.len() {
         bail!("{what}: {} values, not {}", found.len(), expected.len());

@@ -23,7 +23,7 @@ pub fn read(file: &Path, format: PixelFormat, cancel: &Cancel) -> Result<Frame> 
     Converter::default().frame(&frame, VideoFormat { format, colour, ..source })
 }
 
-/// Writes a picture; the name's end says the format of the file, which is replaced.
+/// Writes a picture in the format of the file's extension. An existing file is replaced.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -54,19 +54,19 @@ pub struct PublishedTable {
 pub struct PublishedColumn {
     /// Its head.
     pub name: String,
-    /// The place of the figures by the publication's kernels, or the closest ones.
+    /// The cell of the figures by the publication's kernels, or the closest ones.
     here: Option<MeasuredCell>,
-    /// The place of the figures by the kernels of normal runs, if that is another one.
+    /// The cell of the figures by the kernels of normal runs, if that is another one.
     tuned: Option<MeasuredCell>,
 }
 
-/// A row of a published table. Where rows do not share the places of the columns, they have places of their own.
+/// A row of a published table. It has cells of its own if those of the columns do not apply to it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
     /// Its name.
     pub name: String,
-    /// What `{row}` in the keys of a place stands for, if that is not the name.
+    /// The text that replaces `{row}` in the keys of a cell, if that is not the name.
     key: Option<String>,
     /// A figure for each column, as written there.
     pub figures: Vec<String>,
@@ -74,7 +74,7 @@ pub struct PublishedRow {
     tuned: Option<MeasuredCell>,
 }
 
-/// A place in a report's tables.
+/// A cell in a report's tables.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredCell {
@@ -89,12 +89,12 @@ pub struct MeasuredCell {
 }
 
 impl PublishedTable {
-    /// The place of this program's figure by the publication's kernels, or the closest ones.
+    /// The cell of this program's figure by the publication's kernels, or the closest ones.
     pub fn here<'a>(&'a self, row: &'a PublishedRow, column: usize) -> Option<&'a MeasuredCell> {
         row.here.as_ref().or(self.columns[column].here.as_ref())
     }
 
-    /// The place of its figure by the kernels of normal runs, if that is another one.
+    /// The cell of its figure by the kernels of normal runs, if that is another one.
     pub fn tuned<'a>(&'a self, row: &'a PublishedRow, column: usize) -> Option<&'a MeasuredCell> {
         row.tuned.as_ref().or(self.columns[column].tuned.as_ref())
     }

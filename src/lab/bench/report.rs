@@ -18,7 +18,7 @@ pub struct SuiteReport {
     pub tables: Vec<Table>,
 }
 
-/// The table of what Python takes.
+/// The name of the table of Python's times.
 pub const PYTHON: &str = "python";
 
 impl SuiteReport {

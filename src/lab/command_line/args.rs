@@ -202,7 +202,7 @@ impl Args {
         ];
         let without_gpu = !self.backend.may_use_gpu();
         for (_, option, suites, is_of_gpu) in given.into_iter().filter(|(is_given, ..)| *is_given) {
-            // Without a suite, all that have references run, which is no case for options of one alone.
+            // Without a suite, all suites that have references run, so that options of a single suite do not fit.
             if self.suite.map_or(suites.len() == 1, |suite| !suites.contains(&suite)) {
                 let names: Vec<&str> = suites.iter().map(|suite| suite.name()).collect();
                 let what = if names.len() == 1 { "suite" } else { "suites" };

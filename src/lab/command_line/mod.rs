@@ -88,7 +88,7 @@ fn measure(suite: Suite, args: &Args, setup: &Setup) -> Result<()> {
     let report = bench::run(suite, setup)?;
     let missing = report.missing();
     let lacks_gpu = args.compare.is_none() && setup.gpu_index.is_some() && !missing.is_empty();
-    // What there is on the CPU is printed.
+    // Without a GPU, tables of the CPU are still printed.
     if !lacks_gpu || missing.len() < report.tables.len() {
         print(&if args.compare.is_some() { bench::compare(&report) } else { bench::markdown(&report) })?;
         write_files(args, setup, &report)?;
@@ -113,7 +113,7 @@ fn list() -> String {
     list
 }
 
-/// Prints `text` on stdout. Who reads no further has seen enough.
+/// Prints `text` on stdout. It is no error if the reader has closed the pipe.
 fn print(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -58,7 +58,7 @@ impl Area {
         Area { width: self.width * self.height, height: 1, ..self }
     }
 
-    /// Whether its whole vectors hold only elements.
+    /// Whether vectors of samples from the begin of the plane hold only elements of the area.
     pub fn is_plain(&self) -> bool {
         self.first == 0 && self.height == 1 && self.step == 1
     }

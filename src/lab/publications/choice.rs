@@ -37,9 +37,9 @@ named! {
     /// The kernels that find the cumulative count of the first occupied bin.
     pub enum CdfMin {
         Reduction = "reduction", "The smallest cumulative count above 0, by a tree";
-        /// Found by its own thread.
+        /// The thread that reads this count finds it.
         FirstNonzero = "first-nonzero", "The cumulative count above 0 whose predecessor is 0 or missing";
-        /// In the launch that makes the curve. By itself it is as first-nonzero.
+        /// In the launch that makes the curve. A launch without a curve is that of first-nonzero.
         InCurve = "in-curve", "The lowest index of an occupied bin by atomic minima";
     }
 }

@@ -102,7 +102,7 @@ named! {
         Saturation = "saturation", "Limiting counts to a value";
         Scan = "scan", "From counts to cumulative counts";
         CdfMin = "cdf-min", "The cumulative count of the first occupied bin";
-        /// Of the tuned kernels: from counts, with the scan.
+        /// The step of the tuned kernels includes the scan: it begins with counts.
         Curve = "curve", "From cumulative counts to the curve";
         Map = "map", "Elements through the curve";
     }

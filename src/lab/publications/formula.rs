@@ -124,7 +124,7 @@ impl Formula {
             Formula::EquationFloor => (u64::from(above) * u64::from(steps) / u64::from(rest)) as u16,
             Formula::Product32 | Formula::StaleBuffer => {
                 let product = sum.wrapping_sub(first).wrapping_mul(steps).wrapping_add(rest / 2) / rest;
-                // Written to a byte, or to two.
+                // The program stores the product in one byte, or in two, without its high bits.
                 (if bins <= 256 { product & 0xff } else { product }) as u16
             }
             _ => ((u64::from(above) * u64::from(steps) + u64::from(rest) / 2) / u64::from(rest)).min(u64::from(steps))
@@ -161,7 +161,7 @@ fn prefix_sums(counts: &[u32]) -> Vec<u32> {
     counts.iter().map(add).collect()
 }
 
-/// Up the tree in integers, down the tree in floats, then shifted by one.
+/// Blelloch's scan: up the tree in integers, down the tree in floats, then shifted by one to be inclusive.
 fn float_scan(counts: &[u32]) -> Vec<u32> {
     let width = counts.len().next_power_of_two();
     let mut sums = counts.to_vec();

@@ -60,7 +60,7 @@ const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Publis
         block_size: Some(block_size),
         pixels_per_thread: Some(4),
     };
-    // Its scan with two buffers writes the step before the last one.
+    // The publication's scan with two buffers returns the result of its last step but one.
     let formula = match scan {
         ScanVariant::KoggeStoneDouble => Formula::StaleBuffer,
         _ => Formula::Product32,

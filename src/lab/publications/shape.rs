@@ -102,7 +102,8 @@ pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Refused { reason: reason.into() }
 }
 
-/// The launch of a kernel over a picture of this size; other elements are one row. A load has `at_once` neighbours.
+/// The launch of a kernel over `width` x `height` elements; elements without rows are one row. A load reads `at_once`
+/// neighbours.
 ///
 /// # Errors
 /// When the launch is not possible.

@@ -1,4 +1,4 @@
-//! Colours behind the equalizer: `--palette` and `--colour-bar`.
+//! False colours, applied after the equalizer: `--palette` and `--colour-bar`.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -30,7 +30,6 @@ pub struct Colouring {
     bar: Option<Bar>,
 }
 
-/// What a bar shows.
 #[derive(Clone)]
 struct Bar {
     values: ValueQueue,
@@ -38,18 +37,18 @@ struct Bar {
     has_unit: bool,
 }
 
-/// A source of frames, and what they are.
+/// A source of frames, and the description of its frames.
 type Frames = (Box<dyn Source>, Input);
 
-/// Makes filters behind a source.
+/// Appends filters to a source.
 type Build<'a> = Box<dyn FnOnce(Box<dyn Source>) -> Result<Frames> + 'a>;
 
 impl Colouring {
-    /// What `options` ask for, where pictures are written as `pixels` say; `None` without a palette. `settings` are those of
-    /// `equalize` for the `input`.
+    /// The colouring that `options` ask for, when the output has the pixel format `pixels`; `None` without a palette.
+    /// `settings` are those of `equalize` for the `input`.
     ///
     /// # Errors
-    /// When a bar is asked for, and a colour stands for no one value.
+    /// When a bar is asked for, but a colour does not stand for a single value.
     pub fn new(
         options: PaletteOptions,
         pixels: PixelChoice,
@@ -81,7 +80,7 @@ impl Colouring {
         Ok(Some(Colouring { palette, format, bar }))
     }
 
-    /// `stage`, which tells the values of the bar if there is one.
+    /// `stage`, with an observer that finds the values of the bar if there is one.
     pub fn observe(colouring: Option<&Self>, stage: EqualizeStage) -> EqualizeStage {
         match colouring.and_then(|colouring| colouring.bar.clone()) {
             Some(Bar { values: queue, scale, .. }) => stage.observed_by(Box::new(ValueObserver { queue, scale })),
@@ -89,8 +88,9 @@ impl Colouring {
         }
     }
 
-    /// What is behind that stage, if anything is: colours, then what `then` adds. `place` puts it there. Returns that,
-    /// and what comes out of it.
+    /// The filters after the equalizer: the colouring, then those that `then` appends. `place` receives the function
+    /// that builds them, and inserts them into the pipeline. Returns the filters, if any, and the description of the
+    /// frames that come out.
     ///
     /// # Errors
     /// Those of `then` and `place`.
@@ -114,7 +114,7 @@ impl Colouring {
         Ok((Some(filter), filtered))
     }
 
-    /// The frames of that stage, in colours if there are any, and what comes out of it.
+    /// The equalized frames, coloured if `colouring` is given, and their description.
     fn behind(colouring: Option<&Self>, equalized: Frames) -> Frames {
         let Some(Colouring { palette, format, bar }) = colouring.cloned() else { return equalized };
         let mut painter = Painter::new(palette, format);

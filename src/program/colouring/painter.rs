@@ -11,22 +11,22 @@ pub struct Painter {
     palette: Palette,
     format: PixelFormat,
     pool: HostPool,
-    /// The colours of the levels of frames.
+    /// The levels of the last frame, and the colour of each.
     table: Option<(Levels, Vec<[u16; 3]>)>,
-    /// The last bar, with its labels and the size of its picture.
+    /// The last bar, with its labels and the size of its frame.
     bar: Option<([String; LABELS], (usize, usize), ColourBar)>,
 }
 
 impl Painter {
-    /// Makes pictures of `format`, which is RGB.
+    /// A painter whose frames have `format`, which must be RGB.
     pub fn new(palette: Palette, format: PixelFormat) -> Self {
         Painter { palette, format, pool: HostPool::default(), table: None, bar: None }
     }
 
-    /// The luminance of `frame`, which is gray, in colours; with a bar that has these labels, if there are any.
+    /// The luminance of `frame`, which must be gray, in colours; with a bar if `labels` are given.
     ///
     /// # Errors
-    /// When it is not gray, a GPU that it is on fails, or there is no room for the bar.
+    /// When `frame` is not gray, the GPU that holds it fails, or it is too small for the bar.
     pub fn paint(&mut self, frame: &Frame, labels: Option<[String; LABELS]>) -> Result<Frame> {
         let Luminance::Stored(luma) = frame.format().descriptor().luminance else {
             bail!("--palette: a picture of {} is not gray (a bug: please report it)", frame.format());
@@ -69,7 +69,7 @@ impl Painter {
         Ok(Frame::new(self.format, size, Range::Full, frame.matrix(), planes)?)
     }
 
-    /// The bar with these labels in a picture of this size: the last one if it was the same, else a new one.
+    /// The bar with these labels for a frame of this size: the last bar if both are the same, else a new one.
     fn bar(&mut self, size: (usize, usize), labels: [String; LABELS]) -> Result<&ColourBar> {
         let last = self.bar.take().filter(|(known, picture, _)| *known == labels && *picture == size);
         let bar = match last {

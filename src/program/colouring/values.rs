@@ -8,11 +8,11 @@ use histeq::spec::{Levels, Mapping};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The samples that become black, white and what lies between; `None` for a colour that no sample becomes.
+/// For the colour of each label, from black to white, the sample that is shown in it; `None` if there is none.
 pub type LabelValues = [Option<f64>; LABELS];
 
-/// The values of the frames that have been equalized and not yet coloured, oldest first. `None` of a frame to which more
-/// than a curve was applied.
+/// The values of the frames that have been equalized and not yet coloured, oldest first. `None` for a frame to which
+/// more than a single curve was applied.
 #[derive(Clone, Default)]
 pub struct ValueQueue(Arc<Mutex<VecDeque<Option<LabelValues>>>>);
 
@@ -25,9 +25,9 @@ impl ValueQueue {
 
 /// Finds the values of each frame.
 pub struct ValueObserver {
-    /// Where they go.
+    /// The queue that receives the values.
     pub queue: ValueQueue,
-    /// What codes stand for.
+    /// The samples that codes stand for.
     pub scale: SampleScale,
 }
 
@@ -53,7 +53,8 @@ impl Observer for ValueObserver {
     }
 }
 
-/// The samples that `curve` makes the colours of the labels, where black and white are the samples of `ends`.
+/// The samples that `curve` maps to the colours of the labels. `ends` are the samples that the lowest and the highest
+/// level stand for.
 fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> LabelValues {
     let steps = (levels.count() - 1) as f64;
     std::array::from_fn(|label| {
@@ -62,13 +63,13 @@ fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> LabelValues {
     })
 }
 
-/// The code, perhaps one between two, that `curve` makes the colour of a label; `None` if all become darker colours, or all
-/// become brighter ones. Of the codes that become black the largest one, of those that become white the smallest one,
-/// of others the middle.
+/// The code that `curve` maps to the colour of a label, interpolated between two codes if none does; `None` if it maps
+/// all codes to darker colours, or all to brighter ones. Of several codes, the largest for black, the smallest for
+/// white, and the middle for other colours.
 fn inverted(curve: &[u16], levels: Levels, label: usize) -> Option<f64> {
     let (lo, steps) = (u32::from(levels.lo()), levels.count() as u32 - 1);
     let target = lo + (steps * label as u32 + (LABELS as u32 - 1) / 2) / (LABELS as u32 - 1);
-    // What is as near as half a step of 8 bits has the same colour.
+    // Levels that differ by half an 8-bit step or less have the same colour.
     let near = steps / 510;
     let codes = || (levels.lo()..=levels.hi()).map(|code| (code, u32::from(curve[usize::from(code)])));
     let same = |near: u32| {
@@ -121,9 +122,9 @@ mod tests {
     #[test]
     fn a_curve_is_read_backwards() {
         assert_eq!(rounded(eight_bit_values(|code| code)), [0, 64, 128, 191, 255].map(Some));
-        // The range in use is 100 to 151: what is darker or brighter is black and white.
+        // The curve stretches 100 to 151: darker codes become black, brighter ones white.
         assert_eq!(rounded(eight_bit_values(|code| 5.0 * (code - 100.0))), [100, 113, 126, 138, 151].map(Some));
-        // Four colours come out: those between lie where the curve jumps.
+        // The curve has four output levels: a label between two of them stands for the code at which the curve jumps.
         assert_eq!(rounded(eight_bit_values(|code| (code / 64.0).floor() * 85.0)), [63, 64, 128, 191, 192].map(Some));
         // No sample is brighter than a third of white.
         assert_eq!(rounded(eight_bit_values(|code| code / 3.0)), [Some(1), Some(192), None, None, None]);

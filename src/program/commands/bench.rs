@@ -1,4 +1,5 @@
-//! `histeq-video bench`: what this machine does, in plain words and at most a minute. `histeq-lab` measures the parts.
+//! `histeq-video bench`: measures how fast this machine equalizes and transcodes, in at most a minute. `histeq-lab`
+//! measures the parts of the program.
 
 use crate::report::Console;
 use crate::signals;
@@ -15,25 +16,24 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The sizes of frames.
 const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];
 
-/// How long frames of one kind are equalized.
+/// How long each size and look is measured after its first frame has come out.
 const LONG_ENOUGH: Duration = Duration::from_millis(1500);
 
-/// How long frames of one kind may take until the first one comes out.
+/// How long the first frame of each size and look may take.
 const MAX_WAIT: Duration = Duration::from_secs(6);
 
-/// How long one program may take for a file.
+/// How long one program may take to transcode the file.
 const MAX_RUN: Duration = Duration::from_secs(12);
 
-/// How long all of it may take.
+/// How long the whole benchmark may take.
 const A_MINUTE: Duration = Duration::from_secs(55);
 
-/// How programs encode.
+/// Encoder, preset and CRF of both programs.
 const ENCODING: [&str; 3] = ["libx264", "veryfast", "18"];
 
-/// Prints what it measures line by line.
+/// Measures, and prints each result as soon as it is known.
 pub fn run(console: &Console) -> Result<Outcome> {
     let cancel = Cancel::default();
     signals::listen(cancel.clone(), console.clone(), Vec::new(), signals::GIVING_UP)?;
@@ -61,14 +61,13 @@ fn say(line: &str) -> Result<()> {
     print(format!("{line}\n").as_bytes())
 }
 
-/// The name of the processor.
 fn processor() -> String {
     let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let named = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     named.map_or("this processor", |(_, name)| name.trim()).to_owned()
 }
 
-/// Says how many frames a second `backend` equalizes, and returns how many of the smaller size by default.
+/// Prints how many frames a second `backend` equalizes. Returns the rate of the smaller size with the default look.
 fn on_frames(name: &str, backend: Backend, cancel: &Cancel) -> Result<f64> {
     let mut smaller = None;
     for (width, height) in SIZES {
@@ -86,13 +85,13 @@ fn on_frames(name: &str, backend: Backend, cancel: &Cancel) -> Result<f64> {
 
 /// How many frames a second come out, 0 where none comes in time.
 fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result<f64> {
-    // With it, the first frame comes out after a second of video.
+    // With look-ahead, the first frame would come out only after a second of video.
     let mut equalizer = builder.set("look-ahead", "0")?.build()?;
     let (start, mut first, mut frames) = (Instant::now(), None, 0);
     for picture in pictures.iter().cycle() {
         ensure!(!cancel.is_cancelled(), "interrupted");
         if equalizer.push(&picture[..])?.is_some() {
-            // What is opened and allocated comes before the first one.
+            // Counting starts after the first frame, which includes opening and allocating.
             frames += u32::from(first.is_some());
             first.get_or_insert_with(Instant::now);
         }
@@ -103,7 +102,7 @@ fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result
     Ok(first.map_or(0.0, |first| f64::from(frames) / first.elapsed().as_secs_f64()))
 }
 
-/// Luma of dark waves that move, with hardly any noise, and gray.
+/// A `yuv420p` frame: luma of dark waves that move with `turn`, with little noise, and gray chroma.
 fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
     let wave = |length: f64, index: usize| (25.0 * ((index + 3 * turn) as f64 / length).sin()) as i32;
     let across: Vec<i32> = (0..width).map(|x| wave(97.0, x)).collect();
@@ -120,7 +119,7 @@ fn picture(width: usize, height: usize, turn: usize) -> Vec<u8> {
     picture
 }
 
-/// Says how long this program and ffmpeg take for a file.
+/// Prints how long this program and ffmpeg take to transcode a file.
 fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
     let folder = tempfile::tempdir().context("making a folder for videos")?;
     let (clip, out) = (folder.path().join("clip.mp4"), folder.path().join("out.mp4"));
@@ -159,7 +158,7 @@ fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
     Ok(())
 }
 
-/// The time that a program takes. It is ended when it takes too long, and when this run is cancelled.
+/// The seconds that a program takes. Kills the program when it takes too long, and when this run is cancelled.
 fn seconds(command: &mut Command, end: Instant, cancel: &Cancel) -> Result<f64> {
     let begin = Instant::now();
     let most = MAX_RUN.min(end.saturating_duration_since(begin));
@@ -170,7 +169,7 @@ fn seconds(command: &mut Command, end: Instant, cancel: &Cancel) -> Result<f64> 
             break status;
         }
         if cancel.is_cancelled() || begin.elapsed() > most {
-            // It may have ended meanwhile.
+            // `kill` fails if the program has ended meanwhile.
             let _ = child.kill();
             child.wait()?;
             bail!("it takes more than {} s", most.as_secs());

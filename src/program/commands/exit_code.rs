@@ -12,15 +12,15 @@ use histeq_media::sys::end_is_explained;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-/// The input is not the one that was planned.
+/// The exit code when the input is not the one that was planned.
 const CHANGED: u8 = 65;
 
-/// Prints the error of a command that has failed, and returns its exit code. `may_be_tried_again`: it is `run`, of
-/// which schedulers begin another attempt.
+/// Prints the error of a command that has failed, and returns its exit code. `may_be_tried_again`: the command is
+/// `run`, which job schedulers start again after [`TRY_AGAIN`].
 pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Console) -> u8 {
     match result {
         Ok(Outcome::Complete) => 0,
-        // An error that follows from the end is not printed.
+        // Any other error is a consequence of the time limit, and is not printed.
         _ if signals::is_out_of_time() => {
             let error = signals::out_of_time();
             console.error(&error);
@@ -44,7 +44,7 @@ pub fn exit_code(result: Result<Outcome>, may_be_tried_again: bool, console: &Co
     }
 }
 
-/// Whether it is no failure, but an interruption before the first frame.
+/// Whether `error` is no failure, but an interruption before the first frame.
 pub fn is_interrupted(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.is::<Interrupted>())
 }
@@ -54,7 +54,7 @@ fn error_code(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
         Some(ChildError { code, .. }) => *code,
         None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,
         None if may_be_tried_again && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
-        // Also when the error is not due to the interruption: the shell needs to know of it.
+        // Also when the error is not due to the interruption: the shell needs to know that there was one.
         None if signals::was_interrupted() => signals::INTERRUPTED,
         None => kind_of(error).exit_code(),
     }

@@ -1,4 +1,4 @@
-//! `histeq-video join`: joins the pieces of a plan to the files that one run gives.
+//! `histeq-video join`: joins the pieces of a plan to the files that a run without pieces would write.
 
 use crate::options::{EqualizeOptions, JoinJob};
 use crate::pieces::{
@@ -94,7 +94,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     joining.check_times(input.shift)?;
     joining.check_records(cancel)?;
     let records = outputs.records.open(&input.name, None)?;
-    // With `--jobs`, they are those of the whole command.
+    // With `--jobs`, the plan's arguments are those of the whole command line, without the word `plan`.
     let is_whole_command = plan.arguments.iter().any(|word| *word == "--one-of");
     let program = ["histeq-video", "plan"].into_iter().take(if is_whole_command { 1 } else { 2 });
     let words = program.map(Name::from).chain(plan.arguments.iter().cloned());
@@ -102,7 +102,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     options.provenance = whole.has_provenance.then(|| EqualizeOptions::provenance(&named_settings));
     records.describe(words, named_settings);
     let mut joined = JoinedFile::create(input, outputs.target, options, &video, begin, notices.clone())?;
-    // About a second of both in turns, so that few of them wait.
+    // Writes video up to the position of the other streams, so that few packets wait for each other.
     let mut written = 0;
     while let Some(delivery) = source.next()? {
         if cancel.is_cancelled() {

@@ -1,4 +1,4 @@
-//! The commands. Each has a file, and none uses another one: what two of them share lies below them.
+//! The commands. Each has a file, and none uses another one: code that two commands share is in a lower module.
 
 mod bench;
 mod compare;

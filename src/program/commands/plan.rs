@@ -28,7 +28,7 @@ fn not_in_pieces(name: &Name, why: &str) -> anyhow::Error {
     ErrorWithRemedy::not_in_pieces(format!("{name}: {why}")).into()
 }
 
-/// Checks that the input is a file, and that no option is for the whole video.
+/// Checks that the input is a file, and that no option needs the whole video at once.
 fn check_options(job: &FileJob) -> Result<()> {
     let name = &job.input.url;
     let obstacle = if is_pipe(name) || !name.path().is_file() {
@@ -169,7 +169,7 @@ fn plan_all(many: &ManyJob, like: &FileJob, console: &Console) -> Result<Outcome
     print_plan(&plan)
 }
 
-/// The words behind `plan`, with defaults.
+/// The arguments after `plan`, including those that come from defaults.
 fn options_of_plan() -> Result<Vec<Name>> {
     Ok(Job::words()?.into_iter().skip(2).map(Name::from).collect())
 }
@@ -181,7 +181,7 @@ fn print_plan(plan: &Plan) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// The name of a file from the root on.
+/// The absolute path of a file.
 fn rooted(name: &Name) -> Result<Name> {
     Ok(absolute(name).with_context(|| name.clone())?.into())
 }

@@ -20,8 +20,8 @@ use histeq_media::source::{InputChanged, Reading};
 use histeq_media::sys::{Name, PrivateFolder};
 use std::sync::Arc;
 
-/// Bytes of the frames of a piece that are worth opening a GPU for: each process opens it for itself, while the encoders
-/// need all cores.
+/// The least bytes of frames in a piece for which a process opens a GPU: each process opens it for itself, and takes
+/// CPU time for that from the encoders.
 const WORTH_OPENING: usize = 4 << 30;
 
 /// Works on pieces of a plan.
@@ -66,7 +66,6 @@ pub fn run(job: &RunJob, console: &Console) -> Result<Outcome> {
     Err(first.into())
 }
 
-/// Works on one piece.
 fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Result<Outcome> {
     let (file, piece) = plan.piece(number)?;
     let there = PieceFolder::open(file)?;
@@ -133,7 +132,7 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
             *nvdec = gpu;
         }
     }
-    // How many there are was decided for the machine that planned.
+    // The plan's number of encoder threads, not one for this machine.
     let threads = |(key, _): &&(String, String)| key == "threads";
     let options = &mut whole.output.options.encoder.options;
     if options.iter().find(threads).is_none() {
@@ -148,7 +147,7 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
     Ok(())
 }
 
-/// Checks that the options come to what was planned.
+/// Checks that the options resolve to the stream, settings and encoder of the plan on this machine, too.
 fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJob) -> Result<()> {
     let stream = input.video_stream();
     let time_base = [stream.time_base.numerator(), stream.time_base.denominator()];
@@ -167,7 +166,8 @@ fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJo
     Ok(())
 }
 
-/// The sink of a piece. Its records get their names before it does: a piece that is there has its records.
+/// The sink of a piece. The records get their final names before the piece does, so that an existing piece always has
+/// its records.
 struct RecordedPiece {
     sink: PieceSink,
     records: Records,

@@ -7,13 +7,13 @@ use anyhow::Result;
 use histeq_media::sys::{one_line, printable};
 use serde::Serialize;
 
-/// Which pieces of a plan are there.
+/// Which pieces of a plan exist.
 #[derive(Serialize)]
 struct Status {
-    /// How many pieces there are, and how many are done, those that have been joined too.
+    /// The number of pieces, and of those that are done, joined ones included.
     pieces: usize,
     done: usize,
-    /// The numbers of those of which there is nothing, and of those that are damaged or of another plan.
+    /// The numbers of the pieces that do not exist, and of those that are damaged or of another plan.
     missing: Vec<usize>,
     wrong: Vec<usize>,
     files: Vec<FileStatus>,
@@ -24,14 +24,14 @@ struct FileStatus {
     output: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     output_bytes: Option<String>,
-    /// Whether it is there; of an earlier run, perhaps, while not all pieces are done.
+    /// Whether the output exists. While not all pieces are done, it may be of an earlier run.
     joined: bool,
     pieces: usize,
     done: usize,
     frames: usize,
 }
 
-/// Prints which pieces of a plan are there.
+/// Prints which pieces of a plan exist.
 pub fn run(job: &StatusArgs) -> Result<()> {
     let plan = Plan::read(&job.plan)?;
     let mut status =

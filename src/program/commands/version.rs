@@ -19,7 +19,7 @@ pub fn run(as_json: bool) -> Result<()> {
     gpus.extend(first.as_ref().ok().map(|gpu| gpu.name.clone()));
     gpus.extend((1..).map_while(|index| Gpu::open(index).ok().map(|gpu| gpu.name.clone())));
     let wall = ProcessWall { places: None, network: true, replaces: true, is_required: true };
-    // It holds for the rest of this process, which ends here.
+    // The wall holds for the rest of this process, which does nothing more than print.
     let sandbox = wall.close();
     let line = json!({
         "version": env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! `histeq-video web`: the page that does the work, until the user ends it.
+//! `histeq-video web`: a page in the browser on which files are equalized, until the user ends it.
 
 use crate::options::{Jobs, WorkJob};
 use crate::pieces::most_jobs;
@@ -11,12 +11,12 @@ use histeq_media::pipeline::Outcome;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the run says that it goes on.
+/// The interval at which the run tells the web page that it is alive.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Serves the page until the user ends it, which is a normal end.
 pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
-    // Each run of a file has this long: the page has no end.
+    // `--max-seconds` limits the run of each file, not the page, which runs until the user ends it.
     let session = Session::new(job.stderr.clone(), job.limits.without_time(), console);
     let shelf = Shelf::new(&job.names, job.root.as_deref(), job.isolation)?;
     session.listen_for_signals(Vec::new(), "ending: what is being made is finished within seconds")?;

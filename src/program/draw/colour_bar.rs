@@ -6,7 +6,7 @@ use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{DrawTarget, Point, Size};
 use embedded_graphics::primitives::Rectangle;
 
-/// The colours that have a label where there is room: black, white, and those a quarter of the way apart.
+/// The most labels of a bar: at black, white, and three colours at equal distances between them.
 pub const LABELS: usize = 5;
 
 /// Letters that a label has room for without making the bar wider.
@@ -15,7 +15,7 @@ const LETTERS: usize = 5;
 /// The colour of the line around the bar.
 const OUTLINE: Rgb888 = Rgb888::new(128, 128, 128);
 
-/// A bar, and where it lies in its picture.
+/// A bar, and its position in the frame.
 pub struct ColourBar {
     /// The column and the row of its upper left corner.
     pub at: (usize, usize),
@@ -26,15 +26,15 @@ pub struct ColourBar {
 }
 
 impl ColourBar {
-    /// The bar at the right edge of a picture of this size, in pixels, the last label at its top, on black; `None` if there
-    /// is no room for the first label, the middle one and the last one.
+    /// Draws a bar on black for the right edge of a frame of this size in pixels, with the last label at the top;
+    /// `None` if the first label, the middle one and the last one do not fit.
     pub fn draw((width, height): (usize, usize), palette: Palette, labels: &[String; LABELS]) -> Option<Self> {
         let lettering = Lettering::for_height(height);
         let (letter, margin) = (lettering.letter(), lettering.margin() as usize);
         let (letter_width, letter_height) = (letter.width as usize, letter.height as usize);
         let letters = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(LETTERS);
         let (text, bar) = (letters * letter_width, 2 * letter_width);
-        // Half a letter stands out at both ends.
+        // The first and last labels extend beyond the bar by half the height of a letter.
         let edges = letter_height + 2 * margin;
         let size = (text + bar + 3 * margin, (height * 3 / 4).max((edges + 2 * letter_height + 1).min(height)));
         let length = size.1.checked_sub(edges).filter(|length| *length > 2 * letter_height)?;
@@ -44,7 +44,7 @@ impl ColourBar {
         let mut pixels = vec![0; size.0 * size.1];
         let mut canvas = Canvas::new(&mut pixels, size, 1);
         let top = margin + letter_height / 2;
-        // Black at its end is told from the black around it.
+        // The outline separates the black end of the bar from the black background.
         let outline = Rectangle::new(
             Point::new((text + 2 * margin) as i32 - 1, top as i32 - 1),
             Size::new(bar as u32 + 2, length as u32 + 2),

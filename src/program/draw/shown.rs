@@ -7,7 +7,7 @@ use histeq::spec::{Histogram, Levels};
 /// Least number of rows that the curve is measured in.
 const CURVE_ROWS: usize = 240;
 
-/// The counts of all codes, summed by column: `columns` of them are as wide as all codes.
+/// The counts of all codes, summed into `columns` columns of equal width.
 pub fn by_column(histogram: &Histogram, columns: usize) -> Vec<u64> {
     let levels = histogram.levels();
     let mut sums = vec![0; columns];

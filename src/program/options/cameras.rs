@@ -25,13 +25,13 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The name of the source of a camera, which is no option of the command line.
 const SOURCE: &str = "source";
 
-/// What holds at some times of the day alone, which is no option of the command line either.
+/// The settings for some times of the day, which are no option of the command line either.
 const SCHEDULE: &str = "schedule";
 
-/// The option that counts all recordings for which it stands.
+/// The option whose limit is for one camera if it is in the camera's table, and else for all cameras together.
 const KEEP_SIZE: &str = "--keep-size";
 
-/// Options that are one for the whole process: those of the command line, or of all cameras.
+/// Options of the whole process: they are allowed on the command line and above the cameras, not for one camera.
 const PROCESS_OPTIONS: [&str; 11] =
     ["backend", "gpu", "progress", "progress-file", "quiet", "sandbox", "strict", "use", "verbose", "web", "web-token"];
 
@@ -40,11 +40,11 @@ const PROCESS_OPTIONS: [&str; 11] =
 pub struct Camera {
     /// Its name.
     pub name: String,
-    /// The words of a command line for it: where they are equal, nothing has changed.
+    /// The equivalent command line: if it is equal after the file is read again, the camera has not changed.
     pub words: Vec<OsString>,
-    /// What they ask for.
+    /// The job that the words ask for.
     pub job: LiveJob,
-    /// Where it is in the file.
+    /// File, line and column of the camera's table.
     pub place: String,
 }
 
@@ -54,7 +54,7 @@ impl Camera {
         Camera { name, words: Vec::new(), job, place: String::new() }
     }
 
-    /// The words that are one for the whole process.
+    /// The words that are options of the whole process.
     pub fn process_words(&self) -> BTreeSet<&OsStr> {
         let name = |word: &OsStr| Some(word.to_str()?.strip_prefix("--")?.split('=').next()?.to_owned());
         let words = self.words.iter().map(OsString::as_os_str);
@@ -70,11 +70,11 @@ pub struct CameraFile {
     words: Vec<OsString>,
 }
 
-/// The options of a table with their places.
+/// The options of a table with their byte ranges in the file.
 type Placed = Vec<(String, Range<usize>)>;
 
 impl CameraFile {
-    /// The file that `words` name, and what is left of them; `None` if they name none.
+    /// The file that `--config` in `words` names, and the other words; `None` without `--config`.
     pub fn named_by(words: &[OsString]) -> Option<Self> {
         if words.get(1).is_none_or(|word| word != "live") {
             return None;
@@ -94,7 +94,7 @@ impl CameraFile {
     /// # Errors
     /// The first fault, with line and column.
     pub fn read(&self) -> Result<Vec<Camera>, clap::Error> {
-        // The options of the command line are no fault of the file; what they lack may stand in it.
+        // A faulty option of the command line is not the file's error. An argument that is missing may be in the file.
         if let Err(error) = Args::try_parse_from(&self.words)
             && error.kind() != ErrorKind::MissingRequiredArgument
         {
@@ -215,7 +215,7 @@ impl CameraFile {
         let mut words = words_of(None)?;
         let mut job = job_of(&words).map_err(faulty)?;
         if let Some((_, retention)) = &mut job.segments {
-            // What does not stand in its own table is for all of them together.
+            // A limit that is not in the camera's own table is for all cameras together.
             let is_typed =
                 || self.words.iter().filter_map(|word| word.to_str()).any(|word| word.starts_with(KEEP_SIZE));
             retention.is_shared = !given.contains_key(&KEEP_SIZE[2..]) || is_typed();
@@ -257,7 +257,6 @@ fn option_in(error: &clap::Error, message: &str) -> Option<String> {
     rest.split(|c: char| !c.is_alphanumeric() && c != '-').next().map(str::to_owned)
 }
 
-/// An entry of a schedule.
 struct ScheduleEntry {
     place: Range<usize>,
     start: Time,
@@ -265,7 +264,6 @@ struct ScheduleEntry {
     options: NamedOptions,
 }
 
-/// The entries of a schedule.
 fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<ScheduleEntry>, clap::Error> {
     let form = "a schedule is a list like [{ from = \"20:00\", to = \"06:00\", look = \"night\" }]";
     let DeValue::Array(entries) = value.get_ref() else { return Err(text.error(value.span(), form)) };
@@ -318,8 +316,8 @@ fn options(table: &DeTable<'_>, text: &Text<'_>) -> Result<(NamedOptions, Placed
     Ok((options, places))
 }
 
-/// `text` with what stands for `${NAME}`, a variable of the environment, and for `${file:PATH}`, the content of a file. In
-/// a URL it is written as URLs need it.
+/// `text` with `${NAME}` replaced by a variable of the environment, and `${file:PATH}` by the content of a file; in a
+/// URL, these are percent-encoded.
 fn inserted(text: &str) -> Result<String, String> {
     let (mut all, mut rest) = (String::new(), text);
     while let Some((before, (name, after))) =
@@ -342,7 +340,7 @@ fn inserted(text: &str) -> Result<String, String> {
     Ok(all + rest)
 }
 
-/// The text with `%XX` for what has a meaning in URLs.
+/// `text`, percent-encoded except for the characters that have no meaning in URLs.
 fn url_escaped(text: &str) -> impl Iterator<Item = String> + '_ {
     text.bytes().map(|byte| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

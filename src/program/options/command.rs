@@ -89,7 +89,7 @@ pub enum Command {
     },
 }
 
-/// What the program is to do: checked options, but for files and devices, which are not opened yet.
+/// What the program is to do. The options are checked; files and devices are not opened yet.
 pub enum Job {
     /// Equalize a file.
     File(Box<FileJob>),
@@ -103,7 +103,7 @@ pub enum Job {
     Preview(Box<PreviewJob>),
     /// Serve the page that does the work.
     Work(Box<WorkJob>),
-    /// Equalize many files, with options as for the first one, if there is one.
+    /// Equalize many files. The options are those of a job for the first file, if there is one.
     Many(ManyJob, Option<Box<FileJob>>),
     /// Plan to work on files in pieces.
     Plan(PlanJob),
@@ -182,16 +182,16 @@ impl Job {
         }
     }
 
-    /// The words of this process's command line, with the defaults of its configuration behind the command.
+    /// The words of this process's command line, with the configured defaults inserted after the command.
     pub fn words() -> Result<Vec<OsString>, clap::Error> {
         let words = habits::understood(&Args::command(), std::env::args_os().collect())?;
         Ok(with_defaults(Args::command(), words)?.0)
     }
 
-    /// Its options, for another process that gets names of its own.
+    /// The options of this process's command line, for a child process that gets other names of input and output.
     pub fn options() -> Result<Vec<OsString>, clap::Error> {
         let words = Job::words()?;
-        // Behind two dashes are names alone. There has to be one.
+        // Only names follow `--`. One `-` stands for them, since a name is required.
         let dashes = words.iter().position(|word| word == "--");
         let options = words[1..dashes.unwrap_or(words.len())].iter().cloned();
         Ok(options.chain(dashes.map(|_| "-".into())).collect())
@@ -199,7 +199,7 @@ impl Job {
 
     /// What these words ask for, without defaults.
     pub(super) fn from_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
-        // Of the program, -h is what most people need.
+        // `-h` without a command prints only what most people need.
         let command = Args::command();
         let is_command = |word: &OsString| word.to_str().is_some_and(|name| command.find_subcommand(name).is_some());
         if words.iter().any(|word| word == "-h") && !words.get(1).is_some_and(is_command) {
@@ -240,7 +240,7 @@ impl Job {
         self.stderr().is_some_and(|stderr| stderr.is_child)
     }
 
-    /// How long it may take. Of many files, each may take as long.
+    /// How long the run may take; `None` for many files, each of which may take as long.
     pub fn time(&self) -> Option<Duration> {
         match self {
             Job::File(job) => job.limits.time,

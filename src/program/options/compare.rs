@@ -77,7 +77,7 @@ pub struct CompareJob {
     pub output: OutputFile,
     /// How two pictures become one.
     pub view: CompareView,
-    /// Whether nothing is drawn over them.
+    /// Whether nothing is drawn over the frames.
     pub plain: bool,
     pub limits: Limits,
     pub sandbox: Sandbox,

@@ -17,28 +17,28 @@ use toml::{Spanned, Table, Value};
 /// What the names of environment variables begin with.
 const PREFIX: &str = "HISTEQ_";
 
-/// The variable that names the configuration file; if it is empty, there is none.
+/// The variable that names the configuration file; if the variable is empty, no file is read.
 const CONFIG: &str = "HISTEQ_CONFIG";
 
-/// The most bytes of it.
+/// The most bytes of the configuration file.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Why a text is refused that FFmpeg would take for a shorter one.
+/// The error for a text with a NUL, at which FFmpeg would end the text.
 pub(super) const HAS_NUL: &str = "a text cannot have a NUL (\\u0000) in it";
 
-/// The text of a file, for the places of its errors.
+/// A file and its text, for error messages with line and column.
 pub(super) struct Text<'a> {
     pub path: &'a Path,
     pub text: &'a str,
 }
 
 impl Text<'_> {
-    /// An error at this place, with its line and column.
+    /// An error at this byte range of the text, with its line and column.
     pub fn error(&self, place: Range<usize>, message: &str) -> clap::Error {
         usage(ErrorKind::InvalidValue, &format!("{}: {message}", self.place(&place)))
     }
 
-    /// The file with line and column of a place.
+    /// The file, with line and column of a byte range.
     pub fn place(&self, place: &Range<usize>) -> String {
         let before = &self.text[..place.start.min(self.text.len())];
         let line = 1 + before.matches('\n').count();
@@ -148,7 +148,7 @@ fn set_name(text: &str) -> &str {
     text.split('=').next().unwrap_or(text)
 }
 
-/// Makes values of `--set` of the options that few need.
+/// Converts rare options, which the command line has only as `--set NAME=VALUE`, to values of `--set`.
 fn set_rare(options: &mut NamedOptions) {
     let (rare, mut rest): (NamedOptions, NamedOptions) =
         std::mem::take(options).into_iter().partition(|(option, _)| is_rare(option));
@@ -227,7 +227,7 @@ fn config() -> Result<(PathBuf, Table), clap::Error> {
     Ok((path, config))
 }
 
-/// Where a text has a NUL in it.
+/// The byte range of the first text that contains a NUL.
 fn place_of_nul(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     match value.get_ref() {
         DeValue::String(text) => text.contains('\0').then(|| value.span()),

@@ -4,10 +4,10 @@
 use super::web::web_address;
 use clap::Command;
 
-/// Words for where a page is.
+/// Option names of other programs for the address of a web page.
 const ADDRESS: &str = "port p host bind listen address";
 
-/// A command, options by their names in others and elsewhere, and what does it in this command.
+/// A command, option names of other commands and programs, and the message about what replaces them in this command.
 pub(super) const COMMAND_ANSWERS: &[(&str, &str, &str)] = &[
     (
         "live",
@@ -22,7 +22,7 @@ pub(super) const COMMAND_ANSWERS: &[(&str, &str, &str)] = &[
     ("web", "output-dir outdir out-dir output-directory output-folder", "what is made lies beside its original"),
 ];
 
-/// Options of ffmpeg, without the dash, and what does it here.
+/// Option names of ffmpeg, without the dash, and the message about what replaces them here.
 pub(super) const FFMPEG_ANSWERS: &[(&str, &str)] = &[
     ("rtsp-transport rtsp-flags", "RTSP comes over TCP here, and over UDP from servers that have nothing else"),
     (
@@ -72,7 +72,8 @@ pub(super) const FFMPEG_ANSWERS: &[(&str, &str)] = &[
     ("filter-script filter-script:v filter-complex-script", "--filter CHAIN has the filters here"),
 ];
 
-/// What does in `command` what a word means elsewhere, which `is_it` finds among names; `given` stands behind it.
+/// The message about what replaces a word of another program in `command`. `is_it` finds the word in a list of names
+/// that are separated by spaces; `given` is the value after the word.
 pub(super) fn answer(command: &Command, is_it: impl Fn(&str) -> bool, given: &str) -> Option<String> {
     if is_it(ADDRESS) {
         let address = if !given.is_empty() && web_address(given).is_ok() { given } else { "ADDRESS" };

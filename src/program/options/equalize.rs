@@ -76,7 +76,7 @@ pub struct EqualizeOptions {
     is_stored: bool,
     /// Whether it comes from cameras.
     is_live: bool,
-    /// File of the picture by which pixels count.
+    /// File of the image whose brightness is the weight of each pixel.
     pub mask: Option<Name>,
     /// File to write the curves to.
     pub save_curves: Option<Name>,
@@ -149,7 +149,7 @@ impl EqualizeOptions {
             options.look = Look::Exact;
         }
         if args.load_curves.is_some() {
-            // The file has the gains of chroma, which follows.
+            // The gains of chroma in the file are for chroma that follows luma.
             options.chroma = options.chroma.or(Some(Chroma::Follow));
         }
         Ok(EqualizeOptions {
@@ -215,8 +215,8 @@ impl EqualizeOptions {
         }
     }
 
-    /// Whether log footage that names its curve becomes what displays show: unless nothing is corrected. With loaded
-    /// curves, which are mostly those of the default, it does.
+    /// Whether log footage whose file names its curve is converted to BT.709: with the natural method and with loaded
+    /// curves, which are mostly of that method, unless the strength is 0.
     pub fn shows_log(&self) -> bool {
         let is_off = self.options.strength.is_some_and(|strength| strength.to_256ths() == 0);
         // The method does not depend on the rate.
@@ -243,8 +243,8 @@ impl EqualizeOptions {
         Ok(settings)
     }
 
-    /// The effective values for this input by the names of their options, as these take them. Options without effect are
-    /// left out.
+    /// The effective values for this input by the names of their options, in the form that the options take. Options
+    /// without effect are left out.
     pub fn report(&self, settings: &Settings, input: &Input) -> Map<String, Value> {
         let rate = self.video(input).frames_a_second();
         let seconds = |frames: u64| (frames as f64 / rate * 1e4).round() / 1e4;
@@ -253,7 +253,7 @@ impl EqualizeOptions {
             // A frame by itself.
             OptionValue::Count(1) if name == "smooth" => json!(0.0),
             OptionValue::Count(frames) if name == "smooth" => json!(seconds(frames)),
-            // Those that a frame waits for besides are not this option's.
+            // A frame may wait for further frames, which do not count for this option.
             OptionValue::Count(_) if name == "look-ahead" => json!(seconds(settings.smoothing.ahead().into())),
             OptionValue::Count(count) => json!(count),
             OptionValue::Number(number) => json!(number),

@@ -144,7 +144,7 @@ pub struct FileArgs {
 }
 
 impl FileArgs {
-    /// The job of many files, if these options have a folder for them.
+    /// The job of many files; `None` without `--output-dir`.
     pub(super) fn many(&mut self) -> Result<Option<ManyJob>, clap::Error> {
         if self.many.one_of.is_some() {
             return Ok(None);
@@ -218,7 +218,7 @@ pub enum StatsFormat {
     JsonLines,
     /// A page with plots: `.html`.
     Page,
-    /// For a page of which this is a piece: a `PieceRecord` on each line.
+    /// For one piece of a video whose page is written when the pieces are joined: a `PieceRecord` on each line.
     PieceOfPage,
 }
 
@@ -251,9 +251,9 @@ pub struct FileJob {
     pub stats: Vec<(Name, StatsFormat)>,
     /// Filters ahead of equalization.
     pub filters: FilterOptions,
-    /// Colours behind equalization.
+    /// Colours that are applied after equalization.
     pub palette: PaletteOptions,
-    /// Filters behind it.
+    /// Filters after equalization.
     pub filter_after: Option<String>,
     /// How to equalize.
     pub equalize: EqualizeOptions,
@@ -261,16 +261,16 @@ pub struct FileJob {
     pub backend: BackendChoice,
     /// Whether to recompute each frame with the reference.
     pub verify: bool,
-    /// Whether the output tells what made it.
+    /// Whether the output's metadata names this program and its settings.
     pub has_provenance: bool,
     /// Whether only to say what would be done, and whether in JSON.
     pub dry_run: Option<bool>,
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
-    /// How many processes work on pieces of it, if it is to be cut.
+    /// How many processes work on pieces of the video; `None` if it is not cut into pieces.
     pub jobs: Option<Jobs>,
-    /// What becomes of it if it lacks nothing.
+    /// What to do with a video that needs no correction.
     pub unchanged: Unchanged,
 }
 
@@ -333,7 +333,7 @@ impl FileJob {
             None => beside(&input, named_folder, args.purpose.purpose, args.output_options.output_format.as_deref())?,
         };
         let from_stdin = input == "-";
-        // A child process gets the name of each image.
+        // In a child process, an image is not the first of a sequence: the parent names each image.
         let may_begin = is_free && !is_child;
         let format = args.output_options.output_format.as_deref();
         let begun = if may_begin { sequence::begun_by(&input, &output, format) } else { None };
@@ -370,9 +370,9 @@ impl FileJob {
             raw,
             video_stream: args.video_stream,
             part: args.part.part()?,
-            // NVDEC conceals damage without a report: only on request.
             reading: Reading::Decoded,
             to_sdr: purpose == Some(Purpose::Web),
+            // NVDEC conceals damage without a report: only on request.
             decode_on: args.decoder.kind.on(args.device.gpu),
             decoders: args.decoder.count.into(),
             isolation: Isolation::Off,
@@ -418,13 +418,13 @@ impl FileJob {
     }
 }
 
-/// Whether an input of this name is one for `live`: a camera, or a stream that is to go nowhere.
+/// Whether an input of this name is one for `live`: a camera, or a stream without an output.
 fn is_live(input: &Name, has_output: bool) -> bool {
     let is_stream = input.text().and_then(network_format).is_some();
     input.bytes().starts_with(b"/dev/video") || is_stream && !has_output
 }
 
-/// Checks that an output can be brought to a size.
+/// Checks that `--target-size` is possible with this input and output.
 fn check_size(output: &OutputFile, input: &Name, has_whole_scenes: bool) -> Result<(), clap::Error> {
     let name = &output.name;
     let why = if is_pipe(input) || is_url(input) {
@@ -441,7 +441,7 @@ fn check_size(output: &OutputFile, input: &Name, has_whole_scenes: bool) -> Resu
     Err(usage(ErrorKind::ArgumentConflict, &format!("--target-size needs {why}")))
 }
 
-/// What becomes of an input that lacks nothing; numbered images are written in any case.
+/// Checks `--unchanged`: what to do with an input that needs no correction. Numbered images are always written.
 fn unchanged_of(
     unchanged: Unchanged,
     input: &Name,
@@ -490,7 +490,7 @@ fn beside(
     let extension = purpose.map(Purpose::extension).or(suffix).unwrap_or("mkv");
     let end = Name::from_parts([&"-equalized.", &extension]);
     if let Some(folder) = folder {
-        // `.` has a name, too.
+        // The path `.` has no file name, but its absolute form has.
         let whole = if folder.path().file_name().is_some() {
             folder.path().to_owned()
         } else {

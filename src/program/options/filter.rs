@@ -48,14 +48,14 @@ fn log_choices() -> impl TypedValueParser<Value = LogChoice> {
     })
 }
 
-/// Whether a chain has the filter `zmq`. Its library ends the program where it gets no socket.
+/// Whether a chain has the filter `zmq`, whose library ends the program when it gets no socket.
 pub fn takes_commands(chain: &str) -> bool {
     let name = |filter: &str| filter.split(['=', '@', '[']).next().unwrap_or_default().trim().to_owned();
     chain.split([',', ';', ']']).any(|filter| name(filter) == "zmq")
 }
 
 impl FilterOptions {
-    /// What is taken for log.
+    /// The choice of `--log`, where `auto` is off if log footage is not converted with `equalize`.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
         match self.log {
             LogChoice::Auto if !equalize.shows_log() => LogChoice::Off,

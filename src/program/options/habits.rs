@@ -1,5 +1,5 @@
-//! What people type who know ffmpeg, HandBrake, ImageMagick, yt-dlp, x264 or OBS: what has one meaning here is
-//! translated, all else is an error that names what does it.
+//! Options of ffmpeg, HandBrake, ImageMagick, yt-dlp, x264 and OBS, which users may type here: those with one meaning
+//! are translated, all others are an error that names what to use.
 
 use super::elsewhere;
 use super::option_args::is_rare;
@@ -15,12 +15,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What a word of another program is here.
+/// What an option or a value of another program means here.
 #[derive(Clone, Copy)]
 enum Here {
-    /// This.
+    /// This option or value.
     Is(&'static str),
-    /// Nothing: what does it.
+    /// No option or value; the message names what to use.
     Says(&'static str),
 }
 
@@ -39,7 +39,7 @@ const END: &str = "--duration T says how long the part is, from --start T on";
 const LIGHT: &str = "what is dark is lit by itself here; --look night is sure that it is dark, and --filter-after \
                      eq=gamma=1.3 makes any file brighter";
 
-/// Options by their names elsewhere, without dashes: a name with one means that spelling alone.
+/// Option names of other programs, separated by spaces, without dashes; one with a dash matches that spelling only.
 const WORDS: &[(&str, Here)] = &[
     ("c:v codec:v vcodec codec video-codec e", Is("--encoder")),
     ("encoder-preset", Is("--preset")),
@@ -161,7 +161,7 @@ const WORDS: &[(&str, Here)] = &[
     ("no-denoise", Says("--denoise 0 leaves the noise in")),
 ];
 
-/// Values of these options by their names elsewhere.
+/// Options of this program, names of other programs for their values, and what these mean here.
 const VALUES: &[(&str, &str, Here)] = &[
     ("for", "youtube vimeo", Says("--for web --fit off keeps the size, which they want")),
     ("for", "whatsapp", Says("--for web --target-size 16M is what WhatsApp takes")),
@@ -258,7 +258,7 @@ const LEVELS: [(&str, Option<&str>); 9] = [
 /// Options that stand before the names of input and output.
 const NAMED: [&str; 4] = ["-i", "--input", "-o", "--output"];
 
-/// Words for a command that gives back what was there before.
+/// Names of a command that would restore the original, which does not exist.
 const UNDO: [&str; 4] = ["restore", "undo", "revert", "reset"];
 
 /// `words` with those of other programs translated.
@@ -308,7 +308,8 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
             rest.next();
             continue;
         }
-        // FFmpeg's level, HandBrake's quality, and the format of the output behind an input. What is there is a name.
+        // FFmpeg's `-v LEVEL`, HandBrake's `-q NUMBER`, and `-f` after an input, for the output's format. If a file
+        // of the value's name exists, the value is an input.
         let stands_alone = inline.is_none() && !Path::new(&given).exists();
         let level = LEVELS.iter().find(|(level, _)| stands_alone && *level == given);
         if let ("-v" | "-loglevel", Some((_, ours))) = (typed.as_str(), level) {
@@ -360,7 +361,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         if inline.is_some() || ours.contains('=') || needs_equals && stands_apart(long, &given) {
             let given = inline.or_else(|| rest.next()).unwrap_or_default();
             let given = value.map_or(given, OsString::from);
-            // What takes no value is left to clap, which says so.
+            // If the option takes no value, clap reports that.
             options.push(Name::from_parts([&ours, &"=", &given]).into());
             continue;
         }
@@ -388,7 +389,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
     }
 }
 
-/// A name that is no option, whatever it begins with.
+/// `name` in a form that is not read as an option: `./-a` for `-a`.
 fn as_name(name: OsString) -> OsString {
     match parts(&name) {
         Some(_) => Path::new(".").join(name).into(),
@@ -396,7 +397,7 @@ fn as_name(name: OsString) -> OsString {
     }
 }
 
-/// The option that a word is, and the value behind its equals sign; `None` of a name.
+/// The option in `word`, and the value after its equals sign; `None` if the word is a name.
 fn parts(word: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = word.as_bytes();
     let is_option = bytes.len() > 1 && bytes.starts_with(b"-");
@@ -416,15 +417,16 @@ fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
     })
 }
 
-/// How many words behind it are its values.
+/// How many of the words after an option are its values.
 fn values_of(argument: &Arg) -> usize {
     argument.get_num_args().map_or(1, |count| count.max_values())
 }
 
-/// The option of `command` that `typed` is or means; `word` may have its value, too, which is `given`.
+/// The option of `command` that `typed` is, or is another program's name for. `word` is the whole word, `given` the
+/// option's value.
 ///
 /// # Errors
-/// Where there is none: what does it here.
+/// When there is none: a message that names what to use.
 fn meant(program: &Command, command: &Command, typed: &str, (word, given): (&OsStr, &str)) -> Result<String, String> {
     if find(command, typed).is_some() || NAMED.contains(&typed) {
         return Ok(typed.to_owned());
@@ -473,10 +475,10 @@ fn meant(program: &Command, command: &Command, typed: &str, (word, given): (&OsS
     }
 }
 
-/// What a value of another program is here.
+/// The value of this program for a value of another program; `None` if `given` is not one.
 ///
 /// # Errors
-/// Where it is nothing: the message, with what does it.
+/// When there is no such value here: a message that names what to use.
 fn value_here(option: &str, given: &str, is_main: bool) -> Result<Option<&'static str>, String> {
     let is_more_than_all = || given.parse::<f64>().is_ok_and(|share| share > 1.0);
     if is_main && option == "strength" && is_more_than_all() {
@@ -498,7 +500,7 @@ fn value_here(option: &str, given: &str, is_main: bool) -> Result<Option<&'stati
     }
 }
 
-/// Whether the word behind an option that needs an equals sign is its value: no camera has such a name.
+/// Whether the word after an option that needs an equals sign is its value, and not the name of a camera.
 fn stands_apart(option: &str, given: &str) -> bool {
     let is_value = match option {
         "web" => web_address(given).is_ok(),
@@ -508,7 +510,7 @@ fn stands_apart(option: &str, given: &str) -> bool {
     is_value && !given.is_empty() && !Path::new(given).exists()
 }
 
-/// The first of the words that together are the name of something that is there, and that name.
+/// The first of several words that, joined by spaces, are the name of an existing file, and that name.
 fn without_quotes(names: &[OsString]) -> Option<(Name, Name)> {
     const MAX_WORDS: usize = 20;
     let whole = |begin: usize| {
@@ -519,7 +521,7 @@ fn without_quotes(names: &[OsString]) -> Option<(Name, Name)> {
     missing.into_iter().find_map(|begin| Some((Name::from(&names[begin]), whole(begin)?.into())))
 }
 
-/// `words` that ask for help, as clap knows them: `help`, `-h live`, `live help`.
+/// `words` with requests for help in the form that clap knows: `help`, `-h live` and `live help` are translated.
 pub(super) fn asked(program: &Command, words: Vec<OsString>) -> Vec<OsString> {
     let is_command = |name: &str| program.find_subcommand(name).is_some();
     let texts: Vec<&str> = words.iter().skip(1).filter_map(|word| word.to_str()).collect();
@@ -565,7 +567,7 @@ pub(super) fn similar_command(program: &Command, word: &str) -> Option<String> {
         ContextValue::String(name) => vec![name.clone()],
         _ => return None,
     };
-    // Few mistype the first letter, and `tapes` is no `status`.
+    // Few people mistype the first letter: `tapes`, for example, does not mean `status`.
     similar.into_iter().find(|name| name.chars().next() == word.chars().next())
 }
 

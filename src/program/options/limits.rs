@@ -60,7 +60,7 @@ impl ThreadArgs {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pixels: u64,
-    /// Bytes; by the machine if `None`.
+    /// Bytes for frames; half of the machine's available memory if `None`.
     memory: Option<usize>,
     /// How long the run may take.
     pub time: Option<Duration>,

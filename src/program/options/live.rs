@@ -199,13 +199,13 @@ pub struct LiveArgs {
 /// How a camera is equalized at some times of the day.
 #[derive(Clone, Debug)]
 pub struct Scheduled {
-    /// When that begins, and when it ends: the next day, if that is earlier.
+    /// The time of the day at which it begins.
     pub start: Time,
-    /// When it ends.
+    /// The time at which it ends: on the next day, if that is earlier than `start`.
     pub until: Time,
     /// How to equalize then.
     pub equalize: EqualizeOptions,
-    /// The options that are its own, for messages.
+    /// The options of this entry, for messages.
     pub text: String,
 }
 
@@ -240,13 +240,13 @@ pub struct LiveJob {
     pub loopback: Option<Name>,
     /// A pipe or a URL, and its container.
     pub output: Option<(Name, Option<String>)>,
-    /// What holds at some times of the day alone.
+    /// The settings that apply only at some times of the day.
     pub schedule: Vec<Scheduled>,
-    /// Colours behind equalization.
+    /// Colours that are applied after equalization.
     pub palette: PaletteOptions,
     /// A text to draw into the picture.
     pub osd: Option<String>,
-    /// Whether recordings tell what made them.
+    /// Whether the metadata of recordings names this program and its settings.
     pub has_provenance: bool,
     /// Whether only to check what would be done.
     pub dry_run: bool,
@@ -394,8 +394,8 @@ impl LiveJob {
         job
     }
 
-    /// The same job for a camera that begins again: files that are there and that this run has `written` stay as they
-    /// are, and the next number stands in their names.
+    /// The same job for a camera that starts again: files that exist and that this run has `written` are not replaced;
+    /// the next free number is added to their names.
     pub fn with_new_names(&self, written: &BTreeSet<Name>) -> Self {
         let mut job = self.clone();
         let output = job.output.iter_mut().map(|(name, _)| name);
@@ -426,7 +426,7 @@ impl LiveJob {
     /// Checks that no two jobs write to one place, and none to a file that another one reads.
     ///
     /// # Errors
-    /// The place in `jobs` of one that does, and what is wrong.
+    /// The index in `jobs` of the job at fault, and the error.
     pub fn check_apart(jobs: &[&LiveJob]) -> Result<(), (usize, anyhow::Error)> {
         for (index, job) in jobs.iter().enumerate() {
             for name in job.written_files().chain(&job.loopback) {
@@ -465,7 +465,6 @@ impl LiveJob {
     }
 }
 
-/// A day.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Whether the name has a day of the month (`cam-%d.mkv`, `cam-%03d.mkv`) and no other part of a time.
@@ -474,12 +473,12 @@ fn has_day_alone(name: &Name) -> bool {
     number_pattern(name).is_some() && file.iter().filter(|byte| **byte == b'%').count() == 1
 }
 
-/// `NAME.2.EXT`, or with the first number from there on of which there is nothing yet.
+/// `NAME.2.EXT`, or with the first larger number of which no file exists.
 fn next_name(name: &Name) -> Name {
     next_names(name.path()).skip(1).find(|name| is_free(name)).unwrap_or_default().into()
 }
 
-/// The segments that are asked for.
+/// The length of segments, and which of them are kept; `None` without `--segment`.
 fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::Error> {
     let (Some(name), Some(length)) = (&args.record, args.segment) else { return Ok(None) };
     if OutputKind::for_name(name, None) != OutputKind::File {

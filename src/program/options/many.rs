@@ -62,7 +62,7 @@ pub struct ManyArgs {
 }
 
 histeq::named! {
-    /// What becomes of a video that lacks nothing.
+    /// What to do with a video that needs no correction.
     #[derive(Default)]
     pub enum Unchanged {
         #[default]
@@ -75,7 +75,7 @@ histeq::named! {
 /// How many processes work at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jobs {
-    /// As many as pay.
+    /// As many as make the work faster on this machine.
     Auto,
     /// This many.
     Exactly(usize),
@@ -106,17 +106,17 @@ pub fn is_video_name(name: &Path) -> bool {
 pub struct Listed {
     /// Each input and its output.
     pub files: Vec<(Name, Name)>,
-    /// The pictures of folders that are no inputs, because videos are beside them.
+    /// Images in folders that are not inputs, because the folder also has videos.
     pub left_out: Vec<PathBuf>,
 }
 
-/// Each input of `names`, of which some are folders, and its output in the folder `into`, which holds no inputs.
-/// Outputs have this extension, or that of the input.
+/// The inputs in `names`, which are files and folders, each with its output in the folder `into`. Files in `into` are
+/// not inputs. Outputs have `extension`, or else that of the input.
 pub fn listed(names: &[Name], into: &Path, extension: Option<&str>) -> Result<Listed, clap::Error> {
     listed_but(names, into, extension, Handle::from_path(into).ok())
 }
 
-/// As `listed`, but `folder` is the one that holds no inputs, if there is one.
+/// As [`listed`], but `folder` instead of `into` is the folder whose files are not inputs.
 pub fn listed_but(
     names: &[Name],
     into: &Path,
@@ -132,7 +132,7 @@ pub fn listed_but(
         let path = name.path();
         if path.is_dir() {
             let mut below = Below::default();
-            // Of a folder that has nothing else, those that this program has made.
+            // Files that this program has made are inputs only if the folder has no others.
             for takes_made in [false, true] {
                 if below.files.is_empty() {
                     below
@@ -201,7 +201,7 @@ pub fn differ_from_inputs(files: &[(Name, Name)]) -> Result<(), clap::Error> {
     Ok(())
 }
 
-/// These pictures without those that are inputs, as they are named beside their folder; in the order of their names.
+/// `pictures`, sorted, without those that are inputs because the user has named them beside their folder.
 fn without_inputs(mut pictures: Vec<PathBuf>, found: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
     let mut inputs: Vec<&PathBuf> = found.iter().map(|(input, _)| input).collect();
     inputs.sort();
@@ -210,7 +210,7 @@ fn without_inputs(mut pictures: Vec<PathBuf>, found: &[(PathBuf, PathBuf)]) -> V
     pictures
 }
 
-/// The name, without its extension, of a pattern for numbered images, without the number and its separator.
+/// The name of a pattern for numbered images, without extension, number and separator.
 fn without_number(pattern: &Path) -> Option<Name> {
     let name = pattern.file_name().filter(|name| is_sequence_name(name))?;
     let (place, _) = number_pattern(name)?;
@@ -229,23 +229,23 @@ fn name_of_folder(file: &Path) -> Name {
     name.unwrap_or_else(|| "images".into())
 }
 
-/// Whether it is the folder of the outputs, by whatever name.
+/// Whether `folder` is the folder of the outputs, even under another name.
 fn is_same(folder: &Path, outputs: Option<&Handle>) -> bool {
     outputs.is_some_and(|outputs| Handle::from_path(folder).is_ok_and(|folder| folder == *outputs))
 }
 
-/// The files of a folder.
+/// The files in a folder and its subfolders.
 #[derive(Default)]
 struct Below {
-    /// Those that are inputs.
+    /// Files that are inputs.
     files: Vec<PathBuf>,
-    /// Pictures that are none, because videos are beside them.
+    /// Images that are not inputs, because videos are in the same folder.
     left_out: Vec<PathBuf>,
 }
 
 impl Below {
-    /// Adds the videos in a folder and those in it, but for the folder of the outputs; the images in a folder that has
-    /// none. Hidden ones, those that this program has made, unless it `takes_made`, and links to folders are left out.
+    /// Adds the videos in `folder` and its subfolders, or the images of a folder that has no videos. Leaves out the
+    /// folder `outputs`, hidden files, links to folders and, unless `takes_made`, files that this program has made.
     fn add(&mut self, folder: &Path, outputs: Option<&Handle>, takes_made: bool) -> std::io::Result<()> {
         if is_same(folder, outputs) {
             return Ok(());
@@ -283,15 +283,15 @@ pub struct ManyJob {
     pub files: Vec<(Name, Name)>,
     /// How many are worked on at once.
     pub jobs: Jobs,
-    /// Pictures that are left out of folders, because videos are beside them.
+    /// Images that are left out of folders, because videos are in the same folder.
     pub left_out: Vec<PathBuf>,
-    /// Whether files that are there are replaced.
+    /// Whether existing outputs are replaced.
     pub overwrites: bool,
     pub stderr: StderrOptions,
 }
 
 impl ManyJob {
-    /// How many pictures are left out, and what takes them, behind a semicolon; nothing, if there are none.
+    /// A text, after a semicolon, about how many images are left out and how to include them; empty if there are none.
     pub fn left_out_in_words(&self) -> String {
         let Some(first) = self.left_out.first() else { return String::new() };
         let were = match self.left_out.len() {

@@ -8,19 +8,19 @@ use histeq::options::{OPTIONS, OptionError, OptionInfo, Options, Section, ValueK
 
 /// Options of the table that choose how to equalize files.
 pub const FILES: u8 = 0;
-/// Those that choose how to equalize live input.
+/// Options of the table that choose how to equalize live input.
 pub const LIVE: u8 = 1;
-/// Those of what comes out.
+/// Options of the table for the output.
 pub const OUTPUT: u8 = 2;
 
 /// Options of the table that few need: those that `--set` sets.
 pub const RARE: [&str; 8] =
     ["scene-threshold", "plateau", "denoise-effort", "tiles", "bins", "chroma", "gray", "look-ahead"];
 
-/// The option that sets these.
+/// The option that sets the [`RARE`] ones.
 pub const SET: &str = "set";
 
-/// A part of the table.
+/// The options of one part of the table: [`FILES`], [`LIVE`] or [`OUTPUT`].
 #[derive(Debug)]
 pub struct OptionArgs<const PART: u8> {
     /// The options that were given.
@@ -34,7 +34,7 @@ pub fn is_rare(name: &str) -> bool {
     RARE.contains(&name)
 }
 
-/// The options of `--set` that this one takes the place of.
+/// The options of `--set` that the option `other` excludes.
 pub fn rare_without(other: &str) -> &'static [&'static str] {
     match other {
         "exact" => &["scene-threshold", "plateau", "look-ahead"],
@@ -58,7 +58,7 @@ impl<const PART: u8> OptionArgs<PART> {
     }
 }
 
-/// The text of a value as the table has it: names in small letters, times in seconds.
+/// The text of a value in the form that the table takes: names in lower case, times in seconds.
 fn for_table(option: &OptionInfo, text: &str) -> String {
     let text = text.to_lowercase();
     let is_time = option.values.starts_with("a number of seconds") && text.parse::<f64>().is_err();
@@ -71,13 +71,12 @@ pub fn option_error(error: &OptionError) -> clap::Error {
     usage(kind, &typed(&error.with_prefix("--")))
 }
 
-/// The argument for an option.
 fn argument(option: &'static OptionInfo) -> Arg {
     let argument = Arg::new(option.name).long(option.name).hide_short_help(option.section != Section::Everyday);
     let argument = match option.section {
         Section::Everyday => argument,
         Section::Equalization => argument.help_heading("Equalization"),
-        // An option of the program, beside the table.
+        // `--exact` is an option of the program, which the table does not have.
         Section::Files => argument.help_heading("Equalization").conflicts_with("exact"),
         Section::Output => argument.help_heading("Output"),
     };
@@ -111,7 +110,7 @@ fn argument(option: &'static OptionInfo) -> Arg {
     }
 }
 
-/// The argument of these options.
+/// The argument `--set`, for these options.
 fn set_argument(options: &[&OptionInfo]) -> Arg {
     let mut help = "Set an option that few need; may be repeated".to_owned();
     let summary = help.clone();

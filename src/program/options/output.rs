@@ -100,7 +100,7 @@ fn pixel_choice(text: &str) -> Result<PixelChoice, String> {
     }
 }
 
-/// The lowest accepted bit rate: below it, the unit is missing.
+/// The lowest accepted bit rate, in bits per second: for a lower one, the unit has probably been forgotten.
 const MIN_BITS: f64 = 1000.0;
 
 /// A bit rate in FFmpeg's notation.
@@ -128,9 +128,9 @@ pub struct OutputFile {
     pub overwrite: Overwrite,
     /// The most bytes that it may have.
     pub most_bytes: Option<u64>,
-    /// Whether its folder is made, if it is not there.
+    /// Whether its folder is made if it does not exist.
     pub makes_folder: bool,
-    /// Whether the program has made its name up.
+    /// Whether the program, not the user, has chosen its name.
     pub is_made_up: bool,
 }
 

@@ -133,7 +133,7 @@ pub struct StatusArgs {
 pub struct PlanJob {
     /// The files, if there are many.
     pub many: Option<ManyJob>,
-    /// Equalizing the file, or the first one.
+    /// The job of the file, or of the first of many.
     pub file: Box<FileJob>,
     /// Length of a piece in seconds.
     pub piece: Option<f64>,
@@ -181,7 +181,7 @@ impl PlanJob {
             let message = "--dry-run: plan writes no video, but a plan (leave plan out to see what a run does)";
             return Err(usage(ErrorKind::ArgumentConflict, message));
         }
-        // Of many files, each process takes whole ones.
+        // With many files, each process works on whole files, not on pieces.
         let jobs = file.many.jobs.filter(|_| file.many.output_dir.is_none());
         let many = file.many()?;
         if many.as_ref().is_some_and(|many| many.files.is_empty()) {

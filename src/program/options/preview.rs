@@ -141,7 +141,7 @@ pub struct LookRow {
 }
 
 impl LookRow {
-    /// The look, with the strength that `text` is, if there is one.
+    /// `look`, with the strength in `text`, if there is one.
     ///
     /// # Errors
     /// When `text` is no number from 0 to 1.
@@ -161,10 +161,10 @@ impl LookRow {
     }
 }
 
-/// The command that equalizes a file as it is shown.
+/// The command that equalizes a file as the browser shows it.
 #[derive(Clone, Debug)]
 pub struct ReadyCommand {
-    /// What the input is, and which part of it.
+    /// Options that describe the input, and choose a part of it.
     options: Vec<String>,
     input: Name,
 }
@@ -180,8 +180,8 @@ impl ReadyCommand {
         last_part(&self.input)
     }
 
-    /// The command for a look and its strength, for a shell. `with_place` says whether it tells where the input is, beside
-    /// its name.
+    /// The command for a look and its strength, quoted for a shell. `with_place`: it has the path of the input, not
+    /// only the file's name.
     pub fn with(&self, row: &LookRow, with_place: bool) -> String {
         let Some(name) = self.input.text().filter(|name| !name.contains(char::is_control)) else {
             return "# the name of the file is no text: give it another one".to_owned();
@@ -195,7 +195,7 @@ impl ReadyCommand {
     }
 }
 
-/// The name of a file that is not taken for an option.
+/// The name of a file in a form that is not read as an option.
 fn no_option(name: &Name) -> String {
     format!("{}{name}", if name.bytes().starts_with(b"-") { "./" } else { "" })
 }

@@ -45,7 +45,7 @@ pub enum Purpose {
     Quality,
 }
 
-/// The smallest accepted size: below it, the unit is missing.
+/// The smallest accepted size, in bytes: for a smaller one, the unit has probably been forgotten.
 const MIN_BYTES: u64 = 10_000;
 
 /// The size that web video is scaled down to.
@@ -78,7 +78,7 @@ impl Purpose {
 }
 
 impl PurposeArgs {
-    /// Sets what no other option sets.
+    /// Sets the options of the purpose that no other option sets.
     pub(super) fn apply(self, output: &mut OutputFile, depth: &mut OutputDepth) -> Result<(), clap::Error> {
         let parse_fit = |text: &str| if text == "off" { Some(None) } else { parse_size(text).map(Some) };
         let fit = value("--fit", "a size like 1280x720, or off", self.fit, parse_fit)?;

@@ -37,7 +37,7 @@ pub struct Sandbox {
 }
 
 impl SandboxArgs {
-    /// The walls of a run without a GPU that reads `inputs`, which get theirs, and writes `output`.
+    /// The walls of a run without a GPU that reads `inputs` and writes `output`. Sets the isolation of each input.
     pub(super) fn check<'a>(
         self,
         inputs: impl IntoIterator<Item = &'a mut InputOptions>,
@@ -72,7 +72,7 @@ impl SandboxArgs {
 }
 
 impl Sandbox {
-    /// Whether there are none.
+    /// Whether there are no walls.
     pub fn is_off(self) -> bool {
         self.when == Isolation::Off
     }
@@ -95,8 +95,8 @@ impl Sandbox {
         Ok(self)
     }
 
-    /// The wall around a process that reads `inputs`, and writes these files and folders, if there is one. `replaces`
-    /// says whether one of them may be there.
+    /// The wall, if any, around a process that reads `inputs`, and writes the files and folders `written`. `replaces`:
+    /// some of these may exist already.
     pub fn around_process(
         self,
         inputs: &[&InputOptions],
@@ -118,7 +118,7 @@ impl Sandbox {
     }
 }
 
-/// Whether it is read from a device, whose library may do anything.
+/// Whether an input is read from a device, whose library may do anything.
 fn is_device(input: &&InputOptions) -> bool {
     input.format.as_deref().is_some_and(opens_more) || matches!(input.decode_on, DecodeOn::Nvdec(_))
 }

@@ -7,7 +7,8 @@ use histeq_media::sink::{OutputKind, is_made_here, is_sequence_name};
 use histeq_media::sys::{ImageFolder, Name, is_image_name, numbered, numbers_there};
 use std::path::Path;
 
-/// The images in a folder: those that this program has not made, if there are any. Photos are no sequence.
+/// The images in a folder: those that this program has not made, or else all. Numbered photos are single images, not
+/// a sequence.
 pub fn images_in(folder: &Path) -> std::io::Result<ImageFolder> {
     let mut images = ImageFolder::read(folder, |path| is_made_here(path) != Some(true))?;
     if images == ImageFolder::default() {
@@ -39,7 +40,8 @@ fn are_photos(pattern: &Name) -> bool {
     is_of_camera || last - first + 1 != numbers.len() as u64
 }
 
-/// The pattern of the images that the folder `name` is full of; `None` if it is no such folder.
+/// The pattern of the images in the folder `name`, if they are a single sequence; else `None` if `name` is no folder,
+/// or one with videos or without a sequence.
 pub fn image_pattern(name: &Name) -> Result<Option<Name>, clap::Error> {
     let path = name.path();
     if !path.is_dir() {
@@ -51,7 +53,7 @@ pub fn image_pattern(name: &Name) -> Result<Option<Name>, clap::Error> {
     if sequences.len() == 1 && rest.is_empty() {
         return Ok(sequences.pop().map(|(pattern, _)| pattern));
     }
-    // What takes folders takes the videos alone.
+    // In a folder with videos, only these are inputs.
     let mut beside = std::fs::read_dir(path).map_err(|error| invalid(format!("{name}: {error}")))?;
     if beside.any(|entry| entry.is_ok_and(|entry| is_video_name(&entry.path()))) {
         return Ok(None);
@@ -76,8 +78,8 @@ pub fn image_pattern(name: &Name) -> Result<Option<Name>, clap::Error> {
     Err(invalid(format!("{name} is not one sequence of images, it has {} ({remedy})", all.join(", "))))
 }
 
-/// The pattern of the sequence that the image `name` begins, where a film or a sequence is to be written to `output`.
-/// Into one image goes one image.
+/// The pattern of the sequence whose first image is `name`, if `output` is a video or a sequence; `None` if `output` is
+/// one image, into which only `name` goes.
 pub fn begun_by(name: &Name, output: &Name, format: Option<&str>) -> Option<Name> {
     let path = name.path();
     let is_one = is_image_name(output.path()) || OutputKind::for_name(output, format) == OutputKind::Images;

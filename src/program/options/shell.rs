@@ -38,14 +38,15 @@ pub fn completions(shell: Shell) -> Result<Vec<u8>> {
         completer.write_registration(ASKED_BY, PROGRAM, PROGRAM, PROGRAM, &mut text)?;
     }
     if shell == Shell::Zsh {
-        // The first time, zsh calls the file itself.
+        // At the first completion, zsh runs the whole file as the function.
         let call = "[[ $funcstack[1] == _histeq-video ]] && _clap_dynamic_completer_histeq_video \"$@\"";
         writeln!(text, "{call}")?;
     }
     Ok(text)
 }
 
-/// The definitions, with values that this machine knows. Options are candidates where a dash is typed.
+/// The definitions of the commands, with the encoders of this machine as values. Options are candidates only for a word
+/// that begins with a dash.
 fn completed() -> Command {
     let words: Vec<OsString> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let index = std::env::var(INDEX).ok().and_then(|index| index.parse().ok());
@@ -194,7 +195,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("CUDA_VISIBLE_DEVICES", "The GPUs that may be used, as for all programs with CUDA."),
 ];
 
-/// What is wrong, and how to tell of it.
+/// Where known limits are listed, and how to report a bug.
 const BUGS: &str = "docs/limits.md lists what does not work, or works differently than expected; packages have it \
                     below /usr/share/doc/histeq-video. A report has the command, what histeq-video --version --json \
                     prints, and the smallest file that shows the fault.";
@@ -215,7 +216,7 @@ fn variables() -> String {
     )
 }
 
-/// Names, each with what it is.
+/// Writes names, each with its description.
 fn listed(rows: &[(&str, &str)]) -> impl Fn(&mut Roff) {
     move |roff: &mut Roff| {
         for (name, what) in rows {

@@ -114,7 +114,7 @@ pub struct StderrOptions {
 }
 
 impl StderrOptions {
-    /// Of a command that has neither progress nor events.
+    /// The options of a command that has neither progress nor events.
     pub fn messages_alone(is_quiet: bool, is_verbose: bool) -> Self {
         let verbosity = match (is_quiet, is_verbose) {
             (true, _) => Verbosity::Quiet,
@@ -144,7 +144,7 @@ impl From<StderrArgs> for StderrOptions {
             meter: match args.progress {
                 ProgressArg::Plain => MeterStyle::Plain,
                 ProgressArg::Auto if std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet => {
-                    // A terminal that says so cannot move its cursor back.
+                    // A terminal of the type `dumb` cannot move its cursor back.
                     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
                     if is_dumb { MeterStyle::Plain } else { MeterStyle::Bar }
                 }

@@ -43,7 +43,8 @@ pub fn in_one_line(error: &clap::Error) -> String {
     if tips.is_empty() { message.into_owned() } else { format!("{message} ({})", tips.join("; ")) }
 }
 
-/// Whether the word that clap proposes was mistyped: one letter of it is another one, or two of a longer word.
+/// Whether the typed word is a slip of the one that clap proposes: it differs by one letter, or by two if it has at
+/// least six.
 fn is_slip(error: &clap::Error) -> bool {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.trim_start_matches('-')),
@@ -73,8 +74,8 @@ pub fn input_name(name: Name) -> Name {
     stream_name(name, 0)
 }
 
-/// The name of an output, without such prefixes. The system's names of stdout become `-`: opening them would truncate
-/// a file that the shell appends to.
+/// The name of an output, whose prefixes are as for [`input_name`]. The system's names of stdout become `-`: opening
+/// them would truncate a file that the shell appends to.
 pub fn output_name(name: Name) -> Name {
     match stream_name(name, 1) {
         name if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|of_stdout| name == *of_stdout) => {
@@ -93,7 +94,7 @@ fn stream_name(name: Name, standard: u32) -> Name {
     }
     match name.text().and_then(|name| name.strip_prefix("pipe:")).map(|number| (number, number.parse::<u32>())) {
         Some((number, _)) if !number.is_empty() && !number.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        // FFmpeg would read the pipe.
+        // FFmpeg would take the plain name for a pipe.
         Some(_) if is_there => format!("./{name}").into(),
         Some(("", _)) => "-".into(),
         Some((_, Ok(number))) if number == standard => "-".into(),
@@ -102,7 +103,7 @@ fn stream_name(name: Name, standard: u32) -> Name {
     }
 }
 
-/// Extensions of other formats for curves or tables.
+/// Extensions of other formats for curves or tables, which `--save-curves` refuses.
 const OTHERS: [&str; 12] =
     [".3dl", ".lut", ".look", ".icc", ".csv", ".tsv", ".txt", ".html", ".npy", ".npz", ".mat", ".xlsx"];
 
@@ -183,7 +184,7 @@ pub fn rate(text: Option<String>) -> Result<Option<Rational>, clap::Error> {
     value("--rate", "a rate like 25, 29.97 or 30000/1001", text, parse_rate)
 }
 
-/// A number of things of which there is at least one, like 34M or 4Gi.
+/// A count of at least 1, like 34M or 4Gi.
 pub fn parse_count(text: &str) -> Option<u64> {
     parse_number(text).filter(|count| *count >= 1.0).map(|count| count as u64)
 }
@@ -194,7 +195,7 @@ pub fn number<T: FromStr + Into<f64> + Copy>(text: &str) -> Result<T, String> {
     number.ok_or_else(|| "a number is needed, like 18 or 0.5".to_owned())
 }
 
-/// A parser of names, all of which are in small letters, that takes capitals as well.
+/// A parser that ignores the case of names, all of which are in lower case.
 #[derive(Clone)]
 pub struct AnyCase<P>(pub P);
 

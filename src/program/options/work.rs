@@ -1,4 +1,4 @@
-//! `histeq-video web`: the options of the page that does the work, and the runs that it may begin.
+//! `histeq-video web`: the options of the page on which files are equalized, and the runs that the page may start.
 
 use super::command::Job;
 use super::limits::{LimitArgs, Limits};
@@ -93,14 +93,14 @@ pub struct WorkArgs {
 pub struct WorkJob {
     /// What the page shows.
     pub names: Vec<Name>,
-    /// Where it is.
+    /// The address of the page, and its token.
     pub view: WebOptions,
-    /// What it may go up to.
+    /// The highest folder that the page may show.
     pub root: Option<PathBuf>,
     pub read_only: bool,
     /// How many files are worked on at once.
     pub jobs: Jobs,
-    /// The most bytes of files that the page gives.
+    /// The most bytes of all files that are uploaded on the page.
     pub max_upload: u64,
     /// Whether a browser may be opened.
     pub opens_browser: bool,
@@ -143,19 +143,19 @@ impl WorkJob {
     }
 }
 
-/// What a file may be made for, and the options of it.
+/// The goals that the page offers, and the options of each.
 const GOALS: [(&str, &[&str]); 3] =
     [("keep", &[]), ("web", &["--for", "web"]), ("whatsapp", &["--for", "web", "--target-size", "16M"])];
 
-/// What is chosen on the page for a file. All of it is one of the values that the program has.
+/// The choices on the page for a file. Each is refused unless it is a value that the program knows.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chosen {
     pub look: String,
-    /// That of the look, if none is chosen.
+    /// `None` for the strength of the look.
     #[serde(default)]
     pub strength: Option<f64>,
-    /// What it is for.
+    /// The name of one of the [`goals`](Self::goals).
     pub goal: String,
 }
 
@@ -169,12 +169,12 @@ pub struct PlannedRun {
 }
 
 impl Chosen {
-    /// What may be chosen, with the options that it stands for.
+    /// The goals that may be chosen, with the options of each.
     pub fn goals() -> impl Iterator<Item = (&'static str, String)> {
         GOALS.iter().map(|(name, words)| (*name, words.join(" ")))
     }
 
-    /// The run that makes a file of `input`, with these options of all runs. It is checked as a command line is.
+    /// The run that equalizes `input`, with the options `common` of all runs, checked like a command line.
     ///
     /// # Errors
     /// When a value does not exist, or does not go with the file.
@@ -197,7 +197,7 @@ impl Chosen {
 }
 
 impl PlannedRun {
-    /// The command of the run, for a shell. Only where `with_place` does it tell where the files are.
+    /// The command of the run, quoted for a shell. `with_place`: it has the paths of the files, not only their names.
     pub fn command(&self, input: &Name, with_place: bool) -> String {
         let name = |name: &Name| match name.path().file_name() {
             Some(last) if !with_place => last.into(),

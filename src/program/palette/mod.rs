@@ -28,8 +28,8 @@ histeq::named! {
 pub const WHITE: u32 = 65_535;
 
 impl Palette {
-    /// Red, green and blue, 0 to 65535 each, of what has this share of the way from black to white, 0 to [`WHITE`]: on
-    /// the line between the two control points around it, rounded to the nearest.
+    /// Red, green and blue, 0 to 65535 each, at `share` of the way from black (0) to white ([`WHITE`]): interpolated
+    /// linearly between the two control points around it, and rounded.
     pub fn colour(self, share: u32) -> [u16; 3] {
         let points = self.points();
         let place = u64::from(share.min(WHITE)) * (points.len() - 1) as u64;

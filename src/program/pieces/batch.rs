@@ -14,7 +14,7 @@ use histeq_media::sys::{Name, numbers_there};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// Equalizes many files, with options as for `like`, if there are any.
+/// Equalizes many files. `like` is the job of the first one, with the options of all; `None` if there are no files.
 ///
 /// # Errors
 /// When some fail: the list of them.
@@ -90,7 +90,7 @@ impl Existing {
         }
         let written = if is_sequence_name(output) { numbers_there(output) } else { Vec::new() };
         let options = InputOptions { url: input.clone(), ..like.input.clone() };
-        // Its own run reports errors.
+        // The run of the file reports errors.
         let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return Existing::Nothing };
         let is_written = |place| written.binary_search(&sequence.number(place)).is_ok();
         match (0..sequence.count()).filter(|&place| is_written(place)).count() as u64 {

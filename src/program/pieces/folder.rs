@@ -1,4 +1,4 @@
-//! The folder of the pieces of a file: what is there, and whether it is what was planned.
+//! The folder of the pieces of a file: which pieces exist, and whether they are those of the plan.
 
 use super::{FilePlan, Plan};
 use anyhow::{Context, Result, ensure};
@@ -21,7 +21,7 @@ pub enum PieceState {
     Done,
     /// There is none.
     Missing,
-    /// What is there is of another plan, or damaged.
+    /// It exists, but is of another plan, or damaged.
     Wrong,
 }
 
@@ -29,17 +29,17 @@ pub enum PieceState {
 pub struct PieceFolder<'a> {
     /// What was planned for the file.
     pub plan: &'a FilePlan,
-    /// The identity of the plan, which each piece has.
+    /// The hash of the plan, which is stored in each piece.
     pub id: Hash,
     /// `None` while there is no such folder.
     folder: Option<PrivateFolder>,
 }
 
 impl<'a> PieceFolder<'a> {
-    /// The pieces that are there.
+    /// Opens the folder of the pieces, if it exists.
     ///
     /// # Errors
-    /// When the folder is not one that only its owner writes in.
+    /// When users other than its owner may write into the folder.
     pub fn open(plan: &'a FilePlan) -> Result<Self> {
         Ok(PieceFolder { plan, id: plan.id(), folder: open_folder(plan.folder.path())? })
     }
@@ -54,13 +54,13 @@ impl<'a> PieceFolder<'a> {
         Name::from(self.plan.folder.path().join(file)).to_string()
     }
 
-    /// A path to it, if it is there, whatever its name leads to by now.
+    /// A path to the open folder, if it exists, even if its name leads elsewhere by now.
     pub fn place(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(PrivateFolder::place)
     }
 
-    /// Whether the pieces have been joined, and removed then: none are there, and the output has been written since the
-    /// file `plan`.
+    /// Whether the pieces have been joined and then removed: their folder does not exist, and the output is not older
+    /// than the file `plan`.
     pub fn is_joined(&self, plan: &Path) -> bool {
         let written = |path: &Path| std::fs::metadata(path).and_then(|file| file.modified()).ok();
         let output = written(self.plan.output.path());
@@ -90,8 +90,8 @@ impl<'a> PieceFolder<'a> {
         Ok(Some(open))
     }
 
-    /// Whether all bytes of a piece, and of its measurements and curves, are those that were written; also where there
-    /// is none.
+    /// Whether all bytes of a piece, and of its measurements and curves, are those that were written; true if there is
+    /// no such piece.
     ///
     /// # Errors
     /// When the run was interrupted.
@@ -144,7 +144,7 @@ pub fn open_folder(path: &Path) -> Result<Option<PrivateFolder>> {
     PrivateFolder::open(path).with_context(|| Name::from(path))
 }
 
-/// Opens it, and makes it if there is none.
+/// Opens the folder of pieces of this name, and makes it if there is none.
 pub fn make_folder(path: &Path) -> Result<PrivateFolder> {
     PrivateFolder::make(path).with_context(|| Name::from(path))
 }

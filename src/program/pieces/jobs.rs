@@ -16,10 +16,10 @@ use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::time::Instant;
 
-/// Memory that a process takes at most at 1080p: frames of the look-ahead, of decoder and encoder, and itself.
+/// The most bytes that a process takes at 1080p: the program, and frames of look-ahead, decoder and encoder.
 const MEMORY: usize = 1 << 30;
 
-/// The most processes of `--jobs auto`: more gain nothing where it was measured.
+/// The most processes of `--jobs auto`: more have gained nothing in measurements.
 const MAX_JOBS: usize = 8;
 
 /// Equalizes a video in pieces, by this many processes. `None` where `auto` finds that one process does it as fast.
@@ -44,8 +44,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     if was_asked {
         output.overwrite = Overwrite::Yes;
     }
-    // Signals are not listened for yet, so that they end this process and its child: the thread for that would be
-    // outside of the wall that goes up if one process does it.
+    // Signals are not handled yet, so that they end this process and its child: the thread that handles them would be
+    // outside the wall that is built if this process does the work alone.
     let mut pool = ProcessPool::new(&job.stderr, console);
     pool.unit = "pieces";
     let mut arguments: Vec<OsString> = vec!["plan".into()];
@@ -89,7 +89,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     };
     pool.jobs = jobs.min(file.pieces.len());
     if pool.jobs <= 1 && !there.is_some_and(|there| there.has_name(PLAN)) {
-        // This process will report the same on the input.
+        // The child's messages are dropped: this process will report the same on the input.
         return Ok(None);
     }
     messages.into_iter().for_each(|message| pool.pass_on(message));
@@ -149,8 +149,8 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     Ok(Some(Outcome::Complete))
 }
 
-/// Makes the folder of the pieces and, in it, the file of their plan. No other process has it until both files are
-/// closed: this one, and the one that takes its place.
+/// Makes the folder of the pieces and, in it, the file of their plan, which is locked. Other processes are kept out
+/// until this file, and the locked one that replaces it, are closed.
 fn locked(file: &FilePlan) -> Result<(PrivateFolder, File)> {
     loop {
         let folder = make_folder(file.folder.path())?;
@@ -184,7 +184,6 @@ fn write_locked(plan: &Plan, folder: &PrivateFolder) -> Result<File> {
     Ok(open)
 }
 
-/// A video that is worked on in pieces.
 struct FileInPieces<'a> {
     job: &'a FileJob,
     pieces: PieceFolder<'a>,
@@ -225,7 +224,7 @@ impl FileInPieces<'_> {
         arguments.extend(as_strict_and_verbose(&job.stderr));
         arguments.extend((job.output.overwrite == Overwrite::Yes).then(|| "-y".into()));
         arguments.extend(is_partial.then(|| "--partial".into()));
-        // The first signal does not end it: it takes no longer than copying.
+        // The first signal does not end the joining, which takes no longer than copying.
         let mut pool = pool.clone();
         pool.cancel = Cancel::default();
         let answer = pool.run_one(&arguments, &job.input.url.to_string(), |message| pool.pass_on(message))?;
@@ -249,9 +248,9 @@ impl FileInPieces<'_> {
     }
 }
 
-/// As many processes as pay on this many cores, for pictures of this many pixels.
+/// The number of processes that is fastest on this many cores, for frames of this many pixels.
 pub fn most_jobs(cores: usize, pixels: usize) -> usize {
-    // One encoder keeps this many cores busy. At 4K it is the memory that is.
+    // One encoder keeps this many cores busy; at 4K, it is limited by memory.
     let each = match pixels {
         0..=1_000_000 => 2,
         1_000_001..=3_000_000 => 4,

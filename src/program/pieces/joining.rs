@@ -1,8 +1,8 @@
 //! Which packet of which piece comes next, and with which times.
 //!
-//! An encoder gives the packet that it gives out as number `i` the decoding time of frame `i - d`, where `d` is its
-//! delay, and the first `d` packets times before the first frame. Of pieces, that is made up for from the times of all
-//! frames, so that the file has the times of one run.
+//! The decoding time of packet `i` of an encoder with a delay of `d` frames is the time of frame `i - d`; the first `d`
+//! packets have times before the first frame. The decoding times of joined pieces are computed like this from the times
+//! of all frames, so that the file has the times of a single run.
 
 use super::{PieceFolder, PieceState, file_of_piece, files_of_records};
 use anyhow::{Context, Result, bail, ensure};
@@ -28,7 +28,7 @@ pub struct Joining<'a> {
 }
 
 impl<'a> Joining<'a> {
-    /// Of all pieces; or of those up to the first gap, if `is_partial`.
+    /// The packets of all pieces or, if `is_partial`, of those before the first missing one.
     ///
     /// # Errors
     /// When pieces are missing, or do not go together.
@@ -90,11 +90,11 @@ impl<'a> Joining<'a> {
         Ok(())
     }
 
-    /// Checks that the frames of the pieces have the times that were planned. The times of an input are moved by this
-    /// much, in microseconds, before they are encoded.
+    /// Checks that the frames of the pieces have the times that were planned. `shift` microseconds are added to the
+    /// times of the input before encoding.
     ///
     /// # Errors
-    /// When they have others.
+    /// When they have other times.
     pub fn check_times(&self, shift: i64) -> Result<()> {
         let (plan, base) = (self.folder.plan, self.video.time_base());
         let shift = rescale(shift, microseconds(), plan.time_base());
@@ -103,7 +103,7 @@ impl<'a> Joining<'a> {
         for (piece, (_, frames)) in plan.pieces.iter().enumerate().take(self.pieces()) {
             let mut last = None;
             for time in planned.by_ref().take(*frames) {
-                // As the encoder's clock does, where it is coarser than that of the input.
+                // If the encoder's clock is coarser than the input's, equal times are moved on by 1.
                 let time = rescale(time.saturating_add(shift), plan.time_base(), base);
                 let time = last.map_or(time, |last: i64| time.max(last.saturating_add(1)));
                 last = Some(time);

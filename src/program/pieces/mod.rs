@@ -1,5 +1,5 @@
-//! One video in pieces: planned once, worked on by any number of processes and machines, and joined to what one run
-//! gives.
+//! One video in pieces: planned once, worked on by any number of processes and machines, and joined to the file that a
+//! run without pieces would write.
 //!
 //! | file | what it is |
 //! |---|---|

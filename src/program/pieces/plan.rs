@@ -25,7 +25,7 @@ pub struct Plan {
     pub program: String,
     /// The version of libavcodec, which decodes and encodes.
     pub ffmpeg: String,
-    /// The folder that it was planned in.
+    /// The folder in which `plan` was called.
     pub folder: Name,
     /// The arguments of `plan`.
     pub arguments: Vec<Name>,
@@ -36,18 +36,18 @@ pub struct Plan {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilePlan {
-    /// The file that is read, and that is written, from the root on.
+    /// The absolute path of the file that is read.
     pub input: Name,
-    /// The file that is written.
+    /// The absolute path of the file that is written.
     pub output: Name,
     /// The folder of its pieces.
     pub folder: Name,
     /// How long the input is, in bytes.
     pub bytes: u64,
-    /// What the options of equalization come to for this input.
+    /// The settings that the options of equalization resolve to for this input.
     pub settings: String,
     pub encoder: String,
-    /// All its options.
+    /// All options of the encoder.
     pub encoder_options: Vec<(String, String)>,
     /// Other files that are read, and their hashes.
     pub read: Vec<(Name, Hash)>,
@@ -65,9 +65,9 @@ pub struct FilePlan {
     pub others: Hash,
     /// Whether a seek leads to the same times as reading all packets.
     pub can_seek: bool,
-    /// How many frames before and behind a piece are needed for it.
+    /// How many frames before and after a piece are needed to equalize it.
     pub around: (u32, u32),
-    /// Whether one frame more before a piece is equalized, to measure how its first curve differs.
+    /// Whether the frame before a piece is equalized, too, to measure how the curve changes at the piece's first frame.
     pub measures_change: bool,
     /// Whether a page of statistics is drawn.
     pub draws_page: bool,
@@ -100,9 +100,9 @@ pub struct Planning {
 pub enum PieceLength {
     /// This many seconds.
     Seconds(f64),
-    /// What suits any number of processes.
+    /// A length that suits any number of processes.
     ByVideo,
-    /// Equal shares for this many processes. What is decoded around a piece fits into it this many times.
+    /// Equal shares for this many processes. A piece is at least this many times as long as what is decoded around it.
     Shares(usize, usize),
 }
 
@@ -116,7 +116,7 @@ const MIN_SECONDS: f64 = 2.0;
 const MIN_PIECES: usize = 8;
 
 impl Plan {
-    /// The most bytes of one.
+    /// The most bytes of a plan.
     pub const MAX_BYTES: u64 = 1 << 30;
 
     /// An empty plan of this program, made in this folder with these arguments.
@@ -207,7 +207,7 @@ impl FilePlan {
         })
     }
 
-    /// Its identity, which each piece has. Takes as long as writing the plan.
+    /// The hash of this plan and the program's version, which each piece stores. Takes as long as writing the plan.
     pub fn id(&self) -> Hash {
         let mut hasher = Hasher::default();
         let mut text = BufWriter::new(&mut hasher);
@@ -223,7 +223,7 @@ impl FilePlan {
         Rational::new(self.time_base[0], self.time_base[1])
     }
 
-    /// Whether it is planned as `other` is, but for the length of the pieces.
+    /// Whether this plan and `other` differ in nothing but the pieces.
     pub fn is_like(&self, other: &FilePlan) -> bool {
         FilePlan { pieces: other.pieces.clone(), ..self.clone() }.id() == other.id()
     }
@@ -245,12 +245,12 @@ impl FilePlan {
         (length > 0).then(|| (frames - 1) as f64 / (length as f64 / 1e6))
     }
 
-    /// The moment of frame `number`, in microseconds of the input's clock; `None` behind the last one.
+    /// The moment of frame `number`, in microseconds of the input's clock; `None` after the last one.
     pub fn moment(&self, number: usize) -> Option<i64> {
         self.times.at(number).map(|time| rescale(time, self.time_base(), microseconds()))
     }
 
-    /// How many frames more than its own are equalized at the beginning of this piece.
+    /// How many frames before this piece are equalized for its measurements, but not written.
     pub fn left_out(&self, piece: usize) -> usize {
         usize::from(self.measures_change && self.pieces[piece].0 > self.first())
     }
@@ -351,8 +351,7 @@ impl Planning {
         let longest = of_seconds(LENGTH);
         let length = match length {
             PieceLength::Seconds(seconds) => of_seconds(seconds),
-            // Short videos are worked on at once, too, as far as decoding around the pieces leaves them anything to
-            // gain.
+            // Short videos are divided, too, unless decoding around the pieces would cost more than that saves.
             PieceLength::ByVideo => (frames / MIN_PIECES).max(4 * around).max(of_seconds(MIN_SECONDS)).min(longest),
             PieceLength::Shares(processes, around_it) => {
                 let rounds = frames.div_ceil(longest).div_ceil(processes);

@@ -23,10 +23,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// How often a run is tried.
+/// The most attempts of a run.
 const ATTEMPTS: u32 = 3;
 
-/// How often processes are looked at.
+/// The interval at which processes are polled.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long an attempt waits after one that failed.
@@ -68,7 +68,7 @@ pub enum ChildEnd {
     Nothing,
     /// Its summary.
     Summary,
-    /// That the file is done, or has failed; its output is this one.
+    /// That the file is done or has failed, with the name of its output.
     File(Name),
 }
 
@@ -105,15 +105,15 @@ pub struct PoolResult {
     /// Whether they were cancelled.
     pub outcome: Outcome,
     pub failed: Vec<ChildError>,
-    /// The frames of those that succeeded, and of what was there before.
+    /// The frames of the runs that succeeded, and of those that were done before.
     pub frames: u64,
-    /// How many of these were there before.
+    /// How many of these frames were done before.
     pub before: u64,
-    /// The damaged frames and packets of those that succeeded.
+    /// The damaged frames and packets of the runs that succeeded.
     pub damaged: u64,
-    /// The bytes of the files that these have written.
+    /// The bytes of the files that these runs have written.
     pub bytes: u64,
-    /// What files that were interrupted have left.
+    /// The partial outputs of runs that were interrupted.
     pub partial: Vec<OutputRecord>,
 }
 
@@ -133,15 +133,14 @@ pub struct ProcessPool<'a> {
     pub goes_on: bool,
     /// The frames and the runs that were done before.
     pub done: (u64, usize),
-    /// What runs are counted in by the meter.
+    /// What the meter calls the runs.
     pub unit: &'static str,
-    /// Ends all of them.
+    /// Ends all processes.
     pub cancel: Cancel,
     stderr: &'a StderrOptions,
     console: &'a Console,
 }
 
-/// A run that waits.
 struct WaitingRun {
     run: usize,
     attempt: u32,
@@ -150,7 +149,6 @@ struct WaitingRun {
     gpu: Option<usize>,
 }
 
-/// A run that goes on.
 struct Working {
     run: usize,
     attempt: u32,
@@ -182,7 +180,7 @@ pub enum ProcessOutput {
 }
 
 impl ProcessOutput {
-    /// Puts the name of the file that it is about in front of a message that lacks it.
+    /// Prefixes a message with the name of its file, unless the message has that name.
     fn named(mut self, file: &str) -> Self {
         if let ProcessOutput::Event(
             Event::Detail { message } | Event::Note { message } | Event::Warning { message, .. },
@@ -209,8 +207,8 @@ impl<'a> ProcessPool<'a> {
         ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console }
     }
 
-    /// From now on, the first signal ends all, and prints `answer`. This starts a thread, which is outside of a wall
-    /// that goes up later.
+    /// From now on, the first signal ends all processes, and prints `answer`. This starts a thread, to which a wall
+    /// that is closed later does not apply.
     pub fn listen_for_signals(&self, answer: &'static str) -> Result<()> {
         signals::listen(self.cancel.clone(), self.console.clone(), Vec::new(), answer)
     }
@@ -275,8 +273,8 @@ impl<'a> ProcessPool<'a> {
         Ok(done)
     }
 
-    /// Prints a message of a child process as if it were one of this process. In a child process, warnings are errors
-    /// where they have to be.
+    /// Prints a message of a child process as if it were one of this process. With `--strict`, the child itself makes
+    /// errors of warnings.
     pub fn pass_on(&self, message: ProcessOutput) {
         match message {
             ProcessOutput::Event(event) => self.console.report(event),
@@ -302,7 +300,7 @@ impl<'a> ProcessPool<'a> {
         })
     }
 
-    /// As [`run_one`](Self::run_one), but how far it is goes to `take`, too.
+    /// As [`run_one`](Self::run_one), but hands progress to `take`, too.
     ///
     /// # Errors
     /// As `run_one`.
@@ -356,10 +354,10 @@ impl<'a> ProcessPool<'a> {
 }
 
 impl Reported {
-    /// Takes in what comes out of the process, and returns it if it is to be passed on.
+    /// Records the output of the process. Returns the output if it is to be passed on.
     fn receive(&mut self, output: ProcessOutput) -> Option<ProcessOutput> {
         match output {
-            // The first of two passes writes nothing.
+            // The first of two passes writes no frames, so that its progress does not count.
             ProcessOutput::Event(Event::Progress(ProgressRecord { pass: Some(1), .. })) | ProcessOutput::Closed => {}
             ProcessOutput::Event(Event::Start { run, .. }) => self.rate = run.frame_rate,
             ProcessOutput::Event(Event::Progress(progress)) => self.progress = progress,
@@ -378,8 +376,8 @@ impl Reported {
     }
 }
 
-/// How much work each run is, where its frames are not known: by the size of its file. What is no file, as numbered
-/// images, counts as the mean of those that are.
+/// The relative work of each run, used if frames are not known: the bytes of its file. An input that is no file, such
+/// as numbered images, counts as the mean of the others.
 fn weights(runs: &[ChildRun]) -> Vec<f64> {
     let size =
         |run: &ChildRun| std::fs::metadata(&run.file).ok().filter(Metadata::is_file).map(|file| file.len() as f64);
@@ -416,12 +414,11 @@ impl Sum {
     }
 }
 
-/// A pool while it works.
 struct ActivePool<'a> {
     pool: &'a ProcessPool<'a>,
     runs: &'a [ChildRun],
     working: Vec<Working>,
-    /// Messages that were printed: many pieces have the same ones on one input.
+    /// Messages that were printed, so that each is printed once: all pieces of an input may have the same ones.
     printed: HashSet<(Option<Discriminant<Event>>, String)>,
     gpus: usize,
     sender: Sender<(usize, ProcessOutput)>,
@@ -432,7 +429,7 @@ struct ActivePool<'a> {
 }
 
 impl ActivePool<'_> {
-    /// Takes in what comes out of processes.
+    /// Records the output of processes, and prints their messages.
     fn receive(&mut self) -> Result<()> {
         let first = self.outputs.recv_timeout(TICK).ok();
         for (run, output) in first.into_iter().chain(self.outputs.try_iter()) {
@@ -456,7 +453,7 @@ impl ActivePool<'_> {
         Ok(())
     }
 
-    /// How much is left of the runs that go on.
+    /// The work that is left of the running processes, in units of `weights`.
     fn left(&self, weights: &[f64]) -> f64 {
         let left = |Working { run, reported, .. }: &Working| {
             weights[*run] * (1.0 - reported.progress.percent.unwrap_or(0.0) / 100.0)
@@ -464,7 +461,7 @@ impl ActivePool<'_> {
         self.working.iter().map(left).sum()
     }
 
-    /// Takes in the ends of processes.
+    /// Removes processes that have ended, reports their results, and queues another attempt if that may succeed.
     fn collect(&mut self, waiting: &mut VecDeque<WaitingRun>) -> Result<()> {
         let mut index = 0;
         while index < self.working.len() {
@@ -515,7 +512,7 @@ impl ActivePool<'_> {
         Ok(())
     }
 
-    /// Begins as many as there may be.
+    /// Starts waiting runs, up to the number of jobs.
     fn begin(&mut self, waiting: &mut VecDeque<WaitingRun>) -> Result<()> {
         while self.working.len() < self.pool.jobs {
             let now = Instant::now();
@@ -557,7 +554,7 @@ impl ActivePool<'_> {
                     let _ = working.child.kill();
                 }
                 let status = working.child.try_wait();
-                // Processes of one that was killed may hold its pipes.
+                // Descendants of a killed process may keep its pipes open.
                 if matches!(status, Ok(None)) || (working.open > 0 && !is_late) {
                     index += 1;
                     continue;
@@ -588,8 +585,8 @@ impl ActivePool<'_> {
     }
 }
 
-/// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. Its options are the arguments
-/// alone.
+/// Starts this program with pipes for stdin, stdout and stderr, and its events on stderr. It gets options from
+/// `arguments` only, not from the environment or a configuration file.
 fn spawn(arguments: &[OsString]) -> Result<Child> {
     let mut command = own_program();
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HISTEQ_")) {
@@ -617,7 +614,7 @@ fn read_lines<R: Read + Send + 'static>(
 ) -> Result<bool> {
     let Some(pipe) = pipe else { return Ok(false) };
     let read = move || {
-        // Messages of libraries may have names that are no text.
+        // Messages of libraries may contain names that are not UTF-8.
         for line in BufReader::new(pipe).split(b'\n').map_while(|line| line.ok()) {
             let line = String::from_utf8_lossy(&line).into_owned();
             let output = serde_json::from_str(&line).map_or_else(|_| ProcessOutput::Line(line), ProcessOutput::Event);
@@ -647,7 +644,7 @@ fn gpus() -> usize {
     let names = std::fs::read_dir("/dev").into_iter().flatten().flatten().map(|entry| entry.file_name());
     let there = names.filter(|name| name.to_str().is_some_and(is_gpu)).count();
     match std::env::var("CUDA_VISIBLE_DEVICES") {
-        // The driver leaves out what follows an invalid one.
+        // The driver ignores an invalid entry, and all that follow it.
         Ok(list) => there.min(list.split(',').take_while(|one| !one.is_empty() && !one.starts_with('-')).count()),
         Err(_) => there,
     }
@@ -668,7 +665,7 @@ mod tests {
         assert_eq!(named("a.mkv: frame 1 is damaged", "a.mkv"), "a.mkv: frame 1 is damaged");
         assert_eq!(named("2 times as large as a.mkv (3 MB)", "a.mkv"), "2 times as large as a.mkv (3 MB)");
         assert_eq!(named("my film.mkv ends early", "my film.mkv"), "my film.mkv ends early");
-        // A short name is in many words.
+        // The short name is part of many words.
         assert_eq!(named("interlaced", "in"), "in: interlaced");
     }
 }

@@ -1,4 +1,4 @@
-//! Measurements and curves of pieces, put together to what one run writes.
+//! Joins measurements and curves of pieces to the files that a run without pieces would write.
 
 use super::{PieceFolder, files_of_records};
 use crate::sidecar::curves::{CurveFile, CurveWriter, FramePlace};
@@ -16,7 +16,7 @@ pub fn join_records(folder: &PieceFolder<'_>, pieces: usize, records: &Records) 
     records.curves.as_ref().map_or(Ok(()), |curves| join_curves(folder, pieces, curves))
 }
 
-/// Writes the measurements of the first `pieces` pieces to `recording`: frames and scenes are numbered on.
+/// Writes the measurements of the first `pieces` pieces to `recording`. Frames and scenes are numbered across pieces.
 ///
 /// # Errors
 /// When they cannot be read or written, or some are missing.
@@ -64,8 +64,8 @@ fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) ->
     Ok(())
 }
 
-/// Numbers scenes as one run does: a cut begins one, and behind a flash that was taken for a scene the one before goes
-/// on.
+/// Numbers scenes as a single run does: a cut begins a scene; after a flash that was taken for a scene, the scene
+/// before it continues.
 #[derive(Default)]
 struct SceneNumbers {
     current: u64,

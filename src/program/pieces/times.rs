@@ -64,7 +64,7 @@ impl Times {
         once(time).chain(rest).take(if is_there { usize::MAX } else { 0 })
     }
 
-    /// The time of frame `number`; `None` behind the last one.
+    /// The time of frame `number`; `None` after the last one.
     pub fn at(&self, number: usize) -> Option<i64> {
         self.from(number).next()
     }

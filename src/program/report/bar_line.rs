@@ -6,8 +6,8 @@ use std::io::{Result, Write, stderr};
 use std::sync::{Mutex, PoisonError};
 use unicode_width::UnicodeWidthStr;
 
-/// Draws one line on stderr, cut to the width that the terminal has now. The cursor waits at its beginning: when a
-/// terminal that becomes narrower breaks the line, all of it is below the cursor, and is erased from there.
+/// Draws one line on stderr, cut to the width that the terminal has now. The cursor stays at its beginning: if the
+/// terminal becomes narrower and wraps the line, all of it follows the cursor, and can be erased from there.
 #[derive(Debug, Default)]
 pub struct BarLine {
     text: Mutex<String>,
@@ -57,7 +57,7 @@ impl TermLike for BarLine {
         let mut result = Ok(());
         let width = columns();
         self.change(|line| {
-            // What is cut off leaves a sign.
+            // An ellipsis shows that the line is cut.
             let is_cut = line.trim_end().width() > width;
             let room = width - usize::from(is_cut);
             let shown: String = begin(line.chars(), room).into_iter().chain(is_cut.then_some('…')).collect();

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Console {
     verbosity: Verbosity,
     bar: Arc<Mutex<ProgressBar>>,
-    /// Where events go, if they go anywhere.
+    /// The destination of events, if there is one.
     pub events: Option<Events>,
     /// The result of the run, until its end is reported.
     result: Arc<Mutex<ResultRecord>>,
@@ -27,7 +27,7 @@ impl Console {
         Console { verbosity, bar, events, result: Arc::default() }
     }
 
-    /// Whether stderr is for people.
+    /// Whether stderr has text for people, not events.
     pub fn has_text(&self) -> bool {
         !self.events.as_ref().is_some_and(Events::are_on_stderr)
     }
@@ -37,7 +37,7 @@ impl Console {
         *locked(&self.bar) = bar;
     }
 
-    /// Prints a line from this verbosity on.
+    /// Prints a line if the console's verbosity is at least this one.
     fn print(&self, verbosity: Verbosity, line: &str) {
         if self.verbosity >= verbosity && self.has_text() {
             let bar = locked(&self.bar).clone();
@@ -89,7 +89,7 @@ impl Console {
             | Event::Waiting { message }
             | Event::Back { message }
             | Event::Change { message } => (Verbosity::Normal, "", message),
-            // What of the input is lost is told in any case.
+            // Loss of input is reported with `--quiet`, too.
             Event::Warning { message, kind: Some(_) } => (Verbosity::Quiet, "warning: ", message),
             Event::Warning { message, kind: None } => (Verbosity::Normal, "warning: ", message),
             Event::Error(ErrorRecord { message, .. }) => (Verbosity::Quiet, "error: ", message),
@@ -127,7 +127,7 @@ impl Console {
         self.send(&Event::Segment(segment));
     }
 
-    /// Prints how one of many files has ended; not of one that was there.
+    /// Prints how one of many files has ended, unless it was skipped because its output exists.
     pub fn file(&self, file: FileRecord) {
         let FileRecord { input, frames, bytes, seconds, found_text: found, strength, unchanged, .. } = &file;
         let frames = counted(*frames, "frame");

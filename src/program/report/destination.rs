@@ -10,7 +10,7 @@ use histeq_media::sys::Name;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom, Write};
 
-/// Opens what events are written to, if they are.
+/// Opens the destination of events; `None` if there is none.
 pub fn open_events(job: &Job) -> Result<Option<Events>> {
     let name = match job.events() {
         EventsTo::Nowhere => return Ok(None),
@@ -19,7 +19,7 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
     };
     let file = match name.text().and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => {
-            // /dev/null is in its place if stdout is closed.
+            // If stdout was closed, descriptor 1 is /dev/null.
             (number == 1).then(|| stdout::check(&"-".into())).transpose()?;
             let opened = File::options().append(true).open(format!("/dev/fd/{number}"));
             let message = format!("--progress-file {number}: no open descriptor has this number");
@@ -50,7 +50,7 @@ pub fn open_events(job: &Job) -> Result<Option<Events>> {
     Ok(Some(Events::in_file(file, name, job.is_strict())))
 }
 
-/// The file of this name, open to be continued, if events of an earlier run are all that it has.
+/// Opens the file of this name for appending, if it is empty or begins with an event of an earlier run.
 fn with_events(name: &Name) -> Option<File> {
     std::fs::metadata(name).ok().filter(Metadata::is_file)?;
     let mut file = File::options().read(true).append(true).open(name).ok()?;

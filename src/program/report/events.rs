@@ -27,7 +27,7 @@ pub enum Event {
         run: StartRecord,
     },
     Progress(ProgressRecord),
-    /// With `-v`.
+    /// Sent with `-v` only.
     Detail {
         message: String,
     },
@@ -36,7 +36,7 @@ pub enum Event {
     },
     Warning {
         message: String,
-        /// The kind of failure that it is with `--strict`, if that is damage: something of the input is lost.
+        /// `Damage` if part of the input is lost: the kind of failure that the warning is with `--strict`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kind: Option<FailureKind>,
     },
@@ -67,7 +67,7 @@ pub struct ErrorRecord {
     /// What kind of failure it is.
     #[serde(default)]
     pub kind: FailureKind,
-    /// The whole error, as people get it.
+    /// The whole error, as it is printed for people.
     pub message: String,
     /// The error without its remedy, and the remedy, where the program keeps them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,11 +102,11 @@ pub struct StartRecord {
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<usize>,
-    /// The input's name, and its bytes where they are no text.
+    /// The input's name, and its bytes if they are not UTF-8.
     pub input: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_bytes: Option<String>,
-    /// The outputs' names, and their bytes where those of one are no text.
+    /// The outputs' names, and their bytes if those of any output are not UTF-8.
     pub outputs: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs_bytes: Option<Vec<Option<String>>>,
@@ -115,7 +115,7 @@ pub struct StartRecord {
     /// Frames a second of the video, if known.
     #[serde(default)]
     pub frame_rate: Option<f64>,
-    /// How the output is encoded, if it is one.
+    /// How the output is encoded, if there is an encoded output.
     #[serde(default)]
     pub encoding: Option<Box<Encoding>>,
     /// The settings that hold, by the names of their options; none for `compare`.
@@ -189,7 +189,7 @@ pub struct ResultRecord {
     /// Number of the source, from 1, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<usize>,
-    /// The files that are there now, by the names that they have.
+    /// The outputs that exist now, by their present names.
     pub outputs: Vec<OutputRecord>,
     /// Frames that were equalized.
     pub frames: u64,
@@ -214,10 +214,10 @@ pub struct ResultRecord {
     /// The share of it that was corrected, 0 to 1.
     #[serde(default)]
     pub strength: Option<f64>,
-    /// What has become of a video that lacks nothing, where it was not encoded: `copied` or `skipped`.
+    /// What was done with a video that needs no correction, if it was not encoded: `copied` or `skipped`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<String>,
-    /// The line that people get.
+    /// The lines that are printed for people.
     pub summary: String,
 }
 
@@ -230,7 +230,7 @@ pub struct FileRecord {
     pub output: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<String>,
-    /// What it alone would have ended with: 0 where it is done, 3 where it was there, 130 where it was interrupted.
+    /// The exit code that a run of this file alone would have: 0 for done, 3 if the output existed, 130 if interrupted.
     pub exit_code: u8,
     /// Frames written.
     pub frames: u64,
@@ -251,7 +251,7 @@ pub struct FileRecord {
     /// As in the result of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<String>,
-    /// The file that is left of it, where it was interrupted.
+    /// The partial file that an interruption has left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -279,8 +279,8 @@ impl From<ResultRecord> for FileRecord {
     }
 }
 
-/// What a video lacked, as numbers: of light and contrast how many times more it needed, of the rest the share of what
-/// can be told, 0 to 1.
+/// What a video lacked: `exposure` and `contrast` are how many times more of them it needed, 1 for enough; the others
+/// are shares, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FoundRecord {
     /// How sure it is that it is too dark.
@@ -343,12 +343,12 @@ impl StartRecord {
     }
 }
 
-/// Where the lines go; clones share it.
+/// The destination of events, shared by clones.
 #[derive(Clone)]
 pub struct Events {
     /// `None` is stderr.
     file: Option<Arc<Mutex<EventFile>>>,
-    /// Whether the result has been sent, behind which nothing follows.
+    /// Whether the result has been sent, after which no events are sent.
     is_over: Arc<Mutex<bool>>,
 }
 

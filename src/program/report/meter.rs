@@ -14,24 +14,24 @@ use std::time::{Duration, Instant};
 /// Time between two printed lines.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// The time that the rate of a live run is about.
+/// The time over which the rate of a live run is measured.
 const NOW: Duration = Duration::from_secs(3);
 
-/// The time after the first frames after which the remaining time is estimated.
+/// The time from the first frames until the remaining time is estimated.
 const SURE: Duration = Duration::from_secs(1);
 
 /// The steps of the bar.
 const STEPS: f64 = 1000.0;
 
-/// The columns of the name of a file behind the bar.
+/// The most terminal columns of a file's name after the bar.
 const NAME: usize = 24;
 
-/// What a meter is about.
+/// The work whose progress a meter shows.
 #[derive(Clone, Debug, Default)]
 pub struct Metered {
     /// Number of frames, if known.
     pub frames: Option<u64>,
-    /// The share that is done, 0 to 1, of what is not counted in frames.
+    /// The share that is done, 0 to 1, of work that is not counted in frames.
     pub share: Option<f64>,
     /// Frames a second of the video, if known.
     pub rate: Option<f64>,
@@ -40,7 +40,7 @@ pub struct Metered {
     /// Number of the source, and its name, if there are several.
     pub source: Option<usize>,
     pub name: Option<String>,
-    /// Whether it goes on as a camera does: what counts is the rate of now.
+    /// Whether the run is live: the present rate is shown, not the mean of the run.
     pub is_live: bool,
 }
 
@@ -56,13 +56,13 @@ pub struct Meter {
     style: MeterStyle,
     events: Option<Events>,
     pub metered: Metered,
-    /// How many of its frames were there before: they do not count for the speed.
+    /// How many of the frames were done before this run: they do not count for the speed.
     pub before: u64,
-    /// How many of its parts are done, if it has parts, and the file of the one that is worked on.
+    /// How many pieces or files are done, if the work has such parts, and the file that is worked on.
     pub part: Option<String>,
     pub file: Option<String>,
     begin: Instant,
-    /// When the first frames were done, and how much of all that was.
+    /// When the first frames were done, and how much of the work was done then.
     first: Option<(Instant, f64)>,
     /// Counts of frames of the last seconds of a live run, oldest first.
     counts: VecDeque<(Instant, u64)>,
@@ -70,7 +70,7 @@ pub struct Meter {
     pub interval: Duration,
     /// When the last line was printed.
     printed: Instant,
-    /// Hidden in other styles.
+    /// The progress bar, hidden in other styles.
     pub bar: ProgressBar,
 }
 
@@ -129,7 +129,7 @@ impl Meter {
         }
     }
 
-    /// What stands before and behind the bar. A narrow terminal cuts off the end, so what matters most comes first.
+    /// The text before and after the bar. A narrow terminal cuts off the end, so what matters most comes first.
     fn around_bar(&self, record: &ProgressRecord) -> [String; 2] {
         let percent = record.percent.map(|percent| format!("{:>3.0}% ", percent.floor())).unwrap_or_default();
         let eta = record.eta.map(|eta| format!("ETA {} ", clock(eta))).unwrap_or_default();
@@ -152,7 +152,7 @@ impl Meter {
         [before, format!("{part}{frames}, {rates}{time}")]
     }
 
-    /// Remembers how much is done now, if that matters.
+    /// Remembers when the first frames were done and, for a live run, the latest counts of frames.
     fn count(&mut self, frames: u64) {
         let now = Instant::now();
         if frames > self.before {
@@ -161,7 +161,7 @@ impl Meter {
         }
         if self.metered.is_live {
             self.counts.push_back((now, frames));
-            // The last one from before that time is where it begins.
+            // The rate is measured from the last count that is at least `NOW` old.
             while self.counts.get(1).is_some_and(|&(time, _)| now - time >= NOW) {
                 self.counts.pop_front();
             }
@@ -174,13 +174,13 @@ impl Meter {
         self.part.as_ref().map(|part| format!("{part}{file}"))
     }
 
-    /// What stands in front of the progress of one of two passes, or of one of several sources.
+    /// The text in front of the progress of one of two passes, or of one of several sources.
     fn prefix(&self) -> String {
         let pass = self.metered.pass.map(|pass| format!("pass {pass} of 2  "));
         pass.or(self.metered.name.as_ref().map(|name| format!("{name}: "))).unwrap_or_default()
     }
 
-    /// Frames a second, and how fast the video goes by. Before the first frame comes out, what is waited for:
+    /// Frames a second, and the speed relative to playback. Before the first frame is written, what the run waits for:
     /// corrections look ahead, and encoders hold frames.
     fn rates(&self, ProgressRecord { frame, decoded, fps, speed, .. }: &ProgressRecord, between: &str) -> String {
         match (*frame > self.before, *decoded) {
@@ -200,13 +200,13 @@ impl Meter {
         self.metered.share.map_or(by_frames, |share| (share, Some(1.0)))
     }
 
-    /// How much of it is done a second, since the first frames were: until then, an encoder was being filled.
+    /// The work that is done per second since the first frames: before them, the encoder only filled its queue.
     fn steady(&self, done: f64) -> Option<f64> {
         let (time, first) = self.first.filter(|(time, _)| time.elapsed() >= SURE)?;
         Some((done - first) / time.elapsed().as_secs_f64()).filter(|rate| *rate > 0.0)
     }
 
-    /// Frames a second: since the beginning, or of now.
+    /// Frames a second: since the beginning or, in a live run, within the last [`NOW`].
     fn fps(&self, frame: u64) -> f64 {
         let (since, before) = match self.counts.front() {
             Some(&oldest) if self.metered.is_live => oldest,

@@ -7,7 +7,7 @@ use histeq_media::pipeline::{NOT_CORRECTED, Outcome, Progress, Stage, Summary, U
 use histeq_media::sys::{Name, one_line};
 use std::time::Duration;
 
-/// The end of equalizing a file.
+/// The result of equalizing a file.
 pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     let busy = |stage| progress.busy(stage).as_secs_f64();
     let damaged = match progress.damaged() {
@@ -26,7 +26,7 @@ pub fn summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// The end of equalizing a file that lacks nothing, of which a copy or nothing is left.
+/// The result of equalizing a file that needs no correction, if a copy of it was made, or nothing was written.
 pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Unchanged) -> ResultRecord {
     let line = frames_in_time(progress, "", result.elapsed);
     let copied = matches!(unchanged, Unchanged::Copy);
@@ -39,7 +39,7 @@ pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Uncha
     ResultRecord { outputs, unchanged: Some(done.to_owned()), ..record(progress, result.elapsed, line) }
 }
 
-/// What natural finds in video that lacks nothing, and in what lacks next to nothing.
+/// What the natural method reports for video that needs no correction, and for video that needs nearly none.
 const NOTHING: &str = "nothing to correct";
 const NEXT_TO_NOTHING: &str = "next to nothing to correct";
 
@@ -69,20 +69,20 @@ pub(super) fn with_strength(found: String, strength: Option<f64>) -> String {
     }
 }
 
-/// The end of a comparison.
+/// The result of a comparison.
 pub fn compare_summary(summary: &Summary, progress: &Progress) -> ResultRecord {
     let line = with_destination(&frames_in_time(progress, "compared ", summary.elapsed), summary);
     ResultRecord { outputs: outputs(summary, progress), ..record(progress, summary.elapsed, line) }
 }
 
-/// The end of equalizing `frames` frames, `damaged` of them damaged, by several processes, with its line; `name` is the
-/// output, if there is one.
+/// The result of equalizing `frames` frames, `damaged` of them damaged, by several processes. `name` is the output, if
+/// there is one; `line` is the summary for people.
 pub fn jobs_summary(frames: u64, damaged: u64, name: Option<&Name>, elapsed: Duration, line: String) -> ResultRecord {
     let outputs = name.map(|name| OutputRecord::new(name, frames)).into_iter().collect();
     ResultRecord { frames, damaged, outputs, seconds: rounded(elapsed), summary: line, ..ResultRecord::default() }
 }
 
-/// The numbers of a run, and its line.
+/// The record of a run with its numbers, and this summary.
 fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultRecord {
     let busy = |stage| rounded(progress.busy(stage));
     ResultRecord {
@@ -101,7 +101,7 @@ fn record(progress: &Progress, elapsed: Duration, summary: String) -> ResultReco
     }
 }
 
-/// Seconds, in milliseconds.
+/// Seconds, truncated to milliseconds.
 fn rounded(time: Duration) -> f64 {
     time.as_millis() as f64 / 1e3
 }
@@ -111,8 +111,8 @@ fn outputs(summary: &Summary, progress: &Progress) -> Vec<OutputRecord> {
     summary.output.iter().map(output).collect()
 }
 
-/// The end of a live run, with latency, and frames that outputs missed; of the source of this number, if there are
-/// several.
+/// The result of a live run, with latency, and frames that outputs missed. `source` is its number if there are several
+/// sources.
 pub fn live_summary(summary: &LiveSummary, progress: &Progress, source: Option<usize>) -> ResultRecord {
     let mut text = format!(
         "{} by {}, {} dropped",
@@ -179,7 +179,7 @@ pub fn in_bytes(bytes: u64) -> String {
     }
 }
 
-/// `line`, and behind an arrow the name of what was made.
+/// `line`, and after an arrow the name of the output.
 pub fn with_name(line: &str, name: &Name) -> String {
     format!("{line} -> {}", one_line(&name.to_string()))
 }

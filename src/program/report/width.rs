@@ -11,24 +11,24 @@ pub fn columns() -> usize {
     usable(terminal_columns().unwrap_or(0))
 }
 
-/// One stays empty: behind a full line, terminals differ in where the cursor is.
+/// One column stays empty: terminals differ in where the cursor is after a full line.
 fn usable(columns: usize) -> usize {
     if columns == 0 { USUAL } else { columns }.saturating_sub(1).max(1)
 }
 
-/// `text` as it is printed: on a terminal, with as many lines as that takes there; elsewhere as it is, since whoever
-/// reads a log looks for whole lines.
+/// `text` as it is printed: on a terminal, wrapped to its width; elsewhere unchanged, since readers of a log look for
+/// whole lines.
 pub fn shown(text: &str) -> String {
     let Some(columns) = terminal_columns().map(usable) else { return text.to_owned() };
     let lines: Vec<String> = printable(text).lines().map(|line| wrapped(line, columns)).collect();
     lines.join("\n")
 }
 
-/// What stands before a line that goes on with the one above.
+/// The indentation of a line that continues the one above.
 const INDENT: &str = "  ";
 
-/// A line on as many as it takes with so many columns: broken behind semicolons, and between words where what stands
-/// between two of them is longer than a line. A name behind an arrow stays whole, on a line of its own if need be.
+/// Wraps a line to `columns` columns: after semicolons and, where the text between two of them is longer than a line,
+/// between words. A name after an arrow stays whole, on a line of its own if necessary.
 fn wrapped(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -59,7 +59,7 @@ fn wrapped(text: &str, columns: usize) -> String {
     lines
 }
 
-/// The shortest that a name is cut to.
+/// The fewest columns that a name is cut to.
 const MIN_NAME: usize = 12;
 
 /// `name` in this many columns: its beginning and its end.

@@ -17,11 +17,11 @@ use std::path::PathBuf;
 pub struct Outputs {
     /// The video.
     pub target: Target,
-    /// What is written beside it.
+    /// The records that are written beside the video.
     pub records: RecordTargets,
     /// A folder of pieces, which is written into, too.
     pub folder: Option<PathBuf>,
-    /// Gives video and records their names, if they get them together.
+    /// Gives video and records their final names at the same time, if they are to get them together.
     pub together: Together,
 }
 
@@ -32,7 +32,7 @@ impl From<Target> for Outputs {
 }
 
 impl Session<'_> {
-    /// Where `output` is written; not to the file `input`.
+    /// The target of `output`, which must not be the file `input`.
     pub fn target(&self, output: &OutputFile, input: &Name) -> Result<Target> {
         stdout::check(&output.name)?;
         let format = output.options.format.as_deref();
@@ -43,7 +43,7 @@ impl Session<'_> {
         Ok(target.interruptible(&self.cancel))
     }
 
-    /// Where the output of `job` and the records beside it are written. They get their names together.
+    /// The targets of the output of `job` and of the records beside it, which get their final names together.
     pub fn outputs(&self, job: &FileJob) -> Result<Outputs> {
         let together = Together::default();
         let target = self.target(&job.output, &job.input.url)?.named_with(&together);
@@ -67,7 +67,7 @@ impl Session<'_> {
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written, replaces) {
             let network = inputs.iter().any(|input| is_url(&input.url));
             let needs_walls = inputs.iter().any(|input| input.isolation == Isolation::Required);
-            // Sheets of many are drawn one after the other.
+            // The sheets of many inputs are drawn one after the other.
             isolated::allow(inputs.len().min(2), network, needs_walls)?;
             let holds = wall.close()?;
             self.notices.detail(&format!("sandbox: the program {holds}"));
@@ -77,8 +77,8 @@ impl Session<'_> {
     }
 
     /// Cancels the run at the first signal, and prints `answer`; the second signal removes `temporary` and ends the
-    /// program. Also cancels it when its time is over, and ends the program where its memory is too much. A child
-    /// process leaves the answer to its parent, and ends with it.
+    /// program. Also cancels the run at its time limit, and ends the program when it takes too much memory. A child
+    /// process leaves the answer to its parent, and ends with its parent.
     pub fn listen_for_signals(&self, temporary: Vec<Leftover>, answer: &'static str) -> Result<()> {
         self.memory.watch(self.console, temporary.clone())?.go_on();
         let answer = if self.stderr.is_child { signals::NOTHING } else { answer };

@@ -46,9 +46,9 @@ pub struct Session<'a> {
     pass: Option<u32>,
     /// Number of its source, from 1, if several run at the same time.
     pub source: Option<usize>,
-    /// The name of its source, then.
+    /// The name of that source.
     pub name: Option<String>,
-    /// What all of its sources have recorded in segments.
+    /// The recorded segments of all sources.
     pub shelf: Shelf,
     /// Whether it is several sources together, each of which sends events of its own.
     is_sum: bool,
@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// What a segment of a recording is given to when it has ended: an event of this source.
+    /// The function to call with a segment that has ended: sends it as an event of this source.
     pub fn segment_ended(&self) -> impl Fn(Segment) + Send + Sync + 'static {
         let (console, source) = (self.console.clone(), self.source);
         move |Segment { file, begin, seconds, frames, bytes }| {
@@ -167,7 +167,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Removes recordings that are to go, whether frames come or not. To be called now and then.
+    /// Removes recordings that are no longer to be kept, even while no frames arrive. To be called regularly.
     pub fn look_at_recordings(&self) {
         for file in self.shelf.tick() {
             self.notices.detail(&format!("{}: removed", file.display()));

@@ -15,11 +15,11 @@ use std::sync::Arc;
 /// Which frames around the requested part are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Around {
-    /// Those that the settings ask for.
+    /// The frames that the settings need.
     AsSettings,
     /// None.
     Nothing,
-    /// What the source reads by itself: for live inputs, and where packets alone are read.
+    /// The frames that the source reads by itself: for live inputs, and if only packets are read.
     BySource,
 }
 
@@ -28,9 +28,9 @@ pub struct Prepared {
     pub source: Box<dyn Source>,
     pub input: Input,
     pub settings: Settings,
-    /// Whether the look is thermal, though that is not what was asked for.
+    /// Whether the natural look has become thermal for this input.
     pub is_thermal: bool,
-    /// How it was log, if it was.
+    /// How log footage was converted, if the input was log.
     pub log: Option<Developed>,
 }
 
@@ -71,8 +71,8 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// `stage` with the observers that write `records` and, with `verify`, compare its frames with the reference. The
-    /// source reads into its memory from now on.
+    /// `stage` with the observers that write `records` and, with `verify`, compare its frames with the reference. From
+    /// now on, the source reads into the memory of the stage.
     pub fn observe(
         &mut self,
         stage: EqualizeStage,
@@ -85,7 +85,7 @@ impl Prepared {
             None if self.is_thermal => progress.set_about("gray of more than 8 bits gets the look thermal".to_owned()),
             None => {}
         }
-        // Noise takes longer than all else: as many threads as there are cores.
+        // Denoising takes longer than all else, and gets as many threads as there are cores.
         let stage = stage.denoising_on(limits::threads());
         let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {

@@ -1,4 +1,4 @@
-//! A file beside the video, which is written record by record, and ends where its disk is full: the video goes on.
+//! A file beside the video, written record by record. If its disk is full, the file ends early, and the video goes on.
 
 use anyhow::{Context, Result};
 use histeq_media::pipeline::{FailureKind, Level, Notices, Outcome, reason};
@@ -10,19 +10,19 @@ use std::io;
 /// A file of records. If it is dropped unfinished, no file is left.
 pub struct RecordFile {
     target: Target,
-    /// Open from the first record on, or before.
+    /// `None` until it is opened, with the first record at the latest.
     file: Option<PlaneWriter>,
     /// The bytes of all whole records.
     bytes: u64,
-    /// What tells that it ends, if the video goes on then.
+    /// Gets the warning that the file ends early; `None` if a full disk is an error at once.
     notices: Option<Notices>,
-    /// Why its disk takes no more.
+    /// The error of a full disk, after which nothing is written.
     full: Option<io::Error>,
 }
 
 impl RecordFile {
-    /// A file at `target`. With `notices`, a record that its disk does not take is a warning, and an error once the
-    /// video is whole; without, it is an error at once.
+    /// A file at `target`. With `notices`, a full disk is a warning, and an error once the video is whole; without, it
+    /// is an error at once.
     pub fn new(target: Target, notices: Option<&Notices>) -> Self {
         RecordFile { target, file: None, bytes: 0, notices: notices.cloned(), full: None }
     }
@@ -32,7 +32,7 @@ impl RecordFile {
         self.target.name()
     }
 
-    /// The place of a file that is not written record by record.
+    /// The target, for a file that is not written record by record.
     pub fn into_target(self) -> Target {
         self.target
     }
@@ -48,10 +48,10 @@ impl RecordFile {
         Ok(())
     }
 
-    /// Writes a record, and nothing more once the disk has not taken one.
+    /// Writes a record, unless the disk has been full before.
     ///
     /// # Errors
-    /// When it cannot be written, unless the video goes on then.
+    /// When it cannot be written, unless a full disk is only a warning.
     pub fn write(&mut self, record: &[u8]) -> Result<()> {
         if self.full.is_some() {
             return Ok(());
@@ -77,12 +77,12 @@ impl RecordFile {
         Ok(())
     }
 
-    /// Writes the last bytes, if there are such, and gives it its name ([`Target::end`]).
+    /// Writes the last bytes, if any, and gives the file its final name ([`Target::end`]).
     ///
     /// # Errors
-    /// When it cannot be written or named; what there is of it may have another name then, which the error tells.
+    /// When it cannot be written or renamed. An incomplete file may have another name, which the error contains.
     pub fn end(mut self, last: Option<&[u8]>, outcome: Outcome) -> Result<()> {
-        // Nothing goes on behind them.
+        // The video has ended, so that a full disk is an error at once.
         self.notices = None;
         let written = last.map_or(Ok(()), |last| self.write(last));
         written.with_context(|| format!("{}: cannot be written", self.target.name()))?;
@@ -97,7 +97,7 @@ impl RecordFile {
 /// A record as a line of JSON.
 ///
 /// # Errors
-/// When it cannot be one.
+/// When it cannot be serialized.
 pub fn json_line(record: &impl Serialize) -> Result<Vec<u8>> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');

@@ -21,7 +21,7 @@ pub struct RecordTargets {
 }
 
 impl RecordTargets {
-    /// From now on, they get their names with the others of `together`.
+    /// These targets, which get their final names together with the others of `together`.
     pub fn named_with(self, together: &Together) -> Self {
         RecordTargets {
             stats: self.stats.into_iter().map(|(target, format)| (target.named_with(together), format)).collect(),
@@ -72,7 +72,7 @@ impl RecordTargets {
         self.targets().filter_map(Target::leftover)
     }
 
-    /// What is opened for them.
+    /// The paths that are opened for the targets.
     pub fn places(&self) -> impl Iterator<Item = PathBuf> {
         self.targets().filter_map(Target::place)
     }
@@ -93,7 +93,7 @@ impl RecordTargets {
     }
 }
 
-/// What happens to a record that exists. `-n` is about the output: without a record that is asked for, a run has
+/// What to do if a record exists. `-n` is about the output only: a run that cannot write a requested record has
 /// failed.
 fn beside(output: Overwrite) -> Overwrite {
     if output == Overwrite::Skip { Overwrite::No } else { output }
@@ -116,7 +116,8 @@ impl Records {
         }
     }
 
-    /// `stage` with observers that write the records. The frames of `input` were log before, if `log` says how.
+    /// `stage` with observers that write the records. `log` is how the frames of `input` were converted, if they were
+    /// log.
     pub fn observe(
         &self,
         mut stage: EqualizeStage,
@@ -134,7 +135,7 @@ impl Records {
         }
     }
 
-    /// Finishes the files, and gives them their names, or has them wait for the others with which they get them.
+    /// Finishes the files, and gives them their final names, at once or later together with other files.
     pub fn finish(self, outcome: Outcome, notices: &Notices) -> Result<()> {
         self.recording.map_or(Ok(()), |recording| recording.finish(outcome))?;
         self.curves.map_or(Ok(()), |curves| curves.finish(outcome, notices))

@@ -12,7 +12,8 @@ const COOKIE_NAME: &str = "histeq-video";
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its `Host` is neither a number nor a name of this machine: a page elsewhere may have had its name lead here.
+    /// Its `Host` is neither an IP address nor a name of this machine: a foreign name may have been made to resolve to
+    /// it.
     Host,
     /// It comes from a page that is not of this address.
     Origin,
@@ -23,12 +24,12 @@ pub enum Refusal {
 /// The rules for one address.
 pub struct Access {
     address: SocketAddr,
-    /// What requests have to know; `None` where whoever uses this machine may look.
+    /// The token that requests have to send; `None` where whoever uses this machine may view.
     token: Option<String>,
 }
 
 impl Access {
-    /// Rules for requests to `address`, which have to know `token`.
+    /// Rules for requests to `address`, which have to send `token`.
     pub fn new(address: SocketAddr, token: Option<String>) -> Self {
         Access { address, token }
     }
@@ -38,13 +39,13 @@ impl Access {
         self.address.ip().is_loopback()
     }
 
-    /// The address for a browser, by this number of the machine, with the token.
+    /// The URL for a browser, with this IP address of the machine and the token.
     pub fn url(&self, number: IpAddr) -> String {
         let token = self.token.as_ref().map(|token| format!("?token={token}")).unwrap_or_default();
         format!("http://{}/{token}", SocketAddr::new(number, self.address.port()))
     }
 
-    /// The cookie for who has opened [`url`](Self::url).
+    /// The cookie for a browser that has opened [`url`](Self::url).
     pub fn cookie(&self, query: Option<&str>) -> Option<String> {
         let token = token_of_query(query).filter(|token| self.is_token(token.as_bytes()))?;
         Some(format!("{}={token}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name()))
@@ -54,7 +55,7 @@ impl Access {
         format!("{COOKIE_NAME}-{}", self.address.port())
     }
 
-    /// Checks a request. Browsers say where one comes from that changes something or opens a WebSocket.
+    /// Checks a request. Browsers send `Origin` with requests that change something or open a WebSocket.
     pub fn check(&self, method: &Method, headers: &HeaderMap, query: Option<&str>) -> Result<(), Refusal> {
         let host = text(headers, HOST).ok_or(Refusal::Host)?;
         if headers.get_all(HOST).iter().count() != 1 || !self.is_ours(host) {
@@ -84,9 +85,9 @@ impl Access {
         self.token.as_ref().is_some_and(|token| bool::from(token.as_bytes().ct_eq(given)))
     }
 
-    /// Whether `host` (name or number, and port) can be this machine: its own name, or any number. A foreign name may
-    /// resolve to this machine (DNS rebinding); a number cannot. Behind a router or a container's port, the number is
-    /// another one than this machine's.
+    /// Whether `host` (name or IP address, and port) can be this machine: its own name, or any IP address. A foreign
+    /// name may resolve to this machine (DNS rebinding); an IP address cannot. Behind a router or a container's port,
+    /// the IP address is another one than this machine's.
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
@@ -109,7 +110,7 @@ impl Access {
     }
 }
 
-/// Whether a browser says that a page of another address asks, but for a link to this one that is followed.
+/// Whether a browser says that a page of another address sends the request, unless a person follows a link to the view.
 fn is_of_another_page(method: &Method, headers: &HeaderMap) -> bool {
     let header = |name| text(headers, HeaderName::from_static(name));
     let is_foreign = matches!(header("sec-fetch-site"), Some("cross-site" | "same-site"));
@@ -209,7 +210,7 @@ mod tests {
                 "{wrong}"
             );
         }
-        // By a name that is not its own, even who has the token is refused.
+        // A request for a foreign host name is refused even with the token.
         let known = (AUTHORIZATION, format!("Bearer {token}"));
         let named =
             |host: &str| access.check(&Method::GET, &headers(&[(HOST, host), (known.0.clone(), &known.1)]), None);

@@ -5,9 +5,9 @@ use nix::net::if_::InterfaceFlags;
 use nix::sys::socket::SockaddrStorage;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
-/// The numbers by which others reach `listener`, and the interface of each if there are several. Those of IPv6 are told
-/// where there are no others: the short ones are typed into telephones. Without a network, it is the number by which this
-/// machine reaches it.
+/// The IP addresses by which others reach `listener`, and the interface of each if there are several. IPv6 addresses
+/// are left out if there is any of IPv4, since the short ones are easier to type into phones. Without a network, it is
+/// the loopback address.
 ///
 /// # Errors
 /// When `listener` has no address.
@@ -40,7 +40,8 @@ fn number(address: &SockaddrStorage) -> Option<IpAddr> {
     ipv4.or_else(|| address.as_sockaddr_in6().map(|address| address.ip().into()))
 }
 
-/// Whether others can reach this number of a machine from any network of it.
+/// Whether other machines can reach this IP address from all networks of this machine: it is neither loopback nor
+/// link-local.
 fn is_for_others(number: IpAddr) -> bool {
     !number.is_loopback()
         && match number {

@@ -24,26 +24,27 @@ use tokio::task::spawn_blocking;
 /// Bytes of a file that are read at once.
 const CHUNK: usize = 256 << 10;
 
-/// Rows of each picture of the fallback.
+/// Rows of each of the two pictures in the MJPEG fallback of the video.
 const ROWS: usize = 540;
 
-/// Time between two pictures of the fallback.
+/// Time between two pictures of the MJPEG fallback.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A picture is sent again after this time: that tells whether the viewer has gone.
+/// An unchanged picture is sent again after this time: that tells whether the viewer has gone.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Rows of small pictures: a multiple of this, and at most.
+/// Rows of small pictures: a multiple of `SMALL_STEP`, at most `MAX_SMALL`.
 const SMALL_STEP: usize = 90;
 const MAX_SMALL: usize = 720;
 
 /// A small picture is made again after this time at the earliest, however many ask for it.
 const SMALL_AGE: Duration = Duration::from_millis(200);
 
-/// Pictures that are made at once, small ones of lists aside. Who waits for one holds no frame and no thread.
+/// Permits to make pictures and films at once, except small pictures of lists. A request that waits for one holds no
+/// frame and blocks no thread.
 pub static MAKERS: Semaphore = Semaphore::const_new(2);
 
-/// What stands between two pictures of the fallback.
+/// The multipart boundary between pictures of the MJPEG fallback.
 const BOUNDARY: &str = "picture";
 
 /// What is shown of a pair of pictures.
@@ -56,7 +57,7 @@ pub enum Of {
 }
 
 impl Of {
-    /// What `of` of an address says; by default the equalized picture.
+    /// Reads `of` from a query string; by default the equalized picture.
     pub fn read(query: &str) -> Result<Self> {
         match value_of(query, "of") {
             Some("original") => Ok(Of::Original),
@@ -69,7 +70,7 @@ impl Of {
 
 /// The last picture as JPEG.
 pub async fn picture(source: &Arc<Viewed>, query: &str) -> Response<Body> {
-    // It is never closed. Where the connection is, the wait ends with it.
+    // The semaphore is never closed. When the connection closes, this future is dropped, which ends the wait.
     let turn = MAKERS.acquire().await;
     let Some(shown) = source.last() else { return error(StatusCode::SERVICE_UNAVAILABLE, "no picture has come yet") };
     let side = match Of::read(query) {
@@ -97,7 +98,7 @@ fn jpeg(frame: &Frame) -> Result<Bytes> {
     Ok(Still::Jpeg.encode(frame)?.into())
 }
 
-/// The picture with at most `rows` rows. Where many ask, one makes it, and the others get the same.
+/// The picture with at most `rows` rows. Requests within `SMALL_AGE` share one encoded picture.
 fn small(source: &Viewed, picture: &Frame, rows: usize) -> Result<Bytes> {
     let mut kept = lock(&source.small);
     kept.retain(|small| small.made.elapsed() < SMALL_AGE);
@@ -114,7 +115,7 @@ fn small(source: &Viewed, picture: &Frame, rows: usize) -> Result<Bytes> {
 pub struct Gone(Arc<AtomicBool>);
 
 impl Gone {
-    /// Whether it has been.
+    /// Whether the connection has been closed.
     pub fn is_so(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
@@ -148,7 +149,7 @@ pub async fn made<B: Into<Bytes> + Send + 'static>(
 pub fn pictures(source: Arc<Viewed>, admitted: Admitted) -> Response<Body> {
     let (sender, body) = Channel::new(2);
     tokio::spawn(async move {
-        // It ends when the viewer goes.
+        // Sending fails, and ends, when the viewer goes.
         let _ = send_pictures(&source, sender).await;
         drop(admitted);
     });
@@ -192,7 +193,8 @@ pub async fn file(file: (PathBuf, OpenFile), method: &Method, headers: &HeaderMa
     file_with_end(file, method, headers, || ()).await
 }
 
-/// As [`file()`]; `ended` is called when all of it has been sent as one: who takes a part may never take the rest.
+/// As [`file()`], but calls `ended` after the whole file was sent in one answer. A byte range does not count, since the
+/// client may never fetch the rest.
 pub async fn file_with_end(
     (file, open): (PathBuf, OpenFile),
     method: &Method,
@@ -229,7 +231,7 @@ pub async fn file_with_end(
     }
     let (sender, body) = Channel::new(2);
     tokio::spawn(async move {
-        // It ends early when the reader goes.
+        // Sending fails when the reader goes.
         if send_part(file, (begin, end), sender).await.is_ok_and(|is_sent| is_sent && range.is_none()) {
             ended();
         }
@@ -237,7 +239,8 @@ pub async fn file_with_end(
     response.body(body.boxed()).unwrap_or_default()
 }
 
-/// The part that is asked for, which GET alone does (RFC 9110, 14.2). No file here has the mark that `If-Range` compares.
+/// The `Range` header of a GET request (RFC 9110, 14.2). It is ignored with `If-Range`, since no file here has the
+/// entity tag or date that `If-Range` compares.
 fn asked_part<'a>(method: &Method, headers: &'a HeaderMap) -> Option<&'a str> {
     let mut lines = headers.get_all(RANGE).iter();
     let line = lines.next().filter(|_| lines.next().is_none());
@@ -245,7 +248,7 @@ fn asked_part<'a>(method: &Method, headers: &'a HeaderMap) -> Option<&'a str> {
     line.and_then(|value| value.to_str().ok())
 }
 
-/// Whether it was sent to its end.
+/// Sends a part of a file, and returns whether it was sent to its end.
 async fn send_part(mut file: File, (mut index, end): (u64, u64), mut sender: Sender<Bytes, Error>) -> Result<bool> {
     while index < end {
         let length = CHUNK.min((end - index) as usize);
@@ -258,7 +261,8 @@ async fn send_part(mut file: File, (mut index, end): (u64, u64), mut sender: Sen
         file = returned;
         match read {
             Ok(chunk) => sender.send_data(chunk.into()).await?,
-            // The file has become shorter: the connection is cut, or the reader would take what it has for the whole.
+            // The file has become shorter: the connection is cut, so that the reader does not take this part for the
+            // whole.
             Err(error) => {
                 sender.abort(error);
                 return Ok(false);
@@ -282,7 +286,7 @@ fn range(asked: &str, length: u64) -> Option<Option<(u64, u64)>> {
     Some((begin < end).then_some((begin, end)))
 }
 
-/// The number of these digits, or the largest one that there is.
+/// The number of these decimal digits, at most `u64::MAX`.
 fn digits(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

@@ -1,4 +1,5 @@
-//! The files and folders that the page may see. Each has a number that is given here, and the page knows no other name of it.
+//! The files and folders that the page may see. Each gets a number here, and the page names it by that number, never by
+//! its path.
 
 use super::hub::lock;
 use crate::options::{images_in, is_video_name};
@@ -16,24 +17,24 @@ use std::time::UNIX_EPOCH;
 /// Most files and folders that have numbers.
 const MAX_KNOWN: usize = 100_000;
 
-/// Most of them that a folder is shown with.
+/// Most entries in the listing of one folder.
 const MAX_LISTED: usize = 2_000;
 
-/// Ends of the names of films and photos that people have, and that are not shown.
+/// Extensions of common film and photo formats that the page does not show: a listing only counts such files.
 const UNREAD: [&str; 14] =
     ["arw", "braw", "cr2", "cr3", "dav", "dng", "heic", "heif", "insv", "nef", "orf", "r3d", "raf", "rw2"];
 
-/// The fewest numbered pictures that are told to be one film: two seconds.
+/// The fewest numbered images that are offered as the frames of one film: two seconds at 24 frames a second.
 const MIN_FILM: usize = 48;
 
-/// The number of the place where the page begins.
+/// The number of the folder, or of the list of named files, that the page shows first.
 pub const TOP: usize = 0;
 
 /// The files and folders that the page may see.
 pub struct Shelf {
-    /// Files and folders, without links in their names, that all else lies in.
+    /// Canonical paths: the page may see a file or folder only if it lies in one of them.
     bounds: Mutex<Vec<PathBuf>>,
-    /// Those that were named on the command line.
+    /// The files and folders that were named on the command line.
     named: Vec<PathBuf>,
     known: Mutex<Known>,
     isolation: Isolation,
@@ -72,23 +73,24 @@ pub struct Entry {
 pub struct Listing {
     number: usize,
     name: String,
-    /// The number of the folder that it lies in, if the page may see that.
+    /// The number of the parent folder, if the page may see that folder.
     up: Option<usize>,
     entries: Vec<Entry>,
-    /// How many are not in the list.
+    /// How many films, pictures and folders are not in `entries`.
     left_out: usize,
-    /// How many files of other kinds there are, by the ends of their names.
+    /// How many files of unreadable film and photo formats the folder has, by their extensions.
     unread: BTreeMap<String, usize>,
-    /// The pattern of pictures that may be the frames of one film, and how many there are.
+    /// The name pattern of numbered images that may be the frames of one film, and the number of these images.
     #[serde(skip)]
     pub film: Option<(Name, usize)>,
 }
 
 impl Shelf {
-    /// The files and folders `named`, and what lies in the folders of them; or all in `root`, which they have to lie in.
+    /// Lets the page see the files and folders `named` with all that these folders contain; or, with a `root`, all in
+    /// `root`, which has to contain `named`.
     ///
     /// # Errors
-    /// When one of them is not there.
+    /// When one of `named` does not exist, lies outside of `root`, or is no film, picture or folder.
     pub fn new(named: &[Name], root: Option<&Path>, isolation: Isolation) -> Result<Self> {
         let whole = |path: &Path| path.canonicalize().with_context(|| Name::from(path));
         let named = named.iter().map(|name| whole(name.path())).collect::<Result<Vec<_>>>()?;
@@ -104,7 +106,7 @@ impl Shelf {
             ensure!(kind_of(path).is_some(), "{}: no film, picture or folder (name one of these)", Name::from(path));
         }
         let shelf = Shelf { bounds: Mutex::new(bounds), named, known: Mutex::default(), isolation };
-        // The first number.
+        // The path that is numbered first gets the number `TOP`.
         let top = if let [top] = &shelf.named[..] { top.clone() } else { PathBuf::new() };
         shelf.number(&top);
         Ok(shelf)
@@ -115,7 +117,7 @@ impl Shelf {
         lock(&self.bounds).push(folder);
     }
 
-    /// The number of a path; `None` when there are too many.
+    /// The number of a path, which is new for a new path; `None` when too many paths have numbers.
     pub fn number(&self, path: &Path) -> Option<usize> {
         let mut known = lock(&self.known);
         if let Some(number) = known.numbers.get(path) {
@@ -130,13 +132,13 @@ impl Shelf {
         Some(number)
     }
 
-    /// Whether it lies in the bounds, wherever links in its name lead.
+    /// Whether the path lies in the bounds after all symbolic links in it are resolved.
     fn is_within(&self, path: &Path) -> bool {
         let bounds = lock(&self.bounds);
         path.canonicalize().is_ok_and(|path| bounds.iter().any(|bound| path.starts_with(bound)))
     }
 
-    /// The path of this number, if it is there and may be seen.
+    /// The path of this number, if it exists and the page may see it.
     fn path(&self, number: usize) -> Result<PathBuf> {
         let path = lock(&self.known).paths.get(number).cloned().context("there is no such file")?;
         let name = Name::from(path.file_name().unwrap_or_default());
@@ -147,7 +149,7 @@ impl Shelf {
     /// The film or picture of this number.
     ///
     /// # Errors
-    /// When there is none, or it names other files, which would be read, too.
+    /// When there is no such film or picture, or its format refers to other files, which would be read, too.
     pub fn file(&self, number: usize) -> Result<(InputOptions, FileKind)> {
         let path = self.path(number)?;
         let kind = kind_of(&path).filter(|kind| *kind != FileKind::Folder).context("this is no film or picture")?;
@@ -157,7 +159,7 @@ impl Shelf {
     /// The options to read a file.
     ///
     /// # Errors
-    /// When it names other files.
+    /// When the format of the file refers to other files.
     pub fn input(&self, path: &Path) -> Result<InputOptions> {
         let input = InputOptions { url: path.into(), isolation: self.isolation, ..InputOptions::default() };
         let name = Name::from(path.file_name().unwrap_or_default());
@@ -165,11 +167,12 @@ impl Shelf {
         Ok(input)
     }
 
-    /// A file by itself, as a folder lists it.
+    /// The entry of one file or folder, as in the listing of its parent folder.
     pub fn entry(&self, path: &Path) -> Option<Entry> {
         let (kind, found) = (kind_of(path)?, path.metadata().ok()?);
         Some(Entry {
-            // Links in circles would have names without end.
+            // The number is that of the canonical path: with symbolic links in a circle, a folder has endlessly many
+            // other paths.
             number: self.number(&path.canonicalize().ok()?)?,
             name: Name::from(path.file_name()?).to_string(),
             kind,
@@ -182,7 +185,7 @@ impl Shelf {
     /// The films, pictures and folders in the folder of this number. Hidden ones are left out.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// When there is no such folder, or it cannot be read.
     pub fn list(&self, number: usize) -> Result<Listing> {
         let is_several = number == TOP && (self.named.len() != 1 || !self.named[0].is_dir());
         let (name, mut paths, up) = if is_several {
@@ -191,7 +194,8 @@ impl Shelf {
             let folder = self.path(number)?;
             ensure!(folder.is_dir(), "this is no folder");
             let name = Name::from(folder.file_name().unwrap_or_default()).to_string();
-            // Above a bound, there is at most the list of what was named.
+            // The page may not see the parent of a bound. If several paths were named, the list of them is in its
+            // place.
             let above = folder.parent().filter(|above| self.is_within(above)).map(Path::to_owned);
             let top = (self.named.len() != 1).then_some(TOP);
             let up = above.map_or(top, |above| self.number(&above));
@@ -218,7 +222,7 @@ impl Shelf {
     }
 }
 
-/// What it is, by its name; `None` of what is not shown.
+/// The kind of a file, by its name; `None` if the page does not show such files.
 fn kind_of(path: &Path) -> Option<FileKind> {
     let found = path.metadata().ok()?;
     match () {
@@ -230,31 +234,33 @@ fn kind_of(path: &Path) -> Option<FileKind> {
     }
 }
 
-/// The end of the name of a film or photo that is not shown, in small letters.
+/// The extension in small letters, if it is one of `UNREAD`.
 fn unread_end(path: &Path) -> Option<String> {
     let end = path.extension()?.to_str()?.to_ascii_lowercase();
     UNREAD.contains(&end.as_str()).then_some(end)
 }
 
-/// The most pictures with numbers in a folder: their pattern, and how many there are. Photos are none.
+/// The longest sequence of numbered images in a folder: the pattern of their names, and their number. Photos do not
+/// count.
 fn film_in(folder: &Path) -> Option<(Name, usize)> {
     let longest = images_in(folder).ok()?.sequences.into_iter().max_by_key(|(_, count)| *count);
     longest.filter(|(_, count)| *count >= MIN_FILM)
 }
 
-/// Whether this program has made it; by its name where the file system keeps no such mark.
+/// Whether this program has made the file: by an extended attribute, or by the file's name where the file system keeps
+/// no attributes.
 fn is_result(path: &Path) -> bool {
     let has_its_name = || path.file_stem().is_some_and(|stem| stem.as_encoded_bytes().ends_with(b"-equalized"));
     is_made_here(path).unwrap_or_else(has_its_name)
 }
 
-/// When it was last written, in seconds since 1970.
+/// When the file was last written, in seconds since 1970.
 pub fn modified(found: &Metadata) -> u64 {
     let since = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_secs())
 }
 
-/// The name in small letters, with its numbers filled up: `clip2` comes before `clip10`.
+/// The name in small letters, with its numbers padded with zeros: `clip2` comes before `clip10`.
 fn sort_key(path: &Path) -> String {
     let name = Name::from(path.file_name().unwrap_or_default()).to_string().to_lowercase();
     let (mut key, mut digits) = (String::new(), String::new());
@@ -267,7 +273,7 @@ fn sort_key(path: &Path) -> String {
             key.push_str(&format!("{digits:0>20}"));
             digits.clear();
         }
-        // A name comes before the names that it begins.
+        // The dot before the extension sorts first: `clip.mp4` comes before `clip-equalized.mp4`.
         key.push(if letter == '.' { '\0' } else { letter });
     }
     key

@@ -43,28 +43,28 @@ pub enum Message {
     Video(Bytes),
 }
 
-/// All sources.
+/// What the view in a browser shows: live sources, one file, or files to work on.
 #[derive(Default)]
 pub struct Hub {
     sources: Mutex<BTreeMap<usize, Arc<Viewed>>>,
-    /// The names of all cameras of the run, whether they film or not. There are none where there is one camera.
+    /// The names of all cameras of the run, whether they film or not; empty for a run of one camera.
     cameras: Mutex<BTreeMap<usize, String>>,
-    /// When the run last said that it goes on.
+    /// When the run last called [`tick`](Hub::tick).
     alive: Mutex<Option<Instant>>,
     viewers: Arc<AtomicUsize>,
-    /// A file that is looked at, instead of sources.
+    /// A file that is viewed, instead of sources.
     file: OnceLock<Arc<ViewedFile>>,
-    /// Files that are worked on, instead of both.
+    /// Files that are worked on, instead of sources or one viewed file.
     work: OnceLock<Arc<Work>>,
 }
 
 impl Hub {
-    /// The file that is looked at.
+    /// The file that is viewed.
     pub fn file(&self) -> Option<Arc<ViewedFile>> {
         self.file.get().cloned()
     }
 
-    /// From now on, this file is looked at.
+    /// From now on, this file is viewed.
     pub fn show_file(&self, file: ViewedFile) {
         self.file.get_or_init(|| Arc::new(file));
     }
@@ -114,12 +114,12 @@ impl Hub {
         }
     }
 
-    /// The run says that it goes on.
+    /// Notes that the run is still alive.
     pub fn tick(&self) {
         *lock(&self.alive) = Some(Instant::now());
     }
 
-    /// For how long the run has not said that it goes on.
+    /// Time since the last [`tick`](Self::tick); zero before the first one.
     pub fn silent(&self) -> Duration {
         lock(&self.alive).map_or(Duration::ZERO, |alive| alive.elapsed())
     }
@@ -127,7 +127,7 @@ impl Hub {
     /// A place for one more viewer; `None` when there are too many.
     pub fn admit(&self) -> Option<Admitted> {
         let admitted = Admitted(self.viewers.clone());
-        // One that is too many gives its place back.
+        // If there are too many, the drop of `admitted` takes this one off the count.
         (self.viewers.fetch_add(1, Ordering::SeqCst) < MAX_VIEWERS).then_some(admitted)
     }
 
@@ -137,7 +137,7 @@ impl Hub {
     }
 }
 
-/// The place of a viewer, until it is dropped.
+/// Counts as a viewer until it is dropped.
 pub struct Admitted(Arc<AtomicUsize>);
 
 impl Drop for Admitted {
@@ -181,18 +181,19 @@ pub struct SourceState {
     pub viewers: usize,
 }
 
-/// What is changed by hand.
+/// The options that viewers can change.
 struct ManualChoice {
-    /// What settings are made for.
+    /// The video that the settings are resolved for.
     input: Input,
     equalize: EqualizeOptions,
 }
 
 impl ManualChoice {
-    /// The share that `settings` are applied with, by the scale of `--strength`.
+    /// The strength of `settings` on the scale of `--strength`, 0 to 1.
     fn strength(&self, settings: &Settings) -> f64 {
         let options = &self.equalize.options;
-        // Equalization blended with levels that fill the range has a strength of its own, of which all counts as 1.
+        // If a look blends equalization with levels that fill the range, `settings.strength` is the share of
+        // equalization in the blend, and the whole blend has strength 1.
         let is_blend = matches!((settings.method, settings.stretch), (Method::Global, Stretch::Full { .. }));
         let chosen = if is_blend && options.levels.is_none() { Strength::FULL } else { settings.strength };
         let of_256 = options.strength.unwrap_or(chosen).to_256ths();
@@ -211,7 +212,7 @@ pub struct Viewed {
     settings: SharedSettings,
     notices: Notices,
     progress: Arc<Progress>,
-    /// Where it is recorded, and whether that is a pattern of names.
+    /// The file name of its recording, and whether that is a pattern for several files.
     record: Option<(Name, bool)>,
     /// Frames for the thread that encodes.
     pub(super) frames: DropOldestQueue<Shown>,
@@ -239,7 +240,7 @@ struct Stream {
 
 struct Viewer {
     messages: Sender<Message>,
-    /// It waits for the next key frame.
+    /// Whether the viewer waits for the next key frame.
     waits: bool,
 }
 
@@ -317,16 +318,16 @@ impl Viewed {
         }
     }
 
-    /// It is equalized otherwise from now on, and nothing is chosen by hand any more.
+    /// Notes that the run equalizes the source by other options from now on. They replace what viewers have chosen.
     pub fn set(&self, equalize: &EqualizeOptions) {
         lock(&self.chosen).equalize = equalize.clone();
     }
 
-    /// Changes it from the next frame on.
+    /// Changes the source from the next frame on.
     ///
     /// # Errors
-    /// When there is no such look, look or strength change nothing of it or do not go with its options, the strength is
-    /// out of range, or it is not recorded.
+    /// When the look does not exist, the source's options exclude a look or a strength, the strength is out of range,
+    /// or the source is not recorded.
     pub fn change(&self, change: &SourceChange) -> Result<()> {
         let mut chosen = lock(&self.chosen);
         let mut equalize = chosen.equalize.clone();
@@ -428,7 +429,8 @@ impl Viewed {
         if is_key || bytes > MAX_SINCE_KEY || stream.since_key.len() == MAX_PICTURES {
             stream.since_key.clear();
         }
-        // With a gap, they would be of no use: who begins to watch then waits for the next key frame.
+        // The kept pictures have to follow a key frame without a gap. Without them, a new viewer waits for the next key
+        // frame.
         if is_key || !stream.since_key.is_empty() {
             stream.since_key.push(picture.clone());
         }
@@ -457,7 +459,7 @@ impl Viewer {
     }
 }
 
-/// Locks `mutex`.
+/// Locks `mutex`, even after a panic of a thread that held the lock.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

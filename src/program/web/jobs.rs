@@ -1,4 +1,4 @@
-//! What the page has asked to be made: a queue, and the child processes that work on it.
+//! The queue of files that the page has asked to equalize, and the child processes that equalize them.
 
 use super::hub::lock;
 use super::uploads::Uploads;
@@ -21,13 +21,12 @@ use std::time::Duration;
 const MAX_WAITING: usize = 500;
 const MAX_ENDED: usize = 500;
 
-/// Most warnings of a run that are told.
+/// Most warnings of a run that the page shows.
 const MAX_WARNINGS: usize = 8;
 
 /// How often a worker looks for work.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Where a file is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum JobState {
@@ -44,24 +43,23 @@ impl JobState {
     }
 }
 
-/// A file to be made.
+/// A file to be equalized, and how.
 pub struct Order {
     /// The number of the original on the page.
     pub entry: usize,
-    /// Without links in its name.
+    /// The canonical path of the original, without symbolic links.
     pub input: PathBuf,
     pub chosen: Chosen,
 }
 
-/// A file that is made, waits for that, or has been made.
 struct QueuedJob {
     number: usize,
     order: Order,
     name: String,
-    /// The options of its run, with those of all runs.
+    /// The command-line options of this run, with those of all runs.
     options: Vec<OsString>,
     output: Name,
-    /// The commands that do the same: with places, and without.
+    /// Command lines that do the same: one with the folders of the files, and one without.
     commands: [String; 2],
     state: JobState,
     progress: ProgressRecord,
@@ -78,10 +76,10 @@ struct JobList {
     is_paused: bool,
 }
 
-/// The queue, and what works on it.
+/// The queue, whose jobs child processes of this program run.
 pub struct Queue {
     listed: Mutex<JobList>,
-    /// The options of all runs.
+    /// The command-line options of all runs.
     common: Vec<OsString>,
     uploads: Arc<Uploads>,
     cancel: Cancel,
@@ -91,10 +89,10 @@ pub struct Queue {
 pub struct Workers(Vec<JoinHandle<()>>);
 
 impl Workers {
-    /// Waits for the end of all work. The queue was cancelled.
+    /// Waits for the end of all threads. The caller has to cancel the queue before.
     pub fn join(self) {
         for worker in self.0 {
-            // A panic there is told by it.
+            // A thread that panics has reported that itself.
             let _ = worker.join();
         }
     }
@@ -106,7 +104,7 @@ impl Queue {
         Queue { listed: Mutex::default(), common, uploads, cancel }
     }
 
-    /// Begins to work, on this many files at a time.
+    /// Starts `count` threads, each of which works on one file at a time.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -129,7 +127,7 @@ impl Queue {
     /// Puts a file at the end of the queue. Its output gets a name that is free.
     ///
     /// # Errors
-    /// When what is chosen does not go with it, or too many wait.
+    /// When the chosen options do not go with the file, or too many files wait.
     pub fn add(&self, order: Order) -> Result<usize> {
         let input = Name::from(&order.input);
         let mut planned = order.chosen.plan(&input, &self.common).map_err(anyhow::Error::msg)?;
@@ -168,10 +166,11 @@ impl Queue {
         Ok(number)
     }
 
-    /// Makes the file of a job once more, under another name, if `check` allows for its original.
+    /// Adds the file of a job to the queue again, with another output name, if `check` accepts the number of the
+    /// original.
     ///
     /// # Errors
-    /// When there is no such job, or it cannot be made.
+    /// When there is no such job, or it cannot be added.
     pub fn again(&self, number: usize, check: impl FnOnce(usize) -> Result<()>) -> Result<usize> {
         let order = self.find(number, |QueuedJob { order: Order { entry, input, chosen }, .. }| Order {
             entry: *entry,
@@ -183,7 +182,7 @@ impl Queue {
         self.add(order)
     }
 
-    /// From now on, no other file is begun, or they are again.
+    /// Pauses the queue, so that no further job starts, or resumes it.
     pub fn pause(&self, is_paused: bool) {
         lock(&self.listed).is_paused = is_paused;
     }
@@ -211,7 +210,7 @@ impl Queue {
     /// The original and the result of a job that is done.
     ///
     /// # Errors
-    /// When it is not done, or one of them is not there any more.
+    /// When the job is not done, or one of the files does not exist any more.
     pub fn result(&self, number: usize) -> Result<(PathBuf, PathBuf)> {
         let done = self.find(number, |job| {
             (job.state == JobState::Done).then(|| (job.order.input.clone(), job.output.path().to_owned()))
@@ -232,7 +231,7 @@ impl Queue {
         }
     }
 
-    /// The first one that waits: it is worked on from now on.
+    /// Takes the first waiting job and marks it as being worked on.
     fn take(&self) -> Option<usize> {
         let mut listed = lock(&self.listed);
         let is_paused = listed.is_paused;
@@ -253,7 +252,7 @@ impl Queue {
             )
         });
         let Some((mut arguments, input, output, name, cancel)) = job else { return };
-        // There has to be a name; those of --one-of take its place.
+        // The command line needs an input name: `-` stands for it until the names of --one-of replace it.
         arguments.extend(["-".into(), "--one-of".into(), input.clone().into(), output.clone().into()]);
         arguments.push("--made-up".into());
         let mut pool = ProcessPool::new(stderr, console);
@@ -262,7 +261,7 @@ impl Queue {
             Some(folder) => text.replace(&format!("{}/", Name::from(folder)), ""),
             None => text.to_owned(),
         };
-        // It may have waited for long, and its place be another one by now.
+        // The job may have waited for long: its original may be gone, or a symbolic link by now.
         let answer = check_there(input.path()).and_then(|()| {
             pool.run_one_watched(&arguments, &input.to_string(), |said| match said {
                 ProcessOutput::Event(Event::Progress(progress)) => self.update(number, |job| job.progress = progress),
@@ -294,7 +293,7 @@ impl Queue {
         self.update(number, |job| (job.state, job.result, job.error) = (state, result, error));
     }
 
-    /// The state of all of it. Only where `with_place` does it tell where the files are.
+    /// The state of the queue as JSON. It names the folders of files only `with_place`.
     pub fn told(&self, with_place: bool) -> Value {
         let listed = lock(&self.listed);
         let jobs: Vec<Value> = listed.jobs.iter().map(|job| job.told(with_place, &self.uploads)).collect();
@@ -302,7 +301,7 @@ impl Queue {
     }
 }
 
-/// Makes sure that a file is there, and that no part of its name, which had no links, has become one.
+/// Checks that a file exists, and that no part of its path, which was canonical, has become a symbolic link.
 fn check_there(file: &Path) -> Result<()> {
     let is_there = file.is_file() && file.canonicalize().is_ok_and(|place| place == file);
     ensure!(is_there, "{}: not there any more", Name::from(file.file_name().unwrap_or_default()));
@@ -316,7 +315,7 @@ impl QueuedJob {
         let last = |name: &str| Path::new(name).file_name().map(|name| Name::from(name).to_string());
         let is_given = uploads.has(&self.order.input);
         let progress = &self.progress;
-        // Of two passes, each is a half.
+        // Each of two passes counts as half of the work.
         let share = progress.percent.map(|percent| match progress.pass {
             Some(pass) => 50.0 * f64::from(pass.saturating_sub(1).min(1)) + percent / 2.0,
             None => percent,

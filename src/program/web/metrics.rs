@@ -3,13 +3,13 @@
 use super::hub::{Hub, SourceState};
 use std::fmt::Write as _;
 
-/// The type of that text.
+/// The content type of Prometheus' text format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4";
 
-/// A value of a source.
+/// Reads the value of a metric from the state of a source; `None` if the source has none.
 type Value = fn(&SourceState) -> Option<f64>;
 
-/// Name, type, what it is, and how it is had.
+/// Name, type, help text and value of each metric.
 const METRICS: &[(&str, &str, &str, Value)] = &[
     ("histeq_frames_total", "counter", "Frames equalized.", |state| Some(state.frames as f64)),
     ("histeq_frames_dropped_total", "counter", "Frames that were not equalized in time.", |state| {
@@ -30,7 +30,7 @@ const METRICS: &[(&str, &str, &str, Value)] = &[
     ("histeq_viewers", "gauge", "Viewers of the video.", |state| Some(state.viewers as f64)),
 ];
 
-/// The text.
+/// The metrics of all sources in the text format.
 pub fn text(hub: &Hub) -> String {
     let states: Vec<SourceState> = hub.sources().iter().map(|source| source.state()).collect();
     let mut text = String::new();

@@ -71,18 +71,18 @@ pub struct Web {
 }
 
 impl Web {
-    /// Checks what can be checked of a view before it is one. Nothing is made.
+    /// Checks the options of a view before it starts, without creating files.
     ///
     /// # Errors
-    /// When the file of its token is there, and is none.
+    /// When the file of the token exists, but is not usable.
     pub fn check(options: Option<&WebOptions>) -> Result<()> {
         options.and_then(|options| options.token.as_ref()).map_or(Ok(()), |file| token::read(file).map(drop))
     }
 
-    /// Listens at an address, of which port 0 is one that is free.
+    /// Listens at an address; port 0 stands for any free port.
     ///
     /// # Errors
-    /// When that is not possible, as where another program does, or the file of the token cannot be used.
+    /// When listening fails, for example since another program uses the port, or the file of the token cannot be used.
     pub fn start(WebOptions { address, token }: &WebOptions) -> Result<Self> {
         let way_out = "(--web=PORT takes another port)";
         let listener = TcpListener::bind(address).with_context(|| format!("--web {address} {way_out}"))?;
@@ -101,7 +101,7 @@ impl Web {
         Ok(Web { hub, addresses })
     }
 
-    /// Says where a browser finds it.
+    /// Prints the addresses at which a browser finds the view.
     pub fn announce(&self, notices: &Notices) {
         for (url, interface) in self.addresses.iter() {
             let interface = interface.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Web {
         self.hub.list(cameras);
     }
 
-    /// The run says that it goes on.
+    /// Notes that the run is still alive.
     pub fn tick(&self) {
         self.hub.tick();
     }
@@ -134,7 +134,7 @@ impl Web {
         self.hub.show_work(work);
     }
 
-    /// Shows a source until what comes back is dropped.
+    /// Shows a source until the returned [`View`] is dropped.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -161,7 +161,7 @@ impl Drop for View {
         self.hub.remove(&self.viewed);
         self.viewed.frames.close();
         if let Some(thread) = self.thread.take() {
-            // A panic there is told by it.
+            // A thread that panics has reported that itself.
             let _ = thread.join();
         }
     }

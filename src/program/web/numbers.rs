@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 /// Columns of the histogram.
 const COLUMNS: usize = 256;
 
-/// `histogram`: pixels of the original by 256 columns of codes; `curve`: pairs of shares of the highest code, 0 to 1.
+/// JSON of two fields. `histogram`: how many pixels of the original have codes in each of 256 columns; `curve`: pairs
+/// of original and equalized code, as shares of the highest code, 0 to 1.
 pub fn frame_numbers(original: &Frame, equalized: &Frame) -> Value {
     let histogram = Engine::new(Isa::best(), HostPool::default())
         .map(|mut engine| by_column(&engine.histogram(original, original.whole()), COLUMNS));

@@ -1,22 +1,23 @@
-//! What a browser is asked before it plays a file: its type, with its codec (RFC 6381).
+//! The media type of a file with its codec (RFC 6381), by which the page asks the browser whether it can play the file.
 
 use super::bodies;
 use histeq_media::ffmpeg::Stream;
 use std::path::Path;
 
-/// The type of the file of this name with this video, for `canPlayType`; `None` where a browser has to try.
+/// The media type of a file by its name and video stream, for `canPlayType`; `None` where only trying tells whether a
+/// browser plays it.
 pub fn media_type(name: &Path, video: &Stream) -> Option<String> {
     let kind = bodies::kind(name);
     let codec = match kind {
         "video/webm" if matches!(video.codec.as_str(), "vp8" | "vp9") => video.codec.clone(),
         "video/webm" | "video/mp4" => codec(&video.codec, video.header())?,
-        // What browsers say of Matroska is not what they do.
+        // For Matroska, the answer of `canPlayType` is unreliable.
         _ => return None,
     };
     Some(format!("{kind}; codecs=\"{codec}\""))
 }
 
-/// The codec of this name, by its header in mp4 (ISO/IEC 14496-15, AV1 in ISOBMFF).
+/// The codec with profile and level, by its name and its header in MP4 (ISO/IEC 14496-15, AV1 in ISOBMFF).
 fn codec(name: &str, header: &[u8]) -> Option<String> {
     match (name, header) {
         ("h264", [1, profile, constraints, level, ..]) => {
@@ -58,7 +59,7 @@ mod tests {
             ("hevc", &main[..], Some("hvc1.1.6.H93.B0.0.0.1")),
             ("av1", &[0x81, 0x08, 0x4C, 0][..], Some("av01.0.08M.10")),
             ("av1", &[0x81, 0x28, 0x80, 0][..], Some("av01.1.08H.08")),
-            // In packets, as in broadcasts; cut; no codec of browsers.
+            // Start codes in place of a header, as in broadcasts; a truncated header; no header; no codec of browsers.
             ("h264", &[0, 0, 0, 1, 0x67][..], None),
             ("hevc", &main[..12], None),
             ("h264", &[][..], None),

@@ -33,15 +33,15 @@ pub type Body = BoxBody<Bytes, std::io::Error>;
 const MAX_BODY: usize = 64 << 10;
 const BODY_TIME: Duration = Duration::from_secs(10);
 
-/// A run that has not said for this long that it goes on is not healthy.
+/// A run that has not called [`Hub::tick`] for this long is not healthy.
 const ALIVE: Duration = Duration::from_secs(10);
 
-/// What the page may do: nothing but with this address, and no script or style of its own text.
+/// What the page may do: load from this server alone, and run no inline script or style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; \
                       media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// What comes with every answer.
+/// The headers of every answer.
 const HEADERS: [(HeaderName, &str); 5] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -81,11 +81,11 @@ const NO_SOURCE: &str = "there is no such source";
 pub const NOTHING: &str = "there is nothing here";
 const READ_ONLY: &str = "this is only read";
 
-/// A source that is to be watched, the place of the viewer, and the answer to the key of its WebSocket.
+/// The source to watch, the viewer's [`Admitted`], and the value of `Sec-WebSocket-Accept`.
 pub type Watched = (Arc<Viewed>, Admitted, String);
 
 impl Routes {
-    /// For a request for the video of a source: that source, or why not.
+    /// For a request for the video of a source: that source, or why it is refused. `None` for any other request.
     pub fn watched(&self, request: &Request<Incoming>) -> Option<Result<Watched, Wrong>> {
         let number = request.uri().path().strip_prefix("/api/sources/")?.strip_suffix("/video")?;
         Some(self.check(request).and_then(|()| self.admitted(request, number)))
@@ -109,7 +109,7 @@ impl Routes {
         Ok((source, admitted, derive_accept_key(key.as_bytes())))
     }
 
-    /// The answer to any other request.
+    /// The answer to a request for which [`watched`](Self::watched) is `None`.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         match self.check(&request) {
             Ok(()) => guarded(self.route(request).await),
@@ -120,7 +120,8 @@ impl Routes {
 
     async fn route(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
-        // Folders, files and results have addresses of their own, so that a browser goes back to them.
+        // Folders, files and results have addresses of their own, so that a browser's Back button works: all are the
+        // same page.
         let is_view = |name: &str| path.strip_prefix(name).is_some_and(|number| number.parse::<usize>().is_ok());
         let is_view = self.hub.work().is_some() && ["/folder/", "/file/", "/result/"].into_iter().any(is_view);
         let path = if is_view { "/".to_owned() } else { path };
@@ -178,7 +179,7 @@ impl Routes {
     }
 }
 
-/// What is asked of a source.
+/// Answers a request about a source.
 async fn answer_source(source: &Arc<Viewed>, what: &str, request: Request<Incoming>, hub: &Hub) -> Response<Body> {
     let is_get = [Method::GET, Method::HEAD].contains(request.method());
     let changes = [Method::PATCH, Method::POST].contains(request.method());
@@ -210,7 +211,7 @@ async fn answer_source(source: &Arc<Viewed>, what: &str, request: Request<Incomi
     }
 }
 
-/// What is asked of a file that is looked at, by what stands behind its address.
+/// Answers a request about a viewed file. `path` is what follows the address of the file.
 pub async fn answer_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>, is_local: bool) -> Response<Body> {
     let query = query.unwrap_or_default();
     let asked = Asked::read(query).and_then(|asked| Ok((asked, Of::read(query)?)));
@@ -224,7 +225,7 @@ pub async fn answer_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>,
         "command" => json_body(&json!({ "command": file.command(&asked, is_local) })),
         "frame" => placed(file, JSON, move |file, gone| Ok(file.numbers(&asked, gone)?.to_string().into_bytes())).await,
         "frame.jpg" => {
-            // Who waits for it holds no thread. It is never closed.
+            // A request that waits for the permit blocks no thread. The semaphore is never closed.
             let turn = match file.takes_long(&asked, side, rows) {
                 true => file.whole.clone().acquire_owned().await.ok(),
                 false => None,
@@ -244,7 +245,7 @@ pub async fn answer_file(file: Arc<ViewedFile>, path: &str, query: Option<&str>,
     }
 }
 
-/// What `make` makes of a file, when there is a place for it.
+/// Answers with what `make` makes of a file, after [`ViewedFile::place`] has given a permit.
 async fn placed(
     file: Arc<ViewedFile>,
     kind: &str,
@@ -261,7 +262,7 @@ async fn placed(
     bodies::made(kind, make).await
 }
 
-/// The value of `name` in the part of an address behind its `?`.
+/// The value of `name` in a query string.
 pub fn value_of<'a>(query: &'a str, name: &str) -> Option<&'a str> {
     query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
 }
@@ -275,9 +276,9 @@ async fn change(source: &Viewed, request: Request<Incoming>) -> Response<Body> {
     }
 }
 
-/// What the body of a request says, or the answer that says what is wrong with it.
+/// The value that the JSON body of a request has, or the answer that says what is wrong with the request.
 pub async fn json_of<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, Response<Body>> {
-    // Forms of other pages cannot say that they send JSON.
+    // An HTML form on a foreign site cannot send this content type.
     let is_json =
         request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !is_json {
@@ -306,7 +307,7 @@ fn looks() -> Value {
     looks.collect()
 }
 
-/// An answer of this type.
+/// An answer of content type `kind`.
 pub fn whole(status: StatusCode, kind: &str, body: impl Into<Bytes>) -> Response<Body> {
     let body = Full::new(body.into()).map_err(|never| match never {}).boxed();
     Response::builder().status(status).header(CONTENT_TYPE, kind).body(body).unwrap_or_default()
@@ -322,7 +323,7 @@ pub fn error(status: StatusCode, message: &str) -> Response<Body> {
     whole(status, JSON, json!({ "error": message }).to_string())
 }
 
-/// Whether a person sees the answer as it is.
+/// Whether a browser shows the answer itself to a person, who should not see JSON.
 fn is_opened_by_hand(request: &Request<Incoming>) -> bool {
     request.headers().get(ACCEPT).is_some_and(|kinds| kinds.as_bytes().starts_with(b"text/html"))
 }
@@ -334,12 +335,12 @@ pub fn refuse((status, message): Wrong) -> Response<Body> {
 
 fn closing(response: Response<Body>) -> Response<Body> {
     let mut response = guarded(response);
-    // Who may not come in keeps no connection.
+    // The connection of a refused client is closed.
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-/// The answer with what comes with every one.
+/// The answer with the headers of every answer.
 fn guarded(mut response: Response<Body>) -> Response<Body> {
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

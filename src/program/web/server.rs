@@ -30,21 +30,21 @@ const MAX_CONNECTIONS: usize = 192;
 /// How long the head of a request may take to come.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// Most bytes and lines of it.
+/// Most bytes and header lines of the head of a request.
 const MAX_HEAD: usize = 16 << 10;
 const MAX_LINES: usize = 64;
 
 /// Most bytes of a message from a viewer.
 const MAX_MESSAGE: usize = 4 << 10;
 
-/// Most of them that one other machine has.
+/// Most connections of one IP address at a time.
 const MAX_OF_ONE: usize = 128;
 
-/// A viewer that takes nothing for this long is gone.
+/// A connection whose other side accepts no data for this long is closed.
 const STALLED: Duration = Duration::from_secs(60);
 
-/// Threads that read files and encode pictures. Pictures of files, small ones of lists, and films that are opened take at most
-/// four of them.
+/// Threads that read files and encode pictures. At most four of them make pictures and films, make small pictures for
+/// listings, or open films.
 const BLOCKING: usize = 8;
 
 /// The server for `listener`, for a thread of its own. It runs as long as the process.
@@ -58,7 +58,7 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
             let mut peers: HashMap<IpAddr, Weak<Semaphore>> = HashMap::new();
             loop {
                 let Ok((connection, peer)) = listener.accept().await else {
-                    // Out of descriptors: others have to end first.
+                    // The process is out of file descriptors until other connections end.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 };
@@ -75,19 +75,20 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
     })
 }
 
-/// The place of a connection. A viewer keeps it when HTTP has ended on its connection.
+/// The permits of a connection, among all and among those of its IP address. A WebSocket keeps them after HTTP has
+/// ended.
 type ConnectionPermits = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
 
 async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPermits) {
-    // Pictures go out one by one.
+    // Each picture is sent at once, without Nagle's algorithm.
     let _ = connection.set_nodelay(true);
-    // The system closes it when the other side takes nothing for this long, whatever is being sent.
+    // The system closes the connection when the other side accepts no data for this long, whatever is being sent.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&connection, STALLED.as_millis() as u32);
     let answer = service_fn(|request| {
         let (routes, place) = (routes.clone(), place.clone());
         async move { Ok::<_, Infallible>(answer(request, &routes, place).await) }
     });
-    // What goes wrong with a connection is the matter of the other side.
+    // An error of a connection concerns the other side alone.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
@@ -141,7 +142,7 @@ async fn send_video(mut socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded
                     break;
                 }
             }
-            // Viewers have nothing to say but that they go.
+            // Messages of viewers have no meaning, except that they close the connection.
             heard = socket.next() => match heard {
                 Some(Ok(frame)) if !frame.is_close() => {}
                 _ => break,

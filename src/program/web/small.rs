@@ -18,19 +18,20 @@ use tokio::sync::Semaphore;
 /// Columns and rows that a picture fits in.
 const ROOM: (usize, usize) = (320, 320);
 
-/// Most bytes of the pictures that are kept, and most of them.
+/// Most bytes of all pictures that are kept, and the most pictures that are kept.
 const MAX_BYTES: usize = 24 << 20;
 const MAX_KEPT: usize = 4_000;
 
-/// The first frame of a film is often black: the picture is of this time, in microseconds, where there is such a frame.
+/// Time of the frame that a film is shown by, in microseconds, if the film is that long: the first frame is often
+/// black.
 const AT: i64 = 1_500_000;
 
-/// A file as it was when its picture was made.
+/// Path, size and time of the last change of a file: a changed file gets a new picture.
 type Key = (PathBuf, u64, u64);
 
-/// Pictures that were made.
+/// Makes small pictures of files, and keeps them.
 pub struct SmallPictures {
-    /// One is made at a time: the frame that somebody looks at comes first.
+    /// Permits one small picture at a time, so that threads are left for the frame that somebody views.
     pub turn: Arc<Semaphore>,
     kept: Mutex<Kept>,
 }
@@ -43,7 +44,7 @@ impl Default for SmallPictures {
 
 #[derive(Default)]
 struct Kept {
-    /// `None` of a file that has none.
+    /// `None` for a file of which no picture can be made.
     pictures: HashMap<Key, Option<Bytes>>,
     /// The keys, oldest first.
     order: VecDeque<Key>,
@@ -67,7 +68,7 @@ impl SmallPictures {
     /// The picture of a file, as JPEG: the one that is kept, or a new one.
     ///
     /// # Errors
-    /// When it has none.
+    /// When no picture can be made of the file.
     pub fn jpeg(&self, input: &InputOptions, cancel: &Cancel) -> Result<Vec<u8>> {
         let found = input.url.path().metadata()?;
         let key = (input.url.path().to_owned(), found.len(), modified(&found));

@@ -1,4 +1,5 @@
-//! Files that are dropped on the page: into a private folder, each in a folder of its own, until the program ends.
+//! Files that are dropped on the page. They stay in a private folder, each in a folder of its own, until the program
+//! ends.
 
 use super::hub::lock;
 use super::routes::{Wrong, value_of};
@@ -22,26 +23,26 @@ use tempfile::{Builder, TempDir};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-/// A page that sends nothing for this long is gone.
+/// An upload that sends nothing for this long fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 20;
 
-/// Bytes by which a kind of file is known.
+/// Bytes from the begin of a file that are enough to recognize its type.
 const MIN_HEAD: usize = 16;
 
-/// Most files that come at the same time, and most of them in all.
+/// Most uploads at the same time, and most uploads in all.
 const MAX_AT_ONCE: usize = 4;
 const MAX_FILES: usize = 1_000;
 
-/// Most bytes that are read of a file that is not taken.
+/// Most bytes of a refused upload that are read.
 const MAX_DROPPED: usize = 64 << 20;
 
 /// Most bytes of a name.
 const MAX_NAME: usize = 180;
 
-/// How files of films and pictures begin: bytes, and the place where they are.
+/// The signatures of film and picture files: offset and bytes.
 const BEGINNINGS: [(usize, &[u8]); 29] = [
     (4, b"ftyp"),
     (4, b"moov"),
@@ -74,9 +75,9 @@ const BEGINNINGS: [(usize, &[u8]); 29] = [
     (0, b"SDPX"),
 ];
 
-/// The files that the page has given, and what was made of them.
+/// The uploaded files, and the results that were made of them.
 pub struct Uploads {
-    /// The most bytes of all of them.
+    /// The most bytes of all uploads together.
     pub most: u64,
     state: Mutex<UploadState>,
 }
@@ -84,18 +85,18 @@ pub struct Uploads {
 #[derive(Default)]
 struct UploadState {
     folder: Option<TempDir>,
-    /// Bytes that are there, or are coming.
+    /// Bytes of complete uploads, and of those in progress.
     bytes: u64,
     files: Vec<PathBuf>,
-    /// The folders that have been made for one.
+    /// How many folders have been made for single uploads: the name of the next one.
     count: usize,
     coming: BTreeSet<PathBuf>,
     has_ended: bool,
-    /// What was made of them and not yet downloaded.
+    /// Results of uploads that are not yet downloaded.
     results: BTreeSet<PathBuf>,
 }
 
-/// A file that comes. Dropped before its end, it is removed.
+/// An upload in progress. Its file is removed if this is dropped before the upload is complete.
 struct Coming<'a> {
     uploads: &'a Uploads,
     path: PathBuf,
@@ -117,30 +118,30 @@ impl Drop for Coming<'_> {
 }
 
 impl Uploads {
-    /// None yet; at most this many bytes of them.
+    /// No uploads yet; later at most `most` bytes of them.
     pub fn new(most: u64) -> Self {
         Uploads { most, state: Mutex::default() }
     }
 
-    /// How many more bytes may come.
+    /// How many more bytes may be uploaded.
     pub fn left(&self) -> u64 {
         self.most - lock(&self.state).bytes
     }
 
-    /// The files that are there.
+    /// The complete uploads.
     pub fn files(&self) -> Vec<PathBuf> {
         lock(&self.state).files.clone()
     }
 
-    /// Whether the page has given this file.
+    /// Whether this file is an upload.
     pub fn has(&self, path: &Path) -> bool {
         lock(&self.state).files.iter().any(|file| file == path)
     }
 
-    /// Takes the file in the body of a request. `begun` is told the private folder when it is made.
+    /// Receives the file in the body of a request. `begun` gets the private folder when the first upload creates that.
     ///
     /// # Errors
-    /// When it is too large, or no film or picture; when it does not come.
+    /// When the file is too large, is no film or picture, or does not arrive completely.
     pub async fn take(&self, request: Request<Incoming>, begun: impl FnOnce(PathBuf) + Send) -> Result<PathBuf, Wrong> {
         let (head, mut body) = request.into_parts();
         let taken = self.receive(&head, &mut body, begun).await;
@@ -163,7 +164,7 @@ impl Uploads {
         body: &mut Incoming,
         begun: impl FnOnce(PathBuf) + Send,
     ) -> Result<PathBuf, Wrong> {
-        // Forms of other pages cannot say that they send this.
+        // An HTML form on a foreign site cannot send this content type.
         if head.headers.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/octet-stream") {
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a file is application/octet-stream"));
         }
@@ -219,7 +220,7 @@ impl Uploads {
         }
         let not_made = |_| (StatusCode::INSUFFICIENT_STORAGE, "this file cannot be kept: there is no room for it");
         if state.folder.is_none() {
-            // Others may not enter it.
+            // Other users may not enter the folder.
             let mode = Permissions::from_mode(0o700);
             let folder = Builder::new().prefix("histeq-video-").permissions(mode).tempdir().map_err(not_made)?;
             begun(folder.path().canonicalize().map_err(not_made)?);
@@ -230,7 +231,7 @@ impl Uploads {
         if bytes > room {
             return Err((StatusCode::INSUFFICIENT_STORAGE, "this file is larger than the room on the disk"));
         }
-        // Files of one name stay apart, and so do their results.
+        // Each upload gets a folder, so that uploads of the same name, and their results, do not collide.
         let place = folder.canonicalize().map_err(not_made)?.join(state.count.to_string());
         std::fs::create_dir(&place).map_err(not_made)?;
         let path = place.join(name);
@@ -240,7 +241,7 @@ impl Uploads {
         Ok(Coming { uploads: self, path, bytes, is_whole: false })
     }
 
-    /// A file was made of one of them.
+    /// Notes a result that was made of an upload.
     pub fn made(&self, result: PathBuf) {
         lock(&self.state).results.insert(result);
     }
@@ -250,15 +251,16 @@ impl Uploads {
         lock(&self.state).results.contains(result)
     }
 
-    /// A result has been downloaded.
+    /// Notes that a result has been downloaded.
     pub fn downloaded(&self, result: &Path) {
         lock(&self.state).results.remove(result);
     }
 
-    /// Removes all of it, but for results that were not downloaded. Returns how many these are, and where.
+    /// Removes all files. If some results were not downloaded, it removes the uploads alone, and returns how many such
+    /// results there are, and the private folder.
     ///
     /// # Errors
-    /// When something stays that should not.
+    /// When the private folder cannot be removed.
     pub fn end(&self) -> Result<Option<(usize, PathBuf)>> {
         let mut state = lock(&self.state);
         state.has_ended = true;
@@ -278,7 +280,8 @@ impl Uploads {
 const NO_MEDIA: Wrong = (StatusCode::UNSUPPORTED_MEDIA_TYPE, "this is no film and no picture that is known");
 const NOT_COME: Wrong = (StatusCode::BAD_REQUEST, "the file did not come whole");
 
-/// The name that a file of this name gets: the last part of it, as text that no shell and no terminal takes for something else.
+/// The name under which an upload is stored: the last part of its percent-encoded path, without characters that are
+/// special to a shell, a terminal or a file system.
 fn file_name(encoded: &str) -> String {
     let decoded = percent_decode_str(encoded).decode_utf8_lossy().into_owned();
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -293,7 +296,7 @@ fn file_name(encoded: &str) -> String {
     format!("{}.{end}", if stem.is_empty() { "film" } else { &stem })
 }
 
-/// Whether it may stand in a name. A percent sign would be the place of a number.
+/// Whether a stored name may contain this character. A percent sign would make it a pattern of numbered files.
 fn is_plain(letter: char) -> bool {
     let is_hidden =
         matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');

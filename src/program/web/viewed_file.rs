@@ -1,4 +1,4 @@
-//! A file that is looked at before anything is written: its frames under looks, as pictures and as short films.
+//! A file that is viewed before anything is written: its frames with any look, as pictures and as short films.
 
 use super::bodies::{Gone, MAKERS, Of};
 use super::hub::lock;
@@ -29,14 +29,15 @@ const MAX_ROWS: usize = 1080;
 /// Pictures of fewer rows are made from frames that are scaled down first.
 const SMALL: usize = 360;
 
-/// Most rows of each picture of a film.
+/// Most rows of a film's original, and of its equalized picture.
 const FILM_ROWS: usize = 720;
 
 /// Length of a film in seconds, and the most frames of it.
 const FILM_SECONDS: f64 = 4.0;
 const FILM_FRAMES: u64 = 240;
 
-/// Columns of a part in which noise is shown, by default and at most. It has a fourth as many rows: two lie above each other.
+/// Columns of a cut-out that shows noise, by default and at most. It has a fourth as many rows, since the picture
+/// stacks two cut-outs.
 const PART_COLUMNS: usize = 640;
 const MAX_PART_COLUMNS: usize = 960;
 
@@ -46,25 +47,26 @@ const MAX_WAITING: usize = 8;
 const LEFT: &str = "the connection that asked for it was closed";
 const NO_FRAME: Plain = Plain("there is no frame at that time");
 
-/// A file, and what is kept of the frames that were asked for last.
+/// A file that is viewed, and a cache of the frames that were asked for last.
 pub struct ViewedFile {
     facts: Facts,
     options: InputOptions,
     rows: Vec<LookRow>,
     command: ReadyCommand,
-    /// A file that was made of it, which is shown in place of what looks make of it.
+    /// A result of this file, which is shown in place of previews of looks.
     made: Option<InputOptions>,
     cancel: Cancel,
     notices: Notices,
-    /// One picture or film is made at a time, but for the noise of pictures.
+    /// Locked while a picture or film is made, one at a time; unlocked while the noise of a picture is removed.
     last: Mutex<Last>,
-    /// How many requests wait for that, or for a place.
+    /// How many requests wait for `last`, or for one of the permits `MAKERS`.
     waiting: AtomicUsize,
-    /// The noise of one picture is removed at a time. It takes seconds for a large one: others come meanwhile.
+    /// Permits to remove the noise of one picture at a time. That takes seconds for a large one; other pictures are
+    /// made meanwhile.
     pub whole: Arc<Semaphore>,
 }
 
-/// What the page has to know of it.
+/// What the page has to know of the file.
 #[derive(Serialize)]
 struct Facts {
     name: String,
@@ -76,12 +78,12 @@ struct Facts {
     height: usize,
     is_image: bool,
     looks: Vec<String>,
-    /// The type of the file for `canPlayType`, and that of what was made of it, as far as they are known.
+    /// The media types of the file and of its result for the browser's `canPlayType`, as far as they are known.
     types: [Option<String>; 2],
 }
 
-/// The moments that were shown last, in full and scaled down, what a look does to the one in full, and the last pair of
-/// whole pictures.
+/// The cache of a [`ViewedFile`]: the last [`Moment`] in full size and one scaled down, what a look does to the one in
+/// full size, and the last pair of frames in full size.
 struct Last {
     input: Input,
     full: Option<(i64, Moment)>,
@@ -93,16 +95,16 @@ struct Last {
 /// Original and equalized frame.
 type Pair = Arc<[Frame; 2]>;
 
-/// An error that may be told to anybody.
+/// An error whose text is safe to send to any viewer.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Plain(&'static str);
 
-/// A request that waits, as long as this lives.
+/// Counts as a waiting request until it is dropped.
 struct WaitingRequest<'a>(&'a AtomicUsize);
 
 impl<'a> WaitingRequest<'a> {
-    /// Counts it, and says how many waited before.
+    /// Counts one more request, and returns how many waited before.
     fn new(count: &'a AtomicUsize) -> (Self, usize) {
         let before = count.fetch_add(1, Ordering::SeqCst);
         (WaitingRequest(count), before)
@@ -118,19 +120,19 @@ impl Drop for WaitingRequest<'_> {
 /// Which frame is asked for, and what is done to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// Microseconds from the begin of the part.
+    /// Microseconds from the begin of the part of the file that the input options choose.
     at: i64,
     row: LookRow,
-    /// Whether it keeps the noise that a run removes.
+    /// Whether the equalized frame keeps the noise that a run removes.
     keeps_noise: bool,
 }
 
 impl Asked {
-    /// Reads the part of an address behind its `?`: `at` in seconds, `look`, `strength`, and `noise`, which is `keep` or left
-    /// out; by default the first frame, and what the look has.
+    /// Reads a query string: `at` in seconds, `look`, `strength`, and `noise`, which is `keep` or left out. The default
+    /// is the first frame with the default look, at the look's own strength and without noise.
     ///
     /// # Errors
-    /// When one of them has no such value.
+    /// When a value is not valid.
     pub fn read(query: &str) -> Result<Self> {
         let value = |name| value_of(query, name);
         let seconds = value("at").unwrap_or("0").parse().ok().filter(|index: &f64| index.is_finite() && *index >= 0.0);
@@ -152,16 +154,16 @@ impl Asked {
 /// Which part of a frame is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AskedPart {
-    /// Its middle, in shares of the upright frame.
+    /// The centre, in shares of the upright frame's width and height, 0 to 1.
     point: (f64, f64),
     columns: usize,
 }
 
 impl AskedPart {
-    /// Reads the part of an address behind its `?`: `x`, `y` and `columns`; by default the middle.
+    /// Reads a query string: `x`, `y` and `columns`; by default the middle of the frame.
     ///
     /// # Errors
-    /// When one of them has no such value.
+    /// When a value is not valid.
     pub fn read(query: &str) -> Result<Self> {
         let share = |name: &str| {
             let share = value_of(query, name).unwrap_or("0.5").parse().ok();
@@ -175,8 +177,8 @@ impl AskedPart {
 }
 
 impl ViewedFile {
-    /// The file `options`, which has been opened as `input`, has this length in seconds, and is shown under these looks. `command`
-    /// equalizes it.
+    /// The file `options`, which has been opened as `input`, has a `duration` in seconds, and is shown with the looks
+    /// of `rows`. `command` is the command line that equalizes it.
     pub fn new(
         (options, input): (InputOptions, Input),
         duration: f64,
@@ -205,29 +207,30 @@ impl ViewedFile {
         }
     }
 
-    /// The same file beside one that was made of it, of this type.
+    /// The same file, shown beside its result `made`, which has the media type `its_type`.
     pub fn beside(mut self, made: InputOptions, its_type: Option<String>) -> Self {
         self.facts.looks.clear();
         self.facts.types[1] = its_type;
         ViewedFile { made: Some(made), ..self }
     }
 
-    /// What the page has to know of it.
+    /// What the page has to know of the file.
     pub fn facts(&self) -> Value {
         json!(self.facts)
     }
 
-    /// Waits for one of the places of those that make pictures and films. Who waits here holds no thread.
+    /// Waits for a permit to make a picture or film. A request that waits here blocks no thread.
     ///
     /// # Errors
-    /// When too many wait.
+    /// When too many requests wait.
     pub async fn place(&self) -> Result<SemaphorePermit<'static>> {
         let (_waits, before) = WaitingRequest::new(&self.waiting);
         ensure!(before < MAX_WAITING, Plain("too much is asked for at once"));
         Ok(MAKERS.acquire().await?)
     }
 
-    /// Waits until nothing else is being made, on a thread: for those that have a place.
+    /// Blocks the thread until no other picture or film is being made. The caller has a permit of
+    /// [`place`](Self::place).
     fn turn(&self, gone: &Gone) -> Result<MutexGuard<'_, Last>> {
         let waits = WaitingRequest::new(&self.waiting);
         let last = lock(&self.last);
@@ -236,7 +239,8 @@ impl ViewedFile {
         Ok(last)
     }
 
-    /// What may be told of what `make` fails with, which may name files and passwords: the program says that itself.
+    /// Replaces the error of `make`, which may name files and passwords, by one that is safe to send to viewers. The
+    /// program itself reports the original one.
     fn told<T>(&self, make: impl FnOnce() -> Result<T>) -> Result<T> {
         make().map_err(|error| {
             if error.is::<Plain>() {
@@ -249,17 +253,17 @@ impl ViewedFile {
         })
     }
 
-    /// The command that equalizes the file so. Only this machine is told where the file is.
+    /// The command line that equalizes the file as asked. Only this machine learns the folder of the file.
     pub fn command(&self, asked: &Asked, is_local: bool) -> String {
         self.command.with(&asked.row, is_local)
     }
 
-    /// What is to be said of a frame: its time, the strength of its look, whether noise is removed, histogram and curve.
+    /// Numbers about a frame: its time, the strength of its look, whether noise is removed, histogram and curve.
     ///
     /// # Errors
     /// When it cannot be read or equalized.
     pub fn numbers(&self, asked: &Asked, gone: &Gone) -> Result<Value> {
-        // They are known before the noise is gone.
+        // The numbers are those of the noisy frame, which need not wait until noise is removed.
         let asked = &Asked { keeps_noise: self.made.is_none(), ..asked.clone() };
         let (pair, last) = self.told(|| self.pair(asked, false, gone))?;
         let time = last.full.as_ref().map(|(_, moment)| moment.time());
@@ -273,7 +277,7 @@ impl ViewedFile {
         Ok(numbers)
     }
 
-    /// Whether this picture may take seconds: then it needs the place that [`whole`](Self::whole) has.
+    /// Whether this picture may take seconds: then the caller needs the permit of [`whole`](Self::whole).
     pub fn takes_long(&self, asked: &Asked, side: Of, rows: usize) -> bool {
         self.made.is_none() && !asked.keeps_noise && !matches!(side, Of::Original) && rows >= SMALL
     }
@@ -295,7 +299,7 @@ impl ViewedFile {
                 Of::Both => Still::Jpeg.encode(&Pairs::new(&pair[0], rows)?.join([&pair[0], &pair[1]])?),
             };
         }
-        // No more rows than it has.
+        // Frames are not scaled up.
         let upright = AutoRotate::new(last.input.video_stream(), false).frame(pair[0].clone())?;
         let rows = rows.min(upright.height());
         let mut miniatures = Miniatures::new(&last.input, (4 * rows, rows));
@@ -310,8 +314,7 @@ impl ViewedFile {
         }
     }
 
-    /// A part of the frame under its look as JPEG, upright, with the pixels of the file: with its noise, and below that
-    /// without.
+    /// A cut-out of the frame with its look as JPEG, upright and not scaled: above with noise, below without.
     ///
     /// # Errors
     /// When it cannot be read or equalized.
@@ -326,7 +329,7 @@ impl ViewedFile {
         Still::Jpeg.encode(&Pairs::new(&noisy, usize::MAX)?.join([&noisy, &clean])?)
     }
 
-    /// Original and equalized frame, and the moments of which they are made.
+    /// Original and equalized frame, and the locked cache that has the moments of which they are made.
     fn pair(&self, asked: &Asked, is_small: bool, gone: &Gone) -> Result<(Pair, MutexGuard<'_, Last>)> {
         let mut last = self.turn(gone)?;
         let known = last
@@ -352,7 +355,7 @@ impl ViewedFile {
         if asked.keeps_noise {
             return Ok((Arc::new([original, judged.noisy.clone()]), last));
         }
-        // Others are made while its noise is removed.
+        // Unlocked, so that other pictures are made while noise is removed from this one.
         drop(last);
         let pair = Arc::new([original, judged.clean()?]);
         let mut last = self.turn(gone)?;
@@ -360,7 +363,7 @@ impl ViewedFile {
         Ok((pair, last))
     }
 
-    /// The frame at this time and those around it: those that are held, or new ones.
+    /// The frame at this time and its neighbours, from the cache or newly read.
     fn moment<'a>(&self, last: &'a mut Last, time: i64, is_small: bool) -> Result<&'a Moment> {
         ensure!(time as f64 <= self.facts.duration * 1e6, NO_FRAME);
         let (room, held) = match is_small {
@@ -371,7 +374,7 @@ impl ViewedFile {
             Some((_, moment)) => moment,
             None => {
                 let read = Moment::read(&self.from(time, 1), &self.rows, room, &self.cancel);
-                // The last frame begins before the end: then it is the time that is wrong.
+                // A usage error means that no frame begins so late: the last one begins before the end of the file.
                 let is_time =
                     |cause: &(dyn std::error::Error + 'static)| source::kind_of_cause(cause) == FailureKind::Usage;
                 read.map_err(|error| if error.chain().any(is_time) { NO_FRAME.into() } else { error })?
@@ -380,7 +383,7 @@ impl ViewedFile {
         Ok(&held.insert((time, moment)).1)
     }
 
-    /// The frame, and what its look does to it.
+    /// The frame as it is, and what its look does to it, from the cache or new.
     fn judged(&self, last: &mut Last, asked: &Asked) -> Result<(Frame, Arc<Judged>)> {
         let known = last
             .judged
@@ -396,7 +399,7 @@ impl ViewedFile {
         Ok((original, judged))
     }
 
-    /// A frame and the same one of the file that was made, both upright and of the size of the smaller one.
+    /// A frame and the frame at the same time in the result, both upright and scaled to the size of the smaller one.
     fn alike(&self, moment: &Moment, made: &InputOptions, time: i64) -> Result<[Frame; 2]> {
         let made =
             Moment::read(&InputOptions { part: self.from(time, 1).part, ..made.clone() }, &[], None, &self.cancel)?;
@@ -414,15 +417,15 @@ impl ViewedFile {
     /// The file from this time on, with this many frames.
     fn from(&self, time: i64, frames: u64) -> InputOptions {
         let begin = self.options.part.start;
-        // A little earlier than the frame, since times are rounded.
+        // A quarter of a frame earlier, since times are rounded.
         let early = (0.25 / self.facts.rate * 1e6) as i64;
         let start = if time <= early { begin } else { Some(begin.unwrap_or(0) + time - early) };
         let part = Part { start, frames: Some(frames), ..Part::default() };
         InputOptions { part, ..self.options.clone() }
     }
 
-    /// Some seconds from that frame on as a film: fragments of mp4, the original above the equalized picture, upright, with the
-    /// pixels of the file.
+    /// Up to four seconds from that frame on as a fragmented MP4 film: the original above the equalized picture,
+    /// upright, with the pixel aspect ratio of the file.
     ///
     /// # Errors
     /// When they cannot be read, equalized or encoded, or something else is asked for meanwhile.
@@ -459,7 +462,7 @@ impl ViewedFile {
             };
             stream.write_at(Duration::from_micros(time.max(0) as u64), [&pair[0], &pair[1]])
         })?;
-        // Its end is written with this.
+        // Dropping the stream writes the end of the film.
         ensure!(stream.take().is_some(), NO_FRAME);
         let film = std::mem::take(&mut *lock(&film));
         Ok(film)

@@ -1,4 +1,4 @@
-//! The page that does the work: what it may see and ask for, and the answers.
+//! The page that equalizes files: what it may see and ask for, and the answers.
 
 use super::bodies::{self, Gone};
 use super::folder::{Shelf, TOP};
@@ -30,16 +30,16 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// Files that are held open for those who look at them.
+/// Most files that are kept open for viewers.
 const MAX_OPEN: usize = 2;
 
-/// One is opened at a time. Who waits for that holds no thread.
+/// Permits to open one file at a time. A request that waits for the permit blocks no thread.
 static OPENING: Semaphore = Semaphore::const_new(1);
 
 /// Most files of one request.
 const MAX_ORDERED: usize = 500;
 
-/// What the page works with.
+/// The state of the page that equalizes files.
 pub struct Work {
     pub shelf: Shelf,
     pub queue: Arc<Queue>,
@@ -51,20 +51,20 @@ pub struct Work {
     pub limits: Limits,
     pub cancel: Cancel,
     pub notices: Notices,
-    /// The files that were looked at last.
+    /// The files that were viewed last.
     pub open: Mutex<VecDeque<(Shown, Arc<ViewedFile>)>>,
 }
 
-/// What is looked at.
+/// What is viewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// The file of this number, under looks.
+    /// The file of this number, before it is equalized and with any look.
     File(usize),
     /// The original and the result of this job.
     Result(usize),
 }
 
-/// Files that are to be made, and how.
+/// The body of a request to equalize files: their numbers, and how to equalize them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ordered {
@@ -72,25 +72,24 @@ struct Ordered {
     chosen: Chosen,
 }
 
-/// What is to happen to the queue.
+/// The body of a request to pause or resume the queue.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pause {
     paused: bool,
 }
 
-/// What is to happen to a job.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum JobChange {
     Cancel,
     Again,
-    /// Its folder, on the screen of this machine.
+    /// Opens the folder of the result on the desktop of this machine.
     Show,
 }
 
 impl Work {
-    /// A file, opened to be looked at: the one that is held, or a new one.
+    /// A file opened for viewers: one that is still open, or one that is opened now.
     fn view(&self, shown: Shown) -> Result<Arc<ViewedFile>> {
         let held = lock(&self.open).iter().find(|(known, _)| *known == shown).map(|(_, file)| file.clone());
         let (input, made) = match shown {
@@ -131,13 +130,13 @@ impl Work {
         let file =
             ViewedFile::new((options, input), duration, rows, command, (self.cancel.clone(), self.notices.clone()));
         let Some(made) = made else { return Ok(file) };
-        // What cannot be opened says so where it is shown.
+        // A result that cannot be opened causes no error here, but later where it is shown.
         let opened = source::open(&made, &self.cancel, Notices::silent(), Arc::default());
         let its_type = opened.ok().and_then(|(_, input)| media_type(made.url.path(), input.video_stream()));
         Ok(file.beside(made, its_type))
     }
 
-    /// The file that is played. It had no links in its name when it was listed.
+    /// The path of the file to play. It was canonical when the file was listed.
     fn played(&self, shown: Shown) -> Result<PathBuf> {
         match shown {
             Shown::File(number) => Ok(self.shelf.file(number)?.0.url.path().to_owned()),
@@ -158,7 +157,7 @@ impl Work {
         })
     }
 
-    /// The folder of this number; where the page begins, with the files that it has given.
+    /// The listing of the folder of this number; that of [`TOP`] has the uploaded files, too.
     fn list(&self, number: usize, is_local: bool) -> Result<Value> {
         let found = self.shelf.list(number)?;
         let mut listing = json!(found);
@@ -199,7 +198,7 @@ impl Work {
         }
     }
 
-    /// The command that makes what is chosen.
+    /// The command line that equalizes the file as `query` says.
     fn command(&self, file: usize, query: &str, is_local: bool) -> Result<Value> {
         let strength = value_of(query, "strength").map(str::parse).transpose()?;
         let [look, goal] = ["look", "goal"].map(|name| value_of(query, name).unwrap_or_default().to_owned());
@@ -219,7 +218,7 @@ pub fn open_on_desktop(what: impl AsRef<std::ffi::OsStr>) -> Result<()> {
     let mut command = Command::new("xdg-open");
     command.arg(what).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;
-    // It ends when it has passed that on.
+    // `xdg-open` ends once it has passed the request on. Waiting for it leaves no zombie process.
     std::thread::Builder::new().name("desktop".to_owned()).spawn(move || child.wait())?;
     Ok(())
 }
@@ -247,7 +246,7 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
         ("files", Some(file), "play") => play(work, Shown::File(file), request).await,
         ("jobs", Some(job), rest) => shown(work, Shown::Result(job), rest, &query, is_local).await,
         ("files", Some(file), "small.jpg") => {
-            // It is never closed. It lasts as long as the thread, which may outlast the connection.
+            // The semaphore is never closed. The permit moves to the thread, which may outlast the connection.
             let turn = work.small.turn.clone().acquire_owned().await;
             let make = move |_: &Gone| {
                 let _turn = turn;
@@ -261,9 +260,9 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
     }
 }
 
-/// What is asked of a file that is looked at.
+/// Answers a request about a file that is viewed.
 async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local: bool) -> Response<Body> {
-    // It is never closed.
+    // The semaphore is never closed.
     let turn = OPENING.acquire().await;
     let view = move || {
         let _turn = turn;
@@ -276,7 +275,7 @@ async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local:
     }
 }
 
-/// A film as it is, or a part of it: nothing is decoded.
+/// Answers with the bytes of a film, or a range of them, without decoding.
 async fn play(work: Arc<Work>, shown: Shown, request: Request<Incoming>) -> Response<Body> {
     match spawn_blocking(move || work.played(shown)).await {
         Ok(Ok(file)) => bodies::file((file, open_without_links), request.method(), request.headers()).await,
@@ -305,7 +304,7 @@ async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Re
     response
 }
 
-/// A request that changes something.
+/// Answers a request that is neither GET nor HEAD.
 async fn change(
     work: Arc<Work>,
     (what, number, rest): (&str, Option<usize>, &str),
@@ -349,7 +348,7 @@ async fn change(
     }
 }
 
-/// The answer that `make` gives on a thread of its own: it may wait for a disk.
+/// Answers with the result of `make`, which runs on a thread for blocking work, since it may wait for a disk.
 async fn in_thread(make: impl FnOnce() -> Result<Value> + Send + 'static) -> Response<Body> {
     match spawn_blocking(make).await {
         Ok(Ok(value)) => json_body(&value),

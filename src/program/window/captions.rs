@@ -29,7 +29,7 @@ pub fn draw_labels(
     }
 }
 
-/// The text of the status line; `found` is what the picture was found to lack, if that is looked for.
+/// The text of the status line; `found` is what the natural method has measured, if that is the method.
 pub fn status_text(
     status: &Status,
     (settings, found): (&Settings, Option<Found>),

@@ -33,7 +33,7 @@ pub struct Listener {
     pub size: PhysicalSize<u32>,
     /// Distance of the mouse from the left, in pixels.
     mouse: f64,
-    /// Whether its button is down.
+    /// Whether the left mouse button is down.
     pressed: bool,
     /// Input since it was last taken.
     pub inputs: Vec<UserInput>,

@@ -22,7 +22,7 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// Takes new messages, and drops an old one; whether the shown message changed.
+    /// Receives new messages, and removes an old one. Returns whether the shown message has changed.
     pub fn update(&mut self) -> bool {
         if let Some(text) = self.receiver.try_iter().last() {
             self.shown = Some((text, Instant::now()));

@@ -109,7 +109,7 @@ type FrameCase = ((usize, usize), u8, Content);
 struct Referenced {
     case: FrameCase,
     frame: Frame,
-    /// Of two frames in one temporal window.
+    /// For each column, the outputs of two frames in one temporal window.
     expected: Vec<[Frame; 2]>,
 }
 
@@ -129,7 +129,7 @@ impl Referenced {
     }
 }
 
-/// The number of cases whose references are computed at once: each takes a thread for each of its four columns.
+/// The number of cases whose references are computed at once: each takes one to five threads, one for each column.
 fn references_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 4).max(1))
 }
@@ -192,7 +192,8 @@ fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePi
     Ok(pictures)
 }
 
-/// Microseconds of `work` per picture, over all pictures in turn; it gets all of them, and the number of the one.
+/// Microseconds of `work` per picture, over all pictures in turn. `work` gets all pictures and the index of the current
+/// one.
 fn each(
     setup: &Setup,
     pictures: &mut [DevicePicture],
@@ -235,7 +236,7 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, reference
     let exact = task(frame, Settings::default())?;
     for (name, settings) in columns(*case) {
         let task = task(frame, settings)?;
-        // Measured in turn, at the same clocks.
+        // Each column is measured right before `exact`, so that both run at the same clock rates.
         let time = each(setup, &mut pictures, |pictures, index| equalize(pictures, index, &mut history, &task))?;
         if name == "exact" {
             let limit = 2.0 * bytes as f64 / 1e3 / copies.bandwidth.median;
@@ -305,7 +306,7 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
     Ok(row)
 }
 
-/// What the reference makes of a still picture: of two frames in one temporal window.
+/// The reference's outputs for a still picture: two frames in one temporal window.
 fn references(frame: &Frame, settings: Settings) -> [Frame; 2] {
     let mut expected = Expected::new(frame, settings);
     // A frame of a look-ahead has the curve of a later one.

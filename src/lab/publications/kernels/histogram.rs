@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of shared memory for the copies of counters.
 const COPIES: u32 = 32 << 10;
 
-/// The most copies, as a power of two: one per lane.
+/// The logarithm to base 2 of the most copies: one per lane of a warp.
 const MAX_COPIES: u32 = 5;
 
 /// The elements to count, and their counts.

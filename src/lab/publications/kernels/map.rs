@@ -53,7 +53,7 @@ pub(in crate::publications) fn launch(
     Ok(())
 }
 
-/// Enqueues the same directly from cumulative counts of `total` samples; `least` is the first of them above 0, which
+/// Enqueues the mapping directly from cumulative counts of `total` samples; `least` is the first of them above 0, which
 /// `group-min` finds itself.
 ///
 /// # Errors
@@ -86,7 +86,7 @@ pub(in crate::publications) fn launch_computed(
         );
     }
     let in_tiles = shape.walk == Walk::Tiles;
-    // The elements per thread are those of the histogram, if they are given at all.
+    // The factored map has its own number of elements per thread: the given one is for the histogram.
     let variants =
         &if variant == MapVariant::Factored { Variants { pixels_per_thread: None, ..*variants } } else { *variants };
     let area = if in_tiles { area } else { area.in_one_row() };

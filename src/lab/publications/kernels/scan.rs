@@ -50,7 +50,7 @@ impl Scan {
             Some(Formula::StaleBuffer) => whole(ScanVariant::KoggeStoneDouble, count, 1)?,
             _ => (variant, threads, width),
         };
-        // One entry for each thread or element; for warp-shuffle one per warp.
+        // The third value is the number of entries in shared memory; for warp-shuffle one per warp.
         let (ptx, kernel, shared) = match variant {
             ScanVariant::HillisSteele => (&files::SCAN_HILLIS_STEELE, "scan_hillis_steele", 0),
             ScanVariant::KoggeStone => (&files::SCAN_KOGGE_STONE, "scan_kogge_stone", width),
@@ -116,7 +116,7 @@ pub(in crate::publications) fn launch(
     }
 }
 
-/// One launch for each doubling of the distance, so that the last one writes to `target`.
+/// One launch for each doubling of the distance. The buffers alternate so that the last launch writes to `target`.
 fn by_steps(
     stream: &Arc<CudaStream>,
     scan: &Scan,
@@ -138,7 +138,8 @@ fn by_steps(
     Ok(())
 }
 
-/// A block for each segment; then the sums of the segments in the same way, in place; then these are added.
+/// Scans each segment in a block, then the sums of the segments in the same way, in place; then adds these to the
+/// segments.
 fn in_segments(
     stream: &Arc<CudaStream>,
     scan: &Scan,

@@ -1,6 +1,6 @@
 //! Several cameras at the same time, on one GPU: sources of the command line, or cameras of a file (`live --config
-//! FILE`). One that fails or ends leaves the others alone. A file is read again on SIGHUP, and a camera of it that
-//! fails begins again.
+//! FILE`). The failure or end of a camera does not affect the others. A file is read again on SIGHUP, and its cameras
+//! are restarted when they fail.
 
 use super::super::exit_code::is_interrupted;
 use super::{PlannedCamera, ShownBy, dry_run, film, place};
@@ -22,43 +22,40 @@ use std::time::{Duration, Instant};
 /// After this long, a camera that has failed begins again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// A camera; of a file also one that was in it and has not ended.
+/// A camera of the command line or the file; also one that was removed from the file and has not ended yet.
 struct Slot<'a> {
     camera: Camera,
     session: Session<'a>,
     state: CameraState,
-    /// What was checked before anything started, until it begins for the first time.
+    /// The result of the check before any camera started; the camera's first start takes it.
     planned: Option<PlannedCamera>,
-    /// Whether it failed when it ended last.
+    /// Whether its last run failed.
     has_failed: bool,
 }
 
-/// What a camera does.
 enum CameraState {
-    /// It films.
     Running,
-    /// It is being ended: the file has it no more, or describes it otherwise.
+    /// It is being stopped: the file no longer has it, or has changed it to this camera.
     Ending(Option<Box<Camera>>),
-    /// It begins at this time.
+    /// It is to start at this time.
     Due(Instant),
     /// It has ended by itself.
     Over,
 }
 
-/// All cameras.
 struct Cameras<'a> {
-    /// The file that describes them, if it is not the command line.
+    /// The file that lists the cameras; `None` for sources of the command line.
     file: Option<&'a CameraFile>,
     session: &'a Session<'a>,
     console: &'a Console,
     backend: SharedBackend,
     warm_up: WarmUp,
     web: Option<Web>,
-    /// The files that cameras which have begun were to write: what this run has written, it does not replace.
+    /// The output files of all cameras that were started: a camera that starts later must not replace them.
     written: BTreeSet<Name>,
-    /// The number of a camera is its place here, from 1. Those that are gone keep theirs.
+    /// The number of a camera is its index here plus 1. A removed camera leaves `None`, so that numbers do not change.
     slots: Vec<Option<Slot<'a>>>,
-    /// Whether any has ended after it had filmed.
+    /// Whether the run of any camera has ended without an error.
     has_filmed: bool,
 }
 
@@ -79,8 +76,8 @@ pub fn run_file(file: &CameraFile, cameras: Vec<Camera>, console: &Console) -> R
 /// Equalizes cameras until all have ended, or the user ends them: those of `file`, or of the command line.
 ///
 /// # Errors
-/// When an output cannot be written, or the backend is missing: then none has begun. After all have ended, when a
-/// camera has failed and did not run again.
+/// Before any camera starts, when an output cannot be written or the backend is missing. After all have ended, when the
+/// last run of a camera has failed.
 pub(super) fn run(
     file: Option<&CameraFile>,
     cameras: Vec<Camera>,
@@ -155,8 +152,8 @@ impl<'a> Cameras<'a> {
         self.slots.iter().flatten()
     }
 
-    /// The recordings of the cameras are kept as the file says, and the view in a browser lists the cameras, whether they
-    /// film or not.
+    /// Updates the rules for how long recordings are kept, and the list of cameras in the browser, which includes those
+    /// that do not run.
     fn take_stock(&self) {
         let jobs = self.slots().map(|slot| match &slot.state {
             CameraState::Ending(Some(next)) => &next.job,
@@ -174,12 +171,12 @@ impl<'a> Cameras<'a> {
         }
     }
 
-    /// Begins what is due. Returns whether any camera is to begin later.
+    /// Starts the cameras that are due. Returns whether any camera is to start later.
     fn begin<'env>(&mut self, works: &mut Works<'_, 'env, ResultRecord>) -> bool
     where
         'a: 'env,
     {
-        // A source of the command line begins in any case: it tells that it was interrupted.
+        // A source of the command line starts even then: its run reports the interruption.
         let (now, is_over) = (Instant::now(), self.file.is_some() && self.session.cancel.is_cancelled());
         let (mut due, mut goes_on) = (Vec::new(), false);
         for (number, slot) in (1..).zip(&mut self.slots) {
@@ -209,7 +206,7 @@ impl<'a> Cameras<'a> {
         for (number, planned, job, session, warming_up) in due {
             let (backend, web) = (self.backend.clone(), self.web.clone());
             works.begin(number, move || {
-                // It may be days since a camera that begins again was checked.
+                // A camera that is restarted may have been checked days ago.
                 let planned = planned.map_or_else(|| PlannedCamera::check(job, &session), Ok)?;
                 let shown_by = ShownBy { web: web.as_ref(), ..ShownBy::default() };
                 film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up), shown_by)
@@ -218,7 +215,7 @@ impl<'a> Cameras<'a> {
         goes_on
     }
 
-    /// What comes after the end of a camera.
+    /// Reports how a camera has ended, and decides whether it starts again.
     fn ended(&mut self, number: usize, result: Result<ResultRecord>) {
         let Some(slot) = &mut self.slots[number - 1] else { return };
         self.has_filmed |= result.is_ok();
@@ -237,7 +234,7 @@ impl<'a> Cameras<'a> {
         self.take_stock();
     }
 
-    /// Checks what is new in `cameras`.
+    /// Checks the new and changed ones of `cameras`, and that no option of the whole process has changed.
     fn check(&self, cameras: &[Camera]) -> Result<()> {
         let old = self.slots().next().map(|slot| slot.camera.process_words()).unwrap_or_default();
         let new = cameras.first().map(Camera::process_words).unwrap_or_default();
@@ -253,8 +250,8 @@ impl<'a> Cameras<'a> {
         Ok(())
     }
 
-    /// Reads the file again: begins cameras that are new, ends those that are gone, does both with those that it describes
-    /// otherwise, and leaves the others alone. If it has a fault, all goes on as before.
+    /// Reads the file again: starts new cameras, stops removed ones, restarts changed ones, and leaves the others
+    /// alone. If the file has an error, nothing changes.
     fn read_again(&mut self) {
         let Some(file) = self.file else { return };
         let name = Name::from(&file.path);
@@ -305,12 +302,12 @@ impl<'a> Cameras<'a> {
     }
 }
 
-/// Prints how a camera has ended, whose lines begin with `source`. Returns whether it did so well, or was interrupted
-/// before its first frame.
+/// Prints how a camera has ended, in lines that begin with `source`. Returns false for a failure, which an interruption
+/// before the first frame is not.
 fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Console) -> bool {
     match result {
         Ok(mut result) => {
-            // In a log, the lines of other cameras come between.
+            // In a log, lines of other cameras may come between, so each line names the camera.
             let lines = result.summary.lines().map(|line| format!("{source}, {}: {line}", one_line(name)));
             result.summary = lines.collect::<Vec<_>>().join("\n");
             console.summary(result);
@@ -327,7 +324,7 @@ fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Cons
     }
 }
 
-/// What a camera is opened by, as it may be shown.
+/// The URL or device of a camera, without its password.
 fn source_of(camera: &Camera) -> String {
     camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default().to_string()
 }

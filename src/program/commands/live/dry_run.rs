@@ -17,7 +17,6 @@ use std::sync::Arc;
 const SIZE: (usize, usize) = (1280, 720);
 const RATE: i32 = 30;
 
-/// The end of the text.
 const NOTHING_OPENED: &str = "No camera was opened, and nothing was written.\n";
 
 /// Checks these cameras, and prints what they would be written to.
@@ -28,7 +27,7 @@ pub fn run(jobs: &[LiveJob], session: &Session<'_>) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// The same for the cameras of a file. A fault has the place of its camera there.
+/// Does the same for the cameras of a file. An error names the camera and its position in the file.
 pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>) -> Result<Outcome> {
     Web::check(cameras[0].job.web.as_ref())?;
     let checked = |camera: &Camera| {
@@ -46,7 +45,7 @@ pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>)
 fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
     let mut job = job.clone();
     if job.overwrite.asks() {
-        // The answer is for the run.
+        // Only the real run asks whether to overwrite.
         job.overwrite = Overwrite::Yes;
     }
     let source = job.camera.camera.as_ref().map_or("the first camera".into(), without_password);
@@ -56,7 +55,7 @@ fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
     let mut text = format!("{}\n", one_line(&source.to_string()));
     for output in planned.outputs {
         let name = output.target.name().to_owned();
-        // The camera that a driver makes takes one format.
+        // A virtual camera takes one raw format, so that there is no encoder to try.
         let encoding = if loopback.as_ref() == Some(&name) { None } else { try_out(&name, output.options, picture)? };
         let how =
             encoding.map(|chosen| [chosen.encoder, Some(chosen.container)].into_iter().flatten().collect::<Vec<_>>());

@@ -48,7 +48,8 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     if jobs[0].dry_run {
         return dry_run::run(&jobs, &session);
     }
-    // There is no wall that threads would have to wait for. Who does not read stderr ends no recording.
+    // A reader of stderr that stalls must not stop a recording. `live` has no wall (sandbox), which would have to be
+    // closed before threads start.
     print_without_waiting()?;
     if jobs.len() > 1 {
         LiveJob::check_apart(&jobs.iter().collect::<Vec<_>>()).map_err(|(_, error)| error)?;
@@ -71,7 +72,7 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// Warns of a place for a number in the name of the only recording.
+/// Warns if the name of the only recording contains `%d`.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -86,14 +87,14 @@ fn check_number(jobs: &[LiveJob], notices: &Notices) -> Result<()> {
     ))
 }
 
-/// Who is shown the pictures of a camera.
+/// Where the frames of a camera are shown.
 #[derive(Default)]
 struct ShownBy<'a> {
     viewer: Option<&'a mut dyn Viewer>,
     web: Option<&'a Web>,
 }
 
-/// A camera, and what it is written to, checked before it is opened.
+/// A camera and its outputs, checked before the camera is opened.
 struct PlannedCamera {
     job: Arc<LiveJob>,
     outputs: Vec<PlannedOutput>,
@@ -153,7 +154,7 @@ fn film<'a>(
     let stage = Colouring::observe(colouring.as_ref(), builder.stage(backend, settings, scale));
     let stage = prepared.observe(stage, &records, progress, false);
 
-    // Of several sources, all together are a service.
+    // With several sources, `cameras::run` notifies the service manager for all of them.
     let mut service = session.source.is_none().then(Service::ready);
     let view = web.map(|web| {
         let record = job.record.clone().map(|name| (name, job.segments.is_some()));
@@ -302,7 +303,6 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
     Ok(planned)
 }
 
-/// Opens the outputs.
 fn open_outputs(
     job: &LiveJob,
     planned: Vec<PlannedOutput>,

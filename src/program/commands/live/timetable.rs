@@ -1,4 +1,4 @@
-//! What holds at some times of the day alone.
+//! The settings of a camera that apply only at some times of the day.
 
 use crate::options::{EqualizeOptions, LiveJob, Scheduled};
 use crate::stage_builder::StageBuilder;
@@ -12,12 +12,12 @@ use histeq_media::sys::{local_time, zone_fault};
 pub(super) struct Timetable<'a> {
     entries: Vec<(&'a Scheduled, Settings)>,
     otherwise: (&'a EqualizeOptions, Settings),
-    /// The entry that holds.
+    /// The index of the entry that applies, if any.
     holds: Option<usize>,
 }
 
 impl<'a> Timetable<'a> {
-    /// That of `job`, whose settings are `otherwise` where no entry holds.
+    /// The timetable of `job`. `otherwise` are the settings for times that no entry covers.
     ///
     /// # Errors
     /// When the options of an entry do not go with this input, or with the mask of `builder`.
@@ -45,7 +45,8 @@ impl<'a> Timetable<'a> {
         self.holds.map_or(self.otherwise, entry)
     }
 
-    /// Sets what holds now, if that is something else than before, and returns its options; `None` if nothing changes.
+    /// Sets the settings of the current time if they differ from those before, and returns their options; `None` if
+    /// nothing changes.
     pub fn apply(&mut self, settings: &SharedSettings, notices: &Notices) -> Option<&'a EqualizeOptions> {
         if self.entries.is_empty() {
             return None;

@@ -8,7 +8,7 @@ use anyhow::Result;
 use histeq_media::pipeline::Outcome;
 use std::time::Duration;
 
-/// How often the run says that it goes on.
+/// The interval at which the run tells the web page that it is alive.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Shows the file of `job` until the user ends it, which is a normal end.

@@ -119,7 +119,7 @@ fn draw_sheet(
     }
 }
 
-/// Checks that the input is there, and is no pipe.
+/// Checks that the input exists, and is no pipe.
 fn check_is_there(options: &InputOptions) -> Result<()> {
     let name = if options.url == "-" { &"stdin".into() } else { &options.url };
     ensure!(
@@ -149,7 +149,7 @@ fn names(rows: &[LookRow]) -> Vec<String> {
     std::iter::once("original".to_owned()).chain(rows.iter().map(name)).collect()
 }
 
-/// The labels of the rows, in lines; `above` has the row that each of them looks like, if there is one.
+/// The labels of the rows, each as lines. `above` has, for each row, an earlier row that looks the same, if any.
 fn labels(rows: &[LookRow], above: &[Option<usize>]) -> Vec<Vec<String>> {
     let names = names(rows);
     let like = |above: &Option<usize>| above.map(|above| format!("like {}", names[above]));
@@ -183,8 +183,8 @@ fn room(columns: usize) -> (usize, usize) {
     }
 }
 
-/// Where the frames of the sheet are, in microseconds: in the middle of this many equal parts of the video, from
-/// `begin` on. Its length is counted in `source` if it is not known.
+/// The times of the sheet's frames in microseconds: the middles of `frames` equal parts of the video, from `begin`
+/// on. Counts the frames of `source` if the length of the video is not known.
 fn starts((frames, begin): (u64, Option<i64>), input: &Input, source: Box<dyn Source>) -> Result<Vec<Option<i64>>> {
     let rate = input.rate().unwrap_or(DEFAULT_RATE);
     let by_time = input.duration.map(|duration| (duration as f64 / 1e6 * rate).round() as u64);
@@ -203,7 +203,7 @@ fn starts((frames, begin): (u64, Option<i64>), input: &Input, source: Box<dyn So
     Ok((0..columns).map(start).collect())
 }
 
-/// The original and every row of the first frame of `options`.
+/// The column of the first frame of `options`: the original, and the frame under the look of each row.
 fn column(options: &InputOptions, rows: &[LookRow], room: (usize, usize), cancel: &Cancel) -> Result<Column> {
     let moment = Moment::read(options, rows, Some(room), cancel)?;
     let mut miniatures = Miniatures::new(&moment.input, room).turning();

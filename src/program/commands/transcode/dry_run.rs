@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// How many frames are looked at in each place, and the places, as shares of the part.
+/// The number of frames that are encoded at each position, and the positions, as fractions of the part's length.
 const FRAMES: u64 = 16;
 const PLACES: [f64; 3] = [1.0 / 6.0, 0.5, 5.0 / 6.0];
 
 /// What a run would do: the JSON of `--dry-run --json`.
 #[derive(Deserialize, Serialize)]
 struct DryRun {
-    /// Those of the events of a run.
+    /// The version of the format, which is that of a run's events.
     protocol: u32,
     version: String,
     command: String,
@@ -44,7 +44,7 @@ struct InputRecord {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name_bytes: Option<String>,
-    /// Names of FFmpeg's.
+    /// `container` and `codec` are FFmpeg's names.
     container: String,
     codec: String,
     pixel_format: Option<String>,
@@ -65,20 +65,20 @@ struct DryOutput {
     pixel_format: Option<String>,
     size: Option<(usize, usize)>,
     fps: Option<f64>,
-    /// About how large it would be.
+    /// The estimated size of the output.
     bytes: Option<u64>,
-    /// How much room there is.
+    /// The free space where the output would be written.
     free_bytes: Option<u64>,
 }
 
-/// What the look found in a few frames.
+/// What the look measured in the frames at one position.
 #[derive(Deserialize, Serialize)]
 struct PlaceRecord {
     seconds: f64,
     frames: u64,
     /// Null with other methods than natural.
     found: Option<FoundRecord>,
-    /// In words.
+    /// The same in words.
     found_text: Option<String>,
 }
 
@@ -95,10 +95,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     check_files_differ(job.read_files(), job.written_files())?;
     let mut changed = job.clone();
     if changed.output.overwrite.asks() {
-        // The answer is for the run.
+        // Only the real run asks whether to overwrite.
         changed.output.overwrite = Overwrite::Yes;
     }
-    // The folder of many, and that beside a folder of images, are made by the run.
+    // The real run makes the output's folder with `--output-dir`, and for the images of a folder: it may not exist yet.
     if !(job.stderr.is_child || job.output.makes_folder) {
         drop(outputs(&session, &changed)?);
     }
@@ -152,7 +152,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         session.cancel.begin_again();
         let backend = BackendStartup::begin(job.backend.clone());
         let result = match transcode(&run, &part_job, &builder, scenes, backend, (discarding(job)?.into(), options)) {
-            // The pictures end before the file does.
+            // The video stream may end before the file does.
             Err(error)
                 if index > 0
                     && error.downcast_ref().is_some_and(|failure: &Failure| failure.kind == FailureKind::Usage) =>
@@ -229,12 +229,12 @@ fn print(text: &str, is_json: bool) -> Result<()> {
     stdout::print(if is_json { printable_json(text) } else { printable(text) }.as_bytes())
 }
 
-/// An output as that of `job`, of which nothing is written.
+/// An output like that of `job`, which discards everything.
 fn discarding(job: &FileJob) -> Result<Target> {
     Ok(Target::discarding(&job.output.name)?)
 }
 
-/// Checks that about so many bytes fit where `name` is written.
+/// Checks that `bytes` fit into the space that is `free` where `name` is written.
 fn check_room(name: &Name, bytes: u64, free: Option<u64>) -> Result<()> {
     let free = free.unwrap_or(u64::MAX);
     let message = || {
@@ -307,15 +307,14 @@ pub fn run_many(many: &ManyJob, as_json: bool, console: &Console) -> Result<Outc
     Ok(Outcome::Complete)
 }
 
-/// The end of the text.
 const NOTHING_WRITTEN: &str = "Nothing was written.\n";
 
-/// Frames from one key frame to the next, where an encoder sets none itself: that of x264 and x265.
+/// The assumed frames from one keyframe to the next, unless the sample has shown more: the default of x264 and x265.
 const KEY_DISTANCE: f64 = 250.0;
 
-/// About how many bytes the video of `all` frames takes, and what is beside it, by what some places took, with their numbers of frames. A place begins with
-/// a key frame, as the whole does not at every 16th frame. `aim`: the bytes of video that a bit rate asks for, which an
-/// encoder meets in the long run only.
+/// The estimated bytes of the video of `all` frames, and of everything beside it, from the measured `places` with their
+/// numbers of frames. Each place begins with a keyframe; in the whole video, keyframes are rarer. `aim`: the bytes of
+/// video that a bit rate asks for, which an encoder meets in long videos only.
 fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(u64, u64)> {
     let sum = |part: fn(&Measured) -> u64| places.iter().map(|(place, _)| part(place)).sum::<u64>() as f64;
     let seen = places.iter().map(|(_, frames)| frames).sum::<u64>() as f64;
@@ -323,12 +322,12 @@ fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(
     if seen == 0.0 || keys == 0.0 {
         return None;
     }
-    // Some encoders have more key frames than the first, or nothing else.
+    // Some encoders write more keyframes than the first of each place, or only keyframes.
     let keys_of_all = if keys > count { all * keys / seen } else { (all / KEY_DISTANCE).ceil() };
     let rest = seen - keys;
     let of_key = sum(|place| place.key_bytes) / keys;
     let of_other = if rest > 0.0 { sum(|place| place.video - place.key_bytes) / rest } else { 0.0 };
-    // The head of the file, and the sound.
+    // Headers of the file, and audio.
     let beside = sum(|place| place.all.saturating_sub(place.video));
     let beside = if all > seen { beside / seen * all } else { beside };
     let of_video = keys_of_all * of_key + (all - keys_of_all).max(0.0) * of_other;

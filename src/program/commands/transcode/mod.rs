@@ -34,7 +34,7 @@ use histeq_media::sys::{Name, open_regular};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Of footage that looks like log, whose curve nothing names.
+/// The note about footage that looks like log, but whose curve neither the file nor an option names.
 const LOOKS_LOG: &str = "this looks like log footage, but nothing names its curve (--log s-log3, v-log, ... brings it \
                          to BT.709 first; --log off says that it is none)";
 
@@ -101,16 +101,16 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     Ok(result.outcome)
 }
 
-/// Where `job` writes.
+/// The outputs of `job`.
 ///
 /// # Errors
-/// When it must not or cannot write there, or its input has a fault.
+/// When an output must not or cannot be written, or the input cannot be opened.
 fn outputs(session: &Session<'_>, job: &FileJob) -> Result<Outputs> {
     session.outputs(job).or_else(|error| Err(fault_of_input(session, job)?.unwrap_or(error)))
 }
 
-/// The fault of the input of `job`, whose output cannot be written: it is reported in place of that error. `None` if
-/// the output is to be left alone, or the input can be read only once.
+/// The error of opening the input of `job`, to be reported in place of the error that its output cannot be written.
+/// `None` if the input can be opened, is not a file, or if existing outputs are skipped.
 fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow::Error>> {
     if job.output.overwrite == Overwrite::Skip || !job.input.url.path().is_file() {
         return Ok(None);
@@ -120,14 +120,14 @@ fn fault_of_input(session: &Session<'_>, job: &FileJob) -> Result<Option<anyhow:
     Ok(session.open(&job.input, &Notices::silent()).err())
 }
 
-/// What becomes of a video that was equalized with this result.
+/// What to do with the output: `Encode` keeps it, the others replace it if equalization has corrected nothing.
 fn unchanged(job: &FileJob, result: &Summary, progress: &Progress) -> Unchanged {
     let is_whole = result.outcome == Outcome::Complete && result.output.is_some();
     if is_whole && progress.corrected_nothing() { job.unchanged } else { Unchanged::Encode }
 }
 
-/// Equalizes the input of `job` once, from its source to its outputs; with these curves, if its scenes have been found
-/// already. `None` when the reader of the output went away.
+/// Equalizes the input of `job` once, from its source to its outputs; with the mappings of `scenes`, if a first pass
+/// has made them. `None` when the reader of the output went away.
 fn transcode(
     session: &Session<'_>,
     job: &FileJob,
@@ -147,7 +147,7 @@ fn transcode(
     let mut prepared = prepare(opened, &job.equalize, &job.filters, Some(builder), around, [of_input; 2])?;
     backend.check()?;
     let (input, settings) = (prepared.input.clone(), prepared.settings);
-    // Where records are all that is written, nothing goes on without them.
+    // If records are the only output, the run ends when they cannot be written.
     let kind = OutputKind::for_name(&job.output.name, options.format.as_deref());
     let records = records.open(&input.name, (kind != OutputKind::Nowhere).then_some(notices))?;
     let mut named_settings = job.equalize.report(&settings, &input);
@@ -193,7 +193,7 @@ fn transcode(
     Ok(result)
 }
 
-/// Writes the bytes of the input there.
+/// Copies the bytes of the input to `target`.
 fn copy_into(mut target: Target, input: &Name) -> Result<()> {
     let mut read = open_regular(input).with_context(|| input.clone())?;
     std::io::copy(&mut read, &mut target.patient_writer()?)

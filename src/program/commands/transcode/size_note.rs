@@ -7,7 +7,7 @@ use histeq_media::sink::OutputKind;
 use histeq_media::sys::Name;
 use std::time::Duration;
 
-/// How much larger an output is, in bytes, before that is noted.
+/// The bytes by which an output has to exceed its input before that is noted.
 const NOTICED: u64 = 1_000_000;
 
 /// Whether the output is to be small: its encoder is not the user's choice, and is not lossless.
@@ -24,7 +24,7 @@ pub fn compare(input: &Name, output: &Name, notices: &Notices) {
     let (Some(before), Some(after)) = (bytes(input), bytes(output)) else { return };
     if after > 2 * before && after - before > NOTICED {
         let (times, megabytes) = (after as f64 / before as f64, |bytes: u64| bytes as f64 / 1e6);
-        // These have no quality to choose.
+        // GIF and APNG have no quality option.
         let is_of_images = output.path().extension().is_some_and(|end| end == "gif" || end == "apng");
         let remedy = match is_of_images {
             true => "a smaller --fit, or a name that ends in .mp4 makes".to_owned(),
@@ -41,7 +41,7 @@ pub fn compare(input: &Name, output: &Name, notices: &Notices) {
     }
 }
 
-/// The time that encoding takes at least, and its share of a run, before an encoder of the GPU is proposed.
+/// The least time of encoding, and its least share of a run, for which an encoder of the GPU is proposed.
 const LONG: Duration = Duration::from_secs(30);
 const MIN_SHARE: f64 = 0.6;
 

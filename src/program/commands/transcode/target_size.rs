@@ -16,10 +16,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// The share of the size that is aimed at: encoders miss their aim by up to this much in long videos.
+/// The share of the size that is aimed at: in long videos, encoders exceed the requested bit rate by up to 2 %.
 const AIM: f64 = 0.98;
 
-/// How often a second pass is done again with fewer bits.
+/// The most second passes: one whose output is too large is repeated with fewer bits.
 const ATTEMPTS: u32 = 4;
 
 /// The least bits a second that a video may have.
@@ -28,7 +28,7 @@ const MIN_RATE: f64 = 10_000.0;
 /// The share of the usual quality's bits below which the picture is coarse.
 const COARSE: f64 = 0.15;
 
-/// Equalizes the input of `job` into no more than `most` bytes. Returns the result, and the run that did it.
+/// Equalizes the input of `job` into no more than `most` bytes. Returns the result, and the session of the last pass.
 pub fn transcode_to_size<'a>(
     mut session: Session<'a>,
     job: &FileJob,
@@ -39,7 +39,7 @@ pub fn transcode_to_size<'a>(
 ) -> Result<(Option<Summary>, Session<'a>)> {
     let name = job.output.name.clone();
     let folder = stats_folder(&name)?;
-    // A path that libx265 can parse.
+    // A path without characters that libx265 cannot parse.
     let opened = File::open(folder.path())?;
     let stats = PathBuf::from(format!("/dev/fd/{}/stats", opened.as_raw_fd()));
     let container = Container::guess(job.output.options.format.as_deref(), &name).map(Container::name);
@@ -66,7 +66,7 @@ pub fn transcode_to_size<'a>(
         measured.all,
         result.map_or(0.0, |result| result.elapsed.as_secs_f64())
     ));
-    // The usual quality, if it takes no more.
+    // Keeps the usual quality if its output fits.
     let mut bit_rate = if measured.all <= (most as f64 * AIM) as u64 { None } else { Some(rate(measured, most)?) };
     for attempt in 1.. {
         let mut options = usual.clone();
@@ -82,7 +82,7 @@ pub fn transcode_to_size<'a>(
             }
             options.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: Some(rate as u64) });
         }
-        // The run before it is over.
+        // The pass before has ended all waiting for input.
         session.cancel.begin_again();
         let backend = BackendStartup::begin(job.backend.clone());
         let second = transcode(&session, job, builder, None, backend, (outputs, options));
@@ -115,7 +115,7 @@ pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
     Ok(rate)
 }
 
-/// A folder beside the output, which goes away with the value, for the statistics of the first pass.
+/// A temporary folder beside the output, removed on drop, for the statistics of the first pass.
 fn stats_folder(output: &Name) -> Result<TempDir> {
     let folder = folder_of(output.path());
     let made = tempfile::Builder::new().prefix(".histeq-video-").tempdir_in(folder);

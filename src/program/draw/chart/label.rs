@@ -64,7 +64,7 @@ pub fn label(canvas: &mut Canvas, text: &str, columns: std::ops::Range<usize>, s
     words(canvas, &text, corner + Point::new(margin as i32, margin as i32 / 2), lettering);
 }
 
-/// Draws `text` in white, with its upper left corner `place` there.
+/// Draws `text` in white, with its upper left corner at `place`.
 pub fn words(canvas: &mut Canvas, text: &str, place: Point, lettering: Lettering) {
     let mut enlarged = Enlarged { canvas, at: place, scale: lettering.scale };
     let style = MonoTextStyle::new(lettering.font, Rgb888::WHITE);

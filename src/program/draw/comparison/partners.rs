@@ -71,7 +71,7 @@ impl Partners {
                 self.b_has_ended = self.following.is_none();
             }
             let Some(next) = self.following.take_if(|(offset, _)| *offset <= until) else { break };
-            // Times that go backwards in a damaged file are those of the frame before.
+            // Equal times are those of a damaged file, whose times go backwards: they are no interval.
             if let Some((last, _)) = self.shown.as_ref().filter(|(last, _)| *last < next.0) {
                 self.interval = next.0 - last;
             }

@@ -8,12 +8,12 @@ use histeq_media::pipeline::Input;
 /// Makes the frames of one video small.
 pub struct Miniatures {
     upright: AutoRotate,
-    /// Width of a pixel in relation to its height, where frames have none.
+    /// The pixel aspect ratio of the stream, for frames that have none.
     sample_aspect_ratio: Option<Rational>,
     to_rgb: Converter,
     /// Width and height that pictures fit in, in pixels.
     room: (usize, usize),
-    /// Whether it is turned for those that are higher than wide.
+    /// Whether `room` is turned for frames that are taller than wide.
     turns: bool,
 }
 

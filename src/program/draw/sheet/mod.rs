@@ -22,10 +22,10 @@ const GAP: usize = 8;
 /// The height of a line of a label, in pixels.
 const LINE: usize = 22;
 
-/// The most levels that samples of pictures differ by, on the mean, between which nobody sees a difference.
+/// The largest mean difference of the samples of two frames, in levels, that nobody sees.
 const MAX_APART: u64 = 3;
 
-/// Samples that differ by more levels than this are seen by themselves, where there are more than one in a hundred.
+/// If more than one sample in a hundred differs by more levels than this, the difference is visible.
 const FAR: u8 = 16;
 
 /// The pictures of a column, `bgr0`, from the top to the bottom.
@@ -36,7 +36,7 @@ pub struct Column {
     pub pictures: Vec<Frame>,
 }
 
-/// Of each row, the first one above it that looks the same in all columns, if one does.
+/// For each row, the first row above it that looks the same in all columns, if one does.
 pub fn alike(columns: &[Column]) -> Vec<Option<usize>> {
     let rows = columns.first().map_or(0, |column| column.pictures.len());
     let are_alike = |above: usize, row: usize| {
@@ -118,7 +118,7 @@ impl Layout {
         let pictures = || columns.iter().flat_map(|column| &column.pictures);
         let letter = FONT_10X20.character_size;
         let room = |label: &str| label.chars().count() * letter.width as usize;
-        // Labels have room beside and above the pictures.
+        // A cell is as wide as the column's label, and as high as the row's label.
         let cell = (
             pictures().map(Frame::width).chain(columns.iter().map(|column| room(&column.label))).max().unwrap_or(0),
             pictures().map(Frame::height).chain(rows.iter().map(|lines| lines.len() * LINE)).max().unwrap_or(0),

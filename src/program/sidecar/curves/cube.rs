@@ -1,17 +1,17 @@
-//! The file of `--save-curves NAME.cube`: what is applied to a scene, as a table for grading programs (the format of
+//! The file of `--save-curves NAME.cube`: the mapping of a scene, as a table for grading programs (the format of
 //! Iridas and Adobe, which FFmpeg's `lut1d` and `lut3d`, OpenColorIO and Resolve read).
 //!
-//! A table holds for all of the picture: where what is applied differs by region, it has the mean of the regions. Gray
-//! video gets one curve with a point for each level (`LUT_1D_SIZE`). Of colour, luma has a curve and chroma a gain, so the table is one of colours
-//! (`LUT_3D_SIZE`), on a grid that is so fine that what lies between its points, found within tetrahedra, is half a level
-//! of 255 off at most for 999 colours in 1,000.
+//! A table is the same for the whole frame: if the mapping differs by region, the table has the mean of the regions.
+//! Gray video gets one curve with a point for each level (`LUT_1D_SIZE`). In colour video, luma has a curve and chroma
+//! a gain, so the table is one of colours (`LUT_3D_SIZE`). Its grid is so fine that tetrahedral interpolation is at
+//! most half a level of 255 off for 999 colours in 1,000.
 //!
-//! In and out are R, G and B from black to white as 0 to 1. What comes out may lie outside of that: programs clip it
-//! after they have interpolated. The table of log footage takes log.
+//! Inputs and outputs are R, G and B from black to white as 0 to 1. Outputs may lie outside of that range: programs
+//! clip them after interpolation. The table of log footage takes log.
 //!
-//! Of YUV of limited range, white is what FFmpeg makes of it in RGB of as many bits, 1020 of 1023 in 10: a table that
-//! is stretched from mid-gray would be a level off there, if it took it for 1. Programs with a white of 1 get up to a
-//! 256th more or less than they should.
+//! For YUV of limited range, white is the value to which FFmpeg converts it in RGB of the same depth, such as 1020 of
+//! 1023 at 10 bits: in FFmpeg, a table that stretches levels from mid-gray would be a level off if its white were 1.
+//! In programs whose white is 1, outputs are up to 1/256 off.
 
 use super::{CurveFormat, FramePlace};
 use anyhow::{Context, Result};
@@ -26,13 +26,13 @@ use histeq_media::sys::Name;
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// The grids that are tried, coarse to fine.
+/// The grid sizes that are tried, coarse to fine.
 const SIZES: [usize; 4] = [17, 33, 65, 129];
 
 /// One colour in this many may be off by more than half a level.
 const ONE_IN: usize = 1000;
 
-/// What a table cannot hold.
+/// The error for a mapping that no table can represent.
 const NO_TABLE: &str = "what is done to HDR in light is no table (take .jsonl)";
 
 /// Half a level of 255.
@@ -41,39 +41,39 @@ const HALF: f64 = 0.5 / 255.0;
 /// The most scenes that get tables.
 const MAX_SCENES: usize = 999;
 
-/// What is applied to the scenes of a video.
+/// The mappings of the scenes of a video.
 #[derive(Default)]
 pub struct Cubes {
-    /// What log becomes before all else.
+    /// The conversion from log, which is applied first.
     log: Option<Table>,
     scenes: Vec<SceneLook>,
     /// Whether scenes were left out.
     has_more: bool,
 }
 
-/// A scene, and what is applied to a frame in its second half.
+/// A scene, and the mapping of a frame in its second half.
 struct SceneLook {
     first: FramePlace,
     last: FramePlace,
     mapping: Mapping,
-    /// The number of frames at which the next one is taken in its place.
+    /// The number of frames of the scene at which the mapping is replaced by that of the present frame.
     next: u64,
 }
 
 impl Cubes {
-    /// The tables begin with what `log` became.
+    /// From now on, the tables begin with the conversion from log.
     pub fn follow(&mut self, log: &Developed) {
         let (size, points) = log.colours();
         self.log = Some(Table { size, points });
     }
 
-    /// Adds what is applied to the next frame.
+    /// Adds the mapping of the next frame.
     ///
     /// # Errors
-    /// When that is no table.
+    /// When no table can represent it.
     pub fn add(&mut self, place: FramePlace, format: CurveFormat, mapping: &Mapping) -> Result<()> {
         let has_room = self.scenes.len() < MAX_SCENES;
-        // A scene goes on behind a flash.
+        // After a flash, the scene before it continues.
         match self.scenes.iter_mut().rev().take(2).find(|scene| scene.last.scene == place.scene) {
             Some(scene) => {
                 scene.last = place;
@@ -144,7 +144,7 @@ impl Cubes {
     }
 }
 
-/// The name of the table of a scene behind the first.
+/// The name of the table of a scene after the first.
 fn numbered(name: &Name, number: usize) -> Name {
     let path = name.path();
     let [stem, extension] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default());
@@ -158,9 +158,9 @@ fn time_code(seconds: f64) -> String {
     format!("{:02}:{:02}:{:02}.{thousandths:03}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// What is applied to a colour, the same everywhere in the picture.
+/// A mapping of colours that is the same everywhere in the frame.
 pub struct ColourMap<'a> {
-    /// What log becomes before all else.
+    /// The conversion from log, which is applied first.
     log: Option<&'a Table>,
     /// White in the RGB that the table is for.
     white: f64,
@@ -171,12 +171,12 @@ pub struct ColourMap<'a> {
     weights: Option<[f64; 3]>,
     /// The number of levels of the frames.
     levels: usize,
-    /// Whether what was applied differs by region.
+    /// Whether the mapping differs by region, so that this is its mean.
     pub is_mean: bool,
 }
 
 impl ColourMap<'_> {
-    /// Of a mapping for frames of this format; `None` of curves of tiles and of HDR that is corrected in light.
+    /// The map of `mapping` for frames of this format; `None` for curves of tiles, and for HDR ([`Veil::is_of_light`]).
     pub fn new(mapping: &Mapping, format: CurveFormat, matrix: Option<Matrix>) -> Option<Self> {
         let levels = format.levels();
         let plain = ColourMap {
@@ -206,13 +206,13 @@ impl ColourMap<'_> {
         })
     }
 
-    /// What becomes of a colour.
+    /// The output for a colour.
     fn apply(&self, rgb: [f64; 3]) -> [f64; 3] {
         let rgb = self.log.map_or(rgb, |log| log.at(rgb));
         self.corrected(rgb.map(|level| level / self.white)).map(|level| level * self.white)
     }
 
-    /// What becomes of it where white is 1 and nothing is log.
+    /// The output for a colour where white is 1, without the conversion from log.
     fn corrected(&self, rgb: [f64; 3]) -> [f64; 3] {
         let rgb = match &self.balance {
             Some(lines) => std::array::from_fn(|channel| lines[channel].0 * rgb[channel] + lines[channel].1),
@@ -259,7 +259,7 @@ impl ColourMap<'_> {
     }
 }
 
-/// Colours on a grid; red changes from point to point.
+/// Colours on a grid; red changes fastest.
 struct Table {
     size: usize,
     points: Vec<[f64; 3]>,
@@ -272,8 +272,8 @@ impl Table {
         Table { size, points: (0..size * size * size).map(|index| look.apply(colour(index))).collect() }
     }
 
-    /// Whether as few colours as may be are more than half a level off: of a grid that lies between the points of all
-    /// tables, and of gray. Of what is clipped, as most is where levels are stretched, all tables make the same.
+    /// Whether no more than one colour in [`ONE_IN`] is more than half a level off: of a grid that lies between the
+    /// points of all tables, and of grays. Colours whose output is clipped do not count: all tables clip them alike.
     fn is_fine(&self, look: &ColourMap<'_>) -> bool {
         const STEPS: usize = 41;
         let place = |step: usize| (step as f64 + 0.37) / STEPS as f64;
@@ -294,7 +294,7 @@ impl Table {
         few(&mut { grays }) && few(&mut { colours })
     }
 
-    /// The colour for another, between the four points of the tetrahedron that it lies in.
+    /// The output for a colour, interpolated between the four corners of the tetrahedron that it lies in.
     fn at(&self, rgb: [f64; 3]) -> [f64; 3] {
         let scaled = rgb.map(|level| level.clamp(0.0, 1.0) * (self.size - 1) as f64);
         let low = scaled.map(|place| (place as usize).min(self.size - 2));
@@ -314,7 +314,7 @@ impl Table {
     }
 }
 
-/// White in the RGB that FFmpeg makes of YUV with these levels, with as many bits.
+/// White in the RGB of the same depth to which FFmpeg converts YUV with these levels.
 fn white(levels: Levels) -> f64 {
     match levels.lo() {
         0 => 1.0,
@@ -339,7 +339,7 @@ fn outputs(curve: &Curve, levels: Levels) -> Vec<f64> {
     codes.iter().map(|&code| (f64::from(code) - f64::from(levels.lo())) / white).collect()
 }
 
-/// A curve between its levels, and along its ends beyond them.
+/// The output of a curve at `level`, interpolated between its levels, and constant beyond its ends.
 fn between(curve: &[f64], level: f64) -> f64 {
     let scaled = level * (curve.len() - 1) as f64;
     let low = (scaled.max(0.0) as usize).min(curve.len() - 2);

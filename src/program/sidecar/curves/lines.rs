@@ -41,22 +41,22 @@ enum RangeName {
     Full,
 }
 
-/// Every other line: what is applied to frames.
+/// Every other line: the mapping of frames.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurveLine<L> {
-    /// Number of the first frame to which it is.
+    /// Number of the first frame with this mapping.
     pub frame: u64,
-    /// What is done first.
+    /// The balance of colours, applied first.
     #[serde(skip_serializing_if = "Option::is_none")]
     balance: Option<BalanceFields>,
     /// The output code for each input code.
     #[serde(skip_serializing_if = "Option::is_none")]
     lut: Option<L>,
-    /// With a `lut`, the gain of chroma where it follows, in 4096ths; left out where that is 1.
+    /// With a `lut`, the gain of chroma if it follows luma, in 4096ths; left out if the gain is 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     chroma_gain: Option<u32>,
-    /// What is done in place of a `lut`.
+    /// The mapping by regions, in place of a `lut`.
     #[serde(skip_serializing_if = "Option::is_none")]
     regions: Option<RegionFields>,
 }
@@ -81,7 +81,7 @@ struct RegionFields {
     /// Left out where it is white.
     #[serde(skip_serializing_if = "Option::is_none")]
     ceiling: Option<u32>,
-    /// Of HDR.
+    /// For HDR only.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_light: Option<LightFields>,
 }
@@ -110,7 +110,7 @@ struct TonedFields {
 }
 
 impl<'a> CurveLine<&'a [u16]> {
-    /// The line of what is applied to frames with these levels from frame `frame` on; `None` of curves of tiles.
+    /// The line for the mapping of frames with these levels from frame `frame` on; `None` for curves of tiles.
     pub fn new(frame: u64, mapping: &'a Mapping, levels: Levels) -> Option<Self> {
         let line = CurveLine { frame, ..CurveLine::default() };
         Some(match mapping {
@@ -131,7 +131,7 @@ impl<'a> CurveLine<&'a [u16]> {
 }
 
 impl CurveLine<Vec<u64>> {
-    /// What is applied to frames of this format.
+    /// The mapping of this line, for frames of this format.
     pub fn mapping(self, format: CurveFormat) -> Result<Mapping> {
         let levels = format.levels();
         let balance = self.balance.map(|fields| fields.checked(levels)).transpose()?;

@@ -19,7 +19,7 @@ pub struct CurveFile {
     pub name: String,
     /// The format of the curves.
     pub format: CurveFormat,
-    /// What is applied from which frame on, in the order of frames.
+    /// Mappings, each with the number of the first frame that it is for, in the order of frames.
     mappings: Vec<(u64, Mapping)>,
 }
 
@@ -29,7 +29,7 @@ impl CurveFile {
     /// # Errors
     /// When it cannot be read, or a line is invalid.
     pub fn read(name: &Name) -> Result<Self> {
-        // A FIFO is waited for before signals are listened for, so that they still end the program.
+        // Opening a FIFO waits for its writer. Signals are not handled yet, so that they still end the program.
         let file = if is_fifo(name) { File::open(name) } else { open_regular(name) };
         CurveFile::from_file(file.with_context(|| format!("{name}: cannot be read"))?, &name.to_string())
     }
@@ -78,17 +78,17 @@ impl CurveFile {
         self.mappings[0].0
     }
 
-    /// Index of what is applied to frame `frame`.
+    /// Index of the mapping of frame `frame`.
     pub fn index_at(&self, frame: u64) -> usize {
         self.mappings.partition_point(|(start, _)| *start <= frame).saturating_sub(1)
     }
 
-    /// What is applied to frames, by this index.
+    /// The mapping with this index.
     pub fn mapping(&self, index: usize) -> &Mapping {
         &self.mappings[index].1
     }
 
-    /// Whether colour has a gain somewhere, where it follows.
+    /// Whether any mapping has a gain of chroma other than 1.
     pub fn changes_chroma(&self) -> bool {
         self.mappings.iter().any(|(_, mapping)| has_gain(mapping))
     }

@@ -33,7 +33,7 @@
 //! {"frame":30,"balance":{"gains":[5200,4096,4300],"offsets":[-64,0,-16]},"lut":[0,2,4],"chroma_gain":4500}
 //! ```
 //!
-//! Programs that do not know these fields refuse such a line by the name of the first: so the version is still 1.
+//! Programs that do not know these fields refuse such a line, and name the first of them. So the version is still 1.
 //!
 //! A file whose name ends in `.cube` is a table for grading programs (`cube.rs`), which is only written.
 

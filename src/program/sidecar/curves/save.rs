@@ -23,15 +23,14 @@ struct UnfinishedFile {
     last: Option<(CurveFormat, Mapping)>,
 }
 
-/// What the file is, with the curves so far.
+/// The kind of file, with the mappings that it needs at its end.
 enum CurveFileKind {
-    /// Lines.
     Lines,
     /// A table for each scene.
     Cubes(Cubes),
 }
 
-/// Where a frame is in its video.
+/// The position of a frame in its video, and its colour matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct FramePlace {
     /// Its number, counted from 0 at the first frame of the run.
@@ -57,7 +56,7 @@ impl CurveWriter {
         CurveWriter(Arc::new(Mutex::new(Some(UnfinishedFile { file, kind, last: None }))))
     }
 
-    /// The frames were log and have been brought to BT.709. A table for grading programs begins with that.
+    /// The frames have been converted from log to BT.709: tables for grading programs begin with that conversion.
     pub fn follow(&self, log: &Developed) {
         if let Some(UnfinishedFile { kind: CurveFileKind::Cubes(cubes), .. }) =
             self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
@@ -66,7 +65,7 @@ impl CurveWriter {
         }
     }
 
-    /// Writes what is applied to the next frame: anything but curves of tiles.
+    /// Writes the mapping of the next frame, which may be any but curves of tiles.
     ///
     /// # Errors
     /// When it cannot be written, or its format differs from that of the frames before.

@@ -21,11 +21,11 @@ enum Layer {
     Before,
     /// The histogram after it.
     After,
-    /// What each level became.
+    /// The curve: the output for each level.
     Curve,
 }
 
-/// What is drawn of a frame, in bins of its own levels.
+/// The histograms and the curve of a frame, in bins of its own levels.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FrameLevels {
     depth: u8,
@@ -33,11 +33,11 @@ pub struct FrameLevels {
     /// The share of the samples in each bin.
     before: PackedValues,
     after: PackedValues,
-    /// What the level of each bin became, 0 to 1; nothing where the frame has not one curve.
+    /// The output for the level of each bin, 0 to 1; `None` if the frame does not have a single curve.
     curve: Option<PackedValues>,
 }
 
-/// Little-endian bytes where they are stored.
+/// Values that are serialized as little-endian bytes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(from = "Bytes", into = "Bytes")]
 struct PackedValues(Vec<f32>);
@@ -58,7 +58,8 @@ impl From<Bytes> for PackedValues {
 }
 
 impl FrameLevels {
-    /// Of a frame with these histograms before and after equalization, and this curve, if it has one: a code for each.
+    /// The levels of a frame with these histograms before and after equalization, and with this curve, if it has a
+    /// single one: the output code for each input code.
     pub fn new(before: &Histogram, after: &Histogram, curve: Option<&[u16]>) -> Self {
         let levels = before.levels();
         let bins = Bins(levels);
@@ -110,11 +111,11 @@ impl FrameLevels {
 struct LevelColumn {
     /// As [`Point::at`].
     at: f64,
-    /// Number of frames, and of those that have one curve.
+    /// Number of frames, and of those that have a single curve.
     frames: [f32; 2],
     /// Sums over the frames: the share of the samples in each bin, before and after.
     shares: [Vec<f32>; 2],
-    /// The sum over the frames with one curve: what the level of each bin became, 0 to 1.
+    /// The sum, over the frames with a single curve, of the output for the level of each bin, 0 to 1.
     curve: Vec<f32>,
 }
 
@@ -131,7 +132,7 @@ impl LevelColumn {
 /// The levels of a video over its time.
 #[derive(Default)]
 pub struct LevelColumns {
-    /// Those of the first frame; others are scaled to them.
+    /// The levels of the first frame, to which those of other frames are scaled.
     levels: Option<Levels>,
     columns: Vec<LevelColumn>,
     /// Number of frames in a column; the last column can have fewer.
@@ -165,8 +166,8 @@ impl LevelColumns {
         all.map_or(Vec::new(), |all| values(&all, layer))
     }
 
-    /// All of it for the page's script: values over all frames, and those of the columns, a byte each. Shares are
-    /// rooted, so that small ones remain visible. A column without a curve has zeros.
+    /// All data for the page's script: values over all frames, and those of the columns, a byte each. Shares are stored
+    /// as square roots, so that small ones remain visible. A column without a curve has zeros.
     pub fn packed(&self) -> Value {
         let Some(levels) = self.levels else { return Value::Null };
         let bins = Bins(levels);
@@ -195,8 +196,8 @@ impl LevelColumns {
     }
 }
 
-/// A value for each bin of a column, 0 to 1: the share of the samples, or what the level became. Empty where no frame
-/// of the column has one curve.
+/// A value for each bin of a column, 0 to 1: the share of the samples, or the output of the curve. Empty for the curve
+/// if no frame of the column has a single one.
 fn values(column: &LevelColumn, layer: Layer) -> Vec<f32> {
     let (sums, frames) = match layer {
         Layer::Before => (&column.shares[0], column.frames[0]),

@@ -32,7 +32,7 @@ pub fn largest_slope(luts: &[u16], levels: Levels) -> u16 {
     slopes.max().unwrap_or(0)
 }
 
-/// How many of the levels that `histogram` has samples of are mapped to the same level as the next lower one of them.
+/// How many of the levels with samples are mapped to the same output as the next lower level with samples.
 pub fn merged_levels(lut: &[u16], histogram: &Histogram) -> u32 {
     let mut outputs = occupied(histogram).filter_map(|(code, _)| lut.get(code as usize));
     let Some(mut last) = outputs.next() else { return 0 };

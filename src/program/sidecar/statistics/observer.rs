@@ -78,7 +78,7 @@ impl CurveSaver {
     }
 }
 
-/// `mapping` where chroma has no gain.
+/// `mapping` without a gain of chroma.
 fn without_gain(mapping: Mapping) -> Mapping {
     match mapping {
         Mapping::Curve { curve, .. } => Mapping::Curve { curve, chroma_gain: UNIT_GAIN },
@@ -101,7 +101,7 @@ pub struct Recorder {
     engine: Engine,
     eme: Eme,
     miniatures: Miniatures,
-    /// The scenes of frames with loaded curves, of which a change of size is the only cut.
+    /// The scenes of frames with loaded curves, for which only a change of size is a cut.
     scenes: Option<(Settings, SceneWindows)>,
     /// The scene number of the first recorded frame: frames of the warm-up can have lower ones.
     first_scene: Option<u64>,
@@ -164,7 +164,7 @@ impl Recorder {
         let (before, after) = seen.original.unwrap_or((seen.before.frame(), &seen.after.frame));
         let scene = seen.after.applied.scene.unwrap_or_else(|| self.scene_of(seen.before));
         let levels = all.levels();
-        // Without curves, nothing of them is known to have changed.
+        // Without curves in both frames, the change counts as 0.
         let comparable =
             |(known, last): &(Levels, Arc<[u16]>)| *known == levels && last.len() == curves.len() && !last.is_empty();
         let last = self.last.take().filter(comparable);
@@ -224,7 +224,7 @@ impl Recorder {
         let record = self.record(seen, curves.clone(), (&all, &equalized));
         let curve = Some(&*curves).filter(|curve| curve.len() == all.levels().codes());
         let miniatures = &mut self.miniatures;
-        // What cannot be drawn small is measured all the same.
+        // A frame that cannot be scaled down is measured all the same.
         let mut file =
             |frame| miniatures.miniature(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
         let pictures = || [before, after].map(&mut file);
@@ -261,7 +261,7 @@ impl Recorder {
     }
 }
 
-/// The gain of the stretch.
+/// The value of [`FrameRecord::gain`].
 fn gain(seen: &Observation<'_>) -> f64 {
     let mean = |gains: &[u32]| gains.iter().map(|gain| f64::from(*gain)).sum::<f64>() / gains.len() as f64;
     let of_4096 = match &seen.after.applied.mapping {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// The page may load nothing, and send nothing.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// What a page has of a run.
+/// The contents of a page.
 #[derive(Default)]
 pub struct Page {
     title: String,
@@ -46,7 +46,7 @@ impl Page {
         let Page { title, made_by, series, levels, scenes } = self;
         let title = escaped(title);
         let facts = facts(series);
-        // Numbers alone: names could end the script.
+        // Only numbers go into the script: a name could contain the end tag of the script.
         let data = json!({
             "unit": if series.timed { " s" } else { "" },
             "end": series.end,
@@ -73,7 +73,7 @@ impl Page {
     }
 }
 
-/// `text` with the special characters of HTML escaped, and those that cannot be seen or turn others around.
+/// `text` with escapes for special characters of HTML, and for those that are invisible or change the text's direction.
 fn escaped(text: &str) -> String {
     printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -133,7 +133,7 @@ fn pictures(scenes: &PicturedScenes, series: &Series) -> String {
     format!("<h2>Scenes, before and after</h2>\n{paragraph}<div class=\"scenes\">\n{cells}</div>\n")
 }
 
-/// The settings that hold.
+/// The table of the settings.
 fn list(settings: &Map<String, Value>) -> String {
     let row = |(name, value): (&String, &Value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);

@@ -23,8 +23,8 @@ pub struct PieceRecord {
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Jpeg(#[serde(with = "crate::sidecar::statistics::base64_bytes")] pub Vec<u8>);
 
-/// Finds the frames of a piece that may show a scene: a scene that goes on at the beginning of the piece may have begun
-/// anywhere before it.
+/// Finds the frames of a piece that the page may show for a scene: the scene at the beginning of a piece may have begun
+/// at any frame before.
 #[derive(Default)]
 pub struct SceneFrames {
     /// Frames since the last cut, or since the beginning.
@@ -33,12 +33,12 @@ pub struct SceneFrames {
 }
 
 impl SceneFrames {
-    /// Whether the next frame may be one.
+    /// Whether the page may show the next frame for its scene.
     pub fn next(&mut self, record: &FrameRecord) -> bool {
         if record.cut {
             (self.since, self.has_cut) = (0, true);
         }
-        // One frame before those of the piece may come first, to measure how its first curve differs.
+        // The frame before the piece may come first, to measure how the curve changes at the piece's first frame.
         let may = self.since == 0 || self.since == SETTLED || !self.has_cut && self.since <= SETTLED + 1;
         self.since += 1;
         may
@@ -50,7 +50,7 @@ mod tests {
     use super::super::scenes::PicturedScenes;
     use super::*;
 
-    /// Whether these frames are cuts.
+    /// The records of `frames` frames, with cuts at the numbers in `cuts`.
     fn records(cuts: &[u64], frames: u64) -> Vec<FrameRecord> {
         let mut scene = 0;
         (0..frames)

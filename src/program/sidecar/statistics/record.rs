@@ -34,9 +34,9 @@ pub struct FrameRecord {
     pub eme_after: f64,
     /// Absolute difference of the means (absolute mean brightness error), in levels.
     pub ambe: f64,
-    /// The levels that the scene uses, which are stretched; empty where levels are not stretched.
+    /// The lowest of the levels that the scene uses, which are stretched; empty if levels are not stretched.
     pub low: Option<u32>,
-    /// The upper end of these.
+    /// The highest of these levels.
     pub high: Option<u32>,
     /// The gain of the stretch, which colour has too where it follows: with haze, the mean over the regions; with a
     /// cast, over red, green and blue.
@@ -44,8 +44,8 @@ pub struct FrameRecord {
     /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles. 0
     /// where no curve is applied, as to haze.
     pub slope: u16,
-    /// How many of the levels in use have become one with the level below, so that they cannot be told apart
-    /// afterwards; empty where the frame has not one curve.
+    /// How many of the levels in use are mapped to the same output as the level below, so that they cannot be told
+    /// apart afterwards; empty if the frame does not have a single curve.
     pub merged: Option<u32>,
     /// Mean absolute difference from the curve of the frame before, in levels; 0 for the first frame. With CLAHE, the
     /// mean over the curves of all tiles.
@@ -56,8 +56,8 @@ pub struct FrameRecord {
     pub equalize_ms: f64,
     /// Milliseconds of encoding and writing since the record before.
     pub encode_ms: f64,
-    /// What the frame was found to lack, as `found` of `--progress json` has it of the whole video; empty with other
-    /// methods than natural.
+    /// How sure it is that the frame is too dark, 0 to 1. This and the following fields are those of `found` in
+    /// `--progress json`, for a single frame; empty with other methods than natural.
     pub found_dark: Option<f64>,
     /// How many times brighter it should be.
     pub found_exposure: Option<f64>,

@@ -22,7 +22,7 @@ struct UnfinishedRecording {
     kind: RecordKind,
 }
 
-/// What is written, with what is kept of the records until the end.
+/// The format of a file, with the data that are kept of the records until the end.
 enum RecordKind {
     Csv { has_head: bool },
     JsonLines,
@@ -95,7 +95,7 @@ impl Recording {
 }
 
 impl RecordKind {
-    /// Adds a record: the bytes that are written for it, if any are before the end.
+    /// Adds a record. Returns the bytes to write for it; `None` if it is written at the end.
     fn add(
         &mut self,
         record: &FrameRecord,
@@ -124,7 +124,7 @@ impl RecordKind {
         })
     }
 
-    /// What is written at the end, if anything is.
+    /// The bytes to write at the end, if any.
     fn last(self) -> Result<Option<Vec<u8>>> {
         Ok(match self {
             RecordKind::Csv { .. } | RecordKind::JsonLines | RecordKind::PieceOfPage(_) => None,

@@ -1,5 +1,5 @@
 //! Small pictures of the scenes of a video, before and after equalization: at most `MAX_SCENES` scenes. When there
-//! would be more, every other one goes.
+//! would be more, every other one is dropped.
 
 use super::FrameRecord;
 use super::series::Point;
@@ -7,7 +7,7 @@ use super::series::Point;
 /// The most scenes with pictures.
 const MAX_SCENES: usize = 24;
 
-/// The frame of a scene, counted from its first, that shows it better: many begin with a fade.
+/// The frame that is shown for a scene, counted from 0, if the scene is that long: many scenes begin with a fade.
 pub const SETTLED: u64 = 12;
 
 /// Width and height that a picture fits in, in pixels.
@@ -15,7 +15,7 @@ pub const ROOM: (usize, usize) = (320, 320);
 
 /// A scene, and its pictures as JPEG files, before and after.
 pub struct ScenePictures {
-    /// As [`Point::at`]: of its first frame.
+    /// The position of its first frame, as [`Point::at`].
     pub at: f64,
     /// Its number, from 0.
     pub number: u64,
@@ -30,9 +30,9 @@ pub struct PicturedScenes {
     pub kept: Vec<ScenePictures>,
     /// Number of scenes that have begun.
     pub begun: u64,
-    /// Each of this many scenes is kept.
+    /// One in this many scenes is kept.
     stride: u64,
-    /// Number of frames of the scene that is seen.
+    /// Number of frames of the current scene so far.
     frames: u64,
 }
 
@@ -83,7 +83,7 @@ mod tests {
         let numbers: Vec<u64> = scenes.kept.iter().map(|scene| scene.number).collect();
         assert_eq!(numbers, (0..16).map(|kept| kept * 64).collect::<Vec<_>>());
         assert!(scenes.kept.iter().all(|scene| scene.at == (scene.number * length) as f64));
-        // Each by its settled frame.
+        // Each scene is shown by its frame `SETTLED`.
         assert!(scenes.kept.iter().all(|scene| scene.files[0] == [SETTLED as u8]));
         assert_eq!(scenes.begun, 1000);
         assert!(made < 400, "{made} pictures were made");

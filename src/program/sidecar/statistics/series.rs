@@ -74,7 +74,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Where a frame lies: its time in seconds, or its number.
+    /// The position of a frame: its time in seconds, or its number.
     pub fn position(record: &FrameRecord) -> f64 {
         record.time.unwrap_or(record.frame as f64)
     }
