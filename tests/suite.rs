@@ -1,13 +1,12 @@
-//! The tests that run the program, and those of `histeq-media`, one binary. A test's name is its path: the file of
-//! `media::kept::alpha` is `tests/media/kept/alpha.rs`.
+//! The tests that run the program and the tests of `histeq-media`, in one binary. A test's name is its path: the file
+//! of `media::kept::alpha` is `tests/media/kept/alpha.rs`.
 
 // The library from Rust, C and Python.
 mod hosts;
 // Files, pipes, cameras and streams of all kinds, in and out.
 mod media;
-// The command line, looks, pieces, messages, harmful input.
+// The command line, looks, videos in pieces, messages, harmful input.
 mod program;
-// Pages, figures, rules of the sources.
+// Documentation pages, their figures, rules of the sources.
 mod repository;
-// Helpers.
 mod support;

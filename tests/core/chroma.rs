@@ -14,7 +14,7 @@ fn settings() -> Settings {
     Settings { chroma: Chroma::Follow, ..Settings::default() }
 }
 
-/// A curve of any codes at all, and a gain of colour.
+/// A curve of random codes, and a chroma gain: 0, a special value, or random.
 fn curve_and_gain(levels: Levels, number: usize, random: &mut Random) -> (Arc<Curve>, u32) {
     let codes = (0..levels.codes()).map(|_| random.below(levels.codes() as u64) as u16).collect();
     let any = random.below(5 * u64::from(UNIT_GAIN)) as u32;
@@ -46,7 +46,7 @@ fn code_at(frame: &Frame, component: Component, x: usize, y: usize) -> i128 {
     frame.format().descriptor().sample.read(row, component.offset + x * component.step).into()
 }
 
-/// What the chroma of `before` becomes with this gain, compared with what it has become in `after`.
+/// Checks that the chroma of `after` is that of `before`, multiplied by `gain`.
 fn check_chroma(before: &Frame, after: &Frame, gain: u32, picture: &Picture) {
     let descriptor = before.format().descriptor();
     let Some(places) = descriptor.chroma else { return };
@@ -66,7 +66,7 @@ fn check_chroma(before: &Frame, after: &Frame, gain: u32, picture: &Picture) {
     }
 }
 
-/// The same of luma, or of red, green and blue, whose luminance the curve has moved.
+/// Checks the luma of `after`, or red, green and blue, whose luminance goes through `curve`.
 fn check_luminance(before: &Frame, after: &Frame, curve: &Curve, gain: u32, picture: &Picture) {
     let descriptor = before.format().descriptor();
     let (kr, kb) = naive_weights(before.matrix());
@@ -145,7 +145,7 @@ fn gray_stays_gray_hue_stays_and_so_does_what_is_legal() {
         let levels = if round % 3 == 0 { Levels::full(depth) } else { Levels::limited(depth) };
         let weights = [Weights::BT601, Weights::BT709, Weights::BT2020][round % 5 % 3];
         let colours = Colours::new(levels, weights);
-        // Weak colours are the usual ones.
+        // Most colours of video are weak.
         let furthest = (colours.reach as u64 >> random.below(8)).max(1);
         let offset = |random: &mut Random| random.below(2 * furthest + 1) as i32 - furthest as i32;
         let pair = [(); 2].map(|()| (colours.centre + offset(&mut random)) as u16);
@@ -158,13 +158,13 @@ fn gray_stays_gray_hue_stays_and_so_does_what_is_legal() {
         assert!((cb != 0 || new_cb == 0) && (cr != 0 || new_cr == 0), "{what}");
         let (most, reach) = (new_cb.abs().max(new_cr.abs()), i64::from(colours.reach));
         assert!(most <= reach, "{what}");
-        // The cross product of directions, where rounding moves by up to half a code.
+        // The hue stays if the cross product is 0; rounding moves each offset by up to half a code.
         assert!(most == reach || 2 * (cb * new_cr - cr * new_cb).abs() <= cb.abs() + cr.abs(), "{what}");
     }
 }
 
-/// Sends the pictures through the backend, as many under way as it takes, each with a curve and a gain of its own, and
-/// compares what comes out.
+/// Equalizes the frames with the backend, its queue kept full, each with its own curve and gain, and compares with the
+/// reference.
 fn check(backend: &Backend, pictures: &[Picture]) {
     let seed = seed();
     let mut random = Random::new(seed);

@@ -38,8 +38,7 @@ fn reflected(mut p: i128, length: i128) -> i128 {
     if length == 1 { 0 } else { p }
 }
 
-/// The rules of local equalization for the codes of a picture of depth `depth`, row by row, straight from the page that
-/// they are written on.
+/// A second implementation of local equalization, row by row, from its rules alone, for the codes of one frame.
 struct Naive {
     codes: Vec<Vec<i128>>,
     lo: i128,
@@ -47,7 +46,7 @@ struct Naive {
     bins: Option<u32>,
     tiles: (i128, i128),
     tile: (i128, i128),
-    /// In 256ths.
+    /// The contrast limit in 256ths; 0 is no limit.
     gain: i128,
 }
 
@@ -120,7 +119,7 @@ impl Naive {
         let (tw, th) = self.tile;
         let k = i128::from(strength.to_256ths());
         let pixel = |(x, y): (i128, i128), code: i128| {
-            // x / tw - 1/2 in halves of a tile width, and y likewise.
+            // The left tile is `floor(x / tw - 1/2)`; shares are in units of `1 / (2 * tw)`; y likewise.
             let (left, above) = ((2 * x - tw).div_euclid(2 * tw), (2 * y - th).div_euclid(2 * th));
             let (right_share, below_share) = ((2 * x - tw).rem_euclid(2 * tw), (2 * y - th).rem_euclid(2 * th));
             let value = |column: i128, row: i128| {
@@ -247,7 +246,7 @@ fn opencv_is_never_more_than_one_level_away() {
     }
 }
 
-/// Sends the frames through every backend, as many under way as it takes, and compares with the reference.
+/// Equalizes the frames with every backend, its queue kept full, and compares with the reference.
 fn check(settings: Settings, pictures: &[Picture]) {
     let mut reference = by_reference(settings);
     let expected: Vec<Frame> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
@@ -284,7 +283,7 @@ fn every_layout_size_and_content_is_equalized_like_the_reference() {
             for content in Content::ALL {
                 let (placement, range) = placement_and_range(number);
                 number += 1;
-                // Of 16 bits, whose tables are large, only some are here.
+                // Only every fifth case of 16 bits is tested, because their tables are large.
                 if deep && !number.is_multiple_of(5) {
                     continue;
                 }
@@ -354,7 +353,7 @@ fn a_window_with_cuts_and_fewer_bins_is_the_same_everywhere() {
         };
         check(settings, &video);
         check(settings, &video.iter().copied().map(deep).collect::<Vec<_>>());
-        // Other sizes in between, of as many samples: everything is set up again.
+        // Sizes that alternate, with the same number of samples, make backends set up everything again.
         let turned: Vec<Picture> = video
             .iter()
             .enumerate()
@@ -394,7 +393,8 @@ fn settings_that_change_between_frames_do_so_everywhere() {
 
 #[test]
 fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_with_one_curve() {
-    // A street at night: ground of a few levels' texture, a warm wall, a hot engine; a hundredth of 16 bits in all.
+    // A thermal street at night in a hundredth of the 16-bit range: ground with some texture, a warm wall, a hot
+    // engine.
     let (width, height) = (320, 240);
     let mut random = Random::new(7);
     let mut plane = HostPool::default().plane(2 * width, height);
@@ -422,7 +422,7 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         let mut reference = Reference::default();
         reference.submit(Work::new(frame.clone(), settings).guided(guide)).unwrap();
         let out = reference.collect().unwrap().unwrap().frame;
-        // In each tile: the mean difference of neighbours, and the standard deviation.
+        // For each tile: the mean difference of neighbours, and the standard deviation.
         let code = |x: usize, y: usize| {
             let row = out.planes()[0].row(y);
             f64::from(u16::from_le_bytes([row[2 * x], row[2 * x + 1]]))
@@ -452,7 +452,7 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         tiles.iter().zip(&one_curve).filter(|(tile, one)| part(tile) >= part(one)).count()
     };
     assert_eq!(better(&full, |tile| tile.0), 64, "tiles with larger steps between neighbours");
-    // A tile that lies half on the wall has the deviation of two flat parts with one curve already.
+    // With one curve, a tile half on the wall already has the large deviation between its two flat parts.
     let wider = better(&full, |tile| tile.1);
     assert!(wider >= 58, "{wider} of 64 tiles with a larger deviation");
     assert_eq!(better(&blind, |tile| tile.0), 0, "without the stretch");

@@ -78,8 +78,8 @@ fn planes_that_are_too_large_for_shared_memory_are_equalized_like_the_reference(
 #[test]
 fn a_batch_becomes_what_its_frames_become_one_by_one() {
     let Some(gpu) = gpu() else { return };
-    // From less than one block to more than shared memory holds; several rounds of teams, and more planes than one launch
-    // takes.
+    // Planes from less than one block to more than shared memory holds; counts that take several rounds of teams of
+    // blocks, or several launches.
     for (size, count) in
         [((1, 1), 3), ((15, 1), 70), ((321, 77), 300), ((1283, 721), 41), ((3841, 2161), 9), ((7681, 4320), 3)]
     {
@@ -95,7 +95,7 @@ fn a_batch_becomes_what_its_frames_become_one_by_one() {
         let layout = BufferLayout::new(&frames[0], false).unwrap();
         let mut on_device = DevicePicture::several(gpu, &layout, count).unwrap();
         let mut history = History::on(on_device[0].stream()).unwrap();
-        // Twice: what a batch leaves behind must not matter to the next one.
+        // Twice, because the state that a batch leaves must not affect the next one.
         for _ in 0..2 {
             for (picture, frame) in on_device.iter_mut().zip(&frames) {
                 picture.fill(&samples(frame)).unwrap();
@@ -119,8 +119,8 @@ fn samples(frame: &Frame) -> Vec<u8> {
 #[test]
 fn frames_on_several_streams_at_once_all_come_to_an_end() {
     let Some(gpu) = gpu() else { return };
-    // Each takes the whole GPU for itself: two that are half there would wait for each other for ever. 8 bits, the same
-    // with all modifiers, 16 bits, whose curve is made by blocks that wait for each other too, and another Gpu.
+    // Each launch needs the whole GPU: two that are each half resident would wait for each other forever. The cases: 8
+    // bits, 8 bits with a modified histogram, 16 bits, whose curve blocks also wait for each other, and another `Gpu`.
     let modified = Settings { max_gain: Gain::from_slope(3.0).unwrap(), ..Settings::default() };
     let (plain, other) = (Settings::default(), Gpu::open(0).unwrap());
     let kinds = [
@@ -162,7 +162,7 @@ fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
 #[test]
 fn a_cuda_error_is_survived_with_the_same_bytes() {
     let Some(gpu) = gpu() else { return };
-    // Content and size differ, so that none can be taken for another.
+    // Content and size differ, so that frames that are mixed up do not pass.
     let pictures = (1..=12).map(|seed| {
         let size = if seed < 8 { (64, 48) } else { (33, 17) };
         Picture { seed, ..Picture::new(PixelFormat::Yuv420p, size) }
@@ -201,7 +201,7 @@ fn a_task_for_another_kind_of_picture_never_reaches_the_kernels() {
     let make = |format, size| Picture::new(format, size).make();
     let (narrow, wide) = (make(PixelFormat::Gray, (64, 48)), make(PixelFormat::Gray16le, (64, 48)));
     let larger = make(PixelFormat::Gray, (640, 480));
-    // More levels than there are counters, and a region that reaches beyond the plane.
+    // These tasks would have more levels than counters, or a region that reaches beyond the plane.
     for (frame, of_another) in [(&narrow, &wide), (&narrow, &larger), (&wide, &narrow)] {
         let mut ring = Ring::new(gpu, 1).unwrap();
         let submitted = catch_unwind(AssertUnwindSafe(|| ring.submit(frame.clone(), task(of_another))));
@@ -255,13 +255,13 @@ fn the_driver_takes_machine_code_for_its_gpu_and_else_ptx() {
     }
 }
 
-/// `frame` with the planes that travel in pinned memory, `padding` bytes between rows, and bottom up if so wished.
+/// `frame` with its rewritten planes in pinned memory, with `padding` bytes between rows, and bottom up if so wished.
 fn pinned(pool: &dyn Pool, frame: &Frame, padding: usize, bottom_up: bool) -> Frame {
     let travelling = frame.rewritten_planes(false);
     frame.with_planes(|index| {
         let plane = travelling.contains(&index).then(|| &frame.planes()[index])?;
         let stride = plane.row_bytes() + padding;
-        // Not from the first byte on, as with cropped pictures.
+        // As in cropped frames, the plane does not begin at the buffer's first byte.
         let mut buffer = pool.buffer(64 + stride * plane.rows()).unwrap();
         assert!(buffer.is_pinned());
         let place = |y: usize| 64 + stride * if bottom_up { plane.rows() - 1 - y } else { y };
@@ -298,7 +298,7 @@ fn memory_for_frames_on_their_way_up_is_pinned_within_bounds_and_never_runs_out(
     if gpu().is_none() {
         return;
     }
-    // Of its own: other tests need such memory, too.
+    // A separate `Gpu`, because other tests use the pinned memory of the shared one.
     let gpu = Gpu::open(0).unwrap();
     let [pool, other] = [(); 2].map(|()| Ring::new(&gpu, 1).unwrap().input_pool(false));
     let len = 64 << 20;
@@ -312,7 +312,7 @@ fn memory_for_frames_on_their_way_up_is_pinned_within_bounds_and_never_runs_out(
     assert!(pool.buffer(len / 2).unwrap().is_pinned(), "those of another size make room");
 }
 
-/// What the clock of events may be off by, in milliseconds.
+/// The error of event timestamps, in milliseconds.
 const TICK: f32 = 0.01;
 
 fn overlap(a: &Range<f32>, b: &Range<f32>) -> bool {
@@ -340,7 +340,7 @@ fn run(gpu: &Arc<Gpu>, staged: bool) -> Vec<Timeline> {
 #[test]
 fn a_frame_goes_up_while_its_neighbours_are_worked_on_and_come_down() {
     let Some(gpu) = gpu() else { return };
-    // Other tests are on the GPU, too, and may be in between.
+    // Staged runs are repeated, because other tests may delay them on the GPU.
     for staged in [false, true, true, true, true] {
         let timelines = run(gpu, staged);
         let limit = if staged { "the device and the bus alone" } else { "with the copy on the host" };
@@ -362,7 +362,7 @@ fn a_frame_goes_up_while_its_neighbours_are_worked_on_and_come_down() {
         assert!(timelines.iter().all(|frame| {
             frame.upload.end <= frame.kernels.start + TICK && frame.kernels.end <= frame.download.start + TICK
         }));
-        // Where the host copies what goes up next, it depends on its speed what the GPU still has to do by then.
+        // Without staging, whether the GPU is still busy depends on how fast the host copies the next upload.
         if staged && with_download > 0 && with_kernels > 0 {
             return;
         }

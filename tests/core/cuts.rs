@@ -7,17 +7,17 @@ use histeq::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing
 const SIZE: (usize, usize) = (640, 360);
 const FLASH: u32 = 6;
 
-/// Pictures at random can be alike: these are not.
+/// Random frames can be alike; those of this seed are not.
 const SEED: u64 = 1;
 
-/// A picture in levels of 8 bits.
+/// The samples of a frame at the points of the lattice, in levels of 8 bits.
 type Picture = Vec<u16>;
 
 fn points() -> (usize, usize) {
     Lattice::size_for(SIZE)
 }
 
-/// A picture of its own: patches of some brightness, with noise.
+/// A random frame of patches, each of one brightness.
 fn shot(random: &mut Random) -> Picture {
     let (columns, rows) = points();
     let patches: Vec<u64> = (0..12).map(|_| 20 + random.below(200)).collect();
@@ -43,7 +43,6 @@ fn settings(ahead: u32) -> Settings {
     }
 }
 
-/// The changes that are found.
 fn changes(video: &[Picture], settings: &Settings, levels: Levels) -> Vec<Change> {
     let mut guides = Guides::default();
     let mut found = Vec::new();
@@ -54,7 +53,7 @@ fn changes(video: &[Picture], settings: &Settings, levels: Levels) -> Vec<Change
     found.into_iter().map(|guide| guide.change).collect()
 }
 
-/// The frames with this change.
+/// The numbers of the frames with this change.
 fn places(found: &[Change], change: Change) -> Vec<usize> {
     (0..found.len()).filter(|&number| found[number] == change).collect()
 }

@@ -19,7 +19,7 @@ const SIZE: (usize, usize) = (168, 104);
 /// A scene that has all levels.
 const DAYLIGHT: usize = 100;
 
-/// A dark scene over which a square moves, in codes of 8 bits times 16. `scene` tells one from another.
+/// The luma without noise, in 16ths of an 8-bit code: a dark scene, selected by `scene`, over which a square moves.
 fn truth(scene: usize, number: usize, x: usize, y: usize) -> i32 {
     let (left, top) = (10 + 3 * number, 30 + number);
     if scene == DAYLIGHT {
@@ -42,7 +42,7 @@ fn noise(random: &mut Random, deviation: i64) -> i32 {
     (sum * deviation / 1414) as i32
 }
 
-/// A frame of the scene with noise, whose chroma has as much.
+/// A frame of the scene, with noise of this deviation in luma and chroma.
 fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, brighter: i32) -> Frame {
     let mut random = Random::new((1000 * scene as u64 + number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let pool = HostPool::default();
@@ -63,7 +63,7 @@ fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, b
     let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
     for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
         let of_16 = truth(scene, number, x, y) + brighter + noise(&mut random, deviation);
-        // Of 8 bits, whatever the depth, so that formats can be compared.
+        // Rounded to 8 bits at every depth, so that formats can be compared.
         sample.write(planes[luma.plane].row_mut(y), luma.offset + x * luma.step, code((of_16 + 8) & !15));
     }
     if let Some(chroma) = descriptor.chroma {
@@ -83,7 +83,7 @@ fn film(format: PixelFormat, count: usize, deviation: i64) -> Vec<Frame> {
     (0..count).map(|number| frame(format, (0, number), deviation, 0)).collect()
 }
 
-/// Settings that change nothing but noise, or with `natural` what the default does.
+/// Settings that only remove noise, or with `natural` the program's defaults.
 fn settings(share: f64, waits: bool, natural: bool) -> Settings {
     let cleaner =
         Cleaner { share: Strength::from_share(share).expect("a share"), around: (2, if waits { 2 } else { 0 }) };
@@ -100,7 +100,7 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
     }
 }
 
-/// The same with this effort.
+/// `settings` with the reach of this effort.
 fn with_effort(settings: Settings, effort: Effort) -> Settings {
     let value_of = |cleaner: Cleaner| {
         let (_, behind) = cleaner.around;
@@ -125,7 +125,7 @@ fn the_best_effort_leaves_less_noise() {
     assert!(best < 0.95 * fast, "{best} {fast}");
 }
 
-/// The frames behind the first `before` ones, which warm up, through a stage.
+/// The output of a stage for the frames behind the first `before`, which only warm it up.
 fn run(frames: &[Frame], before: usize, settings: Settings, threads: usize) -> Vec<Frame> {
     run_on(Box::new(Cpu::new(2)), frames, before, settings, threads)
 }
@@ -168,7 +168,7 @@ fn same(expected: &[Frame], found: &[Frame], what: &str) {
     }
 }
 
-/// The mean square of what luma of 10 or 8 bits is wrong by, in 16ths of a code, where `counts` says so.
+/// The mean squared error of luma of 10 or 8 bits, in 16ths of a code, over the pixels where `counts` is true.
 fn wrong(frame: &Frame, (scene, number): (usize, usize), counts: impl Fn(usize, usize) -> bool) -> f64 {
     let sample = frame.format().descriptor().sample;
     let (mut sum, mut count) = (0.0, 0.0);
@@ -209,7 +209,7 @@ fn noise_goes_from_rgb_too() {
             Luminance::FromRgb { r, g, b } => [r, g, b],
             Luminance::Stored(_) => panic!("{format} is no RGB"),
         };
-        // Of a colour: less red than green, and more blue.
+        // The scene is coloured: less red than green, and more blue.
         let lit = |index: usize, number: usize, x: usize, y: usize| truth(0, number, x, y) * [3, 4, 5][index] / 4;
         let noisy = |number: usize| {
             let mut random = Random::new(2 * number as u64 + 7);
@@ -281,7 +281,7 @@ fn full_range_that_is_lifted_is_as_bright_without_its_noise_as_with_it() {
 #[test]
 fn fields_are_made_clean_as_pictures_of_their_own() {
     let format = PixelFormat::Yuv422p10le;
-    // Each field is of a time of its own.
+    // The two fields of a frame are of different times.
     let fields: Vec<Frame> = (0..12).map(|number| frame(format, (0, number), 48, 0)).collect();
     let plane_of = |frames: &[&Frame], index: usize, rows: usize, pick: &dyn Fn(usize) -> (usize, usize)| {
         let mut plane = HostPool::default().plane(format.row_bytes(index, SIZE.0), rows);
@@ -331,7 +331,7 @@ fn nothing_is_drawn_twice_where_something_comes_or_goes_at_once_or_the_light_cha
     }
 }
 
-/// Planes of stripes whose samples turn to the other end at random, one of three.
+/// Planes of black and white stripes, in which a random third of the samples is inverted.
 fn black_and_white(random: &mut Random) -> Arc<Vec<Sheet>> {
     let mut plane = || {
         let mut sheet = Sheet::new(70, 50);
@@ -359,7 +359,7 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
             assert!(made_clean(&**gpu, &frames, log2, &[0, 2, 4]) == plain, "GPU, {size:?}");
         }
     }
-    // With four frames on either side.
+    // Up to four frames are used on either side.
     let frames: Vec<_> = (0..9).map(|number| noisy_planes((70, 50), (1, 1), number, &mut random)).collect();
     let plain = made_clean(&Steps::PLAIN, &frames, (1, 1), &[0, 3, 4, 8]);
     for isa in Isa::available() {
@@ -369,7 +369,7 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
     if let Some(gpu) = gpu() {
         assert!(made_clean(&**gpu, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "GPU, best");
     }
-    // As far apart as samples can be, with as much in common as two of three.
+    // Samples differ as much as they can, while two thirds follow the same stripes in all frames.
     let frames: Vec<_> = (0..5).map(|_| black_and_white(&mut random)).collect();
     let plain = made_clean(&Steps::PLAIN, &frames, (0, 0), &[1, 2]);
     for isa in Isa::available() {
@@ -470,7 +470,7 @@ fn a_frame_depends_on_those_that_the_settings_name_and_on_none_beyond_a_cut() {
         noisy[..4].iter().flat_map(|frame| run(std::slice::from_ref(frame), 0, alone, 0)).collect();
     let first = run(&noisy[..1], 0, settings, 0);
     same(&expected[..1], &first, "a frame alone");
-    // Two scenes: each is as it would be by itself.
+    // Each of two scenes comes out as it would by itself.
     let other: Vec<Frame> = (0..6).map(|number| frame(format, (9, number), 48, 900)).collect();
     let settings = Settings { scene_threshold: Threshold::from_share(0.1).expect("a threshold"), ..settings };
     let both: Vec<Frame> = noisy[..10].iter().chain(&other).cloned().collect();
@@ -538,7 +538,7 @@ fn what_lies_behind_the_wanted_frames_keeps_its_noise_unless_it_is_counted() {
             out.push(done.frame);
         }
         same(&all[..WANTED], &out[..WANTED], "wanted frames");
-        // Equalization counts what is clean.
+        // With `Denoise::Always`, equalization counts denoised frames, so frames behind are denoised, too.
         assert_eq!(difference(&all[WANTED], &out[WANTED]).is_some(), natural);
     }
 }

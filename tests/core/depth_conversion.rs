@@ -14,7 +14,7 @@ fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {
     stage.collect().unwrap().expect("a frame under way").frame
 }
 
-/// Formats of 8 bits that become deeper, without those that have a sample without meaning.
+/// 8-bit formats with a deeper counterpart, except those with unused samples.
 fn lifted() -> impl Iterator<Item = PixelFormat> {
     use PixelFormat::{Bgr0, Rgb0, Yuv410p, Yuv411p, Zbgr, Zrgb};
     let rest = [Yuv410p, Yuv411p, Bgr0, Rgb0, Zbgr, Zrgb];
@@ -25,7 +25,7 @@ fn lifted() -> impl Iterator<Item = PixelFormat> {
 fn what_the_curve_leaves_alone_keeps_every_sample_of_eight_bits() {
     assert!(lifted().count() > 20);
     for format in lifted() {
-        // An odd pixel of packed 4:2:2 has a sample without meaning beside it.
+        // In packed 4:2:2, the last of an odd number of pixels has an unused sample beside it.
         let width = if format.descriptor().planes()[0].samples == 4 { 130 } else { 131 };
         for range in [Range::Limited, Range::Full] {
             let frame = Picture { range, ..Picture::new(format, (width, 67)) }.make();

@@ -19,20 +19,21 @@ use histeq::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smooth
 use histeq::{Backend, Equalizer, Input, Look, Output};
 use std::sync::{Arc, Mutex};
 
-/// A picture in memory that the library does not know.
+/// A frame in GPU memory that the library did not allocate.
 struct Place {
     stream: Arc<CudaStream>,
     buffers: Vec<CudaSlice<u8>>,
-    /// What the buffers were filled with. Copies may read it after the call that enqueues them.
+    /// The sources of the copies into `buffers`, which may read them after the call that enqueues them.
     _filled: Vec<Vec<u8>>,
     planes: DevicePlanes,
 }
 
-/// What lies between rows.
+/// The value of the bytes between rows.
 const PADDING: u8 = 0xa5;
 
 impl Place {
-    /// Room for a picture, with `padding` bytes between rows, filled with `frame` if there is one. Nothing is waited for.
+    /// Buffers for a frame, with `padding` bytes between rows, filled with `frame` if there is one. The copies are only
+    /// enqueued.
     fn new(
         gpu: &Gpu,
         stream: &Arc<CudaStream>,
@@ -64,12 +65,12 @@ impl Place {
         Place::new(gpu, stream, (frame.format(), (frame.width(), frame.height())), padding, Some(frame))
     }
 
-    /// Enqueues zeros in place of the picture.
+    /// Enqueues zeros for all planes.
     fn clear(&mut self) {
         self.buffers.iter_mut().for_each(|buffer| self.stream.memset_zeros(buffer).unwrap());
     }
 
-    /// The picture, as a frame like `frame`. What lies between rows has to be as it was.
+    /// The planes as a frame like `frame`. Panics if the bytes between rows have changed.
     fn read(&self, frame: &Frame) -> Frame {
         let bytes: Vec<Vec<u8>> = self.buffers.iter().map(|buffer| self.stream.clone_dtoh(buffer).unwrap()).collect();
         self.stream.synchronize().unwrap();
@@ -98,13 +99,12 @@ fn imported(gpu: &Gpu, place: &Place, frame: &Frame) -> Result<Frame, Error> {
     Ok(frame.with_planes(|index| planes[index].take()))
 }
 
-/// Copies a frame to a place.
 fn export(gpu: &Gpu, frame: &Frame, place: &Place) -> Result<(), Error> {
     // SAFETY: as above.
     unsafe { gpu.export(frame, &place.planes) }
 }
 
-/// Sends frames through, as many at once as it takes.
+/// Equalizes the frames with the stage, its queue kept full.
 fn through(stage: &mut EqualizeStage, frames: impl IntoIterator<Item = Frame>) -> Vec<Frame> {
     let mut found = Vec::new();
     for frame in frames {
@@ -225,7 +225,7 @@ fn planes_that_are_not_rewritten_are_passed_on_where_they_lie() {
         for (index, (before, after)) in on_gpu.planes().iter().zip(found.planes()).enumerate() {
             assert_eq!(Arc::ptr_eq(before.memory(), after.memory()), !rewritten.contains(&index), "plane {index}");
         }
-        // What stays is a frame like any other: again through the GPU, and from there to the host.
+        // A frame left on the GPU can be equalized there again, and then copied to the host.
         let again = through(&mut EqualizeStage::new(Box::new(Cuda::on(gpu, 1).unwrap()), settings), [found]);
         let by_reference = |frame: Frame| {
             through(&mut EqualizeStage::new(Box::<Reference>::default(), settings), [frame]).pop().unwrap()
@@ -279,7 +279,7 @@ fn copies_wait_for_the_work_on_the_callers_stream() {
         let mut place = Place::new(gpu, &stream, (frame.format(), (640, 360)), 16, None);
         let mut large = stream.alloc_zeros::<u8>(256 << 20).unwrap();
         stream.synchronize().unwrap();
-        // Some milliseconds of work, and then the picture.
+        // The stream is busy for some milliseconds before it copies the frame.
         (0..50).for_each(|_| stream.memset_zeros(&mut large).unwrap());
         for (origin, destination) in source.buffers.iter().zip(&mut place.buffers) {
             stream.memcpy_dtod(origin, destination).unwrap();
@@ -312,7 +312,7 @@ fn frames_on_the_host_are_exported_however_their_rows_lie() {
             }
         }
     }
-    // Pinned memory, and a frame of which a part is on the GPU.
+    // Planes in pinned memory, and a frame with only some of its planes on the GPU.
     let settings = Settings::default();
     let frame = Picture::new(PixelFormat::Yuv444p, (321, 90)).make();
     let on_gpu = imported(gpu, &Place::for_frame(gpu, &stream, &frame, 0), &frame).unwrap();
@@ -382,7 +382,7 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     if gpu().is_none() {
         return;
     }
-    // Of its own: other tests have pictures, too.
+    // A separate `Gpu`, because frames of other tests would count against the limit.
     let gpu = Gpu::open(0).unwrap();
     let stream = gpu.context.new_stream().unwrap();
     gpu.allow_for_pictures(1 << 20).unwrap();
@@ -395,12 +395,12 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     held.pop();
     held.push(imported(&gpu, &place, &frame).unwrap());
     drop(held);
-    // Idle memory of another size makes room.
+    // Idle memory of another size is freed for a new frame.
     let large = Picture::new(PixelFormat::Gray, (1024, 1024)).make();
     let found = imported(&gpu, &Place::for_frame(&gpu, &stream, &large, 0), &large).unwrap();
     assert_eq!(difference(&large, &found), None);
     drop(found);
-    // A ring has as many frames under way as leave room for what the caller holds.
+    // A ring limits its frames in flight, to leave memory for those that the caller holds.
     gpu.allow_for_pictures(4 << 20).unwrap();
     let backend = Box::new(Cuda::on(&gpu, 8).unwrap());
     let mut stage = EqualizeStage::new(backend, Settings::default()).staying_on_device(true);
@@ -418,7 +418,7 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     assert_eq!(most, 4);
 }
 
-/// A GPU that fails at the first frame, with a CPU behind it; and what is said.
+/// A GPU backend that fails at the first frame, with a CPU backend to take over; and the messages.
 fn failing_stage(gpu: &Arc<Gpu>) -> (EqualizeStage, Arc<Mutex<Vec<String>>>) {
     let mut cuda = Cuda::on(gpu, 3).unwrap();
     cuda.refuse_next();
@@ -502,7 +502,7 @@ fn planes_on_a_gpu_are_checked_against_format_and_size() {
     assert_eq!(planes_of(vec![rows(0, 2, 1), rows(0, 2, 1)]).check(format, (2, 1)), Ok(()));
 }
 
-/// Memory of a GPU, as far as planes know, that may not be brought down.
+/// Memory that claims to be on a GPU, and panics if all of it is copied to the host.
 struct Distant(Arc<dyn Memory>);
 
 impl Memory for Distant {

@@ -1,5 +1,5 @@
-//! A backend that another one takes over from, because that one has opened or because the first one has failed: the
-//! bytes of one backend all along, wherever that happens.
+//! Failover: a backend takes over from another, because it has opened or because the other has failed. The bytes are
+//! those of a single backend, at whichever frame that happens.
 
 use crate::backends::{Backend, Sequence, available, by_reference, gpu, with_threadless};
 use crate::failing::{Call, Due, Failing, NEVER, Said, guarded, saying, the_reference};
@@ -13,10 +13,10 @@ use histeq::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
 use std::sync::Arc;
 
-/// How often the second backend is not there yet when it is looked for.
+/// How many checks find that the second backend has not opened yet.
 const MOMENTS: [usize; 6] = [0, 1, 2, 5, 20, NEVER];
 
-/// What is said where the first backend may go on.
+/// Records the error if the second backend does not open, and lets the first go on.
 fn optional(said: &Said) -> OnUnavailable {
     let said = said.clone();
     OnUnavailable::Report(Box::new(move |error| said.lock().unwrap().push(format!("absent: {error}"))))
@@ -26,20 +26,20 @@ fn first() -> Box<dyn Executor> {
     Box::new(Cpu::new(2))
 }
 
-/// The CPU until this backend is open, with the reference behind it; and what is said.
+/// The CPU until this backend is open, with the reference to take over after a failure; and the messages.
 fn until(opening: Box<dyn OpeningBackend>, settings: Settings) -> (Sequence, Said) {
     let said = Said::default();
     let failover = Failover::opening(first(), opening, optional(&said), Box::new(the_reference), saying(&said));
     (Sequence::new(Box::new(failover), settings), said)
 }
 
-/// The CPU until this backend is there.
+/// The CPU until this backend opens, at the check after `after` others.
 fn relay(backend: &Backend, settings: Settings, after: usize) -> Sequence {
     let second = backend.open(3);
     until(Due::new(after, move || Ok(second)), settings).0
 }
 
-/// Takes out a frame, if there is one. After a failure, frames that were under way may wait again.
+/// Collects a frame and tells whether there was one. After a failure, frames in flight may have to wait again.
 fn collect(equalizer: &mut Sequence, found: &mut Vec<Frame>) -> bool {
     let there_was_one = equalizer.in_flight() > 0;
     let frame = equalizer.collect().unwrap();
@@ -49,7 +49,7 @@ fn collect(equalizer: &mut Sequence, found: &mut Vec<Frame>) -> bool {
     there_is_one
 }
 
-/// Sends frames through, taking them out at any time, as the engine does.
+/// Equalizes the frames and collects results at random times, as the engine does.
 fn through(equalizer: &mut Sequence, frames: &[Frame]) -> Vec<Frame> {
     let (mut random, mut found) = (Random::new(seed()), Vec::new());
     for frame in frames {
@@ -78,7 +78,7 @@ fn assert_same(expected: &[Frame], found: &[Frame], what: &str) {
     }
 }
 
-/// Frames by number, so that none can be taken for another.
+/// Gives frames their numbers as timestamps, so that a mix-up shows.
 fn numbered(frames: impl Iterator<Item = Frame>) -> Vec<Frame> {
     let number = |(number, mut frame): (usize, Frame)| {
         frame.pts = Some(number as i64);
@@ -87,12 +87,12 @@ fn numbered(frames: impl Iterator<Item = Frame>) -> Vec<Frame> {
     frames.enumerate().map(number).collect()
 }
 
-/// Two scenes' worth of everything that windows have to do with, at two sizes.
+/// The test video with its cuts and flashes, at two sizes.
 fn frames(format: PixelFormat) -> Vec<Frame> {
     numbered(video(format, (45, 7)).into_iter().chain(video(format, (20, 12))).map(Picture::make))
 }
 
-/// A picture between black bars that come and go.
+/// Frames with black bars (letterbox) whose height changes.
 fn barred() -> Vec<Frame> {
     let bars = [0, 3, 3, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 3, 3, 3, 3];
     numbered(bars.into_iter().enumerate().map(|(number, bar)| {
@@ -100,19 +100,19 @@ fn barred() -> Vec<Frame> {
     }))
 }
 
-/// Settings that reach every branch, and bars that outlast the window.
+/// `all_settings`, and an automatic region, with bars that last longer than the window.
 fn settings() -> Vec<Settings> {
     let bars = Settings { smoothing: Smoothing::new(1, 4), region: Region::Auto, ..Settings::default() };
     all_settings().into_iter().chain([bars]).collect()
 }
 
-/// All of these moments; one of them for frames of 65536 levels, which take fifty times as long: each has its turn.
+/// All moments; but for 16-bit frames, which take fifty times as long, only one, which changes with `turn`.
 fn by_turns<'a, T>(moments: &'a [T], turn: usize, frames: &[Frame]) -> &'a [T] {
     let one = turn % moments.len();
     if frames[0].format().depth() == 16 { &moments[one..=one] } else { moments }
 }
 
-/// How many frames came from the CPU, as this name of a backend says.
+/// The number of frames that the CPU made, parsed from the backend's name.
 fn first_by_cpu(name: &str) -> usize {
     match name.split_once(", the first ").map(|(_, rest)| rest.split_once(" by cpu (").expect("who made them").0) {
         None => 0,
@@ -140,7 +140,7 @@ fn bytes_do_not_tell_where_another_backend_took_over() {
                     let told = match after {
                         0 => !name.contains("the first"),
                         NEVER => name.starts_with("cpu (") && name.ends_with(") before the GPU was open"),
-                        // What was under way on the CPU then was done again.
+                        // The second backend repeats the frames that were in flight on the CPU.
                         most => !name.contains("opening") && first_by_cpu(&name) <= most,
                     };
                     assert!(told, "{name}, after {after}");
@@ -190,7 +190,8 @@ fn given_curves_and_other_settings_come_along() {
     let levels = Levels::limited(8);
     let inverted = Arc::new(Curve::from_codes(levels, (0..256).rev().collect()).unwrap());
     let frames: Vec<Frame> = frames(PixelFormat::Yuv420p).into_iter().take(17).collect();
-    // A curve for all of them, for the first ones, for some in the middle; and settings that start a new window, and back.
+    // Given curves for all frames, the first ones, or some in the middle; and settings that start a new window, and
+    // change back.
     let other = Settings { smoothing: Smoothing::new(2, 1), ..window };
     let stronger = Settings { max_gain: Gain::from_slope(3.0).unwrap(), ..window };
     type Turn = fn(usize) -> bool;
@@ -231,7 +232,7 @@ fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
         let (mut relay, said) = until(Due::new(after, || Err(Error::Worker("no such GPU".to_owned()))), settings);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "alone");
         drop(relay);
-        // What is not known when all is done is not waited for.
+        // The run does not wait for a backend that has not opened when all frames are done.
         let told: &[&str] = if after == NEVER { &[] } else { &["absent: no such GPU"] };
         assert_eq!(*said.lock().unwrap(), told, "after {after}");
     }
@@ -258,7 +259,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     assert_eq!(relay.finish().unwrap_err().to_string(), "no such GPU");
     drop(relay);
     assert!(said.lock().unwrap().is_empty(), "an error says it");
-    // One that comes, but too late to be of use, is as good.
+    // A backend that opens too late to be used is no error.
     let late = Due::new(NEVER, || Ok(first()));
     let late = Failover::opening(first(), late, OnUnavailable::Fail, Box::new(the_reference), saying(&Said::default()));
     let mut relay = Sequence::new(Box::new(late), settings);
@@ -274,7 +275,7 @@ fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
         for call in [Call::Remember(0), Call::Remember(2), Call::Submit(0), Call::Submit(1)] {
             let second = Failing::at(backend.open(3), call);
             let (mut relay, said) = until(Due::new(12, move || Ok(Box::new(second))), settings);
-            // Two frames stay under way.
+            // Two frames stay in flight.
             let mut found = Vec::new();
             for frame in &frames {
                 while relay.in_flight() > 1 {
@@ -303,11 +304,12 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
         let frames = frames(PixelFormat::Gray);
         for backend in with_threadless() {
             for index in [0, 1, 9] {
-                // Those that were under way on the CPU come first.
+                // The second backend's first frames are those that were in flight on the CPU.
                 let second = Failing::at(backend.open(3), Call::Collect(index));
                 let (mut relay, said) = until(Due::new(4, move || Ok(Box::new(second))), settings);
                 assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
-                // One that holds a single frame may fail as it takes over: the CPU still has the frames, and goes on.
+                // A backend with room for one frame may fail as it takes over: the CPU still has the frames, and goes
+                // on.
                 let name = if relay.name().starts_with("cpu") { relay.name() } else { "reference".to_owned() };
                 assert_eq!(*said.lock().unwrap(), [format!("failing failed, going on with {name}: out of order")]);
                 assert!(name == "reference" || backend.open(3).capacity() == 1, "{} at {index}", backend.name);
@@ -316,7 +318,7 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
     }
 }
 
-/// Settings as the program has them when it is not asked for others.
+/// The program's default settings.
 fn natural() -> Settings {
     Settings {
         smoothing: Smoothing::new(25, 6).looking_ahead(10),
@@ -458,7 +460,7 @@ fn a_backend_that_fails_while_it_warms_up_is_replaced() {
     }
 }
 
-/// A backend that tells when it is gone.
+/// A backend whose `Arc` shows when it is dropped.
 struct Watched(Box<dyn Executor>, #[expect(dead_code, reason = "it counts who lives")] Arc<()>);
 
 impl Executor for Watched {
@@ -502,7 +504,7 @@ fn the_first_backend_is_gone_once_another_one_has_taken_over() {
     }
 }
 
-/// Memory that can be told from any other.
+/// A pool whose buffers are recognizable: every byte is 7.
 struct Marked;
 
 impl Pool for Marked {

@@ -63,7 +63,7 @@ fn memory_that_is_let_go_is_used_again() {
     assert!(again.iter().all(|plane| (plane.row(1).as_ptr() as usize).is_multiple_of(64)));
 }
 
-/// Memory of a GPU, as far as planes know, and whether it has been brought down.
+/// Memory that claims to be on a GPU, and records whether it was copied to the host.
 struct Distant {
     memory: Bytes,
     is_down: AtomicBool,

@@ -1,7 +1,7 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu`, run on
-//! this machine thread by thread (`fused/emulator.hpp`), all blocks at once, copies landing when they like, and
-//! compared with the specification: what can be said about it without a GPU. A vector that is read before it was waited
-//! for, a barrier that is missing, or totals that are taken for whole too early fail here.
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu` on this
+//! machine, thread by thread (`fused/emulator.hpp`), all blocks at once, with asynchronous copies that complete at
+//! random times, compared with the specification. A vector that is read before its copy was waited for, a missing
+//! barrier, or totals that are used before they are complete fail here.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
@@ -51,7 +51,7 @@ const KERNELS: [(&str, &str); 21] = kernels![
     "warp.cuh",
 ];
 
-/// What the emulator has itself.
+/// Headers that the emulator replaces.
 const EMULATED: [&str; 4] = ["barriers.cuh", "shared_memory.cuh", "copy_async.cuh", "launch.cuh"];
 
 /// The kernels in the emulator, as on GPUs on which launches overlap or do not; `None` where there is no C++ compiler.
@@ -94,10 +94,10 @@ fn emulated(overlap: bool) -> Option<Program> {
     Program::new(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
 }
 
-/// Both, compiled once for all tests.
+/// Without and with overlapping launches, compiled once for all tests.
 static EMULATED_KERNELS: LazyLock<[Option<Program>; 2]> = LazyLock::new(|| [false, true].map(emulated));
 
-/// What the kernels answer is what was expected, whether launches overlap or not.
+/// Checks the kernels' answers, whether launches overlap or not.
 fn compare(asked: Vec<(String, Vec<u32>)>) {
     let (questions, expected): (Vec<String>, Vec<Vec<u32>>) = asked.into_iter().unzip();
     for (program, overlap) in EMULATED_KERNELS.iter().zip([false, true]) {
@@ -109,13 +109,13 @@ fn compare(asked: Vec<(String, Vec<u32>)>) {
     }
 }
 
-/// How samples lie in memory.
+/// The bits of a sample in memory.
 fn stored(sample: Sample, code: u16) -> u32 {
     let bits = code << sample.shift;
     u32::from(if sample.endian == Endian::Big { bits.swap_bytes() } else { bits })
 }
 
-/// Any samples for a frame, and what the curves of its tiles make of them.
+/// Random samples for a frame, and these samples mapped by the curves of its tiles.
 fn mapped_samples(frame: &Frame, curves: &TileCurves, numbers: &mut Numbers) -> (Sample, Vec<u32>, Vec<u32>) {
     let (mut sample, (width, codes)) = (frame.format().descriptor().sample, (frame.width(), frame.levels().codes()));
     if frame.levels().codes() > 256 && numbers.below(2) == 0 {
@@ -127,7 +127,7 @@ fn mapped_samples(frame: &Frame, curves: &TileCurves, numbers: &mut Numbers) -> 
     (sample, samples, given.iter().enumerate().map(becomes).collect())
 }
 
-/// Samples of some kind, and what they become.
+/// Samples of a random kind, and these samples equalized.
 fn plane(
     sample: Sample,
     levels: Levels,
@@ -154,8 +154,8 @@ fn plane(
     )
 }
 
-/// A share of a plane, and how many vectors there are: sometimes for all blocks whole, sometimes with some that have
-/// few or none.
+/// The number of vectors of a plane whose blocks have `share` vectors each: mostly only the last share is incomplete,
+/// sometimes blocks have few or none.
 fn sharing(blocks: u32, share: u32, numbers: &mut Numbers) -> u32 {
     let most = blocks * share;
     match numbers.below(3) {
@@ -168,7 +168,7 @@ fn text(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Levels of this depth, and a strength.
+/// Random levels of this depth, and a random strength.
 fn range(depth: u8, numbers: &mut Numbers) -> (Levels, Strength) {
     let levels = if numbers.below(2) == 0 { Levels::full(depth) } else { Levels::limited(depth) };
     (levels, Strength::from_share([1.0, 1.0, 0.5][numbers.below(3) as usize]).unwrap())
@@ -183,7 +183,7 @@ fn planes_of_a_batch_become_what_the_specification_says() {
         let (team, teams, count) = (1 + numbers.below(3), 1 + numbers.below(3), 1 + numbers.below(6));
         let rounds = 1 + numbers.below(7);
         let share = if numbers.below(3) == 0 { threads * rounds } else { 1 + numbers.below(threads * rounds) };
-        // As many rounds as fit, and none too.
+        // From none to all rounds of a share.
         let kept = numbers.below(share.div_ceil(threads) + 1);
         let vectors = sharing(team, share, &mut numbers);
         let pixels = (vectors * 16).saturating_sub(numbers.below(2) * numbers.below(16)).max(1);
@@ -213,10 +213,10 @@ fn planes_of_any_depth_become_what_the_specification_says() {
             let shift = if depth > 8 && numbers.below(2) == 0 { 16 - depth } else { 0 };
             let endian = if depth > 8 && numbers.below(2) == 0 { Endian::Big } else { Endian::Little };
             let sample = Sample { bytes, depth, shift, endian };
-            // A group of 8 warps beside others, or of all.
+            // A group of 8 warps beside one to three others, or one of all 32.
             let threads = if depth == 8 { 288 + 32 * numbers.below(3) } else { 1024 };
             let blocks = 1 + numbers.below(3);
-            // Beyond what is kept and held, too.
+            // More rounds than are kept in shared memory and held in registers, too.
             let rounds = 1 + numbers.below(if depth == 8 { 20 } else { 14 });
             let share = if numbers.below(3) == 0 { threads * rounds } else { 1 + numbers.below(threads * rounds) };
             let kept = numbers.below(share.div_ceil(threads) + 1);
@@ -339,7 +339,7 @@ fn settings_with_window(method: Method, has_bins: bool, numbers: &mut Numbers) -
     }
 }
 
-/// How detail may be brought out, numbers at their limits included.
+/// Random settings for detail, including extreme numbers.
 fn detail_of(levels: Levels, numbers: &mut Numbers) -> Detail {
     let white = 16 * (levels.count() as u32 - 1);
     let slope = [0, 1 << 16, 1 + numbers.below(1 << 22), u32::MAX][numbers.below(4) as usize];
@@ -353,7 +353,7 @@ fn detail_of(levels: Levels, numbers: &mut Numbers) -> Detail {
     }
 }
 
-/// A frame that cuts, ends a flash, is one, or goes on, with levels that may be stretched.
+/// A random guide: a cut, a flash, its end, or no change, with levels that may be stretched.
 fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide {
     let change = match numbers.below(8) {
         0 | 1 => Change::Cut,
@@ -377,7 +377,7 @@ fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide
     Guide { change, tone, ..Guide::default() }
 }
 
-/// What the kernels are told of a frame, as text.
+/// The kernels' arguments for a frame, as text.
 fn order(task: &Task, levels: Levels, guide: &Guide, windows: &mut Windows) -> String {
     let settings = windows.equalization.settings();
     let strength = match (settings.method, guide.tone) {
@@ -390,7 +390,7 @@ fn order(task: &Task, levels: Levels, guide: &Guide, windows: &mut Windows) -> S
     format!("{} {} {} {}", levels.lo(), levels.hi(), strength.to_256ths(), text(&words))
 }
 
-/// How the kernels are told to bring out detail, if they are, as text.
+/// The kernels' arguments for detail, or 0, as text.
 fn detail(task: &Task) -> String {
     words_of_detail(task).map_or("0".to_owned(), |words| format!("1 {}", text(&words)))
 }
@@ -408,7 +408,7 @@ impl Windows {
         Windows { equalization: Equalization::new(settings), size, number: 0, caps: Vec::new() }
     }
 
-    /// Histograms that the kernels keep.
+    /// The number of histograms that the kernels keep.
     fn rows(&self) -> u32 {
         self.equalization.settings().smoothing.memory() + 1
     }
@@ -424,7 +424,7 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
         for case in 0..cases {
             let bytes = if depth == 8 { 1 } else { 2 };
             let threads = if depth == 8 { 256 } else { 512 };
-            // Places in shared memory are used again where seven rounds or more stay.
+            // Where seven rounds or more are kept, positions in shared memory are reused.
             let is_large = case == 0 && depth != 9;
             let share = 1 + numbers.below(300) + if is_large { 10 * threads } else { 0 };
             let blocks = 1 + numbers.below(2);
@@ -573,7 +573,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
         for case in 0..cases {
             let (columns, rows) = (1 + numbers.below(3), 1 + numbers.below(3));
             let method = if case % 4 == 3 { Method::Detail { columns, rows } } else { Method::Clahe { columns, rows } };
-            // Wide and high ones too, in which sums have many bits.
+            // Wide and high frames are included, whose sums have many bits.
             let size = [(1 + numbers.below(90), 1 + numbers.below(20)), (1 + numbers.below(900), 1), (2, 400)];
             let size = size[case % 3];
             let size = (size.0 as usize, size.1 as usize);
@@ -585,7 +585,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
             let levels = frame.levels();
             let guide = Guide { change: Change::None, ..guide_of(levels, &settings, &mut numbers) };
             let task = Task::new(&frame, settings, frame.whole()).unwrap().guided(guide.clone());
-            // The kernels have the histogram of one frame, whose history is not looked at.
+            // The kernels get the histogram of one frame, and no history.
             let alone = Settings { smoothing: Smoothing::OFF, ..settings };
             let mut windows = Windows::new(alone, size);
             let order = order(&task.clone().with(alone).unwrap(), levels, &guide, &mut windows);
@@ -618,7 +618,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
     compare(asked);
 }
 
-/// A veil that is not of light: with a curve behind it, or with none, and numbers at their limits, too.
+/// A random veil, with or without a curve behind it, including extreme numbers.
 fn veil_of(levels: Levels, numbers: &mut Numbers) -> Veil {
     let white = 16 * (levels.count() as u32 - 1);
     let most_taken = [white / 2, 0, 2 * white, u32::MAX][numbers.below(4) as usize];
@@ -707,7 +707,7 @@ fn bytes_as_text(bytes: &[u8]) -> String {
     format!("{} {}", bytes.len(), bytes.join(" "))
 }
 
-/// `frame` as the reference makes it of what was decided before.
+/// `frame` mapped by the reference.
 fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
     let method = Method::Deflicker;
     let guide = Guide { mapping: Some(mapping.clone()), ..Guide::default() };
@@ -742,7 +742,7 @@ fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
     }
 }
 
-/// The luminance of RGB and what becomes of it, as the kernels keep them.
+/// The luminance of RGB before and after the mapping, as the kernels store it.
 fn luminances(frame: &Frame, mapping: &Mapping) -> [Vec<u8>; 2] {
     let descriptor = frame.format().descriptor();
     let Luminance::FromRgb { r, g, b } = descriptor.luminance else { return [Vec::new(), Vec::new()] };
@@ -789,7 +789,7 @@ fn a_balance_of_fields_has_a_launch_for_the_rows_of_each() {
         assert_eq!(launches.len(), 2 + chroma_rows % 2, "{format}, {height} rows");
         let balanced = mapped(&frame, Chroma::Follow, &mapping);
         for (launch, arguments) in launches.iter().enumerate() {
-            // What is left below the fields has a launch of its own.
+            // With an odd number of chroma rows, a third launch writes the last one and its luma.
             let is_written = |plane: usize, y: usize| {
                 let chroma_y = if plane == 0 { frame.chroma_row(y) } else { y };
                 let is_left = chroma_rows % 2 == 1 && chroma_y + 1 == chroma_rows;
@@ -848,7 +848,7 @@ fn colours_that_follow_or_are_balanced_become_what_the_specification_says() {
             let expected = buffer_of(&mapped(&frame, Chroma::Follow, &mapping), &arguments);
             let planes = frame.planes()[arguments.planes.clone()].iter().zip(&arguments.starts);
             let spans: Vec<_> = planes.map(|(plane, &start)| start..start + plane.rows() * plane.row_bytes()).collect();
-            // Stored luma is mapped before.
+            // The kernels for chroma get frames whose stored luma is already mapped.
             let picture =
                 if kind < 2 && rgb.is_none() { mapped(&frame, Chroma::Keep, &mapping) } else { frame.clone() };
             let [before, after] = luminances(&frame, &mapping);

@@ -8,7 +8,7 @@ use histeq::frame::PixelFormat;
 use histeq::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
 use std::sync::Arc;
 
-/// Any codes at all, up or down.
+/// A curve of random codes, not monotonic.
 fn any_curve(levels: Levels, random: &mut Random) -> Arc<Curve> {
     let codes = (0..levels.codes()).map(|_| random.below(levels.codes() as u64) as u16).collect();
     Arc::new(Curve::from_codes(levels, codes).expect("codes of this depth"))
@@ -32,7 +32,7 @@ fn every_backend_sends_frames_through_the_curve_that_it_is_given() {
                 let mut expected = Vec::new();
                 let first = any_curve(picture(0).levels(), &mut random);
                 let second = any_curve(picture(0).levels(), &mut random);
-                // The same one for several frames, changes while frames are under way, and none in between.
+                // The same curve for several frames, changes while frames are in flight, and frames without a curve.
                 let curves = [None, Some(&first), Some(&first), Some(&second), Some(&first), None, None, Some(&second)];
                 for (number, curve) in curves.into_iter().enumerate() {
                     if equalizer.in_flight() == equalizer.capacity() {

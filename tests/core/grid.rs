@@ -1,5 +1,5 @@
 //! Every backend gives the reference's bytes: over all formats, over sizes, strides and contents that are known to
-//! break kernels, and with several frames under way.
+//! break kernels, and with several frames in flight.
 
 use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
@@ -38,7 +38,7 @@ pub const LAYOUTS: &[PixelFormat] = &[
 const SIZES: [(usize, usize); 9] =
     [(1, 1), (2, 1), (15, 1), (1, 10_000), (33, 17), (63, 5), (64, 2), (130, 3), (1919, 3)];
 
-/// Sends the pictures through `equalizer`, as many under way as it takes, and compares what comes out.
+/// Equalizes the frames with `equalizer`, its queue kept full, and compares with the reference.
 pub fn check(backend: &str, equalizer: &mut Sequence, settings: Settings, pictures: &[Picture]) {
     let mut reference = by_reference(settings);
     pictures.iter().for_each(|picture| reference.submit(picture.make()).unwrap());
@@ -134,7 +134,7 @@ fn frames_of_7680x4320_do_not_overflow() {
     let settings = Settings::default();
     let backends = available();
     for format in [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le] {
-        // What they become is known without the reference, which takes seconds for each.
+        // The results are known without the reference, which takes seconds for each.
         for (content, equalized) in [(Content::Flat, Content::Flat), (Content::TwoLevel, Content::BlackAndWhite)] {
             let picture = Picture { range: Range::Full, content, ..Picture::new(format, (7680, 4320)) };
             let frame = picture.make();
@@ -218,7 +218,7 @@ fn dropping_a_backend_with_frames_under_way_ends_it() {
     }
 }
 
-/// Memory that panics when it is read, once it is told to.
+/// Memory that panics when it is read while `armed` is set.
 struct Trap {
     memory: Bytes,
     armed: Arc<AtomicBool>,

@@ -21,7 +21,7 @@ const CHANGES: [Change; 16] = {
     [None, None, Flash, None, Cut, None, Flash, Flash, None, None, Cut, AfterFlash, None, None, Cut, None]
 };
 
-/// One for each thing that is decided before.
+/// Settings for each kind of decision that is made before equalization.
 fn treatments() -> Vec<Settings> {
     let gain = |slope| Gain::from_slope(slope).unwrap();
     let plain = Settings { chroma: Chroma::Follow, ..Settings::default() };
@@ -71,12 +71,12 @@ fn windows() -> [Smoothing; 3] {
     [Smoothing::OFF, Smoothing::new(4, 2), Smoothing::new(6, 2).looking_ahead(3)]
 }
 
-/// A video with these settings, its guides made of its frames, whose changes are `changes`.
+/// A video with `changes` between its frames, and guides made of the frames.
 fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes: &[Change]) -> Vec<Work> {
     guided(frames(format, size, settings, changes.len()), settings, changes)
 }
 
-/// Frames of all kinds.
+/// Frames of several contents, ranges and memory layouts.
 fn frames(format: PixelFormat, size: (usize, usize), settings: Settings, count: usize) -> Vec<Frame> {
     let frame = |index: usize| {
         let (placement, range) = placement_and_range(index / 7);
@@ -92,7 +92,6 @@ fn frames(format: PixelFormat, size: (usize, usize), settings: Settings, count: 
     (0..count).map(frame).collect()
 }
 
-/// These frames, with their guides.
 fn guided(frames: Vec<Frame>, settings: Settings, changes: &[Change]) -> Vec<Work> {
     let (mut guides, mut decided) = (Guides::default(), Vec::new());
     for frame in &frames {
@@ -104,7 +103,6 @@ fn guided(frames: Vec<Frame>, settings: Settings, changes: &[Change]) -> Vec<Wor
     guided.map(|((frame, guide), change)| Work::new(frame, settings).guided(Guide { change, ..guide })).collect()
 }
 
-/// What comes out of a backend.
 fn results(backend: &mut dyn Executor, works: &[Work]) -> Vec<Equalized> {
     let mut results = Vec::new();
     for work in works {
@@ -214,7 +212,6 @@ fn rows_of_interlaced_frames_are_treated_with_the_chroma_of_their_own_field() {
     }
 }
 
-/// A plane with these rows of `plane`, in this order.
 fn rows_of(plane: &Plane, rows: impl ExactSizeIterator<Item = usize>) -> Plane {
     let mut copy = HostPool::default().plane(plane.row_bytes(), rows.len());
     rows.enumerate().for_each(|(y, row)| copy.row_mut(y).copy_from_slice(plane.row(row)));
@@ -283,7 +280,7 @@ fn check(backends: &[Backend], works: &[Work], what: &str) {
     }
 }
 
-/// What is decided of the frames of a video, by the reference: a guide, or the curve that comes of the counts.
+/// The mapping of each frame by the reference: that of its guide, or the curve of its histogram.
 fn mappings(works: &[Work]) -> Vec<Mapping> {
     let curve_of = |work: &Work| {
         let applied = results(&mut Reference::default(), std::slice::from_ref(work)).remove(0).applied;
@@ -377,7 +374,7 @@ fn what_is_given_in_between_leaves_no_trace() {
         let of_veil = Mapping::Balanced { balance: BALANCE, then: veil.clone().into() };
         let given = [curve.clone(), veil, Mapping::Balance(BALANCE), of_veil, of_curve, curve];
         let apply = |work: &Work, index: usize| work.clone().applying(given[index % given.len()].clone());
-        // Every other frame, and two in a row.
+        // Frames with given mappings come between the others, sometimes two in a row.
         let mixed = works.iter().enumerate();
         let mixed = mixed.flat_map(|(index, work)| {
             let extra = (index % 3 != 0).then(|| apply(work, index));

@@ -36,31 +36,31 @@ fn signal(transfer: Transfer, wanted: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// What a picture shows: light in cd/m2 at (x, y), each from 0 to 1.
+/// A scene: light in cd/m2 at (x, y), each from 0 to 1.
 type Scene = fn(f64, f64) -> f64;
 
-/// Something of everything, from black to diffuse white, with a sun.
+/// All levels from black to diffuse white, with a sun.
 fn clean(x: f64, y: f64) -> f64 {
     let paper = 203.0 * ((x * 37.0).sin().mul_add(0.5, 0.5) * y).powf(2.2);
     if x > 0.9 && y > 0.85 { 700.0 } else { paper }
 }
 
-/// The same without a sun, with half of the light, and a little of it everywhere.
+/// `clean` without its sun, with half of the light, and a little of it everywhere.
 fn dim(x: f64, y: f64) -> f64 {
     clean(x * 0.9, y * 0.84) * 0.5 + 1.0
 }
 
-/// The same without a sun, with a fifteenth of the light.
+/// `clean` without its sun, with a fifteenth of the light.
 fn dark(x: f64, y: f64) -> f64 {
     clean(x * 0.9, y * 0.84) / 15.0
 }
 
-/// The same at night, with a lamp.
+/// `dark` with a lamp.
 fn under_a_lamp(x: f64, y: f64) -> f64 {
     if x > 0.97 && y > 0.9 { 600.0 } else { dark(x, y) }
 }
 
-/// The same in haze, which grows upwards.
+/// `clean` without its sun, in haze.
 fn hazy(x: f64, y: f64) -> f64 {
     clean(x * 0.9, y * 0.84) * (0.35 + 0.25 * y) + 60.0 - 30.0 * y
 }
@@ -116,7 +116,7 @@ fn settings(assumed: Assumed) -> Settings {
     Settings { method, chroma: Chroma::Follow, keeps_peak: true, ..Settings::default() }
 }
 
-/// What is done to a frame by itself.
+/// The mapping of a frame that has no neighbours.
 fn mapping(frame: &Frame, settings: &Settings) -> Mapping {
     let mut guides = Guides::default();
     let mut decided = guides.push(measure(frame, frame.whole(), None).unwrap(), settings);
@@ -124,7 +124,6 @@ fn mapping(frame: &Frame, settings: &Settings) -> Mapping {
     decided.remove(0).mapping.expect("a mapping")
 }
 
-/// What comes of a frame.
 fn corrected(frame: &Frame, settings: &Settings) -> Frame {
     let work = Work::new(frame.clone(), *settings).applying(mapping(frame, settings));
     let mut reference = Reference::default();
@@ -147,7 +146,6 @@ fn signals(frame: &Frame) -> Vec<f64> {
     pixels.map(|index| (f64::from(code(index)) - f64::from(levels.lo())) / (levels.count() - 1) as f64).collect()
 }
 
-/// The mean light of a frame.
 fn mean_light(frame: &Frame) -> f64 {
     let signals = signals(frame);
     signals.iter().map(|&signal| light(frame.transfer, signal.max(0.0))).sum::<f64>() / signals.len() as f64
@@ -157,7 +155,7 @@ fn peak(frame: &Frame) -> f64 {
     signals(frame).into_iter().fold(0.0, f64::max)
 }
 
-/// Checks that nothing is brighter than diffuse white, or than the brightest was: but for a rounding.
+/// Checks that no pixel is brighter than diffuse white or the peak before, whichever is more, apart from rounding.
 fn has_kept_its_peak(before: &Frame, after: &Frame, what: &str) {
     let step = 1.01 / (before.levels().count() - 1) as f64;
     let most = peak(before).max(signal(before.transfer, 203.0) + 0.002) + step;
@@ -221,7 +219,6 @@ fn haze_comes_off_in_light() {
     }
 }
 
-/// The curves of a mapping.
 fn curves(mapping: &Mapping, levels: Levels) -> Vec<Vec<u16>> {
     match mapping {
         Mapping::Curve { curve, .. } => vec![curve.codes().to_vec()],
@@ -264,18 +261,18 @@ fn no_strength_is_the_input_and_half_of_it_is_between() {
     }
 }
 
-/// The level of a light, as a share of that of diffuse white: what the rule for SDR has for codes (IEC 61966-2-1).
+/// The sRGB level (IEC 61966-2-1) of a light, where 1 is diffuse white.
 fn level(light: f64) -> f64 {
     let share = light / 203.0;
     if share <= 0.003_130_8 { 12.92 * share } else { 1.055 * share.powf(1.0 / 2.4) - 0.055 }
 }
 
-/// The light of a level.
+/// The inverse of `level`.
 fn light_of_level(level: f64) -> f64 {
     203.0 * if level <= 0.040_45 { level / 12.92 } else { ((level + 0.055) / 1.055).powf(2.4) }
 }
 
-/// The frame with this share of its light.
+/// The frame with its light multiplied by `share`.
 fn faded(frame: &Frame, share: f64) -> Frame {
     let levels = frame.levels();
     let most = (levels.count() - 1) as f64;
@@ -295,8 +292,8 @@ fn faded(frame: &Frame, share: f64) -> Frame {
     frame.clone().with_planes(|index| if index == 0 { luma.take() } else { None })
 }
 
-/// The mean light of what `e * F(x / e)` makes of a frame, where F is this curve of codes, and e the mean level of the
-/// frame against that of `whole`, both with so much more.
+/// The mean light of `frame` mapped by `e * F(x / e)`, where F is `curve`, and e is the mean level of `frame` over that
+/// of `whole`, with `more` added to both.
 fn light_of_fade(frame: &Frame, whole: &Frame, curve: &[u16], more: f64) -> f64 {
     let (transfer, levels) = (frame.transfer, frame.levels());
     let most = (levels.count() - 1) as f64;
@@ -323,9 +320,9 @@ fn light_of_fade(frame: &Frame, whole: &Frame, curve: &[u16], more: f64) -> f64 
 /// What is added to a mean before it is compared, because means near black are unreliable (`natural/light.rs`).
 const ADDED_TO_MEANS: f64 = 1.0 / 512.0;
 
-/// By how much the mean light may be beside the one expected: half a code of 10 bits in the frame and half of one in
-/// what comes of it, if all pixels are rounded to the same side. A code of PQ is at most 1.5 % of the light from
-/// 10 cd/m2 on, one of HLG less, and what is darker has little part in the mean.
+/// The relative error of the mean light: half a 10-bit code in the frame and half of one in the result, if all pixels
+/// are rounded to the same side. A code of PQ is at most 1.5 % of the light from 10 cd/m2 on, one of HLG less, and
+/// darker pixels contribute little to the mean.
 const ROUNDING: f64 = 0.015;
 
 #[test]

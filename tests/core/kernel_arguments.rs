@@ -20,7 +20,7 @@ fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {
             program +=
                 &format!("static_assert(sizeof({name}::{}) == {bytes}, \"the bytes of {place}\");\n", field.name);
         }
-        // The fields are all there is: what another one of the kernels' would lie in is none of these bytes.
+        // The fields fill the structure, so the kernels' one, which has the same size, has no further field.
         assert_eq!(structure.bytes, structure.fields.iter().map(|field| field.bytes).sum::<usize>(), "{name}");
     }
     Program::new(&[("arguments.cuh", ARGUMENTS), ("main.cpp", &program)], &[]);

@@ -12,21 +12,21 @@ const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");
 const PROGRAM: &str = include_str!("kernel_arithmetic.cpp");
 
-/// The program's answers; `None`, and said so, where there is no C++ compiler.
+/// The program's answers; `None`, with a message, where there is no C++ compiler.
 fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
     let program =
         Program::new(&[("arguments.cuh", ARGUMENTS), ("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
     Some(program.answers(questions))
 }
 
-/// Some of the levels, from the first to the last.
+/// A random range of levels: its first and its last one.
 pub fn range(levels: Levels, numbers: &mut Numbers) -> (u32, u32) {
     let count = levels.count() as u32;
     let first = numbers.below(count);
     (first, first + numbers.below(count - first))
 }
 
-/// A line of one to eight pieces, some of which are steep or flat.
+/// A line of one to eight segments, some of which are steep or flat.
 pub fn line(levels: Levels, numbers: &mut Numbers) -> Line {
     let white = 16 * (levels.count() as u32 - 1);
     let (mut before, mut after) = (numbers.below(white / 3), numbers.below(white / 2));

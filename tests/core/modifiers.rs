@@ -86,12 +86,12 @@ fn a_flat_wall_that_comes_and_goes_moves_the_curve_by_no_more_than_its_plateau()
         curves.windows(2).map(step).max().unwrap()
     };
     assert!(largest_step(Plateau::Off) >= 4, "the test has no wall");
-    // One frame more with 15 samples more, of 25 * 2560.
+    // With the plateau, the wall adds at most 15 samples per frame to the window's 25 * 2560.
     assert!(largest_step(Plateau::Count(25)) <= 1);
 }
 
-/// Whether `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1` for all a < b of a window of `samples`, but for what one unit of
-/// the counts, which are taken times 256, can do at either end.
+/// Whether `lut[b] - lut[a] <= G*(b-a)*(L-1)/(L-G) + 1` for all a < b of a window of `samples`, with a tolerance of one
+/// unit of the counts, which are in 256ths, at either end.
 fn holds_slope(curve: &Curve, levels: Levels, slope: f64, samples: u64) -> bool {
     let (lo, count) = (usize::from(levels.lo()), levels.count() as f64);
     let codes = &curve.codes()[lo..=usize::from(levels.hi())];
@@ -155,7 +155,7 @@ fn near_black_noise_fades_and_blank_frames_stay_calm() {
     }
 }
 
-/// A window of this many frames, in scenes that flashes of at most this many frames do not end.
+/// A window of `frames` frames, in scenes that flashes of at most `flash` frames do not end.
 pub fn window(frames: u32, flash: u32) -> Settings {
     let scene_threshold = Threshold::from_share(0.15).unwrap();
     Settings { smoothing: Smoothing::new(frames, flash), scene_threshold, ..Settings::default() }
@@ -253,7 +253,7 @@ fn settings_that_change_on_the_way_reach_every_backend() {
         for format in [PixelFormat::Gray, PixelFormat::Gray16le] {
             let mut reference = by_reference(Settings::default());
             let mut equalizer = backend.make(Settings::default(), 2);
-            // Those that hold no frame back.
+            // Settings without a look-ahead hold no frame back.
             let all: Vec<Settings> = all_settings().into_iter().filter(|one| one.smoothing.ahead() == 0).collect();
             for (number, picture) in video(format, (45, 7)).into_iter().enumerate() {
                 let settings = all[number / 2 % all.len()];
@@ -306,7 +306,7 @@ fn a_frame_by_itself_ends_the_window_on_every_backend() {
 
 #[test]
 fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
-    // Once the first picture without bars is forgotten, all but two pixels are bars.
+    // Once the window has dropped the first frame, which has no bars, all but two pixels are bars.
     let open = gray((20, 10), |x, y| (20 * x + y) as u8);
     let barred = gray((20, 10), |x, y| match (x, y) {
         (0, 0) => 0,
@@ -328,7 +328,7 @@ fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
 fn frames_that_wait_when_the_size_changes_come_out_as_by_the_reference() {
     let settings = Settings { smoothing: Smoothing::new(6, 2).looking_ahead(3), ..Settings::default() };
     let of_size = |size| video(PixelFormat::Gray, size).into_iter().take(5).map(|picture| picture.make());
-    // Some backends let them go at once, others when as many have come.
+    // Some backends return waiting frames at once, others only when as many new ones have come.
     for backend in available() {
         let mut watched = backend.make(settings, 2).verified();
         let mut found = Vec::new();

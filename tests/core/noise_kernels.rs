@@ -55,7 +55,6 @@ fn emulated() -> Option<Program> {
 /// The kernels as an engine.
 struct Emulated(Program);
 
-/// A plane with a margin around it.
 struct Padded {
     size: (usize, usize),
     samples: Vec<u32>,
@@ -227,7 +226,7 @@ pub fn noisy_planes(
     Arc::new(vec![plane(sizes[0], 60), plane(sizes[1], 90), plane(sizes[1], 20)])
 }
 
-/// The samples of the planes that an engine makes of some of these frames.
+/// The samples of the planes of the frames `indices`, denoised by an engine.
 pub fn made_clean<E: Denoiser>(
     engine: &E,
     frames: &[Arc<Vec<Sheet>>],

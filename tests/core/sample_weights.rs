@@ -10,7 +10,7 @@ use histeq::spec::natural::Assumed;
 use histeq::spec::{Gain, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
 use std::sync::Arc;
 
-/// Any weights at all.
+/// A mask of random weights.
 fn any_mask(size: (usize, usize), random: &mut Random) -> Mask {
     let weights = (0..size.0 * size.1).map(|_| [0, 100, 200, 255][random.below(4) as usize]).collect();
     Mask::new(size, weights).expect("weights of which one is not 0")
@@ -51,11 +51,10 @@ fn the_rectangle_around_what_counts_lies_in_the_region() {
     assert_eq!(mask(&weights).around(Rect::whole((10, 8))), around);
     let region = Rect { x: 0, y: 0, width: 5, height: 8 };
     assert_eq!(mask(&weights).around(region), Rect { x: 3, y: 2, width: 1, height: 1 });
-    // A region in which nothing counts is none.
+    // A region without any weight is ignored.
     assert_eq!(mask(&weights).around(Rect { x: 0, y: 6, width: 10, height: 2 }), around);
 }
 
-/// Frames through a stage with a mask.
 fn masked(mut stage: EqualizeStage, frames: &[Frame]) -> Vec<Equalized> {
     let mut found = Vec::new();
     for frame in frames {
@@ -103,8 +102,8 @@ fn every_backend_gives_the_same_bytes_with_a_mask() {
     }
 }
 
-/// `frame` with a hole of blocks of four pixels, whose alpha is 0 and whose other samples are `hidden`; all else is
-/// seen.
+/// `frame` with alpha 0 in `hole`, which consists of blocks of four pixels and whose other samples are `hidden`, and
+/// full alpha elsewhere.
 fn with_hole(frame: &Frame, hole: Rect, hidden: u8) -> Frame {
     let alpha = frame.format().alpha().expect("a format with alpha");
     let (pool, sample) = (HostPool::default(), frame.format().descriptor().sample);
@@ -130,7 +129,7 @@ fn with_hole(frame: &Frame, hole: Rect, hidden: u8) -> Frame {
     })
 }
 
-/// The luminance of the pixels of a frame that are seen.
+/// The luminance of the pixels outside of `hole`.
 fn seen(frame: &Frame, hole: Rect) -> Vec<u16> {
     let mut codes = vec![0; frame.width()];
     let mut found = Vec::new();
@@ -168,7 +167,7 @@ fn what_nobody_sees_has_no_part_in_what_is_seen_on_every_backend() {
         PixelFormat::Rgba64le,
         PixelFormat::Gbrap12be,
     ];
-    // A subject of a few shades in the middle; some frames are seen as a whole.
+    // Two of three frames have a hole, the third has none.
     let holes = |number: usize| match number % 3 {
         2 => Rect { x: 0, y: 0, width: 0, height: 0 },
         _ => Rect { x: 0, y: 0, width: 40, height: 16 },

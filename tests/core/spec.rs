@@ -153,7 +153,7 @@ fn samples_outside_of_the_range_count_and_map_as_its_ends() {
     assert_eq!((histogram.counts()[0], histogram.counts()[219], histogram.total()), (3, 3, 7));
     let curve = Curve::equalizing(&histogram);
     assert_eq!([0, 15, 16, 235, 236, 255].map(|code| curve.apply(code)), [16, 16, 16, 235, 235, 235]);
-    // Only such samples, all on one side: one level, and they stay.
+    // Samples that are all below the range count as one level, and stay as they are.
     let mut histogram = Histogram::new(levels);
     histogram.add(3);
     histogram.add(9);

@@ -119,7 +119,7 @@ fn yuv_is_balanced_as_its_rgb_is() {
             let gains = std::array::from_fn(|_| 2048 + random.below(6144) as u32);
             let balance = Balance { gains, offsets: std::array::from_fn(|_| random.below(640) as i32 - 320) };
             let sums = BalanceOfYuv::new(&balance, &colours, weights);
-            // A colour well inside, so that nothing is clamped.
+            // A weak colour, so that nothing is clamped.
             let before = [100 + random.below(40) as i32, random.below(21) as i32 - 10, random.below(21) as i32 - 10];
             let rgb = |[luma, cb, cr]: [i32; 3]| {
                 let [luma, cb, cr] = [luma, cb, cr].map(f64::from);

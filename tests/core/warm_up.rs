@@ -1,4 +1,4 @@
-//! Frames that are remembered only: those before the part that was asked for.
+//! Warm-up frames, which lie before the wanted part: they are measured and counted, but not output.
 
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;

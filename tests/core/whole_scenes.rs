@@ -22,7 +22,7 @@ fn a_scene_of_many_frames_alike_is_like_one_of_them() {
         assert_eq!(found.frames(), frames as u64);
         assert!(found.at(frames as u64).is_none() && found.at(frames as u64 - 1).is_some());
     }
-    // Of more frames than have their ends kept, too.
+    // A scene may have more frames than the 65,536 whose `Ends` are kept.
     let mut scenes = WholeScenes::new(settings);
     let measured = measure(&frame, frame.whole(), None).unwrap();
     let mut histogram = Histogram::new(frame.levels());

@@ -26,8 +26,8 @@ fn settings(frames: u32, flash: u32) -> Settings {
     }
 }
 
-/// The windows of a video by the rule as it is written, with nothing carried along: which frames, by number, belong to
-/// the window of the last one.
+/// The numbers of the frames in the window of the last frame, computed by the rule from all changes, without state from
+/// frame to frame.
 fn members(changes: &[Change], settings: &Settings) -> Vec<usize> {
     let (most, memory) = (settings.smoothing.frames() as usize, settings.smoothing.memory() as usize);
     let (mut current, mut aside) = (Vec::new(), Vec::new());
@@ -48,7 +48,7 @@ fn members(changes: &[Change], settings: &Settings) -> Vec<usize> {
     current
 }
 
-/// Scenes of many lengths, flashes known and unknown, strobes.
+/// A random video: scenes of many lengths, and flashes that are known at once or only at their end.
 fn video(random: &mut Random, length: usize) -> Vec<(Histogram, Guide)> {
     let mut level = 40;
     (0..length)
@@ -104,7 +104,8 @@ fn a_run_that_starts_w_plus_f_frames_early_gives_the_curves_of_the_whole() {
     for (most, flash) in [(1, 0), (2, 1), (7, 2), (12, 5)] {
         let settings = settings(most, flash);
         let mut frames = video(&mut random, 120);
-        // A scene is only resumed while the frames before the flash are remembered, and no flash is longer than the longest.
+        // Drops impossible changes: `AfterFlash` when the frames before the flash are forgotten, and flashes longer
+        // than `flash`.
         let (mut since_cut, mut flashes) = (u32::MAX, 0);
         for (_, guide) in &mut frames {
             since_cut = since_cut.saturating_add(1);
@@ -141,7 +142,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
     let calm: Vec<_> = dark.iter().map(|frame| calm.next(frame, SIZE, &guide(Change::None)).curve).collect();
 
     for length in 1..=3 {
-        // The flash is taken for a scene at first.
+        // The flash is unknown at first: it comes as a cut.
         let mut equalization = Equalization::new(settings);
         let frames = [&dark[..6], &bright[..length], &dark[6..]].concat();
         let steps: Vec<_> = (0..)
@@ -160,7 +161,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
         assert!(back.scene.after_flash && back.scene.number == 0 && back.frames == 7, "{back:?}");
         assert!(steps[6 + length..].iter().zip(&calm[6..]).all(|(step, curve)| step.curve == *curve));
 
-        // It is known: its frames have the curve of the scene.
+        // The flash is known, so its frames have the curve of the scene.
         let mut equalization = Equalization::new(settings);
         let in_flash = |number: usize| (6..6 + length).contains(&number);
         for (number, frame) in frames.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The library's front gives the program's bytes: with every look and method, over a cut, for formats of all kinds, on every
-//! backend, in order and in any order. So do both samples.
+//! `histeq::Equalizer` gives the program's bytes: with every look and method, across a cut, for formats of all kinds,
+//! on every backend, with frames in order and in any order. So do both samples.
 
 use crate::support::backends::gpu;
 use crate::support::program::Dir;
@@ -37,7 +37,7 @@ pub fn clip(dir: &Dir, name: &str, format: &str) -> Vec<Vec<u8>> {
     frames
 }
 
-/// What the program makes of the clip.
+/// The raw frames that the program makes of the clip.
 fn by_program(dir: &Dir, name: &str, options: &str) -> Vec<u8> {
     let line = format!("-q --backend cpu {options} --output-pixel-format keep --output-format rawvideo {name} -");
     dir.succeeds(&line).stdout
@@ -48,7 +48,7 @@ fn builder(format: &str, backend: Backend) -> Builder {
     Equalizer::builder(format, SIZE.0, SIZE.1).rate(RATE).backend(backend).threads(2)
 }
 
-/// The same options, set by name.
+/// The builder with the options of a command line, set by name.
 fn with(mut builder: Builder, options: &str) -> Builder {
     let mut words = options.split_whitespace();
     while let Some(option) = words.next() {
@@ -225,7 +225,7 @@ fn planes_lie_as_the_caller_has_them() {
         }
     };
     for (number, frame) in frames.iter().enumerate() {
-        // In turns: padded, bottom up, padded and bottom up.
+        // The layouts alternate: padded rows, bottom-up rows, rows that are both.
         let (pad, turned) = ([13, 0, 3][number % 3], number % 3 > 0);
         let mut memory = Vec::new();
         let mut rest = frame.as_slice();
@@ -296,7 +296,7 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     assert_eq!((equalizer.look(), equalizer.reach()), (Look::Exact, Default::default()));
     assert_same(&through_all(&mut equalizer), &exact, "changed between two videos");
 
-    // The format that was built stays.
+    // New options leave the format unchanged.
     let mut options = Options::for_look(Look::Haze);
     options.set("strength", "0.5").expect("a share");
     options.gray = true;
@@ -304,7 +304,7 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     assert!(!equalizer.options().gray && equalizer.options().strength.is_some());
     equalizer.restart(0).expect("a backend");
     assert_eq!(through_all(&mut equalizer).len(), frames.concat().len());
-    // What does not go together changes nothing.
+    // Options that contradict each other change nothing.
     let mut scene = Options::for_look(Look::Natural);
     scene.set("smooth", "scene").expect("a word");
     assert!(matches!(equalizer.change(&scene), Err(Error::NoScenes)));

@@ -1,8 +1,8 @@
-//! The library where others call it: Rust, C and Python. The scripts beside have the packages in their hosts.
+//! The library as others call it: from Rust, C and Python. The scripts in this folder test the packages in their hosts.
 
 // C programs, and the header.
 mod from_c;
-// `histeq::Equalizer` beside the program.
+// `histeq::Equalizer`, compared with the program.
 pub mod front;
-// Types and help of the module.
+// Types and help of the Python module.
 mod python;

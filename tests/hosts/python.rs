@@ -31,12 +31,12 @@ fn texts_name_options_as_python_has_them() {
     assert!(OPTIONS.iter().all(|option| !about(option).contains("--")));
 }
 
-/// Its type.
+/// The option's type in Python.
 fn kind(option: &OptionInfo) -> String {
     match option.kind {
         ValueKind::Flag => "bool".to_owned(),
         ValueKind::Number { .. } => "float".to_owned(),
-        // What LOOKS has may come from elsewhere as a text.
+        // The name of a look may also come from elsewhere, as a plain `str`.
         ValueKind::Choice(_) if option.name == "look" => "_Look | str".to_owned(),
         ValueKind::Choice(choices) => literal(choices().iter().map(|(name, _)| *name)),
         ValueKind::Text => match option.placeholder {
@@ -47,7 +47,7 @@ fn kind(option: &OptionInfo) -> String {
     }
 }
 
-/// One of these names; those that are numbers may be given as such.
+/// The type of one of these names. A name that is a number may also be given as a number.
 fn literal<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let value_of =
         |name: &str| if name.parse::<u32>().is_ok() { format!("\"{name}\", {name}") } else { format!("\"{name}\"") };
@@ -78,7 +78,6 @@ fn stub() -> String {
         .replace("    EQUALIZE\n", &docstring(EQUALIZE, "    "))
 }
 
-/// A docstring.
 fn docstring(text: &str, indent: &str) -> String {
     let lines = wrapped(text, indent);
     let lines = lines.trim();

@@ -15,7 +15,7 @@ fn table(publication: &str, place: &str) -> &'static PublishedTable {
     found.unwrap_or_else(|| panic!("{publication}: no {place}"))
 }
 
-/// What the publications say, picked from all over them.
+/// A selection of figures from all publications.
 #[test]
 fn figures_are_those_of_the_documents() {
     for (publication, place, row, column, expected) in [
@@ -44,7 +44,7 @@ fn figures_are_those_of_the_documents() {
 fn every_table_is_of_a_document_that_is_described_and_full_of_numbers() {
     let tables = || PUBLICATIONS.iter().flat_map(|publication| &publication.tables);
     let figures = |table: &PublishedTable| table.rows.iter().map(|row| row.figures.len()).sum::<usize>();
-    // 5 rows of 5, 2 of 5, 5 alone; 4 and 6 of 3, 2 of 2; 2 tables of 4 rows of 7, 2 of 4 of 6, 4 of 2; 2; 3.
+    // Rows x columns: 5x5, 2x5, 1x5; 4x3 and 6x3, 2x2; two of 4x7, two of 4x6, 4x2; 2; 3.
     assert_eq!(tables().map(figures).sum::<usize>(), 25 + 10 + 5 + 30 + 4 + 56 + 48 + 8 + 2 + 3);
     for table in tables() {
         for row in &table.rows {
@@ -59,7 +59,7 @@ fn every_table_is_of_a_document_that_is_described_and_full_of_numbers() {
     }
 }
 
-/// Speed-ups are quotients of the tables of times, and table 5 is columns of them: a wrong digit in either shows.
+/// Speed-ups are quotients of the tables of times, and table 5 repeats their columns: a wrong digit shows.
 #[test]
 fn the_scans_tables_follow_from_each_other() {
     let number = |table: &PublishedTable, row: &str, column: &str| -> f64 {

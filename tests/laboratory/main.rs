@@ -21,7 +21,7 @@ mod support {
     pub mod pictures;
     // The program in a folder of its own.
     pub mod program;
-    // Numbers by chance.
+    // Random numbers.
     pub mod random;
     // Programs that run beside a test.
     pub mod running;

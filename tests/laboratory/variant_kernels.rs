@@ -62,7 +62,7 @@ fn emulated() -> Option<&'static Program> {
     PROGRAM.get_or_init(compiled).as_ref()
 }
 
-/// What the kernels answer is what was expected.
+/// Checks the kernels' answers.
 fn compare(asked: Vec<(String, Vec<u32>)>) {
     let Some(program) = emulated() else { return };
     let (questions, expected): (Vec<String>, Vec<Vec<u32>>) = asked.into_iter().unzip();
@@ -75,7 +75,7 @@ fn joined<T: ToString>(numbers: &[T]) -> String {
     numbers.iter().map(T::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// A launch: grid, block, and neighbours a thread.
+/// A launch: grid, block, and consecutive elements per thread (`run`).
 #[derive(Clone, Copy)]
 struct Launch {
     grid: (u32, u32),
@@ -83,20 +83,20 @@ struct Launch {
     run: u32,
 }
 
-/// All shapes over a picture of this size, whose threads get `each` elements where that can be said.
+/// All launch shapes for this size, with `each` elements per thread where the shape allows it.
 fn launches((width, height): (u32, u32), threads: u32, each: u32) -> [Launch; 4] {
     let blocks = (width * height).div_ceil(threads * each);
     let rows = threads / 32;
     [
         Launch { grid: (blocks, 1), block: (threads, 1), run: 0 },
         Launch { grid: (blocks, 1), block: (threads, 1), run: each },
-        // Fewer than would be needed for one round.
+        // Two blocks, whose threads loop over the plane.
         Launch { grid: (2, 1), block: (threads, 1), run: 0 },
         Launch { grid: (width.div_ceil(32), height.div_ceil(rows)), block: (32, rows), run: 0 },
     ]
 }
 
-/// Where elements lie, as the kernels are told.
+/// The layout of elements in memory, as the kernels get it.
 #[derive(Clone, Copy)]
 struct Area {
     first: u32,
@@ -191,7 +191,7 @@ fn every_histogram_counts_every_element_once() {
             let area = Area::tight(size, codes - 1);
             let samples = samples(area.samples(), bytes, codes, &mut numbers);
             for (index, launch) in launches(size, threads, [1, 3, 64][turn % 3]).into_iter().enumerate() {
-                // In one row, unless there are tiles.
+                // Elements are in one row, except for launches in tiles.
                 let row = Area::tight((size.0 * size.1, 1), codes - 1);
                 let area = if index == 3 { area } else { row };
                 for variant in ['g', 'p', 'a', 'r'].into_iter().filter(|&variant| index != 3 || variant != 'r') {

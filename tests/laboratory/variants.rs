@@ -20,7 +20,7 @@ const FIGURE_2: [u8; 64] = [
     65, 83, 70, 87, 69, 68, 65, 73, 78, 90,
 ];
 
-/// Its figure 5: what becomes of it.
+/// Figure 5 of cuda-three-scans: figure 2 equalized.
 const FIGURE_5: [u8; 64] = [
     0, 12, 53, 32, 190, 53, 174, 53, 57, 32, 12, 227, 219, 202, 32, 154, 65, 85, 93, 239, 251, 227, 65, 158, 73, 146,
     146, 247, 255, 235, 154, 130, 97, 166, 117, 231, 243, 210, 117, 117, 117, 190, 36, 146, 178, 93, 20, 170, 130, 202,
@@ -77,7 +77,7 @@ fn every_document_has_its_setups() {
     }
 }
 
-/// Once each, with no warming up: what is asked for is the result.
+/// Without warm-up, because results matter, and not times.
 const ONCE: KernelRepeats = KernelRepeats { warm_up: 0, measured: 2, launches: 2 };
 
 fn kernel_bench() -> Option<KernelBench> {
@@ -119,7 +119,7 @@ fn shapes() -> Vec<LaunchShape> {
     walks.chain([blocks, LaunchShape { walk: Walk::Consecutive, ..blocks }]).collect()
 }
 
-/// A refusal names a reason and is none of the driver's errors; anything else that fails is one too many.
+/// The result, or `None` for a refusal, which names a reason. Any other error fails the test.
 fn unless_refused<T>(result: Result<T, Error>) -> Option<T> {
     match result {
         Ok(done) => Some(done),
@@ -209,7 +209,7 @@ fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
             assert_eq!(kernel_bench.saturation(&counts, 256, ONCE).unwrap().result, cut);
             for formula in [None].into_iter().chain(Formula::ALL.iter().copied().map(Some)) {
                 let plain = formula.unwrap_or(Formula::TruncatedLuminance);
-                // The curve takes the last sum for the number of samples, and this one's is not.
+                // The curve needs the number of samples, which this formula's last sum is not.
                 if plain == Formula::StaleBuffer {
                     continue;
                 }
@@ -298,7 +298,7 @@ fn luminance_is_counted_right_by_either_formula() {
     }
 }
 
-/// The elements of a setup, as bins.
+/// Uploads random elements for a setup, and returns their bins, too.
 fn put(
     kernel_bench: &KernelBench,
     setup: &PublishedSetup,

@@ -39,7 +39,7 @@ fn mp4_and_mov_have_their_index_in_front_unless_told_otherwise() {
         dir.succeeds(&format!("{sound}--output-option movflags=-faststart in.mkv behind.{container}"));
         assert!(!is_index_in_front(&dir, &format!("behind.{container}")), "{container}");
     }
-    // What the program asks for itself stays: metadata of any key.
+    // The flag that the program itself sets for the muxer stays set: metadata of any key is written.
     for name in ["out.mp4", "behind.mp4"] {
         let tags = dir.tool("ffprobe", &format!("-v error -show_entries format_tags=mood -of csv=p=0 {name}"), None);
         assert_eq!(String::from_utf8_lossy(&tags.stdout).trim(), "calm", "{name}");
@@ -83,7 +83,7 @@ fn a_partial_mp4_is_playable_and_has_its_index_in_front() {
     assert!((5..2000).contains(&dir.frames("out.partial.mp4").len()));
 }
 
-/// The streams of a file, by FFmpeg's names.
+/// These entries of all streams of a file, as ffprobe prints them.
 fn streams(dir: &Dir, name: &str, entries: &str) -> String {
     let line = format!("-v error -show_entries stream={entries} -of csv=p=0 {name}");
     String::from_utf8_lossy(&dir.tool("ffprobe", &line, None).stdout).trim().replace('\n', "; ")
@@ -112,7 +112,7 @@ fn a_file_for_the_web_is_8_bit_420_of_h264_with_aac_at_most_1080p_and_its_index_
         assert!(is_index_in_front(&dir, "web.mp4"));
         assert_eq!(dir.frames("web.mp4").len(), 6, "{input}");
     }
-    // What is given otherwise holds.
+    // Explicit options override `--for web`.
     if encoder_is_here("files for the web", "libx265") {
         dir.succeeds("-y --for web --fit 640x640 --encoder libx265 prores.mov web.mp4");
         assert_eq!(streams(&dir, "web.mp4", "codec_name,width,height"), "hevc,640,360; aac");
@@ -176,7 +176,7 @@ fn hdr_becomes_sdr_for_the_web_as_bright_as_it_was_meant() {
         let apart = apart as f64 / meant.len() as f64;
         assert!(meant.len() == seen.len() && apart < 4.0, "{transfer}: {apart} apart");
     }
-    // HDR stays HDR for others.
+    // Without `--for web`, HDR stays HDR.
     dir.succeeds("-y --encoder ffv1 hdr.mkv own.mkv").says(&["stays HDR"]);
     assert_eq!(streams(&dir, "own.mkv", "color_transfer"), "arib-std-b67");
 }
@@ -243,7 +243,7 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
     let noise = "-f lavfi -i testsrc2=size=320x240:rate=25,noise=alls=30:allf=t -f lavfi -i sine -t 2";
     dir.ffmpeg(&format!("{noise} -c:v mpeg4 -q:v 3 -c:a aac in.mkv"));
     let bytes = |name: &str| dir.read(name).len();
-    // With its mbtree, libx264 reads memory that it has not written, and its bytes depend on what lies there.
+    // With mbtree, libx264 reads uninitialized memory, so that its bytes may differ from run to run.
     let same_bytes = "--look faithful --encoder-option x264-params=mbtree=0";
     dir.succeeds(&format!("{same_bytes} in.mkv usual.mp4"));
     assert!(bytes("usual.mp4") > 600_000, "{}", bytes("usual.mp4"));
@@ -256,7 +256,7 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
         assert_eq!(streams(&dir, name, "codec_name"), "h264; aac");
     }
     assert!(is_index_in_front(&dir, "a.mp4"));
-    // What is small enough anyway is as without a limit.
+    // An output that is small enough anyway has the same bytes as without a limit.
     dir.succeeds(&format!("--target-size 50M {same_bytes} in.mkv same.mp4"));
     assert!(dir.read("same.mp4") == dir.read("usual.mp4"));
     if encoder_is_here("a file for a limit", "libx265") {
@@ -281,6 +281,6 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
     ] {
         usage_error(line).says(&[says]);
     }
-    // Nothing of the first pass is left.
+    // No file of the first pass is left.
     assert!(dir.names().iter().all(|name| !name.starts_with('.') && name != "no.mp4"), "{:?}", dir.names());
 }

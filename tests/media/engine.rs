@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// What a test can see from outside.
+/// What source and sink count for the test.
 #[derive(Default)]
 struct Watch {
     read: AtomicI64,
@@ -25,7 +25,7 @@ struct Watch {
     finished: AtomicI64,
 }
 
-/// What goes wrong at a frame.
+/// A fault at the frame with this number.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,

@@ -163,7 +163,7 @@ fn no_bit_is_lost_without_a_word() {
     assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
     let run = dir.succeeds("--backend cpu --strict -y --encoder ffv1 --denoise 1 in.mkv out.mkv");
     run.never_says("narrowed");
-    // A filter of RGB, which gives YUV back.
+    // A filter that works in RGB; its output becomes YUV again.
     film(&dir, "yuv.mkv", "-frames:v 5 -c:v ffv1 -pix_fmt yuv420p");
     dir.succeeds("--backend cpu --strict -y --encoder ffv1 --filter curves=vintage yuv.mkv out.mkv");
     assert_eq!(dir.pixel_format("out.mkv"), "yuv420p");

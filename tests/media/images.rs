@@ -1,4 +1,4 @@
-//! Images and image sequences go the way of video.
+//! Images and image sequences are processed as video is.
 
 use crate::support::program::{Dir, Run, program};
 use crate::support::reader::{encoder_is_here, filter_is_here, seconds};
@@ -56,12 +56,12 @@ fn an_image_holds_its_own_codec_alone() {
         dir.succeeds(&format!("--encoder {encoder} --frames 1 in.mkv {output}"));
         assert_eq!(dir.streams(&output.replace("%02d", "01"))[0]["codec_name"], encoder, "{output}");
     }
-    // A name that tells nothing, and a format that does.
+    // The name does not tell the format, but the options do.
     dir.succeeds("--encoder png --output-format image2 --frames 1 in.mkv a.picture");
     assert!(dir.read("a.picture").starts_with(b"\x89PNG"));
 }
 
-/// FFmpeg's own decoder refuses them, though its encoder makes them.
+/// FFmpeg's decoder refuses narrow Theora, though its encoder makes it.
 #[test]
 fn theora_that_is_too_narrow_to_be_decoded_is_not_made() {
     if !encoder_is_here("narrow Theora", "libtheora") {
@@ -161,7 +161,7 @@ fn a_folder_of_images_is_read_and_never_written_into() {
     dir.succeeds("--backend cpu stack").says(&["3 frames in ", "-> stack-equalized/f%03d.png"]);
     dir.run("--backend cpu stack").exits_with(10).says(&["stack-equalized/f001.png exists"]);
     dir.succeeds("--backend cpu -y stack/");
-    // By a name that says nothing, too.
+    // The folder may also be named `.`.
     Run::from_command(dir.command("--backend cpu -y .").current_dir(dir.path("stack")), ".").exits_with(0);
     dir.succeeds("--backend cpu --for archive stack").says(&["-> stack-equalized.mkv"]);
     assert_eq!(names("stack"), images("stack"));
@@ -195,7 +195,7 @@ fn a_photo_that_is_cut_short_is_damaged() {
     dir.succeeds("--strict whole.jpg out.jpg");
     let whole = dir.read("whole.jpg");
     dir.write("half.jpg", &whole[..whole.len() / 2]);
-    // Its packet, and its picture.
+    // The packet and the picture each count as damaged.
     dir.succeeds("half.jpg half.png")
         .says(&["half.jpg: frame 0: the image is cut short", "2 damaged frames or packets"]);
     dir.run("--strict -y half.jpg half.png").fails();
@@ -236,7 +236,7 @@ fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 in%d.png");
     dir.write("out2.png", b"an old image");
-    // What has no file's place cannot be written.
+    // An output with the name of a folder cannot be written.
     std::fs::create_dir(dir.path("out3.png")).expect("a folder");
     dir.run("-y in%d.png out%d.png").exits_with(10).says(&["out3.png is a folder"]);
     std::fs::remove_dir(dir.path("out3.png")).expect("an empty folder");
@@ -293,7 +293,7 @@ fn numbered_images_keep_their_numbers() {
     assert!(dir.raw("part1019.png", "rgb24") == dir.raw("out01019.png", "rgb24"));
 }
 
-/// A TIFF file with gray images of 8x8 pixels: of the first, others that say of themselves what they are (tag 254).
+/// A TIFF file with a gray image of 8x8 pixels for each of `kinds`, the values of tag 254 (NewSubfileType).
 fn tiff(kinds: &[u32], is_big_endian: bool) -> Vec<u8> {
     let short = |value: u16| if is_big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
     let long = |value: u32| if is_big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
@@ -339,7 +339,7 @@ fn the_pages_of_a_tiff_are_frames() {
             dir.succeeds(&format!("-y {name} out.png"));
         }
         dir.run("three.tif no.png").fails().says(&["an image holds one frame only", "--frames 1"]);
-        // The same as from a file for each page.
+        // The same frames as from a file for each page.
         for page in 0..3 {
             let bytes: Vec<u8> = (0..64).map(|pixel| pixel * 3 + page * 20).collect();
             dir.write("page.raw", &bytes);
@@ -353,17 +353,17 @@ fn the_pages_of_a_tiff_are_frames() {
         dir.succeeds("-y three.tif out%d.png");
         assert!(dir.path("out3.png").exists());
     }
-    // Numbered files have one page each: others are left out, with a word.
+    // Of each numbered file, the first page is read; a warning tells of the others.
     dir.write("t1.tif", &tiff(&[2, 2], false));
     dir.write("t2.tif", &tiff(&[0], false));
     dir.succeeds("-y --encoder ffv1 t%d.tif pages.mkv").says(&["frame 0: the image has several pages", "1 damaged"]);
     assert_eq!(dir.frame_times("pages.mkv"), [0.0, 0.04]);
     dir.run("-y --strict --encoder ffv1 t%d.tif pages.mkv").fails();
-    // In a film of TIFF pictures, each packet is one.
+    // In a video of TIFF pictures, each packet is one picture.
     dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 5 -c:v tiff film.mov");
     let told = dir.succeeds("-y --encoder ffv1 --progress json film.mov film.mkv").stderr;
     assert!(told.contains("\"frames\":5"), "{told}");
-    // A small version ahead of the page itself.
+    // A thumbnail ahead of the page itself.
     let mut thumb = tiff(&[1, 0], false);
     dir.write("thumb.tif", &thumb);
     dir.ffmpeg("-f rawvideo -pix_fmt gray -s 8x8 -i page.raw second.png");
@@ -373,7 +373,7 @@ fn the_pages_of_a_tiff_are_frames() {
         dir.succeeds(&format!("-y --look exact {input} {}.pgm", &input[..5]));
     }
     assert!(dir.read("thumb.pgm") == dir.read("secon.pgm"));
-    // Without lengths, and with a value outside of the file that says nothing of the picture.
+    // Without the lengths of strips (279), and with a date (306) whose value lies outside of the file.
     for (tag, index) in [(279u16, 0), (277, 8)] {
         thumb = tiff(&[0, 0], false);
         for tag in
@@ -427,7 +427,7 @@ fn pages_of_a_tiff_are_read_whatever_their_samples_are_stored_as() {
     for (format, compression) in
         [("gray16le", "raw"), ("gray16le", "deflate"), ("rgb24", "lzw"), ("rgb48le", "packbits"), ("rgba", "deflate")]
     {
-        // Each file that FFmpeg writes becomes a page of one.
+        // Each file that FFmpeg writes becomes a page of `all.tif`.
         dir.ffmpeg(&format!(
             "-f lavfi -i {chain}={format} -frames:v 3 -c:v tiff -compression_algo {compression} p%d.tif"
         ));
@@ -461,14 +461,14 @@ fn pages_in_colour_behind_a_gray_one_are_narrowed_with_a_word() {
     dir.run("-y --strict --encoder ffv1 gray-first.tif strict.mkv").fails().says(&[narrowed]);
     let colours = |name: &str| dir.streams(name)[0]["pix_fmt"].clone();
     assert_eq!(colours("out.mkv"), "gray");
-    // The way out that the warning names.
+    // The remedy that the warning names.
     let run = dir.succeeds("-y --backend cpu --filter format=rgb24 gray-first.tif rgb%d.png");
     assert!(!run.stderr.contains("narrowed") && colours("rgb3.png") == "rgb24", "{}", run.stderr);
     let run = dir.succeeds("-y --encoder ffv1 --backend cpu gray-last.tif out.mkv");
     assert!(!run.stderr.contains("narrowed"), "{}", run.stderr);
 }
 
-/// A file with the pages of these, which have one each: all their offsets grow by what comes before.
+/// A TIFF with the pages of these files, which have one each: all offsets of a page grow by the bytes before it.
 fn joined(files: &[Vec<u8>]) -> Vec<u8> {
     let u32_at = |file: &[u8], index: usize| u32::from_le_bytes(file[index..index + 4].try_into().expect("4 bytes"));
     let u16_at = |file: &[u8], index: usize| u16::from_le_bytes(file[index..index + 2].try_into().expect("2 bytes"));
@@ -503,14 +503,14 @@ fn joined(files: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
     let dir = Dir::new();
-    // A list without an end.
+    // A list of pages that leads back to its first one.
     let mut endless = tiff(&[0, 0], false);
     let begin = endless[4..8].to_vec();
     let last = endless.len() - 4;
     endless[last..].copy_from_slice(&begin);
     dir.write("endless.tif", &endless);
     dir.succeeds("--encoder ffv1 endless.tif endless.mkv").says(&["2 frames in"]);
-    // The second page is cut off; the samples of the second page are outside of the file; tiles, which FFmpeg does not read.
+    // The second page is cut off; its samples are outside of the file; it has tiles, which FFmpeg does not read.
     let whole = tiff(&[0, 0], false);
     let patched = |tag: u16, page: usize, change: &dyn Fn(&mut [u8])| {
         let mut file = whole.clone();
@@ -555,7 +555,7 @@ fn animations_keep_their_frames_and_go_on() {
     }
     dir.succeeds("in.apng out.webp");
     assert_eq!(dir.read("out.webp").windows(4).filter(|name| name == b"ANMF").count(), 7);
-    // FFmpeg reads them from 9 on; before, it writes them only.
+    // FFmpeg reads animated WebP since version 9; older versions only write it.
     let read = dir.run("out.webp back.mkv");
     match read.code {
         Some(0) => assert_eq!(dir.frames("back.mkv").len(), 7),
@@ -584,9 +584,9 @@ fn the_light_of_exr_is_linear_and_that_of_others_is_not() {
     dir.succeeds(&format!("{line} in.png out.exr")).says(&["light of displays", to_linear]);
     dir.run(&format!("{line} --strict in.png no.exr")).fails().says(&["light of displays"]);
     dir.succeeds(&format!("{line} --strict --filter-after {to_linear} in.png linear.exr"));
-    // The value of 0xc8 as light.
+    // 0x94 is 0xc8 converted to linear light.
     let run = dir.succeeds(&format!("{line} linear.exr dark.png"));
-    // PNG by FFmpeg 7 and later says so itself.
+    // FFmpeg 7 and later write the transfer function into the PNG, so that no warning is needed.
     if dir.streams("dark.png")[0]["color_transfer"] != "linear" {
         run.says(&["linear light", from_linear]);
     }
@@ -706,7 +706,7 @@ fn what_shows_no_alpha_gets_none() {
     );
     dir.succeeds("--backend cpu --strict --strength 0 palette.png out2.png");
     assert_eq!(dir.streams("out2.png")[0]["pix_fmt"], "rgba");
-    // A JPEG of four inks, as printers take it: FFmpeg gives its pictures an alpha.
+    // A CMYK JPEG, as for print: FFmpeg decodes it to pictures with alpha.
     let cmyk = "tests/data/cmyk.jpg";
     dir.write("cmyk.jpg", &std::fs::read(cmyk).unwrap_or_else(|error| panic!("{cmyk}: {error}")));
     for (output, format) in [("cmyk.png", "rgb24"), ("cmyk-out.jpg", "yuvj444p")] {
@@ -718,7 +718,7 @@ fn what_shows_no_alpha_gets_none() {
     assert!(apart <= Some(3), "{apart:?}");
 }
 
-/// A photo of a camera: TIFF with one directory, of a mosaic of 16 bits whose samples rise from the left to the right.
+/// A raw photo: a TIFF with one directory, of a 16-bit Bayer mosaic whose samples rise from the left to the right.
 fn mosaic((width, height): (u16, u16)) -> Vec<u8> {
     let samples = (0..height).flat_map(|_| (0..width).flat_map(|x| (x * 600).to_le_bytes()));
     let samples: Vec<u8> = samples.collect();
@@ -758,7 +758,7 @@ fn the_mosaic_of_a_camera_keeps_its_16_bits() {
     }
     assert_eq!(dir.streams("photo.dng")[0]["pix_fmt"], "bayer_rggb16le");
     assert_eq!(dir.streams("out.png")[0]["pix_fmt"], "rgb48be");
-    // In eight bits, the low byte of a sample would be the high one, or follow from it.
+    // After a conversion to 8 bits, the low byte of each sample would be zero or equal to its high byte.
     let samples = dir.raw("out.png", "rgb48le");
     let fine = samples.chunks_exact(2).filter(|sample| sample[0] != sample[1] && sample[0] != 0).count();
     assert!(fine * 10 > samples.len() / 2 * 8, "{fine} of {} samples", samples.len() / 2);

@@ -1,6 +1,6 @@
-//! Frames are not copied on their way: where the decoder writes is where the upload starts, where the download writes is
-//! where the encoder reads, and everything else is passed on by reference. Seen through the real decoders, the real
-//! engine and the pictures that encoders get, with memory that keeps a record of itself in the place of pinned memory.
+//! Frames are not copied: the upload begins where the decoder writes, the encoder reads where the download writes, and
+//! everything else is passed on by reference. The tests use the real decoders, the real engine and the pictures that
+//! encoders get; a pool that records what it lends stands for pinned memory.
 
 use crate::support::backends::{Sequence, by_reference, gpu};
 use crate::support::pictures::difference;
@@ -19,7 +19,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A pool that writes down what it lends. It passes for pinned memory.
+/// A pool that records the buffers that it lends. Its memory claims to be pinned.
 #[derive(Clone, Default)]
 pub struct Ledger {
     memory: HostPool,
@@ -29,9 +29,9 @@ pub struct Ledger {
 
 #[derive(Default)]
 struct Entries {
-    /// Where buffers began, those that have come back included.
+    /// The start addresses of all buffers so far, those that were returned included.
     starts: HashSet<usize>,
-    /// How many are lent, and how many were at most.
+    /// The number of buffers that are lent now, and the most at one time.
     lent: usize,
     most: usize,
 }
@@ -104,7 +104,7 @@ impl Ledger {
         self.entries.lock().unwrap().most
     }
 
-    /// Has a buffer that it lent begun here?
+    /// Does the plane begin where a buffer of this pool began?
     pub fn lent_from(&self, plane: &Plane) -> bool {
         self.entries.lock().unwrap().starts.contains(&address(plane))
     }
@@ -130,19 +130,19 @@ pub fn each_frame(mut source: Box<dyn Source>, mut look: impl FnMut(Frame)) {
     }
 }
 
-/// The file as it is without a pool.
+/// The file as a source without a pool.
 pub fn plain_source(file: &Path) -> Box<dyn Source> {
     open(file, None)
 }
 
-/// The frames of a file as they are without a pool.
+/// The frames of a file, decoded without a pool.
 pub fn plainly(file: &Path) -> Vec<Frame> {
     let mut frames = Vec::new();
     each_frame(plain_source(file), |frame| frames.push(frame));
     frames
 }
 
-/// A second of video. What needs a library that a machine with a GPU may lack comes from `tests/data`.
+/// A second of video. H.265, whose encoder a machine with a GPU may lack, comes from `tests/data`.
 fn film(dir: &Dir, file: &str, size: &str, video: &str) {
     if video == READY_MADE {
         return dir.write(file, include_bytes!("../data/nvdec/h265.mkv"));
@@ -150,7 +150,7 @@ fn film(dir: &Dir, file: &str, size: &str, video: &str) {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25:duration=1 {video} {file}"));
 }
 
-/// In the place of an encoder.
+/// Stands for a file of `tests/data` in place of an encoder.
 const READY_MADE: &str = "";
 
 /// Files of many kinds: codecs with and without threads of their own, sizes with and without padding in a row.
@@ -213,7 +213,7 @@ fn a_cropped_picture_begins_inside_its_buffer() {
 #[test]
 fn what_cannot_lie_in_the_pool_is_decoded_all_the_same() {
     let dir = Dir::new();
-    // A palette is no plane; raw video lies where it was read.
+    // A palette is no plane; raw video stays in the packet that was read.
     film(&dir, "palette.mkv", "64x48", "-c:v png -pix_fmt pal8");
     film(&dir, "raw.nut", "64x48", "-c:v rawvideo -pix_fmt yuv420p");
     for file in ["palette.mkv", "raw.nut"] {
@@ -274,7 +274,7 @@ fn a_long_video_takes_no_more_buffers_than_a_short_one() {
     assert!(short <= bound && long <= bound, "{short} and {long} buffers, at most {bound}");
 }
 
-/// Where the planes of a frame lay on its way.
+/// The addresses of the planes of all frames, at each step of the pipeline.
 #[derive(Default)]
 struct Trace {
     uploaded: Vec<usize>,
@@ -283,7 +283,7 @@ struct Trace {
     encoded: Vec<[usize; 3]>,
 }
 
-/// A backend like the GPU's: luma comes down into memory of its own, nothing else is touched.
+/// A backend that works as on a GPU: luma is downloaded into the backend's own buffers, nothing else is touched.
 struct Elsewhere {
     pool: Ledger,
     trace: Arc<Mutex<Trace>>,
@@ -368,7 +368,7 @@ fn what_comes_down_is_what_the_encoder_reads_and_chroma_is_passed_on() {
         assert_eq!(luma, trace.downloaded[number], "frame {number}: luma");
         assert_eq!([cb, cr], trace.chroma[number], "frame {number}: chroma");
     }
-    // The encoder held every picture; of the memory that frames came in, it held none.
+    // The encoder held the memory that all pictures were downloaded to, but none that frames were decoded to.
     assert_eq!(down.most(), 150);
     assert!(up.most() < 100, "{} buffers", up.most());
     assert_eq!((up.lent(), down.lent()), (0, 0), "all buffers came back");

@@ -1,6 +1,6 @@
 //! Video, images and cameras in and out: `histeq-media`, and the program on files of all kinds.
 
-// Real drivers, in a virtual machine.
+// Cameras with real drivers, in a virtual machine.
 mod cameras;
 // What players, browsers and pipes need of a file.
 mod compatibility;
@@ -8,7 +8,7 @@ mod compatibility;
 mod engine;
 // `--filter`, `--filter-after`.
 mod filters;
-// The table of pixel formats beside FFmpeg's.
+// The table of pixel formats, compared with FFmpeg's.
 mod formats;
 // Single images, and animated ones.
 mod images;

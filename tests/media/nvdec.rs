@@ -1,5 +1,5 @@
-//! Decoding by NVDEC: the same frames to the byte as from the decoders on the CPU, in the memory that is asked for, or on
-//! the GPU, where they are equalized; or one line that says why not.
+//! Decoding by NVDEC: the same bytes as from the decoders on the CPU, in memory of the pool that is set, or on the GPU,
+//! where they are equalized; or one line that says why not.
 
 use crate::media::in_place::{Ledger, each_frame, plain_source, plainly, with_gain};
 use crate::support::backends::{Sequence, by_reference, gpu};
@@ -34,21 +34,21 @@ fn open(file: &Path) -> anyhow::Result<Box<dyn Source>> {
     Ok(source::open(&options, &Cancel::default(), silent, Arc::default())?.0)
 }
 
-/// The file, decoded by NVDEC, for this backend.
+/// The file, decoded by NVDEC into memory from the pool of this backend.
 fn open_into(file: &Path, cuda: &Sequence) -> Box<dyn Source> {
     let mut source = open(file).unwrap();
     source.use_pool(cuda.input_pool().unwrap());
     source
 }
 
-/// Can NVDEC be asked to decode this file? Said if not.
+/// Can NVDEC decode this file here? Prints a skip if not.
 pub fn is_here(file: &Path) -> bool {
     let tried = open(file).and_then(|mut source| source.next());
     tried.map_err(|error| skip("nvdec", &format!("{error:#}"))).is_ok()
 }
 
-/// Files of many kinds, made in this folder, without those that this NVDEC does not take; `None` where it cannot be
-/// asked.
+/// Files of many kinds, made in this folder, without those that this NVDEC cannot decode; `None` if it cannot even
+/// decode H.264.
 fn films(dir: &Dir) -> Option<Vec<String>> {
     for (file, size, video) in [
         ("h264.mp4", "854x480", "-c:v libx264 -preset veryfast -bf 3"),
@@ -235,7 +235,7 @@ fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
     let Some(files) = films(&dir) else { return };
     for file in files {
         let cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), Settings::default());
-        // All of them at once: many more than NVDEC has surfaces.
+        // All frames are held at once: many more than NVDEC has surfaces.
         let mut held = Vec::new();
         each_frame(open_into(&dir.path(&file), &cuda), |frame| held.push(frame));
         drop(cuda);

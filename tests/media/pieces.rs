@@ -1,5 +1,5 @@
-//! Several decoders on pieces of one file give what one decoder gives: the same frames to the byte, with the same times, and
-//! the same warnings. Here they are decoders on the CPU; what cuts, orders and checks the pieces is the same with NVDEC.
+//! Several decoders on pieces of one file give what one decoder gives: the same frames to the byte, with the same
+//! times, and the same warnings. Here the decoders run on the CPU; NVDEC shares the code that cuts and orders pieces.
 
 use crate::media::in_place::Ledger;
 use crate::support::pictures::difference;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What is said when a file is decoded in pieces, and when it no longer is.
+/// The notices that a file is decoded in pieces, and that it no longer is.
 const SAYS: [&str; 2] = ["decoded in pieces", "not in pieces any more"];
 
 /// A list of notices.
@@ -30,21 +30,21 @@ fn open(file: &Path, decoders: usize, part: Part) -> (Box<dyn Source>, Arc<Progr
     (source, progress, said)
 }
 
-/// What came of a file.
+/// The result of decoding a file.
 struct Decoded {
     frames: Vec<Frame>,
-    /// The frames, or why there are no more.
+    /// Whether all frames were read, or the error that ended them.
     end: Result<(), String>,
     damaged: u64,
     /// Warnings and notes.
     said: Vec<String>,
-    /// Was it decoded in pieces, from the beginning and to the end?
+    /// Was the file decoded in pieces at its beginning, and up to its end?
     in_pieces: [bool; 2],
 }
 
 fn decode(file: &Path, decoders: usize, part: Part) -> Decoded {
     let (mut source, progress, said) = open(file, decoders, part);
-    // Short pieces.
+    // A pool with little memory keeps the pieces short.
     source.use_pool(Arc::new(Narrow(Ledger::default(), 240 * PICTURE)));
     source.look_around(if part.start.is_some() { 20 } else { 0 }, 0);
     let mut frames = Vec::new();
@@ -66,7 +66,7 @@ fn duration(frame: &Frame) -> i64 {
     picture.expect("a decoded picture").duration()
 }
 
-/// Requires of three decoders what one gives. Returns whether they were used, at the beginning and up to the end.
+/// Requires that three decoders give what one gives. Returns whether they were used at the beginning, and to the end.
 fn same_in_pieces(dir: &Dir, file: &str, part: Part) -> [bool; 2] {
     let one = decode(&dir.path(file), 1, part);
     let several = decode(&dir.path(file), 3, part);
@@ -83,11 +83,11 @@ fn same_in_pieces(dir: &Dir, file: &str, part: Part) -> [bool; 2] {
 
 const WHOLE: Part = Part { start: None, duration: None, frames: None };
 
-/// From the beginning to the end; not at all.
+/// `in_pieces` of a file that is decoded in pieces throughout, and of one that never is.
 const ALL: [bool; 2] = [true, true];
 const NONE: [bool; 2] = [false, false];
 
-/// Bytes of a picture of a film.
+/// Bytes of a frame of `film`.
 const PICTURE: usize = 96 * 64 * 3 / 2;
 
 /// A film of 420 frames with motion and cuts.
@@ -202,14 +202,14 @@ fn key_frames_that_are_none_are_no_beginning_of_a_piece() {
     let list = bytes.windows(4).position(|name| name == b"stss").expect("a list of key frames");
     let count = u32::from_be_bytes(bytes[list + 8..list + 12].try_into().unwrap()) as usize;
     assert!(count > 4, "{count} key frames");
-    // The first one stays; the others are said to be some frames later.
+    // The first entry stays right; the others are made to name frames that come later.
     for number in bytes[list + 16..list + 12 + 4 * count].chunks_exact_mut(4) {
         number[3] = number[3].wrapping_add(9);
     }
     dir.write("lies.mp4", &bytes);
     same_in_pieces(&dir, "lies.mp4", WHOLE);
 
-    // A refresh of one column after the other has recovery points, but no picture that is whole at once.
+    // Intra refresh, column by column, has recovery points, but no frame that is a keyframe.
     film(&dir, "-c:v libx264 -preset veryfast -g 50 -x264-params intra-refresh=1", "refresh.ts");
     same_in_pieces(&dir, "refresh.ts", WHOLE);
 }
@@ -236,7 +236,7 @@ fn damage_is_the_same_and_is_said_the_same() {
         let packets = dir.packets("v:0", file);
         let is_key = |number: &usize| packets[*number]["flags"].as_str().is_some_and(|flags| flags.starts_with('K'));
         let key = (200..packets.len()).find(is_key).expect("a key frame");
-        // The first packet, one within a piece, a key frame, the next one (which is shown before an open one), and the last.
+        // The first packet, two others, a keyframe, the next one (shown before an open GOP's keyframe), and the last.
         for number in [0, 30, 130, key, key + 1, packets.len() - 1] {
             let index: usize =
                 packets[number]["pos"].as_str().and_then(|index| index.parse().ok()).expect("a place in the file");
@@ -254,7 +254,7 @@ fn damage_is_the_same_and_is_said_the_same() {
     }
 }
 
-/// A pool of the buffers of a ledger, which has room for this number of bytes.
+/// A pool that lends the buffers of a ledger, and says that it has memory for this number of bytes.
 struct Narrow(Ledger, usize);
 
 impl Pool for Narrow {
@@ -290,7 +290,7 @@ fn no_more_frames_wait_than_there_is_room_for() {
             if number % 100 == 1 {
                 std::thread::sleep(std::time::Duration::from_millis(300));
             }
-            // Each decoder holds some for itself.
+            // Each decoder holds some frames of its own.
             assert!(ledger.lent() <= room + 4 * 24, "{} frames", ledger.lent());
         }
         assert_eq!(number, expected.len());
@@ -324,7 +324,7 @@ fn the_program_decodes_in_pieces_where_only_pictures_are_written() {
     assert!(!run.stderr.contains(SAYS[1]), "{run:?}");
     assert!(dir.read("one.y4m") == dir.read("several.y4m"));
     dir.succeeds("-v --backend cpu --decoder cpu:3 --output-format null in.mp4 nothing").says(&[SAYS[0]]);
-    // The first pass needs pictures only.
+    // The first pass writes no sound.
     dir.succeeds("-v --backend cpu --smooth scene --encoder mpeg4 --decoder cpu:3 in.mp4 scenes.mkv").says(&[SAYS[0]]);
     let run = dir.succeeds("-v --backend cpu --encoder mpeg4 --decoder cpu:3 in.mp4 out.mkv");
     assert!(!run.stderr.contains(SAYS[0]), "{run:?}");

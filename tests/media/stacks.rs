@@ -1,15 +1,15 @@
-//! Stacks of pictures that FFmpeg does not read: BigTIFF, tiles, floating point, FITS, SER. Samples come out as they were, or along
-//! the line that is said.
+//! Stacks of pictures that FFmpeg does not read: BigTIFF, tiles, floating point, FITS, SER. Samples stay as they are,
+//! or are mapped linearly from a range that the program prints.
 
 use crate::support::program::Dir;
 use crate::support::reader::seconds;
 
 const SIZE: (usize, usize) = (33, 17);
 
-/// Frames come out as they went in.
+/// Options that leave the frames unchanged.
 const AS_IT_IS: &str = "--backend cpu --strength 0 -y";
 
-/// Picture `k` of 16 bits.
+/// The samples of picture `k`, of 16 bits.
 fn words(k: usize) -> Vec<u16> {
     (0..SIZE.0 * SIZE.1).map(|index| ((k * 1000 + index * 7) % 65_536) as u16).collect()
 }
@@ -23,13 +23,13 @@ fn floats(k: usize) -> Vec<f32> {
     (0..SIZE.0 * SIZE.1).map(|index| -20.0 + 10.0 * k as f32 + 0.25 * index as f32).collect()
 }
 
-/// The codes of samples along the line from `least` to `most`.
+/// The 16-bit codes of samples that are mapped linearly from the range `least` to `most`.
 fn codes(samples: impl Iterator<Item = f64>, least: f64, most: f64) -> Vec<u8> {
     let code = |value: f64| (((value - least) / (most - least)).clamp(0.0, 1.0) * 65535.0).round() as u16;
     samples.map(code).flat_map(u16::to_le_bytes).collect()
 }
 
-/// What a TIFF is like beside its samples.
+/// The properties of a TIFF file besides its samples.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     is_big: bool,
@@ -151,7 +151,7 @@ fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
     for (name, kind) in [("plain", Kind::default()), ("big", big), ("tiles", tiles), ("both", both)] {
         dir.write("in.tif", &word_stack(kind, 3));
         dir.succeeds(&format!("{AS_IT_IS} --strict in.tif out.tif")).says(&["3 frames in"]);
-        // What comes out is a TIFF of three pages, which is read like any other, and by FFmpeg its first page.
+        // The output is a TIFF of three pages: the program reads all of them, FFmpeg the first one.
         assert_eq!(dir.raw("out.tif", "gray16le"), bytes(1), "{name}");
         dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.tif out.mkv")).says(&["3 frames in"]);
         assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3), "{name}");
@@ -191,7 +191,7 @@ fn the_line_of_samples_can_be_given() {
     dir.write("in.tif", &float_stack(Kind::default(), 3));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range -40:100 --encoder ffv1 in.tif out.mkv"));
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -40.0, 100.0));
-    // Of unsigned samples, too.
+    // Unsigned samples have a range, too.
     dir.write("words.tif", &word_stack(Kind::default(), 2));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range 100:2000 --encoder ffv1 words.tif out.mkv"));
     let samples = (0..2).flat_map(words).map(f64::from);
@@ -255,7 +255,7 @@ fn fits(bits: i32, axes: &[usize], data: &[u8], more: &[(&str, &str)]) -> Vec<u8
     file
 }
 
-/// The rows of a picture the other way round.
+/// The rows of a picture in reverse order: FITS begins with the bottom row.
 fn from_below<T: Copy>(samples: &[T]) -> Vec<T> {
     samples.chunks(SIZE.0).rev().flatten().copied().collect()
 }
@@ -313,7 +313,7 @@ fn a_pattern_for_fits_names_a_file_for_each_picture() {
     }
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out%04d.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
-    // Without a pattern, one file has all.
+    // Without a pattern, one file has all pictures.
     dir.succeeds(&format!("{AS_IT_IS} --strict out%04d.fits all.fits"));
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 all.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
@@ -341,7 +341,7 @@ fn fits_keeps_the_cards_of_its_header() {
     assert!(header.iter().any(|line| line.starts_with("HISTORY histeq-video ")), "{header:?}");
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
-    // Of numbered files, each keeps its own; and what does not keep them names them.
+    // Each numbered file keeps its own cards, and an output without cards has a warning that names them.
     let times = [(1, "60"), (2, "90.5")];
     for (number, time) in times {
         let more = [("BZERO", "32768"), ("EXPTIME", time)];
@@ -357,7 +357,7 @@ fn fits_keeps_the_cards_of_its_header() {
     let of_second = both.windows(8).position(|bytes| bytes == b"XTENSION").expect("an extension");
     assert!(cards(&both[of_second..]).contains(&card("EXPTIME", "90.5")), "{:?}", cards(&both[of_second..]));
     dir.succeeds(&format!("{AS_IT_IS} n%d.fits p%d.png")).says(&["does not say what", "texts (1: EXPTIME)"]);
-    // What is in colours says so by itself.
+    // A colour picture gets a CTYPE3 card from the program, in place of the one that it had.
     let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|index| (index * 5 % 256) as u8).collect();
     dir.write("rgb.fits", &fits(8, &[SIZE.0, SIZE.1, 3], &colours, &[("CTYPE3", "'WAVE'"), ("OBJECT", "'M 1'")]));
     dir.succeeds(&format!("{AS_IT_IS} --strict rgb.fits colours.fits"));
@@ -367,7 +367,7 @@ fn fits_keeps_the_cards_of_its_header() {
     assert_eq!(dir.raw("colours.fits", "rgb24"), dir.raw("rgb.png", "rgb24"));
 }
 
-/// A FITS file of an image of 16 bits with these cards behind another.
+/// An extension of a FITS file: an image of 16 bits with these cards, to be put behind another image.
 fn extension(k: usize, more: &[(&str, &str)]) -> Vec<u8> {
     let mut image = fits(16, &[SIZE.0, SIZE.1], &stored(k), more);
     image[..80].copy_from_slice(format!("{:<80}", "XTENSION= 'IMAGE   '").as_bytes());
@@ -466,7 +466,7 @@ fn ser_is_read_in_gray_and_in_colours() {
     dir.succeeds(&format!("{AS_IT_IS} mosaic.ser out.png"));
     let middle = dir.raw("out.png", "rgb24")[(8 * SIZE.0 + 16) * 3..][..3].to_vec();
     assert!(middle[0] > 150 && middle[1] < 50 && middle[2] < 50, "{middle:?}");
-    // 12 bits of 16 fill them.
+    // Samples of 12 bits are scaled to 16 bits.
     let frame: Vec<u8> = (0..SIZE.0 * SIZE.1).flat_map(|index| (index as u16 * 7 % 4096).to_le_bytes()).collect();
     dir.write("deep.ser", &ser(0, 12, &[frame], 0.0));
     dir.succeeds(&format!("{AS_IT_IS} deep.ser out.png"));
@@ -475,7 +475,7 @@ fn ser_is_read_in_gray_and_in_colours() {
     assert!(found.chunks(2).map(|pixel| u32::from(pixel[0]) | u32::from(pixel[1]) << 8).eq(expected));
 }
 
-/// A stack of each kind, by its name, and where it may be cut off.
+/// A stack of each format: its name, its bytes, and the length to which a test cuts it.
 fn stacks() -> [(&'static str, Vec<u8>, usize); 3] {
     let big = float_stack(Kind { is_big: true, ..Kind::default() }, 3);
     let cube = fits(-32, &[SIZE.0, SIZE.1, 3 + 1], &vec![0; SIZE.0 * SIZE.1 * 16], &[]);
@@ -494,7 +494,7 @@ fn damaged_stacks_lose_no_picture_without_a_word() {
     }
 }
 
-/// No bytes are a crash, and none ask for more memory than there is.
+/// No byte of the header may crash the program, or make it allocate more memory than there is.
 #[test]
 #[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn no_byte_of_the_head_of_a_stack_is_a_crash() {

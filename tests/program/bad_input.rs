@@ -37,7 +37,7 @@ fn assert_one_error(run: &Run) {
     );
 }
 
-/// Bytes that mean nothing.
+/// Random bytes.
 fn noise(count: usize) -> Vec<u8> {
     let mut random = crate::support::pictures::Random::new(7);
     (0..count).map(|_| random.next() as u8).collect()
@@ -316,7 +316,7 @@ fn a_video_goes_on_where_a_record_fills_its_disk() {
             }
         }
     }
-    // Where there is no video, nothing goes on.
+    // Without a video output, a run ends when its record cannot be written.
     let run = dir.run("--backend cpu --stats disk/s.csv --output-format null in.mkv").exits_with(9);
     assert_one_error(&run.says(&["disk/s.csv: cannot be written: No space left on device"]));
     assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
@@ -347,12 +347,12 @@ fn what_a_full_disk_has_taken_is_kept_and_can_be_played() {
         assert_eq!(dir.names().iter().filter(|file| file.starts_with("disk/")).collect::<Vec<_>>(), [&kept], "{name}");
         let frames = dir.frames(&kept).len();
         assert!(frames > 2 && frames < whole, "{name}: {frames} of {whole}");
-        // Each of them can be decoded.
+        // Each kept file can be decoded.
         let played = dir.try_tool("ffmpeg", &format!("-v error -xerror -i {kept} -f null -"));
         assert_eq!((played.code, played.stderr.as_str()), (Some(0), ""), "{name}");
         std::fs::remove_file(dir.path(&kept)).expect("a file of the run");
     }
-    // What was set aside is given back, and what fits is written as ever.
+    // Preallocated blocks are freed, and an output that fits is written completely.
     dir.succeeds("--backend cpu --encoder ffv1 --frames 5 in.mkv disk/part.mkv");
     let blocks = std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(dir.path("disk/part.mkv")).expect("a file"));
     assert!(blocks * 512 < dir.read("disk/part.mkv").len() as u64 + 8192, "{blocks} blocks");
@@ -403,7 +403,7 @@ fn cut_after_packet(dir: &Dir, whole: &str, cut: &str, count: usize) {
     let found = dir.probe("-show_packets", whole);
     let packet = &found["packets"].as_array().expect("packets")[count - 1];
     let number = |key: &str| packet[key].as_str().and_then(|text| text.parse::<usize>().ok()).expect("a number");
-    // In AVI, the head of a chunk is counted as its place, and its length is even.
+    // In AVI, `pos` is that of the chunk's header, and chunks are padded to even lengths.
     let head = if whole.ends_with(".avi") { 8 } else { 0 };
     let end = number("pos") + head + number("size");
     let end = if head > 0 { end.next_multiple_of(2) } else { end };
@@ -430,12 +430,12 @@ fn a_file_cut_between_two_frames_is_not_taken_for_whole() {
             dir.run(&format!("--backend cpu --encoder mpeg4 --strict {cut} strict.mkv")).fails().says(&[&says]);
             assert!(!dir.path("strict.mkv").exists());
         }
-        // Who asks for a part gets it.
+        // A part that is still there can be requested.
         dir.succeeds(&format!("--backend cpu --encoder mpeg4 --strict -y --frames 50 {cut} out.mkv"));
     }
 }
 
-/// FFmpeg's demuxer only logs it, and the duration in the header is no measure of the last frames.
+/// FFmpeg's demuxer only logs a cut, and the duration in the header is too coarse to show the last frames.
 #[test]
 fn a_matroska_file_that_is_cut_anywhere_is_not_taken_for_whole() {
     let dir = Dir::new();
@@ -466,7 +466,7 @@ fn whole_files_of_uneven_rates_edits_and_dropped_frames_do_not_end_early() {
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -movflags frag_keyframe+empty_moov pieces.mp4"));
     dir.ffmpeg(&format!("{clip} -vf setfield=tff -c:v mpeg2video -flags +ildct+ilme fields.mov"));
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 between.avi"));
-    // A writer that could not go back leaves a count that means nothing.
+    // A muxer that cannot seek back leaves a wrong frame count in the header.
     let piped = dir.other_command("ffmpeg", "-v error -i between.avi -c copy -f avi -").output().expect("ffmpeg runs");
     dir.write("piped.avi", &piped.stdout);
     for file in [
@@ -506,7 +506,7 @@ fn broken_packets_are_counted_and_decoding_goes_on() {
     assert!(!dir.path("strict.mkv").exists());
 }
 
-/// A picture that is shown before the one that was decoded next came out unmarked in most runs.
+/// Damaged frames that are shown before the frame decoded next were unmarked in most runs.
 #[test]
 fn concealed_damage_is_told_whichever_thread_of_the_decoder_finds_it() {
     if !encoder_is_here("concealed damage", "libx264") {

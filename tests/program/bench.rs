@@ -6,7 +6,6 @@ use rustix::process::Signal;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// The numbers in a text.
 fn numbers(text: &str) -> Vec<f64> {
     text.split([' ', ',']).filter_map(|word| word.parse().ok()).collect()
 }
@@ -25,9 +24,9 @@ fn it_tells_within_a_minute_what_this_machine_does() {
         let rates = numbers(row(size));
         assert!(rates.len() == 2 && rates[1] > 0.0, "{text}");
     }
-    // The reason why there is none, or its name.
+    // The GPU's name, or the reason why there is none.
     assert!(row("GPU").len() > 10, "{text}");
-    // On a machine that does nothing in time, that is said.
+    // The program says so on a machine that is too slow.
     if text.contains("From file to file: not measured, it takes more than ") {
         return;
     }

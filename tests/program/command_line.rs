@@ -77,12 +77,12 @@ fn the_short_help_of_live_has_what_keeps_a_recorder_going() {
 fn the_long_help_begins_with_the_options_of_the_short_one() {
     let dir = Dir::new();
     let options = |help: &str| -> Vec<String> {
-        // What is said of an option stands further in.
+        // Descriptions of options are indented further.
         let is_row = |row: &&str| row.trim_start().starts_with('-') && row.len() < row.trim_start().len() + 8;
         let names = help.lines().filter(is_row).map(|row| row.trim().split("  ").next().unwrap_or_default().to_owned());
         names.filter(|name| !name.starts_with("- ")).collect()
     };
-    // That of the program is written by hand: typed.rs.
+    // The short help of the main command is written by hand, in typed.rs.
     for command in ["live", "compare", "preview"] {
         let short = options(&help(&dir, &format!("{command} -h")));
         let long = options(&help(&dir, &format!("{command} --help")));
@@ -135,7 +135,7 @@ fn the_man_page_names_every_option() {
     assert!(options.len() > 15);
     let run = dir.succeeds("man");
     assert_eq!(run.stderr, "");
-    // It writes dashes as \-.
+    // roff writes dashes as \-.
     let page = text(&run).replace('\\', "");
     for option in &options {
         assert!(page.contains(option), "the man page does not name --{option}");
@@ -186,7 +186,6 @@ fn man_page(dir: &Dir, line: &str) -> String {
     text(&dir.succeeds(line)).replace(['\\', '"'], "")
 }
 
-/// What stands in this section of a man page.
 #[track_caller]
 fn section<'a>(page: &'a str, title: &str) -> &'a str {
     let rest = page.split(&format!(".SH {title}\n")).nth(1).unwrap_or_else(|| panic!("no {title}: {page}"));
@@ -336,7 +335,7 @@ fn a_file_that_is_given_as_a_url_is_that_file() {
     assert_eq!(dir.read("in.mkv"), before);
     dir.succeeds("-y file:in.mkv file:out.mkv");
     assert_eq!(dir.frames("out.mkv").len(), 10);
-    // What a file is called has no part in what stdout is.
+    // A file that is named like a URL of stdout does not change what `-` means.
     dir.write("pipe:1", b"precious");
     let run = dir.succeeds("--output-format nut --encoder ffv1 in.mkv -");
     assert!(run.stdout.len() > 1000);
@@ -364,7 +363,7 @@ fn images_that_exist_are_only_overwritten_when_told_so() {
         dir.run(line).fails().says(&["is the input itself"]);
     }
     assert_eq!(dir.read("o001.png"), before);
-    // Other numbers of the pattern are those of the input as well.
+    // From 100 on, both patterns name the same files.
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 4 -start_number 98 f_%03d.png");
     let images = ["f_098.png", "f_099.png", "f_100.png", "f_101.png"];
     let before = images.map(|image| dir.read(image));

@@ -9,13 +9,12 @@ fn colour(dir: &Dir, file: &str, colour: &str, size: &str, options: &str) {
     dir.ffmpeg(&format!("-f lavfi -i color={colour}:size={size}:rate=25,format=yuv420p {options} -c:v ffv1 {file}"));
 }
 
-/// The size of the pictures of a file.
 fn size(dir: &Dir, file: &str) -> (u64, u64) {
     let stream = &dir.streams(file)[0];
     (stream["width"].as_u64().expect("a width"), stream["height"].as_u64().expect("a height"))
 }
 
-/// The pixel of a file's first frame at a place.
+/// The pixel of a file's first frame at (x, y).
 fn pixel(dir: &Dir, file: &str, (x, y): (usize, usize)) -> [u8; 3] {
     let (width, bytes) = (size(dir, file).0 as usize, dir.raw(file, "rgb24"));
     let index = 3 * (y * width + x);
@@ -101,7 +100,7 @@ fn the_result_is_as_long_as_the_shorter_one() {
 #[test]
 fn frames_are_paired_by_time() {
     let dir = Dir::new();
-    // A tells its time by brightness at 50 frames a second, B at 10, in another container and shifted in it.
+    // The brightness tells the time: of A at 50 frames a second, of B at 10, in another container, 3 s later.
     let tells = |rate: u32| {
         format!("nullsrc=size=64x48:rate={rate},format=yuv420p,geq=lum='20+floor(T*10+0.001)*20':cb=128:cr=128")
     };
@@ -179,7 +178,7 @@ fn the_curve_between_them_is_drawn_over_the_histogram_of_a() {
         pixels.chunks_exact(3).filter(|pixel| pixel[0] > 200 && pixel[2] < 100).count()
     };
     assert!(coloured("compare a.png b.png out.png") > 100);
-    // A picture of another size tells no curve.
+    // An image of another size gives no curve.
     dir.ffmpeg(&format!("{ramp}X/2 -vf scale=256:120 -frames:v 1 -update 1 b.png"));
     assert_eq!(coloured("compare -y a.png b.png out.png"), 0);
 }
@@ -235,7 +234,7 @@ fn an_interrupted_comparison_leaves_a_playable_file() {
 #[test]
 fn times_that_go_backwards_lose_no_pair() {
     let dir = Dir::new();
-    // Its second frame says that it is shown before the first one.
+    // The second frame's timestamp is before that of the first.
     dir.write("in.gif", include_bytes!("../data/damaged/backwards.gif"));
     dir.succeeds("compare in.gif in.gif --encoder ffv1 out.mkv").says(&["2 frames compared"]);
 }
@@ -259,7 +258,7 @@ fn plain_pictures_have_nothing_drawn_over_them() {
     dir.ffmpeg("-i a.mkv -i b.mkv -filter_complex hstack -c:v ffv1 stacked.mkv");
     let [plain, stacked] = ["plain.mkv", "stacked.mkv"].map(|name| dir.raw(name, "yuv420p"));
     let most = plain.iter().zip(&stacked).map(|(a, b)| a.abs_diff(*b)).max();
-    // By way of RGB.
+    // Frames are converted to RGB and back.
     assert!(plain.len() == stacked.len() && most <= Some(2), "{most:?}");
     dir.succeeds("compare --encoder ffv1 a.mkv b.mkv drawn.mkv");
     assert!(dir.raw("drawn.mkv", "yuv420p") != plain);

@@ -151,7 +151,7 @@ fn strength_works_on_balances_and_regions() {
     };
     let whole = balance([8192, 2048, 4096], [-320, 0, 160]);
     assert!(becomes(whole, "--strength 0.5") == becomes(balance([6144, 3072, 4096], [-160, 0, 80]), ""));
-    // Of 2 (x - 10) half is 1.5 x - 10, which is 1.5 (x - 6.67).
+    // Half of `2 (x - 10)` is `1.5 x - 10`, or `1.5 (x - 6.67)`. 6.67 is 106 / 16.
     let whole = regions(&flat(160), &flat(8192));
     assert!(becomes(whole, "--strength 0.5") == becomes(regions(&flat(106), &flat(6144)), ""));
 }
@@ -215,7 +215,7 @@ fn frames_are_counted_from_the_first_one_of_the_run() {
 fn an_edited_curve_does_what_it_says_and_strength_works_on_it() {
     let dir = Dir::new();
     yuv(&dir);
-    // Upside down, for all frames, whatever number it carries.
+    // An inverted curve, which applies to all frames, whatever its frame number.
     dir.write("c.jsonl", one_curve(7, "limited", |code| 255 - code).as_bytes());
     let before = dir.raw("in.mkv", "yuv420p");
     for (options, k) in [("", 256), ("--strength 0.25", 64), ("--strength 0", 0)] {

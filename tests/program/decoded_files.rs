@@ -108,7 +108,7 @@ fn every_backend_gives_the_same_file() {
     clip(&dir, "in.mkv", "yuv420p", (320, 180), 12, "-c:v ffv1");
     let raw = Raw { format: "yuv420p", size: (320, 180), limited: true };
     let expected = raw.equalized(&dir.raw("in.mkv", raw.format));
-    // Where frames are verified, they wait for the GPU, and the CPU does none of them.
+    // With `--verify`, frames wait for the GPU, so the CPU does none of them.
     for backend in ["auto", "cpu", "cuda", "cuda --verify"] {
         let run = dir.run(&format!("--exact --encoder ffv1 --backend {backend} -y in.mkv out.mkv"));
         if backend.starts_with("cuda")
@@ -194,14 +194,14 @@ fn what_is_thrown_away_is_not_encoded_first() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 -c:v libx264 in.mkv");
     let run = dir.succeeds("--backend cpu --output-format null in.mkv -");
     assert!(run.stderr.contains("25 frames in "), "{run:?}");
-    // Whatever it is called, no file is written, and what lies there stays.
+    // Whatever the output's name, no file is written, and an existing file stays.
     let before = dir.read("in.mkv");
     dir.succeeds("--backend cpu -y --output-format null in.mkv other.mkv");
     assert_eq!(dir.names(), ["in.mkv"]);
     dir.write("other.mkv", b"as it was");
     dir.succeeds("--backend cpu -y --output-format null in.mkv other.mkv");
     assert_eq!((dir.read("other.mkv"), dir.read("in.mkv")), (b"as it was".to_vec(), before));
-    // Pictures as they are have no presets.
+    // The encoder for uncompressed frames has no presets.
     let run = dir.run("--backend cpu --output-format null --preset slow in.mkv -").fails();
     run.says(&["encoder wrapped_avframe has no presets (drop --preset)"]);
 }

@@ -73,7 +73,7 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
     assert_eq!(value_of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 1.0 true");
     assert_eq!(value_of(CONFIG, &[look], "--use mine --look natural"), "natural 1.0 true");
     assert_eq!(value_of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 1.0 false");
-    // What asks for a text alone is no default.
+    // Options that only print a text have no defaults.
     assert_eq!(value_of("", &[("HISTEQ_HELP", "true"), ("HISTEQ_VERSION", "1.0")], ""), "natural 4.0 false");
     // A default that does not go with an option gives way.
     assert_eq!(value_of(CONFIG, &[], "--exact"), "exact 0.0 false");
@@ -104,7 +104,7 @@ fn what_is_wrong_is_named_with_its_place() {
     run(&dir, "", &[("HISTEQ_CRF", "high")], "in.mkv out.mkv").exits_with(2).says(&["HISTEQ_CRF"]);
     run(&dir, "", &[("HISTEQ_CONFIG", "gone.toml")], "in.mkv out.mkv").exits_with(2).says(&["gone.toml"]);
     assert!(!dir.path("out.mkv").exists());
-    // Help comes whatever the file says.
+    // Help does not depend on the configuration file.
     run(&dir, "look = 1", &[], "--help").exits_with(0);
     // Options of other commands are passed over.
     run(&dir, "[defaults]\nrecord = 'x.mkv'\nno-preview = true", &[], "in.mkv out.mkv").exits_with(0);
@@ -133,7 +133,7 @@ fn each_level_prints_what_the_one_below_prints_and_more() {
     assert_eq!(lines("-q"), [0, 0, 0]);
     assert_eq!(lines(""), [1, 1, 0]);
     assert_eq!(lines("-v"), [1, 1, 1]);
-    // As ffmpeg has them.
+    // ffmpeg's spellings of the levels.
     assert_eq!(lines("-loglevel error"), lines("-q"));
     assert_eq!(lines("-v warning"), lines(""));
     assert_eq!(lines("-v debug"), lines("-v"));

@@ -43,7 +43,7 @@ fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
     assert_eq!((&said["protocol"], &said["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
     assert_eq!(said["command"], "histeq-video --backend cpu --dry-run --json in.mp4 out.mp4");
     assert!(output["free_bytes"].as_u64() > output["bytes"].as_u64(), "{output}");
-    // Words for people, with the same encoder.
+    // The text for people names the same encoder.
     let words = String::from_utf8(dir.succeeds("--backend cpu --dry-run in.mp4 out.mp4").stdout).expect("text");
     for text in ["in.mp4: h264, 320x240", "look    natural", "out.mp4: libx264 in mp4, about", "Nothing was written"] {
         assert!(words.contains(text), "{text} in:\n{words}");
@@ -80,7 +80,7 @@ fn what_gray_of_many_bits_gets_is_said() {
             assert!(!said.contains("applied as it is"), "{said}");
         }
     }
-    // Asked for, it is no surprise; other looks are what they are.
+    // There is no note if the user names the look, and other looks do not stretch.
     let asked = dir.succeeds("--backend cpu --look thermal --encoder ffv1 -y in.mkv out.mkv");
     asked.says(&["levels stretched to the whole range ("]).never_says("gets the look");
     dir.succeeds("--backend cpu --look exact --encoder ffv1 -y in.mkv out.mkv").never_says("stretched");
@@ -224,7 +224,7 @@ fn a_dry_run_of_many_files_has_an_entry_for_each() {
         assert!(words.contains(said), "{said} in:\n{words}");
     }
     assert_eq!(dir.files(), before);
-    // The folder is made by the run.
+    // Only a run makes the output folder.
     dir.succeeds("--backend cpu --dry-run --output-dir new a.mkv");
     assert!(!dir.path("new").exists());
 }

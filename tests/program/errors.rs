@@ -68,7 +68,7 @@ fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
         let run = dir.run(&format!("{line} --progress json")).exits_with(code);
         assert_eq!(kind(&run), expected, "{line}: {}", run.stderr);
         assert!(page.contains(&format!("| {code} | `{expected}` |")), "{expected} is not in docs/reliability.md");
-        // People get the same in one line.
+        // Without JSON, the error is one line.
         let run = dir.run(line).exits_with(code);
         let last = run.stderr.lines().last().unwrap_or_default().to_owned();
         assert!(last.starts_with("histeq-video: error: "), "{line}: {}", run.stderr);
@@ -80,7 +80,7 @@ fn each_kind_of_failure_has_a_name_and_an_exit_code_of_its_own() {
     } else {
         skip("no-gpu", "there is one");
     }
-    // Of a batch, it is that of all files that have failed.
+    // The error of a batch has the kind of all files that have failed.
     let run = dir.run("--output-dir out noise.mkv text.mkv --progress json").exits_with(7);
     assert_eq!(kind(&run), "damage");
     assert!(!run.stderr.contains("noise.mkv: noise.mkv"), "{}", run.stderr);
@@ -96,7 +96,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         "{clip} -c:v mpeg4 -encryption_scheme cenc-aes-ctr -encryption_key {key} -encryption_kid {key} encrypted.mp4"
     ));
     let plain = dir.read("plain.mov");
-    // The code of the video, behind a version, a count, and a length.
+    // The codec's FourCC, behind a version, a count, and a length.
     let offset = plain.windows(4).rposition(|four| four == b"stsd").expect("a description") + 16;
     for (file, codec) in [("prores-raw.mov", b"aprn"), ("clip.braw", b"brxq")] {
         dir.write(file, &[&plain[..offset], codec, &plain[offset + 4..]].concat());
@@ -149,7 +149,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         }
     }
     assert!(!dir.path("out.mkv").exists());
-    // The end of a file of such a name is damage.
+    // A cut file with such an extension is damaged.
     dir.write("cut.mov", &plain[..plain.len() / 2]);
     assert_eq!(kind(&dir.run("--progress json cut.mov out.mkv").exits_with(7)), "damage");
 }
@@ -232,7 +232,7 @@ fn names_that_do_not_fit_fail_as_the_page_says() {
     assert_eq!(dir.names(), ["in.mkv", "letter.txt"]);
 }
 
-/// The disk would be worth another try: these are of the name.
+/// Errors of the disk are worth another try; these are errors of the name.
 #[test]
 fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
     let dir = with_clip();
@@ -241,7 +241,7 @@ fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
         format!("in.mkv {long}.mkv"),
         format!("in.mkv out.mkv --stats {long}.csv"),
         format!("in.mkv {long}%d.png"),
-        // Only with its number.
+        // Too long only with its number.
         format!("in.mkv {}%09d.png", &long[..245]),
         format!("live --no-preview --record {long}.mkv in.mkv"),
     ] {
@@ -261,7 +261,7 @@ fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
     assert!(dir.path(".joined.mkv.pieces/000000.piece").is_dir());
 }
 
-/// Muxers and encoders have numbers of the system for what they refuse themselves.
+/// Muxers and encoders use error codes of the system for what they refuse themselves.
 #[test]
 fn what_a_container_or_an_encoder_refuses_is_no_fault_of_the_system_or_of_the_input() {
     let dir = with_clip();
@@ -274,7 +274,7 @@ fn what_a_container_or_an_encoder_refuses_is_no_fault_of_the_system_or_of_the_in
         assert_eq!(kind(&run), "failed", "{line}: {}", run.stderr);
         assert_eq!(dir.names(), ["in.mkv"], "{line}");
     }
-    // What the disk does not take is still its fault.
+    // A full disk is still an error of the disk.
     let full = "--encoder mpeg4 -y --output-format avi in.mkv /dev/full";
     assert_eq!(kind(&dir.run(&format!("{full} --progress json")).exits_with(9)), "disk");
 }
@@ -321,7 +321,7 @@ fn a_recording_that_fails_before_its_first_frame_leaves_nothing_in_the_way() {
     assert_eq!(dir.frames("seg.mkv").len(), 10);
 }
 
-/// As libjxl and SVT-AV1 print by themselves.
+/// Libraries such as libjxl and SVT-AV1 print to stderr themselves.
 #[test]
 fn what_libraries_print_is_kept_from_those_who_read_stderr() {
     let Some(dir) = with_decoder() else { return };
@@ -331,7 +331,7 @@ fn what_libraries_print_is_kept_from_those_who_read_stderr() {
         command.env("LD_PRELOAD", dir.path("decoder.so")).env("ENCODER_SAYS", "a library speaks");
         Run::from_command(&mut command, &line).exits_with(0)
     };
-    // So that the rest of this test can fail.
+    // The library does print, so that the rest of this test can fail.
     run("").says(&["a library speaks"]);
     assert_eq!(run("-q ").stderr, "");
     let events = run("--progress json ").stderr;

@@ -7,7 +7,7 @@ use crate::support::skip::skip;
 use serde_json::Value;
 use std::process::Stdio;
 
-/// The events on lines that hold nothing else.
+/// The events on `lines`, each of which must be JSON.
 #[track_caller]
 fn events(lines: &str) -> Vec<Value> {
     let event = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -157,11 +157,11 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
         dir.run(&line).fails().says(&["letter.txt exists, and holds no events", "another name"]);
     }
     assert_eq!(dir.read("letter.txt"), b"Dear reader,\n");
-    // What a full disk has cut off is a line of its own.
+    // A line that a full disk has cut off stays a line of its own.
     dir.write("told.jsonl", b"{\"event\":\"progress\",\"frame\":");
     dir.succeeds("--progress-file told.jsonl in.mkv again.mkv");
     assert_eq!(kinds(&events(told().split_once('\n').expect("lines").1)), ["start", "progress", "result"]);
-    // Of several files, too, and of none that is read or written.
+    // Progress of several inputs is recorded, too, but never into an input or an output.
     dir.succeeds("-y --output-dir out --progress-file told.jsonl in.mkv");
     assert!(!told().contains("again.mkv") && told().starts_with("{\"event\":"), "{}", told());
     let whole = dir.read("in.mkv");
@@ -241,7 +241,7 @@ fn frames_count_when_they_are_encoded() {
     let told = events(&run.stderr);
     let frames: Vec<u64> = told.iter().filter_map(|event| event["frame"].as_u64()).collect();
     assert!(frames.is_sorted() && frames.last() == Some(&100), "{frames:?}");
-    // All have been decoded by then.
+    // All frames are decoded before the first is encoded.
     assert!(frames.iter().any(|&frames| frames < 100), "{frames:?}");
     assert!(told.iter().all(|event| event["percent"] != 100.0 || event["frame"] == 100), "{}", run.stderr);
 }
@@ -341,7 +341,7 @@ fn what_was_found_is_said_in_words_of_everybody() {
     dir.ffmpeg(&format!("-f lavfi -i smptebars=size=160x120:rate=25 -vf {picture} -frames:v 20 -c:v ffv1 in.mkv"));
     let line =
         |options: &str| dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} in.mkv out.mkv")).stderr;
-    // Mean luma, and how far samples are from those of the frame before, which has the same picture.
+    // The mean luma, and the mean difference of samples from the previous frame, which differs by its noise alone.
     let measures = |file: &str| {
         let frames = dir.raw(file, "gray");
         let mean = frames.iter().map(|&sample| f64::from(sample)).sum::<f64>() / frames.len() as f64;
@@ -386,7 +386,7 @@ fn a_strength_of_0_says_that_nothing_was_done() {
         assert_eq!((&file["found_text"], &file["strength"]), (&result["found_text"], &result["strength"]));
         dir.succeeds(&format!("--backend cpu --strength 0 --dry-run {input} new.mkv"));
     }
-    // With another strength, and of a method that stretches levels all the same, that is not so.
+    // The note is missing with another strength, and for a method that stretches levels even at strength 0.
     for options in ["--strength 0.1", "--method global --strength 0"] {
         dir.succeeds(&format!("--backend cpu {options} --encoder ffv1 -y in.mkv out.mkv")).never_says("nothing was");
     }
@@ -438,7 +438,7 @@ fn times_in_settings_are_seconds_which_can_be_typed() {
         events(&run.stderr)[0]["settings"].as_object().expect("an object").clone()
     };
     let first = settings("--smooth 1.5 --set look-ahead=0.4");
-    // Whole frames.
+    // Times are rounded to whole frames.
     let near = |name: &str, time: f64| (first[name].as_f64().expect("a number") - time).abs() < 0.5 * 1001.0 / 30000.0;
     assert!(near("smooth", 1.5) && near("look-ahead", 0.4), "{first:?}");
     let again = settings(&format!("--smooth {} --set look-ahead={}", first["smooth"], first["look-ahead"]));

@@ -88,7 +88,7 @@ fn a_file_through_a_gpu_that_is_still_opening_has_the_bytes_of_the_cpu() {
             assert_eq!(dir.read("gpu.md5"), dir.read("cpu.md5"), "{backend} {options}");
         }
     }
-    // Known only when its driver has started: by then frames have been written.
+    // That there is no GPU 99 is known when the driver has started, after the first frames are written.
     let run = dir.run("--encoder ffv1 --backend cuda --gpu 99 in.mkv none.mkv").fails();
     run.says(&["no GPU 99 (--gpu takes 0 to "]);
     assert!(!dir.names().iter().any(|name| name.contains("none")), "{:?}", dir.names());

@@ -30,7 +30,7 @@ fn the_short_help_fits_on_a_terminal_of_24_lines() {
     let short = String::from_utf8(dir.succeeds("-h").stdout).expect("text");
     let rows: Vec<&str> = short.lines().collect();
     assert!(rows.len() <= 24 && rows.iter().all(|row| row.len() <= 80), "{} rows:\n{short}", rows.len());
-    // It is written by hand: each option is one, and each command, too.
+    // The short help is written by hand: its options and commands have to exist.
     let long = String::from_utf8(dir.succeeds("--help").stdout).expect("text");
     let options: Vec<&str> = rows.iter().filter_map(|row| row.trim().split("  ").next()).collect();
     let options: Vec<&&str> = options.iter().filter(|name| name.starts_with('-')).collect();
@@ -157,10 +157,10 @@ fn a_word_that_means_an_option_brings_no_other_one_in() {
         assert!(dir.read("in-equalized.mkv") == before, "{line}");
     }
     assert_eq!(dir.names(), ["in-equalized.mkv", "in.mkv"]);
-    // A name that begins with a dash is one.
+    // A name may begin with a dash.
     dir.succeeds("-q in.mkv --output=-y.mkv");
     assert_eq!(dir.names(), ["-y.mkv", "in-equalized.mkv", "in.mkv"]);
-    // What is there is a name, and no level of messages.
+    // An existing folder is an input, and no log level.
     std::fs::create_dir(dir.path("debug")).expect("a folder");
     std::fs::copy(dir.path("in.mkv"), dir.path("debug/a.mkv")).expect("a copy");
     dir.succeeds("--output-dir eq -v debug in.mkv").says(&["2 files"]);
@@ -175,7 +175,7 @@ fn what_a_folder_holds_of_this_program_is_not_equalized_again() {
     }
     dir.succeeds("--output-dir clear .").says(&["1 file with 10 frames"]);
     dir.succeeds("--output-dir clear .").says(&["1 file was there (-y makes it again)"]);
-    // Named, it is taken, and so it is where there is nothing else.
+    // An earlier output is equalized if it is named, or if the folder has nothing else.
     dir.succeeds("--output-dir twice in-equalized.mkv").says(&["1 file with 10 frames"]);
     dir.succeeds("--output-dir again clear").says(&["1 file with 10 frames"]);
 }
@@ -185,7 +185,7 @@ fn a_command_that_is_misspelt_is_proposed() {
     let dir = with_clip("in.mkv");
     in_one_line(dir.run("prevew in.mkv").exits_with(2)).says(&["prevew: no such file, and no such command: preview?"]);
     in_one_line(dir.run("complete in.mkv in2.mkv").exits_with(2)).says(&["?"]);
-    // What looks like a file is one, and so is what is like no command.
+    // Words that look like files, or like no command, are files.
     in_one_line(dir.run("tapes out.mkv").exits_with(4)).says(&["tapes: No such file"]);
     in_one_line(dir.run("a out.mkv").exits_with(4)).says(&["a: No such file"]);
     in_one_line(dir.run("preview.mkv out.mkv").exits_with(4)).says(&["preview.mkv: No such file"]);
@@ -196,7 +196,7 @@ fn none_of_two_sources_is_replaced() {
     let dir = with_clip("a.mkv");
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v 10 -c:v ffv1 b.mkv");
     let before = dir.files();
-    // As a shell has it for *.mkv.
+    // The command line that a shell makes of `*.mkv`.
     in_one_line(dir.run("a.mkv b.mkv").fails())
         .says(&["b.mkv exists, and may be a source", "--output-dir DIR"])
         .never_says("-y");
@@ -205,7 +205,7 @@ fn none_of_two_sources_is_replaced() {
     if keeps_attributes {
         in_one_line(run.fails()).says(&["-y does not replace it", "--output-dir DIR"]);
         assert_eq!(dir.files(), before);
-        // What was made here is replaced, and so is what a pattern does not stand for.
+        // An output of this program is replaced, and so is a file if the names are no expansion of a pattern.
         dir.succeeds("-q a.mkv c.mkv");
         std::fs::remove_file(dir.path("b.mkv")).expect("a file");
         dir.run("a.mkv c.mkv").fails().says(&["c.mkv exists (use -y to overwrite it)"]);
@@ -249,7 +249,7 @@ fn a_run_that_changes_nothing_to_be_seen_says_so() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     let run = dir.succeeds("--backend cpu --encoder ffv1 in.mkv out.mkv");
     run.says(&["nothing to correct, so it looks as before (`histeq-video preview` shows other looks"]);
-    // Whatever the method.
+    // Methods say so, too.
     let said = "the method changes no sample, so it looks as before (`histeq-video preview` shows other looks)\n";
     for method in ["global", "clahe"] {
         let line = format!("--method {method} --strength 0 --levels 1 --backend cpu -y --encoder ffv1 in.mkv out.mkv");
@@ -368,7 +368,7 @@ fn undo_is_answered_with_the_original() {
         in_one_line(dir.run(line).exits_with(2)).says(&["the video that was equalized is as it was"]);
     }
     assert_eq!(dir.names(), ["in.mkv"]);
-    // A file may have this name.
+    // A file may be called `restore`.
     std::fs::copy(dir.path("in.mkv"), dir.path("restore")).expect("a copy");
     dir.succeeds("restore out.mkv");
 }
@@ -495,7 +495,7 @@ fn an_option_is_proposed_by_its_spelling_where_few_letters_differ() {
     ] {
         in_one_line(dir.run(&format!("{word} 1 in.mkv out.mkv")).exits_with(2)).says(&[&format!("exists: '{ours}'")]);
     }
-    // Clap finds all of these similar to one.
+    // Clap finds all of these similar to an option.
     for word in ["--progressive", "--lutz-file", "--sampling", "--curvature", "--forth"] {
         let run = in_one_line(dir.run(&format!("{word} in.mkv out.mkv")).exits_with(2));
         run.says(&["--help lists all options"]).never_says("a similar");
@@ -587,7 +587,7 @@ fn a_folder_in_place_of_a_file_is_answered_with_the_option_for_folders() {
     in_one_line(dir.run("--output-dir in.mkv/x in.mkv").fails())
         .says(&["in.mkv/x: the folder cannot be made", "elsewhere"]);
     std::fs::copy(dir.path("in.mkv"), dir.path("my dives 2026/it's one.mkv")).expect("a copy");
-    // Words that are a name together.
+    // Unquoted words that are a name together.
     for line in ["my dives 2026", "--output-dir out my dives 2026", "preview my dives 2026", "live my dives 2026"] {
         let run = in_one_line(dir.run(line).exits_with(2));
         run.says(&["my: no such file, but 'my dives 2026' is there", "quotes"]);

@@ -17,7 +17,7 @@ fn film(dir: &Dir, name: &str, seconds: u32, options: &str) {
     film_of(dir, "80x44", name, seconds, options);
 }
 
-/// A film that takes longer, for what happens meanwhile.
+/// A film that takes longer, for tests that act while it is processed.
 fn long_film(dir: &Dir, name: &str, seconds: u32, options: &str) {
     film_of(dir, "160x90", name, seconds, options);
 }
@@ -41,13 +41,13 @@ fn times(dir: &Dir, file: &str) -> Vec<(String, i64, i64)> {
     times
 }
 
-/// Runs `options` on `input` once, and in pieces of this many seconds, and holds the two to be equal. Answers with the number of
-/// the first frame of each piece.
+/// Equalizes `input` in one run and in pieces of `piece` seconds, and requires equal results. Returns the number of the
+/// first frame of each piece.
 #[track_caller]
 fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> Vec<usize> {
     let (one, joined) = (format!("one.{extension}"), format!("joined.{extension}"));
     let options = format!("--backend cpu {options}");
-    // With a curve for each tile, there are none to save.
+    // CLAHE has a curve for each tile, so there is no curve to save.
     let records = |name: &str| match options.contains("clahe") {
         true => format!("--stats {name}.csv"),
         false => format!("--stats {name}.csv --save-curves {name}.curves"),
@@ -58,7 +58,7 @@ fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> 
     dir.succeeds("run plan.json --jobs 2");
     dir.succeeds("join plan.json");
     assert_eq!(times(dir, &one), times(dir, &joined), "times of {input}, {options}");
-    // Only without loss are the pictures those of one run.
+    // Frames are those of one run only if encoded without loss.
     let streams = if options.contains("ffv1") { "-map 0:v -map 0:a?" } else { "-map 0:a?" };
     let hash = |file: &str| dir.tool("ffmpeg", &format!("-v error -i {file} {streams} -f framehash -"), None).stdout;
     assert!(hash(&one) == hash(&joined), "{input}, {options}");
@@ -215,13 +215,13 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         }
         let begins = check(&dir, "film.mp4", extension, 1.1, options);
         let joined = format!("joined.{extension}");
-        // A stream for broadcasting, and one for the web, hold the sound in other ways.
+        // A transport stream and WebM store the sound in other packets.
         if !["ts", "webm"].contains(&extension) {
             assert!(packets("film.mp4") == packets(&joined), "sound of {joined}, {options}");
         }
         let times = dir.frame_times(&joined);
         assert_eq!((times.len(), begins.len()), (125, 5), "{joined}, {options}");
-        // Into a transport stream, players go between key frames, and complain of that.
+        // In a transport stream, players seek to non-keyframes, and complain.
         let seams = begins[1..].iter().filter(|_| extension != "ts" && options.contains("libx26"));
         let starts: Vec<f64> = seams.flat_map(|begin| [(times[*begin] - 0.4).max(0.0), times[*begin]]).collect();
         plays(&dir, &joined, &starts);
@@ -240,7 +240,7 @@ fn plays(dir: &Dir, file: &str, starts: &[f64]) {
     if is_here("mpv") {
         let parts: String =
             starts.iter().map(|start| format!(" --{{ --start={start:.6} --length=1 {file} --}}")).collect();
-        // Its player complains when sound and pictures are not in step, as in a hurry they are not.
+        // The player of mpv complains about audio out of sync, which `--untimed` causes.
         let quiet = "--no-config --vo=null --ao=null --ao-null-untimed --untimed --msg-level=all=warn,cplayer=error";
         let run = dir.tool("mpv", &format!("{quiet} {file}{parts}"), None);
         let said = String::from_utf8_lossy(&run.stdout) + &*run.stderr;
@@ -262,15 +262,15 @@ fn jobs_cut_work_and_join_in_one_command() {
     run.says(&["500 frames in", "by 2 jobs in 2 pieces, ", " MB -> joined.mkv"]);
     assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
     assert_eq!(dir.names(), ["film.mkv", "joined.csv", "joined.mkv", "one.mkv"]);
-    // What cannot be cut is refused with a number of jobs, and done in one process with auto.
+    // Options that rule out pieces are refused with a number of jobs, and run in one process with `auto`.
     let refused = dir.run("film.mkv other.mkv --bitrate 1M --jobs 2").fails();
     refused.says(&["--bitrate", "--crf"]);
     dir.succeeds("film.mkv other.mkv --frames 5 --encoder ffv1 --filter vflip --jobs auto");
     dir.run("film.mkv joined.mkv --jobs 2").fails().says(&["joined.mkv exists (use -y"]);
-    // As many threads as are given count as cores.
+    // `--threads` counts as the number of cores.
     let auto =
         dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --exact --jobs auto --threads 8 --progress plain");
-    // A machine may be done before there is such a line.
+    // A fast machine may print no such line.
     let under_way = auto.stderr.lines().filter(|line| line.contains("/4 pieces") && !line.starts_with("100"));
     under_way.for_each(|line| assert!(line.ends_with("/4 pieces: film.mkv"), "{line}"));
     auto.says(&["by 4 jobs in 4 pieces", "  4/4 pieces"]);
@@ -285,7 +285,7 @@ fn pieces_that_are_damaged_are_made_again() {
     film(&dir, "film.mkv", 20, "-r 5 -c:v ffv1 -c:a pcm_s16le");
     dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
     let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu";
-    // A packet, the description, the end.
+    // The damage is in a packet, the description, or the end.
     for (damaged, part) in [(0, 0.3), (1, 0.999), (1, 1.0)] {
         dir.write("plan.json", &dir.succeeds(&format!("plan -y {line} --jobs 2")).stdout);
         dir.succeeds("run plan.json");
@@ -350,7 +350,7 @@ fn what_a_process_warns_of_is_a_warning_and_how_far_it_is_is_shown() {
                 .any(|event| event["message"].as_str().is_some_and(|said| said.starts_with("film.mkv: --roi")))
         );
         let last = value_of("progress").pop().expect("progress");
-        // 20 seconds of video in less than 20 seconds times 100 frames.
+        // At 5 frames a second, the speed is a fifth of `fps`.
         assert_eq!(last["frame"], 100, "{last}");
         let (speed, fps) = (last["speed"].as_f64().expect("a number"), last["fps"].as_f64().expect("a number"));
         assert!((speed - fps / 5.0).abs() < 0.02 + fps / 100.0, "{last}");
@@ -390,7 +390,7 @@ fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
             }
         };
         running.signal(signal);
-        // It does not listen yet: a wall may still go up, behind which no thread is to be left out.
+        // No thread for signals runs yet: the sandbox, which has to cover all threads, may still follow.
         assert_eq!(running.ends_within(Duration::from_secs(60)), None);
         let begin = std::time::Instant::now();
         while planner.line().contains(" plan ") {
@@ -488,7 +488,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
     };
     plan(3.0);
     let whole = dir.read("film.mkv");
-    // One byte of the same length: every piece that decodes it says so.
+    // One byte is changed, not the length: every piece that decodes it says so.
     let mut changed = whole.clone();
     let index = whole.len() * 5 / 8;
     changed[index] ^= 0x10;
@@ -520,7 +520,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
 fn pieces_that_are_joined_are_done_and_left_alone() {
     let dir = Dir::new();
     film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
-    // What is there from before is none of the plan.
+    // An older file under the output's name is no result of the plan.
     dir.write("joined.mkv", b"old");
     let plan = dir.succeeds("plan -y film.mkv joined.mkv --encoder ffv1 --piece 2").stdout;
     dir.write("plan.json", &plan);
@@ -533,7 +533,7 @@ fn pieces_that_are_joined_are_done_and_left_alone() {
     dir.succeeds("run plan.json --piece 0");
     dir.succeeds("run plan.json --piece 2");
     status([2, 1]);
-    // What there is before the gap; with the exit code of an interruption.
+    // The pieces before the gap; with the exit code of an interruption.
     dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece, ", "joined.partial.mkv"]);
     status([2, 1]);
     dir.succeeds("run plan.json");
@@ -545,7 +545,7 @@ fn pieces_that_are_joined_are_done_and_left_alone() {
     dir.succeeds("run plan.json --jobs 2");
     assert!(!dir.path(".joined.mkv.pieces").exists(), "{:?}", dir.names());
     assert_eq!(dir.frame_times("joined.mkv").len(), 150);
-    // Without the file, there is nothing.
+    // Without the joined file, no piece is done.
     std::fs::remove_file(dir.path("joined.mkv")).expect("a file");
     status([0, 3]);
 }
@@ -728,7 +728,7 @@ fn events_tell_what_several_processes_have_done() {
     dir.succeeds("run plan.json");
     let told = events(&dir.succeeds("join --progress json plan.json"));
     assert_eq!(told.last().expect("a line")["outputs"][0]["frames"], 100);
-    // A program can offer its own way out.
+    // Cause and remedy are separate, for programs that offer their own remedy.
     let refused = events(&dir.run("--jobs 2 --filter vflip --progress json in.mkv no.mkv").fails());
     let [cause, remedy] = ["cause", "remedy"].map(|part| refused[0][part].as_str().expect("a text").to_owned());
     assert_eq!((&*cause, &*remedy), ("in.mkv: --filter: filters can reach across pieces", "leave --jobs out"));

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{ChildStderr, Stdio};
 use std::time::{Duration, Instant};
 
-/// What makes a run slow, and shows how far it is.
+/// Options that make a run slow, and report its progress.
 const OPTIONS: &str = "--encoder libx264 --preset placebo --progress json";
 
 /// A run that takes long enough to be interrupted.
@@ -18,7 +18,7 @@ struct Slow {
 }
 
 impl Slow {
-    /// Starts it, and waits until it has written frames.
+    /// Starts the run, and waits until it has written frames.
     fn start(dir: &Dir, size: &str, options: &str) -> Self {
         Slow::start_line(dir, size, &format!("{OPTIONS} {options} long.mkv out.mkv"))
     }
@@ -70,7 +70,7 @@ pub fn interrupted(dir: &Dir, line: &str) -> (Option<i32>, String) {
     run.end()
 }
 
-/// The same with all events from then on.
+/// Like [`interrupted`], but with all events from then on.
 pub fn interrupted_raw(dir: &Dir, line: &str) -> (Option<i32>, String) {
     let run = Slow::start_line(dir, "96x64", &line.replace("OPTIONS", OPTIONS));
     run.running.signal(Signal::INT);
@@ -167,8 +167,8 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
     assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
 }
 
-/// A run whose last frame has been read was called whole however it ended: the file that was there was replaced by a part
-/// of the film, with exit code 0.
+/// An interrupted run counted as whole once its last frame had been read: a part of the film replaced the old file,
+/// with exit code 0.
 #[test]
 fn a_run_that_ends_while_its_last_frames_wait_is_not_called_whole() {
     if !encoder_is_here("interrupting", "libx264") {

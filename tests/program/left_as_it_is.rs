@@ -32,7 +32,7 @@ fn what_lacks_nothing_is_copied_to_the_byte_or_left_out_of_a_folder() {
     let late = dir.succeeds("--backend cpu --unchanged copy in/late.avi late.avi").never_says("a copy of");
     late.says(&["-> late.avi"]);
     assert_ne!(dir.read("late.avi"), dir.read("in/late.avi"));
-    // What replaces a file, and what does not.
+    // A copy replaces an existing file only with -y.
     dir.run("--backend cpu --unchanged copy in/good.avi late.avi").exits_with(10);
     dir.succeeds("--backend cpu --unchanged copy -y in/good.avi late.avi");
     assert_eq!(dir.read("late.avi"), good);

@@ -3,10 +3,10 @@
 use crate::support::program::Dir;
 use std::path::Path;
 
-/// What Final Cut Pro writes of S-Log3.
+/// The metadata by which Final Cut Pro names S-Log3.
 const NAMED: &str = "-movflags use_metadata_tags -metadata com.apple.proapps.customcolor=com.sony.s-log3-cine";
 
-/// Twice as much light from gray to gray, up to four times that of white paper.
+/// The light of a gray: one stop per gray, up to four times that of white paper.
 fn light(gray: usize) -> f64 {
     2_f64.powi(gray as i32 - 8)
 }
@@ -55,7 +55,7 @@ fn shown(light: f64) -> f64 {
 #[test]
 fn grays_of_a_named_film_are_shown_as_their_light_is() {
     let dir = Dir::new();
-    // Alone: nothing is corrected.
+    // At strength 0, only the log conversion is applied.
     for (range, file) in [("tv", "limited.mkv"), ("pc", "full.mkv")] {
         // FFmpeg 9 writes FFV1 of limited range alone.
         film(&dir, file, range, "-c:v libx264 -qp 0");
@@ -83,9 +83,9 @@ fn a_film_that_names_its_curve_is_shown_and_its_name_is_taken_away() {
     assert!(about("log.mov").contains("s-log3") && !about("out.mov").contains("s-log3"));
     assert!(about("out.mov").contains("kept"));
     assert_eq!(dir.frames("out.mov")[0]["color_transfer"], "bt709");
-    // With its name, it would be converted once more.
+    // If the output still named the curve, it would be converted again.
     dir.succeeds(&format!("{line} out.mov again.mov")).never_says("S-Log3");
-    // The same as if the curve were told, and not as if nothing were.
+    // The result is that of `--log s-log3`, and not of `--log off`.
     dir.succeeds(&format!("{line} --log s-log3 log.mov told.mov"));
     dir.succeeds(&format!("{line} --log off log.mov off.mov")).never_says("S-Log3");
     let raw = |file: &str| dir.raw(file, "yuv422p10le");
@@ -134,7 +134,7 @@ fn pieces_walls_and_pipes_show_log_as_one_process_does() {
     dir.succeeds(&format!("{line} --start 1 --frames 30 log.mov part.mkv"));
     let frame = 160 * 96 * 2 * 2;
     assert!(dir.raw("part.mkv", "yuv422p10le") == whole[25 * frame..55 * frame]);
-    // Through a pipe, in 8 bits and RGB, it is only told.
+    // In a pipe, in 8 bits and in RGB, only `--log` names the curve.
     dir.ffmpeg("-i log.mov -pix_fmt yuv420p log.y4m");
     dir.fed(&format!("{line} --log s-log3 - piped.mkv"), &dir.read("log.y4m")).exits_with(0).says(&["S-Log3"]);
     assert_eq!(dir.pixel_format("piped.mkv"), "yuv420p");
@@ -181,7 +181,7 @@ fn log_that_nothing_names_is_asked_after_and_other_footage_is_not() {
     for told in ["--log off", "--log s-log3", "--strength 0", "--look exact"] {
         dir.succeeds(&format!("{line} {told} log.mkv out.mkv")).never_says("looks like log");
     }
-    // Shown as it is meant, it is no log any more.
+    // The converted film is no log any more.
     dir.succeeds(&format!("{line} --log s-log3 --strength 0 log.mkv shown.mkv"));
     dir.succeeds(&format!("{line} shown.mkv out.mkv")).never_says("looks like log");
     for name in ["parking-lot.mp4", "coast.mp4"] {

@@ -86,7 +86,7 @@ fn a_mask_goes_with_statistics_kept_curves_parts_and_pipes() {
     let whole = dir.raw("out.mkv", "yuv444p");
     dir.succeeds("--load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
     assert!(whole == dir.raw("again.mkv", "yuv444p"));
-    // What is measured is that of whole frames.
+    // Statistics are of whole frames, with and without a mask.
     let means = |file: &str| -> Vec<String> {
         let text = String::from_utf8(dir.read(file)).expect("text");
         let mean = |line: &str| {

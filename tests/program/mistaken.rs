@@ -16,7 +16,7 @@ fn a_day_of_the_month_is_no_counter() {
     assert_eq!(dir.names(), ["in.mkv"]);
     dir.succeeds(one).says(&["x%d.mkv: %d is no counter and stays in the name"]);
     assert_eq!(dir.names(), ["in.mkv", "x%d.mkv"]);
-    // Of files of a day, it tells which is which.
+    // In the names of daily files, `%d` is the day.
     dir.succeeds("live --no-preview --backend cpu --encoder ffv1 --segment 1d --record day-%d.mkv in.mkv")
         .never_says("counter");
     assert!(dir.names().iter().any(|name| name.starts_with("day-") && name.len() == "day-01.mkv".len()));
@@ -43,7 +43,7 @@ fn options_of_ffmpeg_are_not_read_as_short_ones_with_a_value() {
             in_one_line(dir.run(&line).exits_with(2)).says(&[&format!("{name}: "), says]);
         }
     }
-    // Options of this program with one dash are those with two, or answered as they are.
+    // With one dash, long options of this program are understood, or answered with the right command.
     in_one_line(dir.run("-record a.mkv in.mkv").exits_with(2)).says(&["-record: ", "histeq-video live --record"]);
     assert_eq!(dir.files(), before);
     dir.succeeds("-strict -2 -frames 3 -i in.mkv out.mkv");
@@ -99,7 +99,7 @@ fn a_look_that_makes_no_difference_says_so() {
         return;
     }
     let dir = Dir::new();
-    // All of it is as under water.
+    // The whole frame has an underwater tint.
     let water = "nullsrc=s=160x90:rate=25,geq=lum=128+60*sin(X/7)*cos(Y/5):cb=150:cr=100";
     dir.ffmpeg(&format!("-f lavfi -i {water} -frames:v 5 -pix_fmt yuv420p -c:v ffv1 in.mkv"));
     let made = |look: &str| {

@@ -65,7 +65,7 @@ fn an_output_that_the_input_names_is_refused() {
 fn what_turns_out_to_be_read_is_not_replaced() {
     let dir = Dir::new();
     clips(&dir);
-    // By its name, it is no list.
+    // The extension does not tell that this is a playlist.
     dir.write("inner.txt", b"ffconcat version 1.0\nfile b.mkv\n");
     std::fs::copy(dir.path("b.mkv"), dir.path("other.mov")).expect("a file");
     dir.write("first.ffconcat", b"ffconcat version 1.0\nfile inner.txt\nfile a.mkv\n");
@@ -75,7 +75,7 @@ fn what_turns_out_to_be_read_is_not_replaced() {
         dir.run(line).exits_with(10).says(&["is the input itself, or one of the files"]);
         assert!(dir.files() == before, "`{line}` changed files: {:?}", dir.names());
     }
-    // What was made is kept.
+    // The finished output is kept under another name.
     dir.run("-y last.ffconcat b.mkv").exits_with(10).says(&["b.mkv: cannot be replaced", "b.new.mkv"]);
     assert_eq!(dir.frames("b.new.mkv").len(), 100);
     std::fs::remove_file(dir.path("b.new.mkv")).expect("it was there");
@@ -105,7 +105,7 @@ fn what_a_filter_or_a_muxer_opens_by_itself_is_not_replaced() {
     clips(&dir);
     dir.write("g.cube", b"LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
     std::fs::copy(dir.path("b.mkv"), dir.path("o0.ts")).expect("a copy");
-    // By its name, it is no list.
+    // The extension does not tell that this is a playlist.
     dir.write("inner.txt", b"ffconcat version 1.0\nfile o0.ts\n");
     dir.write("l.ffconcat", b"ffconcat version 1.0\nfile inner.txt\nfile a.mkv\n");
     let (cube, segment) = (dir.read("g.cube"), dir.read("o0.ts"));

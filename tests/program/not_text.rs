@@ -58,7 +58,7 @@ fn same(plain: &Dir, lines: &[&str]) -> (Dir, Vec<Run>) {
     };
     assert_eq!(names(&found), names(&expected));
     for (name, bytes) in &expected {
-        // These have names in them, or times.
+        // Files of these kinds contain names or times.
         let differs = [&b".json"[..], b".html", b".csv", b".mkv", b".mp4"].iter().any(|end| name.ends_with(end));
         assert!(differs || found[name] == *bytes, "{}", String::from_utf8_lossy(name));
         assert!(!bytes.is_empty(), "{}", String::from_utf8_lossy(name));
@@ -89,7 +89,7 @@ fn inputs_outputs_and_what_lies_beside_them() {
             "compare --plain ü.nut oü.nut vü.nut",
             "preview ü.nut",
             "live --no-preview --backend cpu --record aü-%Y.mkv --segment 1h ü.nut",
-            // Refused, with a name for people.
+            // These are refused, with a printable name.
             "--backend cpu -n ü.nut oü.nut",
             "--backend cpu fehltü.nut o.nut",
             "--backend cpu ü.nut ü.nut",
@@ -187,7 +187,7 @@ fn events_have_the_bytes_beside_the_name() {
     let dry: Value = serde_json::from_slice(&dry).expect("JSON");
     assert_eq!((&dry["input"]["name"], &dry["output"]["name"]), (&"\\xfc.nut".into(), &"n\\xfc.nut".into()));
     assert_eq!(decoded(dry["output"]["name_bytes"].as_str().expect("bytes")), latin("nü.nut").into_vec());
-    // Of names that are text, there is nothing beside them.
+    // Names that are text have no such field.
     let plain = dir.run("--progress json --backend cpu --dry-run --json neu/no.nut out.nut").stdout;
     assert!(!String::from_utf8_lossy(&plain).contains("_bytes"));
 }

@@ -75,7 +75,7 @@ fn colours_have_more_bits_where_the_output_asks_for_them() {
     dir.succeeds("--range 20000:21020 --palette white-hot --output-pixel-format rgb48be deep.png out16.png");
     assert_eq!(["out8.png", "out16.png"].map(|file| dir.pixel_format(file)), ["rgb24", "rgb48be"]);
     let row = row(&dir, "out16.png", 0, "rgb48le");
-    // 1020 is 255 times 4.
+    // 1020 levels are 255 columns of 4.
     assert_eq!([0, 1, 100, 255].map(|x| row[x][0]), [0, 257, 25_700, 65_535]);
 }
 

@@ -1,5 +1,5 @@
-//! `--start`, `--duration` and `--frames`: what lies before and behind is looked at, so that a part of a video has the very
-//! frames of the whole.
+//! `--start`, `--duration` and `--frames`: frames before and behind a part are measured, so that it has the very frames
+//! of the whole.
 
 use crate::support::program::{Dir, Run};
 use crate::support::reader::encoder_is_here;
@@ -9,7 +9,6 @@ const RATE: usize = 25;
 const FRAMES: usize = 120;
 const PIXELS: usize = 48 * 32;
 
-/// Bytes of a frame in this format.
 fn frame_bytes(format: &str) -> usize {
     if format == "gray" { PIXELS } else { PIXELS * 3 / 2 }
 }
@@ -45,9 +44,9 @@ const STARTS: [usize; 9] = [1, 5, 33, 39, 40, 41, 61, 65, 110];
 /// Parts that end before, at and after cuts, in the flash, and so near the end that little lies behind.
 const PARTS: [Range<usize>; 6] = [0..1, 3..30, 20..40, 38..41, 45..60, 90..117];
 
-/// Holds parts of `input`, whose frames are read in `format`, to the whole: every third of the starts and parts from
-/// `turn` on, so that three turns try all of them, every second part by `--frames` and the others by `--duration`, the
-/// other way round in the next three. `HISTEQ_LONG=1` is for all in each.
+/// Compares parts of `input`, read in `format`, with the whole: every third of the starts and parts from `turn` on, so
+/// that three turns try all of them, every second part by `--frames` and the others by `--duration`, the other way
+/// round in the next three. With `HISTEQ_LONG=1`, each call tries all.
 #[track_caller]
 fn check(dir: &Dir, turn: usize, input: &str, format: &str, options: &str) {
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();

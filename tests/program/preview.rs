@@ -40,7 +40,7 @@ impl Rgb {
         (self.width, self.bytes.len() / 3 / self.width)
     }
 
-    /// A rectangle of it, row by row.
+    /// A rectangle of the image, row by row.
     fn cut(&self, (x, y): (usize, usize), (width, height): (usize, usize)) -> Vec<u8> {
         let row = |row: usize| &self.bytes[3 * (row * self.width + x)..][..3 * width];
         (y..y + height).flat_map(|y| row(y).to_vec()).collect()
@@ -64,7 +64,6 @@ fn all_scaled(dir: &Dir, file: &str, numbers: &[usize], (width, height): (usize,
     frames
 }
 
-/// Frame `number` of a file, scaled to this size.
 fn scaled(dir: &Dir, file: &str, number: usize, size: (usize, usize)) -> Vec<u8> {
     all_scaled(dir, file, &[number], size).remove(0)
 }
@@ -175,7 +174,7 @@ fn a_dash_is_stdout() {
     assert!(dir.raw("stdout.png", "rgb24") == dir.raw("looks.png", "rgb24"));
 }
 
-/// Whether letters are below the first line of a row's label, which is in its middle where it is alone.
+/// Whether a row's label has a second line; a single line is in the middle of the row.
 fn has_a_second_line(sheet: &Rgb, row: usize, cell: (usize, usize)) -> bool {
     let top = sheet.size().1 - 8 * (cell.1 + GAP) + row * (cell.1 + GAP);
     sheet.cut((GAP, top + cell.1 / 2 + 12), (LEFT - 2 * GAP, 20)).iter().any(|sample| *sample > 200)
@@ -190,7 +189,7 @@ fn the_default_is_marked_and_so_are_rows_that_look_like_another() {
     let sheet = Rgb::open(&dir, "in-looks.png");
     let marked: Vec<usize> = (0..8).filter(|&row| has_a_second_line(&sheet, row, cell)).collect();
     assert_eq!(marked, [1], "natural is the default");
-    // Clean footage, of which the default and faithful make what it was.
+    // Clean footage, which the default and faithful leave as it is.
     dir.ffmpeg("-f lavfi -i testsrc2=size=160x90:rate=25 -frames:v 5 -c:v ffv1 clean.mkv");
     let said = dir.succeeds("preview --frames 1 clean.mkv").stderr;
     let sheet = Rgb::open(&dir, "clean-looks.png");
@@ -205,7 +204,7 @@ fn the_default_is_marked_and_so_are_rows_that_look_like_another() {
         assert!(is_marked || !like.contains(&look), "{look} has no mark");
     }
     assert!(!has_a_second_line(&sheet, 0, cell) && !has_a_second_line(&sheet, 7, cell));
-    // By strength, too.
+    // Rows of strengths are marked, too.
     dir.succeeds("preview --looks night --strength 0,1 in.png night.png").says(&["; night, strength 0: like original"]);
 }
 
@@ -254,7 +253,7 @@ fn what_is_no_video_is_refused() {
     refused(&dir, dir.run("preview nothing.mp4"), &["nothing.mp4: No such file"]);
 }
 
-/// Clips that are a folder's.
+/// Makes a folder of clips.
 fn folder_of_clips(dir: &Dir) {
     std::fs::create_dir_all(dir.path("dive/deep")).expect("a folder");
     for name in ["dive/a.mkv", "dive/deep/b.mkv"] {
@@ -270,14 +269,14 @@ fn each_of_several_inputs_and_folders_gets_a_sheet() {
     let sheets = || dir.names().into_iter().filter(|name| name.ends_with(".png")).collect::<Vec<_>>();
     dir.succeeds("preview --frames 1 dive").says(&["-> ./a-looks.png", "-> ./deep/b-looks.png", "2 sheets in"]);
     assert_eq!(sheets(), ["a-looks.png", "deep/b-looks.png"]);
-    // What is there stays.
+    // An existing sheet stays.
     dir.write("a-looks.png", b"precious");
     dir.succeeds("preview --frames 1 dive/a.mkv dive/deep/b.mkv").says(&["1 sheet in", "; 1 sheet was there"]);
     assert_eq!(dir.read("a-looks.png"), b"precious");
     assert_eq!(sheets(), ["a-looks.png", "b-looks.png", "deep/b-looks.png"]);
     dir.succeeds("preview --frames 1 -y dive/a.mkv dive/deep/b.mkv").says(&["2 sheets in"]);
     assert!(dir.read("a-looks.png").starts_with(b"\x89PNG"));
-    // One that is no video leaves the others alone.
+    // An input that is no video does not affect the others.
     dir.write("dive/broken.mkv", b"no video");
     let run = dir.run("preview --frames 1 --output-dir sheets dive").fails();
     run.says(&["error: dive/broken.mkv: ", "2 sheets in", "1 of 3 inputs have no sheet: dive/broken.mkv"]);

@@ -25,7 +25,7 @@ fn shell(dir: &Dir, line: &str) -> Command {
     command
 }
 
-/// A run that has looked at its output and waits for its input, on stdin.
+/// A run that has checked its output and waits for its input, on stdin.
 fn waiting(dir: &Dir, line: &str) -> Running {
     let mut command = dir.command(&format!("--backend cpu {line}"));
     let running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
@@ -33,10 +33,10 @@ fn waiting(dir: &Dir, line: &str) -> Running {
     running
 }
 
-/// Gives it all of its input: its exit code and what it said.
+/// Writes a run's input: its exit code and what it said.
 fn fed(mut running: Running, input: &[u8]) -> (Option<i32>, String) {
     let mut stdin = running.child().stdin.take().expect("a pipe");
-    // Who has seen enough reads no further.
+    // The run may stop reading early.
     let _ = stdin.write_all(input);
     drop(stdin);
     let mut said = String::new();
@@ -44,7 +44,6 @@ fn fed(mut running: Running, input: &[u8]) -> (Option<i32>, String) {
     (running.ends_within(LIMIT), said)
 }
 
-/// Waits until there is what `found` looks for.
 fn wait_for<T>(found: impl Fn() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
@@ -74,7 +73,7 @@ fn what_lies_under_names_like_temporary_ones_is_left_alone() {
         let dir = Dir::new();
         clip(&dir, "in.mkv");
         dir.write("precious", b"precious\n");
-        // The shell's number becomes the program's.
+        // `exec` keeps the process ID, so `$$` is that of the program.
         let line = format!("{plant} .$$.out.mkv; {plant} .$$.s.csv; exec PROGRAM --stats s.csv in.mkv out.mkv");
         let mut running = Running::start(shell(&dir, &line).stderr(Stdio::null()));
         assert_eq!(running.ends_within(LIMIT), Some(0), "{plant}");
@@ -171,7 +170,7 @@ fn two_runs_in_containers_may_write_the_same_output() {
 fn a_system_that_has_no_files_without_names_has_hidden_ones() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
-    // A file without a name gets one by way of /proc.
+    // A file without a name is linked by way of /proc.
     let without_proc = |line: &str| {
         let mut command = dir.other_command("unshare", "--mount sh -c");
         command.arg(format!("umount -l /proc && exec {} {line}", program().display()));
@@ -309,7 +308,7 @@ fn what_an_earlier_interruption_has_left_stays() {
 fn a_disk_behind_a_link_is_only_overwritten_when_told_so() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
-    // A number that no driver has.
+    // A device number that no driver has.
     let made = dir.other_command("mknod", "disk b 240 99").output();
     if !made.is_ok_and(|output| output.status.success()) {
         skip("a disk as the output", "only root can make a block device");
@@ -415,7 +414,7 @@ fn a_file_that_is_replaced_keeps_its_mode_and_owner() {
     dir.succeeds("-y in.mkv out.mkv");
     let found = std::fs::metadata(dir.path("out.mkv")).expect("a file");
     assert_eq!((found.uid(), found.gid()), (65534, 65533));
-    // Who may not give it to the group gives the group no more than everybody has.
+    // A user who may not set the group gives it the permissions of everybody.
     for (name, mode) in [("", 0o777), ("out.mkv", 0o664)] {
         set_mode(&dir, name, mode);
     }
@@ -461,7 +460,7 @@ fn no_other_user_can_read_the_new_file_before_it_has_the_mode_of_the_old_one() {
 fn success_is_said_only_of_what_is_on_the_disk() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
-    // The first call is for the file, the second for its name.
+    // The first `fsync` is for the file, the second for its directory entry.
     let source = "#include <errno.h>\n#include <stdlib.h>\nint fsync(int f) { static int n; \
                   if (++n != atoi(getenv(\"FAILS\"))) return 0; errno = EIO; return -1; }\n";
     dir.write("fsync.c", source.as_bytes());
@@ -479,7 +478,7 @@ fn success_is_said_only_of_what_is_on_the_disk() {
             if code == 1 {
                 run.says(&[output, "Input/output error"]);
             }
-            // What has its name by then keeps it, and has no other.
+            // If the second call fails, the output already has its name, and keeps it.
             let written: Vec<String> = dir.names().into_iter().filter(|name| name.contains("out.")).collect();
             assert_eq!(written, if fails == "1" { vec![] } else { vec![output.to_owned()] });
             written.iter().for_each(|name| std::fs::remove_file(dir.path(name)).expect("a file"));
@@ -534,7 +533,7 @@ fn a_stdout_that_is_closed_is_an_error() {
         let line = format!("exec {} {line} >&-", program().display());
         let run = Run::from_command(&mut shell(&dir, &line), &line).fails().says(&["stdout is closed"]);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-        // What needs no stdout does not miss it.
+        // A run that does not write to stdout succeeds.
         Run::from_command(&mut shell(&dir, "exec PROGRAM -q -y in.mkv out.mkv >&-"), "no stdout").exits_with(0);
     }
 }

@@ -104,7 +104,7 @@ fn an_editor_gets_a_table_that_gives_the_picture() {
     for (file, frames) in [("corrected.mov", 12), ("graded.png", 1), ("looked-up.mkv", 12)] {
         assert_eq!(dir.frames(file).len(), frames, "{file}: {said}");
     }
-    // ProRes and colour of less resolution lie between.
+    // ProRes and chroma subsampling cause differences.
     let (ours, graded) = (dir.raw("corrected.mov", "rgb24"), dir.raw("graded.png", "rgb24"));
     let apart: u64 = ours.iter().zip(&graded).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
     assert!(apart < 6 * graded.len() as u64, "{} on average", apart as f64 / graded.len() as f64);
@@ -134,7 +134,7 @@ fn an_archivist_gets_steady_scans_with_their_numbers() {
         return;
     }
     let dir = Dir::new();
-    // A picture as it is filmed, of which red wavers by itself.
+    // A filmed frame, whose red channel alone flickers.
     let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");
     dir.tool("ffmpeg", &format!("-v error -i {} -frames:v 1 -vf scale=160:90 still.png", clip.display()), None);
     let wavers = "geq=r=r(X\\,Y)*(0.8+0.15*sin(N*2)):g=g(X\\,Y)*0.8:b=b(X\\,Y)*0.8";
@@ -161,7 +161,6 @@ fn an_archivist_gets_steady_scans_with_their_numbers() {
     assert!(20.0 * after < before, "red wavers by {after}, by {before} before: {said}");
 }
 
-/// A server that a test started.
 struct Server(Child);
 
 impl Drop for Server {

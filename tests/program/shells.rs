@@ -32,7 +32,7 @@ fn in_bash(words: &str) -> Vec<String> {
     said_by("bash", &script)
 }
 
-/// The candidates behind this beginning of a line in fish, without what it says of them.
+/// The candidates behind this beginning of a line in fish, without their descriptions.
 #[track_caller]
 fn in_fish(line: &str) -> Vec<String> {
     let script = format!("histeq-video completions fish | source; complete -C 'histeq-video {line}'");
@@ -56,7 +56,7 @@ fn in_zsh(line: &str) -> String {
 #[test]
 fn bash_completes_values() {
     assert_eq!(in_bash("--look ni"), ["night"]);
-    // As bash breaks --look=ni.
+    // bash splits `--look=ni` like this.
     assert_eq!(in_bash("--look = ni"), ["night"]);
     assert_eq!(in_bash("live --rec"), ["--record"]);
     assert_eq!(in_bash("completions "), ["bash", "elvish", "fish", "powershell", "zsh"]);

@@ -1,5 +1,5 @@
-//! A driver that takes a while to find no GPU: the CPU has begun by then, and what that is worth depends on what was asked
-//! for.
+//! A driver that takes a while to find no GPU: the CPU has begun by then, and whether its work counts depends on the
+//! options.
 
 use crate::support::kept_files::kept;
 use crate::support::program::{Dir, Run};
@@ -9,7 +9,7 @@ use std::io::{BufReader, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// As much of a driver as is asked before it turns out that there is no GPU.
+/// A driver with only the functions that are called before it reports that there is no GPU.
 const DRIVER: &str = r#"
 #include <cstdlib>
 #include <fcntl.h>
@@ -62,7 +62,6 @@ fn command(dir: &Dir, version: u32, line: &str) -> Command {
     command
 }
 
-/// Runs it.
 fn run(dir: &Dir, version: u32, line: &str) -> Run {
     Run::from_command(&mut command(dir, version, line), line)
 }

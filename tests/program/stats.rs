@@ -156,13 +156,13 @@ fn a_page_has_everything_and_needs_nothing_else() {
     let bytes = |layer: &str| STANDARD.decode(levels[layer].as_str().expect("bytes")).expect("base64");
     let bins = levels["bins"].as_u64().expect("bins") as usize;
     assert_eq!((bins, bytes("before").len(), levels["at"].as_array().map(Vec::len)), (256, 60 * 256, Some(60)));
-    // The first scene has a 32nd of its samples in each of 32 levels: a root of it in 255ths.
+    // Each of 32 levels has 1/32 of the samples, stored as 255 times the square root.
     let first = &bytes("before")[..bins];
     assert!(first.iter().enumerate().all(|(level, &byte)| byte == if (20..52).contains(&level) { 45 } else { 0 }));
     // The curve says where the levels went.
     let (after, curve) = (bytes("after"), bytes("curve"));
     assert!((20..52).all(|level| after[usize::from(curve[level])] > 0), "{curve:?}");
-    // Over all frames: two of three are dark.
+    // Over all frames, of which two thirds are dark.
     let all = &levels["all"];
     assert_eq!((&all["before"][20], &all["before"][190]), (&0.020833.into(), &0.010417.into()));
     assert_eq!((all["after"].as_array().map(Vec::len), all["curve"].as_array().map(Vec::len)), (Some(256), Some(256)));
@@ -428,7 +428,7 @@ fn several_files_have_the_same_measurements() {
     }
     assert!(String::from_utf8(dir.read("b.html")).expect("text").contains("60 frames"));
     usage_error("--stats a.csv --stats a.csv in.mkv out.mkv").says(&["--stats names a.csv twice"]);
-    // Those of pieces are put together to the same.
+    // The measurements of pieces are joined to the same files.
     dir.succeeds("-y --backend cpu --jobs 2 --stats e.csv --stats f.html --encoder ffv1 in.mkv joined.mkv");
     assert_eq!(String::from_utf8(dir.read("e.csv")).expect("text").lines().count(), 61);
     assert!(String::from_utf8(dir.read("f.html")).expect("text").contains("60 frames"));

@@ -3,10 +3,9 @@
 use crate::support::program::{Dir, Run};
 use std::path::Path;
 
-/// Pixels of a frame.
 const PIXELS: usize = 160 * 96;
 
-/// How FFmpeg's program makes RGB of 16 bits of pictures.
+/// The filters with which ffmpeg converts frames to 16-bit RGB.
 const RGB: &str =
     "scale=in_color_matrix=bt709:flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp,format=gbrp16le";
 
@@ -25,13 +24,13 @@ fn folder() -> Dir {
 /// The samples of all frames of a video in RGB of 16 bits, behind a filter.
 fn rgb(dir: &Dir, name: &str, filter: &str) -> Vec<u16> {
     let line = format!("-nostdin -v error -y -i {name} -vf {RGB}{filter} -f rawvideo rgb.raw");
-    // The table is a file of its own: what comes out is not kept for another test.
+    // No earlier result is reused, because the filter may read a table file.
     dir.tool("ffmpeg", &line, None);
     dir.read("rgb.raw").chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect()
 }
 
-/// What a table makes of such samples, between the four entries around a colour. FFmpeg's program does the same, as
-/// another test shows, but takes seconds to read a table.
+/// The samples mapped by a table, with tetrahedral interpolation. ffmpeg does the same, as another test shows, but
+/// takes seconds to read a table.
 fn through(dir: &Dir, table: &str, samples: &[u16]) -> Vec<u16> {
     let text = String::from_utf8(dir.read(table)).expect("text");
     let size: usize = text.lines().find_map(|line| line.strip_prefix("LUT_3D_SIZE ")?.parse().ok()).expect("a size");
@@ -101,7 +100,7 @@ fn the_table_of_log_takes_log() {
     let original = rgb(&dir, "in.mkv", "");
     dir.succeeds("--log s-log3 --strength 0 --encoder ffv1 in.mkv shown.mkv");
     let shown = rgb(&dir, "shown.mkv", "");
-    // What the default takes for drawn stays as it is.
+    // The default leaves pictures as they are that it takes for drawings.
     for look in ["--strength 0", "--look faithful --smooth scene", "--method global --strength 1 --smooth scene"] {
         dir.succeeds(&format!(
             "-y --log s-log3 {look} --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
@@ -133,7 +132,7 @@ fn the_table_of_each_scene_gives_its_picture() {
     ));
     let original = rgb(&dir, "in.mkv", "");
     let scenes = |samples: &[u16]| samples.chunks(samples.len() / 2).map(<[u16]>::to_vec).collect::<Vec<_>>();
-    // What the default takes for drawn stays as it is.
+    // The default leaves pictures as they are that it takes for drawings.
     for look in ["--look faithful", "--method global --strength 1"] {
         let run = dir.succeeds(&format!(
             "-y {look} --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
@@ -173,7 +172,7 @@ fn each_scene_has_a_table_with_its_times() {
     let text = |name: &str| String::from_utf8_lossy(&dir.read(name)).into_owned();
     assert!(text("look.cube").contains("scene 1 of 2: 00:00:00.000 to 00:00:02.000, frames 0 to 19"));
     assert!(text("look-2.cube").contains("scene 2 of 2: 00:00:02.000 to 00:00:04.000, frames 20 to 39"));
-    // What is there is kept without -y.
+    // Without -y, existing files are kept.
     std::fs::remove_file(dir.path("look.cube")).expect("removed");
     dir.write("look-2.cube", b"mine");
     dir.run(&format!("{line} in.mkv again.mkv")).fails().says(&["look-2.cube exists"]);
@@ -218,7 +217,7 @@ fn a_table_is_applied_before_all_else() {
         let (wrong, total) = apart(&original, &inverse);
         assert!(wrong * 1000 <= total, "{name}: {wrong} of {total} differ");
     }
-    // The table of a look, applied, is that look.
+    // Applying the table of a look gives that look.
     dir.succeeds("-y --method global --strength 1 --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv");
     dir.succeeds("--lut look.cube --strength 0 --encoder ffv1 in.mkv again.mkv");
     let (wrong, total) = apart(&rgb(&dir, "out.mkv", ""), &rgb(&dir, "again.mkv", ""));
@@ -275,7 +274,7 @@ fn a_table_of_no_domain_and_one_of_endless_lines_are_errors() {
         dir.run("--lut a.cube in.mkv out.mkv").exits_with(1).says(&["--lut a.cube: line 2 is longer than 4096 bytes"]);
     }
     assert!(!dir.path("out.mkv").exists());
-    // A comment of some length, and a domain that is none of the usual one.
+    // A long comment and an unusual domain are valid.
     let comment = format!("# {}\n", "a".repeat(2000));
     dir.write("a.cube", format!("{comment}LUT_1D_SIZE 2\nDOMAIN_MIN -1 -1 -1\nDOMAIN_MAX 2 2 2\n{rows}").as_bytes());
     dir.succeeds("--lut a.cube --strength 0 --encoder ffv1 in.mkv out.mkv");

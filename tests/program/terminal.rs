@@ -8,8 +8,8 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
-/// What is drawn of the bar, one after the other: each erases from the beginning of its line on, and waits there. So nothing is
-/// left of a line that a narrower terminal has broken.
+/// The drawings of the bar in order. Each erases from the beginning of its line and leaves the cursor there, so that
+/// nothing is left of a line that a narrower terminal has broken.
 fn drawings(text: &str) -> Vec<String> {
     let mut drawings: Vec<&str> = text.split("\r\u{1b}[J").collect();
     assert!(drawings.remove(0).is_empty(), "{text:?}");
@@ -192,13 +192,13 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
             let length = terminal.read(&mut bytes).expect("the program draws");
             text.push_str(&String::from_utf8_lossy(&bytes[..length]));
         }
-        // The first one may have been under way.
+        // The first drawing may have begun before the terminal was resized.
         let index = text[begin..].find("\r\u{1b}[J").expect("a drawing") + begin;
         let drawings = drawings(&text[index..]);
         let widths: Vec<usize> = drawings[1..].iter().map(|line| line.chars().count()).collect();
         assert!(widths.iter().all(|width| *width < columns.into()), "{columns} columns: {drawings:?}");
         assert!(drawings.last().is_some_and(|line| line.contains("% ")), "{drawings:?}");
-        // What does not fit leaves a sign.
+        // A line that is cut off ends with `…`.
         let is_whole = |line: &String| [" frames", " frame", "x"].iter().any(|end| line.ends_with(end));
         assert!(columns > 30 || drawings[1..].iter().all(|line| line.ends_with('…')), "{drawings:?}");
         assert!(columns <= 30 || text[..begin].is_empty() || drawings[1..].iter().any(is_whole), "{drawings:?}");

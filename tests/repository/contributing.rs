@@ -9,12 +9,12 @@ use std::process::Command;
 
 const PAGE: &str = ".github/CONTRIBUTING.md";
 
-/// A section: which files have its member, and the files that its table lists.
+/// A section: the terms by which files have its member, and the files that its table lists.
 struct Recipe {
     name: String,
-    /// Each of them has to be in a file, as one of its words.
+    /// A file has the member if it contains one word of each of these lists.
     terms: Vec<Vec<String>>,
-    /// Files that have them by chance.
+    /// Files that contain the terms by chance.
     excluded: BTreeSet<String>,
     listed: BTreeSet<String>,
 }

@@ -5,16 +5,16 @@ use crate::support::documents::read;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What no parameter and no variable is called.
+/// Names that no parameter and no variable may have.
 const PREPOSITIONS: [&str; 6] = ["of", "from", "to", "at", "own", "others"];
 
-/// What no constant begins with, and none is.
+/// Words that no constant may be, or begin with.
 const SUPERLATIVES: [&str; 6] = ["MOST", "LEAST", "FEWEST", "LONGEST", "SHORTEST", "OF"];
 
-/// Where each file has one word of the language of a macro, which is the name of nothing: `every Launcher from FILE`.
+/// Each file here has one macro keyword that is no name: `from` in `every Launcher from FILE`.
 const MACROS: &str = "src/core/cuda/kernels/";
 
-/// What may be the name of several types, and why.
+/// Names that several types may have, and why.
 const SHARED: [(&str, &str); 4] = [
     ("Equalizer", "that of JavaScript is called as that of Rust"),
     ("Error", "that of a GPU, and of FFmpeg, is made into that of the library"),
@@ -43,7 +43,7 @@ fn sources() -> BTreeMap<String, String> {
     found
 }
 
-/// The bytes of the comment, text, character or attribute that `text` begins with; 0 if it begins with none.
+/// The length in bytes of the comment, string, character or attribute at the start of `text`, or 0.
 fn skipped(text: &str) -> usize {
     let up_to = |start: usize, end: &str| text[start..].find(end).map_or(text.len(), |found| start + found + end.len());
     let raw = text.strip_prefix(['b', 'c']).unwrap_or(text);
@@ -59,7 +59,7 @@ fn skipped(text: &str) -> usize {
         return up_to(2, "*/");
     }
     if text.starts_with("#[") || text.starts_with("#![") {
-        // An attribute ends with the bracket that closes it; those here have none in texts.
+        // An attribute ends with its closing bracket; attributes here have no brackets in strings.
         let mut depth = 0;
         let closes = |c: char| {
             depth += i32::from(c == '[') - i32::from(c == ']');
@@ -79,7 +79,7 @@ fn skipped(text: &str) -> usize {
     text[1..].find(ends).map_or(text.len(), |end| end + 2)
 }
 
-/// The names and signs of code, without comments, texts and attributes. `::` and `..` are one sign.
+/// The names and operators of code, without comments, strings and attributes. `::` and `..` are one each.
 fn words(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -113,8 +113,8 @@ fn prepositions(text: &str) -> Vec<String> {
     for index in 1..words.len() {
         let (before, name, behind) = (word(index - 1), word(index), word(index + 1));
         let is_function = before == "fn" && (name == "of" || name.starts_with("of_"));
-        // Methods and paths are called `at` and `from` elsewhere, too; names before a colon are fields as well, and
-        // a parameter is used without one.
+        // Methods and paths of other crates have names such as `from`. Names before a colon may be fields; parameters
+        // also occur without a colon.
         let is_other = [".", "::", "fn"].contains(&before) || ["::", ":"].contains(&behind);
         if is_function || (PREPOSITIONS.contains(&name) && !is_other) {
             found.push(format!("{before} {name} {behind}"));
@@ -152,7 +152,7 @@ fn constants_that_limit_are_called_max_and_min() {
 /// The types that a text defines, but for those that an `impl` gives a trait.
 fn types(text: &str) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
-    // Of each brace that is open, whether it is that of an `impl` or of a trait; and whether the next one is.
+    // For each open brace, whether it belongs to an `impl` or a trait; and whether the next one will.
     let (mut open, mut is_next) = (Vec::<bool>::new(), false);
     for pair in words(text).windows(2) {
         let is_type = match pair[0] {
@@ -176,8 +176,8 @@ fn types(text: &str) -> BTreeSet<&str> {
     found
 }
 
-/// The files below `src` that define a type, by its name and the folder of its crate. Unit tests have types of their
-/// own, and files that stand in for others have the types of those.
+/// The files below `src` that define a type, by its name and the folder of its crate. Types of unit tests do not count,
+/// nor those of `without_` files, which repeat the types of the files that they replace.
 fn definitions(sources: &BTreeMap<String, String>) -> BTreeMap<(&str, &str), BTreeSet<&str>> {
     let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for (path, text) in sources {

@@ -37,7 +37,7 @@ fn the_readme_cites_this_version() {
 #[test]
 fn the_options_page_has_the_numbers_of_each_look() {
     let dir = Dir::new();
-    // Veiled, the more the higher, and a little tinted.
+    // Haze that grows upwards, and a slight tint.
     let filters = r"format=yuv420p,geq=lum=90-1.6*Y+lum(X\,Y)*Y/70:cb=130+(cb(X\,Y)-128)/5:cr=124+(cr(X\,Y)-128)/5,noise=alls=8:allf=t";
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -vf {filters} -frames:v 20 -c:v ffv1 in.mkv"));
     let pixels = |options: &str| dir.succeeds(&format!("-q {options} --output-format rawvideo in.mkv -")).stdout;
@@ -49,7 +49,7 @@ fn the_options_page_has_the_numbers_of_each_look() {
     for row in rows {
         let row: Vec<&str> = row;
         let bare = |cell: &str| cell.trim_matches([' ', '|', '`']).to_owned();
-        // What is said in several words, or does not apply, is no value.
+        // Cells with several words, or with a dash, hold no value.
         let is_value = |value: &str| !value.is_empty() && value != "–" && !value.contains(' ');
         let pairs = options.iter().zip(&row).skip(2).map(|(option, value)| (bare(option), bare(value)));
         let pairs = pairs.filter(|(_, value)| is_value(value));

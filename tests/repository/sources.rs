@@ -63,7 +63,7 @@ fn each_module_uses_only_what_its_row_names() {
         for (path, text) in sources.iter().filter(|(path, _)| path.starts_with(folder) && *path != root) {
             let below = path.strip_prefix(folder).expect("a path below the crate's folder").with_extension("");
             let module = below.iter().next().and_then(|name| name.to_str()).expect("a name");
-            // What stands in for a module that is left out is that module; a `main.rs` beside a library calls it.
+            // Neither `without_` files, which replace modules, nor `main.rs` beside a library have a row.
             if ["build", "main"].contains(&module) || module.starts_with("without_") {
                 continue;
             }
@@ -96,8 +96,8 @@ fn every_source_file_opens_with_what_it_is_for() {
     }
 }
 
-/// Files that may have unsafe code: folders, and files in them. rustc denies it everywhere else; a file comes into this list,
-/// or leaves it, by hand.
+/// Files that may have unsafe code: folders, and files in them. rustc denies it everywhere else. The list is kept by
+/// hand.
 const UNSAFE_FILES: &str = "
 c: lib
 core: without_cuda
@@ -151,7 +151,7 @@ fn maps_of_files_name_files_that_exist() {
 
 /// The options of a page of help: the long name, and the short one if there is any.
 fn options_of_help(page: &str) -> Vec<(&str, Option<&str>)> {
-    // What is said of an option stands further in.
+    // Descriptions of options are indented further.
     let rows = page.lines().filter(|line| line.trim_start().len() + 8 > line.len()).map(str::trim_start);
     let rows = rows.filter(|row| row.starts_with('-') && !row.starts_with("- "));
     let options = rows.filter_map(|row| {

@@ -1,5 +1,5 @@
-//! The backends under test. A test that is stamped out over them runs for every one that this machine has, and says
-//! which ones it skipped.
+//! The backends under test. A test over all of them runs with each one that this machine has, and prints which ones it
+//! skips.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::skip::skip;
@@ -19,13 +19,13 @@ use std::time::Duration;
 /// A new backend, or why this machine has none.
 type Made = Result<Box<dyn Executor>, String>;
 
-/// A backend, by name, and how to make one with a number of threads (or of frames under way).
+/// A named backend, and the function that opens it with a number of threads (for a GPU: of frames in flight).
 pub struct Backend {
     pub name: String,
     make: Box<dyn Fn(usize) -> Made + Send + Sync>,
 }
 
-/// Every backend there is, here or elsewhere.
+/// Every backend, whether this machine can run it or not.
 fn all() -> Vec<Backend> {
     Isa::ALL.iter().copied().map(cpu).chain([cuda(), sharing()]).collect()
 }
@@ -38,12 +38,12 @@ fn cpu(isa: Isa) -> Backend {
     Backend { name: isa.to_string(), make: Box::new(make) }
 }
 
-/// The CPU on the thread of the caller, as where the system gives no thread.
+/// The CPU backend on the caller's thread, as on a system that can start no thread.
 fn threadless() -> Backend {
     Backend { name: "no thread".to_owned(), make: Box::new(|_| Ok(Box::new(Cpu::new(0)))) }
 }
 
-/// The ring is as deep as a CPU backend would have threads.
+/// `depth`, the number of frames in flight, is what a test chooses as the number of threads.
 fn cuda() -> Backend {
     let make = |depth| {
         let cuda = Cuda::on(first_gpu()?, depth).map_err(|error| error.to_string())?;
@@ -69,24 +69,24 @@ fn first_gpu() -> Result<&'static Arc<Gpu>, String> {
     GPU.get_or_init(|| Gpu::open(0).map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
 }
 
-/// The first GPU; `None`, and said so, where there is none.
+/// The first GPU. Prints a skip and returns `None` where there is none.
 pub fn gpu() -> Option<&'static Arc<Gpu>> {
     first_gpu().map_err(|reason| skip("cuda", &reason)).ok()
 }
 
 impl Backend {
-    /// The backend by itself.
+    /// A new executor of this backend, with `threads` threads or frames in flight.
     pub fn open(&self, threads: usize) -> Box<dyn Executor> {
         (self.make)(threads).expect("a backend that was here a moment ago")
     }
 
-    /// A video through the backend.
+    /// A sequence on a new executor of this backend.
     pub fn make(&self, settings: Settings, threads: usize) -> Sequence {
         Sequence::new(self.open(threads), settings)
     }
 }
 
-/// The frames of a video, in order, through a backend: with the settings, and what is given, that are set at the time.
+/// Sends the frames of a video through a backend in order, each with the settings and mapping that are set by then.
 pub struct Sequence {
     backend: Box<dyn Executor>,
     settings: Settings,
@@ -98,7 +98,7 @@ pub struct Sequence {
     collected: u64,
 }
 
-/// A video through the definition.
+/// A sequence on the reference implementation.
 pub fn by_reference(settings: Settings) -> Sequence {
     Sequence::new(Box::new(Reference::default()), settings)
 }
@@ -117,12 +117,12 @@ impl Sequence {
         }
     }
 
-    /// The same, each frame being recomputed with the reference.
+    /// The same sequence, with each frame compared with the reference.
     pub fn verified(self) -> Self {
         Sequence { verifier: Some(Verifier::default()), ..self }
     }
 
-    /// The same, with everything told that is applied to frames.
+    /// The same sequence, whose frames report everything that is applied to them.
     pub fn telling_everything(self) -> Self {
         Sequence { everything: true, ..self }
     }
@@ -135,7 +135,7 @@ impl Sequence {
         self.give(curve.map(|curve| Mapping::Curve { curve, chroma_gain: UNIT_GAIN }));
     }
 
-    /// Applies `mapping` to frames from now on, in place of what they would get.
+    /// Applies `mapping` to the following frames instead of their own; `None` ends that.
     pub fn give(&mut self, mapping: Option<Mapping>) {
         self.given = mapping;
     }
@@ -162,7 +162,7 @@ impl Sequence {
         })
     }
 
-    /// Takes in a frame that is remembered only.
+    /// Submits a warm-up frame, which counts for later frames only, and collects all frames in flight.
     pub fn warm_up(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame).warming_up();
         self.pass_on(work)?;
@@ -198,7 +198,7 @@ impl Sequence {
         Ok(Some((after, before)))
     }
 
-    /// `frame`, equalized, by a backend that has no other one under way.
+    /// `frame`, equalized. No other frame may be in flight.
     pub fn equalize(&mut self, frame: &Frame) -> Frame {
         self.submit(frame.clone()).unwrap();
         self.collect().unwrap().expect("a frame that waits for no other")
@@ -228,8 +228,8 @@ impl Sequence {
     }
 }
 
-/// Those of [`available`], and the CPU without threads, which does the same work on the caller's: for what depends on when that
-/// is done.
+/// The backends of [`available`], and the CPU without threads, which works on the caller's thread, for tests that
+/// depend on when the work is done.
 pub fn with_threadless() -> Vec<Backend> {
     available().into_iter().chain([threadless()]).collect()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 pub const OPTIONS: &str = "docs/options.md";
 
-/// The README and the pages beside it.
+/// The paths of the README and of the pages in `docs`.
 pub fn pages() -> Vec<PathBuf> {
     let folder = std::fs::read_dir("docs").expect("docs");
     let files = folder.map(|entry| entry.expect("a page").path());

@@ -1,4 +1,4 @@
-//! Backends that fail where a test wants them to, or open late, and the reference behind them.
+//! Backends that fail at a chosen call, or open late, and the reference as their fallback.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::backends::Sequence;
@@ -10,7 +10,7 @@ use histeq::{Error, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// A call of the backend, and how many there were of its kind before.
+/// A call of the backend, with the number of earlier calls of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
     Submit(usize),
@@ -21,7 +21,7 @@ pub enum Call {
 
 type Strike = Box<dyn FnMut(Call) -> Result<()> + Send>;
 
-/// A real backend, every call of which is asked for first.
+/// A real backend. Each call first asks `strike`, whose error is the result of the call.
 pub struct Failing {
     inner: Box<dyn Executor>,
     strike: Strike,
@@ -29,17 +29,17 @@ pub struct Failing {
     collected: usize,
     warmed_up: usize,
     remembered: usize,
-    /// The memory that it lends.
+    /// The pool that `input_pool` returns.
     pub pool: Option<Arc<dyn Pool>>,
 }
 
 impl Failing {
-    /// Fails as `strike` says.
+    /// Each call fails if `strike` returns an error for it.
     pub fn new(inner: Box<dyn Executor>, strike: impl FnMut(Call) -> Result<()> + Send + 'static) -> Self {
         Failing { inner, strike: Box::new(strike), submitted: 0, collected: 0, warmed_up: 0, remembered: 0, pool: None }
     }
 
-    /// Fails at this call.
+    /// Fails at the call `which`.
     pub fn at(inner: Box<dyn Executor>, which: Call) -> Self {
         Failing::new(inner, move |call| {
             if call == which {
@@ -92,12 +92,12 @@ impl Executor for Failing {
     }
 }
 
-/// When a backend opens that is never there when it is looked for.
+/// The `after` of a [`Due`] backend that never becomes ready.
 pub const NEVER: usize = usize::MAX;
 
 type Make = Box<dyn FnOnce() -> Result<Box<dyn Executor>> + Send>;
 
-/// A backend that is ready after it has been looked for `after` times.
+/// A backend that is ready after `is_ready` has been asked `after` times.
 pub struct Due {
     after: usize,
     looked: AtomicUsize,
@@ -120,7 +120,7 @@ impl OpeningBackend for Due {
     }
 }
 
-/// What has been said so far.
+/// The messages so far.
 pub type Said = Arc<Mutex<Vec<String>>>;
 
 pub fn saying(said: &Said) -> Box<dyn Fn(&str) + Send> {
@@ -132,7 +132,7 @@ pub fn the_reference() -> Box<dyn Executor> {
     Box::new(Reference::default())
 }
 
-/// This backend, with the reference behind it; and what is said.
+/// A sequence on `backend` that fails over to the reference, and the messages of that failover.
 pub fn guarded(backend: Box<dyn Executor>, settings: Settings) -> (Sequence, Said) {
     let said = Said::default();
     let failover = Failover::new(backend, Box::new(the_reference), saying(&said));

@@ -1,5 +1,5 @@
-//! C++ programs that answer questions about the kernels, compiled on the spot: what a machine without a GPU can say about
-//! them.
+//! C++ programs with the code of the CUDA kernels, compiled by the tests: they check that code on a machine without a
+//! GPU.
 
 use super::kept_files::kept;
 use super::skip::skip;
@@ -13,7 +13,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles `main.cpp`, which has to be among the files, if it has not been compiled before. `None`, and said so, where there is no C++ compiler.
+    /// Compiles `main.cpp`, which has to be among the files, if it has not been compiled before. Prints a skip and
+    /// returns `None` where there is no C++ compiler.
     pub fn new(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
         let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
         let version = match Command::new(&compiler).arg("--version").output() {
@@ -38,7 +39,7 @@ impl Program {
         Some(Program { folder })
     }
 
-    /// Its answers to these questions: each is a line, and so is each answer.
+    /// The program's answers to these questions: each question is a line of stdin, each answer a line of stdout.
     pub fn answers(&self, questions: &[String]) -> Vec<Vec<u32>> {
         let mut program = Command::new(self.folder.join("main"))
             .stdin(Stdio::piped())
@@ -47,7 +48,7 @@ impl Program {
             .expect("the program that was just compiled");
         let mut stdin = program.stdin.take().unwrap();
         let text = questions.join("\n");
-        // A program that gives up early says so itself.
+        // The write fails if the program ends early; the exit status, which is checked below, tells why.
         let writer = std::thread::spawn(move || drop(stdin.write_all(text.as_bytes())));
         let output = program.wait_with_output().unwrap();
         writer.join().unwrap();
@@ -60,7 +61,7 @@ impl Program {
     }
 }
 
-/// The same numbers in every run: a linear congruential generator, its upper half.
+/// Pseudo-random numbers, the same in every run: the upper 32 bits of a linear congruential generator.
 pub struct Numbers(pub u64);
 
 impl Numbers {

@@ -1,4 +1,4 @@
-//! Requests by HTTP, byte by byte.
+//! HTTP requests whose bytes the test chooses.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -30,7 +30,7 @@ pub fn exchange(address: &str, request: &[u8]) -> Answer {
     stream.set_read_timeout(Some(PATIENCE)).expect("a time");
     stream.write_all(request).expect("a request");
     let mut all = Vec::new();
-    // A connection that is reset has said all that it says.
+    // After a reset of the connection, the answer is what was read before.
     let _ = stream.read_to_end(&mut all);
     let end = all.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(all.len());
     let head = String::from_utf8_lossy(&all[..end]).into_owned();

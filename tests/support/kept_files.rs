@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// Cargo's folder for tests, or a temporary one for a suite that has come to another machine.
+/// Cargo's folder for tests, or a temporary one if the suite was copied to another machine.
 static ALL: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     match std::fs::create_dir_all(folder) {
@@ -17,14 +17,14 @@ static ALL: LazyLock<PathBuf> = LazyLock::new(|| {
 /// One lock for each folder: tests that want the same files at the same time make them once.
 static MAKING: LazyLock<Mutex<HashMap<String, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
 
-/// The folder of what `make` makes from `key`, which is made only if it is not there yet. `kind` tells keys of different
-/// kinds apart. The files must not be changed.
+/// The folder of the files that `make` writes for `key`. `make` runs only if the folder does not exist yet. `kind`
+/// separates keys of different kinds. The files must not be changed.
 pub fn kept(kind: &str, key: &impl Hash, make: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     let name = format!("{kind}-{:016x}", hasher.finish());
     let folder = ALL.join(&name);
-    // A test whose files cannot be made fails by itself; the next one tries again.
+    // A panic in `make` fails its own test only; the next test tries again.
     let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default().clone();
     let _making = making.lock().unwrap_or_else(PoisonError::into_inner);
     if !folder.exists() {

@@ -1,37 +1,36 @@
-//! How samples follow each other in a raw frame, read off FFmpeg's name of its pixel format, with no code of the
-//! program's.
+//! The order of the samples in a raw frame, derived from FFmpeg's name of the pixel format, without any code of the
+//! program.
 
-/// What comes after what.
+/// The order of samples and planes.
 #[derive(Clone, Copy)]
 pub enum Order {
-    /// A luma plane, and behind it whatever else there is.
+    /// A luma plane, then the planes of chroma and alpha.
     LumaFirst(Others),
     /// Luma and alpha in turns.
     LumaAlpha,
-    /// Four samples for two pixels; the first luma sample is the second one, or the first.
+    /// Four samples for two pixels; `luma` is the index of the first luma sample, 0 or 1.
     Packed422 { luma: usize },
-    /// Pixel after pixel, `step` samples each; where red, green and blue are among them.
+    /// Pixels of `step` samples each; `rgb` has the indices of red, green and blue in a pixel.
     PackedRgb { step: usize, rgb: [usize; 3] },
     /// Planes of green, blue and red, and perhaps of alpha.
     Gbr { planes: usize },
 }
 
-/// What a picture has beside luma.
+/// What a frame has besides luma.
 #[derive(Clone, Copy)]
 pub struct Others {
-    /// Pixels across and down that share two samples of chroma, if there is chroma.
+    /// Columns and rows of the block of pixels that shares two chroma samples, if there is chroma.
     chroma: Option<(usize, usize)>,
-    /// A plane of alpha?
     alpha: bool,
 }
 
-/// All that the name tells.
+/// The layout that the name of a pixel format tells.
 #[derive(Clone, Copy)]
 pub struct Layout {
     pub order: Order,
     /// Significant bits.
     pub depth: u32,
-    /// Unused bits below them.
+    /// Unused bits below the significant ones.
     pub shift: u32,
     pub big_endian: bool,
 }
@@ -83,7 +82,7 @@ impl Layout {
                 (luma_first(Some(shared), stem.starts_with("yuva")), number, 0)
             }
             _ => {
-                // Letters or a zero for each sample of a pixel, and perhaps how many bits they have together.
+                // The name has a letter or 0 for each sample of a pixel, and may end with the bits of a pixel.
                 let place = |letter| name.find(letter).unwrap_or_else(|| panic!("{format} is not known"));
                 let step = if matches!(number, 24 | 48) { 3 } else { 4 };
                 let depth = if matches!(number, 48 | 64) { 16 } else { 8 };
@@ -113,8 +112,7 @@ impl Layout {
         samples * self.sample_bytes()
     }
 
-    /// The samples of pixel (x, y) that make its luminance, counted from the first of the frame: one, or red, green and
-    /// blue.
+    /// The indices, in the frame, of the samples that make the luminance of pixel (x, y): luma, or red, green and blue.
     pub fn luminance(self, (w, h): (usize, usize), (x, y): (usize, usize)) -> Vec<usize> {
         let pixel = y * w + x;
         match self.order {

@@ -1,4 +1,4 @@
-//! Programs that are loaded once and forked for each run: `loaded.c` has the reason and the messages.
+//! Programs that are loaded once and forked for each run: `loaded.c` explains why, and has the format of the messages.
 
 use super::kept_files::kept;
 use rustix::net::{
@@ -15,9 +15,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Output};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Runs a command that reads `input`, or nothing, in a fork of its loaded program; `None` if there is no C compiler, or the
-/// system cannot tell when a fork has ended (Linux before 5.3). Nothing of the command counts but its program, arguments,
-/// environment and folder. A program is loaded in the environment of its first command.
+/// Runs `command` with `input` (or nothing) on stdin, in a fork of its loaded program. `None` without a C compiler, or
+/// if the system cannot tell when a fork has ended (Linux before 5.3). Of the command, only program, arguments,
+/// environment and folder count. A program is loaded with the environment of its first command.
 pub fn output(command: &Command, input: Option<&[u8]>) -> Option<Output> {
     static LIBRARY: LazyLock<Option<OsString>> = LazyLock::new(library);
     static PROGRAMS: LazyLock<Mutex<HashMap<OsString, (Child, OwnedFd)>>> = LazyLock::new(Mutex::default);
@@ -36,7 +36,7 @@ pub fn output(command: &Command, input: Option<&[u8]>) -> Option<Output> {
     }
     drop((from_stdout, from_stderr, from_status));
     std::thread::scope(|scope| {
-        // Who has seen enough reads no further, which is its right.
+        // The write fails if the program stops reading early, which it may.
         scope.spawn(move || drop({ to_stdin }.write_all(input.unwrap_or_default())));
         let stdout = scope.spawn(|| all(stdout));
         let stderr = all(stderr);
@@ -73,7 +73,7 @@ fn library() -> Option<OsString> {
     has_descriptors_of_processes.then(|| folder.join("loaded.so").into())
 }
 
-/// Has the program loaded: the socket that takes its runs. It ends with the last descriptor of that.
+/// Starts the program, which waits for its runs on the socket that is returned, and ends when the socket is closed.
 fn start(command: &Command, library: &OsStr) -> (Child, OwnedFd) {
     let (socket, other) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("sockets");

@@ -14,11 +14,11 @@ pub enum Content {
     Flat,
     /// Two codes.
     TwoLevel,
-    /// The lowest and the highest code: `TwoLevel`, equalized in full range.
+    /// The lowest and the highest code, as `TwoLevel` has them after equalization in full range.
     BlackAndWhite,
     /// Every code in turn.
     Ramp,
-    /// Any bits at all, unused and forbidden ones too.
+    /// Random bits, with unused bits and forbidden codes among them.
     Noise,
     /// The highest few codes.
     NearMax,
@@ -31,7 +31,7 @@ impl Content {
         [Content::Flat, Content::TwoLevel, Content::Ramp, Content::Noise, Content::NearMax, Content::NearZero];
 }
 
-/// How its rows lie in memory.
+/// How the rows of a picture lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// Row after row, with this number of bytes in between.
@@ -44,10 +44,10 @@ impl Placement {
     pub const ALL: [Placement; 3] = [Placement::Padded(0), Placement::Padded(13), Placement::BottomUp];
 }
 
-/// Placement and range of picture `number` of a grid whose innermost loop is over the contents: they take turns, so that
-/// each content meets each of them, where the product of everything would take minutes.
+/// Placement and range of picture `number` of a grid whose innermost loop is over the contents. They alternate, so that
+/// each content gets each of them; the full product would take minutes.
 pub fn placement_and_range(number: usize) -> (Placement, Range) {
-    // One further with every row of contents, or each content would have the same ones again and again.
+    // Each run over the contents begins one turn later, or each content would always get the same ones.
     let turn = number + number / Content::ALL.len();
     let ranges = [Range::Limited, Range::Full];
     (Placement::ALL[turn % Placement::ALL.len()], ranges[turn / Placement::ALL.len() % ranges.len()])
@@ -66,7 +66,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture of noise in plain rows; change what the test is about.
+    /// A picture of noise in unpadded rows; a test changes the fields that it is about.
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         Picture {
             format,
@@ -92,7 +92,7 @@ impl Picture {
             Placement::BottomUp => 5,
         };
         let stride = row_bytes + pad;
-        // Padding that is not zero shows up when it is counted.
+        // Padding that is not zero changes the histogram if it is counted by mistake.
         let mut memory = vec![0xa5; stride * rows];
         for (y, row) in memory.chunks_exact_mut(stride).enumerate() {
             self.fill(&mut row[..row_bytes], y, random);
@@ -158,7 +158,7 @@ pub fn difference(expected: &Frame, found: &Frame) -> Option<String> {
     None
 }
 
-/// The mean difference of two pictures of as many samples of 8 bits, in levels.
+/// The mean absolute difference of two pictures with equally many 8-bit samples, in levels.
 pub fn apart(a: &[u8], b: &[u8]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| f64::from(a.abs_diff(*b))).sum::<f64>() / a.len() as f64

@@ -34,18 +34,18 @@ impl Dir {
         self.0.path().join(name)
     }
 
-    /// The program, about to be run here. Single quotes hold words together; nothing else is special.
+    /// A command that runs the program in this folder. Single quotes hold words together; nothing else is special.
     pub fn command(&self, line: &str) -> Command {
         self.other_command(program(), line)
     }
 
-    /// Another program, about to be run here.
+    /// A command that runs another program in this folder.
     pub fn other_command(&self, program: impl AsRef<OsStr>, line: &str) -> Command {
         let mut command = Command::new(program);
         command.args(words(line)).current_dir(self.0.path()).stdin(Stdio::null());
-        // Those of `.cargo/config.toml` are for the tests alone.
+        // `.cargo/config.toml` sets these variables for the processes of the tests alone.
         command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
-        // Nor do the defaults of the person who runs them count.
+        // The configuration file of the user who runs the tests must not change the results.
         command.env("HISTEQ_CONFIG", "");
         if uses_ffmpeg(command.get_program()) {
             command.env("LD_PRELOAD", looked_up_first());
@@ -68,14 +68,14 @@ impl Dir {
         Run::forked(&mut self.command(line), line, Some(input))
     }
 
-    /// Runs FFmpeg's command-line tool, which has to succeed. Clips of its own filters alone, and files made from such clips
-    /// alone, are made once and copied.
+    /// Runs FFmpeg's command-line tool, which has to succeed. A clip made only from FFmpeg's own filters, or only from
+    /// such clips, is made once and copied from then on.
     pub fn ffmpeg(&self, line: &str) -> Run {
         self.tool("ffmpeg", &format!("-hide_banner -nostdin -v error -y {line}"), self.clips_of(line))
     }
 
-    /// Runs a tool of FFmpeg's, which has to succeed. If these files are all that the result depends on, an earlier result
-    /// serves as well.
+    /// Runs a tool of FFmpeg's, which has to succeed. If the result depends on nothing but `clips`, an earlier result
+    /// may be used instead; `None` forbids that.
     pub fn tool(&self, tool: &str, line: &str, clips: Option<Vec<Clip>>) -> Run {
         let Some(clips) = clips else { return self.try_tool(tool, line).exits_with(0) };
         static VERSION: LazyLock<Vec<u8>> =
@@ -127,7 +127,7 @@ impl Dir {
         let files = inputs.clone().filter(|&index| index < 2 || words[index - 2..index] != ["-f", "lavfi"]);
         let mut clips: Vec<_> = files.map(|index| self.clip(&words[index + 1])).collect::<Option<_>>()?;
         clips.dedup();
-        // Other files, as those that are attached.
+        // Files that are read by other options than `-i`, such as attachments.
         let rest = words.iter().filter(|word| *word != output && self.path(word).is_file());
         let all_known = rest.into_iter().all(|other| clips.iter().any(|clip| clip.name == *other));
         (inputs.count() > 0 && all_known).then_some(clips)
@@ -139,7 +139,7 @@ impl Dir {
         let mut folders = vec![self.0.path().to_owned()];
         while let Some(folder) = folders.pop() {
             let entries = match std::fs::read_dir(folder) {
-                // A program that runs has removed it meanwhile.
+                // A running program may have removed the folder meanwhile.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 entries => entries.expect("a folder that can be read"),
             };
@@ -156,7 +156,7 @@ impl Dir {
         found
     }
 
-    /// The names of all those files.
+    /// The names of all files below the folder.
     pub fn names(&self) -> Vec<String> {
         self.files().keys().map(|path| path.display().to_string()).collect()
     }
@@ -171,8 +171,8 @@ impl Dir {
 }
 
 impl Run {
-    /// Runs `command`, of a program that [`uses_ffmpeg`], to its end, with `input` coming in through a pipe on stdin: in a fork
-    /// of the loaded program, where that can be.
+    /// Runs `command`, of a program that [`uses_ffmpeg`], to its end with `input` on stdin, in a fork of the loaded
+    /// program if that is possible.
     fn forked(command: &mut Command, line: &str, input: Option<&[u8]>) -> Self {
         match (loaded::output(command, input), input) {
             (Some(output), _) => Run::new(line, output),
@@ -195,7 +195,7 @@ impl Run {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
         let mut stdin = child.stdin.take().expect("a pipe");
         let output = std::thread::scope(|scope| {
-            // Who has seen enough reads no further, which is its right.
+            // The write fails if the program stops reading early, which it may.
             scope.spawn(move || drop(stdin.write_all(input)));
             child.wait_with_output()
         });
@@ -217,7 +217,7 @@ impl Run {
         self
     }
 
-    /// Requires that it failed otherwise than by a usage error, whichever the kind (`errors.rs` tells the kinds apart).
+    /// Requires that the run failed with any error but a usage error (`errors.rs` tests which one).
     #[track_caller]
     pub fn fails(self) -> Self {
         assert!(
@@ -236,7 +236,7 @@ impl Run {
         if code == 1 { self.fails() } else { self.exits_with(code) }
     }
 
-    /// Requires each of `texts` in what was said.
+    /// Requires each of `texts` in stderr.
     #[track_caller]
     pub fn says(self, texts: &[&str]) -> Self {
         for text in texts {
@@ -245,7 +245,7 @@ impl Run {
         self
     }
 
-    /// Requires that `text` was not said.
+    /// Requires that stderr does not contain `text`.
     #[track_caller]
     pub fn never_says(self, text: &str) -> Self {
         assert!(!self.stderr.contains(text), "`{}` should not say {text:?}, but said:\n{}", self.command, self.stderr);
@@ -253,13 +253,13 @@ impl Run {
     }
 }
 
-/// Is it the exit code of a run that failed, otherwise than by a usage error?
+/// Is `code` the exit code of a failure other than a usage error?
 pub fn failed(code: Option<i32>) -> bool {
     matches!(code, Some(1 | 4..=11))
 }
 
-/// What a line of `--progress json` tells people, as the program prints it without that option; `None` if it is about progress.
-/// Other lines are what they are.
+/// The text that the program prints without `--progress json` in place of this line of it; `None` for progress. A line
+/// that is not JSON is returned unchanged.
 pub fn told(line: &str) -> Option<String> {
     let event: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
     let message = event["message"].as_str().unwrap_or_default();
@@ -273,7 +273,7 @@ pub fn told(line: &str) -> Option<String> {
     }
 }
 
-/// The usage error that the program makes of this command line.
+/// Runs the program with this command line, which has to be a usage error.
 #[track_caller]
 pub fn usage_error(line: &str) -> Run {
     Dir::new().run(line).exits_with(2)
@@ -284,9 +284,9 @@ fn uses_ffmpeg(name: &OsStr) -> bool {
     name == program() || name == "ffmpeg" || name == "ffprobe"
 }
 
-/// The libraries that most symbols are found in, for `LD_PRELOAD`. The loader looks each of 43,000 symbols up in about 200
-/// libraries, in their order: with these first, a start takes 95 ms of processor time instead of 140. The loader itself tells
-/// which they are; this is asked once for each build of the libraries.
+/// The libraries that most symbols are found in, for `LD_PRELOAD`. The loader looks each of 43,000 symbols up in about
+/// 200 libraries, in their order: with these first, a start takes 95 ms of processor time instead of 140. The loader's
+/// own log (`LD_DEBUG`) names them, and is made once for each build of the libraries.
 fn looked_up_first() -> &'static str {
     const MAX_LIBRARIES: usize = 40;
     static PATHS: LazyLock<String> = LazyLock::new(|| {
@@ -318,14 +318,14 @@ pub fn program() -> PathBuf {
     std::env::var_os(variable).map_or_else(|| built.into(), PathBuf::from)
 }
 
-/// A file whose bytes follow from the lines that made it.
+/// A file whose bytes depend only on the command lines that made it.
 #[derive(Hash, PartialEq)]
 pub struct Clip {
     name: String,
     digest: u64,
 }
 
-/// Where the standard output of a kept run of a tool lies.
+/// The file with the standard output of a tool, in the folder of its kept result.
 const STDOUT: &str = ".stdout";
 
 /// The digests of all clips so far.

@@ -1,5 +1,5 @@
-//! What an independent reader finds in a file: FFmpeg's own command-line tools, or its libraries without any code of the
-//! program, where starting a tool would take longer than the reading.
+//! What an independent reader finds in a file: FFmpeg's own command-line tools, or its libraries without any code of
+//! the program, where starting a tool would take longer than the reading.
 
 use super::program::Dir;
 use super::skip::skip;
@@ -8,7 +8,7 @@ use ffmpeg_next::frame::Video;
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// An encoder that clips are made with, if this FFmpeg has it; a printed skip if not, with `what` it was for.
+/// Does this FFmpeg have the encoder that a clip is made with? Prints a skip that says `what` it was for if not.
 pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     static LIST: OnceLock<String> = OnceLock::new();
     let list = LIST.get_or_init(|| {
@@ -22,7 +22,7 @@ pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     here
 }
 
-/// A filter, if this FFmpeg has it; a printed skip if not, with `what` it was for.
+/// Does this FFmpeg have the filter? Prints a skip that says `what` it was for if not.
 pub fn filter_is_here(what: &str, filter: &str) -> bool {
     let list = Dir::new().ffmpeg("-filters").stdout;
     let here = String::from_utf8_lossy(&list).lines().any(|line| line.split_whitespace().nth(1) == Some(filter));
@@ -89,7 +89,7 @@ impl Dir {
         line.trim().rsplit_once('=').expect("a stream's hash").1.to_owned()
     }
 
-    /// The samples of every frame of the first video stream, as they lie in `format`, frame after frame. No frame is turned.
+    /// The samples of every frame of the first video stream, in `format`, frame after frame. No frame is turned.
     pub fn raw(&self, file: &str, format: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut converter: Option<Converter> = None;
@@ -102,7 +102,7 @@ impl Dir {
         bytes
     }
 
-    /// The same, with frames turned as the file says.
+    /// The same as [`raw`](Self::raw), with frames rotated as the file says.
     pub fn upright(&self, file: &str, format: &str) -> Vec<u8> {
         self.ffmpeg(&format!("-i {file} -map 0:v:0 -fps_mode passthrough -f rawvideo -pix_fmt {format} -")).stdout
     }
@@ -128,8 +128,8 @@ impl Dir {
         (decoder.video().expect("a decoder"), stream.index(), stream.time_base().into())
     }
 
-    /// Calls `each` with the frames of the first video stream, in the order in which they are shown, and with the unit of
-    /// their times in seconds.
+    /// Calls `each` with the frames of the first video stream, in the order in which they are shown, and with the unit
+    /// of their times in seconds.
     fn decode(&self, file: &str, mut each: impl FnMut(&Video, f64)) {
         let mut input = self.input(file);
         let (mut decoder, index, unit) = self.decoder(&input);
@@ -140,7 +140,7 @@ impl Dir {
             }
         };
         for (_, packet) in input.packets().filter(|(stream, _)| stream.index() == index) {
-            // What is broken is left out, as the tools do.
+            // Broken packets are skipped, as FFmpeg's tools do.
             let _ = decoder.send_packet(&packet);
             take(&mut decoder);
         }
@@ -149,14 +149,14 @@ impl Dir {
     }
 }
 
-/// A filter that converts frames of one kind to a format, and what joins their planes.
+/// A filter graph that converts frames of one kind to a pixel format, and an encoder that joins their planes.
 struct Converter {
     kind: Kind,
     graph: ffmpeg::filter::Graph,
     joiner: ffmpeg::encoder::video::Encoder,
 }
 
-/// What is the same in all frames that one filter converts.
+/// The properties that all frames of one filter graph share.
 type Kind = (ffmpeg::format::Pixel, u32, u32, ffmpeg::color::Range, ffmpeg::color::Space);
 
 impl Converter {
@@ -170,7 +170,7 @@ impl Converter {
             "video_size={width}x{height}:pix_fmt={}:time_base=1/25",
             pixel.descriptor().expect("a format").name()
         );
-        // Since FFmpeg 7, which wants to know beforehand.
+        // FFmpeg 7 and later need range and matrix when the source is created.
         if ffmpeg::filter::version() >> 16 >= 10 {
             let (range, space) = (ffmpeg::ffi::AVColorRange::from(range), ffmpeg::ffi::AVColorSpace::from(space));
             source += &format!(":range={}:colorspace={}", range as i32, space as i32);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// How long things may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many processes want each core of this machine, at least one.
+/// Runnable processes per core of this machine, at least one.
 pub fn load() -> f64 {
     let averages = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let runnable: f64 = averages.split(' ').next().and_then(|average| average.parse().ok()).unwrap_or(1.0);
@@ -21,7 +21,7 @@ pub fn under_load(limit: Duration) -> Duration {
     limit.mul_f64(load())
 }
 
-/// A process that is not ours.
+/// A process that the test has not started itself.
 pub struct Other(u32);
 
 impl Other {
@@ -40,7 +40,7 @@ impl Other {
     }
 }
 
-/// A running program, which is killed when the test lets go of it.
+/// A running program, which is killed when it is dropped.
 pub struct Running(Child);
 
 impl Running {
@@ -48,7 +48,7 @@ impl Running {
         Running(command.spawn().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}")))
     }
 
-    /// The ends of its pipes that are ours.
+    /// The child process, with the test's ends of its pipes.
     pub fn child(&mut self) -> &mut Child {
         &mut self.0
     }
@@ -62,7 +62,7 @@ impl Running {
         Other(self.0.id()).signal(signal);
     }
 
-    /// The processes that it has started, without the template of those that decode.
+    /// The processes that the program has started, except the template that decoding processes are forked from.
     pub fn children(&self) -> Vec<Other> {
         let id = self.0.id();
         let list = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Running {
         children.filter(|id| name(id).trim_end() != "template").map(Other).collect()
     }
 
-    /// Waits until it has a say in what SIGINT does to it.
+    /// Waits until the program has a handler for SIGINT.
     #[track_caller]
     pub fn wait_until_it_listens(&self) {
         let begin = Instant::now();
@@ -81,7 +81,7 @@ impl Running {
         }
     }
 
-    /// Waits until it listens, and ignores this signal.
+    /// Waits until the program handles SIGINT and ignores `signal`.
     #[track_caller]
     pub fn wait_until_it_ignores(&self, signal: Signal) {
         self.wait_until_it_listens();
@@ -92,7 +92,7 @@ impl Running {
         }
     }
 
-    /// Is the signal in this list of the kernel's?
+    /// Is `signal` in the mask called `list` in `/proc/PID/status`?
     fn has(&self, signal: Signal, list: &str) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix(list));
@@ -101,7 +101,7 @@ impl Running {
         mask.is_some_and(|mask| mask & 1 << (signal.as_raw() - 1) != 0)
     }
 
-    /// Its exit code, for which it has so long.
+    /// The exit code, which the program has to reach within `limit`.
     #[track_caller]
     pub fn ends_within(&mut self, limit: Duration) -> Option<i32> {
         let begin = Instant::now();
@@ -117,7 +117,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails when it has ended, as it should have.
+        // Fails if the program has ended already, as it should have.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

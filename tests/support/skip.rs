@@ -1,12 +1,12 @@
-//! Skips. The test harness knows none and counts a skipped test as passed, so each skip is printed past it, and
-//! `tests/run.sh` prints a table of them at its end.
+//! Skipped tests. The test harness has no skips and counts a skipped test as passed, so each skip is printed directly
+//! to stderr, and `tests/run.sh` prints a table of them at its end.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use std::fs::File;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What no package of Debian brings, and what tests it. All else is required where `HISTEQ_REQUIRE` says `debian`.
+/// What no Debian package provides, and what tests it. `HISTEQ_REQUIRE=debian` requires everything else.
 const ELSEWHERE: [(&str, &str); 10] = [
     ("aloop", "tests/media/cameras.sh"),
     ("cuda", "tests/gpu-bundle.sh"),
@@ -20,10 +20,10 @@ const ELSEWHERE: [(&str, &str); 10] = [
     ("vivid", "tests/media/cameras.sh"),
 ];
 
-/// Says that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (with commas between) has to be here: `cuda`,
-/// `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, `no-gpu` for a machine without one, or `debian` for
-/// all that Debian has. The file that `HISTEQ_SKIPS` names gets a line for each skip: what, why, what tests it and the test's
-/// name, separated by tabs.
+/// Prints that `what` is not tested here, and why. What `HISTEQ_REQUIRE` names (separated by commas) must not be
+/// skipped: `cuda`, `nvdec`, `window`, `c++`, an encoder, a pixel format, another program, `no-gpu` for a machine
+/// without one, or `debian` for all that Debian has. The file that `HISTEQ_SKIPS` names gets a line for each skip:
+/// what, why, what tests it and the test's name, separated by tabs.
 ///
 /// # Panics
 /// When `what` is required, or when the file cannot be written to.
@@ -32,7 +32,7 @@ pub fn skip(what: &str, reason: &str) {
     let required = std::env::var("HISTEQ_REQUIRE").unwrap_or_default();
     let is_required = |name: &str| name == what || name == "debian" && elsewhere.is_none();
     assert!(!required.split(',').any(is_required), "{what} is required: {reason}");
-    // Lost with stderr itself.
+    // A closed stderr is ignored.
     let _ = writeln!(std::io::stderr(), "SKIPPED {what}: {reason}");
     if let Some(list) = std::env::var_os("HISTEQ_SKIPS") {
         // The harness names threads after their tests.

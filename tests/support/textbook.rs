@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 
-/// What a raw frame is, and which of its codes are black and white.
+/// The format, size and range of raw frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw {
     /// FFmpeg's name of the pixel format.
@@ -14,7 +14,7 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// How its samples lie.
+    /// The order of the samples.
     pub fn layout(&self) -> Layout {
         Layout::new(self.format)
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 pub struct TinyDisk(PathBuf);
 
 impl TinyDisk {
-    /// One of this size (`64k`) in a new folder; `None` where none can be mounted.
+    /// Mounts a file system of this size (`64k`) in a new folder; `None` where that is not possible.
     pub fn mount(folder: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir(&folder).expect("Is a directory");
         let mount =
@@ -18,7 +18,7 @@ impl TinyDisk {
 
 impl Drop for TinyDisk {
     fn drop(&mut self) {
-        // A mount that stays is no worse than the skip that would have been printed.
+        // Errors are ignored: a mount that stays does not change the result of a test.
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }

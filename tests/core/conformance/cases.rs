@@ -16,7 +16,7 @@ pub struct Case {
     pub matrix: &'static str,
     /// `sdr`, `pq` or `hlg`.
     pub transfer: &'static str,
-    /// Whether frames come as they are filmed.
+    /// Whether frames come live (`Builder::live`) and not from a file.
     pub is_live: bool,
     /// `name=value`, with spaces between.
     pub options: String,
@@ -24,7 +24,7 @@ pub struct Case {
 
 pub const SIZE: (usize, usize) = (49, 37);
 pub const RATE: f64 = 10.0;
-/// As many as show a scene behind a cut, and what a look-ahead sees of it before.
+/// Enough frames for a scene behind a cut, and for a look-ahead that sees this scene before.
 pub const FRAMES: usize = 18;
 
 /// Formats of all kinds, depths and samplings.
@@ -67,7 +67,7 @@ const FORMATS: [&str; 36] = [
     "gbrap",
 ];
 
-/// What each look and method is tried with.
+/// The formats and ranges that each look and method is tested with.
 const MAIN: [(&str, &str); 7] = [
     ("yuv420p", "limited"),
     ("yuv420p", "full"),

@@ -6,7 +6,7 @@ use histeq::frame::{Component, Luminance, Model, PixelFormat, Range};
 /// The numbers of the rule.
 #[derive(Clone)]
 pub struct Rule {
-    /// What noise is multiplied by, and what is added, for each sample.
+    /// Factor and addend of the noise generator (linear congruential), one step per sample.
     pub multiplier: u32,
     pub increment: u32,
     /// For each shot (dim, flash, pale) and each of luma, Cb, Cr: the least value, the span of the ramp, and that of noise.
@@ -88,7 +88,7 @@ impl Rule {
     }
 }
 
-/// Luma, Cb, Cr and alpha; or red, green, blue, and alpha or what lies in its place.
+/// Luma, Cb, Cr and alpha; or red, green, blue, and alpha or the unused fourth sample.
 fn parts(format: PixelFormat, (width, height): (usize, usize), range: Range) -> Vec<Part> {
     let descriptor = format.descriptor();
     let step = 1 << (descriptor.sample.depth - 8);

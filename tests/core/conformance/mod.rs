@@ -88,7 +88,6 @@ impl Case {
         })
     }
 
-    /// All frames through the front: the frames that came out.
     fn outputs(&self, frames: &[Vec<u8>], make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Vec<Output> {
         let mut builder = self.builder();
         if self.options.contains("smooth=scene") {
@@ -106,7 +105,7 @@ impl Case {
         done
     }
 
-    /// What is decided of frames `first` to `end` of these, where `first` is the first that is wanted.
+    /// The decisions for frames `first` to `end`, from a study of only the frames that they depend on (`Reach`).
     fn decided(&self, frames: &[Vec<u8>], first: usize, end: usize) -> Vec<Decided> {
         let mut study = self.builder().study().expect("options that go together");
         let Reach { before, behind } = study.reach().unwrap_or(Reach { before: u32::MAX, behind: u32::MAX });
@@ -127,7 +126,7 @@ impl Case {
         wanted
     }
 
-    /// The hashes of all frames, which are equalized from the last to the first, and the first one again.
+    /// The hashes of all frames, equalized from the last to the first, and then the first again.
     fn in_any_order(&self, frames: &[Vec<u8>], decided: &[Decided]) -> Vec<u64> {
         let builder = self.builder();
         let mut mapper = builder.mapper().expect("options that go together");
@@ -145,7 +144,6 @@ impl Case {
         hashes
     }
 
-    /// The row of this case.
     fn row(&self, rule: &Rule, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> String {
         self.row_of(rule, |frames| {
             let done = self.outputs(frames, make);
@@ -180,7 +178,7 @@ fn reference() -> Box<dyn Executor> {
     Box::new(Reference::default())
 }
 
-/// The rows of all cases, several at a time.
+/// The rows of all cases, made by several threads.
 fn rows(cases: &[Case], row: impl Fn(&Case) -> String + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let mut rows: Vec<(usize, String)> = std::thread::scope(|scope| {
@@ -199,7 +197,7 @@ fn rows(cases: &[Case], row: impl Fn(&Case) -> String + Sync) -> Vec<String> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// The rows of a file that are not as found.
+/// The rows of a file that differ from `found`.
 fn differences(file: &str, head: &str, found: &[String]) -> Vec<String> {
     let Some(rows) = file.strip_prefix(head) else { return vec!["the head".to_owned()] };
     let rows: Vec<&str> = rows.lines().collect();
@@ -257,7 +255,7 @@ fn frames_in_any_order_give_the_vectors() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// What is decided of a part, with the frames around it that it depends on, is what is decided of it in the whole video.
+/// A part, studied with only the frames around it that it depends on, gets the decisions of the whole video.
 #[test]
 fn a_part_is_decided_as_in_the_whole_video() {
     let is_it = |case: &Case| case.format == "yuv420p" && !case.is_live && case.transfer == "sdr";
@@ -278,8 +276,8 @@ fn a_part_is_decided_as_in_the_whole_video() {
     }
 }
 
-/// A vector would miss nothing: with any number of the rule changed, the hashes of what goes in and of what comes out are
-/// others, and so is what comes out with another value of an option.
+/// The vectors show any change: another number in the rule changes the hashes of input and output, and another value of
+/// an option changes that of the output.
 #[test]
 fn other_numbers_give_other_hashes() {
     if std::env::var_os("HISTEQ_REGENERATE").is_some() {
@@ -333,7 +331,7 @@ fn the_input_has_a_cut_a_flash_and_noise() {
     assert!(bytes(&noisy[0]) != bytes(&done[0]), "noise that is removed");
 }
 
-/// What is written of each frame on its way.
+/// Sends the intermediate results of each frame as lines of `steps.tsv`.
 struct Steps(Sender<String>);
 
 impl Observer for Steps {
@@ -377,10 +375,10 @@ impl Observer for Steps {
     }
 }
 
-/// Frames whose steps are written.
+/// The numbers of the frames whose steps are written.
 const STEPS_OF: [&str; 5] = ["0", "4", "5", "10", "17"];
 
-/// What the definition does on the way for a few cases of 8 bits.
+/// The reference gives the intermediate results of `steps.tsv`, for a few 8-bit cases.
 #[test]
 fn the_definition_gives_the_steps() {
     let mut rows = Vec::new();
@@ -409,7 +407,6 @@ fn the_definition_gives_the_steps() {
     compare_or_write("steps.tsv", STEPS, STEPS_HEAD, &rows);
 }
 
-/// A frame of packed bytes.
 fn frame(case: &Case, mut bytes: &[u8]) -> Frame {
     let (format, (width, height)) = (case.format(), case.size);
     let pool = HostPool::default();
@@ -423,7 +420,7 @@ fn frame(case: &Case, mut bytes: &[u8]) -> Frame {
     Frame::new(format, case.size, case.range(), Matrix::Bt601, planes).expect("a frame")
 }
 
-/// A port in another language, of the input and of `look=exact`, made from the page alone, gives the vectors.
+/// A Python port of the input and of `look=exact`, written from the specification page alone, gives the vectors.
 #[test]
 fn a_port_in_python_gives_the_vectors_of_the_exact_look() {
     let is_written = std::env::var_os("HISTEQ_REGENERATE").is_some();

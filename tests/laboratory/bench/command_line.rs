@@ -81,7 +81,7 @@ fn a_fifo_that_nobody_writes_is_not_waited_for_after_an_interruption() {
     let mut running = Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
     running.wait_until_it_listens();
     let begin = Instant::now();
-    // It opens once it is being read.
+    // The FIFO can be opened for writing once `bench` reads it.
     let writer = loop {
         match rustix::fs::open(dir.path("fifo"), OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()) {
             Ok(writer) => break writer,

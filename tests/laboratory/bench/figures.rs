@@ -36,7 +36,7 @@ fn our_table_has_the_rows_and_columns_of_theirs() {
         .filter(|line| line.starts_with("| CPU"))
         .map(|line| line.split('|').map(str::trim).collect())
         .collect();
-    // Theirs, the same way here, and our way here.
+    // The publication's figure, its method on this machine, and our method.
     assert_eq!(cpu.len(), 3, "{text}");
     assert_eq!(cpu[0], ["", "CPU", "17.5", ""]);
     let [same, ours] = [1, 2].map(|row: usize| cpu[row][2].parse::<f64>().unwrap_or_else(|_| panic!("{text}")));

@@ -20,7 +20,6 @@ fn run(dir: &Dir, options: &str) -> Value {
     serde_json::from_slice(&dir.read("r.json")).expect("JSON")
 }
 
-/// The rows of a table.
 #[track_caller]
 fn rows<'a>(report: &'a Value, table: &str) -> &'a [Value] {
     let tables = report["tables"].as_array().expect("tables");

@@ -44,7 +44,7 @@ fn an_image_of_the_user_takes_the_place_of_those_that_are_made() {
         assert_eq!(rows.len(), count, "{suite}");
         assert!(rows.iter().all(|row| row["keys"]["size"] == "64x48"), "{suite}");
     }
-    // Levels of video become those of all codes.
+    // Limited-range video is converted to full range.
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1 -pix_fmt yuv420p video.mp4");
     for suite in ["stages", "luminance"] {
         run(&dir, &format!("{suite} video.mp4 --backend cpu"));
@@ -86,7 +86,7 @@ fn a_suite_of_the_gpu_needs_one() {
         let run = run.says(&[&format!("{suite} needs a GPU: no CUDA driver found")]);
         assert!(run.stdout.is_empty(), "{}", String::from_utf8_lossy(&run.stdout));
     }
-    // What the CPU can do is measured.
+    // The columns of the CPU are still measured.
     let run = dir.run("scans --quick --repeat 1 --warmup 0").exits_with(6);
     let run = run.says(&["scans needs a GPU: no CUDA driver found", "nothing of: Scans, with the publication"]);
     let text = String::from_utf8(run.stdout).expect("text");

@@ -4,7 +4,7 @@ use super::{rows, run};
 use crate::support::program::Dir;
 use std::collections::BTreeSet;
 
-/// What has figures without a GPU, and what has several tables.
+/// A suite with figures without a GPU, and one with several tables.
 const SUITES: [&str; 2] = ["scans", "bins"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which cameras there are, whose they are, and what is none.
+//! Which devices are listed as cameras, who may open them, and what is no camera.
 
 use super::film::Film;
 use super::loopback::LABELS;
@@ -22,11 +22,11 @@ fn listed(dir: &Dir) -> Vec<String> {
 #[test]
 fn a_camera_films() {
     let dir = Dir::new();
-    // A virtual one films only while a program feeds it.
+    // A virtual camera films only while a program feeds it.
     let loopbacks = nodes(|name| LABELS.contains(&name));
     let camera = listed(&dir).into_iter().find(|node| !loopbacks.contains(node));
     let Some(camera) = camera else { return skip("v4l2", "no camera here") };
-    // One of vivid's may be another test's at the moment.
+    // Another test may be using this camera of vivid's at the moment.
     let _vivid =
         nodes(|name| name.starts_with("vivid-")).contains(&camera).then(|| Vivid::take_one_of(vec![camera.clone()]));
     let run = dir.succeeds(&format!("live {SMALL} --frames 10 --record out.mkv {camera}"));
@@ -92,7 +92,7 @@ fn a_camera_of_another_user_is_refused_with_the_way_out() {
     let dir = Dir::new();
     let change = |line: &str| Run::from_command(&mut dir.other_command("chmod", line), line).exits_with(0);
     change(&format!("000 {}", camera.0));
-    // Root without its privileges may still read what it owns, which is the program.
+    // Root without its capabilities cannot open the camera, but can still read the program, which it owns.
     let program = crate::support::program::program();
     let line = format!("--bounding-set=-all {} live {SMALL} --record out.mkv {}", program.display(), camera.0);
     let run = Run::from_command(&mut dir.other_command("setpriv", &line), &line);

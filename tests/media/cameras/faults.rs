@@ -5,7 +5,7 @@ use super::{Live, SMALL, Vivid, frames_counted};
 use crate::support::program::Dir;
 use rustix::process::Signal;
 
-/// Films, does `harm` in the middle, requires `says` if there is any, films on, and answers with the recording.
+/// Films, sets the control `harm`, waits for the message `says` if there is one, films on, and returns the recording.
 fn film_through(camera: &Vivid, harm: &str, says: Option<&str>) -> Film {
     let dir = Dir::new();
     let mut live = Live::start(&dir, &format!("{SMALL} --record out.mkv {}", camera.0));
@@ -17,12 +17,12 @@ fn film_through(camera: &Vivid, harm: &str, says: Option<&str>) -> Film {
     assert_eq!(code, Some(0), "{harm}: {said}");
     let film = Film::read(&dir.path("out.mkv"));
     assert_eq!(film.len(), frames_counted(&said, "out.mkv"), "{harm}: {said}");
-    // With `says` it was opened again.
+    // With `says`, the camera was opened again.
     film.is_in_order_with_a_restart_at(if says.is_some() { frame_after_longest_gap(&film) } else { film.len() });
     film
 }
 
-/// The frame behind the longest time between two.
+/// The index of the frame after the longest gap.
 fn frame_after_longest_gap(film: &Film) -> usize {
     let gaps = film.times.windows(2).map(|pair| pair[1] - pair[0]).enumerate();
     gaps.max_by(|(_, one), (_, other)| one.total_cmp(other)).map_or(0, |(frame, _)| frame + 1)
@@ -61,7 +61,7 @@ fn a_camera_that_fails_to_start_is_named_in_a_line() {
         let errors = run.stderr.lines().filter(|line| line.contains("error:")).count();
         assert_eq!(errors, 1, "{harm}: {}", run.stderr);
         run.says(&[&camera.0]);
-        // The fault is over; so is the failure.
+        // Without the fault, the camera works again.
         dir.succeeds(&format!("live -y {SMALL} --frames 3 --record out.mkv {}", camera.0));
     }
 }

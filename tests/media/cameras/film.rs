@@ -1,5 +1,5 @@
-//! What is in a recording. FFmpeg's libraries read it here, not its programs: those take seconds to start in an emulated
-//! machine.
+//! What is in a recording. FFmpeg's libraries read it here, not its programs: those take seconds to start in an
+//! emulated machine.
 
 use ffmpeg::format::Pixel;
 use ffmpeg::software::scaling::{Context, Flags};
@@ -11,11 +11,11 @@ use std::path::Path;
 /// All frames of a file.
 #[derive(Debug, Default)]
 pub struct Film {
-    /// When each is shown, in seconds.
+    /// The timestamp of each frame, in seconds.
     pub times: Vec<f64>,
-    /// Each as 16x9 pixels of red, green and blue.
+    /// Each frame, scaled to 16x9 pixels of red, green and blue.
     pub thumbnails: Vec<Vec<u8>>,
-    /// A number for the samples of each: what is beside a row in memory does not count.
+    /// A hash of the samples of each frame, without the padding of rows.
     pub hashes: Vec<u64>,
     /// Widths and heights.
     pub sizes: Vec<(u32, u32)>,
@@ -69,18 +69,18 @@ impl Film {
         self.times.len()
     }
 
-    /// Requires times that grow, and no picture twice: vivid writes the time and a number into each, so one that is
-    /// there twice was overwritten by a later one.
+    /// Requires timestamps that increase, and no picture twice. Vivid writes the time and a number into each picture,
+    /// so a repeated one shows that a later frame has overwritten an earlier one.
     #[track_caller]
     pub fn is_in_order(&self) {
         self.is_in_order_with_a_restart_at(self.len());
     }
 
-    /// The same of a camera that was opened again at this frame: there its time and numbers begin again, so a picture may
-    /// be like one from before.
+    /// The same for a camera that was opened again at this frame: its time and numbers begin again there, so a picture
+    /// may equal an earlier one.
     #[track_caller]
     pub fn is_in_order_with_a_restart_at(&self, frame: usize) {
-        // When its machine was held up, vivid gives all frames that were due at once, with the time that it is then.
+        // After a stall of its machine, vivid gives all frames that were due at once, with the current time.
         let was_held_up = self.times.windows(2).any(|pair| pair[1] - pair[0] > 2.0);
         let in_order = |pair: &[f64]| pair[0] < pair[1] || (was_held_up && pair[0] == pair[1]);
         assert!(self.times.windows(2).all(in_order), "{:?}", self.times);

@@ -16,10 +16,10 @@ fn film(dir: &Dir, camera: &Vivid, format: &str) -> Film {
     film
 }
 
-/// Each of `formats` shows vivid's colour bars.
+/// Requires that the camera shows the same colour bars in each of `formats`.
 fn show_the_same(formats: &[&str]) {
     let Some(camera) = Vivid::take() else { return };
-    // The text in the picture changes from frame to frame.
+    // No text in the picture: it would change from frame to frame.
     camera.set("osd_text_mode=2");
     let dir = Dir::new();
     let bars = film(&dir, &camera, "rgb24");

@@ -27,7 +27,7 @@ fn ffmpeg(dir: &Dir, line: &str) -> Running {
     Running::start(command.stderr(Stdio::inherit()))
 }
 
-/// Readers that come together, one that comes when they have gone: each gets frames of the recording, whole and in order.
+/// Two readers at once, and one after them: each gets frames of the recording, whole and in order.
 fn readers_get_what_is_recorded(label: &str) {
     let (Some(device), Some(camera)) = (loopback(label), Vivid::take()) else { return };
     let dir = Dir::new();
@@ -54,7 +54,7 @@ fn readers_get_what_is_recorded(label: &str) {
         assert!(places.iter().all(Option::is_some), "{file} has pictures that were never recorded: {places:?}");
         assert!(places.is_sorted(), "{file}: {places:?}");
     }
-    // It can be written to once more, after others have looked at it.
+    // The device can be written to once more after other programs have read from it.
     let line = format!("-d {device} --info");
     Run::from_command(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
     dir.succeeds(&format!("live {SMALL} --frames 3 --loopback {device} {}", camera.0));
@@ -74,7 +74,7 @@ fn readers_of_an_open_virtual_camera_get_what_is_recorded() {
 fn pictures_of_an_odd_size_reach_readers_of_a_virtual_camera_unsheared() {
     let Some(device) = loopback(LABELS[3]) else { return };
     let dir = Dir::new();
-    // Its columns are of one colour each, so that a sheared picture is not.
+    // Each column of the picture has one colour, which shearing would change.
     let bars = "color=gray:s=67x33:r=10,geq=lum='if(lt(X\\,33)\\,60\\,200)':cb=128:cr=128,realtime";
     let options = "--backend cpu --no-preview --levels 1 --strength 0";
     let mut live = Live::start(&dir, &format!("{options} --loopback {device} -f lavfi {bars}"));
@@ -90,8 +90,8 @@ fn pictures_of_an_odd_size_reach_readers_of_a_virtual_camera_unsheared() {
     }
 }
 
-/// Feeds a virtual camera with pictures of this size, each different. The driver overwrites the oldest of its buffers
-/// whether or not its reader is done with it: at four pictures a second, a reader on an emulated machine has a second for it.
+/// Feeds a virtual camera with pictures of this size, each different. The driver overwrites its oldest buffer even if
+/// the reader still uses it: at four pictures a second, a reader on an emulated machine has a second for it.
 fn feed(dir: &Dir, device: &str, size: &str) -> Running {
     ffmpeg(dir, &format!("-re -f lavfi -i testsrc2=s={size}:r=4 -pix_fmt yuyv422 -f v4l2 {device}"))
 }
@@ -101,7 +101,7 @@ fn a_camera_of_four_buffers_and_an_odd_size_may_come_back_with_another_size() {
     let Some(device) = loopback(LABELS[2]) else { return };
     let dir = Dir::new();
     let mut feeder = feed(&dir, &device, "322x178");
-    // It takes frames from the start on, and is a camera from its first one on.
+    // The device accepts frames from the start on, but is a camera only after the first one.
     feeder.wait_until_it_listens();
     let options = "--backend cpu --no-preview --levels 1 --strength 0 --encoder ffv1";
     let mut live = Live::start(&dir, &format!("{options} --record out.mkv {device}"));

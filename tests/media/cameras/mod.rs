@@ -1,5 +1,5 @@
-//! Real drivers: cameras that deliver, fail, disappear and come back, and virtual ones. `tests/media/cameras.sh` has a machine
-//! with all of them; elsewhere, those that are missing are skipped.
+//! Real drivers: cameras that deliver, fail, disappear and come back, and virtual ones. `tests/media/cameras.sh` has a
+//! machine with all of them; elsewhere, those that are missing are skipped.
 
 // The list of cameras.
 mod devices;
@@ -17,7 +17,7 @@ mod recording;
 mod sound;
 // A webcam that is pulled out.
 mod usb;
-// Helper: such a webcam.
+// Helper: an emulated USB webcam.
 mod usb_webcam;
 
 pub use crate::media::live::frames_counted;
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// Options of all runs: no window, a small picture, few frames a second, an encoder that takes no time.
 const SMALL: &str = "--backend cpu --no-preview --size 320x180 --rate 10 --encoder ffv1";
 
-/// The nodes of /dev whose driver gives them a name for which `is_it`, in order.
+/// The nodes of /dev for whose driver's name `is_it` is true, in order.
 fn nodes(is_it: impl Fn(&str) -> bool) -> Vec<String> {
     let entries = std::fs::read_dir("/sys/class/video4linux").into_iter().flatten().flatten();
     let name = |path: &Path| std::fs::read_to_string(path.join("name")).unwrap_or_default();
@@ -47,13 +47,13 @@ fn nodes(is_it: impl Fn(&str) -> bool) -> Vec<String> {
     found.iter().map(node).collect()
 }
 
-/// A camera of the kernel's test driver, which no other test has meanwhile.
+/// A camera of the kernel's test driver, reserved for one test at a time.
 struct Vivid(String);
 
 static TAKEN: (Mutex<Vec<String>>, Condvar) = (Mutex::new(Vec::new()), Condvar::new());
 
 impl Vivid {
-    /// The first that is free, once one is; a printed skip where there is none.
+    /// Waits for a free camera and reserves it. Prints a skip and returns `None` on a machine without any.
     fn take() -> Option<Self> {
         Vivid::take_one_of(Vivid::all())
     }
@@ -91,19 +91,19 @@ impl Vivid {
 
 impl Drop for Vivid {
     fn drop(&mut self) {
-        // As the next test expects it. Fails with a test that has left the camera without a driver.
+        // The next test expects these values. The call fails after a test that has left the camera without a driver.
         self.try_to_set("osd_text_mode=0,percentage_of_dropped_buffers=0");
         TAKEN.0.lock().expect("no test panics in here").retain(|node| *node != self.0);
         TAKEN.1.notify_all();
     }
 }
 
-/// `live` while it runs, and what it says beside the reports of its progress.
+/// A running `live`, with all that it has printed except its progress reports.
 struct Live {
     running: Running,
     stderr: BufReader<ChildStderr>,
     said: String,
-    /// How many frames the last report has.
+    /// The number of frames in the last progress report.
     frames: u64,
 }
 
@@ -115,7 +115,7 @@ impl Live {
         Live { running, stderr, said: String::new(), frames: 0 }
     }
 
-    /// Reads until it has said `text`.
+    /// Reads until the program has printed `text`.
     #[track_caller]
     fn wait_for(&mut self, text: &str) {
         self.wait_until(text, |live| live.said.contains(text));
@@ -132,7 +132,7 @@ impl Live {
     fn wait_until(&mut self, what: &str, is_it: impl Fn(&Self) -> bool) {
         let begin = Instant::now();
         while !is_it(self) {
-            // There is a report each second.
+            // A progress report comes each second, so no line is waited for longer.
             let goes_on = self.read_line() && begin.elapsed() < PATIENCE;
             assert!(goes_on, "no sign of {what} after {} frames:\n{}", self.frames, self.said);
         }
@@ -147,13 +147,13 @@ impl Live {
         count > 0
     }
 
-    /// Sends a signal, and answers as `end` does.
+    /// Sends a signal, and returns what `end` does.
     fn end_by(self, signal: Signal) -> (Option<i32>, String) {
         self.running.signal(signal);
         self.end()
     }
 
-    /// Waits for the end, and answers with the exit code and all that was said.
+    /// Waits for the end, and returns the exit code and all that was printed.
     fn end(mut self) -> (Option<i32>, String) {
         while self.read_line() {}
         (self.running.ends_within(PATIENCE), self.said)

@@ -1,5 +1,5 @@
-//! Recordings of a raw camera, whose frames lie in the driver's memory: however they end, all is in them that the
-//! summary says.
+//! Recordings of a raw camera, whose frames lie in the driver's memory: however a recording ends, it has all frames
+//! that the summary counts.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
@@ -88,8 +88,8 @@ fn a_camera_that_is_lost_leaves_a_whole_recording_when_the_run_is_ended_before_i
 #[test]
 fn noise_is_removed_from_what_a_camera_gives_and_no_frame_is_lost_or_twice() {
     let Some(camera) = Vivid::take() else { return };
-    // The text in its picture counts frames.
-    // With the frames before each alone, two or four.
+    // Vivid writes a frame number into each picture.
+    // Live video is denoised with preceding frames alone, two or four of them.
     for options in ["--denoise 1", "--denoise 1 --set denoise-effort=best"] {
         let dir = Dir::new();
         let line =

@@ -8,12 +8,12 @@ use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
-/// The node that a webcam gets, which is pulled out again.
+/// Waits for the node of a webcam, which is unplugged on return.
 #[track_caller]
 fn node_of(_webcam: UsbWebcam) -> String {
     let begin = Instant::now();
     loop {
-        // It has two, the second for metadata.
+        // A webcam has two nodes, the second for metadata.
         if let Some(node) = nodes(|name| name.starts_with(NAME)).first() {
             return node.clone();
         }
@@ -22,7 +22,7 @@ fn node_of(_webcam: UsbWebcam) -> String {
     }
 }
 
-/// A picture for it to send.
+/// A picture for the webcam to send.
 fn jpeg(dir: &Dir) -> Vec<u8> {
     let size = format!("{}x{}", SIZE.0, SIZE.1);
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=s={size} -frames:v 1 -pix_fmt yuvj422p picture.jpg"));

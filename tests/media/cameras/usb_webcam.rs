@@ -1,5 +1,5 @@
-//! A webcam on USB that is not there: the kernel's `vhci-hcd` has a port for devices that are somewhere else, reached by
-//! USB/IP. This is the other end of it: a UVC camera with a bulk endpoint, just large enough for `uvcvideo` to film with.
+//! An emulated USB webcam. The kernel's `vhci-hcd` has ports for remote devices, which are reached by USB/IP. This is
+//! the remote end: a UVC camera with a bulk endpoint, just complete enough for `uvcvideo` to film with.
 
 use std::io::{Read, Result, Write};
 use std::os::fd::AsRawFd;
@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 const PORTS: &str = "/sys/devices/platform/vhci_hcd.0";
 
-/// What its driver and `/sys/class/video4linux` call it.
+/// The webcam's name, by its driver and in `/sys/class/video4linux`.
 pub const NAME: &str = "Bench webcam";
 
-/// Its only size.
+/// The only frame size of the webcam.
 pub const SIZE: (usize, usize) = (160, 120);
 
 /// Frames a second.
 pub const RATE: u32 = 10;
 
-/// Bytes that it sends at once, the two of their header among them.
+/// Bytes of a payload, the two bytes of its header included.
 const PAYLOAD: usize = 16384;
 
 /// A webcam that is plugged in as long as this lives.
@@ -27,13 +27,13 @@ pub struct UsbWebcam {
     serving: Option<JoinHandle<()>>,
 }
 
-/// Is there a port for it?
+/// Does the kernel have ports for such a webcam?
 pub fn has_ports() -> bool {
     std::path::Path::new(PORTS).exists()
 }
 
 impl UsbWebcam {
-    /// Plugs it into a port. As MJPEG it sends `jpeg` again and again, raw frames are gray, each in another shade.
+    /// Plugs a webcam into a port. Its MJPEG frames are all `jpeg`, its raw frames gray, each in another shade.
     pub fn plug(port: u8, jpeg: &[u8]) -> Self {
         let (ours, theirs) = UnixStream::pair().expect("two sockets");
         let speed_high = 3;
@@ -41,7 +41,7 @@ impl UsbWebcam {
         std::fs::write(format!("{PORTS}/attach"), line).expect("a free port");
         let mut webcam =
             Webcam { jpeg: jpeg.to_vec(), stream: ours, probe: probe([0; 26]), frame: 0, sent: 0, due: Instant::now() };
-        // Ends with an error, when it is pulled out.
+        // `serve` ends with an error when the webcam is unplugged.
         let serving = Some(std::thread::spawn(move || drop(webcam.serve())));
         UsbWebcam { port, serving }
     }
@@ -60,7 +60,7 @@ struct Webcam {
     /// UVC's streaming parameters, as last agreed on.
     probe: [u8; 26],
     frame: u8,
-    /// How much of the frame is on its way.
+    /// How many bytes of the current frame have been sent.
     sent: usize,
     due: Instant,
 }
@@ -75,7 +75,7 @@ impl Webcam {
             let (command, number, is_in, endpoint, length) =
                 (word(0), word(1), word(3) == 1, word(4), word(6) as usize);
             if command == 2 {
-                // A request that is called off, but has been answered.
+                // The host cancels a request that has been answered already.
                 self.answer(4, number, 0, 0, &[])?;
                 continue;
             }
@@ -102,7 +102,7 @@ impl Webcam {
         self.stream.write_all(&head.chain(data.iter().copied()).collect::<Vec<_>>())
     }
 
-    /// What a control request is answered with; `None` for one that is not known.
+    /// The answer to a control request; `None` if the request is not known.
     fn control(&mut self, setup: &[u8], data: &[u8]) -> Option<Vec<u8>> {
         let streaming = 1;
         match (setup[0], setup[1], setup[3], setup[4]) {
@@ -110,9 +110,9 @@ impl Webcam {
             (0x80, 6, 2, _) => Some(configuration()),
             (0x80, 6, 3, _) => Some(string(setup[2])),
             (0x80 | 0x81, 0, ..) => Some(vec![0; 2]),
-            // Configuration, interface, the end of a halt.
+            // Set the configuration, set the interface, clear a halt.
             (0x00..=0x02, ..) => Some(Vec::new()),
-            // Set and get what is filmed: 1 is a trial, 2 the real thing.
+            // Set and get the streaming parameters: control 1 is UVC's probe, 2 its commit.
             (0x21, 1, 1 | 2, interface) if interface == streaming => {
                 self.probe = probe(data.try_into().ok()?);
                 (self.sent, self.due) = (0, Instant::now());
@@ -123,7 +123,7 @@ impl Webcam {
         }
     }
 
-    /// The next part of a frame, once it is time for it.
+    /// The next payload; waits until its frame is due.
     fn next_payload(&mut self) -> Vec<u8> {
         if self.sent == 0 {
             std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
@@ -131,7 +131,7 @@ impl Webcam {
             self.frame = self.frame.wrapping_add(1);
         }
         let is_raw = self.probe[2] == 1;
-        // Luma and chroma by turns; the darkest and the brightest are for synchronization, once upon a time.
+        // Luma and chroma alternate. The lowest and highest luma codes are reserved for synchronization.
         let shade = 16 + self.frame.wrapping_mul(7) % 220;
         let frame = if is_raw { [shade, 128].repeat(SIZE.0 * SIZE.1) } else { self.jpeg.clone() };
         let end = (self.sent + PAYLOAD - 2).min(frame.len());
@@ -143,7 +143,7 @@ impl Webcam {
     }
 }
 
-/// Streaming parameters that it agrees to, of those that are asked for.
+/// The streaming parameters that the webcam accepts for the requested ones.
 fn probe(mut asked: [u8; 26]) -> [u8; 26] {
     asked[2] = asked[2].clamp(1, 2);
     asked[3] = 1;
@@ -154,7 +154,7 @@ fn probe(mut asked: [u8; 26]) -> [u8; 26] {
 }
 
 fn device() -> Vec<u8> {
-    // USB 2.0, a function of several interfaces, 64 bytes at endpoint 0, an invented maker, its name, one configuration.
+    // USB 2.0, a function of several interfaces, 64 bytes at endpoint 0, an invented maker, its name, 1 configuration.
     vec![18, 1, 0, 2, 0xef, 2, 1, 64, 0x09, 0x12, 0x01, 0x00, 0, 1, 0, 1, 0, 1]
 }
 

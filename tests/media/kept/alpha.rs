@@ -13,7 +13,7 @@ fn clip(dir: &Dir, file: &str, value: &str, options: &str) {
     ));
 }
 
-/// How far the alpha of all frames of `file` is from what `clip` makes, at most of pixels, and whether it has any.
+/// Does `file` have transparent pixels, and how many pixels have an alpha that is far from the `2*X` of `clip`?
 fn alpha(dir: &Dir, file: &str) -> (bool, usize) {
     let stream = &dir.streams(file)[0];
     let decoder = match stream["codec_name"].as_str() {
@@ -144,7 +144,7 @@ fn the_colour_of_what_nobody_sees_changes_nothing_that_is_seen() {
             assert!(!black.is_empty() && black == white, "{look} {ext}");
         }
     }
-    // The subject alone fills the range.
+    // Only the opaque subject is stretched to the full range.
     dir.succeeds("--backend cpu --look exact -y white.png exact.png");
     let luma: Vec<u8> = visible("exact.png").chunks_exact(4).map(|pixel| pixel[1]).collect();
     assert_eq!((luma.iter().min(), luma.iter().max()), (Some(&0), Some(&255)));

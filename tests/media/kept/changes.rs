@@ -1,10 +1,10 @@
-//! What changes in the middle of a video, and an encoder or a container says but once: it is made to fit where that is exact,
-//! else there is a warning.
+//! Properties that change in the middle of a video, but that an encoder or a container states only once: frames are
+//! converted where that is exact, else there is a warning.
 
 use crate::support::program::{Dir, Run};
 use crate::support::reader::encoder_is_here;
 
-/// A video of elementary streams that follow one another, each of so many frames of this source, encoded by these options.
+/// A video of elementary streams, one after the other: source, number of frames and encoder options of each.
 fn joined(dir: &Dir, file: &str, parts: &[(&str, usize, &str)]) {
     let extension = file.rsplit('.').next().expect("an extension");
     let mut all = Vec::new();
@@ -19,7 +19,7 @@ const SOURCE: &str = "testsrc2=size=128x96:rate=25";
 const X264: &str = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p";
 const MPEG2: &str = "-c:v mpeg2video -q:v 3 -bf 0 -g 5";
 
-/// The run, which warns in this way once, and fails with `--strict`.
+/// Runs the program, which has to warn once with these words, and to fail with `--strict`.
 #[track_caller]
 fn warns(dir: &Dir, line: &str, words: &[&str]) -> Run {
     let run = dir.succeeds(&format!("--backend cpu -y {line}"));
@@ -96,7 +96,7 @@ fn pixels_of_another_shape_are_named() {
             warns(&dir, &format!("{input} {output}"), &["pixels change from 1:1 to", ratio, "stretched"]);
         }
     }
-    // A picture of another size that is shown in the same shape is scaled to what is right.
+    // A frame of another size, but the same display aspect ratio, is scaled without distortion.
     let wide = "testsrc2=size=64x96:rate=25";
     joined(&dir, "same.h264", &[(SOURCE, 10, &shape(X264, "1/1")), (wide, 10, &shape(X264, "2/1"))]);
     warns(&dir, "same.h264 out.mkv", &["changes size to 64x96"]);
@@ -109,7 +109,7 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
     }
     let dir = Dir::new();
     let bars = "smptebars=size=128x96:rate=25";
-    // Older encoders take options, newer ones what the pictures say.
+    // Older encoders take the colours from options, newer ones from the frames.
     let tagged = |matrix: &str, name: &str, more: &str| {
         let (filter, option) = match more.split_once('=') {
             Some((key, value)) => (format!(",setparams={more}"), format!("-{key} {value}")),
@@ -147,13 +147,13 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
         joined(&dir, &input, &[(bars, 5, &parts[0]), (bars, 5, &parts[1])]);
         warns(&dir, &format!("{input} out.mkv"), &words);
     }
-    // The same curve under another name.
+    // The same transfer function under another name.
     let same = ["color_trc=bt709", "color_trc=smpte170m"].map(|more| tagged("bt709", "bt709", more));
     joined(&dir, "same.h264", &[(bars, 5, &same[0]), (bars, 5, &same[1])]);
     dir.succeeds("--backend cpu --strict -y same.h264 out.mkv");
 }
 
-/// Notes on how pictures are converted, and the pictures.
+/// The notes on conversions agree with the frames that are written.
 #[test]
 fn what_is_said_of_the_format_is_what_is_written() {
     let dir = Dir::new();

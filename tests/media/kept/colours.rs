@@ -6,14 +6,14 @@ use crate::support::reader::encoder_is_here;
 /// Red, green and blue of all pixels here.
 const COLOUR: [u8; 3] = [0xc8, 0x3c, 0x28];
 
-/// What codes of 8 bits lose twice, and a lossy encoder once. By another matrix it is 12 levels.
+/// The largest error, in levels, of two conversions in 8 bits and a lossy encoder. A wrong matrix gives 12 levels.
 const NEAR: f64 = 4.0;
 
-/// The weights of red and blue.
+/// The weights of red and blue in luma.
 const BT601: [f64; 2] = [0.299, 0.114];
 const BT709: [f64; 2] = [0.2126, 0.0722];
 
-/// A clip in that colour, with this filter behind it.
+/// A clip of `COLOUR`, encoded behind this filter.
 fn clip(dir: &Dir, file: &str, size: &str, filter: &str, options: &str) {
     let source = format!("color=0xc83c28:size={size}:rate=25,format=gbrp");
     dir.ffmpeg(&format!("-f lavfi -i {source}{filter} -frames:v 2 {options} {file}"));
@@ -30,14 +30,14 @@ fn tagged(dir: &Dir, file: &str) {
     clip(dir, file, "1280x720", filter, "-colorspace bt709 -color_range tv -c:v ffv1");
 }
 
-/// How far any pixel that FFmpeg shows is from that colour.
+/// The largest difference, in levels, between a pixel that FFmpeg shows and `COLOUR`.
 fn off(dir: &Dir, file: &str) -> f64 {
     let pixels = dir.raw(file, "rgb24");
     let apart = pixels.chunks_exact(3).flat_map(|pixel| pixel.iter().zip(COLOUR).map(|(is, was)| is.abs_diff(was)));
     apart.max().map_or(f64::INFINITY, f64::from)
 }
 
-/// The same of the first pixel, as its codes say by this matrix: those of a JPEG file have full range.
+/// The same for the first pixel, converted by this matrix; JPEG has full range.
 fn off_by(dir: &Dir, file: &str, [red, blue]: [f64; 2], is_full: bool) -> f64 {
     let samples = dir.raw(file, if is_full { "yuvj444p" } else { "yuv444p" });
     let (width, height) = (&dir.streams(file)[0]["width"], &dir.streams(file)[0]["height"]);
@@ -79,7 +79,7 @@ fn images_and_motion_jpeg_have_the_colours_of_photos_and_of_video() {
             let line = format!("--backend cpu --strict --strength 0 {frames} --encoder {encoder} -y {input} {output}");
             dir.succeeds(&line);
             assert!(off(&dir, output) <= NEAR, "{input} to {output}: {} levels off", off(&dir, output));
-            // What readers do that know nothing but the format.
+            // What readers show that know nothing but the file format.
             let by_format = match dir.pixel_format(output) {
                 format if !format.starts_with("yuv") => 0.0,
                 _ => off_by(&dir, output, BT601, encoder == "mjpeg"),
@@ -130,7 +130,7 @@ fn a_matrix_is_taken_by_the_size_that_was_decoded() {
             assert!(off(&dir, output) <= NEAR, "{input} {options} to {output}: {} levels off", off(&dir, output));
         }
     }
-    // Raw frames name none either.
+    // Raw frames name no matrix, either.
     let raw = &dir.raw("hd.avi", "yuv420p")[..1280 * 720 * 3 / 2];
     let described = "-f rawvideo -s 1280x720 --pixel-format yuv420p";
     dir.fed(&format!("--backend cpu --strict --strength 0 --frames 1 {described} - raw.png"), raw).exits_with(0);
@@ -147,7 +147,7 @@ fn a_matrix_that_is_not_said_is_the_usual_one_or_named() {
     assert!(off_as_hd <= NEAR, "{off_as_hd} levels off");
     dir.succeeds("--backend cpu --strict --strength 0 --encoder mpeg4 -y camera.avi out.mp4");
     assert!(off(&dir, "out.mp4") <= NEAR, "{} levels off", off(&dir, "out.mp4"));
-    // What loses nothing is not converted.
+    // Lossless output is not converted.
     let filter = ",scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=colorspace=bt709:range=tv";
     clip(&dir, "small.mkv", "320x240", filter, "-colorspace bt709 -color_range tv -c:v ffv1");
     let line = "--strength 0 --encoder ffv1 -y small.mkv out.avi";
@@ -229,7 +229,7 @@ fn a_shape_of_pixels_that_an_output_cannot_say_is_named() {
         assert_eq!(run.stderr.contains("pixels of 4:3"), !says, "{output}: {}", run.stderr);
         let strict = dir.run(&format!("--backend cpu --strict {line}"));
         assert_eq!(strict.code == Some(0), says, "{output}: {}", strict.stderr);
-        // Some round it.
+        // Some formats round the ratio.
         let shape = dir.streams(output)[0]["sample_aspect_ratio"].as_str().unwrap_or("1:1").to_owned();
         let (width, height) = shape.split_once(':').expect("a ratio");
         let ratio: f64 = width.parse::<f64>().expect("a number") / height.parse::<f64>().expect("a number");

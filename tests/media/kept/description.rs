@@ -213,7 +213,7 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
                 assert!((found / ratio(rate) - 1.0).abs() < 0.0005, "{rate}: {found} in {input} to {output}");
             }
         }
-        // A second later, whatever is left out in between.
+        // A start one second later moves the timecode by a second, whatever frames are missing in between.
         dir.succeeds("--backend cpu --start 1.001 -y in.mov out.mov");
         let told = dir.probe("-show_entries stream_tags=timecode", "out.mov").to_string();
         assert!(told.contains("01:02:04"), "{rate} {timecode}: {told}");
@@ -240,14 +240,14 @@ fn an_output_tells_what_made_it_and_how() {
         let comment = tags(&dir, output).remove("comment").unwrap_or_default();
         assert!(comment.starts_with(&ours) && comment.contains(" --look haze "), "{output}: {comment}");
         assert!(comment.contains(" --smooth 2"), "{output}: {comment}");
-        // What is there can be typed, and gives the same.
+        // The options in the comment can be typed as they are, and give the same comment.
         let options = comment.split_once("--").map_or("", |(_, options)| options);
         dir.succeeds(&format!("--backend cpu -y --{options} in.mkv again-{output}"));
         assert_eq!(tags(&dir, &format!("again-{output}")).remove("comment"), Some(comment), "{output}");
         dir.succeeds(&format!("--backend cpu -y --look haze --no-provenance in.mkv {output}"));
         assert_eq!(tags(&dir, output).remove("comment"), None, "{output}");
     }
-    // The comment of the input stays; Matroska has another place.
+    // The comment of the input stays; Matroska has another tag for the settings.
     for output in ["kept.mkv", "kept.mp4"] {
         dir.succeeds(&format!("--backend cpu --look haze told.mkv {output}"));
         let mut kept = tags(&dir, output);
@@ -255,7 +255,7 @@ fn an_output_tells_what_made_it_and_how() {
         let settings = kept.remove("encoder_settings");
         assert_eq!(settings.is_some_and(|settings| settings.starts_with(&ours)), output == "kept.mkv", "{output}");
     }
-    // Nothing of it in raw frames, and nothing in the plain y4m of a pipe.
+    // The y4m of a pipe has no settings in it.
     let raw = dir.succeeds("--backend cpu in.mkv --output-format yuv4mpegpipe -").stdout;
     assert!(raw.starts_with(b"YUV4MPEG2") && !raw.windows(7).any(|bytes| bytes == b"histeq-"));
 }

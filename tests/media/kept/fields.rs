@@ -1,4 +1,4 @@
-//! Fields of interlaced video: pictures of their own, whose rows take turns.
+//! Fields of interlaced video: two pictures, whose rows alternate.
 
 use crate::support::clips::phone;
 use crate::support::program::Dir;
@@ -76,7 +76,7 @@ fn conversions_of_chroma_keep_fields_apart() {
 fn a_cast_is_taken_off_each_field_by_its_own_chroma() {
     let dir = Dir::new();
     interlaced(&dir, "420mpeg2", 48, [110; 2], [90, 210]);
-    // By itself, it would be taken for drawn, whose colours are no cast.
+    // Without a look, the program takes the picture for a drawing, whose colours are no cast.
     dir.succeeds("--backend cpu --look underwater --encoder ffv1 -y in.y4m out.mkv");
     let rows = middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48);
     assert!(rows[0].abs_diff(rows[1]) > 4, "luma is changed by the colour: {rows:?}");
@@ -129,7 +129,7 @@ fn fields_that_are_turned_are_named() {
     }
 }
 
-/// What all filters here are run with.
+/// The options of all runs with filters here.
 const AS_IT_IS: &str = "--backend cpu --levels 1 --strength 0 --encoder ffv1 -y";
 
 #[test]
@@ -176,7 +176,7 @@ fn filters_that_mix_fields_are_named() {
         ("rotate=1", "rotate", false),
         // Of 25 rows, fields have no whole rows.
         ("scale=32:25", "scale", false),
-        // The chroma of the other field.
+        // Two rows of luma are one row of chroma, which belongs to the other field.
         ("crop=64:44", "crop by 2 rows", true),
         ("pad=64:52:0:2", "pad by 2 rows", true),
         ("crop=64:40:0:ih/4-10", "crop by 2 rows", true),
@@ -198,7 +198,7 @@ fn filters_that_mix_fields_are_named() {
         assert_eq!(interlaced_frames(&dir, "out.mkv"), [stays; 2], "{chain}");
         let after = format!("{AS_IT_IS} --filter-after {chain} in.y4m out.mkv");
         dir.succeeds(&after).says(&[&format!("--filter-after {chain}: {name} mixes")]);
-        // Of frames, nothing is mixed, nor where the user has taken the fields apart.
+        // There is no warning for deinterlaced frames, or if the user declares them progressive.
         for apart in [format!("yadif,{chain}"), format!("setfield=prog,{chain}")] {
             dir.succeeds(&format!("{AS_IT_IS} --strict --filter {apart} in.y4m out.mkv")).never_says("mixes");
             assert_eq!(interlaced_frames(&dir, "out.mkv"), [false; 2], "{apart}");
@@ -247,7 +247,7 @@ fn filters_that_leave_rows_where_they_are_are_not_named() {
             assert_eq!((&frame["interlaced_frame"], &frame["top_field_first"]), (&1.into(), &1.into()), "{chain}");
         }
     }
-    // It makes frames itself.
+    // This filter deinterlaces by itself.
     if filter_is_here("fields by pp", "pp") {
         dir.succeeds(&format!("{AS_IT_IS} --strict --filter pp=lb in.y4m out.mkv")).never_says("yadif");
     }
@@ -259,7 +259,7 @@ fn filters_that_leave_rows_where_they_are_are_not_named() {
 fn the_order_of_fields_follows_the_filters_whatever_the_stream_says() {
     let dir = Dir::new();
     interlaced(&dir, "422", 48, [60, 180], [90, 210]);
-    // It is "tb" here.
+    // The stream's own order of fields is "tb" here.
     dir.ffmpeg("-i in.y4m -vf setfield=tff -c:v ffv1 -flags +ilme+ildct -field_order tb in.mkv");
     for (chain, is_top_first, order) in [
         ("hflip", 1, "tb"),

@@ -14,8 +14,8 @@ fn join(dir: &Dir, parts: &[&str], file: &str) {
     dir.write(file, &parts.iter().flat_map(|part| dir.read(part)).collect::<Vec<u8>>());
 }
 
-/// Requires `frames` frames, and `packets` packets of sound, that follow each other: none sooner than half of the usual
-/// interval after the last one, none later than thrice.
+/// Requires `frames` frames, and `packets` packets of sound. Times never go back, and no step between them is three
+/// times the usual interval or longer.
 #[track_caller]
 fn goes_on(dir: &Dir, file: &str, frames: usize, packets: usize) {
     let mut times = [dir.frame_times(file), dir.packet_times("a:0", file)];
@@ -44,7 +44,7 @@ fn where_recordings_were_joined_times_go_on() {
         ("back.mpg", ["program.mpg", "program.mpg"]),
     ] {
         join(&dir, &parts, name);
-        // What lies at the seam may be damaged by it; how much of it is left is the demuxer's decision.
+        // Packets at the seam may be damaged by it; the demuxer decides how many of them are left.
         let [frames, packets] = [dir.packets("v:0", name).len(), dir.packets("a:0", name).len()];
         for output in ["out.mkv", "out.mp4"] {
             dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {name} {output}"))
@@ -84,7 +84,7 @@ fn a_part_behind_a_seam_can_be_asked_for() {
     let times = dir.frame_times("out.mkv");
     assert_eq!(times.len(), 25, "{times:?}");
     assert!(times[0] < 0.041 && times[24] < 1.0, "{times:?}");
-    // Before a seam behind which the same times come again, or others.
+    // A start before a seam behind which the same times come again, or others.
     broadcast(&dir, "late.ts", "47000");
     join(&dir, &["once.ts", "late.ts"], "two.ts");
     for (start, input) in [(0.5, "twice.ts"), (1.5, "twice.ts"), (1.0, "two.ts"), (3.0, "two.ts")] {
@@ -97,7 +97,7 @@ fn a_part_behind_a_seam_can_be_asked_for() {
 #[test]
 fn a_broadcast_of_hours_ago_begins_at_zero_in_a_file_and_when_it_was_in_a_broadcast() {
     let dir = Dir::new();
-    // The last clock is that of 33 bits at 90 kHz, which wraps after a second.
+    // The second clock has 33 bits at 90 kHz, and wraps a second after its start.
     for (clock, start) in [("47000", 47000.0), ("95441.7", 0.0)] {
         broadcast(&dir, "in.ts", clock);
         let (frames, packets) = (dir.frame_times("in.ts").len(), dir.packet_times("a:0", "in.ts").len());

@@ -3,7 +3,7 @@
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// Frames come out as they went in.
+/// Options that leave the frames unchanged.
 const AS_IT_IS: &str = "--backend cpu --strength 0 --denoise 0 -y";
 
 fn clip(dir: &Dir, file: &str, options: &str) {
@@ -53,7 +53,7 @@ fn samples_that_are_lost_to_a_codec_are_told_of_with_a_way_out() {
         clip(&dir, file, options);
         dir.succeeds(&format!("{AS_IT_IS} {file} out.mp4")).says(&[lossy]);
         assert_eq!(codec(&dir, "out.mp4"), "h264", "{options}");
-        // Who names the encoder knows.
+        // A user who names the encoder gets no warning.
         dir.succeeds(&format!("{AS_IT_IS} --encoder libx264 {file} out.mp4")).never_says("lossy");
     }
     clip(&dir, "film.mkv", "-c:v mpeg4");
@@ -68,7 +68,7 @@ fn samples_that_are_lost_to_a_codec_are_told_of_with_a_way_out() {
 fn a_stack_of_images_loses_no_sample() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,format=gray16le -frames:v 4 -c:v ffv1 deep.mkv");
-    // The program writes stacks.
+    // FFmpeg writes no stacks, but the program does.
     dir.succeeds(&format!("{AS_IT_IS} deep.mkv stack.tif"));
     dir.succeeds(&format!("{AS_IT_IS} stack.tif out.mkv")).never_says("narrowed").never_says("lossy");
     assert_eq!(codec(&dir, "out.mkv"), "ffv1");
@@ -97,12 +97,12 @@ fn a_film_of_images_says_that_it_is_lossy_and_how_it_is_not() {
             dir.succeeds(&format!("{AS_IT_IS} {input} {output}")).says(&[lossy]);
             assert_eq!(codec(&dir, output), "h264", "{input}");
         }
-        // The way that is told loses nothing.
+        // The remedy that the message names loses nothing.
         dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 {input} whole.mkv")).never_says("lossy");
         assert!(dir.raw(all, format) == dir.raw("whole.mkv", format), "{input}");
         dir.succeeds(&format!("{AS_IT_IS} --encoder libx264 {input} out.mkv")).never_says("lossy");
     }
-    // What is lossy already is not asked after, and neither is who wants a film for the web.
+    // There is no warning for input that is lossy already, or with `--for web`.
     dir.succeeds(&format!("{AS_IT_IS} photo%d.jpg out.mkv")).never_says("lossy");
     dir.succeeds(&format!("{AS_IT_IS} --for web image%d.png out.mp4")).never_says("lossy");
 }

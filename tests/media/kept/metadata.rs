@@ -7,7 +7,7 @@ use histeq_media::ffmpeg::{Container, Encoder};
 use histeq_media::sink::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 use std::sync::Mutex;
 
-/// A video of everything in the table, and one of HDR, which does not go with the rest.
+/// A video with everything in the table, and one of HDR, which cannot be combined with the rest.
 fn films(dir: &Dir) -> Vec<(&'static str, Vec<FileMetadata>)> {
     let name = "tests/data/spherical-stereo.mkv";
     dir.write("plain.mkv", &std::fs::read(name).unwrap_or_else(|error| panic!("{name}: {error}")));
@@ -35,7 +35,7 @@ fn films(dir: &Dir) -> Vec<(&'static str, Vec<FileMetadata>)> {
     films
 }
 
-/// Does a program that knows nothing but the file find it there?
+/// Does ffprobe find this in the file that it describes?
 fn is_there(said: FileMetadata, described: &str) -> bool {
     described.contains(match said {
         FileMetadata::Chapters => "the first",
@@ -67,7 +67,7 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
     for name in names {
         for (input, said) in &films {
             let run = dir.run(&format!("--backend cpu -y --output-format {name} {input} out.bin"));
-            // Then the other film has none, either: what holds HEVC holds H.264, or has HEVC by default.
+            // Then the other film has no encoder, either: what holds HEVC holds H.264, or has HEVC by default.
             if run.stderr.contains("no available encoder makes video that") {
                 break;
             }
@@ -88,10 +88,10 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
                 let is_kept = one.is_kept(container, codec);
                 let is_named = warning.len() == 1 && warning[0].contains(called);
                 assert!(is_named != is_kept, "{input} as {name}, of which {called} is kept: {is_kept}: {}", run.stderr);
-                // x265 says it in the video, where ffprobe finds it in the frames.
+                // x265 writes this into the video, where ffprobe finds it in the frames alone.
                 let in_video = *one == FileMetadata::MasteringDisplay && codec.is_some();
                 assert!(!is_kept || in_video || is_there(*one, &described), "{name} keeps no {called}: {described}");
-                // Its muxer keeps chapters of some files, and of others not.
+                // The muxer of Ogg keeps the chapters of some files only.
                 let may_be_there = name.starts_with("og") && *one == FileMetadata::Chapters;
                 let is_old = described.contains("Lavf59");
                 assert!(is_kept || may_be_there || !is_old || !is_there(*one, &described), "{name} keeps {called}");
@@ -104,9 +104,9 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
         let _ = std::fs::remove_file(dir.path("out.bin"));
     }
     for known in KEPT.iter().flat_map(|(_, _, by)| *by) {
-        // DV takes pictures of two sizes: another test has them.
+        // DV has two frame sizes only; another test covers it.
         let is_here = Container::guess(Some(known), "").is_some() && *known != "dv";
-        // What WebM and Ogg hold, some FFmpeg cannot encode.
+        // Some builds of FFmpeg have no encoder for WebM and Ogg.
         let has_encoder =
             ["libvpx", "libvpx-vp9", "libaom-av1", "libsvtav1"].iter().any(|name| Encoder::find(name).is_some());
         let is_here = is_here && ((*known != "webm" && !known.starts_with("og")) || has_encoder);
@@ -169,7 +169,7 @@ fn dynamic_metadata_of_hdr_that_no_longer_holds_is_named() {
     dir.succeeds("--backend cpu -y --strict plain.mp4 out.mp4");
 }
 
-/// The file with a record of Dolby Vision in the description of its video, which is behind its samples.
+/// The mp4 file with a Dolby Vision record in the sample description of its video, which is behind its samples.
 fn with_record(mut file: Vec<u8>, profile: u8, compatibility: u8) -> Vec<u8> {
     let mut record = vec![0, 0, 0, 32];
     record.extend(b"dvvC");
@@ -239,7 +239,7 @@ fn exif() -> Vec<u8> {
     [b"MM\0*\0\0\0\x08".to_vec(), main(begin as u32, index as u32), exif, place].concat()
 }
 
-/// What FFmpeg knows as an ICC profile: it looks at no more than the length.
+/// The least that FFmpeg takes for an ICC profile: it checks the length alone.
 fn profile() -> Vec<u8> {
     let mut bytes = vec![0; 132];
     bytes[3] = 132;
@@ -299,12 +299,12 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
         let bytes = dir.read("back.jpg");
         assert!(has(&bytes, b"JFIF\0\x01\x02\x01\x01\x2c\x01\x2c"), "{output}: 300 dots per inch: {said}");
     }
-    // The others name all of it, once, and --strict refuses.
+    // An output that keeps none of it has one warning that names all, and `--strict` refuses.
     let run = dir.succeeds("--backend cpu -y photo.jpg out.bmp");
     run.says(&["does not say what photo.jpg says", "EXIF", "Make", "XMP", "ICC profile", "resolution (dpi)"]);
     dir.run("--backend cpu -y --strict photo.jpg out.bmp").fails().says(&["EXIF"]);
     dir.succeeds("--backend cpu -y --strict plain.jpg out.bmp");
-    // No film has a place for the profile.
+    // No video container has a place for the profile.
     let film = "--encoder ffv1 -y photo.jpg out.mkv";
     dir.succeeds(&format!("--backend cpu {film}")).says(&["does not say what photo.jpg says", "ICC profile"]);
     dir.run(&format!("--backend cpu --strict {film}")).fails().says(&["ICC profile"]);
@@ -315,7 +315,7 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
     dir.write("s2.jpg", &[&bytes[..offset], b"Else", &bytes[offset + 4..]].concat());
     dir.succeeds("--backend cpu --strict -y s%d.jpg t%d.png");
     assert!(has(&dir.read("t1.png"), b"Acme\0") && has(&dir.read("t2.png"), b"Else\0"));
-    // With the decoder in the program, and through filters, the same.
+    // The same holds with the decoder in the program's own process, and through filters.
     for options in ["--sandbox off", "--filter hflip", "--filter-after hflip"] {
         dir.succeeds(&format!("--backend cpu --strict -y {options} photo.jpg out.jpg"));
         assert!(found(&dir, "out.jpg").0.contains("GPSLatitude"), "{options}");
@@ -328,7 +328,7 @@ fn a_png_keeps_gamma_resolution_and_texts() {
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
     let plain = dir.read("plain.png");
     let offset = plain.windows(4).position(|four| four == b"IDAT").expect("a picture") - 4;
-    // A gamma of 1: a linear picture, which is not shown as it was without it. 11811 dots per metre. A text.
+    // A gamma of 1 (a linear picture, which looks different without it), 11811 dots per metre, and a text.
     let gamma = b"\0\0\0\x04gAMA\0\x01\x86\xa0\x31\xe8\x96\x5f";
     let dots = b"\0\0\0\x09pHYs\0\0\x2e\x23\0\0\x2e\x23\x01\x78\xa5\x3f\x76";
     let text = b"\0\0\0\x08tEXtTitle\0hi\x6a\x8b\x83\xdf";
@@ -359,7 +359,7 @@ fn iptc_and_comments_stay_in_jpeg_and_are_else_named() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt yuvj420p plain.jpg");
     let caption = b"\x1c\x02\x78\0\x07caption";
-    // A block ahead of it, whose length is odd.
+    // A block of odd length ahead of the caption's block.
     let blocks = [b"8BIM\x04\x0c\0\0\0\0\0\x03old\0".as_slice(), b"8BIM\x04\x04\0\0\0\0\0\x0c", caption].concat();
     let mut bytes = dir.read("plain.jpg");
     let blocks = segment(0xed, &[b"Photoshop 3.0\0", &blocks[..]].concat());

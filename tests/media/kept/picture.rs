@@ -55,7 +55,7 @@ fn rotation_is_kept() {
         let matrix =
             |file: &str| side_data(&dir.streams(file)[0], "Display Matrix").map(|side| side["rotation"].clone());
         if matrix("in.mp4").is_none() {
-            // Since FFmpeg 6 it is told on the input's side.
+            // Since FFmpeg 6, the rotation is an option of the input.
             dir.ffmpeg(&format!("-display_rotation {angle} -i plain.mp4 -c copy in.mp4"));
         }
         assert!(matrix("in.mp4").is_some(), "the clip is rotated");

@@ -3,15 +3,15 @@
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// From black at the left to white at the right, losslessly, in the range `tv` or `pc`, which the file tells if it is
-/// `tagged`.
+/// A lossless ramp from black at the left to white at the right, in the range `tv` or `pc`, which the file names if it
+/// is `tagged`.
 fn ramp(dir: &Dir, file: &str, format: &str, range: &str, tagged: bool) {
     let scaled = format!("format=gray,geq=lum=X*255/63,scale=in_range=pc:out_range={range},format={format}");
     let tag = if tagged { format!("-color_range {range}") } else { "-color_range unknown".to_owned() };
     dir.ffmpeg(&format!("-f lavfi -i color=black:size=64x64:rate=25 -frames:v 3 -vf {scaled} {tag} -c:v ffv1 {file}"));
 }
 
-/// Requires that a program which knows nothing but the file sees that ramp.
+/// Requires that FFmpeg, which knows nothing but the file, shows that ramp.
 #[track_caller]
 fn assert_ramp(dir: &Dir, file: &str, what: &str) {
     let pixels = dir.raw(file, "rgb24");
@@ -51,7 +51,7 @@ fn full_range_becomes_limited_with_a_warning_where_the_container_cannot_tell() {
             let line = format!("--backend cpu --levels 1 --strength 0 --encoder {encoder} -y in.mkv {output}");
             let run = dir.succeeds(&line);
             let warned = run.stderr.contains("cannot signal full range");
-            // Red, green and blue become limited YUV as a matter of course, and have no range to tell.
+            // RGB always becomes YUV of limited range, and has no range that could be lost.
             let becomes_yuv = dir.pixel_format(&output.replace("%d", "1")).contains("yuv");
             let expected = !says_range && becomes_yuv && format != "bgr0";
             assert_eq!(warned, expected, "`{line}` said: {}", run.stderr);
@@ -102,7 +102,7 @@ fn a_range_that_changes_midway_becomes_that_of_the_beginning() {
         for (range, file) in [("tv", "a.ts"), ("pc", "b.ts")] {
             let scaled = format!("format=gray,geq=lum=X*255/63,scale=in_range=pc:out_range={range},format={format}");
             let source = format!("-f lavfi -i color=black:size=64x64:rate=25 -frames:v 12 -vf {scaled}");
-            // FFmpeg 7 gives pictures that wait for others the range of those.
+            // Without B-frames, because FFmpeg 7 gives reordered frames the range of those that they wait for.
             dir.ffmpeg(&format!("{source} -color_range {range} -c:v libx264 -crf 1 -bf 0 -y {file}"));
         }
         dir.write("both.ts", &[dir.read("a.ts"), dir.read("b.ts")].concat());

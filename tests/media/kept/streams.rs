@@ -125,7 +125,7 @@ fn text_subtitles_become_the_kind_that_the_container_holds() {
     }
     dir.succeeds("--backend cpu out.mp4 back.mkv");
     assert_eq!(dir.streams("back.mkv")[4]["codec_name"], "subrip");
-    // When each is shown may have moved together with picture and sound.
+    // The times of subtitles may have moved together with picture and sound.
     let words = |text: String| text.lines().filter(|line| !line.contains("-->")).collect::<Vec<_>>().join("\n");
     assert_eq!(words(texts("back.mkv", "4")), words(texts("in.mkv", "4")));
 }
@@ -158,7 +158,7 @@ fn data_streams_are_copied_where_they_can_be() {
 
 #[test]
 fn durations_are_those_of_the_input() {
-    // To a packet of sound, which containers count, or not, when it is only in part to be heard.
+    // To within a packet of sound: one that is heard only in part counts in some containers, and in others not.
     let dir = Dir::new();
     for file in ["mkv", "mp4"] {
         film(&dir, &format!("in.{file}"), "-c:v mpeg4 -q:v 3", "-c:a aac");
@@ -203,7 +203,7 @@ fn a_stream_that_is_announced_and_never_comes_is_left_out() {
     }
 }
 
-/// FFmpeg writes no track without a packet, which was taken for an index that is incomplete.
+/// FFmpeg writes no track without packets, which must not be taken for an incomplete index.
 #[test]
 fn sound_that_lies_outside_of_a_part_is_no_reason_to_lose_it() {
     let dir = Dir::new();
@@ -238,13 +238,13 @@ fn what_comes_later_in_joined_broadcasts_is_named_and_can_be_had() {
     dir.run(&format!("--strict {line}")).fails();
     dir.succeeds(&format!("--video-stream 1 {line}"));
     assert_eq!(dir.frames("out.mkv").len(), 25);
-    // The second half of one that goes on by the same number is in the same stream.
+    // A second half with the same number (PID) is in the same stream.
     joined("300");
     dir.succeeds(line).says(&["the clock of stream #0", "jumps by", "times go on from there"]);
     assert_eq!(dir.frames("out.mkv").len(), 50);
 }
 
-/// Replaces the last place of each word by one as long.
+/// Replaces the last occurrence of each word by another of the same length.
 fn patched(mut bytes: Vec<u8>, words: &[(&[u8], &[u8])]) -> Vec<u8> {
     for (word, by) in words {
         let offset = bytes.windows(word.len()).rposition(|bytes| bytes == *word).expect("the word is in the file");
@@ -262,7 +262,7 @@ fn a_stream_that_can_be_neither_copied_nor_decoded_is_left_out() {
          -map 1 -map 2 -c:v mpeg4 -c:a aac -c:s srt all.mkv",
     );
     dir.ffmpeg("-i all.mkv -map 0 -map -0:s -c copy all.mp4");
-    // As the second sound of a phone is, of which FFmpeg knows the rate, but not the codec.
+    // Like the second sound of a phone, of which FFmpeg knows the rate, but not the codec.
     dir.write("in.mov", &patched(dir.read("all.mp4"), &[(b"mp4a", b"apac"), (b"esds", b"dapa")]));
     dir.write("sound.mkv", &patched(dir.read("all.mkv"), &[(b"A_AAC", b"A_XYZ")]));
     dir.write("words.mkv", &patched(dir.read("all.mkv"), &[(b"S_TEXT/UTF8", b"S_TEXT/ABCD")]));
@@ -307,7 +307,7 @@ fn the_user_chooses_what_is_kept_beside_the_video() {
         let kept: Vec<_> = kept.iter().map(|&index: &usize| description(&before[index])).collect();
         assert_eq!(after.iter().map(description).collect::<Vec<_>>(), kept, "{choice}");
     }
-    // The second video is equalized, whatever is said of it.
+    // The second video is equalized, although `-v` leaves out videos.
     dir.succeeds("--backend cpu --video-stream 1 --streams -v,-a,-s,-t -y in.mkv out.mkv");
     assert_eq!(dir.streams("out.mkv").len(), 1);
     dir.run("--backend cpu --streams a:2 -y in.mkv out.mkv").exits_with(2).says(&["no stream a:2", "stream #3"]);
@@ -379,7 +379,7 @@ fn a_broadcast_goes_into_segments_of_mp4() {
     if encoder_is_here("DASH", "libx264") {
         dir.succeeds("--backend cpu --preset ultrafast in.ts out.mpd");
         for stream in 0..2 {
-            // Not every FFmpeg reads what it writes.
+            // Not every FFmpeg reads DASH, so the segments are joined here.
             dir.write(
                 "one.mp4",
                 &[dir.read(&format!("init-stream{stream}.m4s")), dir.read(&format!("chunk-stream{stream}-00001.m4s"))]
@@ -401,8 +401,8 @@ fn mpeg_2_stays_in_the_containers_made_for_it() {
     }
 }
 
-/// A film with sound in two streams of AAC, and the same without the header of the first one, as of a camera: `cbSize` of
-/// the sound's format in its AVI is 0.
+/// A film with sound in two streams of AAC, and the same without the header of the first one, as of a camera: `cbSize`
+/// of the sound's format in its AVI is 0.
 fn with_and_without_header(dir: &Dir) {
     dir.ffmpeg(
         "-f lavfi -i testsrc2=size=64x48:rate=10:duration=2 -f lavfi -i sine=duration=2 -f lavfi -i \
@@ -467,10 +467,10 @@ fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
         assert_eq!((found.len(), count("video"), count("audio")), (2, 1, 1), "{output}");
         assert_eq!(dir.packet_times("v:0", output).len(), 20);
     };
-    // At its first packet.
+    // The muxer refuses the stream at its first packet.
     refused("--encoder mpeg4 in.avi", 1, "out.mkv", "matroska does not take it: Error parsing AAC extradata");
     assert_eq!(dir.payload("0:a:0", "out.mkv"), dir.payload("0:a:1", "whole.avi"));
-    // At the header. FLV of FFmpeg 8 and later has several tracks.
+    // The muxer refuses the stream at the header. FLV of FFmpeg 8 and later has several tracks.
     let run = dir.succeeds("--backend cpu --encoder flv whole.avi many.flv");
     if dir.streams("many.flv").len() == 3 {
         run.never_says("left out");
@@ -479,7 +479,7 @@ fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
         refused("--encoder flv whole.avi", 2, "out.flv", why);
         assert_eq!(dir.payload("0:a:0", "out.flv"), dir.payload("0:a:0", "whole.avi"));
     }
-    // Who says so is not told.
+    // A user who leaves the stream out gets no warning.
     dir.succeeds("--backend cpu --encoder mpeg4 --streams -1 -y in.avi out.mkv").never_says("warning");
     dir.run("--backend cpu --encoder mpeg4 --strict in.avi strict.mkv").fails().says(&["is left out", "--strict"]);
     assert!(!dir.path("strict.mkv").exists());
@@ -522,7 +522,7 @@ fn surround_that_is_converted_keeps_each_of_its_channels() {
     for (input, output, video, sound, loud) in [
         ("six.mkv", "six.mp4", "mpeg4", "aac", Some(4)),
         ("six.mkv", "six.flv", "flv", "aac", Some(4)),
-        // MPEG has AC-3 for it.
+        // MPEG program streams have AC-3 for surround.
         ("six.mkv", "six.mpg", "mpeg2video", "ac3", Some(4)),
         ("side.mkv", "side.webm", "libvpx", "opus", Some(4)),
         ("eight.mkv", "eight.webm", "libvpx", "opus", None),
@@ -594,7 +594,7 @@ fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
         ));
     };
     for (rate, sound, output, becomes, new_rate) in [
-        // It would be called 5512 Hz.
+        // FLV would call 8000 Hz 5512 Hz.
         (8000, "pcm_s16le", "flv", "aac", "8000"),
         (48_000, "pcm_s16le", "flv", "aac", "48000"),
         (96_000, "pcm_s16le", "flv", "aac", "96000"),
@@ -615,7 +615,7 @@ fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
         let found = (&after["codec_name"], &after["sample_rate"]);
         assert_eq!(found, (&becomes.into(), &new_rate.into()), "{rate} Hz of {sound} to {output}: {}", run.stderr);
         assert_eq!(run.stderr.contains("is re-encoded"), sound != becomes, "{}", run.stderr);
-        // Played as slowly as it was recorded.
+        // The sound lasts as long as it did.
         let end = dir.packet_times("a:0", &output).into_iter().fold(0.0, f64::max);
         assert!((1.8..2.2).contains(&end), "{rate} Hz of {sound} to {output} ends at {end}");
         // 440 Hz: each wave crosses zero twice.
@@ -677,7 +677,7 @@ fn transport_streams_of_cameras_and_discs_have_packets_of_192_bytes() {
         assert_eq!(dir.frames(output).len(), 50, "{output}");
         assert_eq!(dir.payload("0:a:0", output), dir.payload("0:a:0", "in.ts"), "{output}");
     }
-    // There is no number for it in such packets.
+    // M2TS has no type number for a stream of data.
     dir.write("data.bin", &[7; 1000]);
     dir.ffmpeg("-i in.ts -f data -i data.bin -map 0 -map 1 -c copy data.ts");
     dir.succeeds("--backend cpu --encoder mpeg2video data.ts data.m2ts").says(&["stream #2 (data", "is left out"]);

@@ -1,5 +1,5 @@
-//! The clock of transport and program streams (PCR, SCR) is behind whatever is still to be decoded, as ISO 13818-1 wants it:
-//! players of hardware throw away what comes too late.
+//! The clock of transport and program streams (PCR, SCR) never passes the decoding time of what follows, as ISO 13818-1
+//! requires: hardware players discard what comes too late.
 
 use super::film;
 use crate::support::program::Dir;
@@ -10,7 +10,7 @@ fn time(bytes: &[u8]) -> i64 {
     (i64::from(a) >> 1 & 7) << 30 | i64::from(b) << 22 | i64::from(c >> 1) << 15 | i64::from(d) << 7 | i64::from(e >> 1)
 }
 
-/// The decoding time in a PES header that begins behind its length.
+/// The decoding time (DTS) in a PES header, which begins behind the length of the packet.
 fn decoding_time(header: &[u8]) -> Option<i64> {
     // MPEG-1 has stuffing and the size of a buffer first, MPEG-2 flags.
     if header[0] >> 6 != 2 {
@@ -29,7 +29,7 @@ fn decoding_time(header: &[u8]) -> Option<i64> {
     }
 }
 
-/// How far ahead of the clock each packet of a transport stream is decoded, in seconds.
+/// By how many seconds the decoding time of each packet of a transport stream is later than the clock.
 fn margins_of_transport_stream(stream: &[u8]) -> Vec<f64> {
     let (mut clock, mut margins) = (None, Vec::new());
     for packet in stream.chunks_exact(188) {
@@ -90,7 +90,7 @@ fn what_is_decoded_comes_after_the_clock() {
             margins_of_program_stream(&stream)
         };
         assert!(margins.len() > 20, "{output}: {} times", margins.len());
-        // No more than a second, or buffers overflow.
+        // Much more than a second would overflow the decoder's buffers.
         assert!(margins.iter().all(|margin| (0.0..1.5).contains(margin)), "{output}: {margins:?}");
     }
 }

@@ -17,8 +17,8 @@ fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
     let frames = dir.frame_times(input);
     let packets = dir.packets("a:0", input);
     for container in containers {
-        // What the list of an mp4 file hides stays hidden where there are no such lists, but for what decoders need before
-        // the first sound that is heard.
+        // Packets that the edit list of an mp4 file hides are left out of containers without edit lists, except those
+        // that decoders need before the first sound that is heard.
         let stays = |packet: &&Value| {
             let end = seconds(&packet["pts_time"]) + seconds(&packet["duration_time"]);
             let is_hidden = packet["flags"].as_str().is_some_and(|flags| flags.contains('D'));
@@ -33,8 +33,8 @@ fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
         let (least, most) = match *container {
             // Some versions of FFmpeg write the silence before AAC as a delay, and then nothing has to move.
             "mkv" => (0.0, before_zero),
-            // Decoding comes before showing, by a few frames when there are B-frames.
-            // Its own clock has to run ahead of that.
+            // With B-frames, frames are decoded a few frames before they are shown, and the clock of the stream (PCR)
+            // has to be earlier than that.
             "ts" if frames[0] < 1.2 => (1.4, 1.6 + before_zero),
             "ts" => (before_zero, before_zero),
             _ => (0.0, 0.0),
@@ -44,7 +44,7 @@ fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
             "{input} to {output} {options}: moved by {moved}, not {least} to {most}"
         );
         let expected = |times: &[f64]| times.iter().map(|time| time + moved).collect::<Vec<_>>();
-        // What moved is itself known to half a unit.
+        // `moved` itself is known to half a unit.
         assert_same_times(&found, &expected(&frames), 2.0 * RESOLUTION);
         assert_same_times(&dir.packet_times("a:0", &output), &expected(&sound), 2.0 * RESOLUTION);
     }
@@ -258,7 +258,7 @@ fn a_clock_that_begins_hours_in_or_in_1970_begins_at_zero() {
             assert!((after - before).abs() < 0.05, "{input} to {output}: sound is {after} s away, not {before} s");
         }
     }
-    // Minutes are kept.
+    // An offset of minutes is kept.
     film(&dir, "minutes.mkv", "-c:v mpeg4 -q:v 3", "-c:a aac -output_ts_offset 600");
     keeps_times(&dir, "minutes.mkv", "--encoder mpeg4", &["mkv", "mp4"]);
 }
@@ -266,7 +266,7 @@ fn a_clock_that_begins_hours_in_or_in_1970_begins_at_zero() {
 #[test]
 fn avi_with_b_frames_has_as_many_places_as_frames() {
     let dir = Dir::new();
-    // The entries of the index that are of the video.
+    // The number of the video's entries in the index.
     let places = |file: &str| -> usize {
         let bytes = dir.read(file);
         let offset = bytes.windows(4).rposition(|word| word == b"idx1").expect("an index");

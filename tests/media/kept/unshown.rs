@@ -1,4 +1,4 @@
-//! What frames carry and files say that FFmpeg does not show, or does not write: it is applied, kept, or named.
+//! Data of frames and files that FFmpeg does not show, or does not write: the program applies, keeps or names it.
 
 use super::film;
 use crate::support::program::{Dir, Run};
@@ -9,7 +9,7 @@ fn made_box(code: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&(content.len() as u32 + 8).to_be_bytes()[..], code, content].concat()
 }
 
-/// The file with more at the end of the box of this path, which lies behind the samples.
+/// The mp4 file with `added` at the end of the box at this path, which is behind the samples.
 fn with_box(mut file: Vec<u8>, path: &[&[u8; 4]], added: &[u8]) -> Vec<u8> {
     let (mut start, mut end) = (0, 0);
     for code in path {
@@ -26,7 +26,7 @@ fn has(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// The run, whose only warning about what is lost names these, and which `--strict` refuses.
+/// Runs the program: its only warning about lost data has to name `lost`, and `--strict` has to refuse.
 #[track_caller]
 fn names(dir: &Dir, line: &str, lost: &[&str]) -> Run {
     dir.run(&format!("--backend cpu --strict -y {line}")).fails().says(lost);
@@ -44,7 +44,7 @@ fn the_part_of_the_picture_that_the_container_means_is_cut_out() {
     let colours = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709";
     let tags = "-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709";
     dir.ffmpeg(&format!("{source},pad=104:96:8:16,{colours} -c:v ffv1 {tags} -write_crc32 0 plain.mkv"));
-    // The crop takes the place of the colours: 16 rows on each side, 8 columns on the left.
+    // Elements for the crop replace those for the colours: 16 rows on each side, 8 columns on the left.
     let mut file = dir.read("plain.mkv");
     let offset = file.windows(2).position(|two| two == b"\x55\xb0").expect("colours");
     let room = usize::from(file[offset + 2] & 0x7f) + 3;
@@ -121,7 +121,7 @@ fn a_second_layer_of_hevc_is_named() {
     );
     let mut file = dir.read("plain.mp4");
     let offset = file.windows(4).rposition(|set| set == b"\x40\x01\x0c\x01").expect("the parameter set of the video");
-    // One more layer than one.
+    // The parameter set announces one more layer.
     file[offset + 3] |= 0x10;
     dir.write("in.mp4", &file);
     names(&dir, "in.mp4 out.mkv", &["second layer of HEVC"]);
@@ -178,14 +178,14 @@ fn programmes_and_names_of_services_are_kept_in_transport_streams() {
         assert_eq!(programmes("out.ts"), programmes(input));
     }
     assert_eq!(programmes("out.ts").len(), 2);
-    // What is left out leaves its programme.
+    // A programme is left out with its streams.
     dir.succeeds("--backend cpu --strict -y --video-stream 0 --streams a two.ts out.ts");
     assert_eq!(programmes("out.ts"), [(Some(9), "Nine".to_owned(), Some(2))]);
     dir.succeeds("--backend cpu --strict -y one.ts out.mkv");
     assert!(has(&dir.read("out.mkv"), b"Channel9"));
     names(&dir, "one.ts out.mp4", &["names of services", "Channel9"]);
     names(&dir, "two.ts out.mkv", &["2 programmes", "Nine, Ten"]);
-    // What FFmpeg makes up is no name.
+    // The service name that FFmpeg makes up is not kept.
     film(&dir, "none.ts", "-c:v mpeg2video -q:v 3", "-c:a mp2");
     dir.succeeds("--backend cpu --strict -y none.ts out.mkv");
 }
@@ -197,7 +197,7 @@ fn checksum(table: &[u8]) -> [u8; 4] {
     table.iter().fold(u32::MAX, add).to_be_bytes()
 }
 
-/// A transport stream as FFmpeg writes it, whose tables call the last stream one of ad markers.
+/// A transport stream by FFmpeg, whose tables are changed to call the last stream one of ad markers (SCTE 35).
 fn with_ad_markers(mut file: Vec<u8>) -> Vec<u8> {
     for packet in file.chunks_exact_mut(188).filter(|packet| packet.starts_with(&[0x47, 0x50, 0])) {
         // The table lies behind the head of the packet and a pointer. The last five bytes are of the last stream.

@@ -4,7 +4,7 @@ use crate::support::clips::phone;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// A clip of 128x96 whose pixels are not square, and a phone's note in it that it is to be turned.
+/// A clip of 128x96 with pixels that are not square, and the display matrix of a phone's video.
 fn turned(dir: &Dir, file: &str, format: &str, angle: u32) {
     let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 4 -qp 0";
     phone(dir, file, &format!("{clip} -vf setsar=4/3,format={format}"), angle);
@@ -111,7 +111,7 @@ fn photos_lie_as_their_camera_was_held() {
     ];
     for (orientation, turn) in (1..).zip(turns) {
         photo(&dir, "in.jpg", orientation);
-        // Later versions of the ffmpeg program heed it themselves.
+        // Later versions of the ffmpeg program apply the orientation of Exif themselves.
         dir.ffmpeg(&format!("-noautorotate -i in.jpg -vf {turn} -f rawvideo -pix_fmt rgb24 expected.rgb"));
         for output in ["out.png", "out.mp4"] {
             if output == "out.mp4" && !encoder_is_here("a photo as a video", "libx264") {

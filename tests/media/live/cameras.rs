@@ -70,17 +70,17 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
         dir.write("c.toml", text.as_bytes());
         dir.run("live --config c.toml").exits_with(2).says(&[said]);
     }
-    // What the command line says is not in the file, even if that has it, too.
+    // An error of the command line does not name the file, even if the file has the same option.
     dir.write("c.toml", b"[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nwait = 3\n");
     dir.run("live --config c.toml --wait=2x").exits_with(2).says(&["invalid value '2x'"]).never_says("c.toml");
-    // What is repeated of a value of a megabyte is its beginning and its end.
+    // A message repeats only the beginning and the end of a value of a megabyte.
     let text = format!("[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nlook = \"{}\"\n", "n".repeat(900_000));
     dir.write("c.toml", text.as_bytes());
     let run =
         dir.run("live --config c.toml").exits_with(2).says(&["c.toml:4:1: camera a: invalid value 'nnn", "bytes ..."]);
     assert!(run.stderr.len() < 3000, "{} bytes", run.stderr.len());
     dir.run("live --config none.toml").exits_with(2).says(&["none.toml: "]);
-    // A password is what stands in the file, as URLs have it, and nothing prints it.
+    // The password is read from the file `secret`, in the form that URLs have, and never printed.
     dir.write(
         "c.toml",
         b"[camera.a]\nwait = true\nsource = \"rtsp://me:${file:secret}@127.0.0.1:9/\"\nrecord = \"a.mkv\"\n",
@@ -97,7 +97,7 @@ fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
     let dir = Dir::new();
     let cameras = |gate: &str, yard: &str| {
         let camera = |name: &str, lines: &str| {
-            // A run would wait for it.
+            // A real run would wait for this camera.
             format!(
                 "[camera.{name}]\nsource = \"none-{name}\"\nrecord = \"{name}-%s.mkv\"\nsegment = \"1h\"\n{lines}\n"
             )
@@ -166,7 +166,7 @@ fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     hear_of("RELOADING=1");
     hear_of("READY=1");
     live.until_it_says("cameras: 1 as before, 1 changed, 1 new, 0 gone");
-    // The yard as it was ends, and as it is now begins.
+    // Camera `yard` ends with its old options, and begins with the new ones.
     live.until_it_says("yard, testsrc2");
     let yards = || dir.names().iter().filter(|file| file.starts_with("yard")).count();
     let before = yards();
@@ -185,32 +185,32 @@ fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     hear_of("STOPPING=1");
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
-    // The gate was never interrupted: as many frames as ever came, all in its segments.
+    // Camera `gate` was never interrupted: all its frames are in its segments.
     let frames = |name: &str| {
         let names = dir.names().into_iter().filter(|file| file.starts_with(name) && file.ends_with(".mkv"));
         names.map(|file| dir.frame_times(&file).len()).sum::<usize>()
     };
     for name in ["gate", "door"] {
-        // A line of its own, which names the camera: those of others stand around it.
+        // Each camera has a line of its own, which begins with its name.
         let told = format!("\n{name}, testsrc2=s=64x48:r=10,realtime: {} frames -> {name}-%s.mkv", frames(name));
         assert!(said.contains(&told), "{told}: {said}");
     }
     assert_eq!((ends(&said, "gate"), ends(&said, "yard")), (1, 2), "{said}");
 }
 
-/// The time of the day now, as `date` moves it.
+/// The time of the day, moved from now by an offset that `date` understands (`+6 seconds`).
 fn time_of_day(dir: &Dir, moved: &str) -> String {
     let run = Run::from_command(&mut dir.other_command("date", &format!("+%T -d '{moved}'")), moved).exits_with(0);
     String::from_utf8_lossy(&run.stdout).trim().to_owned()
 }
 
-/// A schedule that holds from one moved time of the day to another.
+/// A schedule for the time between two offsets from now.
 fn scheduled(dir: &Dir, (start, until): (&str, &str), options: &str) -> String {
     let [start, until] = [start, until].map(|moved| time_of_day(dir, moved));
     format!("schedule = [{{ from = \"{start}\", to = \"{until}\", {options} }}]")
 }
 
-/// A time that holds now, and for half a day.
+/// Offsets of a schedule that holds now, and for half a day.
 const NOW: (&str, &str) = ("-12 hours", "+11 hours");
 
 /// A dark ramp that stands still, which look natural makes brighter.
@@ -229,7 +229,7 @@ fn lumas(dir: &Dir, file: &str) -> Vec<f64> {
 #[test]
 fn what_a_schedule_says_at_the_start_is_on_the_pictures_and_in_the_events() {
     let dir = Dir::new();
-    // One that look natural leaves alone, and one that it makes brighter and more colourful.
+    // A source that look natural leaves alone, and one that it makes brighter and more colourful.
     let sources = [
         "testsrc2=s=64x48:r=4:d=1.5,lutyuv=y=16+val/4,realtime",
         "nullsrc=s=64x48:r=4:d=1.5,geq=lum=16+X:cb=110+Y/4:cr=140,realtime",
@@ -281,7 +281,7 @@ fn a_schedule_holds_for_a_camera_that_begins_again_and_begins_and_ends_while_one
     let segments = || -> Vec<String> {
         dir.names().into_iter().filter(|name| name.starts_with("gate-") && name.ends_with(".mkv")).collect()
     };
-    // In full range.
+    // The mean of the ramp, in full range.
     let dark = 63.0 / 2.0 * 255.0 / 219.0;
     let is_dark = |luma: &f64| (luma - dark).abs() < 1.0;
     gate(&scheduled(&dir, NOW, "strength = 0"), "");
@@ -293,7 +293,7 @@ fn a_schedule_holds_for_a_camera_that_begins_again_and_begins_and_ends_while_one
     live.until("another recording", |_| segments().len() > before);
     live.until_it_says("gate, nullsrc");
     live.until_more_frames(5);
-    // From now on, it begins and ends while the camera films.
+    // This schedule begins and ends while the camera films.
     gate(&scheduled(&dir, ("+6 seconds", "+12 seconds"), "strength = 0"), "");
     let before = segments();
     live.signal(Signal::HUP);

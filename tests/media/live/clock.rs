@@ -20,7 +20,7 @@ fn a_camera_that_comes_back_with_another_clock_goes_on_by_the_wall_clock() {
     clock.reset();
     assert_eq!(clock.time(Some(0), value_at(4000)), 4_000_000);
     assert_eq!(clock.time(Some(40_000), value_at(4050)), 4_040_000);
-    // The same without anybody having noticed.
+    // The camera's clock changes without a reset.
     assert_eq!(clock.time(Some(777_000_000), value_at(6000)), 6_000_000);
 }
 

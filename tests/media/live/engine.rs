@@ -1,4 +1,4 @@
-//! The live engine with cameras and outputs that are easy to watch: what is late is dropped and counted, and nothing waits for it.
+//! The live engine with simple cameras and outputs: late frames are dropped and counted, and nothing waits for them.
 
 use crate::support::pictures::Picture;
 use anyhow::{Result, bail};
@@ -43,7 +43,7 @@ fn small_frame() -> Frame {
     Picture::new(PixelFormat::Gray, (16, 8)).make()
 }
 
-/// An output that takes its time.
+/// An output that takes `time` for each frame.
 struct Slow {
     time: Duration,
     fault: bool,
@@ -106,7 +106,7 @@ struct Film {
     fault: bool,
 }
 
-/// Films at 66 frames a second, slowly enough for a busy machine; answers with the tally, the frames written, and the most that were alive.
+/// Films at 66 frames a second, slow enough for a busy machine. Returns the summary, frames written, most alive.
 fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let (most_alive, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let interval = Duration::from_millis(15);
@@ -142,7 +142,7 @@ fn a_recording_that_keeps_up_has_every_frame() {
     assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
 }
 
-/// As on a GPU, which makes room for each of the first ones.
+/// On a GPU, each of the first frames takes long, because memory is allocated for it.
 #[test]
 fn frames_are_not_dropped_while_the_first_ones_are_equalized() {
     let (queue_policy, first) = (QueuePolicy::Recording, Duration::from_millis(300));
@@ -162,9 +162,9 @@ fn a_slow_output_drops_frames_and_holds_nothing_up() {
         assert_eq!(tally.outputs[0].frames, written as u64);
         assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 200, "{queue_policy:?}");
         assert!(tally.outputs[0].dropped > 50, "{} dropped, {queue_policy:?}", tally.outputs[0].dropped);
-        // What waits, what is on its way, and the token itself.
+        // The frames in the queue, those in other stages, and the token itself.
         assert!(most_alive <= waiting + 15, "{most_alive} frames alive, {queue_policy:?}");
-        // Held up, they would be seconds late.
+        // Frames that were held up instead of dropped would be seconds late.
         let latency = tally.latency.percentile(0.95).expect("frames");
         assert!(latency < Duration::from_millis(500), "{latency:?}");
     }
@@ -179,7 +179,7 @@ fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
     let tally = tally.expect("a good run");
     assert!(tally.dropped > 150, "{} dropped", tally.dropped);
     assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 300);
-    // Eight may wait for their turn when there are outputs.
+    // With outputs, eight frames may wait to be equalized.
     let latency = tally.latency.percentile(0.95).expect("frames");
     assert!(latency < Duration::from_millis(60 * 16), "{latency:?}");
 }

@@ -1,4 +1,4 @@
-//! Live: modes of cameras, the engine that drops what is late, recordings, a camera or a server that goes away, the window.
+//! Live: modes of cameras, the engine that drops late frames, recordings, a lost camera or server, the window.
 
 // `--config`: a file of cameras, its changes, schedules.
 mod cameras;
@@ -18,7 +18,7 @@ mod recorder;
 mod recording;
 // Cameras that speak RTSP.
 mod rtsp;
-// Helper: such a camera.
+// Helper: an RTSP camera.
 mod rtsp_server;
 // Helper: RTMP, RTSP and SRT servers.
 mod servers;
@@ -30,9 +30,8 @@ mod sound;
 mod trouble;
 // `--web`: addresses, tokens, control.
 mod web;
-// The window.
 mod window;
-// `web`: the page that does the work.
+// `web`: the page that equalizes files.
 mod work;
 
 use crate::support::program::{Dir, told};
@@ -58,7 +57,7 @@ pub struct Beside {
 #[derive(Default)]
 struct Heard {
     text: String,
-    /// From its progress in JSON, which is no part of the text: the frames of each source, by its number; 0 if there is one.
+    /// The frames of each source by its number (0 if there is only one), from JSON progress, which is not in `text`.
     frames: BTreeMap<u64, u64>,
 }
 
@@ -96,18 +95,18 @@ impl Beside {
         self.signal(Signal::INT);
     }
 
-    /// What it has said by now.
+    /// What the program has printed so far.
     fn said(&self) -> String {
         self.heard.lock().expect("a listener without a fault").text.clone()
     }
 
-    /// Waits until it has said `text`.
+    /// Waits until the program has printed `text`.
     #[track_caller]
     fn until_it_says(&self, text: &str) {
         self.until(text, |heard| heard.text.contains(text));
     }
 
-    /// Waits until it has equalized this many more frames, or up to half a second longer.
+    /// Waits until each source has this many more frames equalized, or up to half a second longer.
     #[track_caller]
     fn until_more_frames(&self, count: u64) {
         let before = self.heard.lock().expect("a listener without a fault").fewest_frames();
@@ -139,7 +138,7 @@ impl Beside {
         }
     }
 
-    /// The exit code and what was said.
+    /// Waits for the end, and returns the exit code and all that was printed.
     fn end(mut self) -> (Option<i32>, String) {
         if let Some(listener) = self.listener.take() {
             listener.join().expect("a listener without a fault");
@@ -186,7 +185,7 @@ fn wait_for_listener(port: u16) {
     }
 }
 
-/// Without the display of the desktop on which the tests run.
+/// Removes the display of the desktop on which the tests run from the environment.
 fn without_display(mut command: Command) -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
         command.env_remove(name);
@@ -201,7 +200,7 @@ fn pause(seconds: f64) {
 /// How many frames the summary says went into `file`.
 #[track_caller]
 pub fn frames_counted(said: &str, file: &str) -> usize {
-    // Of several sources, each line has a name in front.
+    // With several sources, the name of the source is in front.
     let frames = |line: &str| line.split_once(&format!(" -> {file}"))?.0.rsplit(": ").next().map(str::to_owned);
     let count = |line: &str| frames(line)?.split(' ').next()?.parse().ok();
     said.lines().find_map(count).unwrap_or_else(|| panic!("nothing said of {file}:\n{said}"))

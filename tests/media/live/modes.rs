@@ -1,4 +1,4 @@
-//! In which mode a camera is opened, on the format lists of real ones; `cameras/README.md` says whose they are.
+//! Which mode a camera is opened in, by the format lists of real cameras; `cameras/README.md` says whose they are.
 
 use histeq_media::camera::{Mode, SizeRange, Wanted, choose, format_of, rates_between};
 use histeq_media::ffmpeg::{Rational, parse_rate, parse_size};
@@ -12,7 +12,7 @@ const INFRARED: &str = include_str!("cameras/lenovo-yoga-infrared.txt");
 const THERMAL: &str = include_str!("cameras/topdon-tc001.txt");
 const ENDOSCOPE: &str = include_str!("cameras/dfrobot-endoscope.txt");
 
-/// The modes in what `v4l2-ctl --list-formats-ext` printed, by the same rules that they are asked of a driver with.
+/// The modes in the output of `v4l2-ctl --list-formats-ext`, by the same rules as those of a driver.
 fn modes(list: &str, wanted: &Wanted) -> Vec<Mode> {
     let (mut modes, mut format, mut fresh) = (Vec::<Mode>::new(), None, 0);
     for line in list.lines().map(str::trim) {

@@ -54,7 +54,7 @@ fn the_key_frame_that_a_stream_opens_with_is_not_lost() {
     let live = Beside::live(&dir, &format!("--frames 20 --encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
     wait_for_listener(port);
     let begin = std::time::Instant::now();
-    // The next one comes 100 seconds later.
+    // The next keyframe comes 100 seconds later.
     let sender = sender(&dir, port, 2500);
     let (code, said) = live.end();
     assert!(begin.elapsed().as_secs_f64() < 60.0, "{:?}: {said}", begin.elapsed());
@@ -184,9 +184,9 @@ fn formats_without_times_have_the_pace_at_which_their_frames_come() {
         distances.sort_by(f64::total_cmp);
         // A busy machine drops frames.
         assert!(times.len() > 15, "{file}: {times:?}");
-        // Of a sender that gets little time, they are further apart.
+        // Frames of a sender that gets little CPU time are further apart.
         assert!((0.08..0.3).contains(&distances[distances.len() / 2]), "{file}: {times:?}");
-        // What was read to find out about the pipe is as far apart, too.
+        // The frames that were read to probe the pipe keep their distances, too.
         assert!(distances[2] > 0.03 && times[times.len() - 1] - times[0] > 2.0, "{file}: {times:?}");
     }
 }
@@ -244,7 +244,7 @@ fn a_stream_that_ends_as_soon_as_it_begins_gives_frames_and_fills_no_log() {
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(dir.frame_times("out.mkv").len() >= 2, "{said}");
-    // It ends about twice a second.
+    // The stream ends about twice a second, which is not printed each time.
     let told = ["waiting for it to come back", "back after"].map(|text| said.matches(text).count());
     assert!((1..=2).contains(&told[0]) && told[1] <= told[0], "{told:?}: {said}");
 }

@@ -14,12 +14,12 @@ const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=25,realtime'";
 /// It takes this many bytes to be sure that pictures have arrived.
 const SOME: u64 = 100_000;
 
-/// More than a connection can hold in a second.
+/// A stream of more data in a second than the buffers of a connection can hold.
 const NOISE: &str =
     "--encoder libx264 --preset ultrafast -f lavfi 'testsrc2=s=480x270:r=25,noise=alls=100:allf=t,realtime'";
 
-/// Requires a stream that every browser plays, and that can be joined every two seconds. Answers with the number of
-/// its frames.
+/// Requires a stream that every browser plays, and that can be joined every two seconds. Returns the number of its
+/// frames.
 #[track_caller]
 fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     let video = &dir.streams(file)[0];
@@ -32,7 +32,7 @@ fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     let keys: Vec<f64> = frames.iter().filter(|frame| frame["key_frame"] == 1).map(time).collect();
     let ends = keys.iter().skip(1).copied().chain(frames.last().map(time));
     for (key, next) in keys.iter().zip(ends) {
-        // A machine too busy for every frame may have none that is due exactly then: no other one may come before it.
+        // A busy machine may drop the frame that is due after 2 s: then the next one has to be the keyframe.
         let before = frames.iter().map(time).filter(|time| *time < next).fold(*key, f64::max);
         let times = || frames.iter().map(time).collect::<Vec<f64>>();
         assert!(next - key < 2.05 || before - key < 1.99, "{file}: key frames at {keys:?} of {:?}", times());
@@ -55,14 +55,14 @@ fn a_stream_arrives_at_every_kind_of_server() {
         return;
     }
     for protocol in [Protocol::Rtmp, Protocol::Rtsp, Protocol::Srt, Protocol::Udp, Protocol::Tcp] {
-        // GStreamer's server gives up packets that come too late on a busy machine: then it is tried again.
+        // GStreamer's server drops packets that come too late on a busy machine; then the test tries again.
         let attempts = if protocol == Protocol::Rtsp && load() > 2.0 { 3 } else { 1 };
         assert!((0..attempts).any(|_| arrives_whole(protocol)), "by {protocol:?}, it never arrives whole");
     }
 }
 
-/// Streams to a server of this protocol, if there is one, and records beside it. Answers whether every frame that arrived
-/// is whole; of UDP, whose datagrams a busy machine may lose, that is not asked.
+/// Streams to a server of this protocol, if there is one, and records beside it. Returns whether every frame that
+/// arrived is whole; true for UDP, whose datagrams a busy machine may lose.
 #[track_caller]
 fn arrives_whole(protocol: Protocol) -> bool {
     let Some(place) = Place::find(protocol) else { return true };
@@ -137,14 +137,14 @@ fn a_server_that_comes_late_or_is_started_again_is_found_and_the_recording_has_e
         let dir = Dir::new();
         let live = Beside::live(&dir, &format!("{CAMERA} --record rec.mkv --output {}", place.url()));
         match protocol {
-            // It waits for an answer so long that a server that comes late is there in time.
+            // SRT waits so long for an answer that a server that comes late is there in time.
             Protocol::Srt => live.until_more_frames(25),
             _ => live.until_it_says("; trying again"),
         }
         for number in [1, 2] {
             let server = place.serve(&dir, &place.file(number));
             wait_for_bytes(&dir, &place.file(number), SOME);
-            // SRT knows of a server that says nothing more only after a while.
+            // SRT notices a killed server only after a while; one that is told to end says so.
             server.signal(if protocol == Protocol::Srt { Signal::TERM } else { Signal::KILL });
             live.until_it_says(": lost (");
         }
@@ -178,9 +178,9 @@ fn a_connection_that_takes_long_begins_with_a_key_frame_and_loses_none_that_is_c
     );
     let server = place.serve(&dir, &file);
     server.signal(Signal::STOP);
-    // The filter holds pictures for two seconds: sound is ahead of the first one that is sent.
+    // The filter holds pictures for two seconds, so sound is ahead of the first picture that is sent.
     let live = Beside::live(&dir, &format!("--filter deflicker=size=51 --output {url} in.mkv"));
-    // So long, the first picture of all has waited for an answer: it is left out.
+    // By then, the first picture has waited too long for an answer, and is left out.
     live.until_more_frames(10);
     server.signal(Signal::CONT);
     let (code, said) = live.end();
@@ -260,7 +260,7 @@ fn a_server_that_takes_nothing_for_seconds_is_lost() {
 #[test]
 fn ctrl_c_ends_an_attempt_to_connect() {
     let dir = Dir::new();
-    // It says nothing, not even hello.
+    // The server sends nothing, not even the first message of its protocol.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     for url in [format!("rtmp://{address}/app/live"), format!("rtsp://{address}/live")] {

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-/// Frames go through as they are.
+/// Options that leave the frames unchanged.
 const AS_IS: &str = "--no-preview --levels 1 --strength 0 --denoise 0";
 
 /// The names of the segments, in the order in which they were made.
@@ -46,7 +46,7 @@ fn no_frame_and_no_sound_is_lost_or_twice_between_segments() {
             sound += packets.len();
         }
         let (was, lost) = (dir.packet_times("a:0", "in.mkv").len(), "sound is lost or twice");
-        // AAC begins with a packet that no player shows; a segment without it is as long.
+        // AAC begins with a packet that players skip, and that a segment may lack.
         assert!((was - 2..=was + 1).contains(&sound), "{extension}: {sound} packets of {was}: {lost}");
         assert!(run.stderr.contains(&format!("45 frames -> {name}")), "{run:?}");
     }
@@ -95,7 +95,7 @@ fn no_run_ends_with_more_than_may_be_kept() {
 #[test]
 fn what_stands_above_all_cameras_is_kept_of_all_together() {
     let dir = Dir::new();
-    // What the roof has recorded before counts while its camera is away.
+    // Earlier recordings of camera `roof` count although it cannot be reached.
     dir.succeeds(&format!(
         "live {AS_IS} --encoder ffv1 --segment 1s --record roof-%s.mkv --duration 3.5 -f lavfi '{NOISE}'"
     ));
@@ -274,7 +274,7 @@ fn a_recording_goes_on_and_ends_behind_a_stderr_that_nobody_reads() {
         let line = format!("live {AS_IS} {more} --encoder ffv1 --segment 1s --record s-%s.mkv -f lavfi '{NOISE}'");
         let mut command = without_display(dir.command(&line));
         let mut running = Running::start(command.stderr(writer));
-        // It has the other end of the pipe.
+        // `command` holds a write end of the pipe, which would hide the end of the output from the reader.
         drop(command);
         let begin = Instant::now();
         while segments(&dir, "mkv").len() < 4 {

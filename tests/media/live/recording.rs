@@ -116,7 +116,7 @@ fn a_camera_may_come_through_a_pipe_and_take_its_time() {
     stdin.write_all(&bytes[..header]).expect("a reader");
     let frame = 64 * 48 * 3 / 2;
     for (index, frame) in bytes[header..].chunks("FRAME\n".len() + frame).enumerate() {
-        // Once for longer than a camera in the network may take.
+        // One pause is longer than a camera in the network may be silent.
         pause(if index == 15 { 3.5 } else { 0.1 });
         stdin.write_all(frame).expect("a reader");
     }
@@ -124,7 +124,7 @@ fn a_camera_may_come_through_a_pipe_and_take_its_time() {
     assert_eq!(live.wait().expect("it ends").code(), Some(0));
     dir.succeeds("--exact --backend cpu --encoder ffv1 in.y4m file.mkv");
     let (found, expected) = (dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
-    // What came while it was being opened comes all at once, and only the newest of it counts.
+    // Frames that come while the pipe is being opened are read all at once, and only the newest is used.
     assert!(found.len() >= 12 * frame, "{} frames", found.len() / frame);
     assert!(expected.ends_with(&found[found.len() - 10 * frame..]), "other pictures");
 }

@@ -96,9 +96,9 @@ fn an_rtsp_camera_that_falls_silent_is_opened_again() {
     let live = record(&dir, &server, "");
     live.until_more_frames(40);
     server.freeze(true);
-    // The connection stands, and only time tells.
+    // The connection stays open, so only a timeout can notice the silence.
     live.until_it_says("waiting for it to come back");
-    // An attempt that is made in the silence.
+    // An attempt to connect during the silence.
     server.until_connected();
     server.freeze(false);
     live.until_it_says("back after");
@@ -118,7 +118,7 @@ fn ctrl_c_ends_a_recording_at_once_whose_rtsp_camera_is_silent() {
     let live = record(&dir, &server, "");
     live.until_more_frames(40);
     server.freeze(true);
-    // It gives up on the connection, and waits for an answer on the next.
+    // The program gives up the connection, and waits for an answer on the next one.
     live.until_it_says("waiting for it to come back");
     server.until_connected();
     let begin = Instant::now();

@@ -1,6 +1,5 @@
-//! A camera in the network that speaks RTSP: ffmpeg makes the pictures and packs them as RTP, and this hands them on to
-//! any client, interleaved with RTSP on its TCP connection. It can fall silent, which servers that are any good do
-//! not.
+//! A camera in the network that speaks RTSP: ffmpeg makes the pictures and packs them as RTP, and this server forwards
+//! them to any client, interleaved with RTSP on its TCP connection. Unlike a good server, it can fall silent.
 
 use super::{Beside, PATIENCE};
 use crate::support::program::Dir;
@@ -11,21 +10,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a thread waits before it looks whether it is still wanted.
+/// How long a thread waits before it checks whether the server has stopped.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What it does when it is asked for pictures.
+/// How the server answers a request for pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It sends them.
     Pictures,
-    /// It says nothing, not even no.
+    /// It sends no answer.
     Nothing,
     /// It refuses with this status.
     Status(&'static str),
 }
 
-/// A running server, which stops at once when the test lets go of it.
+/// A running server, which stops when it is dropped.
 pub struct RtspServer {
     port: u16,
     frozen: Arc<AtomicBool>,
@@ -35,7 +34,7 @@ pub struct RtspServer {
     _camera: Option<Beside>,
 }
 
-/// What a connection needs to know.
+/// What the threads of all connections share.
 #[derive(Clone)]
 struct Shared {
     answer: Answer,
@@ -47,7 +46,7 @@ struct Shared {
 }
 
 impl RtspServer {
-    /// Starts it on this port, or on one that is not in use if it is 0. `encoder` is ffmpeg's options for the pictures.
+    /// Starts a server on this port, or on an unused one if it is 0. `encoder` is ffmpeg's options for the pictures.
     pub fn start(dir: &Dir, port: u16, answer: Answer, encoder: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -72,7 +71,7 @@ impl RtspServer {
         RtspServer { port, frozen, stopped, connections, listening, _camera: camera }
     }
 
-    /// Where it is.
+    /// The URL of the camera.
     pub fn url(&self) -> String {
         format!("rtsp://127.0.0.1:{}/camera", self.port)
     }
@@ -91,7 +90,7 @@ impl RtspServer {
         }
     }
 
-    /// From now on it sends nothing and answers nothing, but stays connected; or it goes on.
+    /// From now on the server sends and answers nothing, but stays connected; with `false`, it goes on.
     pub fn freeze(&self, frozen: bool) {
         self.frozen.store(frozen, Ordering::SeqCst);
     }
@@ -106,7 +105,7 @@ impl Drop for RtspServer {
     }
 }
 
-/// Pictures as RTP, and their description.
+/// Starts ffmpeg, which sends pictures as RTP, and returns their description (SDP).
 fn film(dir: &Dir, media: &[UdpSocket; 2], encoder: &str) -> (Option<Beside>, String) {
     let port = |socket: &UdpSocket| socket.local_addr().expect("an address").port();
     let (rtp, rtcp) = (port(&media[0]), port(&media[1]));
@@ -127,9 +126,9 @@ fn film(dir: &Dir, media: &[UdpSocket; 2], encoder: &str) -> (Option<Beside>, St
         assert!(begin.elapsed() < PATIENCE, "ffmpeg describes nothing: {text}");
         std::thread::sleep(TICK);
     };
-    // It has been read.
+    // The file has been read.
     let _ = std::fs::remove_file(&file);
-    // Ports mean nothing here, and a session needs a name for the stream.
+    // Interleaved RTP has no ports, and SETUP needs a name for the stream.
     let lines = description.lines().map(|line| match line.strip_prefix("m=video ") {
         Some(rest) => format!("m=video 0 {}\r\na=control:stream", rest.split_once(' ').expect("a port").1),
         None => line.to_owned(),
@@ -172,7 +171,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
         }
         while let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") {
             let request: Vec<u8> = received.drain(..end + 4).collect();
-            // What the client says of reception is framed like media; a request begins after it.
+            // The client's reports of reception (RTCP) are framed like media; a request begins after them.
             let text = String::from_utf8_lossy(&request).into_owned();
             let Some(reply) = reply(&text, shared) else { return };
             if stream.write_all(reply.as_bytes()).is_err() {
@@ -186,7 +185,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// Hands on what ffmpeg has sent since the last time; forgets it when no client wants it.
+/// Forwards the packets that ffmpeg has sent since the last call, or drops them if no client plays.
 fn relay(stream: &mut TcpStream, shared: &Shared, playing: bool) -> std::io::Result<()> {
     let mut datagram = [0; 2048];
     for (channel, socket) in shared.media.iter().enumerate() {
@@ -223,7 +222,7 @@ fn reply(request: &str, shared: &Shared) -> Option<String> {
         ("SETUP", _) if field("Transport:").is_some_and(|transport| transport.contains("RTP/AVP/TCP")) => {
             answer("200 OK", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\nSession: 1\r\n")
         }
-        // Who asks for UDP first gets none, and no second chance.
+        // A client that asks for UDP first is disconnected.
         ("SETUP", _) => None,
         _ => answer("200 OK", "Session: 1\r\n"),
     }

@@ -1,5 +1,5 @@
-//! Servers that take live streams, as they are in use: nginx for RTMP, GStreamer's for RTSP, SRT's own tool, ffmpeg. Each
-//! writes what it gets into files that are called after it and a number.
+//! Servers that take live streams, as they are in use: nginx for RTMP, GStreamer's for RTSP, SRT's own tool, ffmpeg.
+//! Each writes what it gets into files that are called after it and a number.
 
 use super::{Beside, PATIENCE, pause, wait_for_listener};
 use crate::support::program::Dir;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 const NGINX: &str = "/usr/sbin/nginx";
 const NGINX_RTMP: &str = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
-/// Debian's own, which has Debian's modules.
+/// Debian's own Python, which finds Debian's modules.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// Takes one stream after the other, with the times that it is sent: by default, it would set them by its own clock, which
-/// a busy machine holds up.
+/// An RTSP server that takes one stream after the other and keeps the timestamps that are sent: by default, it would
+/// set them by its own clock, which is late on a busy machine.
 const RTSP: &str = r#"
 import sys, gi
 gi.require_version("GstRtspServer", "1.0")
@@ -47,14 +47,14 @@ pub enum Protocol {
     Tcp,
 }
 
-/// A place for a server, which need not run.
+/// The address of a server, which need not run.
 pub struct Place {
     pub protocol: Protocol,
     pub port: u16,
 }
 
 impl Place {
-    /// A place that is free, if the server's program is here; a printed skip if not.
+    /// A free address, if the server's program is installed; a printed skip if not.
     pub fn find(protocol: Protocol) -> Option<Self> {
         let has_gstreamer = || {
             let import = "import gi; gi.require_version('GstRtspServer', '1.0')";
@@ -80,7 +80,7 @@ impl Place {
         Some(Place { protocol, port: port.expect("a port").port() })
     }
 
-    /// What to write to.
+    /// The URL that a client writes to.
     pub fn url(&self) -> String {
         let port = self.port;
         match self.protocol {
@@ -122,8 +122,8 @@ impl Place {
                 command.stdout(std::fs::File::create(dir.path(file)).expect("a file"));
                 command
             }
-            // A datagram socket has no end: the reader gives up five seconds after the last one, also when it is told to
-            // end. On a busy machine the first one comes seconds after the reader.
+            // A datagram socket has no end: the reader stops five seconds after the last datagram, even if it is told
+            // to end. On a busy machine, the first datagram comes seconds after the reader.
             Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}?timeout=5000000")),
             Protocol::Tcp => copy(&format!("tcp://127.0.0.1:{port}?listen=1")),
         };
@@ -139,7 +139,7 @@ impl Place {
     }
 }
 
-/// Waits until there is something in the file, and nothing has been added for a second.
+/// Waits until the file has data and has not grown for three seconds.
 #[track_caller]
 pub fn wait_until_written(dir: &Dir, file: &str) {
     let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! Several sources at the same time, in one process: each is filmed as it is alone, whatever happens to the others.
+//! Several sources at the same time, in one process: each is recorded as it is alone, whatever happens to the others.
 
 use super::network::sender;
 use super::{Beside, frames_counted, pause};
@@ -9,8 +9,8 @@ use crate::support::reader::encoder_is_here;
 use std::net::UdpSocket;
 use std::os::unix::fs::symlink;
 
-/// Makes files of several sizes and lengths, of so few frames a second that a busy machine drops none. Answers with their
-/// names and their frames.
+/// Makes files of several sizes and lengths, of so few frames a second that a busy machine drops none. Returns their
+/// names and numbers of frames.
 fn films(dir: &Dir, encoder: &str) -> [(&'static str, usize); 3] {
     let films = [
         ("a.mkv", "testsrc2=s=256x144:r=10:d=1.5", 15),
@@ -23,7 +23,7 @@ fn films(dir: &Dir, encoder: &str) -> [(&'static str, usize); 3] {
     })
 }
 
-/// Films each source alone, and then all of them, with these options. Answers with what was said of all of them.
+/// Films each source alone, then all of them, with these options, and compares the frames. Returns the messages of all.
 #[track_caller]
 fn several_are_as_each_alone(dir: &Dir, options: &str, films: &[(&str, usize)]) -> String {
     let line = format!("live --no-preview --encoder ffv1 {options}");
@@ -56,7 +56,7 @@ fn several_sources_give_the_frames_that_each_gives_alone() {
     let dir = Dir::new();
     let films = films(&dir, "ffv1");
     let said = several_are_as_each_alone(&dir, "--backend cpu", &films);
-    // They share the cores.
+    // The sources share the cores.
     let threads = (std::thread::available_parallelism().expect("cores").get() / 3).clamp(1, 8);
     let threads = if threads == 1 { "1 thread)".to_owned() } else { format!("{threads} threads)") };
     let said: Vec<&str> = said.lines().filter(|line| !line.starts_with('{')).collect();

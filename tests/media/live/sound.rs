@@ -1,4 +1,4 @@
-//! Sound that comes with live pictures: recorded in step with them, even if frames are dropped, the sender is lost, or the sound is re-encoded.
+//! Sound of live video is recorded in sync with it, even after dropped frames, a lost sender, or re-encoding.
 
 use super::{Beside, wait_for_listener};
 use crate::support::program::Dir;
@@ -35,7 +35,7 @@ fn beeps(dir: &Dir, file: &str) -> Vec<f64> {
     onsets(milliseconds.map(|(index, samples)| (index as f64 / 1e3, samples.iter().any(|&loud| loud))))
 }
 
-/// Where something begins that has not been there for 0.3 seconds.
+/// The times at which `true` begins after at least 0.3 seconds of `false`.
 fn onsets(states: impl Iterator<Item = (f64, bool)>) -> Vec<f64> {
     let (mut found, mut last) = (Vec::new(), -1.0);
     for (time, _) in states.filter(|(_, on)| *on) {
@@ -47,8 +47,8 @@ fn onsets(states: impl Iterator<Item = (f64, bool)>) -> Vec<f64> {
     found
 }
 
-/// Requires that each flash but those at the ends has a beep no further than 20 ms away, and a frame of the clip if pictures
-/// were dropped.
+/// Requires at least this many pairs of a flash and a beep that are at most 20 ms apart; a flash may be late by
+/// `dropped` seconds more, as dropped frames delay it.
 #[track_caller]
 fn assert_in_step(dir: &Dir, file: &str, at_least: usize, dropped: f64) {
     let (seen, heard) = (flashes(dir, file), beeps(dir, file));

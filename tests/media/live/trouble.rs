@@ -1,5 +1,5 @@
-//! What is said of a camera that does not open, most of which takes a camera to see: the answers of a driver are made
-//! up here, and turned into lines as the real ones are.
+//! Messages about a camera that does not open. Most of them need a camera, so the errors of the driver are made up
+//! here, and turned into messages as real ones are.
 
 use crate::support::program::{Dir, usage_error};
 use histeq_media::camera::NotOpened;
@@ -42,7 +42,7 @@ fn what_a_network_answers_becomes_a_line_with_the_way_out() {
         (Error::HttpNotFound, "is the path right?"),
         (Error::ProtocolNotFound, "ffmpeg -protocols"),
         (Error::InvalidData, "no RTSP server answers there"),
-        // A driver's answers mean something else here.
+        // Errors that have a special meaning for a driver have none here.
         (system(libc::EBUSY), "busy"),
     ] {
         let line = NotOpened::new("rtsp://camera/", None, error).to_string();

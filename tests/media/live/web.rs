@@ -14,7 +14,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-/// A run with a view, and where that is.
+/// A run with a web view, and the address and token of that view.
 pub(super) struct Served {
     pub(super) live: Beside,
     pub(super) address: String,
@@ -29,7 +29,7 @@ impl Served {
         served
     }
 
-    /// A file in a browser.
+    /// Runs `preview`, which shows a file in a browser.
     fn file(dir: &Dir, line: &str) -> Self {
         let mut command = dir.command(&format!("preview {line}"));
         Served::new(Beside::start(command.stderr(Stdio::piped())).expect("the program runs"))
@@ -78,7 +78,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
     let page = served.get("/");
     assert_eq!(page.status, 200, "{}", page.head);
     assert!(page.text().contains("/page.js") && page.head.contains("content-security-policy: default-src 'none'"));
-    // Nothing of the page comes from elsewhere, and nothing in it is a script or a style of its own.
+    // The page loads nothing from elsewhere, and has neither inline scripts nor inline styles.
     assert!(!page.text().contains("//") && !page.text().contains("style=") && !page.text().contains("onclick"));
     assert_eq!(
         [served.get("/page.js").status, served.get("/page.css").status, served.get("/x").status],
@@ -87,7 +87,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
 
     let state = served.get("/api/sources").json()[0].clone();
     assert_eq!((&state["source"], &state["width"], &state["look"]), (&1.into(), &160.into(), &"natural".into()));
-    // No path of this machine, and no more of a filter than what stands for its name.
+    // The name contains no path of this machine, and of a filter only what stands for its name.
     assert!(!state["name"].as_str().expect("a name").contains('/'), "{state}");
     assert_eq!(state["recording"], true);
     let state = served.change(r#"{"look": "thermal", "strength": 0.5}"#).json();
@@ -122,7 +122,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
         assert_eq!(dir.raw("picture.jpg", "gray").len(), 160 * rows, "{side}");
     }
 
-    // A recording is paused and goes on; each file is there to watch, or a part of it.
+    // A recording is paused and goes on; each file can be downloaded, or a part of it.
     let recorded = || served.get("/api/sources/1/recordings").json().as_array().expect("a list").clone();
     served.live.until("a segment", |_| recorded().len() > 1);
     assert_eq!(served.change(r#"{"recording": false}"#).json()["recording"], false);
@@ -151,7 +151,7 @@ fn what_the_page_changes_is_done() {
         dir.write("shown.jpg", &served.get(&format!("/api/sources/1/picture.jpg?of={side}")).body);
         dir.raw("shown.jpg", "rgb24")
     };
-    // What the options make of it, in a file.
+    // The third frame of a recording with these options.
     let made = |options: &str| {
         dir.succeeds(&format!(
             "live -y --backend cpu --no-preview {options} --encoder ffv1 --frames 3 --record made.mkv {ramp}"
@@ -173,7 +173,7 @@ fn what_the_page_changes_is_done() {
     }
     let made = made("--look exact");
 
-    // A recording that is paused does not grow.
+    // A paused recording does not grow.
     let length = || std::fs::metadata(dir.path("cam.mkv")).expect("a recording").len();
     served.change(r#"{"recording": false}"#);
     served.live.until_it_says("recording is paused");
@@ -187,7 +187,7 @@ fn what_the_page_changes_is_done() {
     served.live.signal(Signal::TERM);
     let (code, said) = served.live.end();
     assert_eq!(code, Some(0), "{said}");
-    // What was chosen is on the recording, too, and the pause is in its times.
+    // The chosen look is in the recording, too, and the pause is in its timestamps.
     let times = dir.frame_times("cam.mkv");
     assert!(times.windows(2).any(|pair| pair[1] - pair[0] > 3.0), "{times:?}");
     let recorded = dir.raw("cam.mkv", "rgb24");
@@ -260,7 +260,7 @@ fn off_this_machine_the_addresses_that_are_printed_are_numbers_that_answer() {
                 exchange(address, head.as_bytes()).status
             };
             assert_eq!(ask(address), 200, "{address}");
-            // Behind a router it has another number. A name may be another's, which leads here.
+            // Behind a router, the machine has another address. A name is refused: another site may let it lead here.
             for (host, status) in [("203.0.113.77", 200), ("vm.example", 421)] {
                 assert_eq!(ask(&format!("{host}:{}", number.port())), status, "{host} at {address}");
             }
@@ -293,7 +293,7 @@ fn the_addresses_that_others_can_reach_are_printed() {
         let addresses = printed(&run.stderr);
         let hosts: Vec<&str> = addresses.iter().filter_map(|address| Some(address.rsplit_once(':')?.0)).collect();
         assert_eq!(hosts, expected, "{}", run.stderr);
-        // Where there are several, each has its interface beside it.
+        // Several addresses are printed with their interfaces.
         assert_eq!(
             run.stderr.matches(" (lo)").count(),
             if hosts.len() > 1 { hosts.len() } else { 0 },
@@ -312,7 +312,7 @@ fn a_token_that_a_file_keeps_is_that_of_the_next_run_too() {
     assert_eq!((token.len(), dir.read("kept")), (32, format!("{token}\n").into_bytes()));
     let mode = |file: &str| std::fs::metadata(dir.path(file)).expect("a file").permissions().mode() & 0o7777;
     assert_eq!(mode("kept"), 0o600);
-    // It was asked for, so this machine needs it as well.
+    // The user asked for a token, so requests from this machine need it as well.
     assert_eq!(served.get("/api/sources").status, 401);
     let page = format!("/?token={token}");
     let opened = served.get(&page);
@@ -323,18 +323,18 @@ fn a_token_that_a_file_keeps_is_that_of_the_next_run_too() {
     let (code, said) = served.live.end();
     assert_eq!((code, said.matches(&token).count()), (Some(0), 1), "{said}");
 
-    // The same address works, and who had the page open goes on.
+    // After a restart, the same address works, and so does a page that is still open.
     let served = begin(&address);
     assert_eq!((&served.address, &served.token), (&address, &token));
     assert_eq!(served.get(&page).status, 200);
     assert_eq!(served.ask("GET", "/api/sources", &cookie, "").status, 200);
     served.live.terminate();
 
-    // Nothing but the printed address has it: no event either.
+    // Only the printed address has the token, no event does.
     let source = "--frames 3 -f lavfi testsrc2=s=64x48:r=10,realtime";
     let events = dir.succeeds(&format!("live --backend cpu -v --progress json --web=0 --web-token kept {source}"));
     assert_eq!(events.stderr.matches(&token).count(), 1, "{}", events.stderr);
-    // One that people have made is one, too.
+    // A token that a person has made up is valid, too.
     dir.write("own", format!("{}-._~\n", "Ab9".repeat(12)).as_bytes());
     std::fs::set_permissions(dir.path("own"), Permissions::from_mode(0o400)).expect("a mode");
     dir.succeeds(&format!("live --backend cpu --web=0 --web-token own {source}")).says(&["/?token=Ab9Ab9"]);
@@ -389,7 +389,7 @@ fn a_file_of_a_token_that_others_can_use_or_that_is_none_is_refused() {
     let before = dir.names();
     dir.run("live --web=0 --web-token none/kept in.mkv").exits_with(4).says(&["--web-token none/kept: No such file"]);
     dir.run("live --web-token new in.mkv").exits_with(2).says(&["--web"]);
-    // What only looks makes nothing.
+    // `--dry-run` makes no file.
     dir.succeeds("live --dry-run --web=0 --web-token new in.mkv");
     assert_eq!(dir.names(), before);
     let gate = "[camera.gate]\nweb-token = \"new\"\nsource = \"in.mkv\"\n";
@@ -424,7 +424,7 @@ fn all_cameras_are_listed_also_one_that_is_away_and_their_pictures_are_as_small_
         (1, "rows=0", (160, 90)),
         (1, "of=original&rows=90", (160, 90)),
         (1, "of=both&rows=90", (160, 180)),
-        // None is made larger than it is.
+        // No picture is enlarged.
         (2, "rows=720", (160, 120)),
         (2, "", (160, 120)),
     ] {
@@ -432,14 +432,14 @@ fn all_cameras_are_listed_also_one_that_is_away_and_their_pictures_are_as_small_
         let stream = &dir.streams("shown.jpg")[0];
         assert_eq!((&stream["width"], &stream["height"]), (&size.0.into(), &size.1.into()), "{source}: {asked}");
     }
-    // A small one shows what a large one does.
+    // A small picture shows what a large one does.
     dir.write("large.jpg", &picture(1, "").body);
     dir.write("small.jpg", &picture(1, "rows=90").body);
     dir.ffmpeg("-i large.jpg -vf scale=160:90 -frames:v 1 -update 1 scaled.png");
     let off = apart(&dir.raw("scaled.png", "rgb24"), &dir.raw("small.jpg", "rgb24"));
     assert!(off < 10.0, "{off}");
 
-    // A camera that the file has no more is away from the list, too.
+    // A camera that is deleted from the file leaves the list, too.
     dir.write("c.toml", films.as_bytes());
     served.live.signal(Signal::HUP);
     served.live.until("two cameras", |_| cameras().len() == 2);
@@ -465,11 +465,11 @@ fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
         if random.below(2) == 0 {
             noise.splice(0..0, *b"GET /api/sources/");
         }
-        // It may be closed before all has been written.
+        // The server may close the connection before all has been written.
         let _ = stream.write_all(&noise);
     }
-    // The head is as long as it may be, and not over. Of one that is longer, the rest, unread, would reset the connection
-    // before the answer is read.
+    // The head of the request has the greatest allowed length, and no end. Of a longer one, the unread rest would reset
+    // the connection before the client reads the answer.
     let mut long = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: ", served.address);
     long.extend(std::iter::repeat_n('x', 16_384 - long.len()));
     // The server has at most 128 connections from one address, and closes further ones without an answer. Those with
@@ -551,7 +551,7 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of=both&rows=90&{asked}")).body);
     assert_eq!(dir.raw("shown.jpg", "gray").len(), 160 * 180);
 
-    // From there on, as a film.
+    // The film from that time on.
     dir.write("film.mp4", &served.get(&format!("/api/file/film.mp4?{asked}")).body);
     assert_eq!(dir.raw("film.mp4", "gray").len(), 20 * 320 * 360);
     let film = dir.raw("film.mp4", "rgb24");
@@ -563,7 +563,7 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     // The last frame, and none behind it.
     assert_eq!(served.get("/api/file/frame?at=1.56").json()["time"], "0:01.56");
     assert_eq!(served.get("/api/file/frame.jpg?at=99").status, 500);
-    // What goes wrong tells no place.
+    // An error tells no path.
     std::fs::rename(dir.path("clips/in.mkv"), dir.path("clips/other.mkv")).expect("a move");
     let gone = served.get("/api/file/frame?at=0.4");
     assert_eq!((gone.status, gone.text().contains("clips")), (500, false), "{}", gone.text());
@@ -614,7 +614,7 @@ fn only_this_machine_is_told_where_a_file_is_and_a_part_or_a_photo_is_one_too() 
     assert_eq!(numbers["time"], "0:00.80");
     let command = get("/api/file/command?look=night");
     assert_eq!(command["command"], "histeq-video --start 0.4 --duration 0.8 --look night in.mkv in-equalized.mkv");
-    // The film ends with the part.
+    // The film ends where the part ends.
     dir.write("film.mp4", &served.ask("GET", "/api/file/film.mp4?at=0.4", &bearer, "").body);
     assert_eq!(dir.raw("film.mp4", "gray").len(), 10 * 320 * 360);
     served.live.terminate();

@@ -1,4 +1,4 @@
-//! `web`: the page that does the work, by its addresses: what is listed, made, taken and refused. tests/media/web.py has a browser.
+//! `web`: the page that equalizes files: what its URLs list, make, take and refuse. tests/media/web.py has a browser.
 
 // Films that are played, and noise that is shown.
 mod playing;
@@ -16,7 +16,7 @@ const JSON: &str = "Content-Type: application/json\r\n";
 const BYTES: &str = "Content-Type: application/octet-stream\r\n";
 
 impl Served {
-    /// The page that does the work. Files from it go below `tmp`.
+    /// Runs `web`, the page that equalizes files. Uploads and their results go below `tmp`.
     fn work(dir: &Dir, line: &str) -> Self {
         std::fs::create_dir_all(dir.path("tmp")).expect("a folder");
         let mut command = without_display(dir.command(&format!("web --no-browser {line}")));
@@ -37,7 +37,7 @@ impl Served {
         entry.unwrap_or_else(|| panic!("{name} is not in {folder}")).clone()
     }
 
-    /// Has files made, and returns their jobs.
+    /// Orders the equalization of files, and returns the numbers of the jobs.
     #[track_caller]
     fn make(&self, names: &[&str], chosen: &Value) -> Vec<u64> {
         let files: Vec<Value> = names.iter().map(|name| self.entry(name)["number"].clone()).collect();
@@ -66,7 +66,7 @@ impl Served {
         }
     }
 
-    /// Has a file made, and waits until some of its frames are.
+    /// Orders the equalization of a file, and waits until some of its frames are done.
     #[track_caller]
     fn begin_one(&self, name: &str) -> u64 {
         let job = self.make(&[name], &chosen("night", "keep"))[0];
@@ -78,7 +78,7 @@ impl Served {
         job
     }
 
-    /// Uploads a film, and has a file made of it: its job, which is done.
+    /// Uploads a film and orders its equalization. Returns the number of the job, which is done.
     #[track_caller]
     fn made_of_upload(&self, film: &[u8]) -> u64 {
         let given = self.give("in.mkv", film, BYTES).json();
@@ -117,7 +117,7 @@ fn folder_with(dir: &Dir, name: &str) {
     dark_clip(dir, &format!("clips/{name}"));
 }
 
-/// A clip that takes some seconds to make.
+/// A clip whose equalization takes some seconds.
 fn long_clip(dir: &Dir, name: &str) {
     std::fs::create_dir_all(dir.path("clips")).expect("a folder");
     let picture = "format=yuv420p,geq=lum=20+mod(X+Y\\,64)/2:cb=120:cr=132,loop=4000:1,setpts=N/25/TB";
@@ -157,7 +157,7 @@ fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
     let within = served.get(&format!("/api/work/folder/{}", more["number"])).json();
     assert_eq!((&within["name"], &within["entries"], &within["up"]), (&"more".into(), &json!([]), &json!(0)));
 
-    // What is seen, what the command says, and what is made are the same.
+    // The frame on the page, the command that it shows and the file that the job writes agree.
     dir.write("shown.jpg", &served.get(&format!("{file}/frame.jpg?at=0.8&look=haze&strength=0.5")).body);
     let command = served.get(&format!("{file}/command?look=haze&strength=0.5&goal=keep")).json();
     let command = command["command"].as_str().expect("a command");
@@ -196,7 +196,7 @@ fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
     let part = served.ask("GET", &format!("{job}/download"), "Range: bytes=10-19\r\n", "");
     assert_eq!((part.status, &part.body[..]), (206, &made[10..20]));
 
-    // Made again, it has a name of its own.
+    // A second run of the same job writes a file with another name.
     assert_eq!(served.send("PATCH", &job, &json!("again")).status, 200);
     served.until_job(2, "done");
     assert_eq!(served.job(2)["output"], "in-equalized.2.mkv");
@@ -232,7 +232,7 @@ fn several_wait_in_a_queue_that_is_paused_and_goes_on() {
     assert_eq!(served.job(jobs[3])["output"], "photo-equalized.png");
     assert_eq!(dir.streams("clips/a-equalized.mp4")[0]["codec_name"], "h264");
     assert!(!dir.path("clips/b-equalized.mp4").exists());
-    // One that has ended is not cancelled.
+    // A job that has ended cannot be cancelled.
     assert_eq!(served.send("PATCH", &format!("/api/work/jobs/{}", jobs[0]), &json!("cancel")).status, 400);
     served.ends();
 }
@@ -261,7 +261,7 @@ fn cancelled_or_ended_with_the_program_nothing_is_left_that_looks_whole() {
     assert_eq!(dir.names(), ["clips/long-equalized.partial.mkv", "clips/long.mkv"]);
     std::fs::remove_file(dir.path("clips/long-equalized.partial.mkv")).expect("it was there");
 
-    // Killed, it takes along the process that makes the file.
+    // When the program is killed, the process that writes the file ends, too.
     let served = Served::work(&dir, "--web=0 clips");
     served.begin_one("long.mkv");
     let input = dir.path("clips/long.mkv").canonicalize().expect("a film").display().to_string();
@@ -273,7 +273,7 @@ fn cancelled_or_ended_with_the_program_nothing_is_left_that_looks_whole() {
         assert!(begin.elapsed() < PATIENCE, "a process goes on with {input}");
         pause(0.02);
     }
-    // It had time to end the file, or none.
+    // That process may have had time to finish its partial file, or not.
     let left: Vec<String> = dir.names().into_iter().filter(|name| !name.ends_with(".partial.mkv")).collect();
     assert_eq!(left, ["clips/long.mkv"]);
 }
@@ -324,7 +324,7 @@ fn no_page_of_others_gets_in_and_nothing_but_what_is_listed_is_read_or_written()
     assert_eq!(served.send("DELETE", "/api/work/jobs", &json!({})).status, 405);
     assert_eq!(served.get("/api/work/jobs").json()["jobs"], json!([]));
 
-    // One that has gone, and one that has become a link to the outside.
+    // A file that is gone, and one that has become a link to a file outside of the folder.
     std::fs::rename(dir.path("clips/in.mkv"), dir.path("in.mkv")).expect("a move");
     let gone = served.get(&format!("/api/work/files/{number}"));
     assert_eq!((gone.status, gone.json()["error"].as_str()), (404, Some("in.mkv: not there any more")));
@@ -401,7 +401,7 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
     folder_with(&dir, "in.mkv");
     let clip = dir.read("clips/in.mkv");
     let served = Served::work(&dir, &format!("--web=0 --max-upload {} clips", 2 * clip.len() + 100));
-    // Too large, no media by its bytes, none by its name, cut, from another page.
+    // Too large, not media by its bytes, not media by its name, a wrong type of content, from another site's page.
     let (too_large, text) = (vec![0x1A; 2 * clip.len() + 101], b"<html>a page that is no film at all".to_vec());
     for (name, bytes, headers, status) in [
         ("a.mkv", &too_large, BYTES, 413),
@@ -448,7 +448,7 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
     assert!(!said.contains("not downloaded"), "{said}");
     assert_eq!(dir.names(), ["clips/in.mkv", "saved.mp4"]);
 
-    // A result that nobody has taken stays, and where is said.
+    // A result that was not downloaded is kept, and the program prints where.
     let served = Served::work(&dir, "--web=0 clips");
     assert_eq!(served.give("b.mkv", &clip, BYTES).status, 201);
     let job = served.make(&["b.mkv"], &chosen("night", "keep"))[0];
@@ -519,7 +519,7 @@ fn what_waits_is_made_only_where_it_was_and_what_is_done_is_read_only_there() {
     }
     symlink(".", dir.path("clips/circle")).expect("a link");
     let served = Served::work(&dir, "--web=0 clips");
-    // A folder has one number, whatever leads to it.
+    // A folder has one number, by whichever path it is reached.
     assert_eq!(served.entry("circle")["number"], 0);
     let [film, sub] = ["in.mkv", "sub"].map(|name| served.entry(name)["number"].clone());
     let inner = served.get(&format!("/api/work/folder/{sub}")).json()["entries"][0]["number"].clone();
@@ -559,7 +559,7 @@ fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
     let job = served.made_of_upload(&dir.read("in.mkv"));
     let part = served.ask("GET", &format!("/api/work/jobs/{job}/download"), "Range: bytes=-1\r\n", "");
     assert_eq!((part.status, part.body.len()), (206, 1));
-    // Half of a file, whose sender does not go.
+    // Half of an upload, whose sender keeps the connection open.
     let mut sender = TcpStream::connect(&served.address).expect("a connection");
     let host = &served.address;
     let head = format!(

@@ -1,5 +1,5 @@
-//! How a pipe ends: in the middle of a frame, by a reader that goes away, by Ctrl-C while nothing comes; and what never
-//! comes out of it.
+//! How a pipe ends: in the middle of a frame, by a reader that closes it, by Ctrl-C while no data comes; and what must
+//! not be written to it.
 
 use super::noise;
 use super::stream::{Stream, stream};
@@ -16,10 +16,10 @@ const RAW: Raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
 const HEADER: &str = "YUV4MPEG2 W64 H48 F25:1 C420jpeg";
 const DESCRIBED: &str = "-f rawvideo -s 64x48 --pixel-format yuv420p --backend cpu --exact";
 
-/// What Ctrl-C may take when there is nothing to finish.
+/// The longest time that Ctrl-C may take when there is nothing to finish.
 const SOON: Duration = Duration::from_secs(5);
 
-/// The program, about to run with pipes at all its ends.
+/// A command that runs the program with pipes as stdin, stdout and stderr.
 fn piped(dir: &Dir, line: &str) -> Command {
     let mut command = dir.command(line);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -45,7 +45,7 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
         let framed = framed.says(&["warning", &says]);
         assert_same_video("y4m", RAW, &Stream::parse(&framed.stdout, RAW).video, &expected[..whole]);
         dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).fails().says(&["--strict"]);
-        // What of the input is lost is told even where errors alone are.
+        // `-q` still prints that a part of the input is lost.
         let run = dir.fed(&format!("-q {DESCRIBED} - -"), &video[..whole + cut]).exits_with(0);
         assert_eq!(run.stderr, format!("histeq-video: warning: {says}\n"));
     }
@@ -110,7 +110,7 @@ fn a_fifo_is_read_as_stdin_is() {
     for (input, options) in [("in.y4m", ""), ("in.mkv", ""), ("in.mkv", "-f matroska")] {
         let mut running =
             Running::start(&mut dir.command(&format!("--exact --backend cpu -q -y {options} fifo out.y4m")));
-        // It waits for the writer, who comes when he likes.
+        // The program waits until a writer opens the FIFO.
         std::thread::sleep(Duration::from_millis(50));
         let mut fifo = OpenOptions::new().write(true).open(dir.path("fifo")).expect("a reader");
         fifo.write_all(&dir.read(input)).expect("a reader that reads on");
@@ -179,7 +179,7 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_a_reader() {
     ] {
         let mut running = Running::start(dir.command(line).stderr(Stdio::piped()));
         running.wait_until_it_listens();
-        // By then it waits for a reader.
+        // By then, the program waits for a reader.
         std::thread::sleep(Duration::from_millis(400));
         running.signal(Signal::INT);
         assert_eq!(running.ends_within(under_load(SOON)), Some(130), "`{line}`");
@@ -208,7 +208,7 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_its_first_byte() {
         for signal in [Signal::INT, Signal::TERM] {
             let mut running = Running::start(&mut piped(&dir, &line));
             running.wait_until_it_listens();
-            // By then it waits for a byte.
+            // By then, the program waits for a byte.
             std::thread::sleep(Duration::from_millis(100));
             running.signal(signal);
             assert_eq!(running.ends_within(under_load(SOON)), Some(130), "`{line}` after {signal:?}");
@@ -235,7 +235,7 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
         let mut stdout = child.stdout.take().expect("a pipe");
         stdin.write_all(&y4m[..y4m.len() - cut]).expect("a reader");
         running.wait_until_it_listens();
-        // By then it waits for more.
+        // By then, the program waits for more data.
         std::thread::sleep(Duration::from_millis(200));
         running.signal(Signal::INT);
         assert_eq!(running.ends_within(under_load(SOON)), Some(130), "{cut} bytes before the end");

@@ -8,7 +8,7 @@ mod peers;
 mod probed;
 // Raw frames.
 mod raw;
-// Helper: y4m.
+// Helper: a reader and writer of y4m.
 mod stream;
 // y4m and its header.
 mod y4m;

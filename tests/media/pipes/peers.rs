@@ -61,7 +61,7 @@ fn x264_takes_our_y4m_and_we_take_what_it_encodes() {
         let ours = equalized_y4m(&dir, raw, tags);
         let line = format!("--quiet --demuxer y4m --qp 0 {options} -o out.264 -");
         other(&dir, "x264", &line, &ours);
-        // Without loss: what x264 has read is what we wrote.
+        // x264 encodes losslessly, so its file shows what it has read.
         let expected = raw.equalized(&noise(raw, FRAMES));
         let read_as = if tags.contains("FULL") { "yuvj420p" } else { format };
         assert_same_video(tags, raw, &dir.raw("out.264", read_as), &expected);

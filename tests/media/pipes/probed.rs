@@ -1,4 +1,4 @@
-//! Whatever else FFmpeg can tell apart on stdin, and what to do about the rest.
+//! Containers that FFmpeg recognizes on stdin, and the remedy for those that it cannot read there.
 
 use super::noise;
 use super::stream::Stream;
@@ -28,7 +28,7 @@ fn transport_streams_nut_and_matroska_are_told_by_what_is_in_them() {
 fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
     let dir = Dir::new();
     for container in ["mpegts", "matroska", "mp4 -movflags +faststart"] {
-        // One key frame for all, which is long gone when it is wanted again.
+        // All frames depend on one keyframe, which a pipe cannot give again.
         dir.ffmpeg(&format!(
             "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -pix_fmt yuv420p -c:v mpeg4 -g 100 -f {container} in"
         ));
@@ -47,7 +47,7 @@ fn an_mp4_with_its_index_at_the_end_gets_the_remedy_or_is_read_where_stdin_is_a_
     let run = dir.fed("--backend cpu - out.mkv", &dir.read("in.mp4")).fails();
     run.says(&["index in front", "+faststart"]);
     assert_eq!(dir.names(), ["in.mp4"]);
-    // A file on stdin is none: there the index can be had.
+    // Unlike a pipe, a file on stdin can seek to its index.
     let file = std::fs::File::open(dir.path("in.mp4")).expect("the file");
     let line = "--backend cpu --encoder ffv1 - out.mkv";
     Run::from_command(dir.command(line).stdin(file), line).exits_with(0);
@@ -76,7 +76,7 @@ fn rows_with_padding_behind_them_leave_it_behind() {
         let raw = Raw { size: (w, h), ..RAW };
         dir.write("in.raw", &noise(raw, 4));
         let described = format!("-f rawvideo -pixel_format yuv420p -video_size {w}x{h} -i in.raw");
-        // The frames of this decoder have rows of a multiple of 64 bytes.
+        // This decoder pads rows to a multiple of 64 bytes.
         dir.ffmpeg(&format!("{described} -c:v ffv1 -f matroska in"));
         let expected = raw.equalized(&dir.read("in.raw"));
         let run = dir.fed("--exact --backend cpu - -", &dir.read("in")).exits_with(0);

@@ -16,7 +16,7 @@ fn raw_of(format: PixelFormat, size: (usize, usize)) -> Raw {
     Raw { format: format.name(), size, limited: format.descriptor().model == Model::Yuv }
 }
 
-/// The options that describe it.
+/// The options that describe the raw video to the program.
 fn described(raw: Raw) -> String {
     format!("-f rawvideo -s {}x{} --pixel-format {} --backend cpu --exact", raw.size.0, raw.size.1, raw.format)
 }
@@ -97,7 +97,7 @@ fn samples_above_their_depth_are_lowered_in_files_too() {
     }
 }
 
-/// FFmpeg 5.1 cannot convert it, and no encoder takes it.
+/// FFmpeg 5.1 cannot convert NV16, and no encoder takes it.
 #[test]
 fn nv16_is_encoded_as_planar_video() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! A y4m stream taken apart and put together, with no code of the program's.
+//! A parser and a writer of y4m streams, without any code of the program.
 
 use crate::support::textbook::Raw;
 
@@ -6,7 +6,7 @@ use crate::support::textbook::Raw;
 pub struct Stream {
     /// Without its line end.
     pub header: String,
-    /// What stands behind `FRAME`.
+    /// The text after `FRAME` in each frame header.
     pub parameters: Vec<String>,
     pub video: Vec<u8>,
 }
@@ -30,7 +30,7 @@ impl Stream {
         stream
     }
 
-    /// What the header says behind this letter.
+    /// The value of the header's field that begins with this letter.
     pub fn tag(&self, letter: char) -> Option<&str> {
         self.header.split(' ').skip(1).find_map(|word| word.strip_prefix(letter))
     }

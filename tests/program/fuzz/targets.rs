@@ -15,7 +15,7 @@ use histeq_media::sys::{host, number_pattern, numbered, printable, without_passw
 /// A target with its name, which is that of its folder in the corpus.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 6] =
     [("y4m", y4m), ("curves", curves), ("arguments", arguments), ("values", values), ("names", names), ("mask", mask)];
 
@@ -25,7 +25,7 @@ fn y4m(data: &[u8]) {
     assert!(video.frame_bytes() > 0);
     let line = rawvideo::header(&video).expect("a format that y4m carries");
     let again = rawvideo::parse(line.trim_end().as_bytes()).expect("a header");
-    // Without a chroma tag, nothing is said of where the samples are.
+    // Without a chroma tag, the header does not tell the chroma location.
     assert_eq!(rawvideo::RawVideo { chroma_location: video.chroma_location, ..again }, video);
 }
 

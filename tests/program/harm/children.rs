@@ -16,7 +16,6 @@ fn clip(dir: &Dir, name: &str, frames: u32) {
     dir.ffmpeg(&format!("{source} -frames:v {frames} -shortest -c:v ffv1 -g 25 -c:a pcm_s16le {name}"));
 }
 
-/// Waits until something is found.
 #[track_caller]
 fn wait_for<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
     let begin = Instant::now();
@@ -35,14 +34,14 @@ fn children_that_look_at_inputs_end_with_a_parent_that_is_killed() {
     clip(&dir, "in.mkv", 100);
     let plan = dir.succeeds("plan --backend cpu --encoder ffv1 --piece 1 in.mkv out.mkv");
     let mut plan: Value = serde_json::from_slice(&plan.stdout).expect("JSON");
-    // What takes minutes to read, on any disk.
+    // A file that takes minutes to read, on any disk.
     let large = dir.path("large");
     std::fs::File::create(&large).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
     plan["files"][0]["read"] = serde_json::json!([[large, "0000000000000000"]]);
     dir.write("plan.json", &serde_json::to_vec(&plan).expect("JSON"));
     let mut parent = Running::start(dir.command("run plan.json --jobs 2").stderr(Stdio::null()));
     let children = wait_for("two children", || Some(parent.children()).filter(|children| children.len() == 2));
-    // They have begun to read.
+    // Both children read the file.
     let opened = |id: &str| {
         let links = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
         links.filter_map(|link| std::fs::read_link(link.path()).ok()).any(|path| path == large)
@@ -80,7 +79,7 @@ fn a_film_that_is_joined_twice_has_the_same_bytes() {
         dir.succeeds("run plan.json");
         dir.succeeds("join plan.json --keep");
         let once = dir.read(name);
-        // Some numbers are the time of day, in seconds.
+        // Some containers store the time of day, in seconds.
         std::thread::sleep(Duration::from_millis(1100));
         dir.succeeds("join plan.json -y");
         assert!(once == dir.read(name), "{name}");
@@ -172,7 +171,7 @@ fn a_folder_of_outputs_that_is_that_of_the_inputs_is_an_error() {
         }
     }
     assert!(dir.files() == before, "{:?}", dir.names());
-    // Beside other inputs, as from the shell's `*`, it is none.
+    // With other inputs, as from the shell's `*`, it is no error.
     clip(&dir, "b.mkv", 5);
     dir.succeeds("--backend cpu --encoder ffv1 -y --output-dir link b.mkv in");
     assert!(dir.read("in/a.mkv") == before[Path::new("in/a.mkv")] && dir.path("in/b.mkv").exists());
@@ -186,7 +185,7 @@ fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
         dir.write(name, text.as_bytes());
     }
     let before = dir.files();
-    // The page is written when the video is whole, and is larger than this.
+    // The page is written after the video, and is larger than this.
     let limit = format!("--fsize=40000 {}", program().display());
     let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.jsonl";
     let line = format!("{limit} -y {options} in.mkv out.mkv");
@@ -222,7 +221,7 @@ fn a_signal_ends_the_opening_of_a_file_with_too_many_tags() {
     dir.write("tags.mkv", &[head, element(0x1853_8067, &segment)].concat());
     let mut run = Running::start(&mut dir.command("--backend cpu tags.mkv out.mkv"));
     run.wait_until_it_listens();
-    // It is in the tags by then.
+    // FFmpeg is processing the tags by then.
     std::thread::sleep(Duration::from_secs(2));
     assert!(run.child().try_wait().expect("a process").is_none(), "it ends before the signal");
     run.signal(Signal::TERM);

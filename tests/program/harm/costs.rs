@@ -116,7 +116,7 @@ fn more_pixels_than_allowed_are_refused() {
         assert!(!dir.path("out.mkv").exists(), "{input}");
         dir.succeeds(&format!("--backend cpu --max-pixels 3072 --encoder ffv1 -y {input} whole.mkv"));
     }
-    // Rows that are no multiple of what FFmpeg allocates at once.
+    // Rows that are no multiple of FFmpeg's alignment.
     dir.ffmpeg("-f lavfi -i testsrc2=size=100x70:rate=25 -frames:v 1 -update 1 odd.png");
     dir.ffmpeg("-f lavfi -i testsrc2=size=100x70:rate=25 -frames:v 3 -c:v ffv1 odd.mkv");
     for input in ["odd.png", "odd.mkv"] {
@@ -127,7 +127,7 @@ fn more_pixels_than_allowed_are_refused() {
     dir.run("compare --max-pixels 3071 in.mkv in.mkv out.mkv").fails().says(&["--max-pixels"]);
 }
 
-/// FFmpeg takes them for damage.
+/// FFmpeg takes such frames for damage.
 #[test]
 fn a_size_that_is_known_only_while_decoding_is_one_of_the_limit() {
     let dir = Dir::new();
@@ -145,7 +145,7 @@ fn a_size_that_is_known_only_while_decoding_is_one_of_the_limit() {
     // A long row is more than a few of them.
     dir.ffmpeg(&format!("{} -c:v mpeg2video wide.ts", clip("3200x16")));
     dir.succeeds("--backend cpu --max-pixels 51200 --encoder ffv1 wide.ts wide.mkv");
-    // Small pictures, behind smaller ones, come out of FFmpeg.
+    // FFmpeg decodes small frames that follow smaller ones, so the program checks them itself.
     for (name, size) in [("small.mjpeg", "64x48"), ("grown.mjpeg", "320x240")] {
         dir.ffmpeg(&format!("{} -c:v mjpeg {name}", clip(size)));
     }
@@ -159,7 +159,7 @@ fn a_size_that_is_known_only_while_decoding_is_one_of_the_limit() {
 #[test]
 fn a_run_that_takes_too_long_ends_and_keeps_what_there_is() {
     let dir = Dir::new();
-    // It has no end.
+    // The input has no end.
     let input = "-f lavfi testsrc2=size=64x48:rate=25";
     let line = format!("--backend cpu --encoder mpeg4 --max-seconds 3 {input} out.mkv");
     dir.run(&line).fails().says(&["the run took longer than --max-seconds allows", "out.partial.mkv"]);

@@ -12,7 +12,7 @@ const CODECS: [(&str, &str, &str); 4] = [
     ("av1.mkv", "libsvtav1", "-preset 12 -g 25"),
 ];
 
-/// How often something is tried: 20 times if all is asked for.
+/// The number of tries: 20 with `HISTEQ_LONG`.
 fn runs() -> usize {
     if std::env::var_os("HISTEQ_LONG").is_some() { 20 } else { 1 }
 }
@@ -61,7 +61,7 @@ fn strict_gives_one_answer_whatever_threads_decode() {
             refused += usize::from(answers[0] != Some(0));
         }
         println!("{}: --strict refuses {refused} of {}, in all of {} runs each", codec.0, files.len(), 4 * runs());
-        // Of damage in HEVC, FFmpeg tells little.
+        // FFmpeg reports little damage in HEVC.
         assert!(refused > 0 || codec.1 == "libx265", "{}", codec.0);
         dir.run(&format!("--backend cpu --exact --strict --output-format null -y {} x", codec.0)).exits_with(0);
     }
@@ -79,7 +79,7 @@ fn what_a_decoder_logs_is_damage() {
     let mut logged = 0;
     for file in files {
         let said = dir.try_tool("ffmpeg", &format!("-v error -threads 1 -i {file} -f null -")).stderr;
-        // Errors of the container are none of a picture, and those about references are in whole streams, too.
+        // Errors of the container do not count, and whole streams have errors about references, too.
         let is_of_picture = |line: &str| line.starts_with("[hevc @") && !line.contains("Could not find ref");
         if !said.lines().any(is_of_picture) {
             continue;
@@ -92,7 +92,7 @@ fn what_a_decoder_logs_is_damage() {
     assert!(logged > 0, "FFmpeg logs errors for none of these files");
 }
 
-/// What the decoder left out was what its memory had held before, in an order that depended on its threads.
+/// Parts that the decoder left out showed older contents of its buffers, depending on its threads.
 #[test]
 #[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_damaged_picture_shows_nothing_of_older_ones() {
@@ -117,7 +117,7 @@ fn a_damaged_picture_shows_nothing_of_older_ones() {
     println!("{tried} files and numbers of threads, {runs} runs each: the same bytes");
 }
 
-/// Behind the place where decoding begins, FFmpeg logs errors about references from before it.
+/// If decoding begins in the middle, FFmpeg logs errors about references to earlier frames.
 #[test]
 fn a_whole_stream_that_is_entered_in_the_middle_is_not_damaged() {
     let dir = Dir::new();

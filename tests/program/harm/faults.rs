@@ -38,7 +38,7 @@ const KINDS: [(&str, bool); 9] = [
 /// How many calls of a kind are tried in each job by default.
 const TRIED: usize = 8;
 
-/// How many of the last calls of a kind are tried as often again.
+/// The number of last calls of a kind, of which `TRIED` more are tried.
 const LAST: u64 = 150;
 
 struct Job {
@@ -81,7 +81,6 @@ fn library() -> Option<PathBuf> {
     Some(folder.join("faults.so"))
 }
 
-/// How a run ended.
 struct Ended {
     code: Option<i32>,
     signal: Option<i32>,
@@ -124,7 +123,7 @@ impl Tester<'_> {
         if self.job.output.is_none() {
             command.stdin(std::fs::File::open(input).expect("the input"));
         }
-        // What is written fits into the pipes.
+        // The outputs fit into the buffers of the pipes.
         let mut running = Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let code = running.ends_within(LIMIT);
         let child = running.child();
@@ -145,7 +144,7 @@ impl Tester<'_> {
         bytes(ended) == bytes(whole) || bytes(ended).is_some() && frames(ended) == frames(whole)
     }
 
-    /// What is wrong with a run in which a call of this kind has failed.
+    /// The errors of a run in which a call of this kind has failed.
     fn faults(&self, ended: &Ended, whole: &Ended, may_abort: bool, old: bool) -> Vec<String> {
         let mut found = Vec::new();
         let is_live = self.job.line.starts_with("live");
@@ -175,7 +174,7 @@ impl Tester<'_> {
             found.push("a panic".to_owned());
         }
         let output = self.job.output.map(Path::new);
-        // What cannot be renamed is kept, and the error names it.
+        // A file that cannot be renamed is kept, and the error names it.
         let is_kept = |name: &Path| name.to_string_lossy().contains(".new.");
         if ended.files.keys().any(|name| Some(name.as_path()) != output && !is_kept(name)) {
             found.push(format!("{:?} are left behind", ended.dir.names()));

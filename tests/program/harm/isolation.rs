@@ -14,7 +14,7 @@ pub fn with_decoder() -> Option<Dir> {
     built(&dir, "decoder.so", "-shared -fPIC", DECODER).then_some(dir)
 }
 
-/// Has the decoder do this at that picture of those that are 64 pixels wide.
+/// Makes the decoder do `what` at frame `frame`, counted among those that are 64 pixels wide.
 pub fn doing<'a>(dir: &Dir, command: &'a mut Command, what: &str, frame: usize) -> &'a mut Command {
     let preload = command.env("LD_PRELOAD", dir.path("decoder.so"));
     preload.env("DECODER_DOES", what).env("DECODER_AT", frame.to_string()).env("DECODER_WIDTH", "64")
@@ -69,7 +69,7 @@ fn what_was_decoded_before_a_decoder_crashes_is_kept() {
     assert!(!dir.path("none.mkv").exists() && !are_left(&dir));
 }
 
-/// Some of those pictures at which a decoder fails, or every tenth with `HISTEQ_LONG=1`.
+/// Some of these frames at which a decoder fails, or every tenth with `HISTEQ_LONG=1`.
 fn some_of(pictures: &[usize]) -> Vec<usize> {
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
     if is_long { (10..100).step_by(10).collect() } else { pictures.to_vec() }
@@ -83,7 +83,7 @@ fn a_decoder_that_swells_is_ended_and_what_it_decoded_is_kept() {
         let done = run(&dir, line, "swell", frame);
         let lines = done.stderr.lines().filter(|line| line.contains("memory")).count();
         assert_eq!(lines, 1, "{}", done.stderr);
-        // Who is told that there is no more memory may also fail.
+        // A run may also fail when an allocation fails.
         if done.code == Some(0) {
             assert_eq!(dir.frames("out.mkv").len(), frame - 1);
         }
@@ -114,7 +114,7 @@ fn where_the_decoder_of_converted_sound_fails_the_picture_and_the_rest_of_the_so
         all.map(|packet| packet["duration_time"].as_str().and_then(|text| text.parse::<f64>().ok()).expect("seconds"))
             .sum()
     };
-    // The frames of sound are no pixels wide.
+    // Frames of sound have a width of 0.
     let sound = |what: &str, strict: &str, out: &str| {
         let line = format!("--backend cpu {strict}-y sound.mkv {out}");
         let mut command = dir.command(&line);
@@ -130,7 +130,7 @@ fn where_the_decoder_of_converted_sound_fails_the_picture_and_the_rest_of_the_so
         assert_eq!(done.stderr.lines().filter(|line| line.contains("is missing")).count(), 1, "{}", done.stderr);
         assert_eq!(dir.frames("out.mp4").len(), 100);
         let left = seconds("out.mp4");
-        // It fails at each twentieth frame: five or six packets of 186.
+        // The decoder fails at each twentieth frame: five or six packets of 186.
         assert!(left > 0.9 * whole - 1.0 && left <= whole, "{what}: {left} of {whole} s");
     }
     sound("abort", "--strict --for web ", "none.mp4").exits_with(7).says(&["has crashed"]);
@@ -151,7 +151,7 @@ fn a_batch_goes_on_behind_a_file_whose_decoder_crashes() {
     assert!(!dir.path("out/in.mkv").exists());
 }
 
-/// A limit that was set before cannot be raised, not even by root in a space of its own for users.
+/// A limit that was set before cannot be raised, not even by root in its own user namespace.
 #[test]
 fn decoders_keep_to_limits_that_are_lower_than_their_own() {
     let dir = Dir::new();

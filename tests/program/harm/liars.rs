@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Without frames that wait for later ones.
+/// Options with which no frame waits for later ones.
 const LINE: &str = "--backend cpu --encoder ffv1 --smooth 0 --method global -y";
 
 const LIAR: &str = include_str!("liar.c");
@@ -37,7 +37,7 @@ fn lying(dir: &Dir, line: &str, lie: &str) -> Command {
     command
 }
 
-/// A run to its end, in which the lie was told.
+/// A run to its end, in which the decoder or encoder has told its lie.
 #[track_caller]
 fn lied(dir: &Dir, line: &str, lie: &str) -> Run {
     Run::from_command(&mut lying(dir, line, lie), line).says(&["liar: told"])
@@ -65,7 +65,7 @@ fn a_decoder_that_reads_no_orders_or_says_nothing_holds_up_no_signal() {
         assert_eq!(running.ends_within(under_load(Duration::from_secs(7))), Some(130), "{lie}");
         assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
         std::fs::remove_file(dir.path("out.partial.mkv")).expect("a file");
-        // Time enough to tell the lie, and less than a decoder that says nothing has.
+        // Time enough to tell the lie, but less than the timeout of a silent decoder.
         let (mut running, _said) = lies(&dir, &format!("{LINE} --max-seconds 15 in.mkv out.mkv"), lie);
         assert_eq!(running.ends_within(under_load(Duration::from_secs(19))), Some(8), "{lie}");
         assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
@@ -94,7 +94,7 @@ fn decoders(parent: u32) -> Vec<u32> {
     children(parent).into_iter().flat_map(children).flat_map(children).collect()
 }
 
-/// The sound of a second is a packet larger than what a socket holds.
+/// A second of sound is one packet, larger than a socket's buffer.
 #[test]
 fn a_process_that_converts_sound_and_stops_holds_up_no_signal() {
     let dir = Dir::new();
@@ -119,14 +119,14 @@ fn a_process_that_converts_sound_and_stops_holds_up_no_signal() {
     let counts = count.clone();
     let written = std::thread::spawn(move || {
         for part in rest.chunks(1 << 16) {
-            // The reader goes in the end.
+            // Writing fails when the reader ends.
             if stdin.write_all(part).is_err() {
                 break;
             }
             counts.fetch_add(1, Ordering::Relaxed);
         }
     });
-    // Nothing goes on, though there is more to be read, and the run is not over.
+    // The run stops reading, though there is more to read, and does not end.
     let (mut since, mut before) = (Instant::now(), 0);
     while since.elapsed() < Duration::from_secs(2) {
         assert!(begin.elapsed() < limit, "it goes on");
@@ -157,7 +157,7 @@ fn an_encoder_that_is_taken_over_gets_neither_the_network_nor_many_processes() {
     }
 }
 
-/// Where root runs it, these could be opened.
+/// Root could open these files.
 #[test]
 fn with_a_url_a_decoder_reads_certificates_and_no_keys() {
     let Some(dir) = with_liar() else { return };
@@ -217,7 +217,7 @@ fn an_end_long_before_that_of_the_container_is_damage() {
 fn lies_take_no_memory_of_the_program() {
     let Some(dir) = with_liar() else { return };
     let line = format!("{LINE} in.mkv out.mkv");
-    // It is refused before it has come.
+    // The message is refused before all of it has arrived.
     let run = Run::from_command(&mut lying(&dir, &line, "times"), &line).exits_with(0);
     run.says(&["in.mkv: stream #0", "sends what is no message"]);
     let (mut running, _said) = lies(&dir, &line, "requests");

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is no file.
+/// Kinds of directory entries that are no regular files.
 const KINDS: [&str; 4] = ["a link that leads nowhere", "a pipe", "a link to a device", "a folder"];
 
-/// Puts what is of this kind under a name. The link leads to `elsewhere`.
+/// Makes an entry of this kind. The link leads to `elsewhere`.
 fn put(dir: &Dir, kind: usize, name: &str) {
     let place = dir.path(name);
     match kind {
@@ -20,7 +20,7 @@ fn put(dir: &Dir, kind: usize, name: &str) {
     }
 }
 
-/// Whether it is there as it was.
+/// Whether the entry is still of its kind.
 fn is_there(dir: &Dir, kind: usize, name: &str) -> bool {
     let is = std::fs::symlink_metadata(dir.path(name)).is_ok_and(|there| match kind {
         0 | 2 => there.is_symlink(),
@@ -44,7 +44,7 @@ fn a_recorder_takes_the_next_number_whatever_has_the_name_of_a_segment() {
         "live --backend cpu --no-preview --segment 1s --record a-%s.mkv --encoder ffv1 --duration 4.5 -f lavfi \
          testsrc2=s=64x48:r=10,realtime",
     );
-    // Not by `Dir::names`, which reads what is there.
+    // `Dir::names` would read the entries.
     let there = std::fs::read_dir(dir.path("")).expect("a folder").flatten();
     let files = there.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let files: Vec<String> = files.map(|entry| entry.file_name().into_string().expect("text")).collect();

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// What the process may have with `--max-memory 200M`: that, 512 MiB, and what it can take before it is looked at again.
+/// The most MiB with `--max-memory 200M`: that, 512 MiB, and what is allocated between two checks.
 const MAX_MEMORY: usize = 190 + 512 + 40;
 
 const LIMITS: &str = "--max-memory 200M --max-seconds 20";
@@ -83,7 +83,6 @@ fn video_track(number: u16, codec: &[u8]) -> Vec<u8> {
     element(b"\xae", &[parts.concat(), element(b"\x86", codec), element(b"\xe0", &size)].concat())
 }
 
-/// A PNG with these chunks.
 fn png(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     let chunk = |(kind, body): &(&[u8; 4], Vec<u8>)| {
         // FFmpeg does not look at check sums.
@@ -92,7 +91,7 @@ fn png(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.iter().flat_map(chunk).collect()].concat()
 }
 
-/// What the chunks of this kind of a PNG have, one behind the other.
+/// The contents of all chunks of this kind, concatenated.
 fn bodies(png: &[u8], kind: &[u8; 4]) -> Vec<u8> {
     let (mut rest, mut found) = (&png[8..], Vec::new());
     while let Some((length, chunk)) = rest.split_first_chunk() {
@@ -111,7 +110,7 @@ fn head_of_png(size: u32) -> (&'static [u8; 4], Vec<u8>) {
 
 /// The hostile files, by their names.
 fn files(dir: &Dir) -> Vec<(String, Vec<u8>)> {
-    // What is packed in a picture of zeros: 1,000 bytes for each.
+    // Compressed zeros: each byte expands to 1,000.
     dir.ffmpeg("-f lavfi -i color=black:size=16384x4096 -frames:v 1 -pix_fmt gray zeros.png");
     dir.ffmpeg("-f lavfi -i color=gray:size=9900x9000 -frames:v 1 -pix_fmt gray large.png");
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 -c:v ffv1 small.mkv");
@@ -349,7 +348,7 @@ fn hostile_inputs_keep_to_the_memory() {
         lines.push(file(&format!("rtsp://127.0.0.1:{port}/x")));
     }
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
-    // Those that took most are among the first three.
+    // The inputs that took most memory are among the first three.
     let tried = lines.iter().enumerate().filter(|(index, _)| is_long || index % 7 < 1 || *index < 3);
     let failed: Vec<(usize, String)> =
         tried.clone().filter_map(|(index, line)| Some((index, keeps_to_its_memory(&dir, line).err()?))).collect();

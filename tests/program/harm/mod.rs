@@ -17,11 +17,11 @@ pub mod isolation;
 mod liars;
 // Few threads, readers that go away.
 mod limits;
-// What has a name that the program makes up.
+// Entries under names that the program makes up.
 mod made_up_names;
 // `--max-memory`.
 mod memory;
-// Plans and pieces whose numbers are others.
+// Plans and pieces with changed numbers.
 mod plans;
 // Files that name other files.
 mod playlists;

@@ -1,10 +1,10 @@
-//! Plans and pieces of which a number is another one: each ends in a film or in a line, and never in a panic.
+//! Plans and pieces with a changed number: each ends in a film or in an error of one line, never in a panic.
 
 use super::read_by_name::{planned, with_description, write};
 use crate::support::program::{Run, failed};
 use serde_json::{Value, json};
 
-/// The places of the numbers of a JSON value, with the first two elements of each list.
+/// The paths of all numbers of a JSON value; of a list, those in the first two elements.
 fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(place.to_owned()),
@@ -19,7 +19,7 @@ fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The value with another number at one place, for each of its numbers, and what was changed.
+/// Copies of the value with one number changed, and what was changed.
 fn lies(value: &Value) -> Vec<(String, Value)> {
     let rest = [json!(0), json!(-1), json!(i64::MIN), json!(i64::MAX), json!(u64::MAX), json!(i32::MAX)];
     let mut places = Vec::new();

@@ -18,11 +18,11 @@ impl Server {
         let port = listener.local_addr().expect("an address").port();
         let (requests, text) = (Arc::new(AtomicUsize::new(0)), text.into());
         let count = requests.clone();
-        // It ends with the suite.
+        // The thread ends with the tests.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 count.fetch_add(1, Ordering::Relaxed);
-                // Who has seen enough hangs up.
+                // Clients may hang up early.
                 let _ = answer(stream, &text);
             }
         });
@@ -177,7 +177,7 @@ fn plain(text: String) -> u16 {
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            // Who has seen enough hangs up.
+            // Clients may hang up early.
             let _ = stream.write_all(text.as_bytes());
         }
     });

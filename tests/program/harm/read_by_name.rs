@@ -23,7 +23,7 @@ fn ended(dir: &Dir, line: &str) -> Run {
     Run { command: line.to_owned(), code, stdout: Vec::new(), stderr }
 }
 
-/// The same, for a program that fails with one line.
+/// Requires that a run fails soon, with one line.
 #[track_caller]
 fn fails(dir: &Dir, line: &str, says: &[&str]) {
     let run = ended(dir, line).fails().says(says);
@@ -97,7 +97,7 @@ fn fifos_in_the_folder_of_the_pieces_hold_nothing_up() {
     let status: Value = serde_json::from_slice(&dir.succeeds("status --json plan.json").stdout).expect("JSON");
     assert_eq!((&status["wrong"], &status["missing"]), (&json!([0, 2]), &json!([1])), "{status}");
     fails(&dir, "join plan.json", &["3 of 3 pieces are missing"]);
-    // A piece takes the place of what is none.
+    // A new piece replaces an entry that is no piece.
     ended(&dir, "run plan.json --jobs 2").exits_with(0);
     fifo(&dir, ".out.mkv.pieces/000000.stats.jsonl");
     fails(&dir, "join plan.json", &["000000.stats.jsonl: a pipe"]);
@@ -114,7 +114,7 @@ fn settings_curves_and_masks_are_not_read_from_devices() {
         let mut running = Running::start(command.env("HISTEQ_CONFIG", name).stderr(Stdio::null()));
         assert_eq!(running.ends_within(LIMIT), Some(2), "{name}");
     }
-    // Nothing at all is no device.
+    // `/dev/null` is an empty configuration, and no refused device.
     let mut command = dir.command("in.mkv none.mkv --frames 1 --encoder ffv1 --backend cpu");
     let mut running = Running::start(command.env("HISTEQ_CONFIG", "/dev/null").stderr(Stdio::null()));
     assert_eq!(running.ends_within(LIMIT), Some(0));
@@ -135,7 +135,7 @@ fn curves_that_come_from_another_program_are_read() {
     assert!(dir.raw("a.mkv", "yuv420p") == dir.raw("b.mkv", "yuv420p"));
 }
 
-/// What waits for the other end of a FIFO.
+/// Options that wait for the other end of a FIFO.
 const WAITING: [&str; 5] =
     ["--load-curves fifo", "--save-curves fifo", "--stats fifo.csv", "--stats fifo.html", "--progress-file fifo"];
 
@@ -187,7 +187,7 @@ fn statistics_go_to_a_slow_reader() {
 #[test]
 fn jobs_end_in_time_and_with_a_signal_even_if_their_processes_do_not() {
     let (dir, _) = planned();
-    // Long enough for two pieces.
+    // The video is long enough for two pieces.
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 500 -c:v ffv1 -g 25 long.mkv");
     let line = "long.mkv out.mkv --jobs 2 --encoder ffv1 --backend cpu --verify";
     let stopped = " --piece ";
@@ -198,7 +198,7 @@ fn jobs_end_in_time_and_with_a_signal_even_if_their_processes_do_not() {
         let mut command = dir.command(&format!("{line} {options}"));
         let mut running = Running::start(command.stderr(Stdio::null()));
         let begin = Instant::now();
-        // Nothing that they do themselves ends them.
+        // Stopped processes do not end by themselves.
         while running
             .children()
             .iter()
@@ -235,7 +235,7 @@ fn a_plan_costs_memory_in_proportion_to_its_length() {
     for command in ["status other.json", "run other.json --piece 0", "join other.json"] {
         within(&dir, 1_500_000, command).fails().says(&["the times of", "do not fit together"]);
     }
-    // What says that the input is that long is not held against the input before it is needed.
+    // The length in the plan is compared with the input only when the input is read.
     plan["files"][0]["bytes"] = json!(1_u64 << 40);
     write(&dir, &plan);
     within(&dir, 1_500_000, "status other.json").exits_with(0);
@@ -253,7 +253,7 @@ fn a_plan_of_no_files_is_an_error() {
     }
 }
 
-/// Pieces like this one with each of these descriptions in the place of its own.
+/// Copies of a piece, each with one of these descriptions in place of its own.
 pub(super) fn with_description(
     whole: &[u8],
     remaining: impl Fn(&Value) -> Vec<(String, Value)>,

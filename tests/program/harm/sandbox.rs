@@ -44,10 +44,10 @@ pub(super) fn exploited(dir: &Dir, mut command: Command) -> Command {
     command
 }
 
-/// What was tried and what of it worked, by who tried it.
+/// The actions that were tried, and whether they worked, by process.
 pub(super) fn tried(run: &Run) -> BTreeMap<&'static str, Vec<(String, bool)>> {
     let value_of = |who: &'static str| {
-        // Lines of a decoding process have its input ahead of them.
+        // Lines of a decoding process begin with its input.
         let tries = run.stderr.lines().filter_map(|line| Some(line.split_once(&format!("exploit {who} "))?.1));
         let tries =
             tries.filter_map(|line| line.split_once(' ')).map(|(what, worked)| (what.to_owned(), worked == "1"));
@@ -56,7 +56,7 @@ pub(super) fn tried(run: &Run) -> BTreeMap<&'static str, Vec<(String, bool)>> {
     WHO.map(value_of).into()
 }
 
-/// What worked, by who tried it.
+/// The actions that worked, by process.
 pub(super) fn worked(run: &Run) -> BTreeMap<&'static str, Vec<String>> {
     let all = tried(run).into_iter().map(|(who, tries)| {
         assert!(tries.len() > 40, "{who}: {}", run.stderr);

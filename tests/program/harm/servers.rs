@@ -11,7 +11,7 @@ pub enum Answers {
     Once,
     /// All requests of a connection.
     Always,
-    /// One, after a tenth of a second.
+    /// One request of each connection, after a tenth of a second.
     Slowly,
 }
 
@@ -22,7 +22,7 @@ fn server(answer: impl Fn(TcpStream) -> Result<()> + Clone + Send + 'static) -> 
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let answer = answer.clone();
-            // Who has seen enough hangs up.
+            // Clients may hang up early.
             std::thread::spawn(move || {
                 drop(stream.set_read_timeout(Some(Duration::from_secs(20))).and_then(|()| answer(stream)))
             });
@@ -66,7 +66,7 @@ pub fn refuse(status: &'static str) -> u16 {
     })
 }
 
-/// The port of an RTSP server that describes itself so, and takes each transport that is asked for.
+/// The port of an RTSP server with this description, which accepts each requested transport.
 pub fn rtsp(description: String) -> u16 {
     server(move |mut stream| {
         let mut reader = BufReader::new(stream.try_clone()?);
@@ -82,7 +82,7 @@ pub fn rtsp(description: String) -> u16 {
             let kind = if body.is_empty() { "" } else { "Content-Type: application/sdp\r\n" };
             write!(stream, "{head}{kind}Content-Length: {}\r\n\r\n{body}", body.len())?;
             if first.starts_with("PLAY") {
-                // It never sends a packet.
+                // The server never sends a packet.
                 let _ = reader.read(&mut [0; 1]);
             }
         }

@@ -38,7 +38,7 @@ fn plan(dir: &Dir, options: &str) {
     dir.write("plan.json", &dir.succeeds(&line).stdout);
 }
 
-/// A run ends with a line that names the folder.
+/// Requires an error of one line that names the folder.
 #[track_caller]
 fn is_refused(run: Run, why: &str) {
     let run = run.fails().says(&[FOLDER, why]);
@@ -55,7 +55,7 @@ fn a_folder_of_pieces_that_is_a_link_is_refused_and_what_it_leads_to_stays() {
         home_is_as_it_was(&dir);
     }
     assert!(dir.path(FOLDER).is_symlink() && !dir.path("out.mkv").exists());
-    // Nor does what is no folder hold them up.
+    // A file in place of the folder is refused, too.
     std::fs::remove_file(dir.path(FOLDER)).expect("a link");
     dir.write(FOLDER, PRECIOUS);
     is_refused(dir.run(JOBS), "no folder");
@@ -65,7 +65,7 @@ fn a_folder_of_pieces_that_is_a_link_is_refused_and_what_it_leads_to_stays() {
 #[test]
 fn links_among_the_pieces_are_replaced_or_refused_and_never_followed() {
     let dir = with_home();
-    // Without a wall, too: behind one, other files cannot be opened anyway.
+    // Also without a sandbox: inside of one, other files cannot be opened anyway.
     for options in ["--sandbox auto", "--sandbox off", "--encoder-option slices=4"] {
         std::fs::create_dir(dir.path(FOLDER)).expect("a folder");
         let link = |name: &str| {
@@ -95,7 +95,7 @@ fn links_among_the_pieces_are_replaced_or_refused_and_never_followed() {
 fn pieces_are_made_in_a_folder_for_the_user_alone() {
     let dir = with_home();
     plan(&dir, "--sandbox on");
-    // Whatever the user lets others do with new files.
+    // The folder's mode does not depend on the umask.
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'umask 0; exec {program} run plan.json --piece 0'");
     Run::from_command(&mut dir.other_command("sh", &line), &line).exits_with(0);
@@ -112,7 +112,7 @@ fn pieces_are_made_in_a_folder_for_the_user_alone() {
             is_refused(dir.run(line), "others may write");
         }
     }
-    // Those who may do as they like with the output may do so with its pieces: a group that works together.
+    // A group that may write the output may write its pieces, too.
     set_mode(&dir.path(""), 0o775);
     set_mode(&dir.path(FOLDER), 0o770);
     dir.succeeds("join plan.json");
@@ -132,7 +132,7 @@ fn another_users_folder_is_not_taken_for_that_of_the_pieces() {
         is_refused(dir.run(line), "another user's folder");
     }
     assert_eq!(dir.files().into_iter().filter(|(name, _)| name.starts_with(FOLDER)).count(), 0);
-    // What it finds there is its own, for the user whose folder it is.
+    // The user who owns the folder may use it.
     for (file, user) in [("", 0), ("in.mkv", 54321), ("plan.json", 54321)] {
         std::os::unix::fs::chown(dir.path(file), Some(user), Some(user)).expect("root");
     }
@@ -143,7 +143,7 @@ fn another_users_folder_is_not_taken_for_that_of_the_pieces() {
         return skip("another user's folder", "the program cannot be run as another user");
     }
     run.exits_with(0);
-    // And for root, in a folder of that user's.
+    // So may root, in a folder of that user.
     std::os::unix::fs::chown(dir.path(""), Some(54321), None).expect("root");
     set_mode(&dir.path(""), 0o755);
     dir.succeeds("join plan.json");

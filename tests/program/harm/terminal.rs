@@ -2,7 +2,7 @@
 
 use crate::support::program::{Dir, Run};
 
-/// Moves the cursor, sets the title, and rings.
+/// Clears the screen, sets the title, rings, and more.
 const COMMANDS: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31m\u{7f}\r";
 
 /// Requires that nothing that was said commands a terminal, and that the rest of the name was said nevertheless.
@@ -64,7 +64,7 @@ fn names_in_lists_of_files_and_in_dry_runs_make_no_lines_and_turn_nothing_around
         let all = format!("{}{}", run.stderr, String::from_utf8_lossy(&run.stdout));
         assert!(all.contains(r"\u{202e}a\u{2066}b\u{200b}c\nhisteq-video: error: forged\n"), "`{line}` said {all}");
     }
-    // JSON stays JSON, and has the names as they are.
+    // JSON is valid, and has the names unescaped.
     let json = dir.succeeds(&format!("--dry-run --json 'in/{NAME}' out.mkv")).stdout;
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!(json["input"]["name"], format!("in/{NAME}"));

@@ -48,7 +48,7 @@ const ACTIONS: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// What a kernel may lack, or not permit to everyone.
+/// Actions that a kernel may lack, or not permit to everyone.
 const MAY_LACK: [&str; 19] = [
     "its-memory",
     "mode-at-2",
@@ -71,7 +71,7 @@ const MAY_LACK: [&str; 19] = [
     "environment",
 ];
 
-/// Processes of the same user that have done nothing.
+/// Processes of the same user, which the exploit attacks.
 struct Victims(BTreeMap<&'static str, Running>);
 
 impl Victims {
@@ -80,7 +80,7 @@ impl Victims {
         Victims(super::sandbox::WHO.map(start).into())
     }
 
-    /// What the system tells of each: whether it is there, its limits, its cores, its priority.
+    /// What the system reports of each: whether it exists, its limits, its cores, its priority.
     fn state(&mut self) -> Vec<[String; 3]> {
         let state = |victim: &mut Running| {
             let child = victim.child();
@@ -88,7 +88,7 @@ impl Victims {
             let read = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default();
             let cores =
                 read("status").lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default().to_owned();
-            // Its parent comes ahead of its priorities, and its name ahead of that.
+            // Fields are counted from behind the name, which may contain spaces.
             let stat = read("stat");
             let numbers: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
             let priority = if is_there { numbers[15..17].join(" ") + " " + numbers[38] } else { "gone".to_owned() };
@@ -179,7 +179,7 @@ fn alone(dir: &Dir, command: Command, who: &str, what: &str) -> Command {
     command
 }
 
-/// What a shell does to it the next time that it asks for a command.
+/// A shell would run the typed text as its next command.
 #[test]
 fn nothing_is_typed_into_the_terminal() {
     let Some(dir) = attacked() else { return };
@@ -198,7 +198,7 @@ fn nothing_is_typed_into_the_terminal() {
         let mut command = alone(&dir, command, who, "type");
         let (stdin, stderr) = (slave.try_clone().expect("a descriptor"), slave);
         let mut child = command.stdin(stdin).stdout(Stdio::null()).stderr(stderr).spawn().expect("the program runs");
-        // It holds the other end, without which reading ends.
+        // The command holds a descriptor that would keep the terminal open.
         drop(command);
         let (mut terminal, mut text, mut bytes) = (File::from(master), String::new(), [0; 4096]);
         while let Ok(length @ 1..) = terminal.read(&mut bytes) {
@@ -239,11 +239,11 @@ fn what_is_inherited_is_closed_unless_it_is_named() {
             let line = format!("-q -y --backend cpu {options} in.mkv out/out.mkv 9>>home/inherited");
             Run::from_command(&mut alone(&dir, shell(&dir, &line), who, "inherit"), &line).exits_with(0);
             let harm = String::from_utf8(dir.read("home/inherited")).expect("text").contains("harm");
-            // A decoding process has none at all.
+            // A decoding process inherits no such descriptor.
             let is_there = is_named && who == "encode";
             assert_eq!(harm, is_there, "{options}: {who}");
         }
-        // Nor is it there in child processes, which send their events to their parent.
+        // Child processes do not have it either: they send their events to their parent.
         let line = "-q -y --backend cpu --output-dir out/all --progress-file 9 in.mkv copy.mkv 9>home/inherited";
         std::fs::copy(dir.path("in.mkv"), dir.path("copy.mkv")).expect("a copy");
         Run::from_command(&mut alone(&dir, shell(&dir, line), who, "inherit"), line).exits_with(0);
@@ -273,7 +273,7 @@ fn named_descriptors_are_read_and_written() {
     }
 }
 
-/// The numbers of calls mean others there.
+/// System calls have other numbers on another architecture.
 #[test]
 fn a_call_of_another_architecture_ends_the_program() {
     let Some(dir) = attacked() else { return };

@@ -23,7 +23,7 @@ fn is_mapped(bytes: usize) -> bool {
 #[test]
 fn frames_go_back_to_the_system_however_many_were_freed_before() {
     return_large_blocks();
-    // Without it, the first frame that is freed raises the size from which on blocks are mappings.
+    // Otherwise the first freed frame would raise glibc's threshold for mappings.
     assert!((0..3).all(|_| is_mapped(FRAME)));
     assert!(!is_mapped(20_000));
 }

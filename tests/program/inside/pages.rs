@@ -80,7 +80,7 @@ fn section(command: &Command, main: &Command) -> String {
     let title = if is_main { "histeq-video" } else { &format!("histeq-video {}", command.get_name()) };
     let mut page = format!("\n## {title}\n\n{}.\n", command.get_about().expect("what it does"));
     let visible = command.get_arguments().filter(|argument| !argument.is_hide_set());
-    // The page says of all commands that they have it.
+    // The page says once that all commands have `--help`.
     let visible: Vec<&Arg> = visible.filter(|argument| is_main || argument.get_id() != "help").collect();
     let names: Vec<String> = visible.iter().map(|argument| name(argument)).collect();
     let row_here = |argument: &Arg| row(argument, &conflicts(argument, command));
@@ -208,7 +208,7 @@ fn sentence(text: &str) -> String {
     if ended { text.to_owned() } else { format!("{text}.") }
 }
 
-/// The text without what it says of the default, and that.
+/// The text without its default, and the default.
 fn without_default(help: &str) -> (String, String) {
     let Some((text, default)) = help.split_once(" [default: ") else { return (help.to_owned(), String::new()) };
     (text.to_owned(), with_options_as_code(default.trim_end_matches(']')))
@@ -239,7 +239,7 @@ fn with_options_as_code(text: &str) -> String {
     written.join(" ")
 }
 
-/// What an option cannot be given with, whichever of the two says so.
+/// The options that conflict with this one, whichever of the two declares it.
 fn conflicts(argument: &Arg, command: &Command) -> Vec<String> {
     let excludes = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())

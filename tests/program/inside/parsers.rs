@@ -9,7 +9,7 @@ use std::panic::catch_unwind;
 /// How many inputs each target gets. `tests/program/fuzz/run.sh` tries many more.
 const INPUTS: usize = 1500;
 
-/// What stands in texts where parsers decide.
+/// Words on which parsers branch.
 const WORDS: [&[u8]; 12] =
     [b"0", b"-1", b"4294967296", b"18446744073709551616", b"1e999", b":", b"x", b"%", b"\n", b"\xff", b"\0", b"inf"];
 

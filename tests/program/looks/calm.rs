@@ -35,19 +35,19 @@ fn steps_beside_an_object(options: &str) -> Vec<(f64, usize)> {
 
 #[test]
 fn what_stands_still_keeps_its_brightness_when_something_dark_comes_and_goes() {
-    // In a pipe nothing lies ahead: the window has 25 frames when the object comes, and takes in a hundredth of the picture
-    // with each, which is 2.2 levels of 220.
+    // In a pipe, there is no look-ahead: the window has 25 frames when the object comes, and takes in a hundredth of
+    // the frame with each, which is 2.2 levels of 220.
     for (step, number) in steps_beside_an_object("") {
         assert!(step <= 3.0, "a part that stands still moves by {step:.2} levels at frame {number}");
     }
-    // What files have by default.
+    // The look-ahead of files by default.
     for (step, number) in steps_beside_an_object("--set look-ahead=1") {
         assert!(step <= CALM, "a part that stands still moves by {step:.2} levels at frame {number}");
     }
     assert!(steps_beside_an_object("--exact").iter().any(|(step, _)| *step > 20.0), "the textbook flickers");
 }
 
-/// Nothing lies ahead in a pipe: that a scene has another light is known late. It was corrected at once then, by up to 59
+/// In a pipe, there is no look-ahead, and a change of light is known late. It was corrected at once then, by up to 59
 /// levels, and a room whose lamp goes on stayed white for a second.
 #[test]
 fn light_that_goes_or_comes_for_good_is_followed_without_a_jump() {
@@ -97,7 +97,7 @@ fn noise_of_two_codes_is_amplified_by_the_largest_gain_at_most() {
         all.iter().max().unwrap_or(&0) - all.iter().min().unwrap_or(&0)
     };
     for gain in [1.0, 2.0, 3.0, 6.0] {
-        // Of levels a and b, as the specification promises.
+        // The specification's bound for two levels one apart.
         let most = gain * 219.0 / (220.0 - gain) + 1.0;
         let found = apart(&format!("--max-gain {gain}"));
         assert!(found as f64 <= most, "one level apart becomes {found} apart with a gain of {gain}");
@@ -201,13 +201,13 @@ fn a_picture_that_stands_still_holds_still_from_its_first_frame_on() {
 fn something_bright_that_crosses_a_quarter_of_the_picture_moves_the_rest_under_no_look() {
     let mut random = Random::new(2);
     let (width, object) = (RAW.size.0 as i64, RAW.size.0 as i64 / 4);
-    // The window is full when it comes.
+    // The window is full when the object comes.
     let left = |number: i64| (number - 60) * 7 - object;
     let mut video = Vec::new();
     for number in 0..130 {
         let covered = left(number)..left(number) + object;
         video.extend(frame(RAW, |x, y| {
-            // Hazy further up.
+            // There is more haze further up.
             let level = 190 - 40 * y as u64 / 180 - 80 * y as u64 / 180 * (x as u64 / 9 % 2);
             if covered.contains(&(x as i64)) { 250 } else { level + random.below(5) - 2 }
         }));
@@ -217,7 +217,7 @@ fn something_bright_that_crosses_a_quarter_of_the_picture_moves_the_rest_under_n
         let found = through(&dir, RAW, options, &video);
         for place in [20, 110, 200, 280] {
             let means = patch(&found, (place as usize, 60));
-            // Those that are not covered, and neither was the one before.
+            // Frames in which the patch is not covered, and was not in the frame before.
             let covered = |number: usize| {
                 let left = left(number as i64);
                 left < place + 32 && left + object > place && left < width

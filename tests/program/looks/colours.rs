@@ -8,7 +8,7 @@ use serde_json::Value;
 const LIGHT: &str =
     "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400";
 
-/// What is said of a picture's colours.
+/// ffprobe's fields about a frame's colours.
 const KEYS: [&str; 6] = ["codec_name", "pix_fmt", "color_range", "color_space", "color_transfer", "color_primaries"];
 
 /// What the program says of video that is meant for HDR.

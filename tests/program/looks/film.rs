@@ -6,7 +6,7 @@ use crate::support::program::Dir;
 
 const FRAMES: usize = 50;
 
-/// Frames with texture and grain whose luma has this share at a frame and a place, 0 to 1.
+/// Textured frames with grain, with luma multiplied by `light(frame, x, y)`, where x and y are 0 to 1.
 fn film(light: impl Fn(usize, f64, f64) -> f64) -> Vec<u8> {
     let mut random = Random::new(1);
     let (width, height) = RAW.size;
@@ -20,7 +20,7 @@ fn film(light: impl Fn(usize, f64, f64) -> f64) -> Vec<u8> {
     frames.flatten().collect()
 }
 
-/// How much parts of the frame change from one to the next, on average.
+/// The mean change of parts of the frame from one frame to the next.
 fn flicker(video: &[u8]) -> f64 {
     let (width, height) = RAW.size;
     let means = |luma: &Vec<u64>| -> Vec<f64> {

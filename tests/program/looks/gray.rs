@@ -31,8 +31,8 @@ fn percentile(raw: Raw, frame: &[u8], share: f64) -> f64 {
     (level - lo) / (hi - lo)
 }
 
-/// A quarter of the range is shared out by the levels themselves, so that the hot thing stands out: with equalization
-/// alone, all but it have the whole range.
+/// A quarter of the range follows the levels themselves, so that the hot object stands out: equalization alone gives
+/// the whole range to the others.
 #[track_caller]
 fn uses_the_range(raw: Raw, options: &str, levels: (u64, u64), hot: u64) {
     for (strength, least) in [("", 0.75), ("--levels 1 --strength 1", 0.92)] {

@@ -35,7 +35,6 @@ impl Transfer {
         }
     }
 
-    /// The light of a signal.
     fn light(self, signal: f64) -> f64 {
         match self {
             Transfer::Hlg if signal <= 0.5 => 1000.0 * (signal * signal / 3.0).powf(1.2),
@@ -51,8 +50,7 @@ impl Transfer {
     }
 }
 
-/// Light of this share of that of an SDR picture, plus this much, as ten bits of HDR without loss; chroma is that of the picture,
-/// weaker.
+/// Lossless ten-bit HDR with `share` times the light of an SDR test picture, plus `plus` cd/m2. Its chroma is weaker.
 fn clip(dir: &Dir, file: &str, transfer: Transfer, share: f64, plus: f64) {
     let light = format!("{plus}+{WHITE}*{share}*pow(max(val-64,0)/876,2.4)");
     let signal = transfer.signal(&light).replace(',', "\\,");

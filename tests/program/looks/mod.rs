@@ -28,7 +28,7 @@ use crate::support::textbook::Raw;
 
 const RAW: Raw = Raw { format: "yuv420p", size: (320, 180), limited: true };
 
-/// Raw frames through the program: what comes out of its other end.
+/// Pipes raw frames through the program, and returns its output.
 #[track_caller]
 fn through(dir: &Dir, raw: Raw, options: &str, video: &[u8]) -> Vec<u8> {
     let (w, h) = raw.size;
@@ -38,7 +38,7 @@ fn through(dir: &Dir, raw: Raw, options: &str, video: &[u8]) -> Vec<u8> {
     found
 }
 
-/// A frame whose luma is what `code` gives for each place, and which has no colour.
+/// A gray frame whose luma is `code(x, y)`.
 fn frame(raw: Raw, mut code: impl FnMut(usize, usize) -> u64) -> Vec<u8> {
     let (w, h) = raw.size;
     let layout = raw.layout();
@@ -59,7 +59,6 @@ fn luma(raw: Raw, frame: &[u8]) -> Vec<u64> {
     (0..w * h).map(|sample| layout.get(frame, sample)).collect()
 }
 
-/// The luma of every frame.
 fn lumas(raw: Raw, video: &[u8]) -> Vec<Vec<u64>> {
     video.chunks_exact(raw.frame_bytes()).map(|frame| luma(raw, frame)).collect()
 }

@@ -15,7 +15,7 @@ fn normal(random: &mut Random) -> f64 {
     (0..12).map(|_| random.below(1 << 16) as f64 / f64::from(1 << 16)).sum::<f64>() - 6.0
 }
 
-/// What is found in a film of a gradient, where the brightness of a point is changed by `change(frame, column, row)`, of 1.
+/// The noise found in a film of a gradient with `change(frame, column, row)` added, as a share of white.
 fn noise_found(levels: Levels, mut change: impl FnMut(usize, usize, usize) -> f64) -> Option<f64> {
     let size @ (columns, rows) = Lattice::size_for((640, 360));
     let white = (levels.count() - 1) as f64;
@@ -49,7 +49,7 @@ fn noise_is_found_at_every_depth_beside_what_moves_and_under_light_that_changes(
                 assert!((0.8..1.2).contains(&found), "{what}: {found:.2} of {of_255}, {levels:?}, seed {SEED}");
             };
             check("still", &|_, _, _| Some(0.0));
-            // What moves is another picture in each frame.
+            // Moving parts differ completely from frame to frame.
             check("an object over a third", &|number, x, _| (x < number % 8 || x >= number % 8 + 43).then_some(0.0));
             check("a light that changes", &|number, _, _| Some([0.0, 0.02, -0.03, 0.05][number % 4]));
         }
@@ -60,7 +60,7 @@ fn noise_is_found_at_every_depth_beside_what_moves_and_under_light_that_changes(
 fn a_picture_that_is_repeated_and_one_without_noise_have_none() {
     let mut random = Random::new(SEED);
     assert_eq!(noise_found(Levels::full(8), |_, _, _| 0.0), None);
-    // Each frame is there twice.
+    // Each frame occurs twice.
     let mut noise = vec![Vec::new(); 13];
     noise.iter_mut().for_each(|frame| frame.extend((0..128 * 72).map(|_| normal(&mut random) / 100.0)));
     let found = noise_found(Levels::full(8), |number, x, y| noise[number / 2][y * 128 + x]).expect("there is noise");

@@ -24,7 +24,7 @@ fn the_histogram_comes_from_the_rectangle_and_the_curve_goes_everywhere() {
             let row = &found[(40 + y) * 320 + 100..][..100];
             assert_eq!(row, &expected[y * 100..][..100], "row {y} with '{options}'");
         }
-        // Beyond the rectangle's levels, its curve is at its end.
+        // Levels beyond those of the rectangle map to the end of its curve.
         assert!(found[..320 * 40].iter().all(|&level| level >= expected[99]), "'{options}'");
     }
 }

@@ -1,4 +1,4 @@
-//! A cut is a new beginning, and a flash was never there.
+//! A cut starts a new window, and a flash leaves no trace.
 
 use super::{RAW, frame, gradient, lumas, through};
 use crate::support::pictures::Random;
@@ -71,7 +71,7 @@ fn a_flash_changes_no_frame_but_its_own() {
             let found = through(&dir, RAW, options, &[&before[..], &white.repeat(length), &after[..]].concat());
             let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let (found, expected) = (lumas(RAW, &found), lumas(RAW, &expected));
-            // Noise is measured between frames, of which a flash parts two: that moves a level by 1 at most.
+            // Noise is measured between frames, and a flash separates two of them: that moves a level by 1 at most.
             let is_same =
                 |found: &[u64], expected: &[u64]| found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
             for number in 0..50 {

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Binding {
     pub page: String,
     pub pattern: String,
-    /// One for each `#`.
+    /// One for each `#` of the pattern.
     pub sources: Vec<Source>,
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What a page with results has.
+/// The content of a page of results.
 pub struct Page {
     pub text: String,
     pub tables: Vec<Table>,
@@ -19,7 +19,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
-/// The pages that were read.
+/// The pages that were read so far.
 pub struct Results {
     folder: PathBuf,
     pages: RefCell<HashMap<String, Rc<Page>>>,

@@ -161,7 +161,7 @@ fn every_figure_follows_from_the_cell_that_it_is_bound_to() {
     assert!(checked > 250, "{checked} figures");
 }
 
-/// What becomes of a number that someone has made wrong: other digits with as many decimals, and with one more.
+/// Wrong versions of a number: other digits with as many decimals, and with one more.
 fn made_wrong(number: &str) -> BTreeSet<String> {
     let (value, decimals) = (cells::number(number), decimals(number) as usize);
     let factors = [1.1, 0.9, 1.25, 0.75];

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A display and what runs on it. Fields go in their order: the display last.
+/// A display and what runs on it. Fields are dropped in this order: the display last.
 pub struct Desktop {
     manager: Option<Beside>,
     _xvfb: Beside,
@@ -19,14 +19,14 @@ pub struct Desktop {
 
 impl Desktop {
     /// A display of this size (`640x360`) without a window manager: a window lies at its upper left corner, with no
-    /// border. `None`, and said, where something is missing.
+    /// border. Prints a skip and returns `None` if a program is missing.
     pub fn new(size: &str) -> Option<Self> {
         if Command::new("xdotool").arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
             skip("window", "no xdotool");
             return None;
         }
         let memory = tempfile::tempdir().expect("a temporary folder");
-        // Servers that start at once may take each other's locks for ones that were left behind, and share a number.
+        // Servers that start at the same time may take each other's lock files for stale, and share a number.
         let starting = File::create(std::env::temp_dir().join("histeq-video-xvfb")).expect("a file to lock");
         starting.lock().expect("a lock on starting");
         let mut command = Command::new("Xvfb");
@@ -44,11 +44,11 @@ impl Desktop {
         Some(Desktop { manager: None, _xvfb: xvfb, name: format!(":{}", number.trim()), memory })
     }
 
-    /// The same with a window manager, which full screen takes.
+    /// A display with a window manager, which full screen needs.
     pub fn managed(size: &str) -> Option<Self> {
         let mut desktop = Desktop::new(size)?;
         let mut evilwm = Command::new("evilwm");
-        // The font that Xvfb has built in: the one that newer versions want comes with no package that they ask for.
+        // A font that Xvfb has built in: no package that newer versions depend on contains their default font.
         evilwm.args(["-fn", "fixed"]).stderr(Stdio::null());
         match Beside::start(&mut desktop.on_it(evilwm)) {
             Ok(manager) => desktop.manager = Some(manager),
@@ -79,19 +79,19 @@ impl Desktop {
             }
             pause(0.05);
         }
-        // The manager may have put it elsewhere; the mouse goes with it.
+        // The manager may have moved the window, so the mouse is moved into it.
         assert!(self.xdotool("search --name histeq-video mousemove --window %1 5 150"));
         live
     }
 
-    /// Whether xdotool could do it.
+    /// Runs xdotool, and returns whether it succeeded.
     pub fn xdotool(&self, line: &str) -> bool {
         let mut command = self.on_it(Command::new("xdotool"));
         let status = command.args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.expect("xdotool runs").success()
     }
 
-    /// Does it to the window.
+    /// Runs a command of xdotool on the program's window.
     pub fn to_window(&self, line: &str) {
         assert!(self.xdotool(&format!("search --name histeq-video {line}")), "xdotool: {line}");
     }
@@ -101,12 +101,12 @@ impl Desktop {
         assert!(self.xdotool(&format!("key {keys}")), "xdotool: {keys}");
     }
 
-    /// What is seen now.
+    /// What the display shows now.
     pub fn shot(&self) -> Shot {
         Shot::read(&self.memory.path().join("Xvfb_screen0")).expect("the display's memory")
     }
 
-    /// Waits until what is seen is as it should be.
+    /// Waits until the display shows what `is_so` requires, and returns it.
     #[track_caller]
     pub fn until(&self, what: &str, is_so: impl Fn(&Shot) -> bool) -> Shot {
         let begin = Instant::now();
@@ -120,7 +120,7 @@ impl Desktop {
         }
     }
 
-    /// Whether the same is seen for this long.
+    /// Does the display stay the same for this long?
     pub fn stands_still(&self, seconds: f64) -> bool {
         let (begin, first) = (Instant::now(), self.shot());
         while begin.elapsed().as_secs_f64() < seconds {
@@ -133,7 +133,7 @@ impl Desktop {
     }
 }
 
-/// Waits until something is so.
+/// Calls `look` until it returns something.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();

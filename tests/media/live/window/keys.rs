@@ -1,4 +1,4 @@
-//! What the keys do.
+//! What the keys do in the window.
 
 use super::desktop::{Desktop, wait_for};
 use super::shot::Shot;
@@ -63,7 +63,7 @@ fn keys_and_mouse_change_what_is_seen() {
     assert_eq!(drawn(&shot), 0);
     desktop.press("h");
     let shot = desktop.until("the curve", |shot| drawn(shot) > 300);
-    // From black at the lowest level that the ramp has to white at the highest, in a chart of 256 x 128 points.
+    // The curve rises from black at the ramp's lowest level to white at its highest, in a chart of 256x128 pixels.
     let shot = &shot;
     let curve = |level: usize| {
         (CHART.1 - 127..=CHART.1).filter(move |&y| shot.colour(CHART.0 + level, y) == CURVE).map(|y| CHART.1 - y)
@@ -155,7 +155,7 @@ fn a_screenshot_is_the_equalized_picture() {
     let line = format!("{} --encoder ffv1 --record out.mkv", ramp(&dir));
     let live = desktop.live(&dir, &line, "1");
     desktop.until("the equalized picture", is_equalized);
-    // What is drawn over it is not in it.
+    // The overlays are not in the screenshot.
     desktop.press("v h F1 s");
     let is_screenshot = |name: &String| name.starts_with("histeq-video-") && name.ends_with(".png");
     let name = wait_for("a screenshot", || dir.names().into_iter().find(is_screenshot));
@@ -176,7 +176,7 @@ fn a_source_that_stops_is_said_over_the_picture_until_it_goes_on() {
     let line = format!("{ramp} -c:v mpeg2video -g 10 -f mpegts udp://127.0.0.1:{port}?pkt_size=1316");
     let sender = Beside::start(&mut dir.other_command("ffmpeg", &line)).expect("ffmpeg runs");
     let live = desktop.live(&dir, &format!("udp://127.0.0.1:{port}"), "1");
-    // In the middle, where only grey is.
+    // The middle of the window, where the picture is gray and only text is white.
     let letters = |shot: &Shot| shot.count([255; 3], 220..420, 160..200);
     desktop.until("a picture", |shot| is_equalized(shot) && letters(shot) == 0);
     sender.signal(Signal::STOP);

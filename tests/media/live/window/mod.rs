@@ -2,7 +2,6 @@
 
 // Helper: a display in memory.
 mod desktop;
-// Keys.
 mod keys;
 // Sizes, the whole screen.
 mod shape;
@@ -11,12 +10,12 @@ mod shot;
 
 use crate::support::program::Dir;
 
-/// A camera that films a ramp from left to right of which only the middle levels are used; 98 to 144 as shown, 0 to
-/// 255 equalized.
+/// A camera that films a ramp from left to right of middle levels only: the window shows 98 to 144 of the original, 0
+/// to 255 when it is equalized.
 fn ramp(dir: &Dir) -> &'static str {
     dir.ffmpeg("-f lavfi -i nullsrc=s=640x360,geq=lum='100+X*40/W':cb=128:cr=128 -frames:v 1 -pix_fmt gray ramp.png");
     "-f lavfi movie=ramp.png:loop=0,setpts=N/(15*TB),scale=out_range=tv,format=yuv420p,realtime"
 }
 
-/// Where nothing is drawn over the picture: between the chart and what is written at the bottom.
+/// A row without overlays, between the chart and the text at the bottom.
 const ROW: usize = 250;

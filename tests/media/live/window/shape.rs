@@ -71,7 +71,7 @@ fn on_a_high_density_display_window_and_text_are_twice_as_large() {
     let line = 720 - 48..720;
     assert!(shot.count([255; 3], 0..1280, line.clone()) > 800, "no status line");
     assert!(line.step_by(2).all(|y| (0..1280).step_by(2).all(|x| doubled(y, x))), "text should be drawn in points");
-    // The mouse speaks in pixels.
+    // Positions of the mouse are in pixels.
     desktop.press("v");
     desktop.until("a divider", |shot| shot.count([255; 3], 640..642, 300..500) == 400);
     assert!(desktop.xdotool("mousemove 320 400 click 1"));

@@ -1,4 +1,4 @@
-//! What is on a display: the file in which Xvfb keeps it, in the format of `xwd`.
+//! What is on a display, read from the file in which Xvfb keeps it, in the format of `xwd`.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// Reads it; `None` while the display is not there yet.
+    /// Reads the file; `None` while it is not complete yet.
     pub fn read(file: &Path) -> Option<Self> {
         let bytes = std::fs::read(file).ok()?;
         // A header of big-endian words, colours of twelve bytes each, pixels.
@@ -41,7 +41,7 @@ impl Shot {
         self.colour(x, y)[1]
     }
 
-    /// Where on this row a white point stands between black ones.
+    /// The column of a white pixel between two black ones in this row.
     pub fn divider(&self, y: usize) -> Option<usize> {
         let is = |x, level| self.colour(x, y) == [level; 3];
         (1..self.width - 1).find(|x| is(x - 1, 0) && is(*x, 255) && is(x + 1, 0))
