@@ -1,6 +1,6 @@
-// The structures that kernels take by value, a field a line. `src/core/build.rs` makes the same of them in Rust:
-// `tests/core/kernel_arguments.rs` compiles this file for the host and compares sizes and offsets. No structure has
-// padding.
+// The structures that kernels take by value, one field per line. `src/core/build.rs` generates the Rust structures from
+// this file, and `tests/core/kernel_arguments.rs` compiles it for the host to compare sizes and offsets. No structure
+// has padding.
 #pragma once
 
 #ifndef __CUDACC__
@@ -19,7 +19,7 @@ struct Samples {
     unsigned max;      // the highest code
 };
 
-// The codes that are levels, and the strength of the equalization.
+// The range of codes that are levels, and the strength of the equalization.
 struct BlendedLevels {
     unsigned lo;        // black
     unsigned hi;        // white
@@ -48,7 +48,7 @@ struct Tiles {
     unsigned bin_multiplier;  // ceil(2^32 * bins / levels), which gives the bin of a level; 0 if each level has its own
 };
 
-// A multiplication in place of the division by an even number W: ceil(2^(32 + shift) / W), which lies between 2^31 and
+// A multiplier that replaces the division by an even number W: ceil(2^(32 + shift) / W), which lies between 2^31 and
 // 2^32. For dividends below 2^31 the error of the multiplier adds less than 1 / W to the quotient, so rounding down
 // gives the correct quotient.
 struct Inverse {
@@ -83,7 +83,7 @@ struct Modifiers {
     unsigned width;              // number of these levels (in tiles: bins)
     unsigned ceiling;            // levels above it are not changed; no other level is mapped above it
     unsigned keeps_black;        // of tiles: 1 if black stays black
-    unsigned long long inverse;  // of `width`, as a `Divisor` has it
+    unsigned long long inverse;  // of `width`, as in `Divisor`
 };
 
 // A piecewise linear curve with which the equalized level is blended (src/core/spec/tone.rs), in sixteenths of a level.
@@ -92,7 +92,7 @@ struct PiecewiseLine {
     unsigned used;          // number of knots; 0 for the identity
     unsigned from[KNOTS];   // levels of the knots, ascending
     unsigned to[KNOTS];     // the levels to which the knots are mapped
-    unsigned slope[KNOTS];  // slope behind each knot, in 65536ths
+    unsigned slope[KNOTS];  // slope after each knot, in 65536ths
 };
 
 // How detail is brought out in tiles (src/core/spec/detail.rs); in sixteenths of a level, slopes in 65536ths.
@@ -123,9 +123,9 @@ struct ChromaPlaces {
     unsigned reserved;     // 0
 };
 
-// The codes of chroma; src/core/spec/chroma.rs has the rules.
+// The neutral code and the range of chroma; src/core/spec/chroma.rs has the rules.
 struct Colours {
-    int centre;  // the code that is no colour
+    int centre;  // the neutral code
     int reach;   // the largest legal distance from it
 };
 
@@ -139,7 +139,8 @@ struct Gains {
     unsigned of[REGIONS * REGIONS];  // in 4096ths, row by row
 };
 
-// The offset that is subtracted in each of 8x8 regions, and the gain of the rest (src/core/spec/tone.rs).
+// The offset that is subtracted in each of 8x8 regions, and the gain that multiplies the result
+// (src/core/spec/tone.rs).
 struct Veil {
     unsigned taken[REGIONS * REGIONS];  // in sixteenths of a level, row by row
     unsigned gains[REGIONS * REGIONS];  // in 4096ths
@@ -161,9 +162,9 @@ struct Balance {
     int offsets[4];     // in sixteenths of a level
 };
 
-// A balance of luma, Cb and Cr, each of which becomes a sum of all three.
+// A balance as a matrix: luma, Cb and Cr each become a weighted sum of all three plus an offset.
 struct BalanceOfYuv {
-    long long rows[3][4];  // factors of luma, Cb and Cr, and what is added, in 65536ths
+    long long rows[3][4];  // factors of luma, Cb and Cr, and the offset, in 65536ths
 };
 
 // The weights of a pixel's components in its luminance, in memory order, in 65536ths; 0 for alpha.
@@ -194,7 +195,7 @@ struct NoisyPlane {
     unsigned height;
     unsigned quarter_width;
     unsigned quarter_height;
-    unsigned log2_width;  // columns and rows of luma for each of its own, as powers of two
+    unsigned log2_width;  // columns and rows of luma that its samples cover, as powers of two
     unsigned log2_height;
     unsigned is_chroma;
     unsigned none;

@@ -1,4 +1,5 @@
-// Red, green and blue, each stretched by itself: luma and chroma depend on each other, so both are rewritten at once.
+// Stretches red, green and blue independently. In YUV, luma and chroma are both rewritten at once, because each depends
+// on the other.
 #include "components.cuh"
 #include "launch.cuh"
 #include "pairs.cuh"
@@ -52,7 +53,8 @@ DEVICE void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples, 
     }
 }
 
-// `balance_{u8,u16}` stretches red, green and blue each by itself, in place: luma and chroma as sums of each other.
+// `balance_{u8,u16}` stretches red, green and blue of YUV independently, in place: luma and chroma become weighted sums
+// of each other.
 // Launch: any number of blocks of up to 256 threads; no shared memory. A thread has a pair of chroma samples and all
 // luma that it covers, so threads never conflict.
 #define BALANCE(NAME, S)                                                                                               \
@@ -64,7 +66,7 @@ DEVICE void balance_rgb(uint4* pixels, unsigned plane_vectors, Samples samples, 
 
 // `balance_{u8,u16}_{packed3,packed4,planar}` stretches the components of RGB in place. Alpha (weight 0) keeps its
 // bits.
-// Launch: as above.
+// Launch: as `balance_{u8,u16}`.
 #define BALANCE_RGB(NAME, S, COMPONENTS, PLANAR)                                                                       \
     extern "C" __global__ __launch_bounds__(256) void balance_##NAME(                                                  \
         uint4* pixels, unsigned plane_vectors, Samples samples, Weights weights, Balance balance) {                    \

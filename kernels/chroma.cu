@@ -1,5 +1,4 @@
-// Colour that follows luma: multiplies every pair of chroma samples by a gain, or maps every RGB pixel with a gain of
-// its colour.
+// Multiplies every pair of chroma samples by a gain, or maps every RGB pixel and multiplies its colour by a gain.
 #include "components.cuh"
 #include "launch.cuh"
 #include "pairs.cuh"
@@ -20,7 +19,7 @@ DEVICE void follow_pairs(S* picture, Samples samples, const ChromaPlaces& places
     });
 }
 
-// Maps RGB; the colour of each pixel has the gain at that pixel.
+// Maps RGB, and multiplies the colour of each pixel by the gain at that pixel.
 template <typename S, int COMPONENTS, bool PLANAR>
 DEVICE void follow_pixels(uint4* pixels, unsigned plane_vectors, const uint4* luma, const uint4* mapped,
                           Samples samples, Weights weights, const unsigned short* curve, const Gains& gains) {
@@ -45,8 +44,8 @@ DEVICE void follow_pixels(uint4* pixels, unsigned plane_vectors, const uint4* lu
     each_pixel_of_rgb<S, COMPONENTS, PLANAR>(pixels, pixels, plane_vectors, luma, mapped, samples, curve, follow);
 }
 
-// `chroma_follow_{u8,u16}` gives each pair of chroma samples in `picture` the gain at the first pixel that it covers.
-// `places` has their layout, which `Samples.row` cannot express.
+// `chroma_follow_{u8,u16}` multiplies each pair of chroma samples in `picture` by the gain at the first pixel that it
+// covers. `places` has their layout, which `Samples.row` cannot express.
 // Launch: any number of blocks of up to 256 threads; no shared memory. A thread reads and writes its own pair, so
 // threads never conflict.
 #define CHROMA(NAME, S)                                                                                                \
@@ -55,8 +54,8 @@ DEVICE void follow_pixels(uint4* pixels, unsigned plane_vectors, const uint4* lu
         follow_pairs<S>(picture, samples, places, colours, gains);                                                     \
     }
 
-// `chroma_{u8,u16}_{packed3,packed4,planar}` takes the place of `map_*` if colour has a gain: the mapped luminance is
-// in `mapped`, or comes from `curve` if that is null. Alpha (weight 0) keeps its bits.
+// `chroma_{u8,u16}_{packed3,packed4,planar}` replaces `map_*` where chroma has a gain. The mapped luminance is in
+// `mapped`; where that is null, `curve` gives it. Alpha (weight 0) keeps its bits.
 // Launch: any number of blocks of up to 256 threads; no shared memory.
 #define CHROMA_RGB(NAME, S, COMPONENTS, PLANAR)                                                                        \
     extern "C" __global__ __launch_bounds__(256) void chroma_##NAME(                                                   \

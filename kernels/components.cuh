@@ -52,8 +52,8 @@ struct Components {
 };
 
 // Iterates over RGB pixels, whose luminance is in the plane `luma`. The mapped luminance is in the plane `mapped` if
-// there is one, else it comes from `curve`. Calls `change` with the components around each pixel, the index of their
-// vector, its number among them, and its luminance before and after.
+// there is one, else it comes from `curve`. Calls `change` for each pixel with the components of a vector of pixels,
+// the vector's index, the pixel's number in the vector, and its luminance before and after.
 template <typename S, int COMPONENTS, bool PLANAR, typename Curve, typename F>
 DEVICE void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma,
                               const uint4* mapped, Samples samples, Curve curve, F change) {
@@ -76,7 +76,8 @@ DEVICE void each_pixel_of_rgb(const uint4* from, uint4* to, unsigned plane_vecto
 
 }  // namespace histeq
 
-// Defines a kernel for each layout of RGB: its name, the sample, components of a pixel, whether planes are apart.
+// Defines a kernel for each layout of RGB. Arguments: name, type of a sample, components per pixel, whether each
+// component has its own plane.
 #define FOR_EACH_RGB_LAYOUT(KERNEL)                                                                                    \
     KERNEL(u8_packed3, unsigned char, 3, false)                                                                        \
     KERNEL(u8_packed4, unsigned char, 4, false)                                                                        \

@@ -13,7 +13,7 @@ DEVICE void clear_counters(unsigned* counters, unsigned vectors) {
     for (unsigned i = threadIdx.x; i < vectors; i += blockDim.x) quads[i] = make_uint4(0u, 0u, 0u, 0u);
 }
 
-// Calls `add` with the number and the sum of each counter.
+// Calls `add` with the index of each counter and the sum of its copies.
 template <typename F>
 DEVICE void reduce_copies(const unsigned* counters, unsigned count, unsigned log2_copies, F add) {
     unsigned copies = 1u << log2_copies;
@@ -28,7 +28,8 @@ DEVICE void reduce_copies(const unsigned* counters, unsigned count, unsigned log
     }
 }
 
-// As above, for at least four copies, four per load. `count` is a multiple of 32, and all lanes of a warp call it.
+// As the other `reduce_copies`, for at least four copies, of which one load reads four. `count` is a multiple of 32,
+// and all lanes of a warp call it.
 template <unsigned LOG2_COPIES, typename F>
 DEVICE void reduce_copies(const unsigned* counters, unsigned count, F add) {
     constexpr unsigned QUADS = 1u << (LOG2_COPIES - 2u);
@@ -40,7 +41,7 @@ DEVICE void reduce_copies(const unsigned* counters, unsigned count, F add) {
         unsigned counter = i / PARTS, part = i % PARTS, sum = 0u;
 #pragma unroll
         for (unsigned j = 0u; j < EACH; ++j) {
-            // Neighbouring counters begin at different ends, to avoid bank conflicts.
+            // Even and odd counters are read in different orders, to avoid bank conflicts.
             uint4 four = quads[counter * QUADS + part + PARTS * (EACH > 1u ? j ^ (counter & 1u) : j)];
             sum += four.x + four.y + four.z + four.w;
         }

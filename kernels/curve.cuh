@@ -1,10 +1,10 @@
-// From the counts of a frame to its curve, with every step of the specification: temporal window, plateau, bins,
+// Computes the curve of a frame from its counts, with every step of the specification: temporal window, plateau, bins,
 // contrast limit, prefix sum, normalization, line, strength (src/core/spec/equalization.rs, step for step). The host
 // decides which frames are in the window (`WindowUpdate`).
 //
-// The threads of a ThreadGroup do this, each of which keeps ITEMS neighbouring codes in registers from the first step
-// to the last. With MULTI_BLOCK, the groups of several blocks, all resident at once, share the codes and exchange data
-// through `GridState`.
+// A ThreadGroup does this. Each of its threads keeps ITEMS neighbouring codes in registers from the first step to the
+// last. With MULTI_BLOCK, the groups of several blocks, all resident at once, share the codes and exchange data through
+// `GridState`.
 #pragma once
 
 #include "barriers.cuh"
@@ -52,8 +52,9 @@ struct GridState {
 };
 static_assert(sizeof(GridState) == 4616, "Grid is not as large as src/core/cuda/history.rs allocates");
 
-// The blocks of a launch. Each publishes a word at most once in a launch; the others read it until the number of this
-// launch stands beside it. So they wait for no more than the word, and need neither a barrier of the grid nor a fence.
+// The exchange between the blocks of a launch. A block publishes each word at most once per launch, tagged with the
+// number of the launch; other blocks poll the word until the number matches. So they wait for this word only, and need
+// neither a barrier of the grid nor a fence.
 struct GridExchange {
     GridState* grid;
     unsigned launch;  // a number that no launch before has had
@@ -88,15 +89,15 @@ struct GridExchange {
     }
 };
 
-// The sums of the warps' levels under the contrast limit.
+// The sums over the levels of each warp, clipped to the contrast limit.
 template <typename Count>
 struct WarpAggregates {
     Count sums[WARP_THREADS];        // whole samples that they keep
     unsigned clipped[WARP_THREADS];  // the number of clipped levels
 };
 
-// The data that the threads of a group exchange in shared memory. Each sum has its own place, so that no second barrier
-// is needed.
+// The data that the threads of a group exchange in shared memory. Each sum has its own memory, which saves a second
+// barrier.
 struct TempStorage {
     unsigned flat;  // 1 if one level holds all samples; zero before a frame
     Sum black;      // samples of black
@@ -126,7 +127,7 @@ struct ThreadHistory {
     Sum windows[2][ITEMS];
 };
 
-// Loads a thread's entries past the L1 cache, and stores them: four words at once where there are as many.
+// Loads a thread's entries past the L1 cache, and stores them: in vectors of four words if ITEMS is a multiple of four.
 template <unsigned ITEMS, typename T>
 DEVICE void load(const T* from, T (&to)[ITEMS]) {
 #pragma unroll
@@ -156,7 +157,7 @@ DEVICE void store(const T (&from)[ITEMS], T* to) {
     }
 }
 
-// Caps these counts, as a plateau does.
+// Limits each count to `cap`, as a plateau does.
 template <unsigned ITEMS>
 DEVICE void capped(unsigned (&count)[ITEMS], unsigned cap) {
 #pragma unroll
@@ -194,7 +195,8 @@ DEVICE void sync(GridState* grid) {
     __syncthreads();
 }
 
-// The sum over the warps of a group, after a barrier.
+// The sum of the values that the warps of a group have written to `aggregates`. Between writing and this call, the
+// group needs a barrier.
 template <typename ThreadGroup, typename T>
 DEVICE T group_sum(const T* aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS;
@@ -210,7 +212,8 @@ struct GroupPrefix {
     unsigned clipped;
 };
 
-// Reads the prefix of these sums, after a barrier of the group.
+// Computes the prefix from the sums that the warps have written. Between writing and this call, the group needs a
+// barrier.
 template <typename ThreadGroup, typename Count>
 DEVICE GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) {
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
@@ -225,7 +228,7 @@ DEVICE GroupPrefix<Count> group_prefix(const WarpAggregates<Count>& aggregates) 
     return prefix;
 }
 
-// The number of words of a sum.
+// The number of 32-bit words of a sum.
 template <typename Count>
 constexpr unsigned WORDS_OF = sizeof(Count) / sizeof(unsigned);
 
@@ -242,7 +245,8 @@ struct CdfStart {
     bool flat;       // whether one level holds all samples
 };
 
-// Extends `prefix` and `start` from this block's group to all blocks. Calls `meanwhile` before it waits for them.
+// Extends `prefix` and `start` from this block's group to all blocks. Calls `meanwhile` before it waits for the other
+// blocks.
 template <typename Count, typename F>
 DEVICE void grid_prefix(GroupPrefix<Count>& prefix, CdfStart<Count>& start, TempStorage& storage, GridExchange exchange,
                         F meanwhile) {
@@ -352,7 +356,7 @@ DEVICE Count grid_sum(Count value, TempStorage& storage, GridExchange exchange) 
     return (Count)storage.total;
 }
 
-// The count of the thread's code number `i` in a window after this update, without this frame.
+// The count of the thread's `i`-th code in a window, after frames have left it and before this frame is added.
 template <unsigned ITEMS>
 DEVICE Sum window_without_frame(const WindowUpdate& update, unsigned window, const ThreadHistory<ITEMS>& thread_history,
                                 unsigned i) {
@@ -385,7 +389,7 @@ DEVICE void write_windows(const WindowUpdate& update, const ThreadHistory<ITEMS>
     store<ITEMS>(count, history.slots + (size_t)update.row * codes + code);
 }
 
-// Sums the levels into bins, and distributes them over the levels again.
+// Merges the counts of the levels into bins, then distributes the count of each bin over its levels.
 template <unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename Count>
 DEVICE void merge_bins(Count (&window_counts)[ITEMS], unsigned code, BlendedLevels levels, unsigned asked, Sum* bins,
                        GridExchange exchange) {
@@ -417,13 +421,14 @@ struct ClippedScan {
     Count whole[ITEMS];       // whole samples that each level of the thread keeps
     bool clipped[ITEMS];      // whether the level is clipped
     Count before;             // whole samples of the levels below
-    unsigned clipped_before;  // and the number of clipped levels
+    unsigned clipped_before;  // clipped levels below
     Count all;                // of all levels
     unsigned clipped_of_all;
     CdfStart<Count> start;
 };
 
-// The prefix sums of the levels of the window. Calls `meanwhile` before it waits for other blocks, or else at once.
+// The prefix sums of the window's levels under the contrast limit. Calls `meanwhile` once; with several blocks, before
+// it waits for the others.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
 DEVICE ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS], unsigned code, BlendedLevels levels,
                                               ClipLimit limit, TempStorage& storage, GridExchange exchange,
@@ -472,15 +477,15 @@ DEVICE ClippedScan<Count, ITEMS> scan_clipped(const Count (&window_counts)[ITEMS
     return scan;
 }
 
-// The samples of a window that the plateau leaves, if known already.
+// The number of samples of a window under the plateau, if it is known already.
 struct WindowTotal {
     bool is_known;
     Sum samples;
 };
 
 // Computes the curve at the thread's codes from the histogram of the window: bins, contrast limit, prefix sum. `bins`
-// has zeroed entries for the sums in bins; null without bins. The samples of a window fit a Count. `meanwhile` is
-// called once, before the group waits for other blocks.
+// has a zeroed sum for each bin; it is null if levels are not merged into bins. The number of samples of a window fits
+// a Count. `meanwhile` is called once, before the group waits for other blocks.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK, typename ThreadGroup, typename F>
 DEVICE void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, unsigned code, BlendedLevels levels,
                      const Modifiers& m, const PiecewiseLine& line, Sum* bins, TempStorage& storage,
@@ -531,12 +536,12 @@ DEVICE void equalize(Count (&window_counts)[ITEMS], WindowTotal window_total, un
     Sum first;  // the lowest step
     bool none_shares = MULTI_BLOCK && excess.quotient == 0u && excess.rest == 0u;
     if (excess.quotient != 0u && m.first == 0u) {
-        // Every level has a share, so the first step is that of black.
+        // Every level gets a share of the excess, so the lowest step is that of black.
         Count black = scan.start.has_black ? scan.start.lowest : (Count)0;
         bool is_clipped = black > limit.whole;
         first = clipped_sum(is_clipped ? limit.whole : black, is_clipped, limit) + excess.quotient;
     } else if (none_shares && scan.start.lowest != 0u) {
-        // Nothing is clipped, so the first step is that of the lowest level with samples.
+        // No level has a share of an excess, so the lowest step is that of the lowest level with samples.
         first = is_limited ? clipped_sum(scan.start.lowest, 0u, limit) : scan.start.lowest;
     } else {
         first = ~0ull;

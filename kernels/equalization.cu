@@ -1,8 +1,8 @@
-// From the counts of a frame to its curve, with every step of the specification (`curve.cuh`). `scan` makes the plain
-// curve.
+// Computes the curve of a frame from its counts, with every step of the specification (`curve.cuh`). `scan` computes
+// the curve of plain equalization.
 //
 // The blocks of a launch share the codes, and are all resident at once. Up to 10 bits there is one block. A block loads
-// what it needs of the frames before while this frame is still counted.
+// the history that it needs while this frame is still counted.
 #include "curve.cuh"
 #include "launch.cuh"
 
@@ -22,7 +22,7 @@ struct CurveArguments {
     unsigned short* curve;
 };
 
-// Each thread makes the curve at ITEMS codes. The samples of a window fit a Count.
+// Each thread computes the curve at ITEMS codes. The number of samples of a window fits a Count.
 template <typename Count, unsigned ITEMS, bool MULTI_BLOCK>
 DEVICE void curve_of_frame(const CurveArguments& arguments, unsigned code, const ThreadHistory<ITEMS>& thread_history,
                            TempStorage& storage) {
@@ -49,7 +49,7 @@ DEVICE void curve_of_frame(const CurveArguments& arguments, unsigned code, const
     }
     Sum* bins = nullptr;
     if (m.bins != 0u) {
-        // One half is for this frame, the other one is cleared for the next.
+        // This frame uses one half of `bins`; the other half is cleared for the next frame.
         const Sum none[ITEMS] = {};
         store<ITEMS>(none, arguments.bins + (1u - update.half) * arguments.codes + code);
         bins = arguments.bins + update.half * arguments.codes;

@@ -16,7 +16,7 @@ using namespace histeq;
 // The least number of vectors that a thread loads at once.
 constexpr unsigned AHEAD = 4u;
 
-// A block that keeps this many rounds of vectors or more takes most of the shared memory.
+// With this many rounds of kept vectors or more, a block takes most of a multiprocessor's shared memory.
 constexpr unsigned CROWDED = 4u;
 
 // The most rounds of copies into shared memory in flight while threads map a plane that does not fit there.
@@ -25,8 +25,8 @@ constexpr unsigned UNDER_WAY = 6u;
 // Shared memory: the table, then the vectors that are kept.
 extern __shared__ __align__(128) unsigned shared_words[];
 
-// The constants of a kernel: samples in memory, copies of each entry of the table, codes of a thread of the group that
-// computes the curve, warps of that group.
+// The constants of a kernel: type of the samples in memory, copies of each entry of the table, codes per thread of the
+// group that computes the curve, warps of that group.
 template <typename S, unsigned LOG2_COPIES_, unsigned ITEMS_, unsigned WARPS>
 struct Policy {
     using Sample = S;
@@ -35,14 +35,16 @@ struct Policy {
     static constexpr bool HAS_WINDOW = false, IN_BATCH = false;
 };
 
-// For planes that are too large for shared memory: HELD_ROUNDS more rounds stay in registers. Vectors beyond these are
-// read twice: half as many at once for counting, while the registers are in use, and as many for mapping.
+// For planes that are too large for shared memory: HELD_ROUNDS more rounds of vectors stay in registers. The vectors
+// beyond these are read twice: for counting, HELD_ROUNDS / 2 rounds at once, because the registers are in use, and for
+// mapping, HELD_ROUNDS rounds at once.
 template <typename Base>
 struct LargePlane : Base {
     static constexpr unsigned HELD_ROUNDS = 6u;
 };
 
-// With temporal window, plateau and contrast limit. Settled samples are counted while the previous launch ends.
+// For kernels with temporal window, plateau and contrast limit. They count settled samples while the previous launch
+// ends.
 template <typename Base>
 struct WithWindow : Base {
     static constexpr bool HAS_WINDOW = true;
@@ -72,7 +74,7 @@ struct Share {
     uint4* to;
     unsigned vectors;
     unsigned whole;  // vectors that hold samples only
-    unsigned rest;   // samples in the vector behind those
+    unsigned rest;   // samples in the vector after those
 };
 
 template <typename S>
@@ -94,8 +96,8 @@ DEVICE T loaded(const T* at) {
     return FRESH ? load_cg(at) : *at;
 }
 
-// Calls `use` with the vectors of a thread's share from `at` on, and their indices. COUNT of them are loaded at once;
-// with 0, where registers are scarce, one ahead.
+// Calls `use` with the vectors of a thread's share from `at` on, and their indices. Loads COUNT vectors at once; with
+// COUNT 0, where registers are scarce, one vector in advance.
 template <unsigned COUNT, bool FRESH, typename F>
 DEVICE void each_beyond(const uint4* from, unsigned at, unsigned end, F use) {
     if (COUNT == 0u) {
@@ -144,7 +146,7 @@ struct Table {
         each_code<S, 1>(vector, 0u, samples, [this](unsigned code, unsigned) { count(code); });
     }
 
-    // Counts the samples of the vector behind the whole ones.
+    // Counts the samples of the last vector of the plane, if it is only partly filled.
     template <bool FRESH>
     DEVICE void count_rest(const Share& share, Samples samples) const {
         if (threadIdx.x >= share.rest) return;
@@ -179,14 +181,14 @@ struct Table {
     }
 };
 
-// Where vectors stay in shared memory: behind the table.
+// The shared memory for the kept vectors, after the table.
 template <typename Policy>
 DEVICE uint4* stage_of(Samples samples) {
     return reinterpret_cast<uint4*>(shared_words) + ((samples.max + 1u) << Policy::LOG2_COPIES) / 4u;
 }
 
-// The samples that a block counts, keeps and maps: `kept` rounds of vectors in shared memory, a few more in registers
-// if the policy says so; the others are read again.
+// The samples that a block counts, keeps and maps: `kept` rounds of vectors stay in shared memory, HELD more rounds in
+// registers; the others are read again for mapping.
 template <typename Policy>
 struct KeptSamples {
     using S = typename Policy::Sample;
@@ -216,8 +218,8 @@ struct KeptSamples {
 #pragma unroll
         for (unsigned round = 0u; round < AHEAD; ++round) {
             unsigned at = round * blockDim.x + threadIdx.x;
-            // These groups of copies are committed already, for some threads one fewer; `wait_for_copies<AHEAD>` counts
-            // on all of them.
+            // If the vectors are staged, `map` has committed these groups of copies already (for some threads, one
+            // fewer). The remaining groups are committed empty, because `wait_for_copies<AHEAD>` counts on all of them.
             if (is_staged && round + 1u < kept) continue;
             if (!is_staged && round < kept && at < share.vectors) copy_async(share.from + at, stage + at);
             commit_copies();
@@ -252,7 +254,7 @@ struct KeptSamples {
         table.template count_rest<Policy::HAS_WINDOW>(share, samples);
     }
 
-    // A thread maps the vectors that it has copied itself.
+    // Does not wait: a thread maps only vectors that it has copied itself.
     DEVICE void wait_until_staged() const {}
 
     DEVICE void map(Table<Policy> table) const {
@@ -261,7 +263,7 @@ struct KeptSamples {
 #pragma unroll 1
         for (unsigned at = threadIdx.x; at < staged; at += blockDim.x) {
             uint4 vector = stage[at];
-            // No other thread accesses this place.
+            // No other thread accesses this vector of `stage`.
             if (Policy::IN_BATCH && next != nullptr) copy_async(next + at, stage + at);
             if (Policy::IN_BATCH) commit_copies();
             map(vector, at);
@@ -275,8 +277,8 @@ struct KeptSamples {
     }
 };
 
-// With a look-ahead: the samples that are counted, and those of an older frame, which are copied into shared memory
-// meanwhile and mapped.
+// With a look-ahead: the samples that are counted, and the samples of an older frame, which are copied into shared
+// memory while the others are counted, and then mapped.
 template <typename Policy>
 struct LookAheadSamples {
     using S = typename Policy::Sample;
@@ -295,13 +297,13 @@ struct LookAheadSamples {
           stage(stage_of<Policy>(samples)),
           kept(older.kept) {
         if (older.from == nullptr) mapped.vectors = 0u;
-        // A plane that does not fit into `stage` takes longer to map than to count: then half of the rounds are copied
+        // A plane that does not fit into `stage` takes longer to map than to count, so half of the rounds are copied
         // after the counting.
         passes_through = kept > UNDER_WAY && kept * blockDim.x < mapped.vectors;
         early = passes_through ? kept / 2u : kept;
     }
 
-    // The copies are started one by one while samples are counted.
+    // Starts nothing: `count` starts the copies one by one.
     DEVICE void start() const {}
 
     DEVICE void count(Table<Policy> table) const {
@@ -344,7 +346,8 @@ struct LookAheadSamples {
         each_beyond<AHEAD, true>(mapped.from, staged + threadIdx.x, mapped.vectors, map);
     }
 
-    // Each mapped vector in `stage`, which holds more than UNDER_WAY rounds, is replaced by a later one.
+    // Maps all vectors, and replaces each mapped vector in `stage` by a later one. `stage` holds more than UNDER_WAY
+    // rounds.
     template <typename F>
     DEVICE void map_through(unsigned staged, F map) const {
         unsigned place = threadIdx.x;
@@ -352,7 +355,7 @@ struct LookAheadSamples {
         for (unsigned at = threadIdx.x; at < mapped.vectors; at += blockDim.x) {
             wait_for_copies<UNDER_WAY>();
             uint4 vector = stage[place];
-            // No other thread accesses this place.
+            // No other thread accesses this vector of `stage`.
             if (at + staged < mapped.vectors) copy_async(mapped.from + at + staged, stage + place);
             commit_copies();
             map(vector, at);
@@ -429,7 +432,7 @@ struct PlainCurve {
             at += count[i];
             mapped[i] = curve_at(threadIdx.x * ITEMS + i, at, range, arguments.levels);
         }
-        // In the same launch other blocks read what these threads have seen.
+        // In a batch, the fence orders the reads of these totals before the block's writes for later planes.
         if (Policy::IN_BATCH) __threadfence();
     }
 };
@@ -481,7 +484,7 @@ struct WindowCurve {
         }
     }
 
-    // The samples of a window fit a Count.
+    // The number of samples of a window fits a Count.
     template <typename Count>
     DEVICE void compute(const Arguments& arguments, unsigned (&mapped)[ITEMS]) {
         // Sums of 64 bits take too long in the loop that waits for the totals.
@@ -527,8 +530,8 @@ struct WindowCurve {
         equalize<Count, ITEMS, false, Group>(
             window_counts, window_total, code(), arguments.levels, m, window.line, nullptr, storage, GridExchange{},
             [] {}, mapped);
-        // The history is read again because registers are scarce. Only the last block does this, and it has no samples
-        // or fewer.
+        // The history is read again because registers are scarce. Only the last block does this; it has fewer samples
+        // than the others, or none.
         if (writes() && remembers) {
             write_windows<ITEMS>(update, histeq::load_history<ITEMS>(code(), codes, update, window.history), count,
                                  m.cap, code(), codes, window.history);
@@ -549,26 +552,26 @@ template <typename Policy, typename Pixels, typename Curve>
 DEVICE void equalize_plane(const Arguments& arguments, Pixels&& pixels, Curve&& curve) {
     unsigned codes = arguments.codes();
     bool is_early = curve.counts_early();
-    // Whether, before this block has counted, no block of the next launch fits on its multiprocessor.
+    // Whether no block of the next launch fits on this multiprocessor before this block has counted.
     bool is_alone = Policy::HAS_WINDOW || Policy::IN_BATCH || arguments.plane.kept >= CROWDED;
     bool starts_first = !LAUNCHES_OVERLAP || is_early;
 
     auto after_previous_launch = [&] {
         grid_dependency_sync();
-        // The next launch counts meanwhile. The writes that this launch has waited for are complete for the next one.
+        // The next launch may count from now on. All writes that this launch has waited for are visible to it.
         if (Policy::HAS_WINDOW) trigger_next_launch();
         if (!starts_first) pixels.start();
         // With a window, the last block has no samples.
         if (arguments.block == (Policy::HAS_WINDOW ? gridDim.x - 1u : 0u)) {
             for (unsigned code = threadIdx.x; code < codes; code += blockDim.x) *total_of(arguments.cleared, code) = 0u;
-            // In the same launch, no block adds to these before the totals of this plane are complete, so not before
-            // this block has cleared them.
+            // In a batch, a block adds to these totals only once those of this plane are complete, so after this block
+            // has cleared them.
             if (Policy::IN_BATCH) __threadfence();
         }
         curve.load_history(arguments);
     };
     if (is_alone && !Policy::HAS_WINDOW) trigger_next_launch();
-    // The slower work comes first, unless the samples may be incomplete.
+    // The copies take longest, so they start first, unless the previous launch may still write the samples.
     if (starts_first) pixels.start();
     clear_counters(shared_words, (codes << Policy::LOG2_COPIES) / 4u);
     if (!is_early) after_previous_launch();
@@ -578,7 +581,8 @@ DEVICE void equalize_plane(const Arguments& arguments, Pixels&& pixels, Curve&& 
     pixels.count(table);
     if (is_early) after_previous_launch();
     __syncthreads();
-    // If the next launch has room beside this block, beginning it earlier would have slowed the counting.
+    // Where a block of the next launch fits beside this one, it begins only now: earlier, it would have slowed the
+    // counting.
     if (!is_alone) trigger_next_launch();
     if (Policy::IN_BATCH) __threadfence();
     reduce_copies<Policy::LOG2_COPIES>(shared_words, codes, [=](unsigned code, unsigned sum) {
@@ -634,16 +638,16 @@ using WindowU10 = WithWindow<Policy<unsigned short, 3u, 2u, 16u>>;
 // 2^LOG2_COPIES copies, and 16 bytes a thread for each round that is kept. `large` is for planes that do not stay in
 // shared memory; it is a kernel of its own because its registers would leave no room for the next launch.
 //
-// `fused_modified_{u8,u10}`: all that `equalization` does, too, with its arguments. `settled` is 1 if no kernel writes
-// the samples any more: neither the previous kernel, nor one before it that the previous one has not waited for.
+// `fused_modified_{u8,u10}`: also does all that `equalization` does, with its arguments. `settled` is 1 if no kernel
+// writes the samples any more: neither the previous kernel, nor one before it that the previous one has not waited for.
 // Settled samples are counted while the previous launch computes its curve and maps.
-// Launch: as above, or with 512 threads and half of the shared memory where launches overlap, so that a multiprocessor
-// has room for a block of each of the two launches.
+// Launch: as `fused_{u8,u10}`, or with 512 threads and half of the shared memory where launches overlap, so that a
+// multiprocessor has room for a block of each of the two launches.
 //
 // `fused_ahead_{u8,u10}`: `fused_modified` with a look-ahead. `plane` is counted, and `older`, of the same layout and
 // with as many rounds `kept`, is mapped; its addresses are null if no frame leaves the look-ahead. `curve` takes the
 // curve, for frames of the scene that `map` maps later. The last block, which writes the history, has no samples,
-// because the map of a block that does both is late.
+// because a block that does both would finish its mapping late.
 // Launch: as `fused_modified`.
 #define FUSED(NAME, PLAIN, WINDOW)                                                                                     \
     extern "C" __global__ __launch_bounds__(1024) void fused_##NAME(                                                   \

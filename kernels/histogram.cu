@@ -20,7 +20,7 @@ struct Window {
 template <typename S>
 DEVICE void count(unsigned code, Window window) {
     unsigned slot = code - window.base;
-    // One-byte codes always have one window over all of them.
+    // For one-byte samples, one window covers all codes, which saves the comparison.
     if (sizeof(S) == 1 || slot < window.size) atomicAdd(&shared_counts[(slot << window.log2_copies) | window.copy], 1u);
 }
 
@@ -33,7 +33,7 @@ DEVICE void count_vector(uint4 loaded, unsigned index, Samples samples, Window w
     });
 }
 
-// With `begins_next`, the next kernel may begin at once: it is `equalization`, which has few blocks and waits.
+// With `begins_next`, lets the next kernel begin at once: this is `equalization`, whose few blocks wait for the counts.
 DEVICE Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
     Window window = {blockIdx.y << log2_window, 1u << log2_window, log2_copies,
                      threadIdx.x & ((1u << log2_copies) - 1u)};
@@ -48,7 +48,7 @@ DEVICE Window begin_window(unsigned log2_window, unsigned log2_copies, unsigned 
 DEVICE void end_window(Window window, BlendedLevels levels, unsigned* counts) {
     __syncthreads();
     auto add = [=](unsigned slot, unsigned sum) {
-        // Codes outside of the levels count as the nearest one.
+        // Codes outside of the levels count as the nearest level.
         if (sum != 0u) atomicAdd(&counts[level_code(window.base + slot, levels)], sum);
     };
     if (window.log2_copies != 0u) {
@@ -73,7 +73,7 @@ DEVICE void histogram(const uint4* plane, Samples samples, BlendedLevels levels,
     end_window(window, levels, counts);
 }
 
-// Counts a rectangle, whose rows begin and end anywhere in a vector.
+// Counts a rectangle, whose rows may begin and end inside a vector.
 template <typename S, int STEP>
 DEVICE void histogram_region(const uint4* plane, Samples samples, BlendedLevels levels, Region region, unsigned* counts,
                              unsigned log2_window, unsigned log2_copies, unsigned begins_next) {
@@ -96,13 +96,13 @@ DEVICE void histogram_region(const uint4* plane, Samples samples, BlendedLevels 
 }
 
 // `histogram_{u8,u16}[_pairs]` adds the codes of a plane to `counts`, `histogram_region_{u8,u16}[_pairs]` those of a
-// rectangle that lies in it. `_pairs` takes the luma out of samples that lie two by two (yuyv422, ya8), at
-// `samples.offset`.
+// rectangle that lies in it. `_pairs` counts the luma in interleaved pairs of samples (yuyv422, ya8), at
+// `samples.offset` in each pair.
 // Arguments: `begins_next` is 1 if `equalization` comes next, whose few blocks begin at once and load their history.
 // `log2_copies` is at most 5.
 // Launch: in x any number of blocks of up to 1024 threads; in y one for each window of `2^log2_window` codes, all
 // windows together covering the codes exactly (`u8`: one). Dynamic shared memory: `4 << (log2_window + log2_copies)`
-// bytes. 16 bits take two windows of 128 KB where a block may have that much shared memory, else four.
+// bytes. 16 bits need two windows of 128 KB where a block may have that much shared memory, else four.
 // An addition of 1 whose result is not used compiles to an instruction that merges the lanes of a warp that add to one
 // counter, so flat pictures are no slower; the interleaved copies keep the other lanes on different banks.
 #define HISTOGRAM(NAME, S, STEP)                                                                                       \

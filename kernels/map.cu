@@ -35,7 +35,7 @@ DEVICE void share(const unsigned short* curve, unsigned max) {
     __syncthreads();
 }
 
-// All vectors of luma that is stored; STEP samples make a pixel.
+// Maps all vectors of a plane of luma; STEP samples make a pixel.
 template <typename S, int STEP, bool SHARED>
 DEVICE void map_all(Vectors<2u>& vectors, uint4* to, Samples samples, Curve<S, SHARED> curve) {
     vectors.each([=](uint4 vector, unsigned index) {
@@ -44,7 +44,7 @@ DEVICE void map_all(Vectors<2u>& vectors, uint4* to, Samples samples, Curve<S, S
     });
 }
 
-// Stored luma. The first vectors are loaded while the curve is copied.
+// Maps a plane of luma. Loads the first vectors while the curve is copied.
 template <typename S, int STEP>
 DEVICE void map_stored(const uint4* from, uint4* to, Samples samples, const unsigned short* curve, bool in_shared) {
     constexpr unsigned PIXELS = PER_VECTOR<S> / STEP;
@@ -57,7 +57,7 @@ DEVICE void map_stored(const uint4* from, uint4* to, Samples samples, const unsi
     }
 }
 
-// RGB, whose pixels are shifted by the change of their luminance.
+// Shifts RGB pixels by the change of their luminance.
 template <typename S, int COMPONENTS, bool PLANAR, bool SHARED>
 DEVICE void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped,
                     Samples samples, Weights weights, Curve<S, SHARED> curve) {
@@ -86,7 +86,7 @@ DEVICE void map_rgb(const uint4* from, uint4* to, unsigned plane_vectors, const 
 
 // `map_{u8,u16}_{packed3,packed4,planar}` shifts RGB by the change of its luminance: from the plane `luma` to the plane
 // `mapped`, or, if that is null, to the curve at `luma`. Alpha (weight 0) keeps its bits.
-// Launch: as above, with up to 256 threads a block.
+// Launch: as `map_{u8,u16}`, with up to 256 threads a block.
 #define MAP_RGB(NAME, S, COMPONENTS, PLANAR)                                                                           \
     extern "C" __global__ __launch_bounds__(256) void map_##NAME(                                                      \
         const uint4* from, uint4* to, unsigned plane_vectors, const uint4* luma, const uint4* mapped, Samples samples, \

@@ -1,6 +1,6 @@
-// Tiles of 8x8 samples that overlap by half, transformed with those of other frames along their motion, merged and
-// shrunk: `src/core/denoise/{dct,noise,merge}.rs`. Eight threads have a tile, a column of its samples each, then a row
-// of its coefficients.
+// Denoises 8x8 tiles that overlap by half: transforms them and the motion-compensated tiles of other frames, merges
+// these, and shrinks the coefficients (`src/core/denoise/{dct,noise,merge}.rs`). Eight threads process a tile: first
+// each has a column of samples, then a row of coefficients.
 #include "arguments.cuh"
 #include "launch.cuh"
 #include "sheet.cuh"
@@ -12,7 +12,7 @@ constexpr int SIZE = 8;
 constexpr int STEP = 4;
 constexpr int TILES = 32;  // of a block of 256 threads
 
-// Of `noise.rs`.
+// The same values as in `noise.rs`.
 constexpr int SIZES = 192;
 constexpr int CLASSES = 12;
 
@@ -89,7 +89,7 @@ DEVICE Sheet<const short> own_of(const NoisyPlane& plane) {
     return Sheet<const short>{plane.samples, (int)plane.width, (int)plane.height};
 }
 
-// The luma sample in the middle of a tile.
+// The luma coordinates of the middle of a tile.
 DEVICE int middle_x(const NoisyPlane& plane, int column) { return column * STEP << plane.log2_width; }
 DEVICE int middle_y(const NoisyPlane& plane, int row) { return row * STEP << plane.log2_height; }
 
@@ -112,7 +112,8 @@ DEVICE void load_source(const NoisyPlane& plane, int column, int row, int at, sh
     for (int i = 0; i < SIZE; ++i) line[i] = from[i * own.stride()];
 }
 
-// The weights of four samples for 1, 2 or 3 quarters from the second to the third, in 16384ths.
+// The weights of four samples for interpolation at 1, 2 or 3 quarters of the way from the second to the third sample,
+// in 16384ths.
 struct Cubic {
     short of[4];
 };
@@ -128,14 +129,15 @@ DEVICE short of_four(int a, int b, int c, int d, const Cubic& cubic) {
                    mul_high_signed((short)(c << 2), cubic.of[2]) + mul_high_signed((short)(d << 2), cubic.of[3]) + 2);
 }
 
-// Four samples of a column of another frame: those to which the motion of cell `cell` of a band of four rows leads.
+// Loads column `at` of the 4x4 samples of another frame to which the motion of a cell of 4x4 samples leads. `cell` and
+// `band` are the column and the row of the cell.
 DEVICE void load_moved(const NoisyPlane& plane, const ReferencePlane& moved, int cell, int band, int at, short* line) {
     Sheet<const short> other{moved.samples, (int)plane.width, (int)plane.height};
     int stride = other.stride();
     Vector vector = field_of(moved).at((STEP * cell + 2) * (1 << plane.log2_width) >> 3,
                                        (STEP * band + 2) * (1 << plane.log2_height) >> 3);
     if (plane.is_chroma != 0u) {
-        // Eighths of a chroma sample.
+        // The motion in eighths of a chroma sample.
         int across = 2 * vector.x >> plane.log2_width, down = 2 * vector.y >> plane.log2_height;
         int x = within(STEP * cell + (across >> 3), STEP, other.width);
         int y = within(STEP * band + (down >> 3), STEP, other.height);
@@ -189,12 +191,13 @@ DEVICE bool is_steady(const NoisyPlane& plane, const MotionField& field, int col
     return true;
 }
 
-// The tiles in which differences are counted: every other row of those that do not overlap.
+// The number of tiles in which differences are counted: tiles that do not overlap, in every other row.
 DEVICE unsigned counted_tiles(const NoisyPlane& plane) {
     return plane.width / SIZE * ((plane.height / SIZE + 1u) / 2u);
 }
 
-// Adds the number of steady tiles to `steady`: of those that are counted, the ones around which the motion is the same.
+// Adds the number of steady tiles to `steady`: the counted tiles around which the motion is nearly uniform
+// (`is_steady`).
 // Arguments: `plane` is the plane whose noise is removed, `moved` the same plane of another frame with the motion to
 // it.
 // Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
@@ -210,14 +213,14 @@ extern "C" __global__ __launch_bounds__(256) void merge_steady(NoisyPlane plane,
     if (threadIdx.x % WARP_THREADS == 0u && found > 0u) atomicAdd(steady, found);
 }
 
-// The bin of a difference.
+// The histogram bin of a difference.
 DEVICE unsigned size_of(unsigned difference) {
     unsigned capped = difference < 0x7fffu ? difference : 0x7fffu;
     unsigned octave = 31u - (unsigned)__clz((int)(capped | 16u)) - 4u;
     return 16u * octave + (capped >> octave);
 }
 
-// The middles of the classes of brightness.
+// The brightness at the middle of a class.
 DEVICE unsigned middle_of_class(int at) {
     constexpr unsigned short BRIGHTNESS[CLASSES] = {48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880};
     return BRIGHTNESS[at];
@@ -234,13 +237,14 @@ DEVICE int class_of(unsigned brightness) {
 
 struct TempStorage {
     TransposeStorage exchange;
-    // Counts of two sizes in a word, of less than 2^16 tiles.
+    // Each word has two counters of 16 bits, so a block counts fewer than 2^16 tiles.
     unsigned by_coefficient[SIZE * SIZE * SIZES / 2];
     unsigned by_class[CLASSES * SIZES];
 };
 
 // Adds the histograms of the differences between coefficients of two frames: 192 counts for each of 64 coefficients,
-// then for each of 12 classes of brightness. All tiles count where fewer than one in eight is steady.
+// then for each of 12 classes of brightness. Counts only steady tiles, or all tiles where fewer than one in eight is
+// steady.
 // Arguments: as `merge_steady`, which has run before; `counts` has 192 * (64 + 12) entries.
 // Launch: blocks of 256 threads, with at most 65,535 tiles each. Dynamic shared memory: 38,400 bytes.
 extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, ReferencePlane moved,
@@ -290,7 +294,7 @@ constexpr unsigned UNIT = 1024u;
 constexpr unsigned FULLY = UNIT * 16u / 10u;
 constexpr unsigned NOT_ONE = 4u * UNIT;
 
-// The multiplier of the factors at this brightness.
+// The multiplier of the noise factors at this brightness.
 DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
     int at = 0;
 #pragma unroll
@@ -302,7 +306,7 @@ DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
     return (noise.of_class[at - 1] * (256u - share) + noise.of_class[at] * share) >> 8;
 }
 
-// The square of a coefficient over the noise variance of a difference of two frames, in 1024ths.
+// The square of a coefficient divided by the noise variance of a difference of two frames, in 1024ths.
 DEVICE unsigned square(int coefficient, unsigned factor) {
     unsigned size = (unsigned)(coefficient < 0 ? -coefficient : coefficient);
     size = (size < 16383u ? size : 16383u) << 2;
@@ -313,8 +317,7 @@ DEVICE unsigned square(int coefficient, unsigned factor) {
 
 DEVICE unsigned halfway(unsigned a, unsigned b) { return (a + b + 1u) >> 1; }
 
-// Each coefficient's mean with its neighbours, weighted 1 2 1 in both directions; the threads of a tile have a row
-// each.
+// Smooths the squares of a tile with the weights 1 2 1 in both directions; each thread of the tile has one row.
 DEVICE void smooth(TransposeStorage& exchange, int tile, int at, const unsigned* squares, unsigned* smoothed) {
     unsigned across[SIZE];
 #pragma unroll
@@ -340,13 +343,14 @@ DEVICE unsigned sum_of_tile(unsigned value) {
     return value;
 }
 
-// A sample times a raised cosine in 128ths, whose halves add up to 1.
+// A sample times a raised-cosine window in 128ths, whose overlapping halves add up to 1.
 DEVICE short weighed(short sample, int at) {
     constexpr short COSINE[SIZE] = {5, 39, 89, 123, 123, 89, 39, 5};
     return mul_high_signed((short)(sample << 1), (short)(COSINE[at] << 8));
 }
 
-// `1 / number` to a part in 8,000, with the same bits as in `merge.rs`: multiplications and additions are not fused.
+// `1 / number` with a relative error of 1/8000, and the same bits as in `merge.rs`: multiplications and additions are
+// not fused.
 DEVICE float inverse_of(unsigned number) {
     float exact = (float)number, rough = __uint_as_float(0x7eb50000u - __float_as_uint(exact));
     return __fmul_rn(__fmul_rn(rough, 1.9412877f), __fsub_rn(1.4355202f, __fmul_rn(exact, rough)));
@@ -355,8 +359,7 @@ DEVICE float inverse_of(unsigned number) {
 // The nearest integer, below 65,536.
 DEVICE unsigned rounded(float number) { return __float_as_uint(__fadd_rn(number, 12582912.0f)) & 0xffffu; }
 
-// The tiles of a plane without their noise, weighted, row by row: 64 samples each. At most REFERENCES other frames are
-// merged.
+// Writes the denoised tiles of a plane, weighted, row by row: 64 values each. Merges at most REFERENCES other frames.
 template <int REFERENCES>
 DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, const NoiseFactors& noise,
                        TransposeStorage& exchange, short* out) {
@@ -424,8 +427,8 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
             own[i] = saturated((int)saturated((int)own[i] + (int)moves) + (int)(others.count / 2u));
             squares[i] = square(own[i], factors[i]);
         }
-        // The mean level is not noise. Its square raises the smoothed squares of the lowest frequencies, which keeps
-        // these too.
+        // The mean of a tile is not noise, so its square is set to the maximum. This also raises the smoothed squares
+        // of the lowest frequencies, so that they are kept too.
         if (at == 0) squares[0] = 255u * 255u;
         smooth(exchange, tile, at, squares, smoothed);
 #pragma unroll
@@ -438,7 +441,8 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
             lost = lost > 2u ? lost - 2u : 0u;
             own[i] = (short)(own[i] - (short)(mul_high_signed(own[i], (short)(lost << 7)) << 1));
         }
-        // Transforms back across only: `merge_lay` adds up tiles side by side before it transforms them down.
+        // Only the rows are transformed back: `merge_lay` adds up neighbouring tiles before it transforms the columns
+        // back.
         inverse_dct_8(own);
         if (!is_there) continue;
 #pragma unroll
@@ -448,9 +452,9 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
     }
 }
 
-// Merges the tiles of a plane with those of at most four other frames, which stay in registers, and shrinks them; eight
-// threads a tile.
-// Arguments: `out` takes the tiles, weighted across, as coefficients of their columns, row by row, 64 each.
+// Merges the tiles of a plane with those of at most four other frames, which stay in registers, and shrinks the
+// coefficients; eight threads a tile.
+// Arguments: `out` receives 64 values a tile, row by row: rows are weighted samples, columns are still coefficients.
 // Launch: any number of blocks of 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, ReferencePlanes others,
                                                               NoiseFactors noise, short* out) {
@@ -476,7 +480,7 @@ extern "C" __global__ __launch_bounds__(256) void merge_lay(const short* tiles, 
     for (unsigned index = blockIdx.x * blockDim.x + threadIdx.x; index < width * bands;
          index += gridDim.x * blockDim.x) {
         unsigned x = index % width, band = index / width;
-        // Both terms are rounded down, by half a step on average.
+        // Two terms are rounded down, by half a step each on average, so sums begin at 1.
         short sums[STEP] = {1, 1, 1, 1};
 #pragma unroll
         for (unsigned i = 0u; i < 2u; ++i) {

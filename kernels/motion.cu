@@ -35,14 +35,15 @@ DEVICE Vector median_around(int column, int row, At at) {
     return Vector{median_of_nine(across), median_of_nine(down)};
 }
 
-// The vector of the block at the end of `vector`, which starts in the middle of a block.
+// The vector of the block to which `vector` leads from the middle of block (`column`, `row`).
 DEVICE Vector vector_beyond(const MotionField& field, int column, int row, Vector vector) {
     return field.at((BLOCK * column + BLOCK / 2 + (vector.x >> 2)) >> 3,
                     (BLOCK * row + BLOCK / 2 + (vector.y >> 2)) >> 3);
 }
 
-// The motion to a frame: the sum of the motion to the frame between and the step from there; one thread for each block.
-// Arguments: `between`, a motion field of `columns` x `rows` blocks or null, `step` and `to` are of one size. `step` is
+// The motion to a distant frame: the sum of the motion to the frame in between and the step from there; one thread for
+// each block.
+// Arguments: `between` (null for no motion), `step` and `to` are motion fields of `columns` x `rows` blocks. `step` is
 // the motion from a frame to the one before it; where `is_forth` is 1, it is inverted.
 // Launch: any number of blocks of up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_farther(const unsigned* between, const unsigned* step,
@@ -59,7 +60,7 @@ extern "C" __global__ __launch_bounds__(256) void motion_farther(const unsigned*
             by = vector_beyond(field, column, row, Vector{near.x - by.x, near.y - by.y});
             by = Vector{-by.x, -by.y};
         }
-        // Whole samples.
+        // Rounds to whole samples.
         auto whole = [](int of) { return ((of + 2) >> 2) * 4; };
         to[index] = word_of(Vector{whole(near.x + by.x), whole(near.y + by.y)});
     }
@@ -110,7 +111,7 @@ struct Best {
     unsigned cost;
 };
 
-// The cost of a vector, or `enough` where its distance from the median alone costs as much.
+// The cost of a vector, or `enough` if the penalty for its distance from the median alone reaches that.
 DEVICE unsigned cost_of(const Search& search, int column, int row, Vector median, Vector vector, unsigned lane,
                         unsigned enough) {
     int across = vector.x - median.x, down = vector.y - median.y;
@@ -127,16 +128,16 @@ DEVICE int least(unsigned before, unsigned own, unsigned after) {
     return before < after ? -quarters : quarters;
 }
 
-// The most moves of the search to a better one of the four neighbouring vectors.
+// How often at most the search moves to a better one of the four neighbouring vectors.
 constexpr int MAX_MOVES = 3;
 
 // The vectors of all blocks between two pictures of one size. A warp searches for each block, and its lanes do not
 // diverge.
 // Arguments: `one` and `other` are padded planes of `width` x `height` samples. `field`, of `field_columns` x
 // `field_rows` blocks, has the vectors that the search begins with: none if `parents` is 0, of pictures of the same
-// size if it is 1, of pictures half as large if it is 2. `calm` is the difference between pictures of this size where
-// nothing moves. `reach` is the distance in samples that is searched in all directions around the best of these.
-// `is_finest` is 1 if vectors in quarters of a sample are wanted. `to` takes a vector for each block.
+// size if it is 1, of pictures half as large if it is 2. `calm` is the typical difference between pictures of this size
+// where nothing moves. `reach` is the distance in samples that is searched in all directions around the best of these
+// vectors. `is_finest` is 1 if vectors in quarters of a sample are wanted. `to` takes a vector for each block.
 // Launch: any number of blocks of whole warps, up to 256 threads; no dynamic shared memory.
 extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one, const short* other, unsigned width,
                                                                 unsigned height, const unsigned* field,
@@ -173,7 +174,8 @@ extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one
             attempt(search.parent(column, row - 1));
             attempt(search.parent(column, row + 1));
         }
-        // The difference is larger than noise alone would make it, or parts of a sample are wanted: search further.
+        // Searches further if the difference is larger than noise alone explains, or if fractions of a sample are
+        // wanted.
         if (is_finest != 0u || best.cost >= calm * 9u) {
             Vector from = best.vector;
             int most = (int)reach;
@@ -184,7 +186,7 @@ extern "C" __global__ __launch_bounds__(256) void motion_search(const short* one
             }
             for (int move = 0; move < MAX_MOVES; ++move) {
                 from = best.vector;
-                // To the right, to the left, down, up.
+                // The costs of the vectors one sample to the right, to the left, below and above.
                 unsigned around[4];
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {

@@ -1,4 +1,4 @@
-// Luma and chroma sample by sample, where pairs of chroma samples cover luma.
+// Access to single samples of luma and chroma, and to the luma that each pair of chroma samples covers.
 #pragma once
 
 #include "device.cuh"
@@ -29,7 +29,7 @@ struct PlacedPair {
 
     DEVICE unsigned pixels() const { return (x_end - x_begin) * (y_end - y_begin); }
 
-    // Calls `use` with the index of each luma sample.
+    // Calls `use` with the index of each luma sample that the pair covers.
     template <typename F>
     DEVICE void each_luma(const ChromaPlaces& places, F use) const {
         for (unsigned y = y_begin; y < y_end; ++y) {

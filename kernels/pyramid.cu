@@ -1,16 +1,16 @@
-// A pyramid of smoothed luma, whole and then halved level by level: `src/core/denoise/pyramid.rs`.
+// A pyramid of smoothed luma: full size, then halved level by level (`src/core/denoise/pyramid.rs`).
 #include "launch.cuh"
 #include "sheet.cuh"
 
 using namespace histeq;
 
-// 1 4 6 4 1.
+// The sum with the binomial weights 1 4 6 4 1.
 DEVICE int weighted(int a, int b, int c, int d, int e) { return a + e + 4 * (b + d) + 6 * c; }
 
-// The weighted column around a sample of luma, or with `halves` of a picture that is halved.
+// The weighted sum of a column around a sample: of luma, or, with `halves`, of a pyramid level that is halved.
 DEVICE int down(const short* at, int stride, bool halves) {
     if (halves) return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 2) >> 2;
-    // Luma is stored as code - 2048, and the weights add up to 16.
+    // Luma is stored as code - 2048, and the weights add up to 16, so 16 * 2048 restores the codes.
     return (weighted(at[-2 * stride], at[-stride], at[0], at[stride], at[2 * stride]) + 16 * 2048) >> 4;
 }
 
@@ -38,7 +38,7 @@ extern "C" __global__ __launch_bounds__(256) void pyramid_smooth(const short* fr
     smooth(Sheet<const short>{from, w, h}, Sheet<short>{to, w, h}, false);
 }
 
-// Smooths a picture and halves it, rounded up. `width` and `height` are those of `from`.
+// Smooths a plane and halves its width and height, rounded up. `width` and `height` are those of `from`.
 // Launch: as `pyramid_smooth`.
 extern "C" __global__ __launch_bounds__(256) void pyramid_halve(const short* from, short* to, unsigned width,
                                                                 unsigned height) {

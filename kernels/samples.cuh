@@ -20,7 +20,7 @@ constexpr int PER_WORD = 4 / sizeof(S);
 template <typename S>
 constexpr int PER_VECTOR = 16 / sizeof(S);
 
-// Sample `index` of a word that is in order.
+// Sample `index` of a word in the byte order of the GPU.
 template <typename S>
 DEVICE unsigned sample_at(unsigned word, int index) {
     return (word >> (index * BITS<S>)) & SAMPLE_MASK<S>;
@@ -70,7 +70,7 @@ DEVICE void each_code(uint4 vector, unsigned index, Samples samples, F use) {
     }
 }
 
-// Whether a pixel belongs to the picture, not to the padding at the end of a row or behind the last row.
+// Whether a pixel belongs to the picture, not to the padding at the end of a row or after the last row.
 DEVICE bool visible(unsigned pixel, Samples samples) {
     return pixel < samples.pixels && (samples.row == 0u || pixel % samples.row != samples.row - 1u);
 }

@@ -1,6 +1,6 @@
-// From the counts of all codes to the curve: prefix sum, normalization, strength. Reduce, then scan: if there are
-// several blocks, `scan_sums` sums up the segment of each block, and `scan` adds the sums of the segments before its
-// own. So no block waits for another, or reads the counts of others.
+// Computes the curve from the counts of all codes: prefix sum, normalization, strength. Reduce, then scan: with several
+// blocks, `scan_sums` sums up the segment of each block, and `scan` adds the sums of the segments before its own. So no
+// block waits for another, or reads the counts of others.
 //
 // Codes outside of the levels were counted as the nearest level, so the first occupied code is the first occupied
 // level.
@@ -18,10 +18,11 @@ struct Segment {
     unsigned first;  // how many samples its first occupied code has; 0 if none is
 };
 
-// The segment of a block, for all of its threads; `through` becomes the number of samples up to the thread's last code.
+// Returns the sums of the block's segment to all of its threads; `through` becomes the number of samples up to the
+// thread's last code.
 DEVICE Segment segment_of_block(uint4 count, unsigned& through) {
     __shared__ unsigned sums[WARP_THREADS];    // of each warp
-    __shared__ unsigned firsts[WARP_THREADS];  // and its first count that is not 0
+    __shared__ unsigned firsts[WARP_THREADS];  // of each warp: its first count that is not 0
     unsigned lane = threadIdx.x % WARP_THREADS, warp = threadIdx.x / WARP_THREADS;
     through = warp_inclusive_sum(count.x + count.y + count.z + count.w, lane);
     unsigned first = warp_first_nonzero(count.x != 0u   ? count.x

@@ -40,7 +40,7 @@ SPEC int scaled_offset(int offset, unsigned gain) {
     return offset < 0 ? -most : most;
 }
 
-// A chroma sample with this gain.
+// The code of a chroma sample after this gain.
 SPEC unsigned followed(unsigned code, unsigned gain, const Colours& colours) {
     int offset = (int)code - colours.centre, most = offset < 0 ? -offset : offset;
     if (most < colours.reach) most = colours.reach;
@@ -54,8 +54,8 @@ SPEC unsigned moved_with_gain(unsigned component, unsigned from, unsigned to, un
     return code < 0 ? 0u : (unsigned)code > max ? max : (unsigned)code;
 }
 
-// The two regions that are blended at coordinate `at`, of `count` of `size` pixels each, and the weight of the second
-// one.
+// The two neighbouring regions that are blended at coordinate `at`, among `count` regions of `size` pixels each, and
+// the weight of the second one.
 struct Neighbours {
     unsigned first, second, weight;
 };
@@ -87,7 +87,8 @@ SPEC unsigned balanced(unsigned code, unsigned gain, int offset, unsigned max) {
     return sum > (long long)max ? max : (unsigned)sum;
 }
 
-// Row `row` of the sums for this luma, in levels, and this chroma, in codes from its centre; rounded.
+// Luma, Cb or Cr (row 0, 1 or 2) after the balance, rounded. `luma` is in levels, `cb` and `cr` are in codes from their
+// centre.
 SPEC int balanced_sum(const BalanceOfYuv& balance, unsigned row, int luma, int cb, int cr) {
     const long long* of = balance.rows[row];
     return (int)((of[0] * luma + of[1] * cb + of[2] * cr + of[3] + 32768) >> 16);
@@ -145,7 +146,7 @@ SPEC unsigned blended(unsigned code, unsigned equalized, unsigned strength) {
     return (code * (256u - strength) + equalized * strength + 128u) >> 8;
 }
 
-// The piece of a line that a level in sixteenths lies on, or the first one.
+// The piece of a line that contains a level in sixteenths; the first piece for levels below the first knot.
 struct Piece {
     unsigned from;
     unsigned to;
@@ -237,7 +238,8 @@ SPEC unsigned first_of_bin(unsigned bin, unsigned bins, unsigned count) {
     return (unsigned)(((unsigned long long)bin * count + bins - 1u) / bins);
 }
 
-// The share of level number `level`, of `width`, in the `held` samples of a bin.
+// The share of one level in the `held` samples of a bin of `width` levels; `level` counts from the first level of the
+// bin.
 SPEC unsigned long long part_of_bin(unsigned long long held, unsigned level, unsigned width) {
     return held * (level + 1u) / width - held * level / width;
 }
@@ -259,7 +261,7 @@ struct Divisor {
     float rough;  // 1 / divisor, for quotients of 32-bit numerators
 };
 
-// With the inverse known: (2^64 - 1) / of.
+// A divisor whose inverse, (2^64 - 1) / of, is known.
 SPEC Divisor divisor_with(unsigned of, unsigned long long inverse) { return {of, inverse, reciprocal_of((float)of)}; }
 
 SPEC Divisor divisor_of(unsigned of) { return divisor_with(of, ~0ull / of); }
@@ -296,7 +298,8 @@ SPEC ClipLimit clip_limit_of(unsigned gain, unsigned long long total, Divisor le
     return {most >> 8, (unsigned)most & 255u};
 }
 
-// The samples, times 256, that levels keep with `sum` whole samples, of which `clipped` levels are clipped.
+// The number of samples, times 256, that levels keep under the limit: `sum` whole samples, and `limit.part` for each of
+// `clipped` clipped levels.
 SPEC unsigned long long clipped_sum(unsigned long long sum, unsigned clipped, ClipLimit limit) {
     return 256u * sum + (unsigned long long)clipped * limit.part;
 }
@@ -306,7 +309,7 @@ SPEC unsigned long long redistributed(unsigned count, Divided excess, Divisor le
     return count * excess.quotient + small_quotient(count * excess.rest, levels.of, levels.rough);
 }
 
-// How many of the levels up to this one have a share: those of the `width` levels from `first` on.
+// How many levels up to this one share the excess; the `width` levels from `first` on share it.
 SPEC unsigned receivers_up_to(unsigned level, unsigned first, unsigned width) {
     return level < first ? 0u : level - first < width ? level - first + 1u : width;
 }
@@ -338,7 +341,8 @@ SPEC unsigned long long bent(unsigned long long level, const ToneCurve& curve) {
     return (unsigned long long)(becomes < 0 ? 0 : becomes < FAR ? becomes : FAR) >> 12;
 }
 
-// The code after `taken` has been subtracted and the rest multiplied by `gain`. The curve follows if `veil.bends`.
+// The code after `taken` has been subtracted and the rest multiplied by `gain`, then mapped by the curve if
+// `veil.bends`.
 SPEC unsigned unveiled(unsigned code, BlendedLevels levels, unsigned taken, unsigned gain, const Veil& veil,
                        const ToneCurve& curve) {
     unsigned level = level_code(code, levels) - levels.lo, most = levels.hi - levels.lo;

@@ -5,8 +5,8 @@
 
 using namespace histeq;
 
-// Arguments: `from` has codes that lie `shift` bits up in their 16, `to` takes codes. Both have whole vectors in each
-// row; pitches and the `vectors` of a row are counted in vectors.
+// Arguments: `from` has 16-bit samples, whose codes are shifted up by `shift` bits; `to` receives codes. Both have
+// whole vectors in each row; pitches and the `vectors` of a row are counted in vectors.
 // Launch: in x one thread for each vector of a row, at most 256 a block; in y one block a row; no shared memory.
 extern "C" __global__ __launch_bounds__(256) void surface_u16(const uint4* from, unsigned from_pitch, uint4* to,
                                                               unsigned to_pitch, unsigned vectors, unsigned shift) {

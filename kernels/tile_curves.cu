@@ -1,5 +1,6 @@
-// From the counts of the tiles to their curves: temporal window, clip, prefix sum, normalization (src/core/spec/clahe);
-// or temporal window, base and detail, normalization (src/core/spec/detail.rs). A block makes the curve of one tile.
+// Computes the curves of tiles from their counts: temporal window, clip, prefix sum, normalization
+// (src/core/spec/clahe); or temporal window, base and detail, normalization (src/core/spec/detail.rs). A block makes
+// the curve of one tile.
 //
 // A block has little work: most of its time is waiting for memory and at barriers. So all loads are issued at the
 // beginning, every warp computes shared values by itself, and bins stay in registers.
@@ -11,7 +12,7 @@ using namespace histeq;
 
 typedef unsigned long long Sum;
 
-// The data that the warps of a block exchange: each sum has its own place.
+// The data that the warps of a block exchange. Each sum has its own memory, which saves barriers.
 struct TempStorage {
     Sum excess[WARP_THREADS];
     Sum sums[3][WARP_THREADS];
@@ -69,7 +70,7 @@ DEVICE unsigned held_of(unsigned bins) {
     return first >= bins ? 0u : bins - first < ITEMS ? bins - first : ITEMS;
 }
 
-// Gives the other warps the sum of this one, which its last lane has.
+// Publishes the sum of this warp, which its last lane has, to the other warps.
 template <typename T>
 DEVICE void publish(T sum, T* storage) {
     if (threadIdx.x % WARP_THREADS == WARP_THREADS - 1u) storage[threadIdx.x / WARP_THREADS] = sum;
@@ -82,7 +83,7 @@ struct GroupPrefix {
     T before;
 };
 
-// The sums of the values that the warps have published. Between publishing and this call lies a barrier.
+// The sums of the values that the warps have published. Between `publish` and this call, the block needs a barrier.
 template <typename T>
 DEVICE GroupPrefix<T> prefix_of(const T* storage) {
     unsigned lane = threadIdx.x % WARP_THREADS;
@@ -124,7 +125,7 @@ DEVICE void clip(T (&window_counts)[ITEMS], unsigned first, T total, const Modif
     }
 }
 
-// The table of a curve, from its steps.
+// Computes the table of a curve from its steps.
 template <typename T>
 DEVICE void write_table(const T* through_bins, T total, BlendedLevels levels, unsigned ceiling, unsigned keeps_black,
                         unsigned bins, unsigned codes, unsigned short* curve) {
@@ -153,8 +154,8 @@ DEVICE void write_table(const T* through_bins, T total, BlendedLevels levels, un
     }
 }
 
-// From the bins of a tile, ITEMS neighbouring ones per thread, to its curve. T is wide enough for `total`. `steps` is
-// null, or takes the steps in place of the table.
+// Computes the curve of a tile from its bins; each thread has ITEMS neighbouring ones. T is wide enough for `total`. If
+// `steps` is not null, steps are written there instead of a table.
 template <typename T, unsigned ITEMS>
 DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, BlendedLevels levels, const Modifiers& m, unsigned bins,
                        unsigned codes, TempStorage& storage, T* through_bins, unsigned short* curve, unsigned* steps) {
@@ -181,8 +182,8 @@ DEVICE void make_curve(const Sum (&sums)[ITEMS], T total, BlendedLevels levels, 
     write_table<T>(through_bins, total, levels, m.ceiling, m.keeps_black, bins, codes, curve);
 }
 
-// The counts of the bins of a tile in the window, ITEMS neighbouring ones per thread, with this frame's, which become
-// zero in `tile_counts`. Updates the history.
+// The counts of a tile's bins in the window, including this frame; each thread has ITEMS neighbouring bins. Updates the
+// history, and sets `tile_counts` to zero.
 template <unsigned ITEMS>
 DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& update, unsigned bins,
                              unsigned* tile_counts, const History& history) {
@@ -226,7 +227,8 @@ DEVICE void counts_of_window(Sum (&window_counts)[ITEMS], const WindowUpdate& up
     store<ITEMS>(count, held, history.slots + update.row * all_bins + first);
 }
 
-// Where the steps of this block's tile are written; null where curves are tables. The ceiling corresponds to `total`.
+// The memory for the steps of this block's tile; null where curves are tables. Also writes the `Scale`, in which steps
+// that add up to `total` reach the ceiling.
 DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total, const Modifiers& m,
                           BlendedLevels levels, unsigned bins) {
     if (!has_steps(place)) return nullptr;
@@ -238,7 +240,7 @@ DEVICE unsigned* steps_in(unsigned short* curves, unsigned place, unsigned total
     return steps + (size_t)blockIdx.x * bins;
 }
 
-// With ITEMS bins per thread.
+// Computes the curve of the block's tile, with ITEMS bins per thread.
 template <unsigned ITEMS>
 DEVICE void tile_curves(unsigned codes, BlendedLevels levels, const Modifiers& m, const WindowUpdate& update,
                         Tiles tiles, unsigned* tile_counts, const History& history, unsigned short* curves,
@@ -287,8 +289,8 @@ DEVICE unsigned place_of(unsigned bin, unsigned bins) {
 }
 
 // For each bin, the weighted sum over the bins around it, with the weights max(0, radius - distance). `numbers` has the
-// double prefix sum before each bin, and takes the results. `all` is the double prefix sum behind the last bin, where
-// it grows by `total` per bin.
+// double prefix sum before each bin, and takes the results. `all` is the double prefix sum after the last bin; beyond
+// that bin, it grows by `total` per bin.
 template <unsigned ITEMS>
 DEVICE void sum_around(Sum (&numbers)[ITEMS], Sum all, Sum total, unsigned bins, unsigned radius, Sum* double_sums) {
     unsigned first = threadIdx.x * ITEMS;
@@ -365,7 +367,7 @@ DEVICE unsigned most_before(unsigned number, TempStorage& storage) {
     return of_warps > most ? of_warps : most;
 }
 
-// With ITEMS bins per thread.
+// Computes the block's curve that brings out detail, with ITEMS bins per thread.
 template <unsigned ITEMS>
 DEVICE void detail_curves(unsigned codes, BlendedLevels levels, const Modifiers& m, const WindowUpdate& update,
                           Tiles tiles, const Detail& detail, const PiecewiseLine& line, unsigned* tile_counts,
@@ -416,7 +418,7 @@ DEVICE void detail_curves(unsigned codes, BlendedLevels levels, const Modifiers&
                           curves + (size_t)blockIdx.x * codes);
 }
 
-// The curve of each tile that brings out detail.
+// Computes for each tile the curve that brings out detail.
 // Arguments and launch: as those of `tile_curves`, of whose modifiers only the window, `ceiling` and `keeps_black` have
 // an effect; `line` maps the base.
 extern "C" __global__ __launch_bounds__(1024) void detail_curves(unsigned codes, BlendedLevels levels, Modifiers m,

@@ -74,7 +74,7 @@ DEVICE unsigned seen_of(unsigned first, unsigned length, unsigned picture) {
     return first >= picture ? 0u : first + length > picture ? picture - first : length;
 }
 
-// The number of rows of this block, of `rows`: every gridDim.y-th, from its own number on.
+// How many of the tile's `rows` this block counts: every gridDim.y-th row, beginning with row blockIdx.y.
 DEVICE unsigned own_rows(unsigned rows) { return blockIdx.y < rows ? (rows - blockIdx.y - 1u) / gridDim.y + 1u : 0u; }
 
 // A vector with pixels of the tile.
@@ -129,7 +129,7 @@ DEVICE void tile_histogram(const uint4* plane, Samples samples, BlendedLevels le
             step(walk);
         }
     };
-    // The slower work comes first, unless the samples may be incomplete.
+    // The loads take longest, so they start first, unless the previous launch may still write the samples.
     if (!LAUNCHES_OVERLAP) load();
     counters.begin();
     // This wait must come before the next kernels may begin: `tile_curves` lets `tile_map` begin at once, and
@@ -168,9 +168,10 @@ DEVICE void tile_histogram(const uint4* plane, Samples samples, BlendedLevels le
 // `tile_histogram_{u8,u16}[_pairs]` adds the samples of each tile, with the mirrored padding that belongs to it, to the
 // tile's bins in `counts`.
 // Launch: in x one block a tile; in y any number of blocks, which share the rows of the tile; a multiple of 32 threads
-// up to 1024. One block per multiprocessor is best, since each further block has to add up all of its counters; of more
-// tiles than multiprocessors, several small ones. Dynamic shared memory: `4 << log2_copies` bytes for each counter,
-// rounded up to 16, of which there is one a code up to 12 bits, else one a bin. `log2_copies` is 5 for `u8`.
+// up to 1024. One block per multiprocessor is best, since each further block has to add up all of its counters; with
+// more tiles than multiprocessors, several small blocks each are best. Dynamic shared memory: `4 << log2_copies` bytes
+// for each counter, rounded up to 16, of which there is one a code up to 12 bits, else one a bin. `log2_copies` is 5
+// for `u8`.
 #define TILE_HISTOGRAM(NAME, S, STEP)                                                                                  \
     extern "C" __global__ __launch_bounds__(1024) void tile_histogram_##NAME(const uint4* plane, Samples samples,      \
                                                                              BlendedLevels levels, Tiles tiles,        \

@@ -106,7 +106,7 @@ struct Curves {
         __syncthreads();
     }
 
-    // All four, a byte each; for samples of one byte.
+    // The values of all four curves, one byte each; only for samples of one byte.
     DEVICE unsigned bytes(unsigned code) const {
         unsigned found;
         asm volatile("ld.shared.u32 %0, [%1];" : "=r"(found) : "r"(start + (code << (LOG2_BYTE_COPIES + 2u))));
@@ -126,8 +126,8 @@ struct Curves {
     }
 };
 
-// The curves as steps, those of the four tiles side by side in shared memory. Entry 0 is zero; entry `bin + 1` has the
-// steps up to `bin`.
+// Curves stored as steps. Shared memory interleaves the steps of the four tiles. Entry 0 is zero; entry `bin + 1` has
+// the steps up to `bin`.
 template <bool SIXTEENTHS>
 struct StepCurves {
     Steps steps;
@@ -135,7 +135,7 @@ struct StepCurves {
     DEVICE StepCurves(Cell cell, Tiles tiles, const unsigned* all, BlendedLevels levels) {
         Corners corners = corners_of(cell, tiles);
         if (threadIdx.x == 0u) shared_curves[0] = make_uint4(0u, 0u, 0u, 0u);
-        // Several are loaded before the first is stored.
+        // Each thread loads several entries before it stores the first, so that the loads overlap.
         constexpr unsigned AHEAD = 4u;
         for (unsigned start = threadIdx.x; start < tiles.bins; start += AHEAD * blockDim.x) {
             uint4 loaded[AHEAD];
@@ -172,7 +172,7 @@ struct StepCurves {
         bool unsure = false;
 #pragma unroll
         for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_near(sums[i], steps, unsure);
-        // Seldom, except where a tile has few grays.
+        // This is rare, except where a tile has few gray levels.
         if (unsure) {
 #pragma unroll
             for (unsigned i = 0u; i < 4u; ++i) four.of[i] = value_of(sums[i], steps);
@@ -181,15 +181,16 @@ struct StepCurves {
     }
 };
 
-// The denominators of a pixel's weights, of the right tiles in `across`, of the lower tiles in `down`, and how their
-// product divides. Each blend takes the values of the four tiles, and the weights of the right and of the lower tiles.
+// The denominators of a pixel's weights (`across` for the right tiles, `down` for the lower tiles), and the inverse of
+// their product. The operator of each blend takes the values of the four tiles, and the weights of the right and of the
+// lower tiles.
 struct Blend {
     unsigned across;
     unsigned down;
     Inverse inverse;
 };
 
-// Where all sums fit 31 bits.
+// For tiles so small that all sums fit 31 bits.
 struct SmallBlend : Blend {
     DEVICE unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower, whole = across * down;
@@ -199,7 +200,7 @@ struct SmallBlend : Blend {
     }
 };
 
-// Where the sums of two tiles fit 32 bits.
+// For tiles where the sum of two tiles fits 32 bits.
 struct DeepBlend : Blend {
     DEVICE unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower, whole = across * down;
@@ -209,7 +210,7 @@ struct DeepBlend : Blend {
     }
 };
 
-// Tiles of any size.
+// For tiles of any size.
 struct WideBlend : Blend {
     DEVICE unsigned operator()(Four four, unsigned right, unsigned lower) const {
         unsigned left = across - right, upper = down - lower;
@@ -241,7 +242,7 @@ struct TileVector {
     unsigned index;  // of the vector
 };
 
-// The thread's next vector, or none.
+// Moves on to the thread's next vector; false if there is none.
 template <unsigned PIXELS>
 DEVICE bool next_vector(Walk& walk, Cell cell, unsigned pitch, TileVector& piece) {
     while (walk.row < cell.rows) {
@@ -262,7 +263,7 @@ DEVICE Walk walk_of(Cell cell, unsigned pitch) {
                            vectors_over(cell.x_begin, cell.x_end - cell.x_begin, pitch, PIXELS));
 }
 
-// `curves_of` gives the curves of a cell once they have been made.
+// Maps a cell. Calls `curves_of` for the curves of the cell once the previous launch has made them.
 template <typename S, int STEP, typename F, typename B>
 DEVICE void tile_map(const uint4* from, uint4* to, Samples samples, BlendedLevels levels, Tiles tiles, B blend,
                      F curves_of) {
@@ -273,7 +274,7 @@ DEVICE void tile_map(const uint4* from, uint4* to, Samples samples, BlendedLevel
     Walk walk = walk_of<PIXELS>(cell, tiles.pitch);
     TileVector next;
     bool more = next_vector<PIXELS>(walk, cell, tiles.pitch, next);
-    // Loaded while the curves are being made.
+    // Loaded while the previous launch still makes the curves.
     uint4 loaded = more ? load_cg(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
     grid_dependency_sync();
     auto four = curves_of(cell);
@@ -343,7 +344,7 @@ DEVICE void tile_map_bytes(const uint4* from, uint4* to, Samples samples, Blende
     Walk walk = walk_of<16u>(cell, tiles.pitch);
     TileVector next;
     bool more = next_vector<16u>(walk, cell, tiles.pitch, next);
-    // Loaded while the curves are being made.
+    // Loaded while the previous launch still makes the curves.
     uint4 loaded = more ? load_cg(&from[next.index]) : make_uint4(0u, 0u, 0u, 0u);
     grid_dependency_sync();
     Curves<unsigned char> four(cell, tiles, curves, samples.max, IN_SHARED);

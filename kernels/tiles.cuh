@@ -42,7 +42,7 @@ struct Walk {
     unsigned column;
     unsigned width;
     unsigned rows_on;     // whole rows of a step
-    unsigned columns_on;  // columns of a step beyond those
+    unsigned columns_on;  // columns of a step beyond these rows
 };
 
 SPEC void step(Walk& walk) {
@@ -94,10 +94,11 @@ SPEC unsigned half_even_by(unsigned part, unsigned whole, Inverse inverse) {
     return part == up * whole ? up & ~1u : up;
 }
 
-// Where the curves of tiles are. As tables: read through the caches, or copied into shared memory. As steps: the sum of
-// the clipped counts up to each bin of each tile, and behind all of them a `Scale`, from which a curve's value at a
-// code is computed where it is needed. Of deep samples, tables are larger than shared memory, and steps are not. As
-// sixteenths: steps that are sixteenths of a level, as detail has them; the total of the scale is 16 times its ceiling.
+// How the curves of tiles are stored. As tables: read through the caches, or copied into shared memory. As steps: for
+// each bin of each tile, the sum of the clipped counts up to it, and after all tiles a `Scale`; curve values are
+// computed from these where they are needed. For deep samples, steps fit shared memory, but tables do not. As
+// sixteenths: steps in sixteenths of a level, for curves that bring out detail; the total of the scale is 16 times its
+// ceiling.
 constexpr unsigned THROUGH_CACHES = 0u;
 constexpr unsigned IN_SHARED = 1u;
 constexpr unsigned AS_STEPS = 2u;
@@ -142,7 +143,7 @@ struct Within {
     unsigned of_width;  // the inverse of the number of levels of the bin
 };
 
-// The arithmetic of steps.
+// The constants with which values are computed from steps.
 struct Steps {
     BlendedLevels levels;
     unsigned count;  // levels
@@ -175,12 +176,14 @@ SPEC Within within_of(unsigned level, const Steps& steps) {
     return {bin, before + 1u, is_narrow ? steps.scale.of_narrow : steps.scale.of_wide};
 }
 
-// The steps of the levels up to this one: `below` up to the bin before, `through` up to its own.
+// The steps up to a level, interpolated: `below` are those up to the previous bin, `through` those up to the level's
+// own bin.
 SPEC unsigned steps_up_to(Within within, unsigned below, unsigned through) {
     return below + upper_half((through - below) * within.through, within.of_width);
 }
 
-// The value, computed up to a 32768th too low: `unsure` becomes true where that may change its rounding.
+// The value for a sum of steps, computed up to 1/32768 of a level too low; `unsure` becomes true where that may change
+// the rounding.
 SPEC unsigned value_near(unsigned sum, const Steps& steps, bool& unsure) {
     unsigned long long product = (unsigned long long)(sum << steps.shift) * steps.scale.multiplier +
                                  (((unsigned long long)steps.levels.lo << 47) + (1ull << 46));
@@ -189,7 +192,7 @@ SPEC unsigned value_near(unsigned sum, const Steps& steps, bool& unsure) {
     return high >> 15;
 }
 
-// The exact value.
+// The exact value for a sum of steps.
 SPEC unsigned value_of(unsigned sum, const Steps& steps) {
     float reciprocal = reciprocal_of((float)steps.scale.total);
     unsigned long long part = (unsigned long long)sum * steps.scale.ceiling;

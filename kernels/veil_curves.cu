@@ -1,4 +1,4 @@
-// The curves that take a veil off, a table for each of the regions, for `tile_map` (src/core/spec/tone.rs).
+// Computes the curves that remove a veil, a table for each region, for `tile_map` (src/core/spec/tone.rs).
 #include "launch.cuh"
 #include "spec.cuh"
 
@@ -6,12 +6,12 @@ using namespace histeq;
 
 // A table for each of the 8 x 8 regions under a veil: from the offset that is subtracted, the gain of the rest, and
 // where `veil.bends` is 1, a piecewise linear curve. Products of the curve have 128 bits, as in
-// `src/core/spec/natural/tone_curve.rs`, so numbers at their limits give the same codes.
+// `src/core/spec/natural/tone_curve.rs`, so extreme parameters give the same codes as there.
 // Launch: any number of blocks of up to 256 threads; no shared memory.
 extern "C" __global__ __launch_bounds__(256) void veil_curves(unsigned log2_codes, BlendedLevels levels, Veil veil,
                                                               ToneCurve curve, unsigned short* curves) {
-    // In this order: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still write
-    // it.
+    // The order matters: `tile_map` reads the picture as soon as it begins, and the kernel before this one may still
+    // write it until the wait ends.
     grid_dependency_sync();
     trigger_next_launch();
     unsigned entries = REGIONS * REGIONS << log2_codes;

@@ -1,6 +1,6 @@
-// From cumulative counts to the curve, one thread per code: the kernel between scan and map. (opencl-blelloch-scan and
-// cuda-naive-vs-optimized repeat this for every pixel; the second optimization of the latter gains most of its time
-// here.) `curve_exact` is the specification; the others are the publications' formulas.
+// Computes the curve from cumulative counts, one thread per code: the kernel between scan and map.
+// (opencl-blelloch-scan and cuda-naive-vs-optimized repeat this for every pixel; the second optimization of the latter
+// gains most of its time here.) `curve_exact` is the specification; the others are the publications' formulas.
 //
 // `curve_normalized_*` first find the first occupied bin in the same launch, as cuda-three-scans does: the threads of
 // one block take the lowest index by atomicMin.

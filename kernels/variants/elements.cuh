@@ -9,14 +9,14 @@ namespace histeq {
 
 // The layout of elements in a plane, in samples: a whole picture, a rectangle of it, or the luma between chroma.
 struct Area {
-    unsigned first;    // where the first one lies
+    unsigned first;    // position of the first one
     unsigned width;    // elements in a row
     unsigned height;   // rows; their product is at most 2^31
     unsigned pitch;    // from one row to the next
     unsigned step;     // from one element to the next
     unsigned shift;    // unused bits below the code
     unsigned swapped;  // 1 if two-byte samples are big endian
-    unsigned max;      // the highest code; elements above it are it
+    unsigned max;      // the highest code; larger elements are limited to it
 };
 static_assert(sizeof(Area) == 32, "Area is not as in arguments.rs of the variants");
 
@@ -25,7 +25,7 @@ struct Counting {
     unsigned codes;        // counters in all
     unsigned window;       // counters that a block has in shared memory; blockIdx.z says which ones
     unsigned log2_copies;  // copies of each of them, as a power of two, where there are several
-    unsigned run;          // neighbours that a thread gets; 0 if the threads of the launch take elements in turn
+    unsigned run;          // consecutive elements of a thread; 0 if the threads of the launch take elements in turn
 };
 static_assert(sizeof(Counting) == 16, "Counting is not as in arguments.rs of the variants");
 

@@ -40,7 +40,7 @@ DEVICE void count_in_copies(const S* plane, const Area& area, const BlendedLevel
             count(code_of(stored, area.shift, area.max));
         }
     }
-    // The elements behind the last whole vector, or all elements if there is none.
+    // The elements after the last whole vector, or all elements if there is none.
     for (unsigned i = vectors * EACH + thread; i < elements; i += threads) count(element(plane, area, i));
     __syncthreads();
 

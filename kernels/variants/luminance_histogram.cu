@@ -1,6 +1,6 @@
-// From colour pixels to the histogram of their luminance in one kernel, without a plane of luminance in between: the
-// kernel of cuda-rgb-luminance-histogram, in blocks of 128 threads with 64 consecutive pixels each. The luminance is
-// that of the specification, in integers; `_truncated` is the publication's, in floats without rounding.
+// Counts the luminance of colour pixels in one kernel, without a plane of luminance in between: the kernel of
+// cuda-rgb-luminance-histogram, in blocks of 128 threads with 64 consecutive pixels each. The luminance is that of the
+// specification, in integers; `_truncated` is the publication's, in floats without rounding.
 //
 // What to expect: in consecutive runs of four-byte pixels, a warp's loads lie 256 bytes apart, so they read 32 cache
 // lines for 128 bytes; an interleaved walk reads each line once.

@@ -42,7 +42,7 @@ DEVICE void map_by_factor(const S* from, S* to, const Area& area, const unsigned
     }
 }
 
-// Takes what the other computed maps take, and does not read `least`.
+// Has the same parameters as the other computed maps, but does not read `least`.
 #define MAP_BY_FACTOR(NAME, S)                                                                                         \
     extern "C" __global__ __launch_bounds__(1024) void map_computed_factor_##NAME(                                     \
         const S* from, S* to, Area area, const unsigned* cdf, const unsigned*, unsigned total, unsigned run) {         \

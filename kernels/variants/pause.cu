@@ -1,5 +1,5 @@
-// Blocks a stream for a while, so that all timed work is enqueued behind it when it ends. Then the times are those of
-// the device, not those of a CPU that launches small kernels one after the other.
+// Blocks a stream for a while, so that all timed work is enqueued before it begins. Then the times are those of the
+// device, not those of a CPU that launches small kernels one after the other.
 
 #include "device.cuh"
 

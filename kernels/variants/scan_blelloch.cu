@@ -12,7 +12,7 @@ using namespace histeq;
 
 extern __shared__ unsigned shared[];
 
-// The conversions and the addition of C, rounded to nearest.
+// Adds as the publication's C code does: converts both numbers to floats, rounded to nearest.
 DEVICE unsigned added_as_floats(unsigned sum, unsigned moved) { return (unsigned)((float)sum + (float)moved); }
 
 template <bool FLOAT>

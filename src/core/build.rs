@@ -1,4 +1,4 @@
-//! Writes the structures that kernels take by value as Rust, from `kernels/arguments.cuh`, which alone declares them.
+//! Translates the structures that kernels take by value to Rust. `kernels/arguments.cuh` alone declares them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

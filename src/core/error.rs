@@ -1,4 +1,4 @@
-//! What can go wrong: [`Error`]. Each message names what failed and the remedy.
+//! The errors of this crate: [`Error`]. Each message names what failed and the remedy.
 
 use crate::cuda;
 use crate::frame::{FrameError, MemoryError, NoRoom, PixelFormat};
@@ -15,7 +15,7 @@ pub type CallerError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Planes that do not fit the format and size of their picture.
+    /// Planes that do not fit the format and size of their frame.
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// No memory is left for another frame.
@@ -52,9 +52,9 @@ pub enum Error {
         expected: PixelFormat,
         /// The columns and rows that were announced.
         wanted: (usize, usize),
-        /// The format of the frame.
+        /// The format of the given frame.
         found: PixelFormat,
-        /// Its columns and rows.
+        /// The columns and rows of the given frame.
         size: (usize, usize),
     },
     /// Too many or too few planes.
@@ -75,7 +75,7 @@ pub enum Error {
     PlaneBytes {
         /// Index of the plane.
         plane: usize,
-        /// Bytes a row and rows.
+        /// Bytes a row, and rows, of the plane.
         needed: (usize, usize),
         /// Bytes and stride that were given.
         found: (usize, isize),
@@ -95,10 +95,10 @@ pub enum Error {
     /// A frame was given after the end of the video.
     #[error("the video has ended: restart before another frame")]
     Finished,
-    /// An option, or a mask, that cannot change any more.
+    /// An option, or a mask, that cannot be changed after the backend was opened.
     #[error("{what}: too late, the backend is open")]
     TooLate {
-        /// What it is: the name of an option, or `a mask`.
+        /// The name of the option, or `a mask`.
         what: String,
     },
     /// A frame of another size than the mask.
@@ -110,18 +110,18 @@ pub enum Error {
     MaskSize {
         /// The number of the frame, from 0.
         frame: u64,
-        /// Its columns and rows.
+        /// Columns and rows of the frame.
         size: (usize, usize),
         /// Columns and rows of the mask.
         mask: (usize, usize),
     },
-    /// A mask was given together with a method that counts tiles.
+    /// A mask was given with a method that counts tiles.
     #[error("tiles are not counted with a mask")]
     MaskedTiles,
     /// There is no gray format of this many bits.
     #[error("no gray format of {depth} bits (leave gray out)")]
     NoGrayFormat {
-        /// Bits of a sample.
+        /// The depth in bits.
         depth: u8,
     },
     /// The format has no counterpart with more bits.
@@ -133,19 +133,19 @@ pub enum Error {
         /// The format.
         format: PixelFormat,
     },
-    /// A frame that the first pass has not seen.
+    /// A frame that was missing in the first pass.
     #[error("frame {frame} was not there in the first pass (a file must not change while it is read)")]
     NotSurveyed {
-        /// Its number, from 0.
+        /// The number of the frame, counted from 0.
         frame: u64,
     },
     /// A frame that the given [`Decided`](crate::Decided) was not made for.
     #[error("the frame is not the one that was there when it was decided what to do with it")]
     NotDecided,
-    /// Too many or too few frames for denoising one.
+    /// The wrong number of frames to denoise one.
     #[error("{needed} frames are needed, not {found}")]
     FrameCount {
-        /// The frame, and those around it that it is denoised with.
+        /// The frame itself, and those around it from which it is denoised.
         needed: usize,
         /// Frames that were given.
         found: usize,
@@ -156,12 +156,12 @@ pub enum Error {
     /// A backend's frame differs from the reference's, which is a bug.
     #[error("{frame}: {difference} (a bug: please report it)")]
     Differs {
-        /// Backend and number of the frame.
+        /// The backend, and the number of the frame.
         frame: String,
         /// The first difference.
         difference: String,
     },
-    /// Code of the caller has failed.
+    /// An error of the caller's code.
     #[error(transparent)]
     Caller(CallerError),
 }
@@ -178,7 +178,7 @@ impl Error {
 }
 
 impl From<CallerError> for Error {
-    /// An error of this crate that passed through the caller's code stays what it is.
+    /// An [`Error`] that passed through the caller's code is unwrapped again.
     fn from(error: CallerError) -> Self {
         error.downcast::<Error>().map_or_else(Error::Caller, |error| *error)
     }

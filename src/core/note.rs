@@ -1,15 +1,15 @@
-//! Notes to the caller beside results.
+//! Notes to the caller, in addition to results.
 
 use std::sync::Arc;
 
-/// A message about something that the caller may not expect. Names of options stand as `--name`.
+/// A message about something that the caller may not expect. It contains names of options as `--name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A detail, for verbose output.
     Detail(String),
-    /// Worth knowing.
+    /// Information that the caller may need.
     Note(String),
-    /// The result differs from what was asked for.
+    /// The result differs from what the caller requested.
     Warning(String),
 }
 
@@ -32,12 +32,10 @@ impl Notes {
         }
     }
 
-    /// Passes a note to the receiver.
     pub(crate) fn note(&self, text: String) {
         self.send(&Note::Note(text));
     }
 
-    /// Passes a detail to the receiver.
     pub(crate) fn detail(&self, text: String) {
         self.send(&Note::Detail(text));
     }

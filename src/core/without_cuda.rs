@@ -1,4 +1,4 @@
-//! In place of `cuda` where this crate was built without it: there is no GPU, and opening one is an error.
+//! Replaces `cuda` in builds without the feature `cuda`: there is no GPU, and opening one is an error.
 #![allow(unsafe_code, reason = "the signatures of the GPU backend")]
 
 use crate::denoise::Denoiser;
@@ -9,17 +9,17 @@ use crate::frame::{DevicePlanes, Frame, PixelFormat, Plane};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// There is no GPU backend.
+/// The error of every use of a GPU: there is no GPU backend.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// This crate was built without the feature `cuda`.
     #[error("built without CUDA (use --backend cpu)")]
     NotBuilt,
-    /// A request that is not met.
+    /// A request that is refused.
     #[error("{reason}")]
     Refused {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -33,7 +33,7 @@ impl Error {
         }
     }
 
-    /// Whether there is no driver, as on most machines.
+    /// Whether there is no driver: always, in such a build.
     pub fn is_no_driver(&self) -> bool {
         true
     }
@@ -43,7 +43,7 @@ impl Error {
 pub struct Gpu(Infallible);
 
 impl Gpu {
-    /// Opens no GPU.
+    /// Fails: there is no GPU.
     ///
     /// # Errors
     /// Always.
@@ -51,24 +51,24 @@ impl Gpu {
         Err(Error::NotBuilt)
     }
 
-    /// Copies no picture.
+    /// Copies no frame.
     ///
     /// # Errors
     /// Never: there is no GPU.
     ///
     /// # Safety
-    /// That of the GPU backend.
+    /// As for the GPU backend.
     pub unsafe fn import(&self, _: PixelFormat, _: (usize, usize), _: &DevicePlanes) -> Result<Vec<Plane>, Error> {
         self.never()
     }
 
-    /// Copies no picture.
+    /// Copies no frame.
     ///
     /// # Errors
     /// Never: there is no GPU.
     ///
     /// # Safety
-    /// That of the GPU backend.
+    /// As for the GPU backend.
     pub unsafe fn export(&self, _: &Frame, _: &DevicePlanes) -> Result<(), Error> {
         self.never()
     }
@@ -122,7 +122,7 @@ pub fn find_driver() -> Result<(), Error> {
     Err(Error::NotBuilt)
 }
 
-/// Does `work`.
+/// Runs `work`; there is no GPU context to keep current.
 pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
     work()
 }

@@ -1,4 +1,4 @@
-//! The structures that kernels take by value: `build.rs` makes them of `kernels/arguments.cuh`.
+//! The structures that kernels take by value, which `build.rs` generates from `kernels/arguments.cuh`.
 #![allow(unsafe_code, reason = "implements the bindings' marker trait for structures of plain bytes")]
 
 use super::launch::KernelValue;
@@ -21,9 +21,9 @@ use cudarc::driver::DeviceRepr;
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Structure {
-    /// Its name, here and in the kernels.
+    /// The name of the structure, in Rust and in the kernels.
     pub name: &'static str,
-    /// Its size in bytes.
+    /// The size of the structure in bytes.
     pub bytes: usize,
     /// All of its fields, in declaration order.
     pub fields: &'static [StructureField],
@@ -33,11 +33,11 @@ pub struct Structure {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StructureField {
-    /// Its name, here and in the kernels.
+    /// The name of the field, in Rust and in the kernels.
     pub name: &'static str,
     /// Bytes from the start of the structure.
     pub offset: usize,
-    /// Its size in bytes.
+    /// The size of the field in bytes.
     pub bytes: usize,
 }
 
@@ -78,7 +78,7 @@ const _: () = assert!(KNOTS == tone::KNOTS && REGIONS == measure::REGIONS);
 const _: () = assert!(PIECES == natural::PIECES && MOST_REFERENCES == MAX_OTHERS);
 
 impl Samples {
-    /// The samples of the uploaded planes.
+    /// The sample format of the uploaded planes.
     pub fn new(layout: &BufferLayout) -> Self {
         let sample = layout.sample();
         let offset = match layout.arrangement() {
@@ -95,7 +95,7 @@ impl Samples {
         }
     }
 
-    /// The luminance computed from RGB on the GPU: plain codes in the GPU's byte order.
+    /// The sample format of the luminance computed from RGB on the GPU: plain codes in the GPU's byte order.
     pub fn for_luminance(layout: &BufferLayout) -> Self {
         Samples { offset: 0, shift: 0, swapped: 0, ..Samples::new(layout) }
     }
@@ -106,7 +106,7 @@ impl BlendedLevels {
         BlendedLevels { lo: levels.lo().into(), hi: levels.hi().into(), strength: strength.to_256ths() }
     }
 
-    /// One level for each of `bins` bins.
+    /// The levels of a histogram with `bins` bins, one level for each bin.
     pub fn for_bins(bins: u32) -> Self {
         BlendedLevels { lo: 0, hi: bins - 1, strength: spec::Strength::FULL.to_256ths() }
     }
@@ -158,8 +158,8 @@ impl Inverse {
         Inverse { multiplier: (1u64 << (32 + shift)).div_ceil(whole) as u32, shift }
     }
 
-    /// The inverse of the same sum for curves that are kept as steps. The kernel drops the lowest bits of dividends of
-    /// more than 32 bits.
+    /// The inverse of the sum of a pixel's four tile weights, for curves that are kept as steps. The kernel drops the
+    /// lowest bits of dividends of more than 32 bits.
     fn for_deep_blend(tiles: &spec::clahe::Tiles) -> Self {
         let whole = 4 * tiles.width as u64 * tiles.height as u64;
         let bits = (whole - 1).ilog2() + 1;
@@ -187,8 +187,8 @@ impl CurvePlace {
         2 * (tiles * bins + 8)
     }
 
-    /// The place of the curves of `tiles`, with `bins` bins each. `has_room` says whether a block's shared memory holds
-    /// the steps of four tiles.
+    /// How the curves of `tiles`, with `bins` bins each, are stored. `has_room` says whether a block's shared memory
+    /// holds the steps of four tiles.
     pub fn new(
         (tiles, bins): (&spec::clahe::Tiles, usize),
         levels: spec::Levels,
@@ -241,7 +241,7 @@ impl CurvePlace {
 impl WindowUpdate {
     const NOWHERE: u32 = u32::MAX;
 
-    /// The update of a frame that is a window of its own; `number` is that of the frame in its history.
+    /// The update for a frame whose window has no other frames; `number` is the number of the frame in its history.
     pub fn alone(number: u64) -> Self {
         let half = (number % 2) as u32;
         let (evicted_rows, evicted_windows) = ([WindowUpdate::NOWHERE; 2], [WindowUpdate::NOWHERE; 2]);
@@ -259,8 +259,8 @@ impl WindowUpdate {
         }
     }
 
-    /// The update of frame `number` of a history whose rows, as many as `caps` has entries, are used in turn. `caps`
-    /// has the plateau's cap for the frame in each row.
+    /// The update for frame `number` of a history, which uses its rows in turn. `caps` has an entry for each row: the
+    /// plateau's cap for the frame in that row.
     pub fn new(update: &spec::WindowUpdate, number: u64, slots: usize, caps: &[u32]) -> Self {
         let rows = caps.len();
         let row = (number % rows as u64) as usize;
@@ -288,7 +288,7 @@ impl WindowUpdate {
 }
 
 impl Modifiers {
-    /// Stands for no cap.
+    /// The value of `cap` for no cap.
     const UNCAPPED: u32 = u32::MAX;
 
     /// The most samples of the frame that a level keeps under the plateau.
@@ -367,7 +367,7 @@ impl ChromaPlaces {
         }
     }
 
-    /// An entry for each field of an interlaced frame, which share no sample, or a single entry for a progressive
+    /// One entry for each field of an interlaced frame (fields share no sample), or a single entry for a progressive
     /// frame.
     pub(super) fn for_fields(places: ChromaLayout, size: (usize, usize), is_interlaced: bool) -> Vec<Self> {
         let whole = ChromaPlaces::new(places, size);
@@ -456,8 +456,8 @@ impl NoiseFactors {
 }
 
 /// The arguments of the tile kernels for a frame (of the kernels for a veil, if `task` has no tiles), for tests that
-/// run kernels on the CPU: the words of `Tiles`, the `CurvePlace`, and the words of `Inverse`. `has_room` is true as on
-/// GPUs whose shared memory holds the steps of four tiles.
+/// run kernels on the CPU: the words of `Tiles`, the `CurvePlace`, and the words of `Inverse`. `has_room` says whether
+/// the GPU's shared memory would hold the steps of four tiles.
 #[doc(hidden)]
 pub fn words_of_tiles(frame: &crate::frame::Frame, task: &Task, has_room: bool) -> Vec<u32> {
     let layout = BufferLayout::new(frame, false).expect("a frame that is not too large");
@@ -474,7 +474,7 @@ pub fn words_of_detail(task: &Task) -> Option<Vec<u32>> {
     task.tone().detail.map(|detail| words_of(&Detail::new(&detail, bins)).to_vec())
 }
 
-/// The words of a structure.
+/// A structure as 32-bit words.
 pub(super) fn words_of(structure: &impl Pod) -> &[u32] {
     bytemuck::cast_slice(std::slice::from_ref(structure))
 }

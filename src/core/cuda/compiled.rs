@@ -16,8 +16,8 @@ type Capability = (i32, i32);
 /// theirs.
 const JETSON: Capability = (8, 7);
 
-/// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in
-/// this order is the best.
+/// The kind of a compiled kernel file, and its compute capability. Of several that run on a device, the greatest in the
+/// order of this type is the best.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
@@ -36,8 +36,8 @@ impl Code {
         }
     }
 
-    /// Whether a device runs it. PTX runs on devices that are not older. Machine code runs on devices of the same major
-    /// number whose minor number is not lower.
+    /// Whether a device runs this code. PTX runs on devices that are not older. Machine code runs on devices of the
+    /// same major number whose minor number is not lower.
     fn runs_on(self, device: Capability) -> bool {
         let architecture = self.architecture();
         let is_kin = device.0 == architecture.0 && (device == JETSON) == (architecture == JETSON);
@@ -122,7 +122,7 @@ impl Compiled {
         Compiled { name, archive }
     }
 
-    /// The file, without extension.
+    /// The name of the file, without extension.
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -160,7 +160,7 @@ impl Compiled {
         self.load_preferring(self.part_for(device), context)
     }
 
-    /// Loads this part. Where there is none, or the driver refuses it for any reason, loads the PTX.
+    /// Loads `part`, or the PTX if there is no part or the driver refuses it for any reason.
     fn load_preferring(&self, part: Option<ArchivePart>, context: &Arc<CudaContext>) -> Result<Module, Error> {
         let module = part.and_then(|part| part.load(context).ok());
         module.map_or_else(|| self.ptx().load(context).doing("loading the kernels"), Ok)
@@ -172,7 +172,7 @@ impl Compiled {
         self.parts().into_iter().find(is_foreign)
     }
 
-    /// The names of its kernels, for tests.
+    /// The names of the file's kernels, for tests.
     fn kernels(&self) -> Vec<String> {
         let ptx = self.ptx().decompressed();
         let entries = str::from_utf8(&ptx).expect("PTX is text").split(".entry ").skip(1);
@@ -183,12 +183,12 @@ impl Compiled {
 /// A kernel file that the driver has loaded.
 pub struct Module {
     module: Arc<CudaModule>,
-    /// The code that it was loaded from. Launchers need it where a kernel differs by architecture (`__CUDA_ARCH__`).
+    /// The code that was loaded. Launchers need it where a kernel differs by architecture (`__CUDA_ARCH__`).
     pub(super) code: Code,
 }
 
 impl Module {
-    /// One of its kernels.
+    /// The kernel of this name.
     pub fn function(&self, name: &str) -> Result<CudaFunction, Error> {
         self.module.load_function(name).doing("finding a kernel")
     }
@@ -198,7 +198,7 @@ impl Module {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct LoadReport {
-    /// The file, without extension.
+    /// The name of the file, without extension.
     pub name: &'static str,
     /// The best part for the device.
     pub offered: Code,
@@ -212,8 +212,8 @@ pub struct LoadReport {
     pub versions_instead: Vec<i32>,
 }
 
-/// Loads all kernel files that run on this device: the best part of each, and the fallback after machine code that the
-/// driver has to refuse.
+/// Loads all kernel files that run on this device, each twice: the best part, and the fallback after the driver has
+/// refused machine code for another device.
 pub(super) fn load_all(context: &Arc<CudaContext>) -> Result<Vec<LoadReport>, Error> {
     let device = context.compute_capability().doing("asking for the compute capability")?;
     let suiting = ALL.iter().filter_map(|file| Some((file, file.part_for(device)?.code)));

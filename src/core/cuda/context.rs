@@ -19,30 +19,30 @@ const OLDEST_DRIVER: i32 = 12_000;
 /// The oldest compute capability that the kernels are compiled for.
 const OLDEST_DEVICE: (i32, i32) = (7, 5);
 
-/// The flags of a context for how threads wait, and the value with which they sleep.
+/// The bits of a context's flags that set how threads wait for the GPU, and their value for sleeping.
 const SCHEDULING: u32 = sys::CUctx_flags::CU_CTX_SCHED_MASK as u32;
 const SLEEP: u32 = sys::CUctx_flags::CU_CTX_SCHED_BLOCKING_SYNC as u32;
 
 /// One GPU, ready to work.
 pub struct Gpu {
-    /// Its primary context.
+    /// The GPU's primary context.
     pub context: Arc<CudaContext>,
     pub(super) kernels: KernelLaunchers,
     /// Kernels that replace those of `kernels` in some stages, if a [`KernelChoice`] chose any.
     pub(super) stages: Option<Box<dyn StageKernels>>,
-    /// Pinned memory for frames that wait for upload, of all rings.
+    /// Pinned memory for frames that wait for upload, shared by all rings.
     pub(super) input: PinnedPool,
     /// The memory of frames that callers copy to the GPU, and of results that stay there; made on first use.
     pub(super) pictures: OnceLock<Arc<DevicePool>>,
     /// The stream and memory for denoising; made on first use.
     pub(super) noise: OnceLock<NoiseMemory>,
-    /// The number of its multiprocessors.
+    /// The number of the GPU's multiprocessors.
     pub multiprocessors: u32,
-    /// The largest pitch of a plane that its copy engines accept, in bytes.
+    /// The largest pitch of a plane that the GPU's copy engines accept, in bytes.
     pub(super) most_pitch: usize,
     /// Whether GPU and host use the same memory (Jetson): kernels change frames in place, without upload and download.
     pub(super) shares_memory: bool,
-    /// Its product name.
+    /// The GPU's product name.
     pub name: String,
 }
 
@@ -111,7 +111,7 @@ impl Gpu {
         self.context.cu_ctx() as usize
     }
 
-    /// Whether threads that wait for it sleep, for tests.
+    /// Whether threads that wait for the GPU sleep, for tests.
     ///
     /// # Errors
     /// When the query fails.
@@ -142,7 +142,7 @@ fn set_blocking_sync(index: usize) -> Result<(), Error> {
     let device = result::device::get(index as i32).doing(doing)?;
     // SAFETY: the driver has been started, and the device is there.
     match unsafe { sys::cuDevicePrimaryCtxSetFlags_v2(device, SLEEP) } {
-        // Some drivers cannot change a context in use; then an earlier call here has made it, with this flag.
+        // Some drivers cannot change a context in use; then an earlier call of this function has set the flag.
         sys::CUresult::CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE => Ok(()),
         other => other.result().doing(doing),
     }
@@ -152,7 +152,7 @@ fn set_blocking_sync(index: usize) -> Result<(), Error> {
 /// the time of opening a GPU.
 ///
 /// # Errors
-/// When there is none, or it is too old.
+/// When there is no driver, or it is too old.
 pub fn find_driver() -> Result<(), Error> {
     // SAFETY: loads libcuda and unloads it; its initializers are those that every CUDA program runs.
     if !unsafe { sys::is_culib_present() } {
@@ -178,7 +178,7 @@ impl DecoderStream {
         (primary.cu_ctx() as usize == context).then(|| primary.new_stream().ok().map(DecoderStream)).flatten()
     }
 
-    /// Its handle (`CUstream`).
+    /// The handle of the stream (`CUstream`).
     pub fn handle(&self) -> usize {
         self.0.cu_stream() as usize
     }

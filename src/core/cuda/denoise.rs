@@ -20,7 +20,7 @@ use bytemuck::Zeroable;
 use cudarc::driver::{CudaStream, result};
 use std::sync::Arc;
 
-/// The divisor of the GPU's free memory: denoising may take a quarter of it.
+/// Denoising may use the GPU's free memory divided by this number.
 const PART: usize = 4;
 
 /// The stream on which noise is removed, and its memory.
@@ -38,14 +38,14 @@ pub struct DeviceSheet {
     pub(super) height: usize,
 }
 
-/// The planes of a frame, and a pyramid of its smoothed luma, whole and then halved level by level.
+/// The planes of a frame, and a pyramid of its smoothed luma: full size, then halved level by level.
 pub struct NoisyPicture {
     planes: Vec<DeviceSheet>,
     log2: (u8, u8),
     pyramid: Vec<DeviceSheet>,
 }
 
-/// The vectors of all blocks, a word each.
+/// The motion vectors of all blocks, one word each.
 pub struct DeviceField {
     memory: DeviceMemory,
     pub(super) columns: usize,
@@ -114,7 +114,7 @@ impl NoiseMemory {
         })
     }
 
-    /// Memory for this many values, with unspecified content.
+    /// Memory for `count` values, with unspecified content.
     fn take<T>(&self, count: usize) -> Result<DeviceMemory, Error> {
         self.memory.take(count * size_of::<T>())
     }
@@ -129,7 +129,7 @@ impl NoiseMemory {
         Ok(DeviceField { memory: self.take::<u32>(columns * rows)?, columns, rows })
     }
 
-    /// This many counts, all 0.
+    /// `count` counts, all 0.
     fn counts(&self, count: usize) -> Result<DeviceMemory, Error> {
         let counts = self.take::<u32>(count)?;
         let cleared =
@@ -139,7 +139,6 @@ impl NoiseMemory {
         Ok(counts)
     }
 
-    /// Waits for all that is enqueued.
     fn wait(&self) -> Result<(), Error> {
         self.stream.synchronize().doing("removing noise")
     }

@@ -61,13 +61,13 @@ impl DevicePool {
         &self.copies
     }
 
-    /// The bytes that may be allocated.
+    /// The most bytes that the pool may allocate.
     pub fn most_bytes(&self) -> usize {
         self.most_bytes.load(Ordering::Relaxed)
     }
 
-    /// Sets the bytes that may be allocated. Buffers beyond a lower limit are freed once they are idle and another
-    /// buffer needs memory.
+    /// Sets the most bytes that the pool may allocate. If the pool has more, idle buffers are freed when another buffer
+    /// needs memory.
     pub fn set_most_bytes(&self, bytes: usize) {
         self.most_bytes.store(bytes, Ordering::Relaxed);
     }
@@ -152,7 +152,7 @@ impl DeviceMemory {
         self.buffer.as_ref().expect("not dropped")
     }
 
-    /// A copy on the host.
+    /// Downloads the memory into a buffer of the host.
     fn copy_down(&self) -> Result<HostBuffer, Error> {
         let doing = "bringing a picture down";
         let mut host = self.pool.host.take(self.size());

@@ -47,27 +47,27 @@ pub enum Error {
         /// Free memory, in MiB.
         free: usize,
     },
-    /// Pictures on the GPU take all the memory that they may.
+    /// Pictures on the GPU already use all memory that is allowed for them.
     PicturesFull {
         /// The size of the picture, in MiB.
         needed: usize,
         /// The memory in use by pictures, in MiB.
         in_use: usize,
-        /// The most that they may take, in MiB.
+        /// The limit for pictures, in MiB.
         most: usize,
     },
     /// A picture in memory of another context.
     OtherContext,
     /// Planes on the GPU that do not fit the frame's format and size.
     Planes(FrameError),
-    /// A setting that the kernels do not know.
+    /// A setting that the kernels do not support.
     Unsupported {
-        /// Its name.
+        /// The name of the setting.
         setting: &'static str,
     },
     /// A request that the kernels do not support.
     Refused {
-        /// Why.
+        /// Why the request is refused.
         reason: String,
     },
     /// A driver call failed.
@@ -154,7 +154,7 @@ impl From<Error> for MemoryError {
 
 /// Adds to a driver's error the step that failed.
 pub trait Doing<T> {
-    /// The error of this step.
+    /// The error with the name of this step.
     fn doing(self, doing: &'static str) -> Result<T, Error>;
 }
 

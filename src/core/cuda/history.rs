@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Bytes of `GridState` in kernels/curve.cuh.
 const GRID_BYTES: usize = WORDS * MAX_BLOCKS * 8 + 8;
 
-/// The words that a block publishes for the others.
+/// The number of words that a block publishes for other blocks.
 const WORDS: usize = 9;
 
 /// The most blocks of `kernels/equalization.cu`.
@@ -29,28 +29,28 @@ pub struct History {
     kind: Option<WindowKind>,
     /// How the next frame that is enqueued changes the windows.
     update: Option<WindowUpdate>,
-    /// Whether the buffers suit the frames since the last reset.
+    /// Whether the buffers have been resized for the frames since the last reset.
     is_prepared: bool,
     asked_bins: Option<u32>,
     /// Number of the next frame that is enqueued, counted from the last reset.
     number: u64,
     /// The row of the histogram of the last frame that was enqueued.
     pub(super) latest_row: usize,
-    /// For the histogram in each row, the most samples of a level that the plateau keeps.
+    /// For the histogram in each row, the plateau's cap: the most samples that a level keeps.
     caps: Vec<u32>,
-    /// A histogram for each frame of the window and of the flash; with one curve per frame one more, so that the
-    /// current frame does not overwrite any of them.
+    /// One row with a histogram for each frame of the window and of the flash. With one curve per frame there is one
+    /// more row, so that the current frame does not overwrite any of these.
     pub(super) slots: CudaSlice<u32>,
     /// The sums of the two windows; with one curve per frame two sets, which frames read and write alternately.
     pub(super) sums: CudaSlice<u64>,
     /// Counts in bins, for two frames.
     pub(super) bins: CudaSlice<u64>,
     pub(super) grid: CudaSlice<u8>,
-    /// The curves of the frames of the look-ahead, one of which becomes the curve of the oldest of them.
+    /// The curves of the frames of the look-ahead. The oldest of these frames gets one of the curves.
     pub(super) kept_curves: CudaSlice<u16>,
     pub(super) totals: Totals,
-    /// The number of launches of the fused kernel with a window. Each launch waits for all kernels before it, before it
-    /// lets the next one begin.
+    /// The number of launches of the fused kernel with a window. A launch lets the next one begin only after it has
+    /// waited for all kernels before it.
     pub(super) launches: u64,
 }
 
@@ -78,14 +78,15 @@ impl Totals {
         codes / Totals::SECTOR * Totals::SECTOR_PITCH
     }
 
-    /// The zeroed buffer and the buffer to clear, for the next frame, which has `codes` codes.
+    /// Returns the zeroed buffer and the buffer to clear, for the next frame, whose samples have `codes` codes.
     pub fn next(
         &mut self,
         stream: &Arc<CudaStream>,
         codes: usize,
     ) -> Result<(&mut CudaSlice<u32>, &mut CudaSlice<u32>), Error> {
         if self.codes != codes {
-            // A frame clears only the entries of its own codes, so other numbers of codes take new buffers.
+            // A frame clears only the entries of its own codes, so a change of the number of codes requires new
+            // buffers.
             self.codes = 0;
             for buffer in &mut self.buffers {
                 *buffer = stream.alloc_zeros(Totals::entries(codes)).doing(ALLOCATING)?;
@@ -114,7 +115,7 @@ const CLEARING: &str = "clearing memory on the device";
 
 impl Drop for History {
     fn drop(&mut self) {
-        // Every kernel whose blocks wait for each other uses a history, so its stream ends with it.
+        // Only kernels with a history have blocks that wait for each other, so this stream gets no more of them.
         launch::retire(&self.stream);
     }
 }
@@ -150,8 +151,8 @@ impl History {
         if parameters.smoothing.frames() > 1 { parameters.smoothing.memory() } else { 0 }
     }
 
-    /// The rows of `slots`. With one curve per frame there is one more than frames that are kept: a frame never writes
-    /// a histogram that another block may still read.
+    /// The rows of `slots`: one for each frame that is kept, and with one curve per frame one more, so that a frame
+    /// never overwrites a histogram that another block may still read.
     pub(super) fn rows_for(parameters: &Parameters) -> usize {
         History::slots_for(parameters) as usize + usize::from(parameters.method == Method::Global)
     }
@@ -164,7 +165,7 @@ impl History {
             self.kind = Some(kind);
             self.forget();
         }
-        // As for `Equalization::next_uncounted`.
+        // Frames that are not counted may have levels with two more bits, as in `Equalization::next_uncounted`.
         let of_uncounted = task.levels.with_two_bits_more().filter(|_| !task.parameters.method.counts());
         let update = self.scenes.next(task.guide.change, of_uncounted.unwrap_or(task.levels), task.size());
         if update.reset {
@@ -248,7 +249,7 @@ impl History {
         self.kept_curves.device_ptr(&self.stream).0 + 2 * begin as u64
     }
 
-    /// The number of the last frame.
+    /// The number of the last frame that was enqueued.
     pub(super) fn latest_number(&self) -> u64 {
         self.number.saturating_sub(1)
     }

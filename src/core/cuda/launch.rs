@@ -40,7 +40,7 @@ pub(super) fn retire(stream: &Arc<CudaStream>) {
 /// A kernel, ready to be launched.
 pub struct Kernel {
     function: CudaFunction,
-    /// Whether its code waits for the previous kernel, so that the launch may overlap with it.
+    /// Whether the kernel's code waits for the previous kernel, so that the launch may overlap with it.
     pub(super) overlaps: bool,
 }
 
@@ -54,7 +54,7 @@ impl Kernel {
         Ok(Kernel { function: module.function(name)?, overlaps })
     }
 
-    /// Lets it have this much dynamic shared memory, in bytes.
+    /// Allows the kernel this much dynamic shared memory, in bytes.
     ///
     /// # Errors
     /// When the GPU has less.
@@ -171,7 +171,7 @@ impl<'a> Launch<'a> {
         }
         // SAFETY: as above.
         unsafe { self.enqueue(config, Some(attribute(Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE))) }?;
-        // The next launch must not overlap with this one: launches behind an event never do.
+        // The next launch must not overlap with this one: a launch after an event never overlaps.
         self.stream.record_event(None).map(drop)
     }
 

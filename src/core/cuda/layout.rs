@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Alignment of planes in bytes: whole vectors for the kernels, whole cache lines on the host.
 const ALIGNMENT: usize = 256;
 
-/// Bytes behind each plane that the kernels may access: they load whole groups of up to 4 vectors of 16 bytes.
+/// Bytes after each plane that the kernels may access: they load whole groups of up to 4 vectors of 16 bytes.
 const SLACK: usize = 64;
 
 /// The most pixels of a picture: the kernels add a stride to pixel numbers of 32 bits.
@@ -30,7 +30,7 @@ impl PlaneSpan {
     }
 }
 
-/// How the luminance lies among the samples.
+/// How the samples store luma or RGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// A plane of luma alone.
@@ -96,10 +96,10 @@ pub struct BufferLayout {
 }
 
 impl BufferLayout {
-    /// The layout of `frame`; chroma is uploaded only `with_chroma`.
+    /// The layout of `frame`; chroma is uploaded only if `with_chroma`.
     ///
     /// # Errors
-    /// When it has more than 2^31 pixels.
+    /// When the frame has more than 2^31 pixels.
     pub fn new(frame: &Frame, with_chroma: bool) -> Result<Self, Error> {
         let descriptor = frame.format().descriptor();
         let planes = frame.rewritten_planes(with_chroma);
@@ -158,12 +158,12 @@ impl BufferLayout {
         self.sample
     }
 
-    /// Whether two-byte samples are big endian: the GPU is little endian.
+    /// Whether samples have the other byte order than the GPU, which is little endian.
     pub(super) fn swapped(&self) -> bool {
         self.sample.bytes == 2 && self.sample.endian == Endian::Big
     }
 
-    /// How the luminance lies among the samples.
+    /// How the samples store luma or RGB.
     pub fn arrangement(&self) -> Arrangement {
         self.arrangement
     }
@@ -184,7 +184,7 @@ impl BufferLayout {
         last.start + last.bytes()
     }
 
-    /// Bytes of a device buffer, with the bytes behind the last plane that kernels access.
+    /// Bytes of a device buffer, including the bytes after the last plane that kernels access.
     pub(super) fn buffer_bytes(&self) -> usize {
         (self.bytes() + SLACK).next_multiple_of(ALIGNMENT)
     }
@@ -194,7 +194,7 @@ impl BufferLayout {
         self.spans.get(1).map_or(0, |span| span.start)
     }
 
-    /// Bytes of a device buffer for the luminance of RGB, with the bytes behind it that kernels access.
+    /// Bytes of a device buffer for the luminance of RGB, including the bytes after it that kernels access.
     pub(super) fn luma_bytes(&self) -> usize {
         (self.pixels as usize * usize::from(self.sample.bytes) + SLACK).next_multiple_of(ALIGNMENT)
     }
@@ -204,7 +204,7 @@ impl BufferLayout {
         self.in_order([weights.r, weights.g, weights.b])
     }
 
-    /// Values of red, green and blue in the order of a pixel's components in memory; 0 for alpha.
+    /// Reorders values of red, green and blue to the order of a pixel's components in memory; 0 for alpha.
     pub(super) fn in_order<T: Copy + Default>(&self, of_rgb: [T; 3]) -> [T; 4] {
         let mut in_order = [T::default(); 4];
         if let Arrangement::Packed { rgb, .. } | Arrangement::Planar { rgb } = self.arrangement {

@@ -29,7 +29,7 @@ pub struct DevicePicture {
     pub(super) gpu: Arc<Gpu>,
     stream: Arc<CudaStream>,
     layout: BufferLayout,
-    /// The planes of the layout, equalized in place, and behind them the readback.
+    /// The planes of the layout, which are equalized in place, followed by the readback.
     pub(super) pixels: DeviceSamples,
     /// The luminance of RGB.
     pub(super) luma: Option<CudaSlice<u8>>,
@@ -41,11 +41,11 @@ pub struct DevicePicture {
     pub(super) segments: CudaSlice<u32>,
     /// The curve: an output code for each code.
     pub(super) curve: CudaSlice<u16>,
-    /// The address of the curve in a history that replaces `curve`: that of a frame of the look-ahead.
+    /// With a look-ahead, the address of the frame's curve in the history, which replaces `curve`.
     kept_curve: Option<u64>,
     /// Whether the luma has been mapped through the curve.
     is_mapped: bool,
-    /// The value of `History::launches` when a kernel last wrote `pixels`; `None` if copies did.
+    /// The value of `History::launches` when a kernel last wrote `pixels`; `None` if copies wrote them last.
     written_at: Option<u64>,
     /// The curve in `curve`, when the caller supplied it.
     supplied_curve: Option<Arc<Curve>>,
@@ -63,7 +63,7 @@ pub(super) struct Local {
     pub counts: CudaSlice<u32>,
     /// The curve at the centre of each tile.
     pub curves: CudaSlice<u16>,
-    /// Where the kernels read the curves, which also decides in what form `curves` has them.
+    /// How `curves` stores the curves, and where the kernels read them.
     pub place: CurvePlace,
     /// The mapped luminance of RGB.
     pub mapped: Option<CudaSlice<u8>>,
@@ -74,11 +74,11 @@ pub(super) struct Local {
 /// The mapping of a frame on the device.
 #[derive(Clone, Debug)]
 pub(super) enum DeviceMapping {
-    /// The curves that were made of a frame: the frame itself, or a later one in the look-ahead.
+    /// Curves that were computed from a frame: this frame, or a later one in the look-ahead.
     Curves {
         /// The number of that frame in the history; `None` is the frame itself.
         number: Option<u64>,
-        /// The gain of chroma where it follows, in 4096ths.
+        /// The gain of chroma if chroma follows luma, in 4096ths.
         chroma_gain: u32,
     },
     /// A mapping that came with the task.
@@ -188,8 +188,8 @@ impl DevicePicture {
         Ok(true)
     }
 
-    /// Enqueues everything up to the curve. The fused kernel maps too: the frame itself, or with a look-ahead
-    /// `waiting`, the frame that leaves the look-ahead and gets this frame's curve. Returns the mapping of the frame.
+    /// Enqueues everything up to the curve. The fused kernel also maps a frame: this one, or with a look-ahead
+    /// `waiting`, which leaves the look-ahead and gets this frame's curve. Returns the mapping of the frame.
     /// [`History::next`] has been called for the frame, unless its mapping came with the task.
     pub(super) fn analyze(
         &mut self,
@@ -208,7 +208,8 @@ impl DevicePicture {
         let windowed = History::slots_for(&task.parameters) > 0;
         let chroma_gain = task.tone().chroma_gain;
         let gpu = self.gpu.clone();
-        // The fused kernel writes no curve, and in a window of one frame no counts.
+        // The fused kernel cannot be used if everything is read back: it writes no curve, and in a window of one frame
+        // no counts.
         if !everything && gpu.stages.is_none() && task.suits_fused(&self.layout) && gpu.kernels.fused()?.is_available()
         {
             let looks_ahead = task.look_ahead() > 0;
@@ -257,17 +258,17 @@ impl DevicePicture {
         self.apply(task, applied)
     }
 
-    /// Notes that copies write its samples, which every later launch waits for.
+    /// Notes that copies write the samples. Every later launch waits for these copies.
     pub(super) fn refill(&mut self) {
         self.written_at = None;
     }
 
-    /// Whether its samples are complete for a launch that begins while the last one in `history` ends.
+    /// Whether the samples are complete for a launch that begins while the last one in `history` ends.
     pub(super) fn is_settled(&self, history: &History) -> bool {
         self.written_at.is_none_or(|launches| launches < history.launches)
     }
 
-    /// Takes the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
+    /// Uses the curve of frame `number` of the look-ahead, or enqueues a copy of the curves of its tiles.
     fn take_curves(&mut self, history: &History, task: &Task, number: u64) -> Result<(), Error> {
         let smoothing = &task.parameters.smoothing;
         let Some(local) = &mut self.local else {
@@ -279,7 +280,6 @@ impl DevicePicture {
         self.stream.memcpy_dtod(&kept, &mut local.curves).doing("taking a kept curve")
     }
 
-    /// Enqueues the mapping.
     fn apply(&mut self, task: &Task, applied: &DeviceMapping) -> Result<(), Error> {
         match applied {
             DeviceMapping::Curves { chroma_gain, .. } if self.is_mapped || self.local.is_none() => {
@@ -323,8 +323,8 @@ impl DevicePicture {
         }
     }
 
-    /// Enqueues the curves of a veil. The device makes them, except for a veil taken off the light of HDR, for which
-    /// the host does.
+    /// Enqueues the curves of a veil. The device computes them, but the host does it for a veil that is removed
+    /// from the light of HDR.
     fn make_veil_curves(&mut self, task: &Task, veil: &Veil) -> Result<(), Error> {
         if !veil.is_of_light() {
             return self.gpu.clone().kernels.veil_curves()?.launch(self, task, veil);
@@ -353,7 +353,7 @@ impl DevicePicture {
         self.change_chroma(task, gains)
     }
 
-    /// Gives the chroma samples these gains, if chroma follows luma.
+    /// Enqueues the multiplication of the chroma samples by `gains`, if chroma follows luma.
     fn change_chroma(&mut self, task: &Task, gains: Option<&Gains>) -> Result<(), Error> {
         let follows = task.parameters.chroma == Chroma::Follow;
         match gains.filter(|_| follows && self.layout.chroma.is_some()) {
@@ -435,7 +435,7 @@ impl DevicePicture {
         gpu.kernels.tile_curves()?.launch(self, history, task)
     }
 
-    /// Enqueues a copy of this frame's counts from `history`, whose last frame it is, to the readback; nothing if they
+    /// Enqueues a copy of the counts of this frame, the last one in `history`, to the readback; does nothing if counts
     /// are not read back.
     fn copy_window_counts(&mut self, history: &History, task: &Task, readback: &ReadbackLayout) -> Result<(), Error> {
         if readback.counts.is_empty() || History::slots_for(&task.parameters) == 0 {
@@ -528,7 +528,7 @@ impl DevicePicture {
         }
     }
 
-    /// Enqueues the luminance of RGB; nothing where luma is stored.
+    /// Enqueues the luminance of RGB; does nothing where luma is stored.
     ///
     /// # Errors
     /// When the launch fails.
@@ -610,7 +610,7 @@ impl DevicePicture {
         self.map_to(task, false, None)
     }
 
-    /// Enqueues the mapping of the pixels; of RGB with these gains, if chroma follows.
+    /// Enqueues the mapping of the pixels; RGB gets these gains, if chroma follows luma.
     fn map_to(&mut self, task: &Task, locally: bool, gains: Option<&Gains>) -> Result<(), Error> {
         let gpu = self.gpu.clone();
         let follows = task.parameters.chroma == Chroma::Follow;
@@ -620,12 +620,12 @@ impl DevicePicture {
         gpu.kernels.map()?.launch(self, task.weights, locally)
     }
 
-    /// The layout of its planes.
+    /// The layout of the picture's planes.
     pub fn layout(&self) -> &BufferLayout {
         &self.layout
     }
 
-    /// The stream that its kernels run on.
+    /// The stream that the picture's kernels run on.
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
@@ -657,8 +657,8 @@ impl DevicePicture {
     }
 }
 
-/// The curves of the regions of a veil taken off the light of HDR, made on several threads because this takes longer
-/// than all other work for a frame.
+/// The curves of the regions of a veil that is removed from the light of HDR, made on several threads because this
+/// takes longer than all other work for a frame.
 fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
     let rows_each = REGIONS.div_ceil(limits::threads());
     std::thread::scope(|scope| {
@@ -677,7 +677,7 @@ fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
     })
 }
 
-/// The most bytes of pageable memory that the driver copies away immediately; a larger copy may wait for the stream.
+/// The most bytes of pageable memory that the driver copies immediately; a larger copy may wait for the stream.
 const AT_ONCE: usize = 64 << 10;
 
 /// Enqueues the copy of curves to the start of `target`.

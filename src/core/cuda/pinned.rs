@@ -16,7 +16,7 @@ struct PinnedMemory {
     start: NonNull<u8>,
     len: usize,
     context: Arc<CudaContext>,
-    /// The bytes that their pool has pinned.
+    /// The number of bytes that the memory's pool has pinned.
     pinned_bytes: Arc<AtomicUsize>,
     _counted: Counted,
 }
@@ -99,7 +99,7 @@ impl PinnedPool {
 
     fn take_idle(&self, len: usize) -> Option<PinnedBuffer> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // Buffers of another length are for another size of picture.
+        // Buffers of another length are freed: they were for frames of another size.
         idle.retain(|pinned| pinned.len == len);
         idle.take(|_| true).map(|pinned| self.wrap(pinned))
     }

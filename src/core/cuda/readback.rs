@@ -1,5 +1,5 @@
-//! The counts and the curves that are downloaded with a picture. They lie behind the samples in the same buffer, so
-//! that one copy downloads all.
+//! The counts and the curves that are downloaded with a picture. They follow the samples in the same buffer, so that
+//! one copy downloads all.
 //!
 //! ```text
 //! samples (BufferLayout) | counts of codes, u32 | counts of tiles, u32 | curves, u16
@@ -43,7 +43,7 @@ impl ReadbackLayout {
         ReadbackLayout { levels: task.levels, size: layout.size, tiles: grid, counts, tile_counts, curves }
     }
 
-    /// The bytes behind the samples.
+    /// The bytes of the readback, which follow the samples.
     pub fn range(&self) -> Range<usize> {
         self.counts.start..self.curves.end
     }

@@ -18,7 +18,7 @@ use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The frames under way on a GPU, at most `depth`.
+/// The frames in flight on a GPU, at most `depth`.
 pub struct Ring {
     gpu: Arc<Gpu>,
     streams: Arc<Streams>,
@@ -26,9 +26,9 @@ pub struct Ring {
     history: History,
     /// The buffers through which the counts of other backends enter the history.
     counted_elsewhere: Option<DevicePicture>,
-    /// The most frames under way, as requested.
+    /// The requested limit of frames in flight.
     asked: usize,
-    /// The most frames under way that memory has room for.
+    /// The limit of frames in flight for which there is memory.
     depth: usize,
     idle: Vec<Slot>,
     /// Frames of the look-ahead, whose curve depends on frames that were not submitted yet.
@@ -103,8 +103,8 @@ impl Ring {
         self.start(frame, task, Operation::Apply)
     }
 
-    /// As [`submit`](Ring::submit), but uploads the samples that a used slot's pinned memory still holds: for
-    /// measurements of bus and device alone.
+    /// As [`submit`](Ring::submit), but uploads the samples of an earlier frame, which a used slot's pinned memory
+    /// still holds: for measurements of bus and device alone.
     #[doc(hidden)]
     pub fn submit_staged(&mut self, frame: Frame, task: Task) -> Result<(), Error> {
         self.start(frame, task, Operation::EqualizeStaged)
@@ -168,7 +168,7 @@ impl Ring {
     /// to the slots that fit the memory of the GPU and of the host.
     fn fit(&mut self, bytes: usize) -> Result<(), Error> {
         let (free, _) = self.gpu.context.mem_get_info().doing("asking for the free memory")?;
-        // The planes of a frame, and for RGB a plane of luminance.
+        // A frame needs memory for its planes, and for RGB also a plane of luminance.
         let needed = 2 * bytes;
         if free < needed {
             return Err(Error::NoMemory { needed: needed >> 20, free: free >> 20 });
@@ -214,7 +214,7 @@ impl Ring {
         }
     }
 
-    /// Ends the input: starts the frames of the look-ahead, which then wait for no others.
+    /// Ends the input: completes the frames of the look-ahead, for which no later frames come.
     ///
     /// # Errors
     /// As for [`submit`](Ring::submit).
@@ -231,10 +231,10 @@ impl Ring {
         Ok(())
     }
 
-    /// Waits for the oldest frame under way; `None` when there is none.
+    /// Waits for the oldest frame in flight; `None` when there is none.
     ///
     /// # Errors
-    /// When a copy or a kernel of it has failed.
+    /// When a copy or a kernel of this frame has failed.
     pub fn collect(&mut self) -> Result<Option<Collected>, Error> {
         let Some(mut slot) = self.under_way.pop_front() else { return Ok(None) };
         let (collected, timeline) = slot.finish()?;
@@ -243,12 +243,12 @@ impl Ring {
         Ok(Some(collected))
     }
 
-    /// The number of frames under way, without those of the look-ahead.
+    /// The number of frames in flight, without those of the look-ahead.
     pub fn in_flight(&self) -> usize {
         self.under_way.len()
     }
 
-    /// The most frames under way: fewer than the ring was made for, if the GPU has memory for fewer of the last size.
+    /// The limit of frames in flight: lower than requested if there is not enough memory for frames of the last size.
     pub fn depth(&self) -> usize {
         self.depth
     }

@@ -12,7 +12,7 @@ pub(super) enum RowsAddress {
 }
 
 impl RowsAddress {
-    /// The kind of memory, the address on the host, and that on the device; one of the two is null.
+    /// The kind of memory, the address on the host, and the address on the device; one of the two addresses is null.
     fn parts(self) -> (CUmemorytype, *const u8, u64) {
         match self {
             RowsAddress::Host(start) => (CUmemorytype::CU_MEMORYTYPE_HOST, start, 0),
@@ -51,8 +51,8 @@ pub(super) fn copy_of_rows(
     }
 }
 
-/// Bytes from one row of a plane to the next, as copies take them; `None` if the rows lie bottom up, or more than
-/// `most` bytes apart.
+/// Bytes from one row of a plane to the next, as a copy needs them; `None` if the rows are stored bottom-up, or lie
+/// more than `most` bytes apart.
 pub(super) fn pitch_of(plane: &Plane, most: usize) -> Option<usize> {
     // The stride of a single row has no meaning.
     if plane.is_contiguous() {

@@ -31,13 +31,13 @@ const PIECE: usize = 1 << 20;
 /// threads sleep at once.
 const LOOKOUT: Duration = Duration::from_micros(50);
 
-/// The streams of the three stages, and the stream of arrivals.
+/// The streams of the three stages, and the stream with the events on which threads sleep.
 pub(super) struct Streams {
     pub upload: Arc<CudaStream>,
     pub compute: Arc<CudaStream>,
     pub download: Arc<CudaStream>,
-    /// The stream whose events threads sleep on. The GPU raises an interrupt for such an event, which stops its stream
-    /// for 5 µs: a tenth of the download of a 1080p frame.
+    /// The GPU raises an interrupt for an event on which a thread sleeps. This stops the event's stream for 5 µs, a
+    /// tenth of the download of a 1080p frame, so such events have a stream of their own.
     pub arrival: Arc<CudaStream>,
 }
 
@@ -82,7 +82,7 @@ struct UnderWay {
 pub struct Collected {
     /// The frame, equalized. Its new planes are in pinned memory, or on the device if the task keeps them there.
     pub frame: Frame,
-    /// Its counts, if they are read back.
+    /// The counts of the frame, if they are read back.
     pub counts: Option<Arc<Counts>>,
     /// The scene of the frame; `None` if its mapping came with the task.
     pub scene: Option<Scene>,
@@ -142,7 +142,7 @@ impl Slot {
         })
     }
 
-    /// Whether it was made for this layout, and buffers of `buffer_bytes` bytes.
+    /// Whether the slot was made for this layout, and buffers of `buffer_bytes` bytes.
     pub fn fits(&self, layout: &BufferLayout, buffer_bytes: usize) -> bool {
         self.picture.layout() == layout && self.buffer_bytes == buffer_bytes
     }
@@ -435,7 +435,7 @@ impl Slot {
 }
 
 impl Drop for Slot {
-    /// Waits for copies under way: their memory must not be reused before.
+    /// Waits for running copies: their memory must not be reused before they end.
     fn drop(&mut self) {
         if self.under_way.is_some() {
             // If waiting fails, the context is broken and its copies have ended.

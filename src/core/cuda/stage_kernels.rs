@@ -10,7 +10,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A choice of kernels for the stages. They give the same bytes as the product's.
+/// A choice of kernels for the stages. Their output has to equal that of the product's kernels.
 pub trait KernelChoice: fmt::Debug + Send + Sync {
     /// Prepares the kernels for the GPU of this context; `None` if none was chosen for any stage.
     ///
@@ -46,9 +46,9 @@ pub struct StageBuffers<'a> {
     pub is_made: bool,
     /// The region that is counted, in pixels.
     pub counted: Rect,
-    /// The codes that are levels.
+    /// The codes from black to white.
     pub levels: Levels,
-    /// The share of the equalization.
+    /// The strength of the equalization.
     pub strength: Strength,
     /// A count for each code.
     pub counts: &'a mut CudaSlice<u32>,

@@ -56,7 +56,7 @@ impl SurfaceImporter {
         Some(Adopted { luma: Arc::new(luma), pairs: Box::new(pairs) })
     }
 
-    /// Enqueues the copies of luma and chroma, behind the decoder's work.
+    /// Enqueues the copies of luma and chroma, after the decoder's work.
     ///
     /// # Safety
     /// As for [`adopt`](SurfaceImporter::adopt). `luma` is memory of this context for the surface's rows at its stride,
@@ -88,13 +88,13 @@ pub struct InputPool {
     gpu: Arc<Gpu>,
     pinned: PinnedPool,
     beyond: HostPool,
-    /// Set on the first picture of a decoder on the GPU; `None` inside if it cannot be made.
+    /// Made for the first picture of a decoder on the GPU; `None` inside if an importer cannot be made.
     surfaces: OnceLock<Option<SurfaceImporter>>,
     with_chroma: bool,
 }
 
 impl InputPool {
-    /// For frames whose chroma is uploaded too if `with_chroma`.
+    /// A pool for frames whose chroma is uploaded too if `with_chroma`.
     pub(super) fn new(gpu: &Arc<Gpu>, with_chroma: bool) -> Self {
         InputPool {
             gpu: gpu.clone(),
@@ -126,7 +126,7 @@ impl Pool for InputPool {
     fn make_room(&self) -> usize {
         let free = self.gpu.context.mem_get_info().map_or(0, |(free, _)| free / 4);
         match self.surfaces().filter(|_| !self.with_chroma) {
-            // Two thirds of a picture of 4:2:0 are luma, which waits on the GPU.
+            // Two thirds of a 4:2:0 frame are luma, which waits on the GPU; the rest waits on the host.
             Some(surfaces) if free > MAX_ON_DEVICE => {
                 surfaces.pool.set_most_bytes(surfaces.pool.most_bytes().max(free));
                 (free / 2 * 3).min(host_room().saturating_mul(3))

@@ -19,16 +19,16 @@ pub enum Readback {
     /// Nothing.
     #[default]
     Nothing,
-    /// The counts, where the temporal window has more frames than one.
+    /// The counts, if the temporal window has more than one frame.
     Window,
     /// The counts and the curves.
     Everything,
 }
 
-/// The settings that the kernels know. The rest of `cuda` sees these in place of [`Settings`].
+/// The settings that the kernels support. The rest of `cuda` uses these instead of [`Settings`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameters {
-    /// One curve for the frame, or one for each tile, or what the guide gives.
+    /// One curve for the frame, one for each tile, or the mapping of the guide.
     pub method: Method,
     /// The temporal window.
     pub smoothing: Smoothing,
@@ -38,9 +38,9 @@ pub(super) struct Parameters {
     pub bins: Option<u32>,
     /// The contrast limit, where the guide has none.
     pub max_gain: Gain,
-    /// The share of equalization, where the guide has none.
+    /// The strength of the equalization, where the guide has none.
     pub strength: Strength,
-    /// Where the counted rectangle comes from: whether it may change from frame to frame.
+    /// How the counted rectangle is chosen, and so whether it may change from frame to frame.
     pub region: Region,
     /// The treatment of chroma.
     pub chroma: Chroma,
@@ -49,34 +49,35 @@ pub(super) struct Parameters {
 impl TryFrom<Settings> for Parameters {
     type Error = Error;
 
-    /// A new field, method or treatment of chroma does not compile until it is decided on here: the kernels know it, or
-    /// it is part of the guide before they see the frame, or it is refused with [`Error::Unsupported`], so that the CPU
-    /// does it.
+    /// Lists all fields, methods and treatments of chroma, so that a new one does not compile until it is decided on
+    /// here: the kernels support it, the host evaluates it for the guide, or it is refused with [`Error::Unsupported`],
+    /// so that the CPU equalizes the frame.
     fn try_from(settings: Settings) -> Result<Self, Error> {
         let Settings {
-            // The kernels know these.
+            // The kernels support these settings.
             method,
             smoothing,
             plateau,
             bins,
             region,
             chroma,
-            // The kernels know these too, but a tone in the guide replaces them; the host has derived it from them.
+            // The kernels support these settings too, but a tone in the guide, which the host derives from them,
+            // replaces them.
             max_gain,
             strength,
-            // The host evaluates this: the guide has the change of scene.
+            // The host evaluates this setting: the guide has the change of scene.
             scene_threshold: _,
-            // The host evaluates these: the guide has the tone or the mapping.
+            // The host evaluates these settings: the guide has the resulting tone or mapping.
             hides_noise: _,
             stretch: _,
             keeps_peak: _,
-            // The frame has been denoised before.
+            // The frame is denoised before it gets here.
             denoise: _,
         } = settings;
         match method {
-            // The kernels count for these.
+            // For these methods, the kernels count the frame.
             Method::Global | Method::Clahe { .. } | Method::Detail { .. } => {}
-            // The guide has the mapping.
+            // For these methods, the guide has the mapping.
             Method::Deflicker | Method::Faint(_) | Method::Natural { .. } => {}
         }
         match chroma {
@@ -101,11 +102,11 @@ impl Parameters {
 /// The parameters of one frame.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The codes of its luminance that are levels.
+    /// The luminance codes from black to white.
     pub(super) levels: Levels,
     /// The weights of R, G and B in the luminance.
     pub(super) weights: Weights,
-    /// How it is equalized.
+    /// How the frame is equalized.
     pub(super) parameters: Parameters,
     /// The guide of the frame.
     pub(super) guide: Guide,
@@ -116,13 +117,13 @@ pub struct Task {
     pub(super) is_interlaced: bool,
     /// The number of samples that are counted.
     pub(super) samples: u64,
-    /// Whether other frames of its window may have another number of samples.
+    /// Whether other frames of the same window may have another number of samples.
     pub(super) samples_vary: bool,
-    /// Its counts, where they are given.
+    /// The counts of the frame, where they are given.
     pub(super) counts: Option<Arc<Counts>>,
-    /// The data that is downloaded with it.
+    /// The data that is downloaded with the frame.
     pub(super) readback: Readback,
-    /// Whether its equalized planes stay on the device.
+    /// Whether the equalized planes stay on the device.
     pub(super) stays_on_device: bool,
 }
 
@@ -186,7 +187,7 @@ impl Task {
         Task { parameters, guide: Guide { mapping: Some(mapping), ..Guide::default() }, ..self }
     }
 
-    /// Takes these counts, if there are any, in place of counting the picture. They are not read back.
+    /// Uses these counts, if there are any, instead of counting the picture. They are not read back.
     #[must_use]
     pub fn counted_as(self, counts: Option<Arc<Counts>>) -> Self {
         let histogram = counts.as_deref().and_then(Counts::histogram);
@@ -213,10 +214,10 @@ impl Task {
         Ok(Task { parameters: settings.try_into()?, ..self })
     }
 
-    /// Checks that it is for pictures of this layout.
+    /// Checks that the task is for pictures of this layout.
     ///
     /// # Panics
-    /// When it was made for a frame of another size or depth.
+    /// When the task was made for a frame of another size or depth.
     pub(super) fn assert_suits(&self, layout: &BufferLayout) {
         assert!(
             self.size == layout.size && self.levels.codes() == layout.codes(),

@@ -19,8 +19,8 @@ impl Gpu {
     ///
     /// The planes make a [`Frame`] that is equalized where it lies. A plane is downloaded when the host reads it:
     /// measuring ([`measure`](crate::equalize::measure)) downloads some of its rows, and whatever needs all of its
-    /// samples on the host downloads the whole plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma does
-    /// not lie by itself, [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and
+    /// samples on the host downloads the whole plane (the CPU backends, [`Gray`](crate::equalize::Gray) where luma has
+    /// no plane of its own, [`Depth`](crate::equalize::Depth), counting with a [`Mask`](crate::equalize::Mask), and
     /// looking for black bars).
     ///
     /// These copies and results that stay on the GPU take at most 512 MiB, or a quarter of what was free when the first
@@ -64,7 +64,7 @@ impl Gpu {
     /// before the call. They are done when this returns, so work on any stream may use them then.
     ///
     /// # Errors
-    /// When the places are not those of the frame's format and size, belong to another context, or a call fails.
+    /// When the planes of `target` do not fit the frame's format and size, belong to another context, or a call fails.
     ///
     /// # Safety
     /// The rows are valid memory of the context that `target` names until the call returns. From the end of the work
@@ -129,8 +129,7 @@ impl Gpu {
 
 const COPYING: &str = "copying a picture";
 
-/// Copies rows behind the work that is enqueued on the stream with the handle `behind`, and waits until they are
-/// copied.
+/// Copies rows after the work that is enqueued on the stream with the handle `behind`, and waits for the copies.
 ///
 /// # Safety
 /// The sources have the rows of the targets at these pitches. Both are in memory of the context of `stream` or on the

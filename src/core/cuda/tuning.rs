@@ -28,20 +28,20 @@ impl HistogramTuning {
     }
 }
 
-/// By depth. A block has `4 << (log2_window + log2_copies)` bytes of shared memory: up to 14 bits at most 64 KiB, which
-/// all GPUs have.
+/// The launches of `histogram`, by depth. A block has `4 << (log2_window + log2_copies)` bytes of shared memory: up to
+/// 14 bits at most 64 KiB, which all GPUs have.
 const HISTOGRAM: [HistogramTuning; 6] = [
-    // 6.5; before launches overlapped 7.6, also with 4 or 16 copies; then with 32 copies 7.8, on 2 blocks 7.8 to 8.3,
-    // with 512 threads 8.3 to 8.7.
+    // 6.5 µs; before launches overlapped 7.6, also with 4 or 16 copies; at that time 7.8 with 32 copies, 7.8 to 8.3
+    // with 2 blocks, 8.3 to 8.7 with 512 threads.
     HistogramTuning { depth: 8, log2_window: 8, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
     HistogramTuning { depth: 9, log2_window: 9, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    // 9.4; before launches overlapped 10.4, on 2 blocks 11.1, with 512 threads 11.7 to 12.5.
+    // 9.4 µs; before launches overlapped 10.4, with 2 blocks 11.1, with 512 threads 11.7 to 12.5.
     HistogramTuning { depth: 10, log2_window: 10, log2_copies: 3, threads: 1024, blocks: 1, vectors: 1 },
-    // 9.9; before launches overlapped 11.1, on 2 blocks 12.2, with 512 threads 13.2 to 14.8.
+    // 9.9 µs; before launches overlapped 11.1, with 2 blocks 12.2, with 512 threads 13.2 to 14.8.
     HistogramTuning { depth: 12, log2_window: 12, log2_copies: 1, threads: 1024, blocks: 1, vectors: 1 },
-    // 11.1; before launches overlapped 13.7, on 2 blocks 15.9, with 512 threads 17.5 to 23.8.
+    // 11.1 µs; before launches overlapped 13.7, with 2 blocks 15.9, with 512 threads 17.5 to 23.8.
     HistogramTuning { depth: 14, log2_window: 14, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
-    // 20.7; with half the window 31.7.
+    // 20.7 µs; with half the window 31.7.
     HistogramTuning { depth: 16, log2_window: 15, log2_copies: 0, threads: 1024, blocks: 1, vectors: 1 },
 ];
 
@@ -58,16 +58,16 @@ pub(super) const FUSED_THREADS: u32 = 1024;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FusedTuning {
     pub depth: u8,
-    /// Copies of each entry of its table in shared memory, as a power of two; the kernel has the same constant.
+    /// Copies of each entry of the table in shared memory, as a power of two; the kernel has the same constant.
     pub log2_copies: u32,
     /// The blocks with a temporal window where launches overlap. Of the two blocks per multiprocessor, one belongs to
     /// the next launch, which counts while this launch maps.
     pub window: BlockShape,
 }
 
-/// By depth. 4K: 8 bits 8.1 µs, 10 bits 16.1. At 12 bits the table would fit too, but separate kernels are mostly
-/// faster (separate / fused): 1080p 12.9 / 13.5, with a window 13.9 / 18.0, with a look-ahead 14.6 / 19.3; 4K 22.9 /
-/// 21.7, 24.2 / 22.9, 25.9 / 27.1.
+/// The fused kernel, by depth. At 4K, 8 bits take 8.1 µs, 10 bits 16.1. At 12 bits the table would fit too, but
+/// separate kernels are mostly faster (µs, separate / fused): 1080p 12.9 / 13.5, with a window 13.9 / 18.0, with a
+/// look-ahead 14.6 / 19.3; 4K 22.9 / 21.7, 24.2 / 22.9, 25.9 / 27.1.
 pub(super) const FUSED: [FusedTuning; 2] = [
     FusedTuning { depth: 8, log2_copies: 5, window: BlockShape { threads: 512, blocks: 2 } },
     FusedTuning { depth: 10, log2_copies: 3, window: BlockShape { threads: 512, blocks: 2 } },
@@ -86,9 +86,9 @@ pub(super) struct BatchGrid {
     pub teams: u32,
 }
 
-/// For planes of up to this many bytes: the blocks, and the most bytes of a plane per block, so that all blocks of a
-/// multiprocessor fit its shared memory. 8 bits, per frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (with the blocks of 1080p
-/// 6.6).
+/// Rows for planes of up to this many bytes: the shape of the blocks, and the most bytes of a plane per block, so that
+/// all blocks of a multiprocessor fit its shared memory. 8 bits, per frame: 720p 0.86 µs, 1080p 1.7, 4K 5.7 (with the
+/// blocks of 1080p 6.6).
 const BATCH: [(u32, BlockShape, u32); 2] = [
     (4 << 20, BlockShape { threads: 512, blocks: 2 }, 64 << 10),
     (u32::MAX, BlockShape { threads: FUSED_THREADS, blocks: 1 }, 190 << 10),
@@ -108,7 +108,7 @@ pub(super) fn batch(plane_bytes: u32, multiprocessors: u32) -> BatchGrid {
     let (threads, blocks) = (*threads, *blocks);
     let places = multiprocessors * blocks;
     let teams = (places / plane_bytes.div_ceil(*share)).max(1);
-    // No multiprocessor is left idle.
+    // The teams share all blocks, so that no multiprocessor is idle.
     BatchGrid { threads, blocks, team: places / teams, teams }
 }
 
@@ -124,26 +124,27 @@ pub(super) struct MapTuning {
     pub blocks: u32,
 }
 
-/// Stored luma, by depth.
+/// The launch of `map` for stored luma, by depth.
 const MAP: [MapTuning; 4] = [
-    // 7.45; on 4 blocks 8.1; not shared 8.1 to 8.4.
+    // 7.45 µs; with 4 blocks 8.1; with the curve not in shared memory 8.1 to 8.4.
     MapTuning { depth: 8, shared: true, threads: 256, blocks: 16 },
-    // 12.0; with 256 threads 12.7 to 14.2; not shared 12.3 to 12.6.
+    // 12.0 µs; with 256 threads 12.7 to 14.2; with the curve not in shared memory 12.3 to 12.6.
     MapTuning { depth: 10, shared: true, threads: 1024, blocks: 2 },
-    // 12 bits 11.8, not shared 12.2 (noise 14.5); 14 bits 12.2, not shared 13.0 (noise 16.4).
+    // 12 bits 11.8 µs, with the curve not in shared memory 12.2 (noise 14.5); 14 bits 12.2, not in shared memory 13.0
+    // (noise 16.4).
     MapTuning { depth: 14, shared: true, threads: 1024, blocks: 2 },
-    // 11.5. Before launches overlapped 14.4, not shared 16.5 (noise 18.8).
+    // 11.5 µs. Before launches overlapped 14.4, with the curve not in shared memory 16.5 (noise 18.8).
     MapTuning { depth: 16, shared: true, threads: 1024, blocks: 1 },
 ];
 
-/// For GPUs whose shared memory is too small for the curve.
+/// The launch of `map` for GPUs whose shared memory is too small for the curve.
 pub(super) const MAP_THROUGH_CACHES: MapTuning = MapTuning { depth: 16, shared: false, threads: 256, blocks: 16 };
 
-/// RGB, by depth; at most 256 threads.
+/// The launch of `map` for RGB, by depth; at most 256 threads.
 const MAP_RGB: [MapTuning; 2] = [
-    // bgra 28.8, on 8 blocks 31.2; rgb24 20.2 to 20.7 with any number of blocks.
+    // bgra 28.8 µs, with 8 blocks 31.2; rgb24 20.2 to 20.7 with any number of blocks.
     MapTuning { depth: 8, shared: true, threads: 256, blocks: 32 },
-    // gbrp10le 35.3, on 32 blocks 35.8.
+    // gbrp10le 35.3 µs, with 32 blocks 35.8.
     MapTuning { depth: 16, shared: false, threads: 256, blocks: 8 },
 ];
 
@@ -201,12 +202,13 @@ pub(super) struct EqualizationTuning {
     pub blocks: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Whether it is `equalization_spread`, whose threads have two codes each and not four.
+    /// Whether the kernel is `equalization_spread`, whose threads have two codes each and not four.
     pub spread: bool,
 }
 
-/// For `codes` codes. 1080p of 14 bits with a window, in all: 14.6 µs, with blocks of 512 threads 15.1, with four codes
-/// per thread 17.1; 12 bits: 12.6, 13.0 and, in one block of 1024 threads with four codes each, 18.2.
+/// The launch of `equalization` for `codes` codes. 1080p of 14 bits with a window takes 14.6 µs in all; with blocks of
+/// 512 threads 15.1, with four codes per thread 17.1. 12 bits take 12.6, 13.0 with blocks of 512 threads, and 18.2 in
+/// one block of 1024 threads with four codes each.
 pub(super) fn equalization(codes: usize, multiprocessors: u32) -> EqualizationTuning {
     if codes <= EQUALIZATION_ALONE {
         return EqualizationTuning { blocks: 1, threads: codes as u32 / CODES_PER_THREAD, spread: false };
@@ -229,7 +231,7 @@ pub(super) struct TileHistogramTuning {
     pub log2_copies: u32,
 }
 
-/// By depth. The kernel has the same constant for 8 bits.
+/// The rows by depth. For 8 bits, the kernel has the same constant `LOG2_BYTE_COPIES`.
 const TILE_HISTOGRAM: [TileHistogramTuning; 4] = [
     TileHistogramTuning { depth: 8, log2_copies: 5 },
     TileHistogramTuning { depth: 10, log2_copies: 3 },

@@ -10,7 +10,7 @@ pub const TILES: usize = 32;
 /// Samples or coefficients of a tile.
 pub const SAMPLES: usize = 64;
 
-/// Samples, or coefficients, of some tiles.
+/// The samples or the coefficients of `TILES` tiles.
 pub type Batch = [i16; SAMPLES * TILES];
 
 /// `cos(k * pi / 16) / 2` in 65536ths, for k from 1 to 7; that of k = 4 is `1 / sqrt(8)`.
@@ -46,7 +46,7 @@ fn forward_line(x: [i16; 8]) -> [i16; 8] {
     ]
 }
 
-/// The samples of 8 coefficients.
+/// The inverse transform of 8 coefficients.
 #[inline(always)]
 fn backward_line(x: [i16; 8]) -> [i16; 8] {
     let [c1, c2, c3, c4, c5, c6, c7] = HALF_COSINE;
@@ -76,13 +76,13 @@ fn backward_line(x: [i16; 8]) -> [i16; 8] {
     ]
 }
 
-/// Samples in a cell, across and down: a tile has two by two.
+/// The width and the height of a cell, in samples. A tile has two by two cells.
 const STEP: usize = 4;
 
-/// A raised cosine in 128ths, whose halves add up to 1.
+/// A raised-cosine window in 128ths, whose overlapping halves add up to 1.
 const COSINE: [i16; 8] = [5, 39, 89, 123, 123, 89, 39, 5];
 
-/// Weighs a sample, in 128ths, rounded down.
+/// Multiplies a sample by a weight in 128ths, rounded down.
 #[inline(always)]
 fn weighed(sample: i16, weight: i16) -> i16 {
     part(sample << 1, weight << 8)
@@ -108,21 +108,21 @@ pub fn by_place(source: &[i16], row: &mut [i16]) {
     }
 }
 
-/// Parts of equal length.
+/// Divides a slice into `N` parts of equal length.
 #[inline(always)]
 fn parted<const N: usize>(all: &[i16]) -> [&[i16]; N] {
     let each = all.len() / N;
     std::array::from_fn(|index| &all[index * each..(index + 1) * each])
 }
 
-/// Parts of equal length, for writing.
+/// As [`parted`], for writing.
 #[inline(always)]
 fn parted_mut<const N: usize>(mut rest: &mut [i16]) -> [&mut [i16]; N] {
     let each = rest.len() / N;
     std::array::from_fn(|_| rest.split_off_mut(..each).unwrap_or_default())
 }
 
-/// The coefficients of all columns of two bands of four rows.
+/// Transforms all columns of two bands of four rows.
 #[inline(always)]
 pub fn forward_columns(bands: &[Vec<i16>; 2], target: &mut [i16]) {
     let ([a, b, c, d], [e, f, g, h]) = (parted(&bands[0]), parted(&bands[1]));
@@ -138,7 +138,7 @@ pub fn forward_columns(bands: &[Vec<i16>; 2], target: &mut [i16]) {
     }
 }
 
-/// The coefficients of the tiles from cell `first` on, from the coefficients of their columns. The samples of a cell
+/// Transforms the rows of the tiles from cell `first` on, whose columns are transformed already. The samples of a cell
 /// lie `pitch` apart.
 #[inline(always)]
 pub fn forward_rows(columns: &[i16], pitch: usize, first: usize, batch: &mut Batch) {
@@ -154,8 +154,8 @@ pub fn forward_rows(columns: &[i16], pitch: usize, first: usize, batch: &mut Bat
     }
 }
 
-/// Transforms the coefficients of tiles back along rows, weights the results across, and adds them to the coefficients
-/// of columns.
+/// Transforms the rows of tiles back, applies the window along the rows, and adds the results to the coefficients of
+/// columns.
 #[inline(always)]
 pub fn backward_rows(batch: &Batch, columns: &mut [i16], pitch: usize, first: usize) {
     for (row, source) in columns.chunks_exact_mut(STEP * pitch).zip(batch.as_chunks::<{ 8 * TILES }>().0) {
@@ -175,7 +175,8 @@ pub fn backward_rows(batch: &Batch, columns: &mut [i16], pitch: usize, first: us
     }
 }
 
-/// Transforms coefficients of columns back into samples, weighted down, and adds `before` to the first four rows.
+/// Transforms columns back into samples, applies the window along the columns, and adds `before` to the first four
+/// rows.
 #[inline(always)]
 pub fn backward_columns(columns: &mut [i16], before: &[i16]) {
     let [a, b, c, d, e, f, g, h] = parted_mut(columns);
@@ -187,7 +188,7 @@ pub fn backward_columns(columns: &mut [i16], before: &[i16]) {
     for index in 0..count {
         let line = backward_line([a[index], b[index], c[index], d[index], e[index], f[index], g[index], h[index]]);
         let line: [i16; 8] = std::array::from_fn(|y| weighed(line[y], COSINE[y]));
-        // Both terms are rounded down, by half a step on average.
+        // Adds 1, because both terms are rounded down, by half a step on average.
         let sum = |one: i16, other: i16| one.wrapping_add(other).wrapping_add(1);
         [a[index], b[index], c[index], d[index]] =
             [sum(line[0], p[index]), sum(line[1], q[index]), sum(line[2], r[index]), sum(line[3], s[index])];
@@ -227,7 +228,7 @@ mod tests {
             backward_columns(&mut sums, &before);
             before.copy_from_slice(&sums[STEP * STEP * PITCH..]);
         }
-        // The middle band is complete but for the outer cells.
+        // The middle band is complete, except for its outer cells.
         let (mut wrong, mut worst, mut count) = (0, 0, 0);
         for (index, (after, sample)) in sums.iter().zip(&bands[1]).enumerate() {
             if (1..TILES).contains(&(index % PITCH)) {

@@ -1,13 +1,13 @@
-//! Denoises a plane: tiles of 8x8 samples that overlap by half are transformed together with those of other frames
-//! along their motion, merged coefficient by coefficient, shrunk according to the remaining noise, and laid over each
-//! other.
+//! Denoises a plane: transforms tiles of 8x8 samples that overlap by half, and the motion-compensated tiles of other
+//! frames, merges them coefficient by coefficient, shrinks the coefficients according to the remaining noise, and adds
+//! up the overlapping tiles.
 
 use super::dct::{self, Batch, SAMPLES, TILES, part};
 use super::noise::{self, Differences, Factors, Noise};
 use super::search::{MotionField, Plain};
 use super::sheet::Sheet;
 
-/// The most frames besides the one that is denoised.
+/// The most other frames that are merged with the denoised one.
 pub const MAX_OTHERS: usize = 8;
 
 /// Samples from a tile to the next.
@@ -19,29 +19,30 @@ const SIZE: usize = 8;
 /// Samples that are interpolated at once, at most.
 const LANES: usize = 16;
 
-/// 1 as a normalized square, which is in 1024ths.
+/// The value 1 of a normalized square, in 1024ths.
 const UNIT: u16 = 1024;
 
-/// A coefficient whose difference is up to this many variances counts fully, and from `NOT_ONE` on it does not count.
+/// The normalized squared difference up to which a coefficient of another frame has full weight; from `NOT_ONE` on, its
+/// weight is 0.
 const FULLY: u16 = (UNIT as u32 * 16 / 10) as u16;
 const NOT_ONE: u16 = 4 * UNIT;
 
 /// A plane of a frame, and the planes that it is merged with.
 pub struct MergedPlane<'a> {
-    /// Its samples, of 12 bits, less 2048.
+    /// The samples of the plane: codes of 12 bits minus 2048.
     pub own: &'a Sheet,
-    /// This plane in other frames, with the motion to them.
+    /// The same plane of other frames, with the motion to these frames.
     pub others: &'a [(&'a Sheet, &'a MotionField)],
-    /// Columns and rows of luma for each of its own, as powers of two.
+    /// Columns and rows of luma that a sample of the plane covers, as powers of two.
     pub log2: (u8, u8),
-    /// Whether it is chroma.
+    /// Whether the plane is chroma.
     pub is_chroma: bool,
     /// Luma of the frame, at a quarter of its width and height.
     pub quarter: &'a Sheet,
 }
 
 impl MergedPlane<'_> {
-    /// The luma sample in the middle of a tile.
+    /// The luma coordinates of the middle of a tile.
     #[inline(always)]
     fn middle(&self, column: usize, row: usize) -> (usize, usize) {
         (((column * STEP) << self.log2.0), ((row * STEP) << self.log2.1))
@@ -52,12 +53,13 @@ impl MergedPlane<'_> {
         (self.own.width().div_ceil(STEP) + 1, self.own.height().div_ceil(STEP) + 1)
     }
 
-    /// The position of cell `column` of a band of four rows in another frame.
+    /// The position in another frame to which the motion of a cell leads. `column` and `band` are the column and the
+    /// row of the cell.
     #[inline(always)]
     fn moved(&self, (other, field): (&Sheet, &MotionField), column: isize, band: isize) -> MovedPlace {
         let middle = |cell: isize, log2: u8| ((STEP as isize * cell + 2) << log2) >> 3;
         let vector = field.at(middle(column, self.log2.0), middle(band, self.log2.1));
-        // Eighths of a sample of chroma, quarters of one of luma.
+        // The motion in eighths of a chroma sample, or in quarters of a luma sample.
         let (across, down, bits) = match self.is_chroma {
             true => ((2 * vector.x) >> self.log2.0, (2 * vector.y) >> self.log2.1, 3),
             false => (vector.x, vector.y, 2),
@@ -68,8 +70,8 @@ impl MergedPlane<'_> {
         MovedPlace { x, y, behind: (across & ((1 << bits) - 1), down & ((1 << bits) - 1)) }
     }
 
-    /// Copies a band of the frame itself (`None`), or the samples of another frame to which its motion leads, from the
-    /// cell before the first one on.
+    /// Copies a band of four rows, from the cell to the left of the plane on: of the frame itself (`None`), or
+    /// motion-compensated of another frame.
     #[inline(always)]
     fn band(&self, source: Option<(&Sheet, &MotionField)>, band: isize, cells: usize, rows: &mut FourRows) {
         let Some(other) = source else {
@@ -99,7 +101,7 @@ impl MergedPlane<'_> {
         }
     }
 
-    /// Reads `N` samples of four rows; the next read overwrites samples beyond the cells.
+    /// Reads `N` samples of four rows. The next read overwrites those that lie beyond the cells.
     #[inline(always)]
     fn read<const N: usize>(&self, other: &Sheet, place: MovedPlace, start: usize, rows: &mut FourRows) {
         let mut piece = [[0; N]; STEP];
@@ -114,7 +116,7 @@ impl MergedPlane<'_> {
     }
 }
 
-/// A place in another frame.
+/// A position in another frame.
 #[derive(Clone, Copy, PartialEq)]
 struct MovedPlace {
     x: isize,
@@ -208,9 +210,9 @@ fn linear<const N: usize>(
     }
 }
 
-/// The bands of one frame's plane, taken from top to bottom, and the coefficients of their columns.
+/// Two bands of a frame's plane, read from top to bottom, and the coefficients of their columns.
 ///
-/// A row is ordered by the number of a sample in its cell, then by cell.
+/// Each row has the first samples of all cells, then the second samples, and so on.
 struct Columns {
     rows: FourRows,
     /// The band before the last one, and the last one.
@@ -259,8 +261,8 @@ impl Columns {
 }
 
 /// For each tile, whether its differences are counted: where the motion is steady, because differences of content that
-/// appears or is hidden are not noise. If fewer than one tile in eight is steady, all count. The tiles do not overlap,
-/// and only every other row of tiles is used.
+/// appears or is hidden are not noise. If fewer than one tile in eight is steady, all are counted. The tiles do not
+/// overlap, and only every other row of tiles is used.
 fn steady_tiles(plane: &MergedPlane<'_>, field: &MotionField) -> Vec<bool> {
     let (columns, rows) = (plane.own.width() / SIZE, (plane.own.height() / SIZE).div_ceil(2));
     let is_steady = |index: usize| {
@@ -311,8 +313,8 @@ pub type Others<'a> = (&'a [Factors], &'a [Batch]);
 /// How coefficients are averaged.
 pub trait Average {
     /// Replaces the coefficients `here`, from number `first` of a batch on, by their weighted mean with those of other
-    /// frames. `shares` are the shares of `here`, whose weight is 256, in 32768ths. `left` has the squares of these
-    /// shares; the squares of the others' shares are added.
+    /// frames. `shares` has the shares of `here`, whose weight is 256, in the mean, in 32768ths. `left` has the squares
+    /// of these shares; this adds the squares of the shares of other frames.
     fn average(&self, first: usize, frames: Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]);
 }
 
@@ -393,7 +395,7 @@ impl Laid {
         Laid { sums: vec![0; SIZE * STEP * pitch], before: vec![0; STEP * STEP * pitch], pitch }
     }
 
-    /// Ends a row of tiles: with it, the band in its upper half is complete.
+    /// Ends a row of tiles, which completes the band in its upper half: writes this band to `out`.
     #[inline(always)]
     fn end(&mut self, row: usize, out: &mut Sheet) {
         dct::backward_columns(&mut self.sums, &self.before);
@@ -417,9 +419,9 @@ struct TileScratch {
     factors: Factors,
     squares: Factors,
     smooth: Factors,
-    /// The weight of each coefficient of each of the others, in 256ths of that of the frame itself.
+    /// The weight of each coefficient of each other frame, in 256ths of the weight of the denoised frame.
     weights: [Factors; MAX_OTHERS],
-    /// The remaining share of the variance of noise, in 16384ths.
+    /// The remaining share of the noise variance, in 16384ths.
     left: Factors,
 }
 
@@ -439,7 +441,7 @@ impl Default for TileScratch {
     }
 }
 
-/// The square of a coefficient over the noise variance of a difference of two frames, in 1024ths.
+/// The square of a coefficient divided by the noise variance of a difference of two frames, in 1024ths.
 #[inline(always)]
 fn square(coefficient: i16, factor: u16) -> u16 {
     let size = coefficient.unsigned_abs().min(16_383) << 2;
@@ -454,7 +456,7 @@ fn halfway(a: u16, b: u16) -> u16 {
     ((u32::from(a) + u32::from(b) + 1) >> 1) as u16
 }
 
-/// Each coefficient's mean with its neighbours, weighted 1 2 1 in both directions.
+/// Smooths the squares of each tile with the weights 1 2 1 in both directions.
 #[inline(always)]
 fn smooth(source: &Factors, target: &mut Factors) {
     const ROW: usize = SIZE * TILES;
@@ -502,7 +504,7 @@ impl TileScratch {
         let (mut half_mean, mut guard) = ([0; TILES], [0; TILES]);
         let squares = self.squares.as_chunks::<TILES>().0;
         for index in 0..TILES {
-            // The 64 terms are rounded down, by half on average.
+            // The sum begins at 32, because its 64 terms are rounded down, by half on average.
             let mut sum = 32;
             for squares in squares {
                 sum += squares[index] >> 7;
@@ -525,7 +527,7 @@ impl TileScratch {
         }
     }
 
-    /// `own` becomes the weighted mean.
+    /// Replaces `own` by its weighted mean with the other frames.
     #[inline(always)]
     fn merge(&mut self, average: &impl Average, count: usize) {
         for other in 0..count {
@@ -557,8 +559,8 @@ impl TileScratch {
         for index in 0..SAMPLES * TILES {
             self.squares[index] = square(self.own[index], self.factors[index]);
         }
-        // The mean level is not noise. Its square raises the smoothed squares of the lowest frequencies, which keeps
-        // these too.
+        // The mean of a tile is not noise, so its square is set to the maximum. This also raises the smoothed squares
+        // of the lowest frequencies, so that they are kept too.
         self.squares[..TILES].fill(255 * 255);
         smooth(&self.squares, &mut self.smooth);
         for index in TILES..SAMPLES * TILES {
@@ -577,11 +579,12 @@ fn high(a: u16, b: u16) -> u16 {
     ((u32::from(a) * u32::from(b)) >> 16) as u16
 }
 
-/// `1 / number` to a part in 8,000. All steps are rounded as IEEE 754 says, so that they are the same everywhere.
+/// `1 / number` with a relative error of 1/8000. All steps are rounded as IEEE 754 says, so that they are the same
+/// everywhere.
 #[inline(always)]
 fn inverse(number: u16) -> f32 {
     let number = f32::from(number);
-    // The bits of a float are roughly a logarithm.
+    // The bits of a float approximate its logarithm, so a subtraction approximates the reciprocal.
     let rough = f32::from_bits(0x7eb5_0000_u32.wrapping_sub(number.to_bits()));
     (rough * 1.941_287_7) * (1.435_520_2 - number * rough)
 }

@@ -1,5 +1,5 @@
-//! Motion-compensated temporal denoising in integers: each frame is merged with those before and behind it along
-//! motion.
+//! Motion-compensated temporal denoising in integers: each frame is merged with frames before and after it along
+//! the motion.
 //!
 //! ```text
 //! Frame -> Picture: planes of 12 bits, luma smoothed and halved (pyramid)
@@ -11,7 +11,7 @@
 //!
 //! * Samples are codes of 12 bits: codes of fewer bits are shifted up, codes of more bits down. The change of a sample
 //!   is shifted back and added to the original code, so that codes of more bits keep their lowest bits.
-//! * A frame is merged with up to four frames before and four frames behind it. The search for the motion to a farther
+//! * A frame is merged with up to four frames before and four frames after it. The search for the motion to a farther
 //!   frame begins with the motion to the next nearer frame plus the step from there.
 //! * The noise of a frame is measured in the steps between the frames that are merged.
 //! * Where two frames differ by more than noise, coefficients of one do not enter the other: new or uncovered content
@@ -34,11 +34,11 @@ use std::sync::Arc;
 
 /// A denoiser: a CPU with one of its instruction sets, or a GPU. All give the same bytes.
 pub trait Denoiser {
-    /// The planes of a frame, and a pyramid of its smoothed luma, whole and then halved level by level.
+    /// The planes of a frame, and a pyramid of its smoothed luma: full size, then halved level by level.
     type Picture: Send + Sync;
     /// The motion between two pictures.
     type Field: Send + Sync;
-    /// Its error.
+    /// The error of the denoiser.
     type Error;
 
     /// A frame of these planes, luma first, whose edges are repeated. `log2` is how many columns and rows of luma a
@@ -51,13 +51,13 @@ pub trait Denoiser {
     /// The histogram of the differences between two pictures of the same size: [`pyramid::differences`].
     ///
     /// # Errors
-    /// As above.
+    /// When a GPU fails.
     fn differences(&self, one: &Self::Picture, other: &Self::Picture) -> Result<Vec<u32>, Self::Error>;
 
-    /// [`search::search`].
+    /// The motion between two pictures: [`search::search`].
     ///
     /// # Errors
-    /// As above.
+    /// When a GPU fails.
     fn search(
         &self,
         one: &Self::Picture,
@@ -66,16 +66,16 @@ pub trait Denoiser {
         guess: Option<&Self::Field>,
     ) -> Result<Self::Field, Self::Error>;
 
-    /// [`MotionField::farther`].
+    /// The motion to a distant frame: [`MotionField::farther`].
     ///
     /// # Errors
-    /// As above.
+    /// When a GPU fails.
     fn farther(&self, between: Option<&Self::Field>, step: &Self::Field, way: Way) -> Result<Self::Field, Self::Error>;
 
-    /// [`merge::count`], of each plane.
+    /// The differences of each plane along the motion: [`merge::count`].
     ///
     /// # Errors
-    /// As above.
+    /// When a GPU fails.
     fn count(
         &self,
         current: &Self::Picture,
@@ -83,10 +83,10 @@ pub trait Denoiser {
         field: &Self::Field,
     ) -> Result<Vec<Differences>, Self::Error>;
 
-    /// [`merge::merge`], of each plane, with at most [`merge::MAX_OTHERS`] others.
+    /// Denoises each plane ([`merge::merge`]) with at most [`merge::MAX_OTHERS`] others.
     ///
     /// # Errors
-    /// As above.
+    /// When a GPU fails.
     fn merge(
         &self,
         current: &Self::Picture,
@@ -215,7 +215,7 @@ impl<F> Clone for Motion<F> {
 }
 
 impl<F> Motion<F> {
-    /// Its vectors.
+    /// The motion vectors.
     pub fn field(&self) -> &F {
         &self.field
     }
@@ -260,7 +260,7 @@ impl<F> Step<F> {
         Step::measure(engine, current, before, Motion::new(engine, current, before)?)
     }
 
-    /// Measures this step from `current` to `before`, whose motion is known.
+    /// Measures the step from `current` to `before`, whose `motion` is known.
     ///
     /// # Errors
     /// When a GPU fails.
@@ -311,9 +311,9 @@ impl Measured {
 pub struct Around<'a, E: Denoiser> {
     /// The pictures of the same scene, oldest first.
     pub pictures: &'a [&'a E::Picture],
-    /// The index of the one that is denoised.
+    /// The index of the picture that is denoised.
     pub at: usize,
-    /// The motion from each of them but the first to the one before it.
+    /// The motion from each picture except the first to the picture before it.
     pub steps: &'a [&'a E::Field],
 }
 

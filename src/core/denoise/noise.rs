@@ -1,5 +1,5 @@
 //! The noise of a plane: for each coefficient of a tile, and by brightness. It is measured in motion-compensated
-//! differences: the coefficients of a tile less those of its block in the frame before.
+//! differences: the coefficients of a tile minus those of the matching block in the frame before.
 //!
 //! A video encoder freezes noise and renews it now and then. The differences between frames are then smaller than the
 //! noise, with a long tail: where the ratio of the squared 85 % quantile to the squared median exceeds 1.15 times that
@@ -11,7 +11,7 @@ use super::sheet::Sheet;
 /// Bins for the sizes of differences: one for each size up to 15, then 16 per octave.
 pub const SIZES: usize = 192;
 
-/// The middles of the classes of brightness, in 10 bits, limited range or not.
+/// The brightness in the middle of each class, in codes of 10 bits, of limited or full range.
 const BRIGHTNESS: [u16; CLASSES] = [48, 72, 88, 104, 128, 160, 208, 272, 368, 496, 672, 880];
 
 /// Levels of brightness: 10 bits.
@@ -20,7 +20,7 @@ const LEVELS: usize = 1024;
 /// Classes of brightness.
 pub const CLASSES: usize = 12;
 
-/// The noise of a class with fewer tiles is interpolated from other classes.
+/// The fewest tiles with which the noise of a class is measured; with fewer, it is interpolated from other classes.
 const MIN_TILES: u64 = 60;
 
 /// Factors that normalize: `|coefficient| * factor >> 14` is 32 times the ratio of the coefficient to the standard
@@ -30,9 +30,9 @@ pub type Factors = [u16; SAMPLES * TILES];
 /// Histograms of differences by size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differences {
-    /// For each coefficient.
+    /// The histogram of each coefficient.
     by_coefficient: Vec<u32>,
-    /// For each class of brightness, of the coefficients with a frequency above 0 in both directions.
+    /// The histogram of each class of brightness, over the coefficients with a frequency above 0 in both directions.
     by_class: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Differences {
 }
 
 impl Differences {
-    /// Adds tile `tile` of these [`sizes`], of this brightness.
+    /// Adds the [`sizes`] of tile number `tile`, which has this brightness.
     #[inline(always)]
     pub fn add(&mut self, sizes: &[u8; SAMPLES * TILES], tile: usize, brightness: u16) {
         let class = &mut self.by_class[class_of(brightness) * SIZES..][..SIZES];
@@ -55,7 +55,7 @@ impl Differences {
         }
     }
 
-    /// From [`SIZES`] counts of each coefficient, and behind them of each class of brightness.
+    /// Histograms from [`SIZES`] counts for each coefficient, then as many for each class of brightness.
     pub fn from_counts(counts: &[u32]) -> Self {
         let (by_coefficient, by_class) = counts.split_at(SAMPLES * SIZES);
         Differences { by_coefficient: by_coefficient.to_vec(), by_class: by_class.to_vec() }
@@ -69,8 +69,8 @@ impl Differences {
         add(&mut self.by_class, &more.by_class);
     }
 
-    /// The factor from the measured variance to that of noise which an encoder has frozen in part, in 256ths: 256 to
-    /// 512.
+    /// The factor by which the variance of noise exceeds the measured one where an encoder has partly frozen the noise,
+    /// in 256ths: 256 to 512.
     pub fn frozen(&self) -> u32 {
         let variance = |share: u64| {
             let sizes = self.by_coefficient.as_chunks::<SIZES>().0.iter().map(|counts| quantile(counts, share));
@@ -94,7 +94,8 @@ fn class_of(brightness: u16) -> usize {
 pub fn sizes(one: &Batch, other: &Batch, sizes: &mut [u8; SAMPLES * TILES]) {
     for index in 0..SAMPLES * TILES {
         let difference = one[index].abs_diff(other[index]).min(0x7fff);
-        // From 16 on, the bin is the octave and the four bits behind the first one: exponent and first bits of a float.
+        // From 16 on, the bin is the octave and the four bits after the leading one, like the exponent and the first
+        // mantissa bits of a float.
         let of_float = (f32::from(difference).to_bits() >> 19) as u16;
         sizes[index] = if difference < 16 { difference } else { of_float.wrapping_sub(2080) } as u8;
     }
@@ -106,7 +107,7 @@ fn size_range(size: usize) -> (u64, u64) {
     (((size - 16 * octave) << octave) as u64, 1 << octave)
 }
 
-/// The difference, in 16ths, below which `share` of 1000 counted differences lie.
+/// The difference, in 16ths, below which `share` thousandths of the counted differences lie.
 fn quantile(counts: &[u32], share: u64) -> u64 {
     let all: u64 = counts.iter().map(|count| u64::from(*count)).sum();
     let (wanted, mut below) = (all * share, 0);
@@ -114,7 +115,7 @@ fn quantile(counts: &[u32], share: u64) -> u64 {
         let count = 1000 * u64::from(*count);
         if count > 0 && below + count >= wanted {
             let (least, width) = size_range(size);
-            // Bin 0 has the differences up to 1/2.
+            // Bin `b` stands for differences from `b - 1/2` to `b + 1/2`, so half a step is subtracted.
             return (16 * least + 16 * width * (wanted - below) / count).saturating_sub(8);
         }
         below += count;
@@ -132,7 +133,7 @@ pub struct Noise {
     pub(crate) of_class: [u16; CLASSES],
 }
 
-/// The square root, rounded down, in 256ths.
+/// The square root in 256ths, rounded down, of a number in 65536ths.
 fn root(of_65536: u64) -> u64 {
     of_65536.isqrt()
 }

@@ -5,15 +5,15 @@ use super::sheet::{PAD, Sheet};
 /// The smallest side of the coarsest picture, in samples, roughly.
 const COARSEST: usize = 34;
 
-/// The most pictures.
+/// The most pictures of a pyramid.
 const MAX_PICTURES: usize = 6;
 
-/// The number of pictures for frames of this size.
+/// The number of pictures in the pyramid of a frame of this size.
 pub fn levels(width: usize, height: usize) -> usize {
     (1..MAX_PICTURES).take_while(|level| width.min(height) >> level >= COARSEST).count().max(2) + 1
 }
 
-/// Luma, smoothed with 1 4 6 4 1 in both directions.
+/// Luma, smoothed with the weights 1 4 6 4 1 in both directions.
 #[inline(always)]
 pub fn smooth(luma: &Sheet, target: &mut Sheet) {
     let stride = luma.stride();
@@ -54,7 +54,7 @@ pub fn halve(source: &Sheet, target: &mut Sheet) {
     target.repeat_edges();
 }
 
-/// A smoothed row, divided by `2^shift`; `line` begins `PAD` samples before it.
+/// Smooths a row, and divides it by `2^shift`; `line` begins `PAD` samples before the row.
 #[inline(always)]
 fn across(line: &[u16], target: &mut [i16], shift: u32) {
     let width = target.len();

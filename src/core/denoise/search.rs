@@ -9,7 +9,7 @@ use super::sheet::Sheet;
 /// Samples across and down a block.
 pub const BLOCK: usize = 8;
 
-/// How far the search goes at the coarsest pictures, in samples.
+/// The radius of the exhaustive search in the coarsest pictures, in samples.
 pub const REACH: i16 = 3;
 
 /// The most moves of the search to a better one of the four neighbouring vectors.
@@ -93,14 +93,15 @@ pub enum Way {
 }
 
 impl MotionField {
-    /// The vector of the block at the end of `vector`, which starts in the middle of a block.
+    /// The vector of the block to which `vector` leads from the middle of block (`column`, `row`).
     #[inline(always)]
     fn beyond(&self, column: usize, row: usize, vector: Vector) -> Vector {
         let value_at = |block: usize, by: i16| ((8 * block + 4) as isize + (by >> 2) as isize) >> 3;
         self.at(value_at(column, vector.x), value_at(row, vector.y))
     }
 
-    /// The motion to a frame: the sum of the motion to the frame `between`, if there is one, and the step from there.
+    /// The motion to a distant frame: the sum of the motion to the frame `between`, if there is one, and the step from
+    /// there.
     pub fn farther(between: Option<&MotionField>, step: &MotionField, way: Way) -> MotionField {
         let mut out =
             MotionField { columns: step.columns, rows: step.rows, vectors: Vec::with_capacity(step.vectors.len()) };
@@ -112,7 +113,7 @@ impl MotionField {
                 // Approximately the inverse of the step that ends here.
                 Way::Forth => step.beyond(column, row, near.plus(-by.x, -by.y)).times(-1),
             };
-            // Rounded to whole samples.
+            // Rounds to whole samples.
             let whole = |number: i16| (number + 2) >> 2 << 2;
             out.vectors.push(Vector { x: whole(near.x + by.x), y: whole(near.y + by.y) });
         }
@@ -123,13 +124,13 @@ impl MotionField {
 /// A window: the samples from its first one on, and the stride.
 pub type Window<'a> = (&'a [i16], usize);
 
-/// Compares a window, of the first plane, with four of the second one.
+/// Compares a window of the first plane with four windows of the second plane.
 pub type CompareFour = fn(Window<'_>, Window<'_>, bound: i16) -> [u32; 4];
 
 /// How windows are compared.
 pub trait Compare {
     /// The sum of the absolute differences, each at most `bound`, in every other row of two windows. If the sum reaches
-    /// `enough`, any number from `enough` on.
+    /// `enough`, the result is any number from `enough` on.
     fn differences(&self, a: Window<'_>, b: Window<'_>, bound: i16, enough: u32) -> u32;
 
     /// The exact sums for the windows of `b` one sample to the right, to the left, below and above. Unlike `a`, `b` has
@@ -212,7 +213,7 @@ pub fn search_by(
     field
 }
 
-/// The difference of pictures halved `level` times where nothing moves, if whole ones differ by `calm`.
+/// The difference where nothing moves between pictures halved `level` times, if it is `calm` at full size.
 pub fn calm_at(calm: u32, level: usize) -> u32 {
     ((calm * 7 / 10) >> level).max(22)
 }
@@ -233,7 +234,7 @@ struct Block<'a, C> {
     compare: &'a C,
     a: &'a Sheet,
     b: &'a Sheet,
-    /// The most that a difference counts.
+    /// The upper bound of each absolute difference.
     bound: i16,
     calm: u32,
     /// The cost where nothing but noise differs.
@@ -243,7 +244,7 @@ struct Block<'a, C> {
     is_guess: bool,
 }
 
-/// The four neighbours of a sample.
+/// The offsets of the four neighbours of a sample.
 const AROUND: [(i16, i16); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 
 struct Best {
@@ -257,7 +258,7 @@ impl<C: Compare> Block<'_, C> {
         let (x, y) = (column as isize, row as isize);
         let parent = self.parent.at(x, y);
         let median = self.parent.median(column, row);
-        // Where the window begins.
+        // The first column or row of a block's window.
         let start = |block: usize, length: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, length);
         let place = (start(column, self.a.width()), start(row, self.a.height()));
         let mut best = Best { vector: parent, cost: u32::MAX };
@@ -271,7 +272,7 @@ impl<C: Compare> Block<'_, C> {
         // Turn 0 tries the known vectors, turn 1 all vectors within reach, later turns the neighbours of the best
         // vector. One loop serves all turns because the code of `cost`, which is inlined, is large.
         for turn in 0..2 + MAX_MOVES {
-            // Noise alone explains the cost, or no neighbour was better.
+            // Ends the search where noise alone explains the cost, or no neighbour was better.
             if turn == 1 && !is_finest && best.cost < self.enough || turn > 2 && best.vector == start {
                 break;
             }
@@ -320,8 +321,8 @@ impl<C: Compare> Block<'_, C> {
         (self.calm * away.min(24) * 20) >> 5
     }
 
-    /// The cost of a vector for the window that begins at column `x` and row `y`; any number from `enough` on if it
-    /// reaches `enough`.
+    /// The cost of a vector for the window that begins at column `x` and row `y`. If the cost reaches `enough`, the
+    /// result is any number from `enough` on.
     #[inline(always)]
     fn cost(&self, (x, y): (isize, isize), median: Vector, vector: Vector, enough: u32) -> u32 {
         let penalty = self.penalty(median, vector);

@@ -19,7 +19,7 @@ impl Sheet {
 
     /// A plane of one code.
     pub fn filled(width: usize, height: usize, code: i16) -> Self {
-        // A row of vectors may be read beyond the last sample.
+        // The last `PAD` samples let vector loads extend beyond the last row.
         Sheet { samples: vec![code; (width + 2 * PAD) * (height + 2 * PAD) + PAD], width, height }
     }
 

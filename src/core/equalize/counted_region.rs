@@ -1,10 +1,10 @@
-//! Which part of a frame is counted; with `--roi auto`, all but the black bars around a picture of another shape.
+//! The region of a frame that is counted; with `--roi auto`, the frame without black bars (letterbox, pillarbox).
 //!
 //! A sample is black up to 1/32 of the levels above black. A row or column at the edge of a frame belongs to a bar if
-//! all of its samples are black; what is left is the picture. The region is the smallest rectangle around the pictures
-//! of the last W + F frames (those that the temporal window remembers), or the whole frame while none of them has a
-//! picture. So the region stays the same over a scene, dark moments included, follows changes of the aspect ratio, and
-//! depends on the last W + F frames alone.
+//! all of its samples are black; the rest is the active area. The region is the smallest rectangle around the active
+//! areas of the last W + F frames (those that the temporal window remembers), or the whole frame if none of them has
+//! one. So the region stays the same over a scene, dark moments included, follows changes of the aspect ratio, and
+//! depends only on the last W + F frames.
 
 use super::luminance::LuminanceRow;
 use crate::Result;
@@ -15,16 +15,15 @@ use std::collections::VecDeque;
 /// Finds the counted part of each frame of a video, in order.
 #[derive(Default)]
 pub struct CountedRegion {
-    /// The parts of the last frames without black bars, newest first; `None` for black frames.
+    /// The active areas (without black bars) of the last frames, newest first; `None` for black frames.
     pictures: VecDeque<Option<Rect>>,
-    /// Size and levels of those frames. A frame of another size or with other levels clears `pictures`.
+    /// Size and levels of the last frames. A frame of another size or with other levels clears `pictures`.
     kind: Option<((usize, usize), Levels)>,
     rows: LuminanceRow,
 }
 
 impl CountedRegion {
-    /// The part of the next frame that is counted. To look for bars, the luminance of a frame on a GPU is copied to the
-    /// host.
+    /// The counted region of the next frame. To look for bars, the luminance of a frame on a GPU is copied to the host.
     ///
     /// # Errors
     /// When that GPU fails.
@@ -76,7 +75,7 @@ impl CountedRegion {
     }
 }
 
-/// The smallest rectangle that both are in.
+/// The smallest rectangle that contains both.
 fn around(a: Rect, b: Rect) -> Rect {
     let (x, y) = (a.x.min(b.x), a.y.min(b.y));
     let right = (a.x + a.width).max(b.x + b.width);

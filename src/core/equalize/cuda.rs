@@ -15,7 +15,7 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// How many frames are in the ring by default: one on each stage (upload, kernels, download), and some to spare for
+    /// The default number of frames in the ring: one on each stage (upload, kernels, download), and some more for
     /// threads that are late.
     pub const RING_DEPTH: usize = 8;
 
@@ -30,7 +30,7 @@ impl Cuda {
         Cuda::on(&Gpu::open(gpu_index)?, ring_depth)
     }
 
-    /// A backend on a GPU that is open already.
+    /// A backend on an open GPU.
     ///
     /// # Errors
     /// When a stream cannot be made.

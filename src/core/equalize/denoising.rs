@@ -25,7 +25,7 @@ pub(super) struct Denoising {
     /// `None` where frames are denoised on the thread of the caller.
     jobs: Option<Sender<NoiseJob>>,
     threads: usize,
-    /// The last frames before those that wait, oldest first.
+    /// The last frames before the waiting frames, oldest first.
     before: VecDeque<Arc<Seen>>,
     /// Frames that wait for later ones, oldest first.
     waiting: VecDeque<(Work, Arc<Seen>)>,
@@ -39,7 +39,7 @@ pub(super) struct Denoising {
 /// A frame, and what is computed from it.
 struct Seen {
     frame: Frame,
-    /// Whether the frame does not continue the one before it: there is no motion between the two.
+    /// Whether the frame begins a scene or a sequence: there is no motion between it and the frame before.
     begins: bool,
     pictures: Vec<SeenPicture>,
 }
@@ -47,7 +47,7 @@ struct Seen {
 /// A frame, or a field of it.
 struct SeenPicture {
     rows: PictureRows,
-    /// Its planes without alpha, as codes of 12 bits less 2048.
+    /// Its planes except alpha, as 12-bit codes minus 2048.
     planes: OnceLock<Arc<Vec<Sheet>>>,
     light: OnceLock<u32>,
     on_cpu: KnownPicture<Steps>,
@@ -144,7 +144,7 @@ impl Default for Denoising {
 }
 
 impl Denoising {
-    /// Denoises on this many threads; with 0, or where the system refuses threads, on that of the caller.
+    /// Denoises on this many threads; with 0, or if the system refuses threads, on the thread of the caller.
     pub fn on_threads(count: usize) -> Self {
         let (jobs, started) = threads::start("denoise", count, NoiseJob::run);
         Denoising {
@@ -160,7 +160,8 @@ impl Denoising {
         }
     }
 
-    /// Adds the next frame, with its guide. Noise is removed on `gpu`, if there is one and it does not fail.
+    /// Adds the next frame, with its guide. Removes noise on `gpu` if there is one, or on the CPU if there is none or
+    /// it fails.
     ///
     /// # Errors
     /// When a frame lies on a GPU that fails.
@@ -372,7 +373,7 @@ pub struct Alone {
     pool: HostPool,
 }
 
-/// The planes of a picture, and the picture made of them.
+/// The planes of a field or frame, and the engine's picture made of them.
 type WithPlanes = (Arc<Vec<Sheet>>, CpuPicture);
 
 /// Pictures that are lit alike, oldest first, and the index of the one that is denoised.
@@ -388,7 +389,7 @@ impl Default for Alone {
 }
 
 impl Alone {
-    /// Denoises frame `index` of these, which are of one scene and one kind, by this share.
+    /// Denoises frame `index` of these frames of one scene, format and size; removes this share of the noise.
     ///
     /// # Errors
     /// When planes do not make a frame.
@@ -435,7 +436,7 @@ impl Alone {
     }
 }
 
-/// Columns and rows of luma for a sample of chroma, as powers of two.
+/// Columns and rows of luma samples for each chroma sample, as powers of two.
 fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
     let parts = parts(frame.format());
     let chroma = parts.iter().find(|part| part.kind == SampleKind::Chroma);
@@ -445,9 +446,8 @@ fn log2_of_chroma(frame: &Frame) -> (u8, u8) {
 /// Bits of the samples of sheets.
 const DEPTH: u8 = 12;
 
-/// These rows of the planes of a frame, without alpha, as codes of 12 bits less 2048. RGB becomes luma, which is
-/// `(r + 2g + b) / 4`, and two colour differences around 0, `(2g - r - b) / 4` and `(r - b) / 2`, which separate noise
-/// from the picture as well as YUV does.
+/// These rows of the planes of a frame except alpha, as 12-bit codes minus 2048. RGB becomes luma, `(r + 2g + b) / 4`,
+/// and colour differences, `(2g - r - b) / 4` and `(r - b) / 2`, which separate noise from detail as well as YUV does.
 fn sheets(frame: &Frame, rows: PictureRows) -> Vec<Sheet> {
     let sample = frame.format().descriptor().sample;
     let (up, down) = (DEPTH.saturating_sub(sample.depth), sample.depth.saturating_sub(DEPTH));
@@ -548,7 +548,7 @@ fn cleaned(
                 i32::from(clean[x]) - i32::from(noisy[x])
             };
             let moved = |x: usize| (change(is_rgb, index, |plane| sheet(plane, x)) * share + 128) >> 8;
-            // White of 8 bits becomes white of 10, as where frames are lifted ([`Lift`](super::depth)).
+            // White of 8 bits becomes white of 10 bits, as in [`Lift`](super::depth).
             let is_full = source.depth == 8 && part.kind == SampleKind::Light && frame.range() == Range::Full;
             let to_white = |code: i32| code + if is_full { code >> 8 } else { 0 };
             // The sheet has all bits of a code of up to 12 bits.

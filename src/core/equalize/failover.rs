@@ -1,7 +1,7 @@
 //! A backend from which another one takes over: the CPU begins while a GPU opens, and the CPU goes on if the GPU fails.
-//! Both changes work alike. Each [`Work`] is kept until its result has come out, and so are the counts of the last
-//! frames before; the next backend gets the counts, and repeats the works. All backends give the same bytes, so the
-//! change is not visible.
+//! Both changes work alike. This module keeps each [`Work`] until its result has come out, and the counts of
+//! the last frames before; the next backend gets these counts, and repeats the works. All backends give the
+//! same bytes, so the change is not visible.
 //!
 //! ```text
 //! frames    0 1 2 ... s-m ......... s-1 | s ............ n
@@ -37,7 +37,7 @@ pub trait OpeningBackend: Send {
     /// The backend, waiting until it is open.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// When it cannot be opened.
     fn take(self: Box<Self>) -> Result<Box<dyn Executor>>;
 }
 
@@ -49,7 +49,7 @@ pub enum OnUnavailable {
     Report(Box<dyn FnOnce(Error) + Send>),
 }
 
-/// The work for a frame whose noise is removed, as a multiple of that for other frames.
+/// The cost of a frame that is denoised, as a multiple of the cost of other frames.
 const WITH_DENOISING: usize = 16;
 
 /// A backend that others may take over from.
@@ -63,15 +63,15 @@ pub struct Failover {
     /// Builds the backend that takes over after a failure. Not used while the first backend waits for another to open.
     reserve: Option<Build>,
     report: Reporter,
-    /// The counts of the last frames that have come out, as many as later frames may depend on.
+    /// The counts of the last frames that came out, as many as later frames may depend on.
     remembered: VecDeque<Remembered>,
     /// Works whose results have not come out yet.
     under_way: VecDeque<Work>,
     /// Results that came out of the next backend while it took over.
     done: VecDeque<Equalized>,
-    /// No more frames will come.
+    /// Whether the input has ended.
     finished: bool,
-    /// The number of frames from the first backend; and its name, once another one has taken over.
+    /// The number of frames that the first backend has equalized; and its name, once another one has taken over.
     equalized: u64,
     began: Option<String>,
     /// Whether the backend was opened only after all frames were equalized.
@@ -80,7 +80,7 @@ pub struct Failover {
 }
 
 impl Failover {
-    /// `primary` until it fails; then `report` is called and the backend that `reserve` makes goes on.
+    /// `primary` until it fails; then `report` is called and the backend that `reserve` makes continues.
     pub fn new(primary: Box<dyn Executor>, reserve: Build, report: Reporter) -> Self {
         Failover {
             active: primary,
@@ -99,8 +99,8 @@ impl Failover {
         }
     }
 
-    /// `first` until `opening` is open; `reserve` and `report` are for a failure of the opened backend. Input goes into
-    /// host memory until the opened backend has memory that it reads faster.
+    /// `first` until `opening` is open; `reserve` and `report` are for a failure of the backend that opens. Input goes
+    /// into host memory until that backend has memory that it reads faster.
     pub fn opening(
         first: Box<dyn Executor>,
         opening: Box<dyn OpeningBackend>,
@@ -160,7 +160,7 @@ impl Failover {
                 self.began = Some(self.active.name());
                 self.switch_to(next, done);
             }
-            // The first backend still has all works, and goes on.
+            // The first backend still has all works, and continues.
             Err(error) => {
                 (self.report)(&format!("{} failed, going on with {}: {error:#}", next.name(), self.active.name()));
                 self.reserve = None;
@@ -171,7 +171,7 @@ impl Failover {
 
     /// Continues with the reserve after `error`; returns the error if there is none.
     fn recover(&mut self, error: Error) -> Result<()> {
-        // The first backend is the CPU, and there is nothing to fall back to.
+        // The first backend is the CPU, for which there is no replacement.
         if self.opening.is_some() {
             return Err(error);
         }
@@ -202,7 +202,7 @@ impl Failover {
         }
     }
 
-    /// Notes that the oldest frame under way has come out; only its counts are kept.
+    /// Removes the oldest frame under way, whose result has come out; only its counts are kept.
     fn came_out(&mut self, equalized: &Equalized) {
         let Some(work) = self.under_way.pop_front() else { return };
         if self.began.is_none() && !matches!(work.role(), Role::WarmUp) {
@@ -214,14 +214,14 @@ impl Failover {
             self.remembered.push_back(Remembered { counts, settings, guide, scene: applied.scene });
         }
         // Settings with another window begin a new one, so these settings determine how many frames are needed. A
-        // window of one frame needs no earlier frame, but the number of its scene does.
+        // window of one frame needs no earlier frame, except to report the number of its scene.
         let smoothing = settings.smoothing;
         let depends_on_others = smoothing.frames() > 1 || work.report() == Report::Everything;
         let needed = if depends_on_others { smoothing.memory() as usize } else { 0 };
         self.remembered.drain(..self.remembered.len().saturating_sub(needed));
     }
 
-    /// Waits for a backend that is required, though no work is left for it.
+    /// Waits for a backend that is required to open, though no work is left for it.
     fn insist(&mut self) -> Result<()> {
         match self.opening.take_if(|(_, on_unavailable)| matches!(on_unavailable, OnUnavailable::Fail)) {
             Some((opening, _)) => {
@@ -302,8 +302,7 @@ impl Executor for Failover {
 }
 
 impl Drop for Failover {
-    /// Still reports that there is no other backend, if that is known. A backend that is still being opened is not
-    /// waited for.
+    /// Reports, if it is known by now, that the other backend failed to open. Does not wait for that.
     fn drop(&mut self) {
         let known = self.opening.take_if(|(opening, _)| opening.is_ready() && !std::thread::panicking());
         if let Some((opening, OnUnavailable::Report(report))) = known

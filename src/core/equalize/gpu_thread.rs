@@ -21,8 +21,8 @@ pub(super) struct GpuThread {
 }
 
 impl GpuThread {
-    /// Finds the driver at once, and opens the GPU when [`begin`](GpuThread::begin) or [`join`](GpuThread::join) is
-    /// called, if this is not dropped before; `None` if the system starts no thread.
+    /// Finds the driver at once. Opens the GPU when [`begin`](GpuThread::begin) or [`join`](GpuThread::join) is called,
+    /// unless this value is dropped before. `None` if the system starts no thread.
     pub fn start(gpu: usize) -> Option<Self> {
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);

@@ -1,11 +1,11 @@
-//! Luminance alone (`--gray`): frames lose their colour before they are equalized, so that what is written is just what
-//! was counted and mapped.
+//! Luminance alone (`--gray`): frames lose their colour before they are equalized, so that exactly what was counted and
+//! mapped is written.
 
 use super::luminance::luminance_row;
 use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane};
 use crate::{Error, Result};
 
-/// Takes the colour out of frames.
+/// Removes the colour of frames.
 #[derive(Default)]
 pub struct Gray {
     pool: HostPool,
@@ -48,7 +48,7 @@ impl Gray {
     }
 }
 
-/// The gray format of this depth in bits, with little-endian samples, which most programs take.
+/// The gray format of this depth in bits, with little-endian samples, which most programs read.
 pub(super) fn gray_of(depth: u8) -> Option<PixelFormat> {
     PixelFormat::ALL.iter().copied().find(|format| {
         let descriptor = format.descriptor();

@@ -1,4 +1,4 @@
-//! The samples of a frame from which scenes, levels and colour are decided: at the points of a [`Lattice`].
+//! Samples of a frame at the points of a [`Lattice`], from which scenes, levels and colour are decided.
 
 use super::Mask;
 use crate::Result;
@@ -66,7 +66,7 @@ fn lattice(frame: &Frame, counted: Rect, mask: Option<&Mask>) -> Result<Lattice>
     let mut left_out: Vec<bool> = mask.map(is_left_out).unwrap_or_default();
     match left_out.iter().position(|is_left_out| !is_left_out) {
         None => left_out.clear(),
-        // A point that is left out repeats a counted one, so that it adds no difference between neighbours.
+        // A masked-out point repeats a counted one, so that it adds no difference between neighbours.
         Some(mut counted) => {
             for index in 0..left_out.len() {
                 if !left_out[index] {

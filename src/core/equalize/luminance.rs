@@ -41,7 +41,7 @@ pub fn luminance_row(frame: &Frame, y: usize, codes: &mut [u16]) {
     }
 }
 
-/// Memory for a row of luminance, used again and again.
+/// Memory for a row of luminance, reused for each row.
 #[derive(Default)]
 pub struct LuminanceRow(Vec<u16>);
 

@@ -1,19 +1,18 @@
-//! The weight of each pixel in what is counted: the rim of a fisheye lens, a clock that is burnt in, or an
-//! endoscope's surroundings are left out of what decides on levels and curves. The result is applied to all of the
-//! frame.
+//! The weight with which each pixel is counted. A mask excludes the rim of a fisheye lens, a burnt-in clock or the
+//! surroundings of an endoscope from the decisions on levels and curves, which are applied to the whole frame.
 //!
 //! In integers: each pixel has a weight from 0 to 255, and all weights are divided by their greatest common divisor, so
 //! that with a mask of black and white, each sample that counts counts as one. The count of a level is the sum of the
 //! weights of its samples; a plateau given as a number of samples is multiplied by the largest weight, one given as a
 //! share is a share of the sum of all weights. (In frames of more than 16 million pixels, weights are scaled down such
-//! that their sum fits 32 bits.) Samples outside of the counted region do not count, whatever their weight. What is
-//! measured ([`Measure`](crate::spec::Measure)) leaves out the points whose weight is 0, and takes all others alike; if
-//! that leaves no point, it takes all of them. The points lie over the smallest rectangle around the weights above 0.
+//! that their sum fits 32 bits.) Samples outside of the counted region do not count, whatever their weight. A
+//! [`Measure`](crate::spec::Measure) omits the points whose weight is 0, and treats all others alike; if no point
+//! is left, it has all points. The points lie over the smallest rectangle around the weights above 0.
 //!
-//! A pixel whose alpha is 0 has the weight 0. A frame that has no other pixels is counted whole.
+//! A pixel whose alpha is 0 has the weight 0. A frame of such pixels only is counted whole.
 //!
-//! The curve of a tile needs as many samples as the tile has pixels. Those that are missing, because their weight is 0,
-//! are spread over the bins as the samples of all tiles are: of `missing` samples, the bins up to `b` get
+//! The curve of a tile needs as many samples as the tile has pixels. Samples that are missing, because their weight is
+//! 0, are distributed over the bins as the samples of all tiles are: of `missing` samples, the bins up to `b` get
 //! `missing * below / all`, where all tiles together have `all` samples, `below` of them in these bins.
 
 use super::Work;
@@ -27,7 +26,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Mask {
     size: (usize, usize),
-    /// Row by row.
+    /// The weight of each pixel, row by row.
     weights: Vec<u8>,
     most: u8,
 }
@@ -86,7 +85,7 @@ impl Mask {
         Ok(counts.then(|| Mask { size, weights, most: mask.map_or(1, |mask| mask.most) }))
     }
 
-    /// Columns and rows of the frames that it is for.
+    /// Columns and rows of the frames that the mask is for.
     pub fn size(&self) -> (usize, usize) {
         self.size
     }
@@ -110,8 +109,8 @@ impl Mask {
         &self.weights[y * self.size.0 + x..][..width]
     }
 
-    /// The smallest rectangle around the pixels of `region` that count; around all that count where none of `region`
-    /// does.
+    /// The smallest rectangle around the pixels of `region` that count; around all pixels that count if
+    /// none of `region` does.
     ///
     /// # Panics
     /// When the region does not lie in the frame.
@@ -190,7 +189,7 @@ impl Mask {
         if let (Luminance::Stored(Component { plane, offset: 0, step: 1 }), 1) =
             (descriptor.luminance, descriptor.sample.bytes)
         {
-            // Four tables take turns, so that a code that repeats does not wait for the last store to its own sum.
+            // Four tables are used in turns, so that a code that repeats does not wait for the last store to its sum.
             let mut sums = [[0u32; 256]; 4];
             for y in top..top + height {
                 let row = &frame.planes()[plane].row(y)[x..x + width];

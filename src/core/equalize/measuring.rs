@@ -1,4 +1,4 @@
-//! Measures frames on its own threads, and decides on them on one more. The guides come out in the order in which
+//! Measures frames on several threads, and decides their guides on one more. The guides come out in the order in which
 //! the frames went in.
 
 use super::{Work, measure, threads};
@@ -12,9 +12,9 @@ use std::thread::Builder;
 /// Frames that are being measured and decided on.
 #[derive(Default)]
 pub(super) struct Measuring {
-    /// `None` where the thread of the caller measures and decides.
+    /// `None` if the thread of the caller measures and decides.
     threads: Option<Threads>,
-    /// Decides where there are no threads.
+    /// Decides the guides if there are no threads.
     guides: Guides,
     /// Frames, oldest first, with the guides that can be decided once the frame is measured: those of earlier frames,
     /// or its own.
@@ -40,8 +40,8 @@ struct Case {
 }
 
 impl Measuring {
-    /// Measures on this many threads and decides on one more; with 0, or where the system refuses threads, on that of
-    /// the caller.
+    /// Measures on this many threads and decides on one more; with 0, or if the system refuses threads, on the
+    /// caller's.
     pub fn on_threads(count: usize) -> Self {
         let (jobs, started) = threads::start("measure", count, MeasureJob::run);
         let (cases, in_order) = unbounded::<Case>();
@@ -68,7 +68,7 @@ impl Measuring {
         self.begun.push_back((work, decided));
     }
 
-    /// Decides on a frame, or with `None` on the end of the video.
+    /// Decides on a frame, or if `frame` is `None`, on the end of the video.
     fn decide(&mut self, frame: Option<(Receiver<Result<Measure>>, Settings)>) -> Receiver<Result<Vec<Guide>>> {
         let (decided, guides) = bounded(1);
         let case = Case { frame, decided };
@@ -116,7 +116,7 @@ impl Measuring {
     }
 }
 
-/// Waits for what a thread sends.
+/// Waits for the result of a thread.
 fn received<T>(source: &Receiver<Result<T>>) -> Result<T> {
     source.recv().map_err(|_| Error::Worker("a thread that measures has ended".to_owned()))?
 }

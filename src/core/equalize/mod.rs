@@ -1,12 +1,12 @@
-//! Equalization of frames: [`Executor`] is what a backend is, and [`mod@reference`] is what it has to be equal to.
+//! Equalization of frames: [`Executor`] is the interface of backends, and [`mod@reference`] defines their results.
 //!
 //! ```text
 //! frame -> EqualizeStage: Depth, Guides, Denoising, Work
 //!       -> Executor: Reference, Cpu, Cuda, or Failover over two of them -> Equalized -> observers
 //! ```
 //!
-//! Since all backends give the same bytes, one can do for another: [`Failover`] begins on the CPU while a GPU opens,
-//! and goes on there should the GPU fail.
+//! Since all backends give the same bytes, one can replace another: [`Failover`] begins on the CPU while a GPU opens,
+//! and continues on the CPU if the GPU fails.
 
 mod counted_region;
 pub mod cpu;
@@ -63,7 +63,7 @@ pub trait Executor: Send {
     /// When the backend fails; the frames under way are lost with it.
     fn submit(&mut self, work: Work) -> Result<()>;
 
-    /// Takes in the counts of a frame that another backend has equalized: later frames may share a window with it. To
+    /// Remembers the counts of a frame that another backend has equalized: later frames may share a window with it. To
     /// be called before the first [`submit`](Executor::submit); nothing comes out.
     ///
     /// # Errors
@@ -96,8 +96,8 @@ pub trait Executor: Send {
         1
     }
 
-    /// Memory that it reads faster than any other, for frames whose chroma is treated like this. `None` where all
-    /// memory is the same, as to a CPU.
+    /// Memory that the backend reads faster than other memory, for frames with this treatment of chroma. `None` if it
+    /// reads all memory equally fast, as a CPU does.
     fn input_pool(&self, _chroma: Chroma) -> Option<Arc<dyn Pool>> {
         None
     }
@@ -107,6 +107,6 @@ pub trait Executor: Send {
         None
     }
 
-    /// Its name, for the summary: `cpu (avx512, 2 threads)`.
+    /// The name of the backend, for the summary: `cpu (avx512, 2 threads)`.
     fn name(&self) -> String;
 }

@@ -1,5 +1,4 @@
-//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while the GPU opens, and after a
-//! failure of it.
+//! Opens the chosen backend: by default a GPU if there is one. The CPU equalizes while it opens, and if it fails.
 
 use super::cpu::Cpu;
 use super::cuda::Cuda;
@@ -43,7 +42,7 @@ impl Backend {
     }
 }
 
-/// The chosen backend.
+/// The choice of a backend, with its parameters.
 #[derive(Clone, Debug)]
 pub struct BackendChoice {
     /// Where to equalize.
@@ -54,9 +53,9 @@ pub struct BackendChoice {
     pub hand_over: bool,
     /// How many sources share the machine, at least 1.
     pub sources: usize,
-    /// Bytes of frames from which on a GPU is opened, where the CPU may begin and the GPU is not required.
+    /// Bytes of frames after which a GPU is opened, if the CPU may begin and no GPU is required.
     pub worth_opening: usize,
-    /// Threads of the CPU backend, if not as many as the machine has cores.
+    /// Threads of the CPU backend; by default, the cores are divided among the sources, with at most 8 threads each.
     pub threads: Option<usize>,
 }
 
@@ -73,11 +72,11 @@ impl Default for BackendChoice {
     }
 }
 
-/// Bytes of frames that are worth opening a GPU for: to equalize them takes the CPU about as long as the driver of a
-/// GPU takes to start and to end (`benches/results/h100-start.md`).
+/// Bytes of frames for which opening a GPU is worthwhile: equalizing them takes the CPU about as long as starting and
+/// ending the driver of a GPU (`benches/results/h100-start.md`).
 const WORTH_OPENING: usize = 512 << 20;
 
-/// A backend that is being opened. A GPU opens on a thread of its own, while the input is opened and, where the CPU may
+/// A backend that is being opened. A GPU opens on a separate thread, while the input is opened and, where the CPU may
 /// begin, while the CPU equalizes.
 pub struct BackendStartup {
     choice: BackendChoice,
@@ -87,7 +86,7 @@ pub struct BackendStartup {
 enum GpuState {
     Closed,
     Opening(GpuThread),
-    /// Open, or the error.
+    /// The open GPU, or the error of opening it.
     Done(Result<Arc<Gpu>, cuda::Error>),
 }
 
@@ -100,7 +99,7 @@ impl BackendStartup {
         if let Some(thread) = thread.as_ref().filter(|_| choice.backend.needs_gpu() || !choice.hand_over) {
             thread.begin();
         }
-        // Without a thread, `take_gpu` opens it.
+        // Without a thread, `take_gpu` opens the GPU.
         BackendStartup { choice, gpu: thread.map_or(GpuState::Closed, GpuState::Opening) }
     }
 
@@ -153,7 +152,7 @@ impl BackendStartup {
         Ok(SharedBackend { choice: self.choice, gpu, pool: HostPool::default() })
     }
 
-    /// Whether the CPU is to begin, because a GPU is still being opened.
+    /// Whether the CPU begins, because a GPU is still being opened.
     fn cpu_begins(&mut self) -> bool {
         match &mut self.gpu {
             GpuState::Opening(thread) => self.choice.hand_over && thread.is_opening(),
@@ -186,7 +185,7 @@ impl BackendChoice {
             return Err(error.into());
         }
         let message = cpu_instead(&error);
-        // On a machine without an NVIDIA driver, that is no news, unless a GPU was named.
+        // Without an NVIDIA driver, the CPU is what a caller expects, unless a GPU other than the first was chosen.
         if error.is_no_driver() && self.gpu == 0 {
             notes.detail(message)
         } else {
@@ -196,7 +195,7 @@ impl BackendChoice {
     }
 }
 
-/// The chosen backend, open: one GPU for any number of sources, each of which gets a backend of its own.
+/// The chosen backend, open: one GPU for any number of sources, with a separate backend for each source.
 #[derive(Clone)]
 pub struct SharedBackend {
     choice: BackendChoice,

@@ -23,7 +23,7 @@ impl Reference {
     /// `frame`, equalized after the frames before it.
     ///
     /// # Panics
-    /// With a look-ahead, for then it waits for later frames.
+    /// With a look-ahead, because the frame then waits for later frames.
     pub fn equalize(&mut self, frame: &Frame, settings: Settings) -> Frame {
         self.take(Work::new(frame.clone(), settings));
         self.done.pop_front().expect("a frame that waits for no other").frame
@@ -88,7 +88,7 @@ fn equalize((work, counts): (Work, Arc<Counts>), decision: Decision, pool: &Host
     Equalized { frame, applied: Applied { counts: Some(counts), scene: Some(decision.scene), mapping, ..applied } }
 }
 
-/// `frame` with this mapping.
+/// Applies this mapping to `frame`.
 fn apply(frame: &Frame, settings: &Settings, mapping: &Mapping, pool: &HostPool) -> Equalized {
     let chroma = settings.chroma;
     let mut applied = Applied::default();
@@ -117,7 +117,7 @@ impl From<Chroma> for PixelColour<'_> {
     }
 }
 
-/// `frame` without a veil of haze.
+/// Removes a veil of haze from `frame`.
 pub fn without_veil(frame: &Frame, veil: &Veil, chroma: Chroma, pool: &HostPool) -> Frame {
     let tiles = Veil::tiles((frame.width(), frame.height()));
     let curves = veil.curves(frame.levels(), tiles);
@@ -129,12 +129,12 @@ pub fn without_veil(frame: &Frame, veil: &Veil, chroma: Chroma, pool: &HostPool)
     map(frame, colour, pool, |x, y, code| curves.value(x, y, code))
 }
 
-/// `frame` with red, green and blue stretched each by itself; gray is stretched as green is.
+/// `frame` with red, green and blue stretched separately; gray is stretched as green is.
 pub fn balanced(frame: &Frame, balance: &Balance, pool: &HostPool) -> Frame {
     let descriptor = frame.format().descriptor();
     let (levels, max) = (frame.levels(), descriptor.sample.max());
     let rewritten = frame.rewritten_planes(true);
-    // What lies between the luminance samples (packed chroma, alpha) stays as it is.
+    // Chroma and alpha samples between the luminance samples do not change.
     let copy = |plane| pool.copy_of(plane);
     let mut planes: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(copy).collect();
     match (descriptor.luminance, descriptor.chroma) {
@@ -265,7 +265,7 @@ pub fn map<'a>(
 ) -> Frame {
     let colour = &colour.into();
     let rewritten = frame.rewritten_planes(!matches!(colour, PixelColour::Keep));
-    // What lies between the luminance samples (packed chroma, alpha) stays as it is.
+    // Chroma and alpha samples between the luminance samples do not change.
     let copy = |plane| pool.copy_of(plane);
     let mut planes: Vec<PlaneMut> = frame.planes()[rewritten.clone()].iter().map(copy).collect();
     let sample = frame.format().descriptor().sample;
@@ -299,7 +299,7 @@ pub fn map<'a>(
 }
 
 /// Writes the chroma samples of `frame`, if it has any, into `planes`, each with the gain at the first pixel that it
-/// covers. Interlaced frames take the same pixel as progressive ones.
+/// covers. Interlaced frames use the same pixel as progressive ones.
 fn gain_chroma(frame: &Frame, planes: &mut [PlaneMut], gain: impl Fn(usize, usize) -> u32) {
     let Some(ChromaSamples { cb, cr, log2_width, log2_height }) = frame.format().descriptor().chroma else { return };
     let colours = frame.colours();

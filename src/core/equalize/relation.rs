@@ -1,11 +1,10 @@
-//! The curve between two frames, by their pixels: what the levels of A are in B.
+//! The relation of the levels of two frames, A and B, measured at each pixel position.
 
 use super::luminance_row;
 use crate::frame::Frame;
 
-/// For each level that occurs in `a`, from the lowest to the highest: the level, and the mean of what the same pixels
-/// are in `b`, both from 0 for black to 1 for white. Looks at one row of every `step`. `None` when the frames have
-/// different sizes.
+/// For each level that occurs in `a`, in ascending order: the level, and the mean level of the same pixels in `b`, both
+/// as numbers from 0 (black) to 1 (white). Reads one row of every `step`. `None` when the frames have different sizes.
 pub fn relation(a: &Frame, b: &Frame, step: usize) -> Option<Vec<(f64, f64)>> {
     let size = (a.width(), a.height());
     if size != (b.width(), b.height()) {

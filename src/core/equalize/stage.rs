@@ -6,7 +6,7 @@
 //!       -> Guides, Denoising, or MappingSource (--load-curves) -> Work -> Executor -> observers -> Depth
 //! ```
 //!
-//! With a look-ahead, a frame waits here until the frames behind it are measured that its scene depends on.
+//! With a look-ahead, a frame waits here until the later frames that its scene depends on are measured.
 //!
 //! Backends count all pixels alike, so frames with a [`Mask`], or with pixels of alpha 0, are counted here.
 
@@ -27,7 +27,7 @@ pub trait MappingSource: Send {
     /// The mapping of frame `number`, counted from 0; [`Work::applying`] has to accept it.
     ///
     /// # Errors
-    /// When there is nothing for such a frame.
+    /// When there is no mapping for such a frame.
     fn mapping(&mut self, number: u64, frame: &Frame, settings: &Settings) -> Result<Given, CallerError>;
 }
 
@@ -51,7 +51,7 @@ pub struct Observation<'a> {
     /// If denoising gave the frame more bits: the frame with its noise, and the result with the original number of
     /// bits.
     pub original: Option<(&'a Frame, &'a Frame)>,
-    /// How long the backend has worked on this thread so far, in all.
+    /// The total time that the backend has worked on this thread so far.
     pub equalizing: Duration,
     /// The backend.
     pub backend: &'a dyn Executor,
@@ -59,7 +59,7 @@ pub struct Observation<'a> {
 
 /// Sees every frame and its result.
 pub trait Observer: Send {
-    /// A frame goes in.
+    /// Called when a frame is submitted.
     ///
     /// # Errors
     /// When the run cannot go on.
@@ -67,7 +67,7 @@ pub trait Observer: Send {
         Ok(())
     }
 
-    /// No more frames will go in.
+    /// Called when the input has ended.
     ///
     /// # Errors
     /// When the run cannot go on.
@@ -75,7 +75,7 @@ pub trait Observer: Send {
         Ok(())
     }
 
-    /// A frame has come out, one that only warms up the backend included.
+    /// Called when a frame has come out, even one that only warms up the backend.
     ///
     /// # Errors
     /// When the run cannot go on.
@@ -92,7 +92,7 @@ pub trait Observer: Send {
     }
 }
 
-/// A backend, the steps before it, and the observers behind it.
+/// A backend, the steps before it, and the observers of its results.
 pub struct EqualizeStage {
     backend: Box<dyn Executor>,
     settings: Settings,
@@ -106,14 +106,14 @@ pub struct EqualizeStage {
     /// Works that wait for their guides, oldest first.
     undecided: VecDeque<Work>,
     denoising: Denoising,
-    /// Works that wait for room in the backend, oldest first, with what the backend does not report of them.
+    /// Works that wait for room in the backend, oldest first, with what is known of the result without the backend.
     ready: VecDeque<(Work, Applied)>,
-    /// No more frames will come, and `finish` of the backend has not been called.
+    /// Whether the input has ended, but `finish` of the backend has not been called.
     ending: bool,
     observers: Vec<Box<dyn Observer>>,
     /// Works that are under way or wait for later frames, oldest first. Those that warm up come before all others.
     under_way: VecDeque<(Work, Applied)>,
-    /// How many frames have gone in and come out, without those that warm up.
+    /// The numbers of frames that have gone in and come out, without those that warm up.
     submitted: u64,
     collected: u64,
     equalizing: Duration,
@@ -159,7 +159,7 @@ impl EqualizeStage {
     }
 
     setters! {
-        /// Takes the colour out of frames first, if `gray`.
+        /// Removes the colour of frames first, if `gray`.
         pub fn gray(gray: bool) => gray = gray.then(Gray::default);
 
         /// Sets the depth of the output.
@@ -203,7 +203,8 @@ impl EqualizeStage {
         self.settings = settings;
     }
 
-    /// Takes in a frame that lies before the wanted ones. To be called before the first [`submit`](Self::submit).
+    /// Takes in a frame before the wanted ones, which depend on it. To be called before the first
+    /// [`submit`](Self::submit).
     ///
     /// # Errors
     /// When the backend or an observer fails, or the mask has another size.
@@ -226,7 +227,7 @@ impl EqualizeStage {
         self.take_in(work)
     }
 
-    /// Takes in a frame behind those that are wanted, which depend on it. Its own result is not used, and may keep its
+    /// Takes in a frame after the wanted ones, which depend on it. Its own result is not used, and may keep its
     /// noise.
     ///
     /// # Errors
@@ -363,8 +364,7 @@ impl EqualizeStage {
         }
     }
 
-    /// Has the backend do something, and counts the time of it if an observer is there to be told: not every system has
-    /// a clock.
+    /// Runs `work` on the backend. Measures its time only if there are observers, since not every system has a clock.
     fn timed<T>(&mut self, work: impl FnOnce(&mut dyn Executor) -> T) -> T {
         let begin = (!self.observers.is_empty()).then(Instant::now);
         let done = work(self.backend.as_mut());
@@ -397,7 +397,7 @@ impl EqualizeStage {
         }
         if !matches!(before.role(), Role::WarmUp) {
             self.collected += 1;
-            // Frames are compared up to their first difference only.
+            // The comparison ends at the first difference, so it takes little time for frames that are changed.
             let is_all = before.settings().denoise == Denoise::Off && self.gray.is_none();
             self.is_unchanged &= is_all && before.guide().found.is_none() && is_same(before.frame(), &frame);
             self.lacks_nothing &= self.gray.is_none() && before.guide().found.is_some_and(|found| found.is_nothing());
@@ -452,11 +452,10 @@ impl EqualizeStage {
         (frames > 0).then(|| sum / f64::from(frames))
     }
 
-    /// Whether frames are unchanged because the strength is 0. With equalization, a strength of 0 can still leave a
-    /// stretch.
+    /// Whether frames are unchanged because the strength is 0. Equalization can stretch levels even at strength 0.
     pub fn was_told_nothing(&self) -> bool {
         let Settings { strength, method, stretch, .. } = self.settings;
-        // With natural, noise is removed only from frames that are corrected.
+        // The method natural removes noise only from frames that it corrects.
         let stays = match method {
             Method::Natural { .. } => self.found().is_none(),
             _ => matches!(stretch, Stretch::Full { .. }) && self.is_unchanged,
@@ -469,7 +468,7 @@ impl EqualizeStage {
         self.settings.strength
     }
 
-    /// Whether all samples of all frames came out unchanged. Not known of frames on a GPU, and with
+    /// Whether all samples of all frames came out unchanged. False for frames on a GPU, and with
     /// [`Method::Natural`](crate::spec::Method::Natural), for which see [`found`](Self::found).
     pub fn changed_nothing(&self) -> bool {
         self.collected > 0 && self.is_unchanged
@@ -480,8 +479,7 @@ impl EqualizeStage {
         self.collected > 0 && self.lacks_nothing
     }
 
-    /// Whether what the look takes for granted ([`Assumed`](crate::spec::natural::Assumed)) made no difference to any
-    /// frame.
+    /// Whether what the look assumes ([`Assumed`](crate::spec::natural::Assumed)) made no difference to any frame.
     pub fn look_made_no_difference(&self) -> bool {
         self.collected > 0 && self.is_as_measured
     }

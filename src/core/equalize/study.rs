@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Decided {
     mapping: Mapping,
     clean: Option<Cleaning>,
-    /// How many frames before and behind the frame are used to denoise it.
+    /// How many frames before and after the frame are used to denoise it.
     around: (usize, usize),
     noise: MeasuredNoise,
 }
 
 impl Decided {
-    /// The numbers of frames before and behind the frame that are needed to denoise it.
+    /// The numbers of frames before and after the frame that are needed to denoise it.
     pub fn around(&self) -> (usize, usize) {
         self.around
     }
@@ -45,7 +45,7 @@ impl Decided {
         Decided { mapping: self.mapping.clone(), clean: None, around: (0, 0), noise: MeasuredNoise::default() }
     }
 
-    /// About how many bytes it takes.
+    /// The approximate size in bytes.
     pub fn bytes(&self) -> usize {
         let clean = self.clean.as_ref().and_then(|clean| clean.mapping.as_ref());
         size_of::<Self>() + self.mapping.bytes() + clean.map_or(0, Mapping::bytes)
@@ -63,9 +63,9 @@ pub struct FrameStudy {
 }
 
 enum Pass {
-    /// Each frame depends on those in a window around it.
+    /// Each frame depends on the frames of a window around it.
     Windows(Box<EqualizeStage>, Arc<Mutex<Record>>),
-    /// All frames of a scene have one mapping; `None` behind the last frame.
+    /// All frames of a scene have one mapping; `None` after the end of the video.
     Scenes(Option<Box<Survey>>),
 }
 
@@ -89,7 +89,7 @@ impl FrameStudy {
     /// Adds the next frame.
     ///
     /// # Errors
-    /// When it cannot be measured, or this has ended.
+    /// When the frame cannot be measured, or the video has ended.
     pub fn push(&mut self, frame: Frame) -> Result<()> {
         match &mut self.pass {
             // Frames that warm up are denoised only if they are counted.
@@ -100,7 +100,7 @@ impl FrameStudy {
         Ok(())
     }
 
-    /// Ends the video: all that is left is decided.
+    /// Ends the video, and decides all remaining frames.
     ///
     /// # Errors
     /// As for [`push`](FrameStudy::push).
@@ -146,7 +146,7 @@ fn lock(record: &Mutex<Record>) -> MutexGuard<'_, Record> {
 /// The decisions on the frames of a video, in order.
 #[derive(Default)]
 struct Record {
-    /// How noise is removed, and with how many frames before and behind.
+    /// How noise is removed, and with how many frames before and after.
     clean: VecDeque<(Option<Cleaning>, (usize, usize))>,
     /// The mappings, which may be decided later.
     mappings: VecDeque<Mapping>,
@@ -232,7 +232,7 @@ impl FrameMapper {
     /// between.
     ///
     /// # Errors
-    /// When there are more or fewer frames, or one cannot be brought to the depth that is asked for.
+    /// When the number of frames is wrong, or one cannot be converted to the output depth.
     pub fn apply(&mut self, decided: &Decided, frames: &[Frame]) -> Result<Frame> {
         let (index, behind) = decided.around;
         if frames.len() != index + 1 + behind {

@@ -77,7 +77,7 @@ impl Survey {
     }
 }
 
-/// Gives each frame the mapping of its scene.
+/// Gives each frame of the second pass the mapping of its scene.
 pub struct SceneMappings(pub Arc<MappedScenes>);
 
 impl MappingSource for SceneMappings {

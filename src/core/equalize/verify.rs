@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub struct Verifier {
     reference: Reference,
-    /// The backend's frames that the reference has not computed yet, each with its name for errors. The backend can be
-    /// ahead of the reference where the size or the settings change: it need not wait for later frames there.
+    /// The backend's frames that the reference has not computed yet, each with its name for errors. Where the size or
+    /// the settings change, the backend can be ahead of the reference, because it need not wait for later frames there.
     ahead: VecDeque<(String, Frame)>,
 }
 

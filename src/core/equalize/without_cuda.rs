@@ -1,4 +1,4 @@
-//! In place of the GPU backend where this crate was built without it: a backend of which there is none.
+//! Replaces the GPU backend in builds without the feature `cuda`: no value of this backend exists.
 
 use super::{Equalized, Executor, Work};
 use crate::Result;
@@ -7,14 +7,14 @@ use crate::spec::Remembered;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// A backend of which there is none.
+/// The GPU backend, of which no value exists.
 pub struct Cuda(Infallible);
 
 impl Cuda {
-    /// Frames that would be under way.
+    /// The default number of frames in the ring, as in the GPU backend.
     pub const RING_DEPTH: usize = 8;
 
-    /// A backend on a GPU, of which there is none.
+    /// Never called: there is no GPU to pass to it.
     pub(super) fn on(gpu: &Arc<Gpu>, _ring_depth: usize) -> Result<Self, Error> {
         gpu.never()
     }

@@ -1,4 +1,4 @@
-//! What goes into a backend and what comes out of it: one [`Work`] a frame, one [`Equalized`] a work.
+//! The input and the output of a backend: one [`Work`] for each frame, one [`Equalized`] for each work.
 
 use super::Mask;
 use crate::frame::{Frame, MemoryError};
@@ -18,11 +18,11 @@ pub struct Work {
     is_behind: bool,
     stays_on_device: bool,
     original: Option<Original>,
-    /// The weights of its pixels, where they are not alike.
+    /// The weights of the frame's pixels; `None` if all are equal.
     mask: Option<Arc<Mask>>,
-    /// Its counts, where the backend does not count it.
+    /// The counts of the frame, if the backend does not have to count it.
     counts: Option<Arc<Counts>>,
-    /// How many frames before and behind this one are used to denoise it.
+    /// How many frames before and after this one are used to denoise it.
     pub(super) clean_with: (usize, usize),
 }
 
@@ -43,14 +43,14 @@ pub enum Role {
     /// This mapping is applied. The frame is neither counted nor remembered, and of the settings only `chroma` has an
     /// effect.
     Apply(Mapping),
-    /// It lies before the frames that are wanted: it is remembered, and comes out as it went in.
+    /// It comes before the wanted frames: it is counted and remembered, and comes out unchanged.
     WarmUp,
 }
 
-/// How much is reported of what was applied to a frame.
+/// How much a backend reports about what was applied to a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Report {
-    /// The counts, where the window has more frames than one: another backend needs them to continue with the next
+    /// The counts, if the window has more than one frame: another backend needs them to continue with the next
     /// frame.
     #[default]
     Window,
@@ -59,8 +59,8 @@ pub enum Report {
 }
 
 impl Work {
-    /// `frame` to be equalized. Its counted region is the one that `settings` name, or all of it; with
-    /// [`Region::Auto`] it has to be measured ([`CountedRegion`](super::CountedRegion)) and given to
+    /// `frame` to be equalized. Its counted region is that of `settings`, or the whole frame; for
+    /// [`Region::Auto`], pass the region that [`CountedRegion`](super::CountedRegion) measures to
     /// [`counting`](Work::counting).
     pub fn new(frame: Frame, settings: Settings) -> Self {
         let counted = match settings.region {
@@ -87,8 +87,8 @@ impl Work {
         work.counting(counted)
     }
 
-    /// Replaces the frame by its denoised version. If this has more bits, the mapping becomes the one that the guide
-    /// has for the denoised frame.
+    /// Replaces the frame by its denoised version. If this has more bits, the guide's mapping for
+    /// denoised frames replaces the mapping.
     #[must_use]
     pub fn cleaned(mut self, frame: Frame) -> Self {
         let Some(clean) = self.guide.clean.clone() else { return self };
@@ -111,7 +111,7 @@ impl Work {
         Ok(self)
     }
 
-    /// Counts the samples in `region`, as far as it lies in the frame; all of them if none of it does.
+    /// Counts the samples in the part of `region` that lies in the frame; all samples of the frame if no part does.
     #[must_use]
     pub fn counting(self, region: Rect) -> Self {
         let counted = region.within((self.frame.width(), self.frame.height())).unwrap_or(self.frame.whole());
@@ -121,7 +121,7 @@ impl Work {
     /// Applies `mapping` to the frame. Not to be submitted while frames wait for later ones.
     ///
     /// # Panics
-    /// When the mapping is a curve that does not have a code for each of the frame's, or the counts of tiles, of which
+    /// When the mapping is a curve without an entry for each code of the frame, or the counts of tiles, from which
     /// curves would have to be made.
     #[must_use]
     pub fn applying(self, mapping: Mapping) -> Self {
@@ -131,10 +131,10 @@ impl Work {
     }
 
     setters! {
-        /// Sets how many frames before and behind this one are used to denoise it.
+        /// Sets how many frames before and after this one are used to denoise it.
         pub(super) fn clean_with(clean_with: (usize, usize)) => clean_with = clean_with;
 
-        /// Sets the weights of its pixels, for frames of its size.
+        /// Sets the weights of the pixels, in a mask of the frame's size.
         pub(super) fn with_mask(mask: Option<Arc<Mask>>) => mask = mask;
 
         /// Sets the decisions on the frame: its scene, levels and colour. Without a guide, the frame continues the
@@ -145,7 +145,7 @@ impl Work {
         /// Marks the frame as one that is only remembered. Submit it before any frame that is equalized.
         pub fn warming_up() => role = Role::WarmUp;
 
-        /// Marks the frame as one behind those that are wanted: its result is not used.
+        /// Marks the frame as one after the wanted ones: its result is not used.
         pub fn lying_behind() => is_behind = true;
 
         /// Asks for a report of everything that is applied to the frame.
@@ -168,57 +168,57 @@ impl Work {
         self.frame
     }
 
-    /// The frame with its noise, if it has fewer bits than without.
+    /// The frame before denoising, if denoising gave it more bits.
     pub fn original(&self) -> Option<&Original> {
         self.original.as_ref()
     }
 
-    /// How it is equalized.
+    /// The settings for this frame.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The part of it that is counted; lies in the frame.
+    /// The part of the frame that is counted.
     pub fn counted(&self) -> Rect {
         self.counted
     }
 
-    /// Its guide.
+    /// The decisions on the frame (scene, levels, colour).
     pub fn guide(&self) -> &Guide {
         &self.guide
     }
 
-    /// Its role.
+    /// What the backend does with the frame.
     pub fn role(&self) -> &Role {
         &self.role
     }
 
-    /// Whether it lies behind the frames that are wanted.
+    /// Whether the frame comes after those that are wanted.
     pub fn is_behind(&self) -> bool {
         self.is_behind
     }
 
-    /// Whether its result stays on the GPU, if a GPU does it.
+    /// Whether the result stays on the GPU, if a GPU equalizes the frame.
     pub fn stays_on_device(&self) -> bool {
         self.stays_on_device
     }
 
-    /// The weights of its pixels, where they are not alike.
+    /// The weights of the frame's pixels; `None` if all are equal.
     pub(super) fn mask(&self) -> Option<&Arc<Mask>> {
         self.mask.as_ref()
     }
 
-    /// Its counts, where the backend does not count it.
+    /// The counts of the frame, if the backend does not have to count it.
     pub fn counts(&self) -> Option<&Arc<Counts>> {
         self.counts.as_ref()
     }
 
-    /// How much is reported of it.
+    /// How much the backend reports about the frame.
     pub fn report(&self) -> Report {
         self.report
     }
 
-    /// Whether the histogram that is counted is that of all samples of the frame.
+    /// Whether the backend counts one histogram, of all samples of the frame.
     pub fn counts_frame(&self) -> bool {
         let is_given = matches!(self.role, Role::Apply(_));
         !is_given
@@ -231,7 +231,7 @@ impl Work {
         self.report == Report::Everything
     }
 
-    /// Its counts where its method counts nothing.
+    /// Empty counts, for methods that count nothing.
     pub fn uncounted(&self) -> Counts {
         Counts::Nothing { size: (self.frame.width(), self.frame.height()), levels: self.frame.levels() }
     }
@@ -242,7 +242,7 @@ impl Work {
 pub struct Equalized {
     /// The frame, equalized.
     pub frame: Frame,
-    /// What was applied to it, as far as the work asks for that.
+    /// What was applied to the frame, as far as the work asks for a report.
     pub applied: Applied,
 }
 
@@ -256,10 +256,10 @@ pub struct Applied {
     /// The mapping that was applied, if it was given, or decided without counts. With a look-ahead it can be the
     /// mapping that was decided for a later frame.
     pub mapping: Option<Mapping>,
-    /// Its curve, or those of its tiles one after the other, row by row: an entry for each code. `None` where more than
-    /// a curve was applied.
+    /// The curve of the frame, or the curves of its tiles one after the other, row by row: an entry for each code.
+    /// `None` if more than a curve was applied.
     pub curves: Option<Arc<[u16]>>,
-    /// With one curve, the gain that chroma has where it follows, in 4096ths.
+    /// If there is one curve: the gain of chroma for [`Chroma::Follow`](crate::spec::Chroma::Follow), in 4096ths.
     pub chroma_gain: Option<u32>,
     /// Its measured deficiencies, with [`Method::Natural`](crate::spec::Method::Natural).
     pub found: Option<Found>,

@@ -17,7 +17,7 @@ pub struct DeviceRows {
     pub rows: usize,
 }
 
-/// The planes of a picture in a GPU's memory.
+/// The planes of a frame in a GPU's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DevicePlanes {
     /// Handle of the context that the planes belong to (`CUcontext`).
@@ -25,12 +25,12 @@ pub struct DevicePlanes {
     /// Handle of a stream of that context (`CUstream`): copies wait for the work that is enqueued on it; 0 is the
     /// default stream.
     pub stream: usize,
-    /// A plane for each of the format, in FFmpeg's order.
+    /// The planes of the format, in FFmpeg's order.
     pub planes: Vec<DeviceRows>,
 }
 
 impl DevicePlanes {
-    /// Checks that they are those of a picture of this format and size (columns, rows).
+    /// Checks that the planes are those of a frame of this format and size (columns, rows).
     ///
     /// # Errors
     /// When they are not, a plane has no address, or its rows overlap.
@@ -45,7 +45,7 @@ impl DevicePlanes {
     }
 }
 
-/// A decoded 4:2:0 picture in the memory of the GPU's decoder. The decoder has few surfaces, and stops while all of
+/// A decoded 4:2:0 frame in the memory of the GPU's decoder. The decoder has few surfaces, and stops while all of
 /// them are in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Surface {
@@ -55,17 +55,17 @@ pub struct Surface {
     pub stream: usize,
     /// The luma samples.
     pub luma: DeviceRows,
-    /// The chroma samples, in pairs.
+    /// The chroma samples, Cb and Cr interleaved.
     pub pairs: DeviceRows,
-    /// Number of unused low bits of a sample: 0 at 8 bits, else 16 less the depth.
+    /// Number of unused low bits of a sample: 0 at 8 bits, otherwise 16 minus the depth.
     pub shift: u32,
     /// Bytes from one row of luma to the next in the copy: at least those of a row, and a multiple of 64.
     pub stride: usize,
 }
 
-/// A copy of a [`Surface`]. The surface itself can go back to its decoder.
+/// A copy of a [`Surface`], after which the decoder can reuse the surface.
 pub struct Adopted {
-    /// The luma, with its codes in the low bits and rows `stride` bytes apart, in memory of the GPU
+    /// The luma, with the codes shifted to the low bits and rows `stride` bytes apart, in memory of the GPU
     /// ([`Memory::on_device`]).
     pub luma: Arc<dyn Memory>,
     /// The unchanged pairs of chroma samples, row after row without padding, in host memory.

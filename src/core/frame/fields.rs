@@ -2,8 +2,8 @@
 
 use super::Frame;
 
-/// Rows of luma of a frame, of a field, or below both fields. Each `2^log2_height` successive ones share a row of
-/// chroma that belongs to no other rows.
+/// Rows of luma and the rows of chroma that belong to them: of a frame, of a field, or of the rows below both fields.
+/// Each `2^log2_height` successive rows of luma share a row of chroma, which belongs to no other rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FieldRows {
     /// The first row of luma.

@@ -44,7 +44,7 @@ pub(crate) use in_byte_order;
 pub struct Sample {
     /// Significant bits, 8 to 16.
     pub depth: u8,
-    /// Width in memory, 1 or 2.
+    /// Bytes in memory, 1 or 2.
     pub bytes: u8,
     /// Unused low bits below the significant ones (6 in p010).
     pub shift: u8,
@@ -142,17 +142,17 @@ pub enum Luminance {
     },
 }
 
-/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels has one pair of
-/// them; x and y of the components count groups.
+/// The position of the chroma samples of YUV. Each group of `2^log2_width` x `2^log2_height` pixels shares one
+/// pair; x and y of the components count groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChromaSamples {
     /// Blue difference.
     pub cb: Component,
     /// Red difference.
     pub cr: Component,
-    /// Pixels in a row that share a pair, as a power of two.
+    /// Pixels in a row that share a pair of chroma samples, as a power of two.
     pub log2_width: u8,
-    /// Rows of pixels that share it, as a power of two.
+    /// Rows of pixels that share a pair of chroma samples, as a power of two.
     pub log2_height: u8,
 }
 
@@ -170,20 +170,20 @@ pub struct PlaneShape {
 /// The layout of a pixel format.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
-    /// Its color model.
+    /// The color model of the format.
     pub model: Model,
     /// How a sample is stored, the same for every component.
     pub sample: Sample,
     /// The source of luminance.
     pub luminance: Luminance,
-    /// The chroma samples, if it has any.
+    /// The chroma samples, if the format has any.
     pub chroma: Option<ChromaSamples>,
     planes: [PlaneShape; 4],
     plane_count: usize,
 }
 
 impl Descriptor {
-    /// The planes, luma (or the packed pixels, or green) first.
+    /// The planes. The first one holds luma, the packed pixels, or green.
     pub fn planes(&self) -> &[PlaneShape] {
         &self.planes[..self.plane_count]
     }
@@ -278,12 +278,12 @@ macro_rules! pixel_formats {
             /// All native pixel formats.
             pub const ALL: &'static [PixelFormat] = &[$(PixelFormat::$variant, $(PixelFormat::$big,)?)*];
 
-            /// Its name in FFmpeg.
+            /// The format's name in FFmpeg.
             pub const fn name(self) -> &'static str {
                 match self { $(PixelFormat::$variant => $name, $(PixelFormat::$big => $big_name,)?)* }
             }
 
-            /// Its layout.
+            /// The format's layout.
             pub const fn descriptor(self) -> &'static Descriptor {
                 match self {$(
                     PixelFormat::$variant => const { &$descriptor },
@@ -393,13 +393,12 @@ impl PixelFormat {
         self.descriptor().sample.depth
     }
 
-    /// Whether the format has alpha. FFmpeg's name of a format with alpha contains an `a`; other names do so only in
-    /// `gray`.
+    /// Whether the format has alpha. FFmpeg's names contain an `a` only in formats with alpha, and in `gray`.
     pub fn has_alpha(self) -> bool {
         self.name().contains('a') && !self.name().starts_with("gray")
     }
 
-    /// The alpha samples, if it has them: the fourth plane, or the sample of a pixel that is neither luma nor a colour.
+    /// The alpha samples, if the format has alpha: the fourth plane, or the remaining sample of a packed pixel.
     pub fn alpha(self) -> Option<Component> {
         let Descriptor { luminance, plane_count, .. } = *self.descriptor();
         self.has_alpha().then(|| match luminance {
@@ -409,21 +408,21 @@ impl PixelFormat {
         })
     }
 
-    /// Bytes in a row of `plane` of a picture `width` pixels wide, without padding.
+    /// Bytes in a row of `plane` of a frame `width` pixels wide, without padding.
     pub fn row_bytes(self, plane: usize, width: usize) -> usize {
         let shape = self.descriptor().planes()[plane];
         width.div_ceil(1 << shape.log2_width) * usize::from(shape.samples) * usize::from(self.descriptor().sample.bytes)
     }
 
-    /// Rows in `plane` of a picture `height` pixels high.
+    /// Rows in `plane` of a frame `height` pixels high.
     pub fn rows(self, plane: usize, height: usize) -> usize {
         height.div_ceil(1 << self.descriptor().planes()[plane].log2_height)
     }
 
-    /// Checks that planes of these sizes (bytes a row, rows) make up a picture of this size (columns, rows).
+    /// Checks that planes of these sizes (bytes a row, rows) are those of a frame of this size (columns, rows).
     ///
     /// # Errors
-    /// When they are not, or the picture has no pixels.
+    /// When they are not, or the frame has no pixels.
     pub(super) fn check_planes(
         self,
         (width, height): (usize, usize),
@@ -457,7 +456,7 @@ impl PixelFormat {
     }
 }
 
-/// A picture whose planes do not fit its format and size.
+/// A frame whose planes do not fit its format and size.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum FrameError {
     /// Width or height is zero.
@@ -478,7 +477,7 @@ pub enum FrameError {
         /// Number of planes given.
         found: usize,
     },
-    /// A plane of a GPU without an address, or whose rows overlap.
+    /// A plane on a GPU without an address, or whose rows overlap.
     #[error(
         "plane {plane} begins at address {address:#x}, with {pitch} bytes from one row of {row_bytes} bytes to the next"
     )]
@@ -499,9 +498,9 @@ pub enum FrameError {
         format: PixelFormat,
         /// Index of the plane.
         plane: usize,
-        /// Bytes a row and rows of the format.
+        /// Bytes a row, and rows, that the format requires.
         expected: (usize, usize),
-        /// Bytes a row and rows of the plane given.
+        /// Bytes a row, and rows, of the given plane.
         found: (usize, usize),
     },
 }

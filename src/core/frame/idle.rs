@@ -1,14 +1,14 @@
 //! The idle buffers that a pool keeps for reuse. Buffers that stay idle are freed after a while, so that a burst does
 //! not hold memory for good.
 
-/// Calls of [`Idle::take`] after which unused buffers are freed: at 30 frames a second, some four seconds, or two where
-/// a frame takes two buffers.
+/// Calls of [`Idle::take`] after which unused buffers are freed: at 30 frames a second four seconds, or two if a frame
+/// needs two buffers.
 const PERIOD: u32 = 128;
 
 /// The idle buffers of a pool; the most recently used one is last.
 pub(crate) struct Idle<T> {
     buffers: Vec<T>,
-    /// How many buffers were idle all of the time since the period began.
+    /// The number of buffers that have been idle since the period began.
     unused: usize,
     takes: u32,
 }
@@ -20,13 +20,12 @@ impl<T> Default for Idle<T> {
 }
 
 impl<T> Idle<T> {
-    /// The number of idle buffers.
     pub(crate) fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// The most recently used buffer that fits: it is the likeliest to be in the cache. At the end of a period, half of
-    /// the buffers that were idle all through it are freed, the oldest first.
+    /// Takes the most recently used buffer that fits, which is the likeliest to be in the cache. At the end of a
+    /// period, frees half of the buffers that were idle throughout, the oldest first.
     pub(crate) fn take(&mut self, fits: impl Fn(&T) -> bool) -> Option<T> {
         let found = self.buffers.iter().rposition(fits).map(|index| self.buffers.remove(index));
         self.unused = self.unused.min(self.buffers.len());
@@ -39,7 +38,7 @@ impl<T> Idle<T> {
         found
     }
 
-    /// Keeps a buffer.
+    /// Returns a buffer to the idle ones.
     pub(crate) fn put(&mut self, buffer: T) {
         self.buffers.push(buffer);
     }
@@ -60,7 +59,7 @@ impl<T> Idle<T> {
 mod tests {
     use super::*;
 
-    /// Takes `count` buffers at once and puts them back, again and again for a period.
+    /// Takes `count` buffers at once and puts them back, repeatedly for a period.
     fn use_at_once(idle: &mut Idle<usize>, count: usize, made: &mut usize) {
         for _ in 0..PERIOD as usize / count {
             let taken: Vec<usize> = (0..count)

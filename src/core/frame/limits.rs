@@ -1,10 +1,10 @@
-//! Limits for the frames of this process: pixels of each frame, and bytes of all. Pools count their buffers here.
+//! Limits for the frames of this process: pixels of each frame, and bytes of all frames. Pools count buffers here.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// The most pixels of a frame by default, which is also the most that FFmpeg decodes: 16384x16384.
+/// The default limit of pixels in a frame, which is also FFmpeg's: 16384x16384.
 pub const MAX_PIXELS: u64 = 1 << 28;
 
 /// The most bytes of frames on their way from the source to the sink, even if [`memory`] allows for more.
@@ -18,20 +18,20 @@ static SHARE: AtomicUsize = AtomicUsize::new(0);
 /// 0 means one thread for each core.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// The memory for frames cannot hold another one. Numbers are bytes.
+/// The error that the memory for frames cannot hold another frame. Numbers are bytes.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub struct NoRoom {
     frame: usize,
     in_use: usize,
     most: usize,
-    /// An estimate for all frames of the run.
+    /// An estimate of the bytes of all frames of the run.
     needed: usize,
     looks_ahead: bool,
 }
 
 impl fmt::Display for NoRoom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Decimal megabytes, as --max-memory takes them.
+        // Decimal megabytes, the unit of --max-memory.
         let megabytes = |bytes: usize| match bytes as f64 / 1e6 {
             few @ ..10.0 => format!("{few:.1}"),
             many => format!("{many:.0}"),
@@ -82,7 +82,7 @@ pub fn note_look_ahead(frames: usize) {
     LOOK_AHEAD.fetch_max(frames, Ordering::Relaxed);
 }
 
-/// Records for [`share_of_codecs`] that a decoder of pictures of this many bytes is opened. Pictures too large for the
+/// Records for [`share_of_codecs`] that a decoder of frames of this many bytes is opened. Frames too large for the
 /// limit are refused later, so they are ignored.
 pub fn note_decoder(picture: usize) {
     if picture <= memory() / 2 {
@@ -90,9 +90,8 @@ pub fn note_decoder(picture: usize) {
     }
 }
 
-/// Records for [`share_of_codecs`] that an encoder of pictures of this many bytes is opened. Measured numbers of
-/// pictures that encoders keep in host memory: x265 170 with two threads and 330 with 16, x264 150 and 230, SVT-AV1
-/// 180.
+/// Records for [`share_of_codecs`] that an encoder of frames of this many bytes is opened. Measured numbers of frames
+/// that encoders keep in host memory: x265 170 with two threads and 330 with 16, x264 150 and 230, SVT-AV1 180.
 pub fn note_encoder(picture: usize) {
     SHARE.fetch_max(picture.saturating_mul(300 + 20 * threads()), Ordering::Relaxed);
 }
@@ -103,12 +102,12 @@ pub fn share_of_codecs() -> usize {
     SHARE.load(Ordering::Relaxed)
 }
 
-/// The most bytes of all frames; `usize::MAX` unless it was [set].
+/// The limit of bytes of all frames; `usize::MAX` unless it was [set].
 pub fn memory() -> usize {
     MEMORY.load(Ordering::Relaxed)
 }
 
-/// The most bytes of frames that are on their way from the source to the sink, those of a look-ahead not counted.
+/// The limit of bytes of frames on their way from the source to the sink, without the frames of a look-ahead.
 pub fn under_way() -> usize {
     (memory() / 4).min(MAX_UNDER_WAY)
 }
@@ -118,15 +117,15 @@ pub(crate) fn idle() -> usize {
     memory() / 16
 }
 
-/// The bytes of memory that this process can still have: those of the machine, or fewer in a container. `None` where
-/// the system does not report it.
+/// The bytes of memory that this process can still allocate: those of the machine, or fewer in a container. `None`
+/// where the system does not report it.
 pub fn available() -> Option<usize> {
     let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
         kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
     });
-    // `0::/a/b` names the process's cgroup of version 2; the cgroups that contain it may have lower limits.
+    // The line `0::/a/b` has the process's cgroup of version 2; the cgroups that contain it may have lower limits.
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
     let group = Path::new("/sys/fs/cgroup").join(group);
@@ -134,7 +133,7 @@ pub fn available() -> Option<usize> {
         let used = number(&folder.join("memory.current"))?;
         Some(number(&folder.join("memory.max"))?.saturating_sub(used))
     });
-    // The cgroup of version 1, as a container sees it.
+    // The cgroup of version 1, at the path that a container has it.
     let old = Path::new("/sys/fs/cgroup/memory");
     let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
     let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
@@ -144,14 +143,14 @@ pub fn available() -> Option<usize> {
 /// Checks that a frame of `bytes` bytes, and a result of the same size, fit into the memory that is left for frames.
 ///
 /// # Errors
-/// When they do not.
+/// When they do not fit.
 pub fn check_room(bytes: usize) -> Result<(), NoRoom> {
     let (in_use, most) = (IN_USE.load(Ordering::Relaxed), memory());
     if bytes == 0 || bytes.saturating_mul(2).saturating_add(in_use) <= most {
         return Ok(());
     }
     let ahead = LOOK_AHEAD.load(Ordering::Relaxed);
-    // Measured: this many frames, the decoder's included, take three quarters; the rest is the quarter of `under_way`.
+    // Measured: this many frames, the decoder's included, use three quarters of the limit; `under_way` is the fourth.
     let needed = bytes.saturating_mul(ahead + 4 + threads().min(8)) / 3 * 4;
     Err(NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 })
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct MemoryError(Box<dyn std::error::Error + Send + Sync>);
 
 impl MemoryError {
-    /// The error of the owner of the memory.
+    /// Wraps an error of the owner of the memory.
     pub fn new(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         MemoryError(error.into())
     }
@@ -27,9 +27,9 @@ impl From<NoRoom> for MemoryError {
     }
 }
 
-/// Memory of planes: of a decoder, a pool, pinned for the GPU, or on the GPU. It does not change while it is shared.
+/// Memory of planes: of a decoder, of a pool, pinned for the GPU, or on the GPU. It does not change while it is shared.
 pub trait Memory: Send + Sync {
-    /// All of its bytes. For memory on a GPU, the first call copies them to the host and keeps the copy.
+    /// All bytes of the memory. For memory on a GPU, the first call copies them to the host and keeps the copy.
     ///
     /// # Panics
     /// When that copy fails; call [`bring_down`](Memory::bring_down) first to get an error instead.
@@ -42,29 +42,29 @@ pub trait Memory: Send + Sync {
     /// When the GPU fails.
     ///
     /// # Panics
-    /// When a row lies outside.
+    /// When a row lies outside of the memory.
     fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>, MemoryError> {
         let bytes = self.bytes();
         Ok(starts.iter().flat_map(|&start| &bytes[start..start + row_bytes]).copied().collect())
     }
 
-    /// Number of bytes. Copies nothing.
+    /// Number of bytes. Does not copy memory from a GPU.
     fn size(&self) -> usize {
         self.bytes().len()
     }
 
-    /// The address on a GPU, if the memory lies there. GPU work on this memory may only read, and has to be done before
+    /// The address on a GPU, if the memory is there. GPU work on this memory may only read, and has to be done before
     /// the last reference to the memory is dropped.
     fn on_device(&self) -> Option<OnDevice> {
         None
     }
 
-    /// Whether its bytes are in host memory. If not, [`bytes`](Memory::bytes) takes the time of a copy.
+    /// Whether the bytes are in host memory. If not, [`bytes`](Memory::bytes) takes the time of a copy.
     fn is_on_host(&self) -> bool {
         true
     }
 
-    /// Copies it to host memory, unless it is there.
+    /// Copies the bytes to host memory, unless they are there already.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -72,7 +72,7 @@ pub trait Memory: Send + Sync {
         Ok(())
     }
 
-    /// Whether it is pinned: a GPU's copy engines can read it directly.
+    /// Whether the memory is pinned, so that a GPU's copy engines can read it directly.
     fn is_pinned(&self) -> bool {
         false
     }
@@ -83,7 +83,7 @@ pub trait Buffer: DerefMut<Target = [u8]> + Send {
     /// The filled buffer as shared memory.
     fn freeze(self: Box<Self>) -> Arc<dyn Memory>;
 
-    /// Whether it is pinned: a GPU's copy engines can read it directly.
+    /// Whether the buffer is pinned, so that a GPU's copy engines can read it directly.
     fn is_pinned(&self) -> bool {
         false
     }

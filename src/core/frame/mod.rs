@@ -50,7 +50,7 @@ named! {
 }
 
 impl Matrix {
-    /// The matrix that players assume for pictures that name none: BT.709 for YUV in HD, else BT.601.
+    /// The matrix that players assume for untagged video: BT.709 for YUV in HD, otherwise BT.601.
     pub fn usual(model: Model, (width, height): (usize, usize)) -> Self {
         let is_hd = width >= 1280 || height > 576;
         if model == Model::Yuv && is_hd { Matrix::Bt709 } else { Matrix::Bt601 }
@@ -69,7 +69,7 @@ impl Matrix {
 /// Data that a source attaches to a frame for the sink, such as side data; backends pass it on unchanged.
 pub type Attachment = Arc<dyn Any + Send + Sync>;
 
-/// One picture. Its planes are shared and immutable, so a clone costs no copy of pixels.
+/// One video frame. Its planes are shared and immutable, so a clone does not copy pixels.
 #[derive(Clone)]
 pub struct Frame {
     format: PixelFormat,
@@ -78,7 +78,7 @@ pub struct Frame {
     range: Range,
     matrix: Matrix,
     planes: Vec<Plane>,
-    /// The transfer of its codes: SDR, or PQ or HLG of HDR.
+    /// The transfer function of the codes: SDR, or HDR by PQ or HLG.
     pub transfer: Transfer,
     /// Whether the rows of two fields alternate, in each plane, chroma included.
     pub is_interlaced: bool,
@@ -91,7 +91,7 @@ pub struct Frame {
 impl Frame {
     /// A frame of these planes.
     ///
-    /// `range` is that of a YUV picture; RGB is always full range.
+    /// `range` applies to YUV and gray; RGB is always full range.
     ///
     /// # Errors
     /// When a dimension is zero, or the planes are not those of `format` at this size.
@@ -112,7 +112,7 @@ impl Frame {
     /// A copy of the frame with each plane replaced by the result of `replace`; `None` keeps a plane.
     ///
     /// # Panics
-    /// When a new plane has another size than the one it replaces, which is a bug in a backend.
+    /// When a new plane differs in size from the plane that it replaces: a bug of a backend.
     pub fn with_planes(&self, mut replace: impl FnMut(usize) -> Option<Plane>) -> Frame {
         let mut frame = self.clone();
         for (index, plane) in frame.planes.iter_mut().enumerate() {
@@ -152,7 +152,7 @@ impl Frame {
         self.planes.iter().try_for_each(|plane| plane.memory().bring_down())
     }
 
-    /// Copies the planes that its luminance is made of to host memory, if they lie on a GPU.
+    /// Copies the planes from which luminance is read to host memory, if they are on a GPU.
     ///
     /// # Errors
     /// When the GPU fails.
@@ -185,7 +185,7 @@ impl Frame {
         self.matrix
     }
 
-    /// The levels of its luminance: which codes are black, white and what lies between.
+    /// The levels of its luminance: which codes are black, white and between.
     pub fn levels(&self) -> Levels {
         match self.range {
             Range::Limited => Levels::limited(self.format.depth()),
@@ -198,12 +198,12 @@ impl Frame {
         self.matrix.weights()
     }
 
-    /// The factors from its chroma to RGB; for YUV.
+    /// The factors from chroma to RGB, for YUV.
     pub fn colours(&self) -> Colours {
         Colours::new(self.levels(), self.weights())
     }
 
-    /// Its tiles; `None` if `method` has one curve for the whole frame.
+    /// The tiles of the frame; `None` if `method` has one curve for the whole frame.
     pub fn tiles(&self, method: Method) -> Option<Tiles> {
         let (columns, rows) = method.grid()?;
         Some(Tiles::new(columns, rows, (self.width, self.height)))
@@ -214,7 +214,7 @@ impl Frame {
         Rect::whole((self.width, self.height))
     }
 
-    /// The bytes of its planes, without padding.
+    /// The bytes of all planes, without padding.
     pub fn bytes(&self) -> usize {
         self.planes.iter().map(|plane| plane.row_bytes() * plane.rows()).sum()
     }

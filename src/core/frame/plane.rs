@@ -4,7 +4,7 @@ use super::memory::{Memory, MemoryError, OnDevice};
 use super::pool::{HostBuffer, HostPool};
 use std::sync::Arc;
 
-/// Rows of bytes in shared, immutable memory. The stride is negative for pictures stored bottom up.
+/// Rows of bytes in shared, immutable memory. The stride is negative for frames stored bottom up.
 #[derive(Clone)]
 pub struct Plane {
     memory: Arc<dyn Memory>,
@@ -15,7 +15,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// A plane of `rows` rows whose first row begins at byte `start` of `memory`; `None` when a row would lie outside.
+    /// A plane of `rows` rows whose first row begins at byte `start`; `None` when a row would lie outside of `memory`.
     pub fn new(memory: Arc<dyn Memory>, start: usize, stride: isize, row_bytes: usize, rows: usize) -> Option<Self> {
         let len = memory.size();
         let first = isize::try_from(start).ok()?;
@@ -75,7 +75,7 @@ impl Plane {
         self.rows == 1 || usize::try_from(self.stride) == Ok(self.row_bytes)
     }
 
-    /// The address of its first row on a GPU, if it lies there.
+    /// The address of the first row on a GPU, if the plane is there.
     pub fn on_device(&self) -> Option<OnDevice> {
         let OnDevice { context, address } = self.memory.on_device()?;
         Some(OnDevice { context, address: address + self.start as u64 })
@@ -106,7 +106,7 @@ impl Plane {
 pub struct SomeRows<'a> {
     plane: &'a Plane,
     ys: &'a [usize],
-    /// The rows one after the other, where the plane is not on the host.
+    /// Copies of the rows, one after the other, if the plane is not on the host.
     copies: Option<Vec<u8>>,
 }
 
@@ -129,7 +129,7 @@ pub struct PlaneMut {
 }
 
 impl PlaneMut {
-    /// Rows start at multiples of this number of bytes: fastest for encoders and vector loads.
+    /// Rows start at multiples of this number of bytes, which is fastest for encoders and vector loads.
     pub const ALIGNMENT: usize = 64;
 
     /// The stride of a plane whose rows have `row_bytes` bytes.
@@ -137,7 +137,7 @@ impl PlaneMut {
         row_bytes.next_multiple_of(Self::ALIGNMENT)
     }
 
-    /// A plane in `buffer`.
+    /// A plane whose rows are in `buffer`.
     ///
     /// # Panics
     /// When `buffer` has fewer than `stride_for(row_bytes) * rows` bytes.
@@ -167,7 +167,7 @@ impl PlaneMut {
 }
 
 impl HostPool {
-    /// A plane of `rows` rows of `row_bytes` bytes, to be written.
+    /// A writable plane of `rows` rows of `row_bytes` bytes.
     pub fn plane(&self, row_bytes: usize, rows: usize) -> PlaneMut {
         PlaneMut::new(self.take(PlaneMut::stride_for(row_bytes) * rows), row_bytes, rows)
     }

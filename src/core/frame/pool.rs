@@ -1,5 +1,5 @@
-//! Pools of memory for planes. A buffer is used again after the last reference to its plane is dropped: after the first
-//! few frames nothing is allocated, and memory does not grow with the length of the video.
+//! Pools of memory for planes. A buffer is reused after the last reference to its plane is dropped, so only the first
+//! few frames allocate, and memory does not grow with the length of the video.
 #![allow(unsafe_code, reason = "only the caller knows that the addresses of a surface are valid")]
 
 use super::PixelFormat;
@@ -18,17 +18,17 @@ pub trait Pool: Send + Sync {
     /// When the pool has no memory left, or there is [no room](limits::check_room) for another frame.
     fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError>;
 
-    /// The planes of a picture that the backend reads faster from this memory; the others can lie anywhere.
+    /// The planes of a frame that the backend reads faster from this memory; the others can be in any memory.
     fn planes(&self, format: PixelFormat) -> Range<usize> {
         0..format.descriptor().planes().len()
     }
 
-    /// Prepares the pool for a source that decodes ahead. Returns how many bytes of decoded frames may wait.
+    /// Prepares the pool for a source that decodes ahead. Returns the limit of bytes of decoded frames that wait.
     fn make_room(&self) -> usize {
         host_room()
     }
 
-    /// Copies a picture out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
+    /// Copies a frame out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
     /// memory. The surface is free when this returns. `None` when the pool is not for that GPU, or has no memory left
     /// there.
     ///
@@ -43,18 +43,17 @@ pub trait Pool: Send + Sync {
 /// The most bytes of host memory for frames that are decoded ahead by several decoders.
 const MAX_AHEAD: u64 = 4 << 30;
 
-/// Bytes of host memory for frames that are decoded ahead: half of what frames may take, and at most a quarter of what
-/// is free, or 1 GiB where the system does not report it.
+/// Bytes of host memory for frames that are decoded ahead: half of the limit for frames, and at most a quarter of the
+/// free memory, or 1 GiB where the system does not report it.
 pub fn host_room() -> usize {
     let most = usize::try_from(MAX_AHEAD).unwrap_or(usize::MAX);
     limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits::memory() / 2)
 }
 
-/// The alignment of buffers in bytes: a cache line, which is as long as the widest vector.
+/// The alignment of buffers in bytes: a cache line, which has the size of the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// The most idle buffers that a pool keeps by default, within [`limits::idle`]: encoders release frames in bursts of at
-/// most this many.
+/// The most idle buffers that a pool keeps by default, within [`limits::idle`]: encoders release up to so many at once.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.
@@ -64,7 +63,7 @@ pub struct HostPool {
     kept: usize,
 }
 
-/// Zeroed bytes, of which the aligned ones from `start` on are used. Pages that were never written take no memory.
+/// Zeroed bytes; the buffer begins at `start`, where they are aligned. Pages that were never written use no memory.
 struct HostMemory {
     bytes: Vec<u8>,
     start: usize,
@@ -98,13 +97,13 @@ impl HostPool {
         })
     }
 
-    /// A buffer that has been used before.
+    /// An idle buffer of the right size, if there is one.
     fn take_idle(&self, len: usize) -> Option<HostBuffer> {
         let len = HostPool::padded(len);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let found = idle.take(|memory| memory.bytes.len() == len + ALIGNMENT);
         if found.is_none() {
-            // The idle buffers are for pictures of another size.
+            // The idle buffers are for frames of another size.
             idle.retain(|_| false);
         }
         Some(HostBuffer { memory: Some(found?), len, pool: self.clone() })
@@ -116,9 +115,9 @@ impl HostPool {
     }
 }
 
-/// A buffer of a [`HostPool`], to which it goes back when dropped.
+/// A buffer of a [`HostPool`], which takes it back when it is dropped.
 pub struct HostBuffer {
-    /// `None` only while it is being dropped.
+    /// `None` only while the buffer is being dropped.
     memory: Option<HostMemory>,
     len: usize,
     pool: HostPool,

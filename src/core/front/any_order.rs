@@ -1,5 +1,5 @@
-//! Frames in any order: a pass over a video, or around a part of it, decides what is applied to each frame. Then any
-//! frame can be equalized, on any thread.
+//! Frames in any order: one pass over a video, or over a part of it and the frames around, decides what is applied to
+//! each frame. Then any frame can be equalized, on any thread.
 
 use super::builder::InputFormat;
 use super::{Builder, Input, Reach};
@@ -15,8 +15,8 @@ pub use crate::equalize::Decided;
 /// The most threads on which frames are measured.
 const MAX_THREADS: usize = 6;
 
-/// A pass over a video that decides what is applied to each frame. Its memory is bounded, however long the video is;
-/// with one curve for each scene, it grows with the number of scenes and frames.
+/// A pass over a video that decides what is applied to each frame. Its memory does not grow with the video,
+/// except with one curve for each scene, where it grows with the number of scenes and frames.
 pub struct Study {
     pass: equalize::FrameStudy,
     builder: Builder,
@@ -24,8 +24,8 @@ pub struct Study {
     number: u64,
 }
 
-/// Applies the decisions of a [`Study`] to frames, on the thread of the caller, with the bytes that
-/// [`Equalizer`](super::Equalizer) gives. Denoising a frame takes longer the first time than later.
+/// Applies the decisions of a [`Study`] to frames, on the thread of the caller, with the same bytes as
+/// [`Equalizer`](super::Equalizer). Denoising a frame takes longer the first time than later.
 pub struct Mapper {
     mapper: equalize::FrameMapper,
     picture: InputFormat,
@@ -35,7 +35,7 @@ impl Builder {
     /// A pass that decides what is applied to frames. It does not support masks.
     ///
     /// # Errors
-    /// When options do not go together, or there is a mask.
+    /// When options exclude each other, or there is a mask.
     pub fn study(&self) -> Result<Study> {
         let settings = self.settings_in_any_order()?;
         Ok(Study { pass: self.pass(settings), builder: self.clone(), settings, number: 0 })
@@ -52,7 +52,7 @@ impl Builder {
         Ok(Mapper { mapper, picture: self.picture.clone() })
     }
 
-    /// The format of frames that come out: that of the input, unless `gray` or `output-depth` chose another one.
+    /// The format of equalized frames: that of the input, unless `gray` or `output-depth` chose another one.
     ///
     /// # Errors
     /// When there is no such format.
@@ -70,7 +70,7 @@ impl Builder {
 
     fn pass(&self, settings: Settings) -> equalize::FrameStudy {
         let options = &self.options;
-        // A single thread is not started: the thread of the caller measures then.
+        // With a single thread, none is started: the caller's thread measures.
         let threads =
             Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MAX_THREADS));
         equalize::FrameStudy::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
@@ -78,29 +78,29 @@ impl Builder {
 }
 
 impl Study {
-    /// How many frames before and behind a frame its result depends on; `None` for all of them, with one curve for each
+    /// How many frames before and after a frame its result depends on; `None` for all frames, with one curve for each
     /// scene.
     pub fn reach(&self) -> Option<Reach> {
         let windows = Reach { before: self.settings.warm_up(), behind: self.settings.look_ahead() };
         Some(windows).filter(|_| !self.builder.options.has_whole_scenes())
     }
 
-    /// Forgets all frames, and begins again with the frame of this number. The decision on a frame is the same as in
+    /// Discards all frames, and begins again with the frame of this number. The decision on a frame is the same as in
     /// the whole video if as many frames before it are pushed first as [`reach`](Study::reach) returns, or all there
     /// are.
     pub fn restart(&mut self, number: u64) {
         (self.pass, self.number) = (self.builder.pass(self.settings), number);
     }
 
-    /// Takes in the next frame.
+    /// Adds the next frame.
     ///
     /// # Errors
-    /// When the input does not have the bytes of such a picture, or the video has ended.
+    /// When the input does not have the bytes of such a frame, or the video has ended.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<()> {
         self.pass.push(self.builder.picture.frame(&input.into(), None)?)
     }
 
-    /// Ends the video: nothing waits for later frames any more.
+    /// Ends the video: all remaining frames can be decided.
     ///
     /// # Errors
     /// As for [`push`](Study::push).
@@ -119,7 +119,7 @@ impl Study {
         Ok(Some((self.number - 1, decided)))
     }
 
-    /// About how many bytes a [`Decided`] takes at most.
+    /// An upper bound of the bytes of a [`Decided`], approximately.
     pub fn bytes_of_decided(&self) -> usize {
         let depth = self.builder.picture.kind().0.depth();
         let codes =
@@ -134,10 +134,10 @@ impl Study {
 
 impl Mapper {
     /// Equalizes the frame of `decided`. `frames` are the frames [around](Decided::around) it: first those before it,
-    /// then the frame itself, then those behind it.
+    /// then the frame itself, then those after it.
     ///
     /// # Errors
-    /// When there are more or fewer frames, or one is not such a picture.
+    /// When the number of frames is wrong, or one has another format or size.
     pub fn apply(&mut self, decided: &Decided, frames: &[Input<'_>]) -> Result<Frame> {
         let frames = frames.iter().map(|input| self.picture.frame(input, None)).collect::<Result<Vec<_>>>()?;
         self.mapper.apply(decided, &frames)

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Builds an [`Equalizer`]. Defaults are those of the program: the look natural, YUV of limited range and gray of full
-/// range, the [usual matrix](Matrix::usual), frames that may wait for later ones, and a GPU if there is one.
+/// Builds an [`Equalizer`]. Its defaults are those of the program: the look natural, YUV of limited range and gray of
+/// full range, the [usual matrix](Matrix::usual), frames that may wait for later ones, and a GPU if there is one.
 #[derive(Clone)]
 pub struct Builder {
     pub(super) picture: InputFormat,
@@ -27,12 +27,12 @@ pub struct Builder {
     stays_on_gpu: bool,
 }
 
-/// The largest number of threads that [`Builder::described`] takes.
+/// The largest number of threads that [`Builder::described`] accepts.
 const MAX_THREADS: usize = 1024;
 
 type MakeExecutor = dyn Fn() -> Box<dyn Executor> + Send + Sync;
 
-/// The properties of the frames that go in.
+/// The properties of input frames.
 #[derive(Clone)]
 pub(super) struct InputFormat {
     format: PixelFormat,
@@ -45,8 +45,7 @@ pub(super) struct InputFormat {
 }
 
 impl InputFormat {
-    /// A frame with a copy of the bytes of `input`; planes that `pool` is for are in its memory. A shared frame is not
-    /// copied.
+    /// A frame with a copy of the bytes of `input`, where possible in memory of `pool`. A shared frame is not copied.
     pub fn frame(&self, input: &Input<'_>, pool: Option<&dyn Pool>) -> Result<Frame> {
         if let Some(frame) = input.shared() {
             let (width, height) = self.size;
@@ -100,15 +99,15 @@ impl Builder {
         }
     }
 
-    /// The share of the equalization to apply, 0 to 1, in place of the look's.
+    /// The share of the equalization to apply, 0 to 1, in place of the look's strength.
     ///
     /// # Errors
-    /// When it is out of range.
+    /// When `share` is out of range.
     pub fn strength(self, share: f64) -> Result<Self> {
         self.set("strength", &share.to_string())
     }
 
-    /// Sets the option `name` of [`OPTIONS`](crate::options::OPTIONS) to what `text` stands for: `("max-gain", "1.5")`.
+    /// Sets the option `name` of [`OPTIONS`](crate::options::OPTIONS) to the value `text`: `("max-gain", "1.5")`.
     ///
     /// # Errors
     /// When there is no such option, or `text` is none of its values.
@@ -117,7 +116,7 @@ impl Builder {
         Ok(self)
     }
 
-    /// The names that [`described`](Builder::described) knows.
+    /// The names that [`described`](Builder::described) accepts.
     pub const DESCRIBED: [&str; 8] = ["rate", "range", "matrix", "transfer", "live", "backend", "gpu", "threads"];
 
     /// Sets a property of the video by its name: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live`
@@ -157,20 +156,20 @@ impl Builder {
         /// Sets the frames per second, on which the lengths of temporal windows depend; 25 by default.
         pub fn rate(rate: f64) => video.rate = Some(rate);
 
-        /// Sets the range of luma codes of YUV (limited by default) and gray pictures (full by default). RGB has full
+        /// Sets the range of luma codes of YUV (limited by default) and gray frames (full by default). RGB has full
         /// range.
         pub fn range(range: Range) => picture.range = range;
 
         /// Sets the matrix between RGB and YUV; the [usual one](Matrix::usual) by default.
         pub fn matrix(matrix: Matrix) => picture.matrix = Some(matrix);
 
-        /// Sets what the codes mean: SDR (default), or HDR by PQ or HLG.
+        /// Sets the transfer function of the codes: SDR (default), or HDR by PQ or HLG.
         pub fn transfer(transfer: Transfer) => picture.transfer = transfer;
 
-        /// Frames come as they are filmed: by default none waits for later ones.
+        /// Frames arrive as they are filmed: by default no frame waits for later ones.
         pub fn live() => video.is_stored = false;
 
-        /// All frames exist already, as in a file: the opposite of [`live`](Builder::live), and the default.
+        /// All frames exist already, as in a file (the default): the opposite of [`live`](Builder::live).
         pub fn stored() => video.is_stored = true;
 
         /// Sets where to equalize.
@@ -179,12 +178,12 @@ impl Builder {
         /// Sets the GPU to use, counted from 0.
         pub fn gpu(index: usize) => choice.gpu = index;
 
-        /// Sets the number of threads of the CPU backend; by default one for each core, at most 8. With 0, or where the
-        /// system gives none, all work is done on the thread of the caller.
+        /// Sets the number of threads of the CPU backend; by default one for each core, at most 8. With 0, or if the
+        /// system refuses threads, all work is done on the thread of the caller.
         pub fn threads(threads: usize) => choice.threads = Some(threads);
 
-        /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). Each is
-        /// copied to the host when it is read there. Without effect where the CPU equalizes.
+        /// Leaves results in memory of the GPU, for [`Output::copy_to_device`](super::Output::copy_to_device). A result
+        /// is copied to the host when it is read there. Without effect where the CPU equalizes.
         pub fn stay_on_gpu() => stays_on_gpu = true;
 
         /// Gives each frame the curve of its scene, with `--smooth scene`: a [`survey`](Builder::survey) has found the
@@ -192,8 +191,8 @@ impl Builder {
         pub fn scenes(scenes: &Scenes) => scenes = Some(scenes.clone());
     }
 
-    /// Equalizes with a backend of the caller's in place of [`backend`](Builder::backend): with
-    /// [`Reference`](crate::equalize::reference::Reference), or with a new backend that is to be compared with the
+    /// Equalizes with a caller's backend in place of [`backend`](Builder::backend): with
+    /// [`Reference`](crate::equalize::reference::Reference), or with a new backend that is compared with the
     /// reference. `make` makes a backend for each video.
     #[must_use]
     pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
@@ -202,7 +201,7 @@ impl Builder {
         self
     }
 
-    /// Counts each pixel by its weight, 0 to 255: a weight for each, row by row from the top.
+    /// Counts each pixel by its weight, 0 to 255. `weights` are row by row from the top.
     ///
     /// # Errors
     /// When there are not as many weights as pixels, or all are 0.
@@ -212,18 +211,18 @@ impl Builder {
         Ok(self)
     }
 
-    /// Calls `receive` with what a caller may not expect: the CPU works in place of a GPU, an option has another value
-    /// than the look's.
+    /// Calls `receive` with notes on what a caller may not expect: the CPU replaces a GPU, or options override the
+    /// look.
     #[must_use]
     pub fn on_note(self, receive: impl Fn(&Note) + Send + Sync + 'static) -> Self {
         Builder { notes: Notes::new(receive), ..self }
     }
 
-    /// Opens the backend. Without a GPU the CPU equalizes, unless a GPU was chosen; so it does after a failure of the
-    /// GPU, with a note.
+    /// Opens the backend. Without a GPU the CPU equalizes, unless a GPU was chosen. If a GPU fails
+    /// later, the CPU continues, with a note.
     ///
     /// # Errors
-    /// When options do not go together, or the chosen backend is missing.
+    /// When options exclude each other, or the chosen backend is missing.
     pub fn build(self) -> Result<Equalizer> {
         let settings = self.settings(&self.options, self.scenes.is_some())?;
         let (width, height) = self.picture.size;
@@ -236,8 +235,8 @@ impl Builder {
         Ok(Equalizer { builder: self, backend, stage, settings, is_finished: false, done })
     }
 
-    /// The settings that `options` resolve to. Checks that they suit the mask, and that scenes are known if and only if
-    /// they are needed. Passes notes to the receiver.
+    /// The settings that result from `options`. Checks that they suit the mask, and that scenes are known if and only
+    /// if they are needed. Passes notes to the receiver.
     pub(super) fn settings(&self, options: &Options, has_scenes: bool) -> Result<Settings> {
         options.check()?;
         if self.picture.mask.is_some() && options.tiled_method().is_some() {
@@ -251,7 +250,7 @@ impl Builder {
         Ok(settings)
     }
 
-    /// The threads that are asked for, or one for each core.
+    /// The requested number of threads, or one for each core.
     pub(super) fn own_threads(&self) -> usize {
         self.choice.threads.unwrap_or_else(limits::threads)
     }
@@ -277,7 +276,7 @@ impl Builder {
     /// be equalized in any order.
     ///
     /// # Errors
-    /// When options do not go together, or `--smooth` is not `scene`.
+    /// When options exclude each other, or `--smooth` is not `scene`.
     pub fn survey(&self) -> Result<SceneSurvey> {
         let settings = self.settings(&self.options, true)?;
         let Options { gray, output_depth, .. } = self.options;

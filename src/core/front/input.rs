@@ -3,9 +3,9 @@
 use crate::frame::{Frame, HostPool, PixelFormat, Plane, PlaneMut, Pool};
 use crate::{Error, Result};
 
-/// A frame that goes in: borrowed bytes, which are copied, or a [`Frame`], whose memory is shared.
+/// An input frame: borrowed bytes, which are copied, or a [`Frame`], whose memory is shared.
 ///
-/// `into()` makes one of a slice of bytes: all planes of the format one after the other, row by row, without padding.
+/// `into()` converts a slice of bytes: all planes of the format one after the other, row by row, without padding.
 pub struct Input<'a> {
     source: Source<'a>,
     pts: Option<i64>,
@@ -21,15 +21,15 @@ enum Source<'a> {
 /// A plane in the caller's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneInput<'a> {
-    /// Its bytes, padding included.
+    /// The bytes of the plane, padding included.
     pub bytes: &'a [u8],
-    /// Bytes from one row to the next. Negative for a picture that is stored bottom up, whose last row is the first one
+    /// Bytes from one row to the next. Negative for a frame that is stored bottom up, whose last row is the first one
     /// in `bytes`.
     pub stride: isize,
 }
 
 impl<'a> Input<'a> {
-    /// Planes of the format, in its order.
+    /// A frame of these planes, in the order of the format.
     pub fn planes(planes: &'a [PlaneInput<'a>]) -> Self {
         Input { source: Source::Planes(planes), pts: None }
     }
@@ -47,7 +47,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The [`Frame`] whose memory is shared, if the input is one.
+    /// The shared [`Frame`], if the input is one.
     pub(super) fn shared(&self) -> Option<&'a Frame> {
         match self.source {
             Source::Frame(frame) => Some(frame),
@@ -55,8 +55,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Planes with copies of the input's bytes. Planes that `pool` is for lie in its memory, all others in that of
-    /// `host`.
+    /// Planes with copies of the input's bytes, in memory of `pool` if it is for that plane, otherwise of `host`.
     pub(super) fn copied(
         &self,
         (format, size): (PixelFormat, (usize, usize)),
@@ -105,7 +104,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The bytes of a picture without padding.
+/// The number of bytes of a frame without padding.
 pub(super) fn packed_bytes(format: PixelFormat, (width, height): (usize, usize)) -> usize {
     let planes = 0..format.descriptor().planes().len();
     planes.map(|plane| format.row_bytes(plane, width) * format.rows(plane, height)).sum()
@@ -149,7 +148,7 @@ impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// A frame whose memory is shared: no copy is made.
+    /// The input is this frame, whose memory is shared: no copy is made.
     pub fn frame(frame: &'a Frame) -> Self {
         Input { source: Source::Frame(frame), pts: None }
     }

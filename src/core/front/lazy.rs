@@ -1,4 +1,4 @@
-//! An equalizer that is opened with its first frame, for hosts whose callers set all by name.
+//! An equalizer that is opened with its first frame, for hosts whose callers set all options by name.
 
 use super::{Builder, Equalizer, Input, SceneSurvey};
 use crate::options::OptionError;
@@ -23,7 +23,7 @@ impl LazyEqualizer {
     /// the equalizer is open.
     ///
     /// # Errors
-    /// When there is no such name, or no such value, options do not go together, or it is too late.
+    /// When there is no such name, or no such value, options exclude each other, or the equalizer is open.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         if Builder::DESCRIBED.contains(&name) {
             let wrong = || OptionError::invalid(format!("{name} is not {value}"));
@@ -48,7 +48,7 @@ impl LazyEqualizer {
     /// Counts each pixel by its weight, as [`Builder::mask`] does.
     ///
     /// # Errors
-    /// As for [`Builder::mask`], or when it is open.
+    /// As for [`Builder::mask`], or when the equalizer is open.
     pub fn mask(&mut self, weights: &[u8]) -> Result<()> {
         self.check_not_open("a mask")?;
         self.builder = self.builder.clone().mask(weights)?;
@@ -67,7 +67,7 @@ impl LazyEqualizer {
         survey.push(input)
     }
 
-    /// The equalizer, which is opened if it is not.
+    /// The equalizer; opens it on the first call.
     ///
     /// # Errors
     /// As for [`Builder::build`].
@@ -96,7 +96,7 @@ impl LazyEqualizer {
     /// Checks that the equalizer is not open yet.
     ///
     /// # Errors
-    /// When it is, and too late for `what`.
+    /// When it is open, so that `what` cannot be set any more.
     pub fn check_not_open(&self, what: &str) -> Result<()> {
         if self.equalizer.is_some() { Err(Error::TooLate { what: what.to_owned() }) } else { Ok(()) }
     }

@@ -7,13 +7,13 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `builder.rs` | what is asked for, until the first frame |
+//! | `builder.rs` | the configuration of an equalizer |
 //! | `input.rs` | a frame in the caller's memory |
 //! | `output.rs` | an equalized frame |
 //! | `device.rs` | frames in the memory of a GPU, in and out |
 //! | `lazy.rs` | an equalizer that is opened with its first frame |
-//! | `survey.rs` | the scenes of a video, found in a pass of its own |
-//! | `any_order.rs` | frames in any order: what is done to each is decided in a pass of its own |
+//! | `survey.rs` | the scenes of a video, found in a first pass |
+//! | `any_order.rs` | frames in any order: a first pass decides what is applied to each |
 
 mod any_order;
 mod builder;
@@ -39,7 +39,7 @@ use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Equalizes a video. The bytes that come out are those of the program with the same options.
+/// Equalizes a video. Gives the same bytes as the program with the same options.
 ///
 /// Several frames are processed at once, and with a look-ahead the newest frames wait for later ones, so a frame comes
 /// out some calls after it went in. All frames come out, in order.
@@ -48,14 +48,14 @@ pub struct Equalizer {
     backend: SharedBackend,
     stage: EqualizeStage,
     settings: Settings,
-    /// Whether [`Equalizer::finish`] was called: no frame may go in.
+    /// Whether [`Equalizer::finish`] was called: no frame may be pushed any more.
     is_finished: bool,
     done: DoneFrames,
 }
 
 struct DoneFrames {
     outputs: VecDeque<Output>,
-    /// The number of the next frame that is added to `outputs`.
+    /// The number of the frame that is added to `outputs` next.
     number: u64,
     gpu: Option<Arc<Gpu>>,
 }
@@ -63,23 +63,23 @@ struct DoneFrames {
 /// How many frames around a frame its result depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// Frames before it.
+    /// Frames before the frame.
     pub before: u32,
-    /// Frames behind it.
+    /// Frames after the frame.
     pub behind: u32,
 }
 
 impl Equalizer {
-    /// An equalizer for pictures of this format and of `width` x `height` pixels.
+    /// A builder of an equalizer for frames of this format and of `width` x `height` pixels.
     pub fn builder(format: PixelFormat, width: usize, height: usize) -> Builder {
         Builder::new(format, (width, height))
     }
 
-    /// Takes in a copy of a frame. Once the backend works on as many frames as it can, this also returns the oldest
+    /// Adds a copy of a frame. Once the backend works on as many frames as it can, this also returns the oldest
     /// finished frame. [`collect`](Equalizer::collect) waits for frames that are not finished.
     ///
     /// # Errors
-    /// When the input does not have the bytes of such a picture, the backend fails, or no frames are expected any more.
+    /// When the input does not have the bytes of such a frame, the backend fails, or the video has ended.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<Option<Output>> {
         let frame = self.frame(&input.into())?;
         self.submit(frame)
@@ -105,7 +105,7 @@ impl Equalizer {
         Ok(self.done.outputs.pop_front())
     }
 
-    /// Ends the video: the frames that are left come out of the iterator, also those that waited for later ones.
+    /// Ends the video: the iterator returns the remaining frames, also those that waited for later ones.
     ///
     /// # Errors
     /// When the backend fails; so may each frame.
@@ -117,8 +117,8 @@ impl Equalizer {
         Ok(std::iter::from_fn(|| self.collect().transpose()))
     }
 
-    /// Begins another video, or another part of this one, whose next frame has this number. Earlier frames are
-    /// forgotten, and frames that have not come out are dropped.
+    /// Begins another video, or another part of this one, whose next frame has this number. Earlier frames
+    /// have no effect any more, and frames that have not come out are dropped.
     ///
     /// # Errors
     /// When the backend fails.
@@ -130,7 +130,7 @@ impl Equalizer {
         Ok(())
     }
 
-    /// Takes in a frame that lies before the wanted ones: it is counted, and does not come out. If after
+    /// Adds a frame before the wanted ones: it is counted, and does not come out. If after
     /// [`restart`](Equalizer::restart) as many such frames go in as [`reach`](Equalizer::reach) returns, or all there
     /// are, the frames that follow have the same bytes as in a run over the whole video.
     ///
@@ -141,7 +141,7 @@ impl Equalizer {
         if self.is_finished { Err(Error::Finished) } else { self.stage.warm_up(frame) }
     }
 
-    /// How many frames around a frame its result depends on: none if [`Scenes`] were given.
+    /// How many frames before and after a frame its result depends on: none if [`Scenes`] were given.
     pub fn reach(&self) -> Reach {
         match self.builder.scenes {
             Some(_) => Reach::default(),
@@ -149,11 +149,11 @@ impl Equalizer {
         }
     }
 
-    /// Other options for the frames that are pushed from now on, as an operator changes them while a camera films. The
+    /// Sets other options for the frames that are pushed from now on, as an operator does while a camera films. The
     /// options `gray` and `output_depth`, which decide on the format of the output, stay as they were built.
     ///
     /// # Errors
-    /// As for [`Builder::build`]; nothing has changed then.
+    /// As for [`Builder::build`]; the options then stay as they were.
     pub fn change(&mut self, options: &Options) -> Result<()> {
         let Options { gray, output_depth, .. } = self.builder.options;
         let options = Options { gray, output_depth, ..options.clone() };
@@ -165,7 +165,7 @@ impl Equalizer {
         Ok(())
     }
 
-    /// The options that hold for the next frame.
+    /// The options for the next frame.
     pub fn options(&self) -> &Options {
         &self.builder.options
     }
@@ -175,7 +175,7 @@ impl Equalizer {
         self.builder.options.look
     }
 
-    /// The settings that hold.
+    /// The settings for the next frame.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -12,13 +12,13 @@ use std::sync::Arc;
 pub struct Output {
     equalized: Equalized,
     number: u64,
-    /// The GPU that the equalizer is on.
+    /// The GPU of the equalizer, if one equalizes.
     pub(super) gpu: Option<Arc<Gpu>>,
 }
 
 /// A plane in the caller's memory, to be written.
 pub struct PlaneOutput<'a> {
-    /// Its bytes, padding included.
+    /// The bytes of the plane, padding included.
     pub bytes: &'a mut [u8],
     /// Bytes from one row to the next, top row first.
     pub stride: usize,
@@ -29,7 +29,7 @@ impl Output {
         Output { equalized, number, gpu }
     }
 
-    /// Its number, from 0 or from where [`Equalizer::restart`](super::Equalizer::restart) began.
+    /// The number of the frame, counted from 0 or from where [`Equalizer::restart`](super::Equalizer::restart) began.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -39,12 +39,12 @@ impl Output {
         self.frame().pts
     }
 
-    /// Its format: that of the input, unless `gray` or `output-depth` chose another one.
+    /// The format of the frame: that of the input, unless `gray` or `output-depth` chose another one.
     pub fn format(&self) -> PixelFormat {
         self.frame().format()
     }
 
-    /// Its columns and rows.
+    /// Columns and rows of the frame.
     pub fn size(&self) -> (usize, usize) {
         (self.frame().width(), self.frame().height())
     }
@@ -77,10 +77,10 @@ impl Output {
         Ok(())
     }
 
-    /// Copies its planes into those of the caller, in their order. Bytes between rows stay as they are.
+    /// Copies the planes into those of the caller, in the order of the format. Bytes between rows stay as they are.
     ///
     /// # Errors
-    /// When there are more or fewer planes, one has not enough bytes, or the GPU that the frame is on fails.
+    /// When there are more or fewer planes, one has too few bytes, or the GPU that the frame is on fails.
     pub fn copy_into_planes(&self, planes: &mut [PlaneOutput<'_>]) -> Result<()> {
         let made = self.frame().planes();
         if planes.len() != made.len() {
@@ -103,7 +103,7 @@ impl Output {
         Ok(())
     }
 
-    /// The scene that it belongs to, where one was decided.
+    /// The scene that the frame belongs to, if one was decided.
     pub fn scene(&self) -> Option<Scene> {
         self.equalized.applied.scene
     }

@@ -1,5 +1,5 @@
-//! The scenes of a video, found in a pass of its own. With them, each frame depends on itself alone: frames may be
-//! asked for in any order.
+//! The scenes of a video, found in a first pass. Each frame then depends on itself alone, so frames may be requested in
+//! any order.
 
 use super::Input;
 use super::builder::InputFormat;
@@ -14,7 +14,7 @@ pub struct SceneSurvey {
     picture: InputFormat,
 }
 
-/// The scenes of a video, and what is done to the frames of each.
+/// The scenes of a video, and the mapping of each.
 #[derive(Clone)]
 pub struct Scenes {
     pub(super) mapped: Arc<MappedScenes>,
@@ -28,7 +28,7 @@ impl SceneSurvey {
     /// Adds the next frame.
     ///
     /// # Errors
-    /// When the input does not have the bytes of such a picture.
+    /// When the input does not have the bytes of such a frame.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<()> {
         let frame = self.picture.frame(&input.into(), None)?;
         self.survey.add(&frame)

@@ -1,13 +1,13 @@
-//! Which options go together, and the errors of those that do not.
+//! Which options exclude each other, and the errors of invalid options.
 
 use super::{MaxGain, Options, Smooth};
 use crate::spec::{Look, MethodName, Named, Region};
 use std::fmt;
 
-/// An unknown option, a value that an option does not have, or options that do not go together.
+/// An unknown option, an invalid value of an option, or options that exclude each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
-    /// A message in which names of options are in braces: `{max-gain}`.
+    /// A message with the names of options in braces: `{max-gain}`.
     text: String,
     is_conflict: bool,
 }
@@ -17,7 +17,7 @@ impl OptionError {
         OptionError { text: format!("there is no option {name}"), is_conflict: false }
     }
 
-    /// The error for `text`, which is no value of option `name`. `values` describes the values that the option has.
+    /// The error for `text`, which is not a value of option `name`. `values` describes the valid values.
     pub(super) fn value(name: &str, values: &str, text: &str) -> Self {
         OptionError { text: format!("{{{name}}} is {values}, not {text}"), is_conflict: false }
     }
@@ -42,7 +42,7 @@ impl OptionError {
         OptionError { text, is_conflict: false }
     }
 
-    /// Whether each option is valid by itself, but two of them do not go together.
+    /// Whether each option is valid on its own, but two of them exclude each other.
     pub fn is_conflict(&self) -> bool {
         self.is_conflict
     }
@@ -62,10 +62,10 @@ impl fmt::Display for OptionError {
 impl std::error::Error for OptionError {}
 
 impl Options {
-    /// Checks that the options go together.
+    /// Checks that no two options exclude each other.
     ///
     /// # Errors
-    /// When two do not.
+    /// When two do.
     pub fn check(&self) -> Result<(), OptionError> {
         use MethodName::{Asinh, Clahe, Deflicker, Detail, Global, Midtones};
         let conflict = |text: &str| Err(OptionError::conflict(text));

@@ -1,12 +1,12 @@
-//! What a caller asks for, independent of a video: a look, and options that replace its values.
+//! The options of a caller, independent of a video: a look, and options that replace its values.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `table.rs` | every option once: name, values, help, how it is set and reported |
-//! | `parse.rs` | the values that texts stand for |
-//! | `check.rs` | which options go together |
+//! | `parse.rs` | the parsing of values |
+//! | `check.rs` | which options exclude each other |
 //! | `resolve.rs` | the settings for a video |
-//! | `python.rs` | names as Python has them |
+//! | `python.rs` | names of options in Python |
 //!
 //! The command line, and every other host, builds its options from [`OPTIONS`]: an option added there is available
 //! everywhere.
@@ -50,11 +50,11 @@ pub struct Options {
     pub bins: Option<u32>,
     /// The treatment of colour.
     pub chroma: Option<Chroma>,
-    /// Whether only luma is written.
+    /// Whether the output has luma only.
     pub gray: bool,
     /// The part of the frame that is counted.
     pub region: Region,
-    /// Length of the part of the temporal window that lies ahead of each frame, in seconds.
+    /// Length of the part of the temporal window after each frame, in seconds.
     pub look_ahead: Option<f64>,
     /// The share of noise that is removed.
     pub denoise: Option<Strength>,
@@ -69,11 +69,11 @@ pub struct Options {
 pub enum StretchLimit {
     /// By at most this gain.
     Gain(Gain),
-    /// To the whole range, however few levels are in use.
+    /// To the whole range, even if few levels are in use.
     Full,
 }
 
-/// The contrast limit that is asked for.
+/// The requested contrast limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxGain {
     /// This limit.
@@ -82,7 +82,7 @@ pub enum MaxGain {
     Auto,
 }
 
-/// The temporal window that is asked for.
+/// The requested temporal window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Smooth {
     /// This many seconds, 0 to 3600.
@@ -97,7 +97,7 @@ impl Options {
         Options { look, ..Options::default() }
     }
 
-    /// Sets the option `name` of [`OPTIONS`] to what `text` stands for.
+    /// Sets the option `name` of [`OPTIONS`] to the value that `text` denotes.
     ///
     /// # Errors
     /// When there is no such option, or `text` is none of its values.
@@ -111,7 +111,7 @@ impl Options {
         self.smooth == Some(Smooth::Scene)
     }
 
-    /// The method that is asked for, if it has a curve for each tile.
+    /// The requested method, if it has a curve for each tile.
     pub fn tiled_method(&self) -> Option<MethodName> {
         self.method.filter(|method| method.has_tiles())
     }

@@ -1,4 +1,4 @@
-//! The values that texts stand for; `None` for a text that stands for none.
+//! Parses the values of options; the functions return `None` for an invalid text.
 
 use super::{MaxGain, Smooth, StretchLimit};
 use crate::spec::{Gain, Plateau, Rect, Region, Strength, Threshold};

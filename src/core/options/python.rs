@@ -1,11 +1,11 @@
-//! Names of options where they are arguments of Python: in its module, and in scripts of VapourSynth.
+//! Names of options in Python: as arguments of our Python module, and of VapourSynth scripts.
 
 /// The name of an option in Python: `max_gain`.
 pub fn python_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// A text of the library, with names of options as Python has them: `--max-gain` is `max_gain`.
+/// A text of the library, with the names of options converted for Python: `--max-gain` becomes `max_gain`.
 pub fn in_python(text: &str) -> String {
     let mut parts = text.split("--");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -15,16 +15,16 @@ use crate::spec::{
 pub struct Video {
     /// Bits of a sample; `None` if not known.
     pub depth: Option<u8>,
-    /// Whether its pictures are gray.
+    /// Whether its frames are gray.
     pub is_gray: bool,
-    /// Columns and rows of its pictures; `None` if not known.
+    /// Columns and rows of its frames; `None` if not known.
     pub size: Option<(usize, usize)>,
-    /// Frames a second; `None` if not known: 25 are taken then.
+    /// Frames a second; `None` if not known, then 25 are assumed.
     pub rate: Option<f64>,
     /// Whether the whole video exists already, so that waiting for later frames adds no delay: a file, not a camera.
     pub is_stored: bool,
     /// Whether later frames may go in before a frame comes out, so that threads work on several frames. A caller that
-    /// needs one frame out for each frame in must not set this; a caller that sets it leaves noise in frames when
+    /// needs one frame out for each frame in must not set this. A caller that sets this leaves noise in frames if
     /// denoising is too slow.
     pub may_overlap: bool,
 }
@@ -32,10 +32,10 @@ pub struct Video {
 /// Memory for the frames of the default look-ahead, bytes.
 const LOOK_AHEAD_MEMORY: usize = 256 << 20;
 
-/// The temporal window of `--method deflicker`: a longer one takes slow changes for flicker.
+/// The length of the temporal window of `--method deflicker`: a longer window mistakes slow changes for flicker.
 const DEFLICKER_SECONDS: f64 = 1.0;
 
-/// The temporal window of `--method natural`: what lasts for less than half of it changes nothing else.
+/// The temporal window of `--method natural`: a change shorter than half of it does not affect other frames.
 const NATURAL_SECONDS: f64 = 4.0;
 
 /// The longest look-ahead by default.
@@ -51,13 +51,13 @@ pub struct Resolved {
 }
 
 impl Video {
-    /// A stored video of these pictures, of unknown rate.
+    /// A stored video of this format and size, with unknown rate.
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         let is_gray = format.descriptor().model == Model::Gray;
         Video { depth: Some(format.depth()), is_gray, size: Some(size), is_stored: true, ..Video::default() }
     }
 
-    /// Gray of more than 8 bits: thermal cameras, medical pictures.
+    /// Whether the video is gray of more than 8 bits, as from thermal cameras or in medicine.
     fn is_deep_gray(&self) -> bool {
         self.is_gray && self.depth.is_some_and(|depth| depth > 8)
     }
@@ -81,8 +81,7 @@ impl Options {
         self.look.parameters(video.is_deep_gray())
     }
 
-    /// The requested method, or that of the look. If the look has `natural`, an option of equalization selects
-    /// `global`.
+    /// The requested method, or that of the look; `global` if that is `natural` and an option of equalization is set.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
         let asked = [
             ("--plateau", self.plateau.is_some()),
@@ -110,14 +109,14 @@ impl Options {
     /// The settings for this video.
     ///
     /// # Errors
-    /// When options do not go together, or the counted region lies outside of the picture.
+    /// When options exclude each other, or the counted region lies outside of the frame.
     pub fn resolve(&self, video: &Video) -> Result<Resolved, OptionError> {
         self.check()?;
         let mut notes = Vec::new();
         let look = self.look_parameters(video);
         let method = self.method_of(&look, &mut notes);
         let (is_clahe, is_detail) = (method == MethodName::Clahe, method == MethodName::Detail);
-        // The plateaus of the looks are for a single curve, and so is their strength.
+        // The looks have plateaus and strengths for a single curve only.
         let (max_gain, plateau, strength) = if is_clahe {
             (look.max_gain_of_tiles, Plateau::Off, 1.0)
         } else if is_detail {
@@ -233,7 +232,7 @@ impl Options {
         }
     }
 
-    /// Checks the counted rectangle against the picture. The part past its edge is not counted.
+    /// Checks the counted rectangle against the frame. The part outside of the frame is not counted.
     fn check_region(&self, video: &Video) -> Result<Option<Note>, OptionError> {
         let (Region::Fixed(rect), Some(size)) = (self.region, video.size) else { return Ok(None) };
         let within = rect.within(size);
@@ -267,11 +266,11 @@ impl Options {
         smoothing.looking_ahead(match self.look_ahead {
             Some(seconds) => (seconds * rate).round().min(f64::from(Smoothing::MAX)) as u32,
             None if video.is_stored => {
-                // 8-bit frames that are lifted to more bits wait with two bytes a sample.
+                // 8-bit frames that are lifted to more bits need two bytes a sample while they wait.
                 let is_lifted = self.output_depth != OutputDepth::AsInput && video.depth == Some(8);
                 let memory = if is_lifted { LOOK_AHEAD_MEMORY / 2 } else { LOOK_AHEAD_MEMORY };
                 let frames = memory / video.frame_bytes().unwrap_or(memory).max(1);
-                // Besides the look-ahead, as many frames wait as the longest flash has, until their scene is known.
+                // Besides the look-ahead, as many frames wait for their scene as the longest flash has.
                 let wanted = (smoothing.frames() / 2).min((LOOK_AHEAD_SECONDS * rate).round() as u32);
                 wanted.min((frames as u32).saturating_sub(smoothing.flash()))
             }
@@ -280,9 +279,8 @@ impl Options {
     }
 }
 
-/// The strength of equalization and the share of the stretch that blend the input with the result of its look. `share`
-/// is the part of that result in the blend; `strength` is the part of equalization in that result, whose rest is
-/// stretched levels.
+/// From the share of a look's result in the output, and the strength of equalization in that result: the strength of
+/// equalization in the output, and the share of stretched levels in the rest.
 fn parts(share: Strength, strength: Strength) -> (Strength, Strength) {
     let (share, strength) = (share.to_256ths(), strength.to_256ths());
     let equalized = share * strength / 256;
@@ -301,7 +299,7 @@ mod tests {
         let value_of = |share| parts(Strength::from_256ths(share), strength);
         assert_eq!(value_of(256), (strength, Strength::FULL));
         assert_eq!(value_of(0), (Strength::from_256ths(0), Strength::from_256ths(0)));
-        // A share of one half: 3 eighths are equalized, an eighth is stretched, half is the input.
+        // A share of one half: 3 eighths of the output are equalized, an eighth is stretched, half is the input.
         let (equalized, stretched) = value_of(128);
         assert_eq!(equalized.to_256ths(), 96);
         let rest = 256 - equalized.to_256ths();

@@ -1,4 +1,4 @@
-//! Every option of equalization once: its name, values and help, how a text sets it, and how it is reported.
+//! The only table of the options of equalization: name, values, help, and how an option is set and reported.
 
 use super::{MaxGain, OptionError, Options, Smooth, parse};
 use crate::spec::{
@@ -10,34 +10,34 @@ use crate::spec::{
 pub struct OptionInfo {
     /// Its name: `max-gain`.
     pub name: &'static str,
-    /// Where it is listed.
+    /// The section of the help that lists the option.
     pub section: Section,
     /// The kind of its values.
     pub kind: ValueKind,
     /// The placeholder for a value in a command line's help: `SECONDS`.
     pub placeholder: &'static str,
-    /// Its values in a phrase, for errors: `a number from 0 to 1`.
+    /// The valid values in a phrase, for errors: `a number from 0 to 1`.
     pub values: &'static str,
     /// The default; `by look` if the look decides.
     pub default: &'static str,
     /// A description in one line.
     pub summary: &'static str,
-    /// A longer description, or nothing. Names of options stand as `--name`.
+    /// A longer description, or an empty text. It contains names of options as `--name`.
     pub details: &'static str,
-    /// Sets the option; `None` if the text is none of its values.
+    /// Sets the option; `None` if the text is not a valid value.
     parse: fn(&mut Options, &str) -> Option<()>,
     /// The option's value in a video with these settings; `None` where the option has no effect.
     report: fn(&Options, &Settings) -> Option<OptionValue>,
 }
 
-/// Where an option is listed.
+/// The section of the help that lists an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// Among the options that most people need.
     Everyday,
     /// Among the options of equalization.
     Equalization,
-    /// Among the options of equalization, but only for files, of which all frames exist already.
+    /// Among the options of equalization that need a file, because all frames have to exist already.
     Files,
     /// Among the options of the output.
     Output,
@@ -46,7 +46,7 @@ pub enum Section {
 /// The kind of values of an option.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueKind {
-    /// Nothing: it is set or not.
+    /// No value: the option is set or not.
     Flag,
     /// A number from `least` to `most`.
     Number {
@@ -57,7 +57,7 @@ pub enum ValueKind {
     },
     /// One of these names, each with its description.
     Choice(fn() -> Vec<(&'static str, &'static str)>),
-    /// A text.
+    /// Any text.
     Text,
 }
 
@@ -106,10 +106,10 @@ impl OptionInfo {
         if let ValueKind::Number { least, most } = self.kind { Some((least, most)) } else { None }
     }
 
-    /// Sets the option in `options` to the value that `text` stands for; a flag takes `true` and `false`.
+    /// Sets the option in `options` to the value that `text` denotes; a flag accepts `true` and `false`.
     ///
     /// # Errors
-    /// When `text` is none of its values.
+    /// When `text` is not a valid value.
     pub fn set(&self, options: &mut Options, text: &str) -> Result<(), OptionError> {
         (self.parse)(options, text).ok_or_else(|| match self.kind {
             ValueKind::Choice(choices) => {
@@ -192,7 +192,7 @@ pub static OPTIONS: &[OptionInfo] = &[
             (Method::Natural { most, .. }, _) => most.to_256ths().and(slope(most)),
             (_, Stretch::Off) => Some(OptionValue::Number(1.0)),
             (_, Stretch::Unused { most, .. }) => slope(most),
-            // A share below 1 comes from `strength` with the look thermal, and is reported there.
+            // A share below 1 is the `strength` of the look thermal, which is reported as that option.
             (_, Stretch::Full { share }) => (share == Strength::FULL).then(|| text("full")).flatten(),
         },
     },
@@ -406,7 +406,7 @@ pub static OPTIONS: &[OptionInfo] = &[
 ];
 
 impl MaxGain {
-    /// The limit itself, if it is a fixed one.
+    /// The limit, if it is a fixed one.
     pub(super) fn fixed(self) -> Option<Gain> {
         match self {
             MaxGain::Fixed(gain) => Some(gain),

@@ -1,17 +1,18 @@
-//! Colour that follows (`--set chroma=follow`).
+//! A gain of chroma that follows the gain of luma (`--set chroma=follow`).
 //!
 //! Saturation is seen as the ratio of chroma to luma. If equalization changes luma alone, colours of brightened areas
-//! look pale and those of darkened areas too strong. Where chroma follows, it has a gain, the same for all samples of a
-//! frame, or of a position. Mostly it is the gain of the stretched levels, which are stretched such that few colours
-//! leave the gamut ([`tone`](super::tone)). All numbers are integers, so that every backend computes the same.
+//! look pale and those of darkened areas too strong. With `follow`, chroma samples have a gain: one for the frame, or
+//! one per pixel, blended between regions. Mostly it is the gain of the stretched levels, and the stretch lets few
+//! colours leave the gamut ([`tone`](super::tone)). All numbers are integers, so that every backend computes the same.
 //! ```text
 //! c' = mid + (c - mid) * gain                                mid = 2^(d-1)
 //! ```
 //! Gains are in 4096ths; the product is rounded to the nearest integer, halves away from zero. Both components have the
-//! same gain: hue does not change. The result is clamped to the legal range of chroma, 16 to 240 at 8 bits. A sample
-//! that is outside of the range before does not move further out.
+//! same gain: hue does not change. The result is clamped to the legal range of chroma, 16 to 240 at 8 bits. An input
+//! sample outside of that range moves no further out.
 //!
-//! The components of RGB have the gain around their luminance: `c' = Y' + (c - Y) * gain`, clamped to black and white.
+//! In RGB, the difference of each component from luminance has the gain: `c' = Y' + (c - Y) * gain`, clamped to black
+//! and white.
 //!
 //! `R - Y = 2 (1 - Kr) (Cr - mid)` and `B - Y = 2 (1 - Kb) (Cb - mid)`; G - Y follows from `Kr (R-Y) + Kg (G-Y) + Kb
 //! (B-Y) = 0`. In limited range, where chroma has 224 steps and luma 219, all three are multiplied by 219/224. These
@@ -33,16 +34,16 @@ pub struct Colours {
     pub reach: i32,
     /// Change of R for one code of Cr, in 32768ths of a code.
     pub red: i32,
-    /// Fall of G for one code of Cb, in 32768ths of a code.
+    /// Decrease of G for one code of Cb, in 32768ths of a code.
     pub green_of_cb: i32,
-    /// Fall of G for one code of Cr, in 32768ths of a code.
+    /// Decrease of G for one code of Cr, in 32768ths of a code.
     pub green_of_cr: i32,
     /// Change of B for one code of Cb, in 32768ths of a code.
     pub blue: i32,
 }
 
 impl Colours {
-    /// The factors of YUV with these levels of luma and these weights of its matrix.
+    /// The factors for YUV with these levels of luma and the weights of its matrix.
     pub fn new(levels: Levels, Weights { r, g, b }: Weights) -> Self {
         let limited = levels.lo() > 0;
         let (of_luma, of_chroma) = if limited { (219, 224) } else { (1, 1) };
@@ -64,7 +65,7 @@ impl Colours {
         }
     }
 
-    /// Red, green and blue of a colour, in levels from black, clamped to black and white.
+    /// Red, green and blue of a YUV colour, in levels from black, clamped to black and white.
     #[inline]
     pub fn rgb(&self, level: u16, [cb, cr]: [u16; 2]) -> [u16; 3] {
         let [cb, cr] = [cb, cr].map(|code| i32::from(code) - self.centre);
@@ -75,7 +76,7 @@ impl Colours {
         })
     }
 
-    /// A chroma sample with this gain.
+    /// Applies a gain to a chroma sample.
     #[inline(always)]
     pub fn followed(&self, code: u16, gain: u32) -> u16 {
         let offset = i32::from(code) - self.centre;
@@ -85,7 +86,7 @@ impl Colours {
     }
 }
 
-/// `offset * gain`, to the nearest integer, halves away from zero, for gains without a bound.
+/// `offset * gain / 4096`, rounded to the nearest integer, halves away from zero; accepts any gain.
 #[inline(always)]
 pub fn scaled(offset: i32, gain: u32) -> i32 {
     let magnitude =
@@ -94,13 +95,13 @@ pub fn scaled(offset: i32, gain: u32) -> i32 {
     if offset < 0 { -magnitude } else { magnitude }
 }
 
-/// The components of an RGB pixel after its luminance has moved from `before` to `after`, with this gain of colour;
+/// The components of an RGB pixel after its luminance has moved from `before` to `after`, with this gain of chroma;
 /// `max` is the highest code.
 pub fn moved_with_gain(rgb: [u16; 3], before: u16, after: u16, gain: u32, max: u16) -> [u16; 3] {
     rgb.map(|code| component_with_gain(code, before, after, gain, max))
 }
 
-/// A component of an RGB pixel after its luminance has moved from `before` to `after`, with this gain of colour.
+/// A component of an RGB pixel after its luminance has moved from `before` to `after`, with this gain of chroma.
 #[inline(always)]
 pub fn component_with_gain(code: u16, before: u16, after: u16, gain: u32, max: u16) -> u16 {
     let offset = scaled(i32::from(code) - i32::from(before), gain);

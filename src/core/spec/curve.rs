@@ -57,13 +57,13 @@ impl Curve {
         Curve { lut: (0..levels.codes()).map(|code| by_level[levels.level_of(code as u16)]).collect() }
     }
 
-    /// The curve that `balance` is for gray video: that of green.
+    /// The curve that `balance` applies to gray video: that of its green channel.
     pub fn for_balanced_gray(balance: &Balance, levels: Levels) -> Self {
         let gray = |code: u16| balance.rgb([levels.level_of(code) as u16; 3], (levels.count() - 1) as u16)[1];
         Curve { lut: (0..levels.codes()).map(|code| levels.lo() + gray(code as u16)).collect() }
     }
 
-    /// The curve between `line` and this one: `(line(v) * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.
+    /// Blends `line` with this curve: `(line(v) * (256 - k) + lut[v] * k + 128) >> 8` for every code `v`.
     #[must_use]
     pub fn blended(mut self, levels: Levels, line: &Line, strength: Strength) -> Self {
         let k = strength.to_256ths();

@@ -1,25 +1,24 @@
 //! Cuts: where a scene ends and another begins.
 //!
-//! Two frames are compared block by block ([`BLOCKS`] of them), because a cut changes the picture everywhere, and an
-//! object that crosses it changes it in some places. With `m` the mean of a block, `mu` the mean of its frame and `s`
-//! its spread:
+//! Two frames are compared block by block ([`BLOCKS`] of them), because a cut changes most blocks, and an object that
+//! crosses the frame only some. With `m` the mean of a block, `mu` the mean of its frame and `s` its spread:
 //! ```text
-//! A = |m_a - m_b|                                              in sixteenths of a level
-//! D = A / max(s_a, s_b)                                        another brightness
-//! E = |(m_a - mu_a) / s_a - (m_b - mu_b) / s_b|                another picture, under whatever light
+//! A = |m_a - m_b|                                              change of brightness, in sixteenths of a level
+//! D = A / max(s_a, s_b)                                        the same, relative to the contrast
+//! E = |(m_a - mu_a) / s_a - (m_b - mu_b) / s_b|                change of the picture, whatever its light
 //! ```
-//! Of each, the median over the blocks counts; blocks that are black in both frames are left out, but at least a
-//! quarter of all blocks counts. `C = min(D, E)`. D, E and C are in 4096ths. Because of the spread, one rule fits all
-//! depths, and dark footage.
+//! Each is the median over the blocks. Blocks that are black in both frames are left out; if less than a quarter of all
+//! blocks remains, unchanged blocks are added up to a quarter. `C = min(D, E)`. D, E and C are in 4096ths. Division by
+//! the spread makes one rule fit all depths, and dark footage.
 //!
 //! **With F frames known ahead** ([`Rule::Ahead`]) a cut is abrupt and lasting. Frame t begins a scene when
 //! * `C(t-1, t)` is above the threshold T (0.25 by default), `A(t-1, t)` is more than three times the median of A over
 //!   the two steps before and the two after, and none of these is larger; `C(t-1, t)` is more than twice that of at
 //!   least two of these steps, so that strobes over fast motion are no cuts; `A` is more than an 85th of the range
-//!   (three levels of 255), because noise and shaking in the dark change as much; and `C(a, b) > max(T, C(t-1, t) / 2)`
-//!   for all frames `a < t <= b` up to F + 1 apart; or
-//! * the light changes and stays: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any other step within
-//!   F frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
+//!   (three levels of 255), because noise and camera shake change dark frames by up to that; and `C(a, b) > max(T,
+//!   C(t-1, t) / 2)` for all frames `a < t <= b` up to F + 1 apart; or
+//! * the light changes and does not change back: `D(t-1, t) > 2T`, `A(t-1, t)` is more than three times that of any
+//!   other step within F frames, and `D(a, b) > max(2T, D(t-1, t) / 2)` for the same frames.
 //!
 //! The last test of each excludes flashes, strobes and lightning. Frame t is a *flash* when frames a and b around it,
 //! up to F + 1 apart, are like each other and unlike it, and it is unlike most frames within F: it enters no window.
@@ -50,7 +49,7 @@ pub enum Change {
     None,
     /// The frame begins a scene.
     Cut,
-    /// The frame is the first one after a flash that was taken for a scene: the scene before goes on.
+    /// The frame is the first one after a flash that was mistaken for a scene: the scene before the flash continues.
     AfterFlash,
     /// The frame belongs to a flash, and is not in the window of its scene.
     Flash,
@@ -59,11 +58,11 @@ pub enum Change {
 /// The distance of two frames; see the [module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Distance {
-    /// C, in 4096ths.
+    /// C, the smaller one of D and E, in 4096ths.
     pub picture: u32,
-    /// D, in 4096ths.
+    /// D, the change of brightness relative to the contrast, in 4096ths.
     pub light: u32,
-    /// A, in sixteenths of a level.
+    /// A, the change of brightness, in sixteenths of a level.
     pub levels: u32,
 }
 
@@ -87,7 +86,7 @@ impl Distance {
             found[2][live] = shape as u32;
             live += 1;
         }
-        // Where fewer than a quarter of the blocks are live, others count as unchanged, up to a quarter.
+        // If less than a quarter of all blocks is live (not black), the median includes zeros up to a quarter.
         let middle = live.max(BLOCKS / 4) / 2;
         let [levels, light, shape] = found.map(|mut distances| {
             let (_, &mut median, _) = distances.select_nth_unstable_by(middle, |a, b| b.cmp(a));
@@ -100,9 +99,9 @@ impl Distance {
 /// Which frames are known when a frame is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// This many frames after it, as far as the video has them.
+    /// This many frames after the judged one are known, or all up to the end of the video.
     Ahead(u32),
-    /// Only those before it; flashes last at most this many frames.
+    /// Only the frames before the judged one are known; flashes last at most this many frames.
     Causal(u32),
 }
 
@@ -118,35 +117,35 @@ impl Rule {
 /// The frames around the one that is judged, oldest first.
 pub struct Neighbourhood<'a> {
     frames: &'a VecDeque<Known>,
-    /// The index of the frame in `frames`.
+    /// The index of the judged frame in `frames`.
     at: usize,
     /// The index of the last frame that may be compared.
     last: usize,
-    /// Whether the oldest frame is the first of the video, and the newest the last.
+    /// Whether the oldest frame is the first of the video, and whether the newest is the last.
     ends: (bool, bool),
     threshold: u32,
 }
 
-/// A frame, and its distance from the one before.
+/// The measure of a frame, and its changes since the frame before.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Its measure.
+    /// The measure of the frame.
     pub measure: Measure,
-    /// Its distance from the frame before it; zero of a first one.
+    /// Its distance from the frame before it; zero for the first frame.
     pub step: Distance,
-    /// Whether it was compared with the frame before it, because its noise is asked for.
+    /// Whether it was compared with the frame before it to measure noise.
     pub is_compared: bool,
-    /// The noise, by what has changed since the frame before it.
+    /// The noise, measured by the change since the frame before it, in 256ths of a level.
     pub noise: Option<u32>,
-    /// How the light has changed since the frame before it, where that is asked for.
+    /// How the light has changed since the frame before it; with `Method::Deflicker` alone.
     pub light: LightChange,
-    /// How colours, patches and bands have changed, where that is asked for.
+    /// How colours, patches and bands have changed since the frame before it; with `Method::Deflicker` alone.
     pub beside: Box<Changes>,
 }
 
 impl<'a> Neighbourhood<'a> {
-    /// Frame `place` among the first `end` of `frames`; `ends` is whether the video begins with the first and ends with
-    /// the last of them.
+    /// The surroundings of frame `place` among the first `end` of `frames`; `ends` tells whether the video begins with
+    /// the first of them, and whether it ends with the last.
     pub fn new(
         frames: &'a VecDeque<Known>,
         (place, end): (usize, usize),
@@ -182,13 +181,14 @@ impl<'a> Neighbourhood<'a> {
         if self.is_flash(flash) { Change::Flash } else { Change::None }
     }
 
-    /// Whether the frame begins a scene, by the known frames after it.
+    /// Whether the frame begins a scene, judged with the known frames after it.
     pub fn begins_scene(&self, flash: usize, light_cuts: bool) -> bool {
         let (t, last) = (self.at, self.last);
         let Distance { picture, light, levels } = self.step(t);
         let from_start = if self.ends.0 { t } else { usize::MAX };
         let is_first = |index: usize| index == 0 && self.ends.0;
-        // Every pair of a frame before and one that follows is as far apart.
+        // Whether all pairs of a frame before the cut and one after it, up to F + 1 frames apart, differ by more than
+        // `least`.
         let lasts = |distance: &dyn Fn(Distance) -> u32, least: u32| {
             (t.saturating_sub(1 + flash)..t)
                 .all(|a| (t..=(a + flash + 1).min(last)).all(|b| distance(self.between(a, b)) > least))
@@ -225,7 +225,7 @@ impl<'a> Neighbourhood<'a> {
             && lasts(&|distance| distance.light, (2 * threshold).max(light / 2))
     }
 
-    /// Whether the frame belongs to a flash. Frames are compared only if a step within F frames is above the threshold.
+    /// Whether the frame belongs to a flash. If no step within F frames is above the threshold, no frames are compared.
     fn is_flash(&self, flash: usize) -> bool {
         let (t, last) = (self.at, self.last);
         let (first, end) = (t.saturating_sub(flash), (t + flash).min(last));
@@ -266,7 +266,8 @@ impl<'a> Neighbourhood<'a> {
         if from_start > 3 && calm_before && !self.may_be_a_fade() { Change::Cut } else { Change::None }
     }
 
-    /// Whether the step to the frame is a small one, and one of its two frames is flat compared with the other.
+    /// Whether the step to the frame may be part of a fade: it is small, and one of the two frames is far flatter than
+    /// the other.
     fn may_be_a_fade(&self) -> bool {
         let [before, after] = [self.at - 1, self.at].map(|index| &self.frames[index].measure);
         let (less, more) = (before.spread.min(after.spread), before.spread.max(after.spread));

@@ -1,14 +1,14 @@
-//! Flicker of the light: each frame gets the light that the frames around it have on average.
+//! Removal of flicker: each frame gets the light that the frames around it have on average.
 //!
 //! Two frames in a row show nearly the same picture. So the change of the light between them is the median, over the
 //! blocks of a [`Measure`], of the change of brightness, which motion hardly affects. It has two parts, a gain and an
-//! exponent: `log l' = a + b log l`, with `l` a share of white. These changes are chained from the frame to all others
-//! of its window (those of its scene), which tells for each of them what becomes of two levels, 0.15 and 0.7 of white.
-//! A straight line through these points is what the light does on average (a sunset goes on), and its value at the
-//! frame is the correction. Frames that stand out, a single dark one, are left out of the line. Where the light changes
-//! steadily, the correction fades out.
+//! exponent: `log l' = a + b log l`, with `l` a share of white. Chained from the frame to every other frame of its
+//! window and scene, these changes give what two levels, 0.15 and 0.7 of white, become there. A straight line fitted to
+//! these points over time is the light without flicker (a sunset remains), and its value at the frame is the
+//! correction. Outliers, such as a single dark frame, are left out of the fit. Where the light changes steadily, the
+//! correction fades out.
 //!
-//! Logarithms are of base 2, in 65536ths, rounded down. Divisions are of integers, towards zero.
+//! Logarithms are of base 2, in 65536ths, rounded down. Integer divisions round towards zero.
 
 use super::chroma::UNIT_GAIN;
 use super::film::{self, Remainder};
@@ -18,7 +18,7 @@ use super::{Curve, Levels, Mapping};
 
 pub(super) const ONE: i64 = 1 << 16;
 
-/// The logarithms of 0.15, 0.4 and 0.7.
+/// The logarithms of 0.15, 0.4 and 0.7 of white.
 pub(super) const DARK: i64 = -179_370;
 const MIDDLE: i64 = -86_634;
 pub(super) const LIGHT: i64 = -33_723;
@@ -53,7 +53,8 @@ impl LightChange {
             (median(half(is_light).map(|(x, _)| *x).collect()), median(half(is_light).map(|(_, rise)| *rise).collect()))
         };
         let ((x0, rise0), (x1, rise1)) = (value_at(false), value_at(true));
-        // 1.5 % of difference is noise; halves less than half an octave apart give no exponent.
+        // Differences up to 1.5 % are noise. Dark and light halves less than half an octave apart determine no
+        // exponent.
         let apart = rise1 - rise0;
         let apart = if apart > 0 { (apart - 1418).max(0) } else { (apart + 1418).min(0) };
         if apart == 0 || x1 - x0 < 33_093 {
@@ -87,7 +88,7 @@ impl LightChange {
         2 * (self.gain + (((self.exponent - ONE) * middle) >> 16)) * ONE / (ONE + self.exponent)
     }
 
-    /// This change after `other`.
+    /// The composition of `other`, then this change.
     fn after(self, other: LightChange) -> Self {
         LightChange {
             gain: self.gain + ((self.exponent * other.gain) >> 16),
@@ -95,7 +96,7 @@ impl LightChange {
         }
     }
 
-    /// `self` without its last step, which is `step`.
+    /// This change followed by the inverse of `step`.
     fn without(self, step: LightChange) -> Self {
         LightChange {
             gain: ((self.gain - step.gain) << 16) / step.exponent,
@@ -103,7 +104,7 @@ impl LightChange {
         }
     }
 
-    /// The rise of the logarithm `level`.
+    /// By how much the logarithm `level` rises.
     pub(super) fn at(self, level: i64) -> i64 {
         self.gain + (((self.exponent - ONE) * level) >> 16)
     }
@@ -119,16 +120,16 @@ fn rises_of_blocks(before: &Measure, after: &Measure) -> Vec<(i64, i64)> {
     pairs.map(|(a, b)| (log2(a.into()) - white, log2(b.into()) - log2(a.into()))).collect()
 }
 
-/// The correction of a frame: the change of the logarithms of 0.15 and of 0.7 of white.
+/// The correction of a frame: by how much the logarithms of 0.15 and of 0.7 of white rise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LightCorrection([i64; 2]);
 
-/// A point of each frame of a window: its distance from the frame that is corrected, and the rises of the two levels
-/// from that frame to it.
+/// For a frame of a window: its distance from the corrected frame, in frames, and the rises of the two levels from the
+/// corrected frame to it.
 type WindowPoint = (i64, [i64; 2]);
 
 impl LightCorrection {
-    /// The correction of frame `place` of a window; `changes[j]` leads from the frame before to frame j, and
+    /// The correction of frame `place` of a window; `changes[j]` is the change from frame j - 1 to frame j, and
     /// `changes[0]` is ignored.
     pub fn new(changes: &[LightChange], place: usize) -> Self {
         if changes.len() < 3 {
@@ -160,14 +161,15 @@ impl LightCorrection {
             .iter()
             .map(|residual| (residual[0] - middle[0]).abs().max((residual[1] - middle[1]).abs()))
             .collect();
-        // Frames that stray by up to 0.36 octaves are always kept.
+        // Frames within 0.36 octaves of the line are never outliers.
         let limit = (3 * median(away.clone())).max(23_638);
         let kept: Vec<usize> = (0..points.len()).filter(|&index| away[index] <= limit).collect();
         if kept.len() < points.len() {
             lines = lines_through(&kept.iter().map(|&index| points[index]).collect::<Vec<_>>());
             residuals = strays(lines);
         }
-        // The correction fades out where second differences of the light are small against the distances from the line.
+        // Light that changes steadily has small second differences for its distances from the line: the correction
+        // fades out.
         let steps: Vec<i64> = changes[1..].iter().map(|change| change.at(MIDDLE)).collect();
         let wavers: i64 = steps.windows(2).map(|pair| (pair[0] - pair[1]).abs()).sum();
         let strays: i64 =
@@ -230,7 +232,7 @@ impl Knots {
             }
             let log = log2(level);
             let change = dark + (light - dark) * (log - white - DARK) / (LIGHT - DARK);
-            // Two stops at most.
+            // A level changes by two stops at most.
             exp2(log + change.clamp(-2 * ONE, 2 * ONE)).min(most)
         };
         let mut highest = 0;
@@ -249,28 +251,26 @@ impl Knots {
     }
 }
 
-/// A straight line.
 #[derive(Clone, Copy)]
 pub(super) struct FittedLine {
-    /// Its value at 0.
+    /// The value of the line at 0.
     pub value: i64,
-    /// Its slope, a fraction.
+    /// The slope of the line, as numerator and denominator.
     slope: (i64, i64),
 }
 
 impl FittedLine {
-    /// Its value at `x`.
     pub fn at(self, x: i64) -> i64 {
         self.value + self.slope.0 * x / self.slope.1
     }
 }
 
-/// The lines through the two levels of the points.
+/// The lines fitted to the two levels of the points.
 fn lines_through(points: &[WindowPoint]) -> [FittedLine; 2] {
     [0, 1].map(|end| line_through(&points.iter().map(|(x, ys)| (*x, ys[end])).collect::<Vec<_>>()))
 }
 
-/// The line through points, by least squares; a horizontal one through fewer than eight.
+/// The line fitted to points by least squares; through fewer than eight points, a horizontal line at their mean.
 pub(super) fn line_through(points: &[(i64, i64)]) -> FittedLine {
     let count = points.len() as i64;
     let (sum, squares) = points.iter().fold((0, 0), |(sum, squares), (x, _)| (sum + x, squares + x * x));
@@ -282,13 +282,13 @@ pub(super) fn line_through(points: &[(i64, i64)]) -> FittedLine {
     FittedLine { value: (of_y * squares - sum * of_xy) / whole, slope: (count * of_xy - sum * of_y, whole) }
 }
 
-/// The value in the middle, the upper one of two.
+/// The median; of an even number of values, the upper one of the two in the middle.
 pub(super) fn median(mut values: Vec<i64>) -> i64 {
     let middle = values.len() / 2;
     *values.select_nth_unstable(middle).1
 }
 
-/// The logarithm of a number above 0, in 65536ths, rounded down: 16 squarings.
+/// The logarithm of a number above 0, in 65536ths, rounded down; one squaring for each of its 16 fraction bits.
 pub(super) fn log2(value: u64) -> i64 {
     let whole = value.ilog2();
     let mut mantissa = if whole > 31 { value >> (whole - 31) } else { value << (31 - whole) };

@@ -1,13 +1,13 @@
-//! The curves of tiles that bring out detail: small differences of brightness beside large ones, such as a face and a
+//! The curves of tiles that amplify detail: small differences of brightness beside large ones, such as a face and a
 //! cold pipe in one thermal picture.
 //!
 //! Each sample is split into *base* and *detail*: the base of a level in a tile is the weighted mean of the levels of
-//! the tile near it, so a large edge stays in the base, and the rest is detail. This is a bilateral filter on a grid
-//! of tiles and levels (S. Paris and F. Durand, A fast approximation of the bilateral filter using a signal processing
+//! the tile near it, so a large edge stays in the base, and the rest is detail. This is a bilateral filter on a grid of
+//! tiles and levels (S. Paris and F. Durand, A fast approximation of the bilateral filter using a signal processing
 //! approach, ECCV 2006; J. Chen, S. Paris and F. Durand, Real-time edge-aware image processing with the bilateral grid,
-//! SIGGRAPH 2007). Both parts of a sample depend on its tile and its level alone, so all of it is a curve for each
+//! SIGGRAPH 2007). Both parts of a sample depend on its tile and its level alone, so the filter is one curve for each
 //! tile, blended as in [`clahe`](super::clahe). The base gets the contrast that the whole frame allows, the detail a
-//! gain of its own, as detail enhancement of thermal cameras does it.
+//! separate gain, as in the detail enhancement of thermal cameras.
 //!
 //! ```text
 //! Samples -> Quantiles -> window of the scene -> Detail, Line of the base (a Tone)
@@ -16,11 +16,12 @@
 //!
 //! **Base**. The *quantiles* of a frame are nine levels of its luminance: those below which 1, 128, 256, ... 896 and
 //! 1023 of 1024 of the samples lie, without black and white samples. Each is a mean over the window. Where levels are
-//! stretched to the whole range ([`Stretch::Full`]), the line of the base goes through the quantiles; both ends lie a
-//! sixteenth of the range further out. A piece between two quantiles has the share 1/8 of the output, but no slope
-//! above 32 times that of a straight stretch, nor one by which a deviation of noise becomes more than 1/64 of white.
-//! The rest of the output is spread over the range in proportion. Where the range is 4 to 40 levels wide, the line is
-//! blended with the identity. With other stretches the base has the line of the [`Tone`].
+//! stretched to the whole range ([`Stretch::Full`]), the line of the base goes through the quantiles, of which the
+//! first and the last are moved outwards by a sixteenth of their distance. A piece between two quantiles gets 1/8 of
+//! the output, but no slope above 32 times that of a straight stretch, nor one by which one standard deviation of noise
+//! becomes more than 1/64 of white. The rest of the output is spread over the range in proportion. Where the range is 4
+//! to 40 levels wide, the line is blended with the identity. With other stretches the base has the line of the
+//! [`Tone`].
 //!
 //! **Tile**. With `n` the counts of the bins of a tile in the window, bin `b` has `s0 = sum of n(j) * max(0, R - |j -
 //! b|)` and `s1 = the same sum of j * n(j) * ...`. Its base is `m = s1 / s0`, in 256ths of a bin, rounded down, and
@@ -29,16 +30,16 @@
 //! m) * L / (16 B)`, in sixteenths of a level, rounded towards zero, and the base is the highest level of the bin less
 //! `d`.
 //!
-//! **Gain**. Detail up to the deviation of noise has the slope of the base, that of its line between the fourth and the
-//! sixth quantile. Detail beyond that has `max_gain` times that slope, but none by which a deviation of noise becomes
-//! more than 1/64 of white, unless the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep - slope)`. The
-//! output is at most an eighth of white, `e * most / (e + most)`, by which edges overshoot at most. Noise is measured
-//! between the frames of the window or, of a single frame, within it ([`noise`](super::noise)), and is at least a
-//! sixteenth of a bin. So noise is no more visible than in the base.
+//! **Gain**. Detail up to the standard deviation of noise has the slope of the base: that of its line between the
+//! fourth and the sixth quantile. Detail beyond that has `max_gain` times that slope, but none by which a deviation of
+//! noise becomes more than 1/64 of white, unless the base has more: `e = |d| * slope + max(0, |d| - noise) * (steep -
+//! slope)`. The output is `e * most / (e + most)`, where `most` is an eighth of white: edges overshoot by no more.
+//! Noise is measured between the frames of the window or, of a single frame, within it ([`noise`](super::noise)), and
+//! is at least a sixteenth of a bin. So noise is no more visible than in the base.
 //!
-//! **Steps**. The output of a bin is that of its base, plus or minus its detail, within black and the ceiling of the
-//! tone, and at least that of the bin before: within a tile, no level passes another. In sixteenths of a level these
-//! are the cumulative sums of [`clahe`](super::clahe), whose total is 16 times the ceiling.
+//! **Steps**. The output of a bin is that of its base, plus or minus its detail, clamped to black and the ceiling of
+//! the tone, and at least that of the bin before, so that the levels of a tile keep their order. In sixteenths of a
+//! level these are the cumulative sums of [`clahe`](super::clahe), whose total is 16 times the ceiling.
 
 use super::clahe::TileBins;
 use super::measure::Samples;
@@ -51,19 +52,20 @@ const QUANTILES: usize = 9;
 /// The share of samples below each quantile, in 1024ths.
 const SHARES: [usize; QUANTILES] = [1, 128, 256, 384, 512, 640, 768, 896, 1023];
 
-/// A slope of 1.
+/// A slope of 1, in 65536ths.
 const ONE: u64 = 1 << 16;
 
 /// The largest slope of the base, in multiples of that of a straight stretch.
 const STEEPEST: u64 = 32;
 
-/// A deviation of noise becomes at most white divided by this.
+/// The output of one standard deviation of noise is at most white divided by this.
 const NOISE_PART: u64 = 64;
 
-/// Detail becomes at most white divided by this.
+/// The output of detail is at most white divided by this.
 const WHITE_PART: u32 = 8;
 
-/// The ranges of the quantiles, in sixteenths of a level, at which the line of the base sets in and is full.
+/// The distances between the first and the last quantile, in sixteenths of a level, at which the line of the base sets
+/// in and is full.
 const PRESENT: [u32; 2] = [4 * 16, 40 * 16];
 
 /// Quantiles of luminance, in sixteenths of a level.
@@ -72,7 +74,7 @@ const PRESENT: [u32; 2] = [4 * 16, 40 * 16];
 pub struct Quantiles(pub [u32; QUANTILES]);
 
 impl Quantiles {
-    /// The quantiles of the samples of a frame; 0 without any.
+    /// The quantiles of the samples of a frame; zeros without samples.
     pub fn new(samples: &Samples) -> Self {
         let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
         levels.sort_unstable();
@@ -80,7 +82,7 @@ impl Quantiles {
         Quantiles(SHARES.map(|share| 16 * levels.get(last * share / 1024).copied().map_or(0, u32::from)))
     }
 
-    /// The first and the last quantile, moved out by a sixteenth of their distance.
+    /// The first and the last quantile, moved outwards by a sixteenth of their distance.
     fn ends(&self, white: u32) -> (u32, u32) {
         let (first, last) = (self.0[0], self.0[QUANTILES - 1]);
         let more = (last - first) / 16;
@@ -88,12 +90,12 @@ impl Quantiles {
     }
 }
 
-/// How detail is brought out in a frame. Lengths are in sixteenths of a level, slopes in 65536ths.
+/// How detail is amplified in a frame. Lengths are in sixteenths of a level, slopes in 65536ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// The distance from which on levels do not count for each other's base.
+    /// Levels at this distance or more do not count for each other's base.
     pub radius: u32,
-    /// The detail that is taken for noise.
+    /// Detail up to this size counts as noise.
     pub noise: u32,
     /// The slope of detail up to `noise`.
     pub slope: u32,
@@ -104,14 +106,14 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// Detail whose slope is that of levels without a stretch.
+    /// The parameters for levels that are not stretched, which have a slope of 1.
     pub fn plain(levels: Levels, gain: Gain) -> Self {
         let white = white_of(levels);
         let steep = gain.times(ONE as u32);
         Detail { radius: white / 8, noise: 0, slope: ONE as u32, steep, most: white / WHITE_PART }
     }
 
-    /// `tone` with the detail of a frame whose window has these quantiles and this noise, in 256ths of a level.
+    /// Adds the parameters of detail for a window with these quantiles, and this noise in 256ths of a level, to `tone`.
     pub fn toned(tone: Tone, quantiles: &Quantiles, noise: Option<u32>, levels: Levels, settings: &Settings) -> Tone {
         let Settings { stretch, max_gain: gain, .. } = *settings;
         let white = white_of(levels);
@@ -119,7 +121,7 @@ impl Detail {
         let (first, last) = quantiles.ends(white);
         let least = (16 * levels.count() / TileBins::new(levels, settings.bins).count()) as u32;
         let noise = noise.unwrap_or(0).max(least);
-        // The slope by which a deviation of noise becomes 1 / `NOISE_PART` of white.
+        // The slope by which one standard deviation of noise becomes 1 / `NOISE_PART` of white.
         let held = u64::from(white) * ONE * 16 / (NOISE_PART * u64::from(noise.max(1)));
         let line = match stretch {
             Stretch::Full { .. } => base(quantiles, held, levels),
@@ -146,7 +148,8 @@ impl Detail {
     }
 
     /// Replaces the counts of a tile by the steps of its curve: for each bin, by how much its output is above that of
-    /// the bin before, in sixteenths of a level. Returns the total that stands for the ceiling, at least 1.
+    /// the bin before, in sixteenths of a level. Returns the sum of steps at which the output is the ceiling, at least
+    /// 1.
     pub fn steps(&self, counts: &mut [u64], bins: TileBins, line: &Line, ceiling: u32) -> u64 {
         let radius = self.radius_in(bins);
         let samples = DoubleSums::new(counts.iter().copied());
@@ -156,7 +159,7 @@ impl Detail {
             let (s0, s1) = (samples.around(bin, radius), moments.around(bin, radius));
             let base = match s0 {
                 0 => 256 * bin as u64,
-                // In two steps: 256 times a sum may not fit.
+                // Quotient and remainder are scaled separately, because `256 * s1` may overflow.
                 _ => s1 / s0 * 256 + s1 % s0 * 256 / s0,
             };
             let detail = (256 * bin as i64 - base as i64) * bins.levels().count() as i64 / (16 * bins.count() as i64);
@@ -192,7 +195,7 @@ fn base(quantiles: &Quantiles, held: u64, levels: Levels) -> Line {
     if present == 0 {
         return Line::IDENTITY;
     }
-    // Shares of white, and of the range, in 65536ths.
+    // `straight` has shares of the range, and `limited` shares of white, in 65536ths.
     let range = u64::from(last - first);
     let widths: [u64; QUANTILES - 1] = std::array::from_fn(|piece| u64::from(source[piece + 1] - source[piece]));
     let straight = widths.map(|width| width * ONE / range);
@@ -214,7 +217,7 @@ fn base(quantiles: &Quantiles, held: u64, levels: Levels) -> Line {
 
 /// Double prefix sums, by which a weighted sum with the weights `max(0, R - distance)` takes three terms.
 struct DoubleSums {
-    /// For each number, the sum of the sums up to it.
+    /// For each index, the sum of the prefix sums up to it.
     sums: Vec<u64>,
     total: u64,
 }
@@ -254,7 +257,7 @@ mod tests {
         Settings { method, stretch, max_gain: Gain::from_slope(gain).unwrap(), ..Settings::default() }
     }
 
-    /// The tone of a thermal picture of these levels.
+    /// The tone, and its detail, for thermal video with this luma and noise, stretched to the whole range.
     fn toned(levels: Levels, luma: Vec<u16>, noise: Option<u32>) -> (Tone, Detail) {
         let quantiles = Quantiles::new(&Samples { size: (luma.len(), 1), luma: luma.into() });
         let settings = settings(Stretch::Full { share: Strength::FULL }, 4.0);
@@ -262,7 +265,7 @@ mod tests {
         (tone, tone.detail.expect("a method for detail"))
     }
 
-    /// A wall at 20000, a tenth of the picture at 30000.
+    /// The luma of a wall at about 20000, and of a motor at about 30000 in a tenth of the picture.
     fn wall_and_motor() -> Vec<u16> {
         (0..1000).map(|index| if index % 10 == 0 { 30_000 + index } else { 20_000 + index % 97 }).collect()
     }
@@ -289,7 +292,7 @@ mod tests {
         let levels = Levels::full(16);
         let (tone, detail) = toned(levels, wall_and_motor(), None);
         let bins = TileBins::new(levels, None);
-        // A tile on the edge: on either side two levels, a bin apart.
+        // A tile across the edge, with samples in two adjacent bins on either side.
         let sides = [20_000_u32, 30_000];
         let bin = |level: u32| bins.bin(level as u16);
         let mut counts = vec![0; bins.count()];
@@ -310,7 +313,7 @@ mod tests {
             let (low, high) = (curve[bin(side)], curve[bin(side) + 1]);
             let middle = tone.line.sixteenths(16 * (side + 16)) as u64;
             assert!(low < middle && middle < high, "{side}: {low} {middle} {high}");
-            // A bin has 16 levels of 16 sixteenths.
+            // A bin is 16 levels wide, which are 256 sixteenths.
             let plain = (256 * u64::from(detail.slope)) >> 16;
             assert!(2 * (high - low) > 3 * plain, "{side}: {} of {plain}", high - low);
             assert!(high - low <= 2 * u64::from(detail.most) && middle - low <= detail.most.into());
@@ -328,7 +331,8 @@ mod tests {
             assert_eq!(line(65_535).min(white), white);
             assert!(detail.steep >= detail.slope);
             if let Some(noise) = noise {
-                // A deviation of noise, by the slope of detail, against 1/64 of white; or the slope of the base.
+                // The output of one standard deviation of noise is at most 1/64 of white, unless the base has the same
+                // slope.
                 let shown = u64::from(noise) * u64::from(detail.steep) / (256 * ONE);
                 assert!(shown <= 65_535 / 64 + 1 || detail.steep == detail.slope, "{noise}: {shown}");
                 assert_eq!(detail.noise, noise / 16);

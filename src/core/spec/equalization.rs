@@ -4,13 +4,13 @@ use super::clahe::{TileHistograms, Tiles};
 use super::modifiers::{capped, in_bins, limited};
 use super::{Curve, Guide, Histogram, Levels, SceneWindows, Settings, Tone, WindowSums, WindowUpdate};
 
-/// Computes the curve of each frame of a video from their histograms, which come in the order of the frames.
+/// Computes the curve of each frame of a video from the histograms of the frames, in order.
 #[derive(Clone, Debug)]
 pub struct Equalization {
     settings: Settings,
     scenes: SceneWindows,
     window: WindowSums,
-    /// The grid of tiles of the last frame; `None` with one curve for the frame.
+    /// The grid of tiles of the last frame; `None` before the first frame, and for methods without tiles.
     tiles: Option<Tiles>,
 }
 
@@ -26,8 +26,8 @@ pub struct CurveStep {
 /// The tile histograms of a frame, summed up over its window.
 #[derive(Clone, Debug)]
 pub struct TileStep {
-    /// The sums, from which [`TileCurves`](super::clahe::TileCurves) are made. Making the curves takes most of the time
-    /// and depends on no other frame: frames can do it out of order.
+    /// The sums. [`TileCurves`](super::clahe::TileCurves) are computed from them later: that takes most of the time,
+    /// needs no other frame, and can be done for several frames in parallel.
     pub window: TileHistograms,
     /// The scene and window of the frame.
     pub update: WindowUpdate,

@@ -1,14 +1,13 @@
-//! Curves for data in proportion to light, as telescopes record them: the sky and what is faint in it fill the lowest
-//! hundredth of the range, stars the rest.
+//! Curves for linear data (codes in proportion to light), as telescopes record them: the sky and faint objects fill the
+//! lowest hundredth of the range, stars the rest.
 //!
-//! The background of a frame is the median `M` of its levels, and its noise the median distance `D` from that
-//! (normalized, 1.4826 D is the standard deviation of normal noise). Black is 2.8 such deviations below the background,
-//! and the background becomes a quarter of the range, by one of two functions of `t`, the share of the range above
-//! black:
+//! The background of a frame is the median `M` of its levels, and its noise the median distance `D` of the levels from
+//! M (1.4826 D is the standard deviation of normal noise). Black is 2.8 such deviations below the background. One of
+//! two functions of `t`, the share of the range above black, maps the background to a quarter of the range:
 //!
 //! * midtones: the rational function `(m - 1) t / ((2 m - 1) t - m)`, which maps `m` to one half. The `m` that maps the
-//!   background to a quarter is the same function of the two, with a quarter as `m` and the background as `t` (the
-//!   screen stretch of astronomers' programs);
+//!   background to a quarter is the result of the same function with `m = 1/4` and the background as `t` (the screen
+//!   stretch of astronomers' programs);
 //! * asinh: `asinh(k t) / asinh(k)`, straight near black and logarithmic above (Lupton et al. 2004, "Preparing
 //!   Red-Green-Blue Images from CCD Data", PASP 116, 133).
 //!
@@ -20,10 +19,10 @@ use super::deflicker::log2;
 use super::measure::Samples;
 use super::{Curve, Levels};
 
-/// A share of 1.
+/// A share of 1, in 2^-32ths.
 const ONE: u64 = 1 << 32;
 
-/// The share that the background becomes.
+/// The share of the range to which the background is mapped.
 const AIM: u64 = ONE / 4;
 
 /// The distance of black from the background, in median distances: 2.8 times 1.4826, in 1024ths.
@@ -32,10 +31,10 @@ const BELOW: u64 = 4251;
 /// The largest gain of chroma, in units of [`UNIT_GAIN`].
 const MAX_CHROMA: u64 = 4;
 
-/// Which function brings the background up.
+/// Which function raises the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// The rational one.
+    /// The rational function.
     Midtones,
     /// The inverse hyperbolic sine.
     Asinh,
@@ -46,13 +45,13 @@ pub enum Function {
 pub struct Background {
     /// The median of its levels.
     pub median: u64,
-    /// The median distance from it.
+    /// The median distance of the levels from `median`.
     pub deviation: u64,
 }
 
 impl Background {
-    /// The background of the samples of a frame; samples at either end of the range, which are clipped, do not count. 0
-    /// without any.
+    /// The background of the samples of a frame; samples at either end of the range, which are clipped, do not count.
+    /// Zeros without samples.
     pub fn new(samples: &Samples) -> Self {
         let mut levels: Vec<u16> = samples.luma.iter().copied().filter(|&level| level != Samples::OUT).collect();
         let Some(median) = middle(&mut levels) else { return Background::default() };
@@ -61,7 +60,7 @@ impl Background {
         Background { median: 16 * u64::from(median), deviation: 16 * u64::from(deviation) }
     }
 
-    /// The mean of several; 0 of none.
+    /// The mean of several backgrounds; zeros for none.
     pub fn mean(all: impl Iterator<Item = Background>) -> Self {
         let (sum, count) = all.fold((Background::default(), 0), |(sum, count), one| {
             let (median, deviation) = (sum.median + one.median, sum.deviation + one.deviation);
@@ -71,8 +70,8 @@ impl Background {
         Background { median: mean(sum.median), deviation: mean(sum.deviation) }
     }
 
-    /// The curve that raises the background, and the gain of chroma: that of the level that becomes one half. `None`
-    /// where the frame is meant for display, or is black.
+    /// The curve that raises the background, and the gain of chroma: the gain of the level that is mapped to one half.
+    /// `None` where the frame is meant for display, or is black.
     pub fn curve(self, function: Function, levels: Levels) -> Option<(Curve, u32)> {
         let white = 16 * (levels.count() as u64 - 1);
         let black = self.median.saturating_sub(self.deviation * BELOW / 1024);
@@ -101,7 +100,7 @@ impl Background {
     }
 }
 
-/// The value in the middle, the upper one of two.
+/// The median; of an even number of values, the upper one of the two in the middle.
 fn middle(values: &mut [u16]) -> Option<u16> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable(middle).1)
@@ -131,7 +130,7 @@ fn asinh(y: u64) -> u64 {
     log2(y + square.isqrt() as u64).unsigned_abs() - (16 << 16)
 }
 
-/// The `k`, in 256ths, by which this share becomes [`AIM`]; the largest where none is large enough.
+/// The least `k`, in 256ths, that maps this share to [`AIM`] or more; the largest possible `k` if none does.
 fn scale_for(background: u64) -> u64 {
     let (mut low, mut high) = (1, 1 << 32);
     while low < high {
@@ -149,9 +148,9 @@ fn scale_for(background: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// What the formulas give in floating point.
+    /// The output by the published formulas, in floating point.
     fn expected(function: Function, Background { median, deviation }: Background, level: f64, white: f64) -> f64 {
-        // Black is a whole number of sixteenths; the curve is steep there.
+        // The curves are so steep near black that black has to be rounded to sixteenths here as in the code under test.
         let black = (median as f64 - (2.8 * 1.4826 * deviation as f64).floor()).max(0.0) / 16.0 / white;
         let median = median as f64 / 16.0 / white;
         let share = |x: f64| ((x - black) / (1.0 - black)).clamp(0.0, 1.0);

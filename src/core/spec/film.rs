@@ -1,4 +1,4 @@
-//! What flickers beside the light of the whole frame: colour, patches, bands. Part of
+//! Removal of flicker other than that of the whole frame: of colour, patches and bands. Part of
 //! [`Method::Deflicker`](super::Method::Deflicker).
 //!
 //! As with the light of the whole frame ([`deflicker`](super::deflicker)), the change from one frame to the next is a
@@ -9,13 +9,13 @@
 //! * **Bands and patches**: in each of 8x8 regions, the median of how much more points rise than the whole frame. The
 //!   mean of the middle half over a row of regions is a horizontal band, over a column a vertical one; what is left,
 //!   smoothed over 3x3 regions, is a patch. They are corrected by gains of regions ([`Veil`]), which are blended as
-//!   tiles are, with the curve of the whole light after them.
+//!   tiles are, followed by the curve for the light of the whole frame.
 //!
 //! Motion is no flicker. Where another object comes into a region, its points rise by different amounts, or all of them
 //! by far more than those of the regions around it: there the chain ends, and frames before are not compared with
 //! frames after. No value is corrected by more than three times the median deviation of the values of its window, so a
-//! change of a patch in one frame alone stays. And a correction is scaled by the share by which the changes exceed
-//! their errors, which are estimated from how far the points disagree. Clean footage stays as it is.
+//! change of a patch in one frame alone stays. A correction is scaled by the share by which the changes exceed their
+//! errors, which are estimated from how far the points disagree. Clean footage stays as it is.
 
 use super::chroma::UNIT_GAIN;
 use super::deflicker::{DARK, LIGHT, LightChange, ONE, exp2, line_through, log2, median};
@@ -33,16 +33,17 @@ const MIN_POINTS: usize = 24;
 /// The error of a rise that is not known.
 const UNKNOWN: i64 = 4 * ONE;
 
-/// Rises of points of a region that are as far apart as this, an eighth of an octave, are of different objects.
+/// If the rises of the points of a region deviate by more than this, an eighth of an octave, another object has
+/// appeared.
 const APART: i64 = ONE / 8;
 
-/// A region that rises by this much more than those around it, a fifth of an octave, shows something else.
+/// A region that rises by this much more than those around it, a fifth of an octave, shows another object.
 const ALONE: i64 = ONE / 5;
 
-/// Corrections that are all smaller than this, half a percent, are none.
+/// If all corrections are smaller than this, half a percent, none is applied.
 const MIN_CORRECTION: i64 = 470;
 
-/// The most that a region is corrected by, half an octave.
+/// The largest correction of a region or a colour, half an octave.
 const MAX_CORRECTION: i64 = ONE / 2;
 
 /// The limit of a chain of rises, so that sums do not overflow.
@@ -59,21 +60,21 @@ struct Rise {
     breaks: bool,
 }
 
-/// Another object is visible.
+/// The rise where another object has appeared.
 const BROKEN: Rise = Rise { value: 0, error: UNKNOWN, breaks: true };
 
-/// What has changed from one frame to the next, beside the light of the whole frame; logarithms in 65536ths.
+/// The changes from one frame to the next besides that of the whole frame's light; logarithms in 65536ths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Of red, green and blue, at two levels.
+    /// The rises of red, green and blue, at two levels.
     colours: [[Rise; 2]; 3],
     rows: [Rise; REGIONS],
     columns: [Rise; REGIONS],
-    /// Of each region, including the changes of its row and column.
+    /// The rise of each region, including those of its row and column.
     regions: [[Rise; REGIONS]; REGIONS],
 }
 
-/// The logarithms of the levels of points; of black, that of the level above it.
+/// The logarithm of each level of a point; for black, that of level 1.
 static LOGS: LazyLock<Vec<i32>> = LazyLock::new(|| (0..=WHITE as u64).map(|level| log2(level.max(1)) as i32).collect());
 
 fn log(level: i32) -> i64 {
@@ -87,8 +88,8 @@ fn risen(before: i32, after: i32) -> Option<(i64, i64)> {
     is_usable.then(|| ((log(before) + log(after)) / 2, log(after) - log(before)))
 }
 
-/// The slope of rises over logarithms within regions, by the median: light that changes in the upper half of a frame,
-/// with a bright sky, must not look like a change of the exponent. `None` where few regions have dark and light points.
+/// The slope of rises over logarithms within a region, as the median over the regions: a change of light in a bright
+/// sky alone must not look like a change of the exponent. `None` if few regions have dark and light points.
 fn slope_in_regions(points: &[Vec<(i64, i64)>]) -> Option<i64> {
     let slope = |points: &Vec<(i64, i64)>| {
         let split =
@@ -107,7 +108,7 @@ fn slope_in_regions(points: &[Vec<(i64, i64)>]) -> Option<i64> {
     if slopes.len() < REGIONS {
         return None;
     }
-    // Slopes up to this, 1.5 % an octave, are noise.
+    // Slopes up to 1418, 1.5 % an octave, are noise.
     let slope = median(slopes);
     Some(if slope > 0 { (slope - 1418).max(0) } else { (slope + 1418).min(0) })
 }
@@ -118,7 +119,7 @@ fn nearer_to_none(one: i64, other: i64) -> i64 {
 }
 
 /// The mean of the middle half of values, which unlike a median is not rounded to whole levels, and the median distance
-/// of the values from it; `None` of few.
+/// of the values from it; `None` of fewer than `MIN_POINTS`.
 fn middle_and_spread(mut values: Vec<i64>) -> Option<(i64, i64)> {
     if values.len() < MIN_POINTS {
         return None;
@@ -133,11 +134,11 @@ fn middle_and_spread(mut values: Vec<i64>) -> Option<(i64, i64)> {
 
 /// The standard error of the median of `count` values, whose median distance from it is `spread`.
 fn error_of_median(spread: i64, count: usize) -> i64 {
-    // 1.2533 times the deviation, which is 1.4826 times `spread`.
+    // 1.2533 times the standard deviation, which is 1.4826 times `spread`, divided by the square root of `count`.
     spread * 1903 / 1024 * 32 / ((1024 * count as u64).isqrt() as i64).max(1)
 }
 
-/// The mean of the middle half of values, and its error by how far they disagree.
+/// The mean of the middle half of values, and its error, by how far the values disagree.
 fn middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
     if values.len() < REGIONS / 2 {
         return None;
@@ -151,8 +152,8 @@ fn middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
 }
 
 impl Changes {
-    /// The change of the whole light from one frame to the next, by their measures, and what else changes, by their
-    /// points.
+    /// The change of the light of the whole frame from one frame to the next, by their measures, and the other changes,
+    /// by their points.
     pub fn between(measures: [&Measure; 2], [before, after]: [&Points; 2]) -> (LightChange, Self) {
         let mut changes = Changes::default();
         if before.count() != after.count() || before.is_hdr() || after.is_hdr() {
@@ -185,7 +186,7 @@ impl Changes {
         (light, changes)
     }
 
-    /// How much more than luma a channel rises at two levels, by its points: (logarithm, rise).
+    /// How much more than luma a channel rises at two levels. `points` has logarithms and rises relative to luma.
     fn channel_rises(points: &[(i64, i64)]) -> [Rise; 2] {
         let none = [Rise::default(); 2];
         let Some((middle, spread)) = middle_and_spread(points.iter().map(|(_, rise)| *rise).collect()) else {
@@ -219,7 +220,7 @@ impl Changes {
         let error = |region: usize| {
             found[region].map_or(UNKNOWN, |(_, spread)| error_of_median(spread, counts[region]).max(32))
         };
-        // Points that disagree show another object.
+        // If the points of a region disagree, another object has appeared.
         let differs = |region: usize| found[region].is_none_or(|(_, spread)| spread > APART);
         let all: Vec<i64> = found.iter().map(|found| found.map_or(0, |(rise, _)| rise)).collect();
         let mut left = all.clone();
@@ -243,7 +244,7 @@ impl Changes {
         }
     }
 
-    /// The rises of patches: those of the regions without the corrected shares of their bands.
+    /// The rises of patches: the rises of the regions, less what is corrected as bands, and smoothed.
     fn patches(&self, rows: &[Even; REGIONS], columns: &[Even; REGIONS]) -> [[Rise; REGIONS]; REGIONS] {
         let left: RegionNumbers = std::array::from_fn(|y| {
             std::array::from_fn(|x| {
@@ -280,8 +281,8 @@ fn around((y, x): (usize, usize)) -> impl Iterator<Item = (usize, usize)> {
     near(y).flat_map(move |row| near(x).map(move |column| (row, column)))
 }
 
-/// Corrections of regions, each limited to 5/4 of the second lowest and the second highest of its neighbours: patches
-/// are larger than a region, and a region that stands out alone shows motion.
+/// Corrections of regions, each limited to between 5/4 of the second lowest and 5/4 of the second highest of its
+/// neighbours: patches are larger than a region, and a region that stands out alone shows motion.
 fn with_company(corrections: &RegionNumbers) -> RegionNumbers {
     let within = |y: usize, x: usize| {
         let near = around((y, x)).filter(|index| *index != (y, x));
@@ -304,11 +305,11 @@ struct Even {
 
 /// How a series of rises is corrected.
 struct CorrectionRule {
-    /// Deviations from the line up to this are corrected, however small the others of the window are.
+    /// A deviation from the line up to this counts in full, even if the median deviation is far smaller.
     free: i64,
-    /// A correction is scaled by the ratio of the second differences of the series, times this, to twice its deviations
-    /// from the line, less `bends` fifths. With 3, changes over more than some ten frames, such as motion, stay. A band
-    /// may be as slow as the window, but an even bend, as of a fade, is no band.
+    /// A correction is scaled by `wavers` times the second differences of the series, divided by twice its deviations
+    /// from the line, less `bends` fifths. With 3, changes over more than some ten frames, such as motion, stay. Bands
+    /// may move as slowly as the window is long, so they have more; `bends` excludes the even bend of a fade.
     wavers: i64,
     bends: i64,
 }
@@ -318,7 +319,8 @@ const PATCH: CorrectionRule = CorrectionRule { free: 1500, wavers: 3, bends: 0 }
 const COLOUR: CorrectionRule = CorrectionRule { free: ONE / 3, wavers: 3, bends: 0 };
 
 impl CorrectionRule {
-    /// The correction that brings frame `place` to the line through the frames around it; `rises[j]` leads to frame j.
+    /// The correction that brings frame `place` to the line through the frames around it; `rises[j]` is the rise to
+    /// frame j.
     fn even(&self, rises: &[Rise], place: usize) -> Even {
         let first = (1..=place).rev().find(|&index| rises[index].breaks).unwrap_or(0);
         let end = (place + 1..rises.len()).find(|&index| rises[index].breaks).unwrap_or(rises.len());
@@ -346,14 +348,14 @@ impl CorrectionRule {
             .collect();
         let line = if kept.len() < points.len() { line_through(&kept) } else { line };
         let value = line.value.clamp(-limit, limit);
-        // The rises between kept frames, and their errors.
+        // The rises between adjacent kept frames, and their errors.
         let steps: Vec<(i64, i64)> = kept
             .windows(2)
             .filter(|pair| pair[1].0 - pair[0].0 == 1)
             .map(|pair| (pair[1].1 - pair[0].1, rises[(pair[1].0 + place as i64) as usize].error))
             .collect();
         let energy: i64 = steps.iter().map(|(rise, _)| rise * rise / 16).sum();
-        // Eight times their squares: changes of neighbouring points are not independent.
+        // The squares of errors count eight times, because changes of neighbouring points are not independent.
         let errors: i64 = steps.iter().map(|(_, error)| error * error / 2).sum();
         if energy <= errors || steps.len() < 3 {
             return Even::default();
@@ -368,7 +370,7 @@ impl CorrectionRule {
     }
 }
 
-/// The correction that a frame gets beside its curve, as changes of logarithms.
+/// The correction of a frame besides its curve, as changes of logarithms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remainder {
     /// Changes of the logarithms of red, green and blue at two levels.
@@ -378,8 +380,8 @@ pub struct Remainder {
 }
 
 impl Remainder {
-    /// The correction of frame `index` of a window with these changes: `changes[j]` leads from the frame before to
-    /// frame j. Colours are corrected only with `colour`.
+    /// The correction of frame `index` of a window with these changes: `changes[j]` has those from frame j - 1 to frame
+    /// j. Colours are corrected only with `colour`.
     pub fn new(changes: &[&Changes], index: usize, colour: bool) -> Self {
         let even = |rule: CorrectionRule, rise: &dyn Fn(&Changes) -> Rise| {
             rule.even(&changes.iter().map(|changes| rise(changes)).collect::<Vec<_>>(), index)
@@ -447,7 +449,7 @@ impl Remainder {
     }
 }
 
-/// The curve that follows gains of regions: what becomes of a level in sixteenths of 255.
+/// A curve to apply after gains of regions; `becomes` maps levels in sixteenths of 255.
 pub fn toned(becomes: impl Fn(i32) -> i32) -> Toned {
     Toned { curve: ToneCurve::through(becomes), light: 1 << 16 }
 }
@@ -464,7 +466,7 @@ mod tests {
         60.0 + 0.7 * x as f64 + 0.4 * y as f64 + ((x * 37 + y * 91) % 40) as f64
     }
 
-    /// The mappings of sixty frames with these colours; `colour` gets frame, column and row.
+    /// The mappings of sixty frames; `colour` gives red, green and blue for a frame, a column and a row.
     fn mappings(colour: impl Fn(usize, usize, usize) -> [f64; 3]) -> Vec<Mapping> {
         let levels = Levels::full(16);
         let settings = Settings {
@@ -496,7 +498,7 @@ mod tests {
         f64::from(mixed ^ (mixed >> 13)) / f64::from(1_u32 << 31) - 1.0
     }
 
-    /// The gain of code 30,000 in the region at row and column.
+    /// The gain that a mapping applies to code 30,000 in the region (row, column).
     fn gain(mapping: &Mapping, place: (usize, usize)) -> f64 {
         let becomes = match mapping {
             Mapping::Veil(veil) => veil.curve_of(place, Levels::full(16)).apply(30_000),
@@ -507,12 +509,12 @@ mod tests {
         f64::from(becomes) / 30_000.0
     }
 
-    /// How much a series of light changes from frame to frame, on average.
+    /// The mean change of a series of light values from frame to frame, in octaves.
     fn steps(light: &[f64]) -> f64 {
         light.windows(2).map(|pair| (pair[1] / pair[0]).log2().abs()).sum::<f64>() / (light.len() - 1) as f64
     }
 
-    /// The share of the flicker in regions of the left column that is left, at the row where it is largest.
+    /// The share of the flicker that remains in the left column of regions, at the row where it is largest.
     fn left(shape: impl Fn(usize, f64, f64) -> f64) -> f64 {
         let mappings = mappings(|frame, x, y| [scene(x, y) * shape(frame, x as f64 / 128.0, y as f64 / 72.0); 3]);
         let rows = (0..REGIONS).map(|y| {
@@ -557,7 +559,7 @@ mod tests {
         assert!(steps(&after) < 0.25 * steps(&before), "{} of {}", steps(&after), steps(&before));
     }
 
-    /// Asserts that frames change by less than two percent everywhere, and not in colour.
+    /// Asserts that no region is changed by two percent or more, and no colour at all.
     fn stays(colour: impl Fn(usize, usize, usize) -> f64) {
         for (frame, mapping) in mappings(|frame, x, y| [colour(frame, x, y); 3]).into_iter().enumerate() {
             let regions = (0..REGIONS * REGIONS).map(|region| gain(&mapping, (region / REGIONS, region % REGIONS)));
@@ -570,22 +572,22 @@ mod tests {
     #[test]
     fn clean_footage_stays() {
         stays(|_, x, y| scene(x, y));
-        // With grain.
+        // The same scene with grain.
         stays(|frame, x, y| scene(x, y) + 6.0 * wavers(frame * 9_973 + 131 * y + x));
     }
 
     #[test]
     fn what_moves_is_no_flicker() {
-        // Something dark crosses, slowly and fast, a fifth of the width and as high as the frame or less.
+        // A dark object crosses the frame, slowly and fast; it is a fifth as wide, and at most as high.
         for (speed, height) in [(1, 24), (4, 24), (9, 40), (4, 72)] {
             stays(|frame, x, y| {
                 let left = (speed * frame) as i64 - 30;
                 if (left..left + 26).contains(&(x as i64)) && y < height { 40.0 } else { scene(x, y) }
             });
         }
-        // A caption comes and goes.
+        // A caption appears and disappears.
         stays(|frame, x, y| if (20..40).contains(&frame) && y > 60 { 230.0 } else { scene(x, y) });
-        // Texture moves.
+        // A texture moves.
         stays(|frame, x, y| 90.0 + ((x + 2 * frame) * 37 % 91 + 13 * (y / 3) % 40) as f64);
     }
 }

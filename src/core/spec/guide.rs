@@ -6,8 +6,8 @@
 //!
 //! With a look-ahead, a frame is decided once F frames after it are measured, where F is the length of the longest
 //! flash. The tone is computed from the last W frames of the scene up to the frame. So a guide depends on W + F + 1
-//! frames before its frame, on F after it (with `Method::Deflicker`, on those of the look-ahead, if they are more), and
-//! on no others.
+//! frames before its frame, on F after it (with `Method::Deflicker` and `Method::Natural`, on those of the look-ahead,
+//! if they are more), and on no others.
 
 use super::chroma::UNIT_GAIN;
 use super::cuts::{Change, Distance, Known, Neighbourhood, Rule};
@@ -29,11 +29,11 @@ use std::mem::{replace, take};
 pub struct Guide {
     /// How the frame continues the one before it.
     pub change: Change,
-    /// The treatment of its levels; `None` is equalization alone.
+    /// The stretch of the levels of the frame and the strength of equalization; `None` is equalization alone.
     pub tone: Option<Tone>,
     /// The mapping of the frame, where it does not depend on counts.
     pub mapping: Option<Mapping>,
-    /// The deficiencies of its scene, with [`Method::Natural`].
+    /// The deficiencies of the scene of the frame, with [`Method::Natural`].
     pub found: Option<Found>,
     /// Whether the look assumes a deficiency, and the measures alone lead to the same correction.
     pub is_as_measured: bool,
@@ -77,13 +77,13 @@ struct Details {
     correction: Option<Correction>,
     /// The light of the frame relative to that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
     light: u32,
-    /// Its background; with [`Method::Faint`] alone.
+    /// The background of the frame; with [`Method::Faint`] alone.
     background: Background,
-    /// The quantiles of its luminance; with [`Method::Detail`] alone.
+    /// The quantiles of the luminance of the frame; with [`Method::Detail`] alone.
     quantiles: Quantiles,
     /// The noise measured within the frame, in 256ths of a level; with [`Method::Detail`] alone.
     grain: Option<u32>,
-    /// Its scene, once it is decided.
+    /// The scene of the frame, once it is decided.
     scene: u64,
     /// Whether the frame is in the window of its scene; a frame of a flash is not.
     counts: bool,
@@ -177,8 +177,8 @@ impl Guides {
         Guide { change, clean, ..guide }
     }
 
-    /// Assigns frame `index` to a scene. Returns the change that took place: a flash can only have ended if a scene
-    /// began at most `flash` frames before.
+    /// Assigns frame `index` to a scene. Returns the change that is applied: the end of a flash is ignored unless a
+    /// scene began at most `flash` frames before.
     fn place(&mut self, index: usize, change: Change, flash: u32) -> Change {
         if let Some((_, frames)) = &mut self.other {
             *frames += 1;
@@ -252,7 +252,7 @@ impl Guides {
     }
 
     /// The guide of frame `place` with [`Method::Natural`]: the mean of the corrections of the frames of its scene
-    /// around it that are lit as the scene is.
+    /// around it whose light is that of the scene.
     fn corrected(&mut self, place: usize, settings: &Settings) -> Guide {
         let levels = self.frames[place].measure.levels;
         if settings.strength.to_256ths() == 0 {
@@ -285,7 +285,7 @@ impl Guides {
 
     /// The mean of the corrections of these frames, which are in order, and the light of frame `place` relative to that
     /// of its scene. Frames that are darker than the scene count less. Both results are averages over the quantiles
-    /// that [`Lights`] takes for the light of the scene.
+    /// that [`Lights`] has as lights of the scene.
     fn mean_correction(&self, members: &[usize], place: usize, settings: &Settings) -> (MeanCorrection, u32) {
         let white = 16 * (self.frames[place].measure.levels.count() as u32 - 1);
         // Without a look-ahead, black frames count as needing no correction, so that a scene that fades in is corrected
@@ -336,7 +336,7 @@ impl Guides {
     }
 
     /// Which blocks of the next frame are foreign to the frames before it. `step` is the distance from the last frame.
-    /// Some of the frames since the last step that is as large as a cut are compared.
+    /// It is compared with some of the frames since the last step that is as large as a cut.
     fn foreign(&self, measure: &Measure, step: Distance, settings: &Settings) -> [bool; BLOCKS] {
         let most = settings.smoothing.foreign_look_back() as usize;
         let (apart, white) = (most.div_ceil(LOOKED_AT).max(1), 16 * (measure.levels.count() as u32 - 1));
@@ -348,7 +348,7 @@ impl Guides {
         light::foreign(&before, measure.light_of_blocks(), white)
     }
 
-    /// The correction of the light of frame `place`, and of what else flickers, from the frames of its scene in its
+    /// The correction of the light of frame `place`, and that of its other flicker, from the frames of its scene in its
     /// window.
     fn correction(&self, place: usize, settings: &Settings) -> (deflicker::LightCorrection, Remainder) {
         let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
@@ -364,8 +364,8 @@ impl Guides {
         )
     }
 
-    /// The measured frames after frame `place` that seem to be of its scene, at most `ahead`. They are not decided yet,
-    /// so the first step as large as a cut ends them.
+    /// The frames after frame `place` that seem to be of its scene, at most `ahead`: those before the first step as
+    /// large as a cut, because scenes are not decided yet.
     fn behind(&self, place: usize, ahead: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let settings = *settings;
         let goes_on = move |index: &usize| goes_on(self.frames[*index].step, &settings);
@@ -373,7 +373,7 @@ impl Guides {
     }
 
     /// The last frame after frame `place`, at most `ahead` later, before one that seems to begin a scene or is black. A
-    /// large step alone is no cut: light that flickers in parts of the frame changes it as much, but not for long.
+    /// large step alone is no cut: flicker in parts of the frame is as large, but does not last.
     fn until_cut(&self, place: usize, ahead: usize, settings: &Settings) -> usize {
         let known = (place + ahead + 1).min(self.frames.len());
         let cuts = |index: usize| {
@@ -385,12 +385,13 @@ impl Guides {
         (place + 1..known).find(|&index| cuts(index)).unwrap_or(known) - 1
     }
 
-    /// The noise around frame `place`: that of the steps from frame to frame of its scene, in its window and after it.
+    /// The noise around frame `place`, measured between adjacent frames of its scene, in its window and after it.
     fn noise(&self, place: usize, settings: &Settings) -> Option<u32> {
         noise::window_noise(self.steps_around(place, settings).filter_map(|index| self.frames[index].noise))
     }
 
-    /// The frames in the window of frame `place`, and after it, that belong to its scene as the frame before them does.
+    /// The frames in the window of frame `place`, and after it, that belong to its scene together with the frame before
+    /// them.
     fn steps_around(&self, place: usize, settings: &Settings) -> impl Iterator<Item = usize> {
         let first = (place + 1).saturating_sub(settings.smoothing.frames() as usize);
         let counts = |index: usize| self.details[index].counts && self.details[index].scene == self.scene;
@@ -436,13 +437,11 @@ pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings:
 
 /// The frames of a window, from which the guide of the newest is decided.
 pub(super) struct Members<E> {
-    /// The ends of their levels.
+    /// The ends of the levels of each frame.
     pub ends: E,
-    /// Their noise, if that is known and counts.
+    /// The noise of the window, if it is known and limits slopes.
     pub noise: Option<u32>,
-    /// Their levels.
     pub levels: Levels,
-    /// The transfer of their codes.
     pub transfer: Transfer,
 }
 

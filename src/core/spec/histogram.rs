@@ -2,7 +2,7 @@
 
 use super::Levels;
 
-/// `counts[b]` samples have the level `lo + b`.
+/// The number of samples of each level: `counts[b]` samples have the code `lo + b`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     levels: Levels,
@@ -10,7 +10,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// The histogram of no sample.
+    /// A histogram without samples.
     pub fn new(levels: Levels) -> Self {
         Histogram { levels, counts: vec![0; levels.count()] }
     }
@@ -59,7 +59,7 @@ impl Histogram {
         self.counts.iter().filter(|&&count| count > 0).nth(1).is_none()
     }
 
-    /// How many samples it has counted.
+    /// The number of samples.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

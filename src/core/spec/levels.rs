@@ -9,12 +9,12 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Every code is a level: 0 to `2^depth - 1`, for 1 to 16 bits.
+    /// Full range: every code is a level, 0 to `2^depth - 1`, for 1 to 16 bits.
     pub const fn full(depth: u8) -> Self {
         Levels { depth, lo: 0, hi: ((1u32 << depth) - 1) as u16 }
     }
 
-    /// ITU-R BT.601 and its successors: 16 to 235, times `2^(depth - 8)`, for 8 to 16 bits.
+    /// Limited range, as in ITU-R BT.601 and its successors: 16 to 235, times `2^(depth - 8)`, for 8 to 16 bits.
     ///
     /// # Panics
     /// When there are fewer than 8 bits.
@@ -62,8 +62,7 @@ impl Levels {
         usize::from(code.clamp(self.lo, self.hi) - self.lo)
     }
 
-    /// The output for `code`, for which `out` is wanted, with levels above `ceiling` preserved and all others at or
-    /// below it.
+    /// The output for `code`: `out`, limited to the level `ceiling`. Codes whose level is above `ceiling` keep it.
     pub fn under_ceiling(self, code: u16, out: u16, ceiling: u32) -> u16 {
         let (level, highest) = (self.level_of(code) as u16, self.lo + ceiling.min(u32::from(self.hi - self.lo)) as u16);
         if u32::from(level) > ceiling { self.lo + level } else { out.min(highest) }

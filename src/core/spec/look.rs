@@ -40,7 +40,7 @@ impl MethodName {
         matches!(self, MethodName::Clahe | MethodName::Detail)
     }
 
-    /// Whether it equalizes a histogram: with a plateau or a limit of the slope, in a number of bins.
+    /// Whether the method equalizes histograms, so that plateau, slope limit and number of bins apply.
     pub fn equalizes(self) -> bool {
         self == MethodName::Global || self.has_tiles()
     }
@@ -59,9 +59,9 @@ pub struct LookParameters {
     pub plateau: Plateau,
     /// Share of the equalization, 0 to 1.
     pub strength: f64,
-    /// The most that the levels in use are stretched, 1 or more.
+    /// Largest factor by which the levels in use are stretched, 1 or more.
     pub levels: f64,
-    /// The levels in use are stretched to the whole range, however few they are.
+    /// Whether the levels in use are stretched to the whole range, however few they are.
     pub fills_range: bool,
     /// Largest slope of the curve of a tile, in multiples of that of the stretched levels; 0 is no limit.
     pub max_gain_of_tiles: f64,
@@ -71,10 +71,10 @@ pub struct LookParameters {
     pub method: MethodName,
     /// The deficiency that [`MethodName::Natural`] assumes instead of measuring it.
     pub assumed: Assumed,
-    /// With [`MethodName::Natural`], faults alone are corrected; else contrast and light are set as viewers choose
-    /// them, also where nothing is lacking.
+    /// With [`MethodName::Natural`], whether faults alone are corrected; else contrast and light are set as viewers
+    /// choose them, also where nothing is lacking.
     pub faithful: bool,
-    /// The treatment of colour.
+    /// The treatment of chroma.
     pub chroma: Chroma,
 }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// curve of the last frame of its scene among the A frames after it.
 #[derive(Clone, Debug)]
 pub struct LookAhead<F, C> {
-    /// Scene, frame and curve of each, oldest first.
+    /// Scene, frame and curve of each waiting frame, oldest first.
     waiting: VecDeque<(u64, F, C)>,
 }
 
@@ -25,8 +25,8 @@ impl<F, C: Clone> LookAhead<F, C> {
         if self.waiting.len() > ahead as usize { self.pop() } else { None }
     }
 
-    /// The oldest frame that waits, if it leaves when the next frame, which is of this scene, is added, and with the
-    /// curve of that next frame.
+    /// The oldest waiting frame, if it leaves when a frame of this scene is added next, and gets the curve of that
+    /// frame.
     pub fn taker(&mut self, ahead: u32, scene: u64) -> Option<&mut F> {
         let leaves = ahead > 0 && self.waiting.len() >= ahead as usize;
         let (_, oldest, _) = self.waiting.front_mut().filter(|(other, ..)| leaves && *other == scene)?;

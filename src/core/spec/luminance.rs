@@ -3,23 +3,23 @@
 /// The weights of red, green and blue in luminance, in 65536ths; they add up to 65536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
-    /// Of red.
+    /// The weight of red.
     pub r: u32,
-    /// Of green.
+    /// The weight of green.
     pub g: u32,
-    /// Of blue.
+    /// The weight of blue.
     pub b: u32,
 }
 
 impl Weights {
-    /// Rec. ITU-R BT.601.
+    /// The weights of Rec. ITU-R BT.601.
     pub const BT601: Weights = Weights { r: 19595, g: 38470, b: 7471 };
-    /// Rec. ITU-R BT.709.
+    /// The weights of Rec. ITU-R BT.709.
     pub const BT709: Weights = Weights { r: 13933, g: 46871, b: 4732 };
-    /// Rec. ITU-R BT.2020.
+    /// The weights of Rec. ITU-R BT.2020.
     pub const BT2020: Weights = Weights { r: 17216, g: 44434, b: 3886 };
 
-    /// `(a*R + b*G + c*B + 32768) >> 16`; fits 32 bits for samples of 16.
+    /// The luminance of a pixel, `(r*R + g*G + b*B + 32768) >> 16`. The sum fits 32 bits for samples of 16 bits.
     #[inline]
     pub fn luminance(self, [r, g, b]: [u16; 3]) -> u16 {
         ((self.r * u32::from(r) + self.g * u32::from(g) + self.b * u32::from(b) + 32768) >> 16) as u16

@@ -16,23 +16,23 @@ pub enum Mapping {
         /// The gain of chroma where it follows ([`Chroma::Follow`](super::Chroma::Follow)), in 4096ths.
         chroma_gain: u32,
     },
-    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are made of this, which takes most of the time
-    /// and needs no other frame.
+    /// A curve for each tile. [`TileCurves`](super::clahe::TileCurves) are computed from it later, which takes most of
+    /// the time and needs no other frame.
     Tiles {
         /// The counts of the tiles over the window.
         window: Arc<TileHistograms>,
-        /// The treatment of levels besides the curves.
+        /// The stretch, the contrast limit and the gain of chroma.
         tone: Tone,
     },
-    /// A veil is removed.
+    /// A veil, such as haze, is removed, region by region.
     Veil(Arc<Veil>),
-    /// Red, green and blue are stretched.
+    /// Red, green and blue have a gain and an offset each.
     Balance(Balance),
-    /// Red, green and blue are stretched, and the result, in the codes of the frame, is mapped again.
+    /// Red, green and blue have a gain and an offset each, and the result, in the codes of the frame, is mapped again.
     Balanced {
-        /// The first step.
+        /// The gains and offsets, which are applied first.
         balance: Balance,
-        /// The second step: a curve or a veil.
+        /// What is applied second: a curve or a veil.
         then: Arc<Mapping>,
     },
 }
@@ -81,7 +81,7 @@ impl Mapping {
         }
     }
 
-    /// Whether the mapping is made of the counts of tiles.
+    /// Whether the mapping is computed from the counts of tiles.
     pub fn has_tiles(&self) -> bool {
         match self {
             Mapping::Tiles { .. } => true,

@@ -11,10 +11,10 @@ use bytemuck::{Pod, Zeroable};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Points of the lattice in a row.
+/// The largest number of points in a row of the lattice.
 pub const COLUMNS: usize = 128;
 
-/// Rows of points.
+/// The largest number of rows of points.
 pub const ROWS: usize = 72;
 
 /// Blocks in a row, for the comparison of frames.
@@ -43,9 +43,9 @@ pub struct Lattice {
     pub rgb: Vec<[u16; 3]>,
     /// Whether a mask leaves out each point; empty where all count. At least one point counts.
     pub left_out: Vec<bool>,
-    /// The lattice covers only a part of the frame, so regions elsewhere are unknown.
+    /// Whether the lattice covers only a part of the frame; its points then count as one region.
     pub is_part: bool,
-    /// The transfer of the codes of the frame.
+    /// The transfer function of the codes of the frame.
     pub transfer: Transfer,
 }
 
@@ -114,14 +114,14 @@ impl Lattice {
 /// The luminance of a frame at the points of its lattice, without those that are black or white.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// Points in a row, and rows.
+    /// Points in a row, and rows of points.
     pub size: (usize, usize),
-    /// In levels from black; [`OUT`](Samples::OUT) where a point is left out.
+    /// The luminance of each point, in levels from black; [`OUT`](Samples::OUT) where a point is left out.
     pub luma: Box<[u16]>,
 }
 
 impl Samples {
-    /// The value of a point that is left out: black.
+    /// The value of a point that is left out. It is black, so that black points are left out, too.
     pub const OUT: u16 = 0;
 
     /// The samples of a lattice, where `white` is the highest level.
@@ -138,7 +138,7 @@ pub struct Measure {
     pub levels: Levels,
     /// Columns and rows of the frame.
     pub size: (usize, usize),
-    /// The transfer of its codes.
+    /// The transfer function of the codes of the frame.
     pub transfer: Transfer,
     /// The mean luminance of each block, in sixteenths of a level; `None` of a block without points.
     pub blocks: Box<[Option<u32>]>,
@@ -155,7 +155,7 @@ pub struct Measure {
     pub samples: Arc<Samples>,
     /// The points by which [`Method::Natural`](super::Method::Natural) decides.
     pub points: Points,
-    /// The correction that all of these points need, where that is computed already.
+    /// The correction that all of these points need, if it is computed already.
     pub correction: Option<Box<Correction>>,
 }
 
@@ -164,17 +164,17 @@ pub struct Measure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Ends {
-    /// The darkest components' level at 0.05 %.
+    /// The level below which 0.05 % of the darkest components lie.
     pub dark: u32,
-    /// The brightest components' level at 99.95 %.
+    /// The level below which 99.95 % of the brightest components lie.
     pub bright: u32,
-    /// The luminance at 99.8 %.
+    /// The level below which 99.8 % of the luminance lies.
     pub peak: u32,
 }
 
 impl Measure {
     /// Adds the correction that all of its points need under these settings. The measuring threads compute it, so that
-    /// it takes no time where frames are decided one after the other.
+    /// it takes no time in the decisions, which are sequential.
     #[must_use]
     pub fn with_correction(self, settings: &Settings) -> Self {
         let correction = Correction::under(settings, self.points.clone()).map(Box::new);
@@ -246,14 +246,14 @@ fn part(count: usize, share: usize) -> usize {
     (count as u64 * share as u64 / 1_000_000) as usize
 }
 
-/// The value below which `share` millionths of `values` lie, in sixteenths; 0 of none. A value `v` stands for all from
-/// `v - 1/2` to `v + 1/2`, evenly, so that noise of less than a level moves the result by less. Leaves the values
-/// partly sorted.
+/// The value below which `share` millionths of `values` lie, in sixteenths; 0 without values. A value `v` counts as
+/// spread evenly from `v - 1/2` to `v + 1/2`, so that noise of less than a level moves the result by less than a level.
+/// Leaves the values partly sorted.
 pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     if values.is_empty() {
         return 0;
     }
-    // In sixteenths of a value.
+    // In sixteenths of a rank.
     let position = part(16 * values.len(), share);
     let rank = (position / 16).min(values.len() - 1);
     let (left, &mut value, right) = values.select_nth_unstable(rank);
@@ -262,8 +262,8 @@ pub(super) fn at_share(values: &mut [u16], share: usize) -> u32 {
     within(value.into(), position, below, equal)
 }
 
-/// The value at `position`, in sixteenths of a rank, interpolated within `value`, which `equal` values have, after
-/// `below` smaller ones; in sixteenths.
+/// The value, in sixteenths, at `position`, in sixteenths of a rank: interpolated within `value`, which occurs `equal`
+/// times, after `below` smaller values.
 fn within(value: usize, position: usize, below: usize, equal: usize) -> u32 {
     (16 * value as u32 + ((position - 16 * below) / equal) as u32).saturating_sub(8)
 }
@@ -283,7 +283,7 @@ impl LevelCounts {
         LevelCounts { of_level, points }
     }
 
-    /// [`at_share`] of the levels.
+    /// As the function [`at_share`], for the counted levels.
     fn at_share(&self, share: usize) -> u32 {
         Self::at_share_in(self.of_level.iter(), self.points, share)
     }
@@ -323,13 +323,13 @@ impl Ends {
         Ends { dark, bright: brightest.share_from_top(500), peak }
     }
 
-    /// The mean of several ends, each number by itself; zeros without any.
+    /// The mean of several ends, field by field; zeros without any.
     pub fn mean_of<'a>(all: impl Iterator<Item = &'a Ends>) -> Ends {
         mean_by_number(all.copied()).unwrap_or_default()
     }
 }
 
-/// The mean of structures of `u32`, each number by itself; `None` without any.
+/// The mean of structures of `u32`, field by field; `None` without any.
 pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> {
     let (mut sums, mut count) = (vec![0; size_of::<T>() / size_of::<u32>()], 0);
     for one in all {
@@ -345,7 +345,7 @@ pub(super) fn mean_by_number<T: Pod>(all: impl Iterator<Item = T>) -> Option<T> 
 mod tests {
     use super::*;
 
-    /// Levels that are spread, and levels of which many are equal, each with white.
+    /// Lists of levels, with few and with many equal ones, each with its white.
     fn levels() -> impl Iterator<Item = (Vec<u16>, u16)> {
         let draw = |count: u32, white: u16, few: u32| {
             let level = |index: u32| (index.wrapping_mul(2_654_435_761) >> 7) % few * (u32::from(white) / (few - 1));

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 /// Applies the plateau to the counts of a frame: each level keeps at most `cap` samples, and the excess is dropped.
 /// `None` is no cap.
 ///
-/// A frame is capped before it enters the window. If the sum over the window were capped, a flat wall that comes and
-/// goes would move the curve by all of its samples.
+/// A frame is capped before it enters the window. If the sum over the window were capped, a flat wall that enters and
+/// leaves the frame would move the curve by all of its samples.
 pub fn capped(counts: &[u64], cap: Option<u64>) -> Cow<'_, [u64]> {
     cap.map_or(counts.into(), |cap| counts.iter().map(|&count| count.min(cap)).collect())
 }
@@ -52,7 +52,7 @@ pub fn limited(histogram: &Histogram, max_gain: Gain, (first, last): (u32, u32))
     let (first, width) = (u64::from(first), u64::from(last - first) + 1);
     let most = u64::from(g - 256) * histogram.total() / width;
     let excess: u64 = histogram.counts().iter().map(|count| (count * 256).saturating_sub(most)).sum();
-    // excess * b / width for the b levels of the range below a level, for sums too large for that product.
+    // excess * b / width, with b the levels of the range below `level`; in two parts, because the product may overflow.
     let share = |level: u64| {
         let b = level.clamp(first, first + width) - first;
         excess / width * b + excess % width * b / width

@@ -1,13 +1,13 @@
 //! The noise of a picture, and how far it may be amplified ([`Settings::hides_noise`](super::Settings::hides_noise)).
 //!
 //! Noise is what changes from a frame to the next where nothing moves. It is measured in the luminance at the points of
-//! the [`Lattice`](super::Lattice), without points that a mask leaves out or that are black or white in either frame:
-//! noise is cut off there. With `d` the change of a point, a frame has `e = |d(x + 1, y) - d(x, y)|` at neighbouring
+//! the [`Lattice`](super::Lattice), without points that a mask leaves out or that are black or white in either frame,
+//! where noise is clipped. With `d` the change of a point, a frame has `e = |d(x + 1, y) - d(x, y)|` at neighbouring
 //! points, which a change of the light does not affect. `e` has twice the deviation of noise, so its median is `2 *
 //! 0.6745` deviations.
 //!
 //! * Of each of 8x8 regions, the median of `e` counts; below one level it is interpolated.
-//! * Of the regions of a frame, the lower quartile counts: what moves may cover more than half of the picture.
+//! * Of the regions of a frame, the lower quartile counts: moving objects may cover more than half of the picture.
 //! * Of the frames of a scene in the window, the mean of the lower half counts: motion only adds to a difference. With
 //!   a look-ahead, later frames that are measured already count too, so that the limit holds from the first frame of a
 //!   scene on; without one, the first frame has no limit. A frame that repeats the one before it is ignored, also if an
@@ -28,14 +28,14 @@
 use super::measure::{REGIONS, Samples, at_share};
 use super::{Gain, Levels};
 
-/// The deviation of noise that may be seen, of 255 of the range.
+/// The standard deviation up to which noise may be amplified, of 255 of the range.
 const VISIBLE: u64 = 5;
 
-/// The fewest neighbouring points of a region by which it counts.
+/// Regions with fewer values than this do not count.
 const MIN_POINTS: usize = 8;
 
-/// The standard deviation of noise by what has changed from a frame to the next, in 256ths of a level. `None` if
-/// nothing has, too few points count, or the lattices differ in size.
+/// The standard deviation of noise, from the changes between two frames, in 256ths of a level. `None` if nothing has
+/// changed, too few points count, or the lattices differ in size.
 pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
     if before.size != after.size || before.luma == after.luma {
         return None;
@@ -45,25 +45,26 @@ pub fn between(before: &Samples, after: &Samples) -> Option<u32> {
         (start != Samples::OUT && end != Samples::OUT).then(|| i32::from(end) - i32::from(start))
     };
     let step = |index: usize| Some(change(index)?.abs_diff(change(index - 1)?));
-    // 16 / (2 * 0.6745), and 6 % that the lower quartile of medians of some 140 points is below their middle.
+    // 201 / 16 is 16 / (2 * 0.6745), plus 6 % by which the lower quartile of medians of some 140 points lies below
+    // their median.
     Some(quiet_noise(after.size, 1, step)? * 201 / 16)
 }
 
-/// The standard deviation of noise by how the levels of three neighbouring points of a row bend, in 256ths of a level:
-/// `|a - 2 b + c|` has the square root of 6 times that of noise. Texture all over the frame adds to it. `None` if too
-/// few points count.
+/// The standard deviation of noise, from second differences in rows, in 256ths of a level: `|a - 2 b + c|` of three
+/// neighbours has the square root of 6 times the deviation of noise. Texture all over the frame adds to it. `None` if
+/// too few points count.
 pub fn within(samples: &Samples) -> Option<u32> {
     let level = |index: usize| {
         let level = samples.luma[index];
         (level != Samples::OUT).then(|| i32::from(level))
     };
     let bend = |index: usize| Some((level(index - 2)? + level(index)?).abs_diff(2 * level(index - 1)?));
-    // 16 / (2.449 * 0.6745)
+    // 155 / 16 is 16 / (2.449 * 0.6745), with 2.449 the square root of 6.
     Some(quiet_noise(samples.size, 2, bend)? * 155 / 16)
 }
 
-/// The lower quartile of the medians of `value` in the regions, in sixteenths. `value` is of a point by its index; the
-/// columns before `first_column` have none.
+/// The lower quartile of the medians of `value` in the regions, in sixteenths. `value` gets the index of a point; the
+/// columns before `first_column` have no value.
 fn quiet_noise(
     (columns, rows): (usize, usize),
     first_column: usize,
@@ -85,10 +86,10 @@ fn quiet_noise(
     (!medians.is_empty()).then(|| *medians.select_nth_unstable(quarter).1)
 }
 
-/// This many frames in a row that change next to nothing are a still; in fewer, each repeats the one before it.
+/// This many frames in a row that change next to nothing are a still; fewer are repeats of the frame before them.
 const STILL: usize = 3;
 
-/// A frame that repeats another one has less than this part of the noise of others.
+/// A repeated frame has less noise than that of other frames divided by this.
 const REPEATED_PART: u32 = 8;
 
 /// The noise of a window whose frames, in order, have this noise, in 256ths of a level; `None` without any.
@@ -114,7 +115,7 @@ fn repeated(all: &[u32]) -> Vec<bool> {
 
 /// Whether more than a third of the frames of a window repeat the one before: those whose noise is `None`, as nothing
 /// has changed, and those that an encoder has changed a little. A repeated frame has the same noise as its copy, which
-/// does not help to tell noise from the picture.
+/// does not help to separate noise from the picture.
 pub fn repeats_often(frames: impl Iterator<Item = Option<u32>>) -> bool {
     let all: Vec<Option<u32>> = frames.collect();
     let changed: Vec<u32> = all.iter().copied().flatten().collect();
@@ -122,7 +123,7 @@ pub fn repeats_often(frames: impl Iterator<Item = Option<u32>>) -> bool {
     3 * repeats > all.len()
 }
 
-/// The largest gain that keeps noise of this deviation, in 256ths of a level, out of sight; no limit for `None`.
+/// The largest gain that keeps noise of this deviation, in 256ths of a level, invisible; no limit for `None`.
 pub fn most_gain(noise: Option<u32>, levels: Levels) -> Gain {
     let visible = (levels.count() as u64 - 1) * VISIBLE * 256 / 255;
     noise.map_or(Gain::OFF, |noise| Gain::OFF.at_most((visible * 256 / u64::from(noise.max(1))).max(256) as u32))
@@ -132,7 +133,7 @@ pub fn most_gain(noise: Option<u32>, levels: Levels) -> Gain {
 mod tests {
     use super::*;
 
-    /// Points of `level` with noise of this deviation: the sum of twelve uniformly distributed numbers.
+    /// Samples of `level` with noise of this deviation, from the sum of twelve uniformly distributed numbers.
     fn noisy(seed: u64, level: impl Fn(usize, usize) -> f64, deviation: f64) -> Samples {
         let mut state = seed;
         let mut even = || {
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn the_noise_within_a_picture_is_its_deviation_where_the_picture_is_smooth() {
         let smooth = |x: usize, y: usize| 20_000.0 + 9.0 * x as f64 + 4.0 * y as f64;
-        // A third of the picture has texture, which has no part in it.
+        // A third of the picture has texture, which must not count as noise.
         let textured = |x: usize, y: usize| smooth(x, y) + if x < 42 { 300.0 * ((x * y) % 3) as f64 } else { 0.0 };
         for deviation in [0.7, 6.0, 40.0] {
             for picture in [noisy(7, smooth, deviation), noisy(7, textured, deviation)] {
@@ -167,7 +168,7 @@ mod tests {
     fn frames_that_are_repeated_have_no_part_in_noise() {
         let smooth = |x: usize, y: usize| (2000 + 9 * x + 4 * y) as f64;
         let pictures: Vec<Samples> = (1..=24).map(|seed| noisy(seed, smooth, 6.0)).collect();
-        // In each frame, a clock says something else, and an encoder has changed the last rows a little.
+        // In each frame, a clock shows another time, and an encoder has changed the last rows a little.
         let frame = |(number, picture): (usize, usize)| {
             let mut frame = pictures[picture].clone();
             frame.luma[..16].fill(3000 + 100 * number as u16);
@@ -186,7 +187,7 @@ mod tests {
         };
         let once = noise(&mut (0..24)).expect("noise");
         assert!((5 * 256..7 * 256).contains(&once), "{once}");
-        // 30 frames a second as 60, 24 as 30, and 24 as 60.
+        // 30 pictures a second in 60 frames, 24 in 30, and 24 in 60.
         for (pictures, frames) in [(1, 2), (4, 5), (2, 5)] {
             let found = noise(&mut (0..24 * frames / pictures).map(|number| number * pictures / frames));
             let found = found.expect("noise");

@@ -1,8 +1,8 @@
 //! The temporal window of each frame: which frames of its scene it shares its counts with.
 //!
 //! There are two windows: that of the current scene, and that of the scene before the last cut. A [`Change`] is how a
-//! frame continues the one before it. A cut opens a window in place of the older one; after a flash that was taken for
-//! a scene, the two change places, and the old scene continues without the flash; a frame of a known flash is in no
+//! frame continues the one before it. A cut opens a window in place of the older one; after a flash that was mistaken
+//! for a scene, the two are swapped, and the old scene continues without the flash; a frame of a known flash is in no
 //! window.
 //!
 //! A frame is forgotten W + F frames later, in either window. So the result for a frame depends on the W + F frames
@@ -14,15 +14,15 @@ use super::{Change, Levels, Scene, Smoothing};
 /// slots, one for each frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowUpdate {
-    /// All frames before are forgotten: all sums and slots are empty.
+    /// Whether all frames before are forgotten, so that all sums and slots are empty.
     pub reset: bool,
     /// Frames that leave a window: their histograms are subtracted from its sum first.
     pub evicted: [Option<EvictedFrame>; 2],
     /// The window of the frame, 0 or 1.
     pub window: usize,
-    /// The frame is part of `window`: not so in a flash.
+    /// Whether the frame is part of `window`; a frame of a flash is not.
     pub joins: bool,
-    /// The frame is the first one of that window.
+    /// Whether the frame is the first one of that window.
     pub starts_window: bool,
     /// The slot for the histogram of the frame.
     pub slot: usize,
@@ -35,18 +35,18 @@ pub struct WindowUpdate {
 /// A frame that leaves a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvictedFrame {
-    /// The slot of its histogram.
+    /// The slot of the histogram of the frame.
     pub slot: usize,
-    /// The window that it leaves, 0 or 1.
+    /// The window that the frame leaves, 0 or 1.
     pub window: usize,
 }
 
 /// One of the two windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct SceneWindow {
-    /// The mark of its frames; 0 before the first one.
+    /// The mark of the frames of the window in `SceneWindows::marks`; 0 before the first one.
     mark: u64,
-    /// Number of its oldest frame.
+    /// Number of the oldest frame of the window.
     oldest: u64,
     frames: u32,
     scene: u64,
@@ -109,7 +109,7 @@ impl SceneWindows {
         if starts_window {
             self.open_window();
         }
-        // A window without frames takes even a frame of a flash.
+        // A window without frames accepts even a frame of a flash.
         let joins = change != Change::Flash || self.windows[self.current].frames == 0;
         let full = joins && self.windows[self.current].frames == self.smoothing.frames();
         let pushed_out = full.then(|| self.drop_oldest(self.current));

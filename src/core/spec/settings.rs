@@ -5,7 +5,7 @@ use super::named::named;
 use super::natural::Assumed;
 use super::{Levels, MethodName, Strength};
 
-/// How frames are equalized. [`Settings::default`] is textbook equalization: each frame by itself, without modifiers.
+/// How frames are equalized. [`Settings::default`] is textbook equalization, of each frame alone, without modifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The method.
@@ -21,19 +21,19 @@ pub struct Settings {
     /// The largest slope of a curve, relative to that of the stretched levels; with [`Method::Detail`] the gain of
     /// detail. `hides_noise` may lower it.
     pub max_gain: Gain,
-    /// Stretched levels, and the slope of a curve, are also limited so that noise stays invisible. For the methods that
-    /// count. Without effect on windows of one frame, except with [`Method::Detail`], which measures the noise within
-    /// the frame then. See [`noise`](super::noise).
+    /// Whether the stretch of levels and the slope of curves are limited so that noise stays invisible. For the methods
+    /// that count samples. Without effect on windows of one frame, except with [`Method::Detail`], which then measures
+    /// the noise within the frame. See [`noise`](super::noise).
     pub hides_noise: bool,
-    /// How the levels in use are stretched. For the methods that count.
+    /// How the levels in use are stretched. For the methods that count samples.
     pub stretch: Stretch,
     /// The share of the equalized picture in the output.
     pub strength: Strength,
-    /// The part of the frame that is counted. Without effect on tiles, of which each counts its own.
+    /// The part of the frame that is counted. Without effect on tiles, each of which counts its own part.
     pub region: Region,
     /// The treatment of chroma.
     pub chroma: Chroma,
-    /// Of HDR (PQ and HLG), the peak of a scene is not made brighter. See [`tone`](super::tone).
+    /// Whether, in HDR (PQ and HLG), the peak of a scene becomes no brighter. See [`tone`](super::tone).
     pub keeps_peak: bool,
     /// How noise is removed before all else.
     pub denoise: Denoise,
@@ -41,7 +41,7 @@ pub struct Settings {
 
 impl Settings {
     /// The largest number of frames before a frame on which its result depends. A run that begins this many frames
-    /// early gives the same bytes as a run over the whole video. 0 where each frame is by itself.
+    /// early gives the same bytes as a run over the whole video. 0 where frames do not depend on each other.
     pub fn warm_up(&self) -> u32 {
         let memory = self.smoothing.memory();
         // A cut depends on the frames around it, and there is none in the first three frames of a video.
@@ -58,7 +58,7 @@ impl Settings {
         window + bars + self.denoise.before()
     }
 
-    /// The largest number of frames after a frame that have to be known before its result is.
+    /// The largest number of frames after a frame that have to be known before its result can be computed.
     pub fn look_ahead(&self) -> u32 {
         let measured = if self.needs_measures() { self.guide_look_ahead() } else { 0 };
         measured + self.denoise.behind() + self.backend_look_ahead()
@@ -109,17 +109,18 @@ pub enum Denoise {
     Always(Cleaner),
 }
 
-/// How noise is removed, where it is.
+/// How noise is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cleaner {
     /// The share of noise that is removed.
     pub share: Strength,
-    /// The most frames before a frame, and after it, by which it is denoised; at most those of [`Effort::Best`].
+    /// The largest numbers of frames before a frame, and after it, that are used to denoise it; at most those of
+    /// [`Effort::Best`].
     pub around: (u32, u32),
 }
 
 named! {
-    /// How much is done to remove noise. It depends on no backend.
+    /// The effort of denoising, which is the same with every backend.
     #[derive(Default)]
     pub enum Effort {
         #[default]
@@ -129,7 +130,7 @@ named! {
 }
 
 impl Effort {
-    /// The most frames on either side of a frame by which it is denoised.
+    /// The most frames on either side of a frame that are used to denoise it.
     pub fn reach(self) -> u32 {
         match self {
             Effort::Fast => 2,
@@ -151,12 +152,12 @@ impl Denoise {
         self.cleaner().map_or(Strength::from_256ths(0), |cleaner| cleaner.share)
     }
 
-    /// The most frames before a frame by which it is denoised.
+    /// The most frames before a frame that are used to denoise it.
     pub fn before(self) -> u32 {
         self.cleaner().map_or(0, |cleaner| cleaner.around.0)
     }
 
-    /// The most frames after a frame by which it is denoised.
+    /// The most frames after a frame that are used to denoise it.
     pub fn behind(self) -> u32 {
         self.cleaner().map_or(0, |cleaner| cleaner.around.1)
     }
@@ -175,7 +176,7 @@ pub enum Method {
         /// Rows of tiles.
         rows: u32,
     },
-    /// Brings out small differences of brightness beside large ones, by a curve for each tile, blended as those of
+    /// Amplifies small differences of brightness beside large ones, by a curve for each tile, blended as those of
     /// [`Clahe`](Method::Clahe). See [`detail`](super::detail).
     Detail {
         /// Tiles in a row.
@@ -183,23 +184,23 @@ pub enum Method {
         /// Rows of tiles.
         rows: u32,
     },
-    /// Evens out flicker of the light; nothing is counted. See [`deflicker`](super::deflicker).
+    /// Evens out flicker of the light; counts no samples. See [`deflicker`](super::deflicker).
     Deflicker,
-    /// Brings up what is faint in linear data; nothing is counted. See [`faint`](super::faint).
+    /// Brightens what is faint in linear data; counts no samples. See [`faint`](super::faint).
     Faint(Function),
-    /// Corrects what each scene lacks; nothing is counted. See [`natural`](super::natural).
+    /// Corrects the deficiencies of each scene; counts no samples. See [`natural`](super::natural).
     Natural {
         /// The deficiency that is assumed instead of measured.
         assumed: Assumed,
         /// The largest gain of levels.
         most: Gain,
-        /// Whether faults alone are corrected. Else contrast and light are set as viewers choose them, too.
+        /// Whether faults alone are corrected. Else contrast and light are also set as viewers choose them.
         faithful: bool,
     },
 }
 
 impl Method {
-    /// Its name.
+    /// The name of the method.
     pub fn name(self) -> MethodName {
         match self {
             Method::Global => MethodName::Global,
@@ -230,8 +231,8 @@ impl Method {
         matches!(self, Method::Natural { .. })
     }
 
-    /// Whether each frame has a mapping of its own, decided from the frames on both sides of it, not that of a later
-    /// frame.
+    /// Whether each frame gets its own mapping, decided from frames before and after it, instead of the mapping of a
+    /// later frame.
     pub fn is_of_frame(self) -> bool {
         matches!(self, Method::Deflicker | Method::Natural { .. })
     }
@@ -256,7 +257,7 @@ pub struct WindowKind {
 impl WindowKind {
     /// The kind of frames with these settings.
     pub fn new(method: Method, smoothing: Smoothing, region: Region, plateau: Plateau, bins: Option<u32>) -> Self {
-        // A window of frames has a count for each level, a window of tiles has one for each bin.
+        // Windows of frames have a count for each level, whatever the bins; windows of tiles have one for each bin.
         let bins = if method == Method::Global { None } else { bins };
         WindowKind { method, smoothing, region, plateau, bins }
     }
@@ -268,14 +269,14 @@ pub enum Stretch {
     /// Levels are not stretched.
     #[default]
     Off,
-    /// As far as the range is unused.
+    /// Levels are stretched by as much as the unused share of the range calls for.
     Unused {
-        /// The most by which they are stretched.
+        /// The largest factor of the stretch.
         most: Gain,
-        /// The strength of equalization is reduced in proportion to the stretch.
+        /// Whether the strength of equalization is scaled by the share of the stretch that is applied.
         fades: bool,
     },
-    /// Fully, however little of the range is in use: for thermal footage.
+    /// Levels are stretched to the whole range, however little of it is in use: for thermal footage.
     Full {
         /// The share of the stretch that is applied.
         share: Strength,
@@ -298,14 +299,14 @@ pub struct Smoothing {
 }
 
 impl Smoothing {
-    /// Each frame by itself.
+    /// A window of one frame: frames do not depend on each other.
     pub const OFF: Smoothing = Smoothing { frames: 1, flash: 0, ahead: 0 };
 
     /// The longest window, in frames: the sums of longer ones would not fit 64 bits everywhere.
     pub const MAX: u32 = 512;
 
     /// A window of `frames` frames, which continues after a flash of at most `flash` frames. `frames` is clamped to 1
-    /// to [`MAX`](Smoothing::MAX), `flash` to 0 to that.
+    /// to [`MAX`](Smoothing::MAX), `flash` to 0 to [`MAX`](Smoothing::MAX).
     pub fn new(frames: u32, flash: u32) -> Self {
         Smoothing { frames: frames.clamp(1, Smoothing::MAX), flash: flash.min(Smoothing::MAX), ahead: 0 }
     }
@@ -347,7 +348,7 @@ impl Smoothing {
         self.flash
     }
 
-    /// W + F: number of last frames that are kept, this one included.
+    /// W + F: number of most recent frames that are kept, this one included.
     pub const fn memory(self) -> u32 {
         self.frames + self.flash
     }
@@ -367,15 +368,15 @@ impl Threshold {
     /// The largest distance, which no two frames exceed: no cuts.
     pub const NEVER: Threshold = Threshold(1000);
 
-    /// Any distance is above it.
+    /// The smallest distance, which any change exceeds.
     pub const ZERO: Threshold = Threshold(0);
 
-    /// `round(1000 * share)`; `None` unless `share` is between 0 and 1.
+    /// A threshold of `share`, as `round(1000 * share)`; `None` unless `share` is between 0 and 1.
     pub fn from_share(share: f64) -> Option<Self> {
         (0.0..=1.0).contains(&share).then(|| Threshold((share * 1000.0).round() as u16))
     }
 
-    /// In thousandths.
+    /// The threshold in thousandths.
     pub const fn to_1000ths(self) -> u32 {
         self.0 as u32
     }
@@ -393,9 +394,9 @@ pub enum Plateau {
     /// No cap.
     #[default]
     Off,
-    /// This many samples; 0 counts as 1.
+    /// A cap of this many samples; 0 counts as 1.
     Count(u32),
-    /// This many millionths of the samples of a frame, but at least one sample.
+    /// A cap of this many millionths of the samples of a frame, but at least one sample.
     Millionths(u32),
 }
 
@@ -421,7 +422,8 @@ impl Gain {
     /// The largest limit that can be set.
     pub const MAX: f64 = 4096.0;
 
-    /// `g = round(256 * gain)`; 0 is no limit. `None` unless `gain` is 0 or between 1 and [`MAX`](Gain::MAX).
+    /// A limit of `gain`, as `round(256 * gain)`; 0 is no limit. `None` unless `gain` is 0 or between 1 and
+    /// [`MAX`](Gain::MAX).
     pub fn from_slope(gain: f64) -> Option<Self> {
         (gain == 0.0 || (1.0..=Gain::MAX).contains(&gain)).then(|| Gain((gain * 256.0).round() as u32))
     }
@@ -463,7 +465,7 @@ impl Rect {
         Rect { x: 0, y: 0, width, height }
     }
 
-    /// Its part inside of a frame of this size (columns, rows); `None` if it lies outside.
+    /// The part of the rectangle inside of a frame of this size (columns, rows); `None` if it lies outside.
     pub fn within(self, (width, height): (usize, usize)) -> Option<Self> {
         let columns = self.width.min(width.saturating_sub(self.x));
         let rows = self.height.min(height.saturating_sub(self.y));
@@ -501,15 +503,15 @@ impl Chroma {
     }
 }
 
-/// The depth of the output; [`Depth`](crate::equalize::Depth) makes it.
+/// The depth of the output, which [`Depth`](crate::equalize::Depth) produces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputDepth {
-    /// That of the input.
+    /// The depth of the input.
     #[default]
     AsInput,
     /// 8 bits, dithered.
     Eight,
-    /// 10 bits, or those of the input if it has more than 8.
+    /// 10 bits, or the depth of the input if that is more than 8 bits.
     Ten,
 }
 

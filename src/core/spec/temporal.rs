@@ -14,25 +14,25 @@ use std::sync::Arc;
 /// The counts of a frame: everything that its curve and the curves of later frames depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// For [`Method::Global`](super::Method::Global).
+    /// The counts for [`Method::Global`](super::Method::Global).
     Frame {
         /// Columns and rows of the frame, in pixels.
         size: (usize, usize),
         /// The histogram of the counted region.
         histogram: Histogram,
     },
-    /// For [`Method::Clahe`](super::Method::Clahe).
+    /// The counts for methods with tiles, such as [`Method::Clahe`](super::Method::Clahe).
     Tiles {
-        /// The histogram of the whole frame, where it is asked for.
+        /// The histogram of the whole frame, if it was requested.
         frame: Option<Histogram>,
         /// The histograms of its tiles.
         tiles: TileHistograms,
     },
-    /// For methods that count nothing.
+    /// The counts for methods that count no samples.
     Nothing {
         /// Columns and rows of the frame, in pixels.
         size: (usize, usize),
-        /// Its levels.
+        /// The levels of the frame.
         levels: Levels,
     },
 }
@@ -59,13 +59,13 @@ impl Counts {
 /// The temporal state of a frame that another backend has equalized: later frames can have it in their window.
 #[derive(Clone, Debug)]
 pub struct Remembered {
-    /// Its counts.
+    /// The counts of the frame.
     pub counts: Arc<Counts>,
     /// The settings it was equalized with.
     pub settings: Settings,
     /// The guide it was equalized with.
     pub guide: Guide,
-    /// Its scene, if the other backend reported it.
+    /// The scene of the frame, if the other backend reported it.
     pub scene: Option<Scene>,
 }
 
@@ -118,13 +118,14 @@ impl<F> Temporal<F> {
         self.look_ahead.len()
     }
 
-    /// The oldest frame that waits: for the end of the video, when no frame follows.
+    /// Removes the oldest frame that waits, and returns it with its result: for the end of the video, when no frame
+    /// follows.
     pub fn pop_waiting(&mut self) -> Option<(F, Decision)> {
         self.look_ahead.pop().map(Decision::ready)
     }
 
-    /// Adds a frame outside of the look-ahead and returns its result: a frame before the part of the video that is
-    /// wanted.
+    /// Adds a frame without the look-ahead and returns its result, as for frames before the requested part of the
+    /// video.
     pub fn decide(&mut self, settings: &Settings, guide: &Guide, counts: &Counts) -> Decision {
         self.equalization.set(*settings);
         match counts {

@@ -30,7 +30,7 @@ use bytemuck::{Pod, Zeroable};
 /// real scenes are far smaller.
 pub const MAX_GAIN: u32 = 256 * UNIT_GAIN;
 
-/// Most knots of a line.
+/// The largest number of knots of a line.
 pub const KNOTS: usize = 8;
 
 /// A knot of a [`Line`], which rises by `slope` from here to the next knot.
@@ -101,8 +101,8 @@ impl Line {
         (u64::from(knot.becomes) + rise).min(u64::from(u32::MAX - 8)) as u32
     }
 
-    /// The output for a code. The identity leaves codes outside of the levels alone; other lines take them for black
-    /// or white.
+    /// The output for a code. The identity leaves codes outside of the levels alone; other lines map them as black or
+    /// white.
     pub fn code(&self, code: u16, levels: Levels) -> u16 {
         if self.is_identity() {
             return code;
@@ -125,11 +125,11 @@ pub struct Tone {
     /// The peak to preserve: higher levels are kept, lower ones stay at or below it. White, unless the peak of the
     /// scene is kept.
     pub ceiling: u32,
-    /// In tiles, black stays black.
+    /// Whether black stays black in the curves of tiles.
     pub keeps_black: bool,
     /// The contrast limit of equalization over `range`.
     pub max_gain: Gain,
-    /// With [`Method::Detail`], how detail is brought out, in place of equalization; `line` is that of the base.
+    /// With [`Method::Detail`], how detail is amplified, in place of equalization; `line` then maps the base.
     pub detail: Option<Detail>,
 }
 
@@ -206,12 +206,12 @@ struct Span {
     /// The outputs of `low` and `high`.
     new_low: u32,
     new_high: u32,
-    /// The share of its strength that equalization needs, in 4096ths.
+    /// The share of its strength that equalization has with `fades`, in 4096ths.
     need: u32,
 }
 
 impl Span {
-    /// Keeps both ends from becoming brighter, if the ceiling is below white.
+    /// If the ceiling is below white, keeps both ends from becoming brighter.
     fn kept_under(self, ceiling: u32, levels: Levels) -> Self {
         if 16 * ceiling == white_of(levels) {
             return self;
@@ -248,7 +248,7 @@ impl Span {
         let part = if method.grid().is_some() {
             4096
         } else {
-            // One curve for the frame spreads them over the levels in use, or as many more as bring its slope below
+            // One curve for the frame spreads them over the levels in use, and over as many more as limit its slope to
             // `most`.
             let needed = most.to_256ths().map_or(0, |most| (u64::from(white) * 256 / u64::from(most)) as u32);
             ratio(needed.saturating_sub(used), darker.saturating_add(brighter)).min(4096)
@@ -290,12 +290,12 @@ pub(super) fn part_of_gain(gain: u32, strength: Strength) -> u32 {
     strength.between(UNIT_GAIN.into(), gain.into()) as u32
 }
 
-/// Where white is, in sixteenths of a level.
+/// The level of white, in sixteenths of a level.
 pub(super) fn white_of(levels: Levels) -> u32 {
     16 * (levels.count() as u32 - 1)
 }
 
-/// `of_255` of 255 of the range, in sixteenths of a level.
+/// `of_255` 255ths of the range, in sixteenths of a level.
 fn from_255(levels: Levels, of_255: u32) -> u32 {
     (u64::from(white_of(levels)) * u64::from(of_255) / 255) as u32
 }
@@ -305,7 +305,7 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
     let (p, q) = (ends.dark, ends.bright.max(ends.dark));
     let used = q - p;
     let there = presence(used, levels, PRESENT);
-    // (u - 0.08) / 0.2
+    // k = (u - 0.08) / 0.2
     let k = (4096u32.saturating_sub(ratio(used, white)).saturating_sub(328) * 5).min(there);
     let lifted_black = ratio(p, from_255(levels, 16)).clamp(1638, 4096);
     let new_low = p - share(p, k);
@@ -317,8 +317,8 @@ fn unused(ends: &Ends, levels: Levels, most: Gain) -> Span {
 fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> Span {
     let white = white_of(levels);
     let (p, q) = (ends.dark, ends.bright.max(ends.dark));
-    // Thermal cameras have fine levels: a few of them can be the whole scene, whatever share of the range they are. So
-    // one curve for the frame stretches all that is wider than one level, the measured width of a flat frame.
+    // In thermal footage, a few levels can hold the whole scene, however small their share of the range is. So one
+    // curve for the frame stretches any range wider than one level, the measured width of a flat frame.
     let [none, all] = if method.grid().is_some() { PRESENT } else { [1, 2] }.map(|levels| 16 * levels);
     let there = ratio((q - p).saturating_sub(none), all - none).min(4096);
     let there = there * share_of_way.to_256ths() / 256;
@@ -326,17 +326,18 @@ fn full(ends: &Ends, levels: Levels, method: Method, share_of_way: Strength) -> 
     Span { low: p, high: q, new_low, new_high, need: 4096 }
 }
 
-/// The widths of the range in use at which the stretch sets in and is full: of 255, with [`Stretch::Full`] in levels.
+/// The widths of the range in use at which the stretch sets in and is full: in levels with [`Stretch::Full`], else of
+/// 255.
 const PRESENT: [u32; 2] = [4, 40];
 
-/// The removal of a veil such as haze, by region: the offset that is subtracted, and the gain of the rest.
+/// The removal of a veil such as haze, by region: the offset that is subtracted, and the gain that follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Veil {
     /// The offset that is subtracted in each region, in sixteenths of a level.
     pub taken: [[u32; REGIONS]; REGIONS],
-    /// The gain of the rest, in 4096ths.
+    /// The gain after the subtraction, in 4096ths.
     pub gains: [[u32; REGIONS]; REGIONS],
-    /// The gain of chroma, in 4096ths.
+    /// The gain of chroma in each region, in 4096ths.
     pub chroma: [[u32; REGIONS]; REGIONS],
     /// The curve that is applied after the gains.
     pub then: Option<Toned>,
@@ -356,7 +357,7 @@ impl Veil {
             && self.chroma.as_flattened().iter().all(|gain| *gain == UNIT_GAIN)
     }
 
-    /// The veil at this strength, by which the gains, and the offsets as they are after the gains, are scaled.
+    /// The veil at this strength, which scales the gains, and the offsets multiplied by the gains.
     #[must_use]
     pub fn with_strength(&self, strength: Strength) -> Self {
         let gains =
@@ -376,9 +377,9 @@ impl Veil {
 /// A gain and an offset for each of R, G and B: `c' = c * gain + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// In 4096ths.
+    /// The gains of red, green and blue, in 4096ths.
     pub gains: [u32; 3],
-    /// In sixteenths of a level.
+    /// The offsets that are added, in sixteenths of a level.
     pub offsets: [i32; 3],
 }
 
@@ -461,7 +462,7 @@ impl BalanceOfYuv {
 }
 
 impl Balance {
-    /// The components of an RGB pixel; `max` is the highest code.
+    /// The components of an RGB pixel after the balance; `max` is the highest code.
     pub fn rgb(&self, rgb: [u16; 3], max: u16) -> [u16; 3] {
         std::array::from_fn(|channel| {
             let sum = i64::from(rgb[channel]) * i64::from(self.gains[channel]) + i64::from(self.offsets[channel]) * 256;

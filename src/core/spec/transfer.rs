@@ -1,4 +1,4 @@
-//! The codes of HDR as levels that the rule for SDR expects.
+//! The codes of HDR, converted to levels that the rule for SDR expects.
 //!
 //! SDR codes are assumed to be those of IEC 61966-2-1, as in the rule for SDR. The same formula, continued above white,
 //! gives a level to the light of an HDR code, where white is diffuse white: 203 cd/m2 (ITU-R BT.2408). The light is
@@ -14,7 +14,7 @@ use super::natural::WHITE;
 use std::sync::OnceLock;
 
 named! {
-    /// How codes stand for light.
+    /// How codes represent light: the transfer function.
     #[derive(Default)]
     pub enum Transfer {
         #[default]
@@ -80,7 +80,7 @@ impl Scale {
         Scale { levels: (0..=PIECES).map(level).collect() }
     }
 
-    /// The levels at its places, from black on.
+    /// The levels at its places, black first.
     pub fn levels(&self) -> &[i64] {
         &self.levels
     }
@@ -98,7 +98,7 @@ impl Scale {
         place_in(&self.levels, level)
     }
 
-    /// As [`place`](Scale::place), searched from where the last level lay; `near` begins with 0.
+    /// As [`place`](Scale::place), searched from where the last level was found; `near` is 0 at first.
     pub fn place_near(&self, level: i64, near: &mut usize) -> i64 {
         place_near(&self.levels, level, near)
     }
@@ -109,7 +109,8 @@ fn place_in(list: &[i64], value: i64) -> i64 {
     place_behind(list, value, list.partition_point(|level| *level <= value))
 }
 
-/// As [`place_in`], searched from where the last value lay: `behind` is the number of entries that are not above it.
+/// As [`place_in`], searched from where the last value was found: `behind` is the number of entries that are not above
+/// that value.
 fn place_near(list: &[i64], value: i64, behind: &mut usize) -> i64 {
     while list.get(*behind).is_some_and(|level| *level <= value) {
         *behind += 1;
@@ -132,7 +133,7 @@ fn place_behind(list: &[i64], value: i64, behind: usize) -> i64 {
 #[derive(Debug)]
 pub struct LightOfLevels(Vec<i64>);
 
-/// The highest level of which the light is known, in multiples of white.
+/// The highest level of the table, in multiples of white.
 const HIGHEST: usize = 16;
 
 impl LightOfLevels {
@@ -146,23 +147,23 @@ impl LightOfLevels {
         })
     }
 
-    /// The light of a level; above the highest known one, that of the latter.
+    /// The light of a level; above the highest level of the table, the light of that level.
     pub fn light(&self, level: i64) -> i64 {
         const STEP: i64 = FINE_WHITE / 256;
         let level = level.clamp(0, HIGHEST as i64 * FINE_WHITE - 1);
         let index = (level / STEP) as usize;
         let [low, high] = [self.0[index], self.0[index + 1]];
-        // Light is below 2^42, and a step below 2^16.
+        // No overflow: light is below 2^42, and `STEP` is below 2^16.
         low + (high - low) * (level % STEP) / STEP
     }
 
-    /// The level of a light, sought from where the last one lay; `near` begins with 0.
+    /// The level of a light, searched from where the last level was found; `near` is 0 at first.
     pub fn level_near(&self, light: i64, near: &mut usize) -> i64 {
         (place_near(&self.0, light, near) * (FINE_WHITE / 256)) >> 16
     }
 }
 
-/// Fraction bits of the numbers here.
+/// The fraction bits of fixed-point numbers in this file.
 const BITS: u32 = 40;
 const ONE: u64 = 1 << BITS;
 
@@ -196,7 +197,7 @@ impl Powers {
         (whole << BITS) + part
     }
 
-    /// 2 to this power, which is below 20.
+    /// 2 to the power of `power`, which is below 20.
     fn exp2(&self, power: i64) -> u64 {
         let bits = self.roots.iter().enumerate().filter(|(index, _)| (power >> (BITS as usize - 1 - index)) & 1 == 1);
         let part = bits.fold(1 << 62, |product: u128, (_, root)| (product * root) >> 62);

@@ -1,9 +1,9 @@
 //! One mapping for each scene (`--smooth scene`), from all frames of the video, which are measured and counted before
 //! any of them is mapped.
 //!
-//! In integers: cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or
-//! levels also begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the
-//! scene begins with one. All else follows from that window by the usual rules:
+//! Cuts and flashes are decided as with a look-ahead ([`cuts`](super::cuts)), where a change of size or levels also
+//! begins a scene. The window of every frame is its whole scene without the frames of flashes, unless the scene begins
+//! with one. All else follows from that window by the usual rules:
 //! * The tone is that of the ends of these frames. Of a scene of more than 65,536 frames, every second frame counts for
 //!   the tone, of one twice as long every fourth, and so on.
 //! * The histogram is the sum over `n` frames. With `d = ceil(n / 512)`, each count becomes `(count + d / 2) / d`, so
@@ -24,7 +24,7 @@ use super::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The most frames whose ends are kept of a scene.
+/// Of a scene, the ends of at most this many frames are kept.
 const MAX_ENDS: usize = 1 << 16;
 
 /// Finds the scenes of a video, and the mapping of each.
@@ -32,12 +32,12 @@ const MAX_ENDS: usize = 1 << 16;
 pub struct WholeScenes {
     settings: Settings,
     guides: Guides,
-    /// Frames that are not judged yet, oldest first.
+    /// Frames that are not assigned to a scene yet, oldest first.
     undecided: VecDeque<(Measure, Option<Histogram>, Option<Correction>)>,
-    /// The scene of the last frame that was judged.
+    /// The scene of the last frame that was assigned to one.
     open: Option<OpenScene>,
     closed: Vec<MappedScene>,
-    /// How many frames are judged.
+    /// How many frames are assigned to a scene.
     frames: u64,
 }
 
@@ -46,7 +46,8 @@ pub struct WholeScenes {
 pub struct MappedScene {
     /// The number of its first frame, counted from 0.
     pub first: u64,
-    /// Whether the scene begins with a cut: not so the first one, and where the size or the levels change.
+    /// Whether the scene begins with a cut; false for the first scene, and for one that begins with a change of size or
+    /// levels.
     pub cut: bool,
     /// The mapping of its frames.
     pub mapping: Mapping,
@@ -59,7 +60,7 @@ pub struct MappedScenes {
     frames: u64,
 }
 
-/// The sums over the frames of a scene that count.
+/// The sums over the frames of a scene, without those of flashes.
 #[derive(Debug)]
 struct OpenScene {
     first: u64,
@@ -69,12 +70,12 @@ struct OpenScene {
     /// One count for each level; empty if nothing is counted.
     counts: Vec<u64>,
     frames: u64,
-    /// The ends of every `step`-th of the frames, and its noise.
+    /// The ends and the noise of every `step`-th frame.
     ends: Vec<(Ends, Option<u32>)>,
     step: u64,
     /// The corrections of the frames, with [`Method::Natural`].
     corrections: MeanCorrection,
-    /// The samples of the frame before, if it counts.
+    /// The samples of the frame before, unless it belongs to a flash.
     before: Option<Arc<Samples>>,
 }
 
@@ -193,7 +194,7 @@ impl MappedScenes {
         &self.scenes
     }
 
-    /// How many frames they have in all.
+    /// The number of frames of all scenes.
     pub fn frames(&self) -> u64 {
         self.frames
     }

@@ -1,5 +1,5 @@
-//! The sums of histograms over the temporal window. The newest histogram is added and those that leave are subtracted,
-//! so the time for a frame does not depend on the length of the window.
+//! The sums of histograms over the temporal window. The newest histogram is added, and the histograms of frames that
+//! leave the window are subtracted, so the time for a frame does not depend on the length of the window.
 
 use super::WindowUpdate;
 

@@ -1,4 +1,4 @@
-//! Launches `kernels/balance.cu`: red, green and blue, each stretched by itself.
+//! Launches `kernels/balance.cu`: stretches red, green and blue independently.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::chroma::config;

@@ -1,4 +1,4 @@
-//! Launches `kernels/chroma.cu`: the gains of chroma, and of the colour of RGB.
+//! Launches `kernels/chroma.cu`: multiplies chroma, or the colour of RGB, by gains.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{NULL, RgbVariants, Widths, grid, luma_vectors, plane_vectors};
@@ -17,7 +17,7 @@ launcher! {
 }
 
 impl ChromaLauncher {
-    /// Enqueues the gains of the chroma samples of `picture`; nothing if it has none.
+    /// Enqueues the multiplication of the chroma samples of `picture` by `gains`; does nothing if there are none.
     pub fn launch(&self, picture: &mut DevicePicture, task: &Task, gains: &Gains) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout().clone();
@@ -31,11 +31,11 @@ impl ChromaLauncher {
         unsafe { launch.launch(config(layout.chroma_pairs() as u32, picture)) }.doing("launching chroma")
     }
 
-    /// Enqueues the mapping of `picture`, which is RGB, with these gains of colour: through its curve, or with
+    /// Enqueues the mapping of `picture`, an RGB frame, with these gains of its colour: through its curve, or with
     /// `locally` to the luminance that `tile_map` has mapped.
     ///
     /// # Panics
-    /// When it is not RGB.
+    /// When `picture` is not RGB.
     pub fn launch_rgb(
         &self,
         picture: &mut DevicePicture,

@@ -1,4 +1,4 @@
-//! Launches `kernels/equalization.cu`: from counts to the curve, with temporal window, plateau, bins and contrast
+//! Launches `kernels/equalization.cu`: computes the curve from counts, with temporal window, plateau, bins and contrast
 //! limit.
 #![allow(unsafe_code, reason = "launches kernels")]
 

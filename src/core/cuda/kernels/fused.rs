@@ -88,7 +88,7 @@ impl FusedLauncher {
         })
     }
 
-    /// Whether this GPU can run it.
+    /// Whether this GPU can run the fused kernels.
     pub fn is_available(&self) -> bool {
         self.batch.is_some()
     }
@@ -114,7 +114,7 @@ impl FusedLauncher {
         let vectors = luma_vectors(&layout);
         let is_plain = task.is_plain() && !looks_ahead;
         let table = (codes as u32 * 4) << variant.row.log2_copies;
-        // The last block writes the history, and has no samples: the others do not wait for it.
+        // The last block only writes the history. It has no samples, so that the others do not wait for it.
         let writers = u32::from(!is_plain && self.multiprocessors > 1);
         let workers = vectors.div_ceil(tuning::FUSED_THREADS).min(self.multiprocessors - writers);
         let share = vectors.div_ceil(workers);
@@ -180,7 +180,7 @@ impl FusedLauncher {
         // the first ones are zero; the history has the sizes that `prepare` gave it, a kept curve has an entry for each
         // code; all buffers belong to this stream, and all blocks are resident at once.
         unsafe { launch.launch_together(config) }.doing("launching fused")?;
-        // Only after the launch was enqueued: a refused launch has cleared nothing.
+        // The buffers are swapped only here, because a refused launch has cleared nothing.
         history.totals.swap();
         history.launches += u64::from(!is_plain);
         if let Some((_, update, _)) = &modified {

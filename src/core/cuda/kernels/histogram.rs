@@ -1,4 +1,4 @@
-//! Launches `kernels/histogram.cu`: the count of each code.
+//! Launches `kernels/histogram.cu`: counts each code.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{Load, LumaVariants, compiled, luma_vectors, most_shared};

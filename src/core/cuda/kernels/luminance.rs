@@ -15,7 +15,7 @@ launcher! {
 }
 
 impl LuminanceLauncher {
-    /// Enqueues the luminance of `picture`; nothing if it stores luma.
+    /// Enqueues the luminance of `picture`; does nothing if the frame stores luma.
     pub fn launch(&self, picture: &mut DevicePicture, weights: spec::Weights) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let layout = picture.layout();

@@ -1,4 +1,4 @@
-//! Launches `kernels/merge.cu`: tiles, transformed, compared, merged and shrunk.
+//! Launches `kernels/merge.cu`: transforms, compares, merges and shrinks tiles.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::{grid, threads_for};
@@ -39,7 +39,7 @@ impl MergeLauncher {
     }
 
     /// Enqueues the histograms of the differences between tiles and the tiles of another frame to which the motion
-    /// leads. `counts` are 0 from entry `first` on: this entry becomes the number of steady tiles, the entries behind
+    /// leads. `counts` are 0 from entry `first` on: this entry becomes the number of steady tiles, the entries after
     /// it are [`SIZES`] counts for each coefficient and for each class of brightness.
     pub fn count(
         &self,
@@ -64,7 +64,7 @@ impl MergeLauncher {
         unsafe { launch.launch(threads_for(tiles)) }.doing("launching merge_steady")?;
         let blocks = (tiles.div_ceil(TILES) as u32).min(2 * multiprocessors);
         let config = LaunchConfig { shared_mem_bytes: COUNTING as u32, ..grid(blocks, (TILES * THREADS) as u32) };
-        // A block counts in half words.
+        // A block has counters of 16 bits.
         assert!(tiles.div_ceil(blocks as usize) < 1 << 16);
         let mut launch = self.count.on(stream);
         launch.arg(plane).arg(moved).arg(&steady).arg(&into);

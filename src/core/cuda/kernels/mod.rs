@@ -140,8 +140,8 @@ fn grid(blocks: u32, threads: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// A thread for each piece of `work`, in blocks of 256, up to 2^24 threads: beyond that each thread takes several
-/// pieces, a grid apart.
+/// A launch with one thread for each item of `work`, in blocks of 256, up to 2^24 threads; beyond that, each thread
+/// processes several items (a grid-stride loop).
 fn threads_for(work: usize) -> LaunchConfig {
     const THREADS: usize = 256;
     grid(work.div_ceil(THREADS).clamp(1, 1 << 16) as u32, THREADS as u32)
@@ -225,7 +225,7 @@ impl Load for LumaVariants {
 }
 
 impl LumaVariants {
-    /// Lets the variants for samples of two bytes have this much dynamic shared memory, in bytes.
+    /// Allows the variants for samples of two bytes this much dynamic shared memory, in bytes.
     fn allow_shared(&self, bytes: i32) -> Result<(), Error> {
         self.plain.two.allow_shared(bytes)?;
         self.pairs.two.allow_shared(bytes)

@@ -42,8 +42,8 @@ pub(in crate::cuda) enum Parents<'a> {
 }
 
 impl MotionLauncher {
-    /// Enqueues the motion to a frame: the sum of the motion to the frame `between` and the step from there. `step` is
-    /// the motion from a frame to the one before it; with `is_forth` it is inverted.
+    /// Enqueues the motion to a distant frame: the sum of the motion to the frame `between` and the step from there.
+    /// `step` is the motion from a frame to the one before it; with `is_forth` it is inverted.
     pub fn farther(
         &self,
         stream: &Arc<CudaStream>,
@@ -73,7 +73,7 @@ impl MotionLauncher {
         assert_eq!((one.width, one.height), (other.width, other.height));
         assert_eq!((target.columns, target.rows), (one.width.div_ceil(8), one.height.div_ceil(8)));
         let (a, b, into) = (one.address(), other.address(), target.address());
-        // In the order of `Parents` in the kernel.
+        // The numbers are those of `Parents` in the kernel.
         let (kind, field) = match parents {
             Parents::None => (0u32, None),
             Parents::SameSize(field) => (1, Some(field)),

@@ -1,4 +1,4 @@
-//! Launches `kernels/pyramid.cu`: luma smoothed and halved, and how pictures differ.
+//! Launches `kernels/pyramid.cu`: smooths and halves luma, and counts the differences of pictures.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::threads_for;
@@ -20,7 +20,7 @@ launcher! {
 }
 
 impl PyramidLauncher {
-    /// Enqueues the smoothing of luma into `target`, which is as large.
+    /// Enqueues the smoothing of luma into `target`, which has the same size.
     pub fn smooth(&self, stream: &Arc<CudaStream>, luma: &DeviceSheet, target: &DeviceSheet) -> Result<(), Error> {
         assert_eq!((luma.width, luma.height), (target.width, target.height));
         PyramidLauncher::launch(&self.smooth, stream, luma, target)

@@ -1,4 +1,4 @@
-//! Launches `kernels/scan.cu`: from counts to the curve.
+//! Launches `kernels/scan.cu`: computes the curve from counts.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;

@@ -22,7 +22,7 @@ launcher! {
 }
 
 impl SurfaceLauncher {
-    /// Enqueues the copy of the codes of `source`, which lie `shift` bits up, to `target`.
+    /// Enqueues the copy of the codes of `source`, which are shifted up by `shift` bits, to `target`.
     ///
     /// # Errors
     /// When the rows do not begin at whole vectors or there are too many of them, and when the launch fails.

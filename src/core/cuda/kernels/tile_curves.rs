@@ -1,4 +1,4 @@
-//! Launches `kernels/tile_curves.cu`: from the counts of tiles to their curves.
+//! Launches `kernels/tile_curves.cu`: computes the curves of tiles from their counts.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;

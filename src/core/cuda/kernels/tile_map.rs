@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub(in crate::cuda) struct TileMapLauncher {
     variants: LumaVariants,
-    /// Whether a block has room for the steps of four tiles, of any number of bins.
+    /// Whether a block's shared memory holds the steps of four tiles, with any number of bins.
     has_room_for_steps: bool,
 }
 
@@ -31,7 +31,7 @@ impl TileMapLauncher {
         Ok(TileMapLauncher { variants, has_room_for_steps })
     }
 
-    /// Where the curves of these tiles are, with this many bins each.
+    /// How the curves of these tiles, with this many bins each, are stored.
     pub fn place(&self, tiles: (&spec::clahe::Tiles, usize), task: &Task) -> CurvePlace {
         CurvePlace::new(tiles, task.levels, &task.parameters, self.has_room_for_steps)
     }
@@ -49,7 +49,8 @@ impl TileMapLauncher {
         let local = picture.local.as_mut().expect("buffers for tiles");
         let grid = &local.tiles;
         let cells = (grid.columns as u32 + 1) * (grid.rows as u32 + 1);
-        // Inner cells are as large as tiles, and all cells together have the area of all tiles.
+        // Inner cells are as large as tiles, and all cells together have the area of all tiles, so the number
+        // of tiles measures the work.
         let is_deep = layout.sample().bytes > 1;
         let rounds = if is_deep { tuning::TILE_MAP_ROUNDS_OF_DEEP } else { tuning::MAX_ROUNDS };
         let parts = tuning::parts(grid.count() as u32, multiprocessors * tuning::TILE_MAP_BLOCKS, rounds)
@@ -99,7 +100,7 @@ fn vectors(grid: &spec::clahe::Tiles, layout: &BufferLayout, parts: u32) -> u32 
         let begin = |cell: u32| cell * width - width / 2;
         (1..=grid.columns as u32).map(|cell| (begin(cell) % pixels + width).div_ceil(pixels)).max().unwrap_or(1)
     } else {
-        // Rows begin anywhere in a vector.
+        // Rows may begin inside a vector.
         (width - 1).div_ceil(pixels) + 1
     };
     row * height.div_ceil(parts)

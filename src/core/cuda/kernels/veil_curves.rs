@@ -1,4 +1,4 @@
-//! Launches `kernels/veil_curves.cu`: the curves that take a veil off.
+//! Launches `kernels/veil_curves.cu`: computes the curves that remove a veil.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::grid;
@@ -17,7 +17,7 @@ launcher! {
 }
 
 impl VeilCurvesLauncher {
-    /// Enqueues the curves of this veil for the regions of `picture`. Its `is_of_light` is false.
+    /// Enqueues the curves of `veil`, whose `is_of_light` is false, for the regions of `picture`.
     pub fn launch(&self, picture: &mut DevicePicture, task: &Task, veil: &tone::Veil) -> Result<(), Error> {
         let stream = picture.stream().clone();
         let codes = picture.layout().codes();

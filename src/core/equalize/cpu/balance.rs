@@ -1,4 +1,4 @@
-//! Red, green and blue, each stretched by itself: luma and chroma depend on each other, so both are rewritten at once.
+//! Stretches red, green and blue separately; in YUV this changes luma and chroma, which are rewritten in one pass.
 
 use super::engine::Engine;
 use super::simd::Kernels;
@@ -7,7 +7,7 @@ use crate::spec::tone::{Balance, BalanceOfYuv};
 use crate::spec::{Curve, Levels};
 
 impl Engine {
-    /// `frame` with red, green and blue stretched each by itself.
+    /// `frame` with red, green and blue stretched separately.
     pub fn balance(&mut self, frame: &Frame, balance: &Balance) -> Frame {
         let descriptor = frame.format().descriptor();
         let (sample, levels) = (descriptor.sample, frame.levels());
@@ -16,7 +16,7 @@ impl Engine {
                 self.map(frame, &Curve::for_balanced_gray(balance, levels), super::Colour::Keep)
             }
             (Luminance::FromRgb { r, g, b }, _) => {
-                // What each code of red, green and blue becomes.
+                // The output code for each code of red, green and blue.
                 let codes: Vec<[u16; 3]> =
                     (0..=sample.max()).map(|code| balance.rgb([code; 3], sample.max())).collect();
                 let mut row = vec![0; frame.width()];
@@ -56,7 +56,7 @@ impl Engine {
         })
     }
 
-    /// `frame` with its planes copied, and then written by `write`.
+    /// Copies the planes of `frame` and lets `write` change the copies.
     fn rewrite_all(&self, frame: &Frame, write: impl FnOnce(&mut [PlaneMut])) -> Frame {
         let rewritten = frame.rewritten_planes(true);
         let mut target: Vec<PlaneMut> =
@@ -74,7 +74,7 @@ struct SumKernels<N> {
     chroma: fn(N, (&[i32], &[N]), [i32; 2], &mut [u16]),
 }
 
-/// A number in which sums are taken.
+/// The type of the numbers in sums: `i32` where they fit, else `i64`.
 trait Number: Copy + Default {
     fn kernels(all: &Kernels) -> SumKernels<Self>;
 }
@@ -96,7 +96,7 @@ struct BalancedRows<'a, N> {
     frame: &'a Frame,
     luma: Component,
     chroma: ChromaSamples,
-    /// As in [`BalanceOfYuv::rounding`].
+    /// The coefficients of the sums, as in [`BalanceOfYuv::rounding`].
     sums: [[N; 4]; 3],
     kernels: &'a Kernels,
     memory: RowScratch<N>,
@@ -109,12 +109,12 @@ struct RowScratch<N> {
     pairs: [Vec<i32>; 2],
     /// The terms that Cb and Cr contribute to luma, Cb and Cr.
     terms: [Vec<N>; 3],
-    /// The levels of luma that a pair covers: their sum, then their mean.
+    /// Of the luma levels that each pair of Cb and Cr covers: their sum, then their mean.
     levels: Vec<i32>,
 }
 
 impl<N: Number> BalancedRows<'_, N> {
-    /// Writes the rows of luma of a field, from its row `first` on, that share a row of chroma, and this row of chroma.
+    /// Writes the luma rows of a field that share a row of chroma, from row `first` on, and that row of chroma.
     fn write(&mut self, field: FieldRows, first: usize, planes: &mut [PlaneMut]) {
         let ChromaSamples { cb, cr, log2_width, log2_height } = self.chroma;
         let (frame, kernels, luma) = (self.frame, self.kernels, self.luma);
@@ -148,7 +148,7 @@ impl<N: Number> BalancedRows<'_, N> {
             let samples = rows.len() << log2_width;
             match samples.is_power_of_two() {
                 true => whole.iter_mut().for_each(|sum| *sum >>= samples.ilog2()),
-                // Three rows are left where four share a row of chroma.
+                // At the end of a field, only three of the four rows that share a row of chroma are left.
                 false => whole.iter_mut().for_each(|sum| *sum /= samples as i32),
             }
             *last /= ((width - (whole.len() << log2_width)) * rows.len()) as i32;

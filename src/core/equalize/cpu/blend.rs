@@ -1,4 +1,4 @@
-//! The curves of tiles in the form in which rows of pixels are blended between them.
+//! The curves of tiles, prepared for blending between neighbouring tiles row by row.
 
 use super::simd::{ByteCell, Kernels, Shares};
 use crate::spec::clahe::{Neighbours, TileCurves, Tiles};
@@ -12,14 +12,14 @@ pub struct Segment {
     pub tiles: [usize; 2],
 }
 
-/// The curves, weights and tables with which rows of a frame are blended.
+/// The curves, weights and tables from which rows of a frame are blended.
 pub struct Blend<'a> {
     curves: &'a TileCurves,
     kernels: &'static Kernels,
-    /// The pixel columns of a row, cell by cell.
+    /// The pixel columns of a row, one segment for each cell of four neighbouring tiles.
     segments: Vec<Segment>,
     right: Vec<u32>,
-    /// Bits by which weights are shifted down, across and down: the weights of tiles of even size are even.
+    /// Right shift of the horizontal and of the vertical weights: 1 for tiles of even size, whose weights are all even.
     reduced: [u32; 2],
     /// The lookup tables as bytes, by tile; empty where the kernel `blend_bytes` cannot be used.
     bytes: Vec<[u8; 256]>,
@@ -29,7 +29,7 @@ pub struct Blend<'a> {
 }
 
 impl<'a> Blend<'a> {
-    /// The blend of these curves.
+    /// Prepares these curves for blending.
     pub fn new(curves: &'a TileCurves, kernels: &'static Kernels) -> Self {
         let tiles = curves.tiles();
         let reduced = [tiles.width, tiles.height].map(|size| u32::from(size.is_multiple_of(2)));
@@ -95,7 +95,7 @@ impl<'a> Blend<'a> {
         }
     }
 
-    /// Mixes the blended row with its input where the strength is not full.
+    /// Mixes the blended row with its input if the strength is below 1.
     fn mix(&self, mix: impl FnOnce(&Kernels, u32)) {
         let k = self.curves.strength.to_256ths();
         if k != 256 {
@@ -108,7 +108,7 @@ impl<'a> Blend<'a> {
         across <= i16::MAX as u64 && 255 * across * down <= i32::MAX as u64
     }
 
-    /// The sums of the weights of two neighbouring tiles, across and down.
+    /// The sum of the weights of two neighbouring tiles, horizontally and vertically.
     fn parts(&self) -> [u32; 2] {
         let tiles = self.curves.tiles();
         [(2 * tiles.width as u32) >> self.reduced[0], (2 * tiles.height as u32) >> self.reduced[1]]

@@ -1,27 +1,26 @@
-//! A row of chroma, written once the rows of luma that it covers are.
+//! Writes a row of chroma as soon as the luma rows that it covers are written.
 
 use super::colour::Colour;
 use super::simd::Kernels;
 use crate::frame::{ChromaSamples, Component, Frame, PlaneMut};
 use crate::spec::chroma::Colours;
 
-/// A row of chroma. Its memory is used again for every row.
+/// Scratch memory for a row of chroma, reused for every row.
 #[derive(Default)]
 pub struct ChromaRow {
-    /// Cb or Cr.
+    /// The codes of Cb or Cr.
     codes: Vec<u16>,
-    /// The gain of each pair.
+    /// The gain of each pair of Cb and Cr.
     gains: Vec<u32>,
-    /// The output for each code, where the gain is the same for all.
+    /// The output for each code, if all pixels have the same gain.
     table: Vec<u16>,
     byte_table: Vec<u8>,
-    /// The gain and the colours that `table` and `byte_table` are for.
+    /// The gain and the colours for which `table` and `byte_table` were made.
     gain: Option<(u32, Colours)>,
 }
 
 impl ChromaRow {
-    /// If luma row `y` is the last one that a row of chroma covers, writes that row of chroma to `planes`: that of
-    /// `frame`, treated by `colour`.
+    /// If luma row `y` is the last one of a row of chroma, writes that row of chroma, treated by `colour`, to `planes`.
     pub fn write(
         &mut self,
         kernels: &Kernels,
@@ -56,13 +55,13 @@ impl ChromaRow {
         self.byte_table.extend(self.table.iter().map(|&code| code as u8));
     }
 
-    /// Sends a row of chroma through the table.
+    /// Maps a row of chroma with `table` or `byte_table`.
     fn look_up(&mut self, kernels: &Kernels, frame: &Frame, chroma: ChromaSamples, y: usize, planes: &mut [PlaneMut]) {
         let ChromaSamples { cb, cr, log2_width, log2_height } = chroma;
         let (y, sample) = (y >> log2_height, frame.format().descriptor().sample);
-        // Luma is in the first plane.
+        // Chroma in plane 0 is interleaved with luma, which `map_bytes` would change too.
         if let (Ok(table), true) = (<&[u8; 256]>::try_from(&self.byte_table[..]), cb.plane > 0 && sample.bytes == 1) {
-            // Cb and Cr have a plane each, or share one.
+            // Cb and Cr have separate planes, or share one.
             for plane in [cb.plane, cr.plane].into_iter().take(if cb.plane == cr.plane { 1 } else { 2 }) {
                 (kernels.map_bytes)(frame.planes()[plane].row(y), planes[plane].row_mut(y), table);
             }
@@ -80,7 +79,7 @@ impl ChromaRow {
         }
     }
 
-    /// Gives the samples of a row of chroma the gains at their positions.
+    /// Applies to a row of chroma the gains at the positions of its samples.
     fn follow(
         &mut self,
         kernels: &Kernels,

@@ -6,19 +6,19 @@ use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
 use crate::spec::tone::Veil;
 
-/// The treatment of the colour of a frame.
+/// The treatment of the colour (chroma) of a frame.
 #[derive(Clone, Copy)]
 pub enum Colour<'a> {
     /// Colour stays as it is.
     Keep,
     /// Colour has this gain, in 4096ths.
     Gain(u32),
-    /// Colour has the gains of a veil of haze that is taken off.
+    /// Colour has the gain at each pixel that removing this veil of haze requires.
     Veil(&'a Veil, Tiles),
 }
 
 impl Colour<'_> {
-    /// The treatment by `chroma`, with this gain for [`Chroma::Follow`].
+    /// The treatment that `chroma` asks for, with this gain for [`Chroma::Follow`].
     pub fn new(chroma: Chroma, gain: u32) -> Self {
         match chroma {
             Chroma::Follow if gain != UNIT_GAIN => Colour::Gain(gain),

@@ -1,5 +1,4 @@
-//! One thread's worth of equalization: the two passes over a frame, with the kernels of one instruction set and the
-//! scratch memory that they work in.
+//! The two passes over a frame on one thread, with the kernels of one instruction set and their scratch memory.
 
 use super::Isa;
 use super::chroma::ChromaRow;
@@ -19,7 +18,7 @@ pub struct Engine {
     pub(super) kernels: &'static Kernels,
     pub(super) pool: HostPool,
     words: WordHistogram,
-    /// The current curve for samples of one byte; that for samples of two is `lookup`.
+    /// The current curve for samples of one byte; for samples of two bytes, `lookup` holds the curve.
     table: [u8; 256],
     lookup: Lookup,
     /// The luminance of the current row, before and after the curve, for formats that do not store it byte by byte or
@@ -44,7 +43,7 @@ impl<T: Clone + Default> Luminances<T> {
 }
 
 impl Engine {
-    /// An engine whose frames come out of `pool`; `None` on a machine that lacks `isa`.
+    /// An engine that takes the memory of result frames from `pool`; `None` on a machine that lacks `isa`.
     pub fn new(isa: Isa, pool: HostPool) -> Option<Self> {
         Some(Engine {
             kernels: Kernels::for_isa(isa)?,
@@ -100,7 +99,7 @@ impl Engine {
         }
     }
 
-    /// `frame` with its luminance sent through `curve`; planes that do not change are shared with it.
+    /// `frame` with its luminance mapped by `curve`; planes that do not change are shared with it.
     pub fn map<'a>(&mut self, frame: &Frame, curve: &Curve, colour: impl Into<Colour<'a>>) -> Frame {
         let colour = colour.into();
         let layout = Layout::new(frame);
@@ -108,8 +107,8 @@ impl Engine {
         self.rewrite(frame, colour, |engine, y, planes| engine.map_row(frame, &layout, colour, y, planes))
     }
 
-    /// `frame` with the planes of its luminance as `write_row` writes them, row by row, and with its chroma treated by
-    /// `colour`; the other planes are shared with it.
+    /// Rewrites `frame`: `write_row` writes each row of the luminance planes, `colour` treats the chroma. All other
+    /// planes are shared with `frame`.
     pub(super) fn rewrite(
         &mut self,
         frame: &Frame,
@@ -143,7 +142,7 @@ impl Engine {
         } else if let Layout::Words = layout {
             self.lookup.set(curve, sample);
         } else {
-            // The luminance is in the rows `codes`, which have the byte order of the machine and no shift.
+            // The lookup maps the rows in `codes`, which have native byte order and no unused low bits.
             self.lookup.set(curve, Sample { shift: 0, endian: NATIVE, ..sample });
         }
     }
@@ -194,7 +193,7 @@ impl Engine {
         }
     }
 
-    /// Writes row `y` with the luminance in `bytes.after` or `codes.after` in place of that in `before`.
+    /// Writes row `y` with its luminance changed from `before` to `after` (in `bytes` or `codes`).
     pub(super) fn write_luminance(
         &self,
         frame: &Frame,
@@ -211,7 +210,7 @@ impl Engine {
         {
             let mut gains = vec![0; frame.width()];
             colour.gains(self.kernels, y, 1, &mut gains);
-            // Alpha stays.
+            // Copies whole rows, because alpha does not change.
             for (plane, target) in planes.iter_mut().enumerate() {
                 target.row_mut(y).copy_from_slice(frame.planes()[plane].row(y));
             }
@@ -258,7 +257,7 @@ impl Engine {
         }
     }
 
-    /// Reads row `y` of the luminance, where it is not stored sample by sample, into `bytes.before` or `codes.before`.
+    /// Reads row `y` of the luminance into `bytes.before` or `codes.before`; does nothing for planes of plain luma.
     pub(super) fn read_luminance(&mut self, frame: &Frame, layout: &Layout, y: usize) {
         let kernels = self.kernels;
         let Sample { endian, .. } = frame.format().descriptor().sample;
@@ -311,7 +310,7 @@ fn map_any_row(frame: &Frame, y: usize, before: &[u16], after: &[u16], target: &
     let descriptor = frame.format().descriptor();
     let sample = descriptor.sample;
     let row = first_row(frame, y);
-    // What lies between the components (chroma, alpha) stays.
+    // Chroma and alpha samples between the luminance samples do not change.
     target.copy_from_slice(row);
     for (x, (&before, &after)) in before.iter().zip(after).enumerate() {
         match descriptor.luminance {

@@ -1,9 +1,9 @@
-//! The section that workers enter in order: frames are counted and mapped side by side, but their curves are made one
-//! after the other, in the order of the video, because a curve may depend on the frames before.
+//! A section that workers enter in order: frames are counted and mapped in parallel, but their curves are made one
+//! after the other, in the order of the video, because a curve may depend on earlier frames.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// State that is lent to tickets 0, 1, 2, ... in this order.
+/// State to which tickets 0, 1, 2, ... get access, in this order.
 pub struct InOrder<T> {
     inner: Mutex<Inner<T>>,
     moved: Condvar,
@@ -28,7 +28,7 @@ impl<T> InOrder<T> {
     /// Waits until every ticket before `ticket` has passed, then calls `work` with the state.
     ///
     /// # Errors
-    /// When it is closed before it is this ticket's turn.
+    /// When the section is closed before this ticket's turn.
     pub fn pass<R>(&self, ticket: u64, work: impl FnOnce(&mut T) -> R) -> Result<R, Closed> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let mut inner = self
@@ -44,7 +44,7 @@ impl<T> InOrder<T> {
         Ok(result)
     }
 
-    /// Refuses all tickets from now on, those that wait included: one of them will not be used.
+    /// Refuses all tickets from now on, waiting ones included, because an earlier ticket will never be used.
     pub fn close(&self) {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.moved.notify_all();

@@ -1,10 +1,10 @@
-//! Which instruction sets the kernels are compiled for, and which of them this machine has. The only place that asks
+//! Which instruction sets the kernels are compiled for, and which of them this machine has. No other module queries
 //! the CPU.
 
 /// An instruction set that the kernels are compiled for, slowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
-    /// The default target of the compiler; every machine has it.
+    /// The compiler's default target, which every machine supports.
     Scalar,
     /// AVX2: Intel since 2013, AMD since 2015.
     #[cfg(target_arch = "x86_64")]
@@ -34,12 +34,12 @@ impl Isa {
         Isa::ALL.iter().copied().filter(|isa| isa.is_available())
     }
 
-    /// The fastest that this machine has.
+    /// The fastest instruction set of this machine.
     pub fn best() -> Isa {
         Isa::available().next_back().unwrap_or(Isa::Scalar)
     }
 
-    /// Whether this machine has it.
+    /// Whether this machine has this instruction set.
     pub fn is_available(self) -> bool {
         match self {
             Isa::Scalar => true,

@@ -1,4 +1,4 @@
-//! How the luminance of a frame lies in memory, as far as it decides which kernels work on it.
+//! The memory layouts of luminance for which there are different kernels.
 
 use crate::frame::{Component, Frame, Luminance};
 use crate::spec::Weights;
@@ -9,18 +9,18 @@ pub enum Layout {
     Bytes,
     /// Every other byte of the row, from this offset on: packed 4:2:2 of 8 bits, gray with alpha.
     OtherBytes {
-        /// 0 or 1.
+        /// The byte of the first luma sample: 0 or 1.
         offset: usize,
     },
     /// One word of luma after the other: YUV and gray of more than 8 bits.
     Words,
     /// Packed RGB of 8 bits.
     Packed(PackedPixel),
-    /// Three planes of 8 bits.
+    /// Planar RGB of 8 bits.
     PlanarBytes(PlanarRgb),
-    /// Three planes of more than 8 bits.
+    /// Planar RGB of more than 8 bits.
     PlanarWords(PlanarRgb),
-    /// Layouts too rare for kernels of their own: RGB of 16 bits packed, gray of 16 bits with alpha, Y210.
+    /// Layouts too rare for special kernels: packed RGB of 16 bits, gray of 16 bits with alpha, Y210.
     Any,
 }
 
@@ -31,16 +31,16 @@ pub struct PackedPixel {
     pub bytes: usize,
     /// The weight of each byte in the luminance; alpha has none.
     pub weights: [u32; 4],
-    /// 1 for a byte that moves with the luminance, 0 for alpha.
+    /// 1 for a byte that changes with the luminance, 0 for alpha.
     pub moves: [i16; 4],
 }
 
-/// The roles of the planes of planar RGB.
+/// The positions and weights of the planes of planar RGB.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanarRgb {
-    /// The planes of red, green and blue.
+    /// The indices of the planes of red, green and blue.
     pub planes: [usize; 3],
-    /// Their weights.
+    /// The weights of red, green and blue in the luminance.
     pub weights: Weights,
 }
 

@@ -1,4 +1,4 @@
-//! The two passes of local equalization over a frame: counting its tiles, and blending their curves.
+//! The two passes of local equalization over a frame: one counts its tiles, one blends their curves.
 
 use super::blend::Blend;
 use super::colour::Colour;
@@ -65,7 +65,7 @@ impl Engine {
         self.write_luminance(frame, layout, colour, y, planes);
     }
 
-    /// Reads row `y` of the luminance into `codes.before`, also where it is stored sample by sample.
+    /// Reads row `y` of the luminance into `codes.before`, for every layout.
     fn read_codes(&mut self, frame: &Frame, layout: &Layout, y: usize) {
         match layout {
             Layout::Words => {

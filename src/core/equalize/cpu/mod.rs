@@ -1,5 +1,5 @@
-//! The CPU backend: any number of threads, each of which takes a whole frame through both passes while it is warm in
-//! its cache. Where there are none, as in a browser, the caller's thread does the same when a frame is submitted.
+//! The CPU backend: any number of threads, each of which runs both passes over a whole frame while the frame is in its
+//! cache. Without threads, as in a browser, the caller's thread does this when a frame is submitted.
 //!
 //! ```text
 //! submit -> jobs -> worker: histogram -> in_order: curve, in order -> map -> results -> collect, in order
@@ -7,17 +7,17 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `worker.rs` | the life of a thread |
-//! | `in_order.rs` | where frames line up for their curves |
+//! | `worker.rs` | the loop of a thread |
+//! | `in_order.rs` | the section that makes curves, in the order of frames |
 //! | `engine.rs` | the two passes over a frame, row by row |
 //! | `local.rs` | the two passes of local equalization |
-//! | `colour.rs`, `chroma.rs` | what happens to colour, and the rows of chroma |
-//! | `balance.rs` | red, green and blue, each stretched by itself |
+//! | `colour.rs`, `chroma.rs` | the treatment of colour, and of rows of chroma |
+//! | `balance.rs` | red, green and blue, stretched separately |
 //! | `layout.rs` | which kernels a format needs |
 //! | `word_histogram.rs`, `lookup.rs` | the counters, and the curve as a table of stored words |
-//! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and their curves as rows are blended between them |
+//! | `tile_counters.rs`, `blend.rs` | the counters of tiles, and the blending of their curves |
 //! | `simd/` | the kernels: scalar, AVX2, AVX-512, NEON |
-//! | `isa.rs` | what this machine can run |
+//! | `isa.rs` | the instruction sets of this machine |
 
 mod balance;
 mod blend;
@@ -54,14 +54,14 @@ use worker::{Done, NumberedTask, Shared, Worker, WorkerTask};
 pub struct Cpu {
     isa: Isa,
     in_order: Arc<Shared>,
-    /// `None` once the threads are to end.
+    /// `None` after shutdown has begun, which ends the threads.
     jobs: Option<Sender<NumberedTask>>,
     done: Receiver<Done>,
     threads: Vec<JoinHandle<()>>,
-    /// Does the work on the thread of the caller where the backend has no threads.
+    /// The worker that equalizes on the caller's thread, if the backend has no threads.
     own: Option<(Worker, Sender<Done>)>,
     next_ticket: u64,
-    /// How many frames have come.
+    /// How many frames were submitted so far.
     frames: u64,
     /// How many frames wait for later ones.
     waiting: usize,
@@ -71,8 +71,8 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The backend with the best instruction set of this machine. With 0 threads, or where the system gives none,
-    /// frames are equalized on the thread of the caller, as they are submitted.
+    /// The backend with the best instruction set of this machine. With 0 threads, or if the system refuses threads,
+    /// frames are equalized on the thread of the caller when they are submitted.
     pub fn new(threads: usize) -> Self {
         Cpu::in_pool(threads, HostPool::default())
     }
@@ -97,7 +97,7 @@ impl Cpu {
         let worker = || Some(Worker { engine: Engine::new(isa, pool.clone())?, in_order: in_order.clone() });
         let mut started = Vec::new();
         for _ in 0..threads {
-            // Fewer threads do the same work, more slowly.
+            // If the system refuses further threads, those that run do the work.
             let Ok(thread) = worker()?.spawn(waiting.clone(), results.clone()) else { break };
             started.push(thread);
         }
@@ -203,7 +203,7 @@ impl Executor for Cpu {
     }
 
     fn capacity(&self) -> usize {
-        // One more than can be worked on, so that no thread waits while a finished frame is collected.
+        // One frame more than threads, so that no thread waits while a finished frame is collected.
         self.threads.len() + 1
     }
 

@@ -1,12 +1,12 @@
-//! Counting the tiles that lie side by side in a row of tiles.
+//! Counts the tiles that lie side by side in a row of tiles.
 //!
-//! Bytes are counted one by one here, each tile in four tables of 256 that take turns: to reset the 65,536 counters of
-//! pairs in `word_histogram.rs` for each tile would take longer than pairs save.
+//! Bytes are counted one by one here, each tile in four tables of 256 counters, used in turns. Counting pairs of bytes
+//! as `word_histogram.rs` does would save less time than it takes to reset its 65,536 counters for each tile.
 
 use crate::spec::clahe::{TileBins, TileHistograms, Tiles, mirrored};
 use std::ops::Range;
 
-/// Tables of bytes that take turns, so that a value that repeats does not wait for its own last store.
+/// Tables of counters for a tile, used in turns: a value that repeats does not wait for the last store to its counter.
 const TURNS: usize = 4;
 
 /// The counters of one row of tiles, and the counts of the rows of tiles that are done.
@@ -15,7 +15,7 @@ pub struct TileCounters {
     bins: TileBins,
     /// Counters of bytes, by tile.
     bytes: Vec<[[u32; 256]; TURNS]>,
-    /// Counters of words, by tile and bin; each bin has two that take turns.
+    /// Counters of words, by tile and bin; each bin has two that are used in turns.
     words: Vec<[u32; 2]>,
     /// The bin of each code of a word.
     bin_of: Vec<u16>,
@@ -23,7 +23,7 @@ pub struct TileCounters {
 }
 
 impl TileCounters {
-    /// Counters that are zero, for samples of two bytes if `wide`, else of one.
+    /// Counters that are zero, for samples of two bytes if `wide`, otherwise of one byte.
     pub fn new(tiles: Tiles, bins: TileBins, wide: bool) -> Self {
         let (mut bytes, mut words, mut bin_of) = (Vec::new(), Vec::new(), Vec::new());
         if wide {
@@ -35,7 +35,7 @@ impl TileCounters {
         TileCounters { tiles, bins, bytes, words, bin_of, counts: Vec::with_capacity(tiles.count() * bins.count()) }
     }
 
-    /// Counts a row of pixels of one byte, and its mirrored pixels that pad the tiles on the right.
+    /// Counts a row of pixels of one byte, and the mirrored pixels that pad the tiles on the right.
     pub fn count_bytes(&mut self, row: &[u8]) {
         for (column, counters) in self.bytes.iter_mut().enumerate() {
             let (seen, beyond) = pixels(&self.tiles, column);
@@ -46,7 +46,7 @@ impl TileCounters {
         }
     }
 
-    /// Counts a row of codes, and its mirrored pixels that pad the tiles on the right.
+    /// Counts a row of codes, and the mirrored pixels that pad the tiles on the right.
     pub fn count_codes(&mut self, row: &[u16]) {
         for (column, counters) in self.words.chunks_exact_mut(self.bins.count()).enumerate() {
             let (seen, beyond) = pixels(&self.tiles, column);
@@ -83,7 +83,7 @@ impl TileCounters {
     }
 }
 
-/// The pixel columns of a column of tiles: those inside of the picture, and those beyond it.
+/// The pixel columns of a column of tiles: those inside the frame, and those of the padding.
 fn pixels(tiles: &Tiles, column: usize) -> (Range<usize>, Range<usize>) {
     let (start, end) = (column * tiles.width, (column + 1) * tiles.width);
     let width = tiles.picture.0;

@@ -1,26 +1,26 @@
 //! Counting at speed: how often each 16-bit word occurs.
 //!
-//! The one hot loop behind every histogram. Samples of 9 to 16 bits are words as they are; samples of 8 bits are
-//! counted *two at a time*, as the word that a pair of neighbours makes, which halves the memory updates that bound a
-//! histogram. Neighbours are mostly alike, so that few of the 65,536 counters are in use; even noise, which uses them
-//! all, is counted faster this way than byte by byte (1920x1080 on a Zen 5: 0.27 to 0.35 ms against 0.48 to 0.59 with
+//! The one hot loop behind every histogram. Samples of 9 to 16 bits are words already; samples of 8 bits are
+//! counted *two at a time*, a pair of neighbours as one word, which halves the memory updates that limit the speed of a
+//! histogram. Neighbours are mostly similar, so few of the 65,536 counters are in use; even noise, which uses all of
+//! them, is counted faster this way than byte by byte (1920x1080 on a Zen 5: 0.27 to 0.35 ms against 0.48 to 0.59 with
 //! four or eight tables of bytes; to sum up the pairs takes 0.01 ms).
 
 use crate::frame::Endian;
 
-/// Words that a counter exists for.
+/// The number of different words.
 pub const WORDS: usize = 1 << 16;
 
 /// Counters of words. Each word has two, used in turns: a value that repeats does not wait for its own last store.
 pub struct WordHistogram {
-    /// Two counters a word.
+    /// The two counters of each word.
     pub pairs: Box<[[u32; 2]; WORDS]>,
-    /// The last bytes of rows with an odd number of them, which have no neighbour.
+    /// Counters for the last byte of rows with an odd number of bytes, which has no neighbour.
     pub single: [u32; 256],
 }
 
 impl WordHistogram {
-    /// Nothing counted.
+    /// Counters that are all zero.
     pub fn new() -> Self {
         let Ok(pairs) = vec![[0; 2]; WORDS].into_boxed_slice().try_into() else {
             unreachable!("WORDS pairs were made")
@@ -28,7 +28,7 @@ impl WordHistogram {
         WordHistogram { pairs, single: [0; 256] }
     }
 
-    /// Counts pairs of bytes, and the last byte when `row` has no partner for it.
+    /// Counts pairs of bytes, and if their number is odd, the last byte alone.
     pub fn count_bytes(&mut self, row: &[u8]) {
         self.count::<false>(row, 0);
         if let [last] = row.as_chunks::<2>().1 {
@@ -39,7 +39,7 @@ impl WordHistogram {
     /// Counts words of this byte order, without their lowest `shift` bits.
     pub fn count_words(&mut self, row: &[u8], endian: Endian, shift: u8) {
         match (endian, shift) {
-            // Spelled out so that the usual case is compiled without shift and mask.
+            // A separate case, so that the usual one is compiled without shift and mask.
             (Endian::Little, 0) => self.count::<false>(row, 0),
             (Endian::Little, shift) => self.count::<false>(row, shift),
             (Endian::Big, shift) => self.count::<true>(row, shift),
@@ -62,7 +62,7 @@ impl WordHistogram {
         }
     }
 
-    /// How often each code up to `max` was counted, higher ones as `max`; the counters are zero afterwards.
+    /// Returns how often each code up to `max` was counted, higher codes as `max`, and sets the counters to zero.
     pub fn take_codes(&mut self, max: u16) -> Vec<u32> {
         let mut codes: Vec<u32> = self.pairs[..=usize::from(max)].iter().map(|[even, odd]| even + odd).collect();
         codes[usize::from(max)] += self.pairs[usize::from(max) + 1..].iter().map(|[even, odd]| even + odd).sum::<u32>();

@@ -1,4 +1,4 @@
-//! The life of a thread of the CPU backend, and the work that it does on a frame.
+//! A thread of the CPU backend, and its work on a frame.
 
 use super::colour::Colour;
 use super::engine::Engine;
@@ -16,7 +16,7 @@ use std::thread::{Builder, JoinHandle};
 
 /// A task, and its ticket for the section that tasks enter in order ([`InOrder`]).
 pub struct NumberedTask {
-    /// Counted from 0.
+    /// The ticket, counted from 0.
     pub ticket: u64,
     /// The task.
     pub task: WorkerTask,
@@ -26,7 +26,7 @@ pub struct NumberedTask {
 pub enum WorkerTask {
     /// Takes in a frame, which has this number, and equalizes the frame that has waited for it.
     Next(u64, Box<Work>),
-    /// Takes in what another backend has counted.
+    /// Remembers the counts of a frame that another backend has equalized.
     Remember(Box<Remembered>),
     /// Equalizes the oldest waiting frame: no later frames will come.
     Rest,
@@ -40,25 +40,25 @@ pub struct Done {
     pub result: Result<Equalized, String>,
 }
 
-/// A frame that may have to wait for later ones: its number, what is to be done with it, and what was counted of it.
+/// A frame that may have to wait for later ones: its number, its work and its counts.
 type Waiting = (u64, Work, Arc<Counts>);
 
-/// The state that threads use one at a time.
+/// The state that threads access one at a time.
 pub type Shared = InOrder<Temporal<Waiting>>;
 
 /// The state of a thread.
 pub struct Worker {
-    /// Its kernels and its memory.
+    /// The kernels of the thread, and its scratch memory.
     pub engine: Engine,
-    /// Where the frames line up for their curves.
+    /// The section that decides the curves of frames in their order.
     pub in_order: Arc<Shared>,
 }
 
 impl Worker {
-    /// Starts a thread that takes jobs until there are no more, or until it has to give up.
+    /// Starts a thread that takes jobs until there are no more, or until it cannot go on after a failure.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system refuses a thread.
     pub fn spawn(mut self, jobs: Receiver<NumberedTask>, results: Sender<Done>) -> std::io::Result<JoinHandle<()>> {
         let work = move || while jobs.recv().is_ok_and(|job| self.work_on(job, &results)) {};
         Builder::new().name("cpu".to_owned()).spawn(work)
@@ -75,8 +75,8 @@ impl Worker {
 
     /// The equalized frame, if there is one, or the failure; `None` when another thread reports the failure.
     ///
-    /// A panic ends this thread, and by way of the ordered section all others: their frames would wait for this one for
-    /// ever.
+    /// A panic ends this thread and closes the ordered section, which ends all other threads: their frames would wait
+    /// for this one for ever.
     fn work_or_explain(&mut self, job: NumberedTask) -> Option<Option<Done>> {
         let number = if let WorkerTask::Next(number, _) = &job.task { *number } else { job.ticket };
         // Unwind safety: after a panic nothing of the engine is used again.
@@ -105,7 +105,7 @@ impl Worker {
         }
     }
 
-    /// Takes in a frame, in its turn, and equalizes the frame that needs no further ones then.
+    /// Counts a frame, adds it in its turn, and equalizes the frame that has all the later frames that it needs then.
     fn take(&mut self, ticket: u64, number: u64, work: Work) -> Result<Option<Done>, Closed> {
         let settings = *work.settings();
         match work.role() {
@@ -142,7 +142,7 @@ impl Worker {
 }
 
 impl Engine {
-    /// `frame`, which is that of `work` or made of it, with this mapping.
+    /// Applies this mapping to `frame`, which is the frame of `work` or derived from it.
     pub fn apply(&mut self, work: &Work, frame: &Frame, mapping: &Mapping) -> Equalized {
         let settings = work.settings();
         let chroma = settings.chroma;

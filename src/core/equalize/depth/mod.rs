@@ -1,4 +1,4 @@
-//! The depth of the output (`--output-depth`): frames get more bits before they are equalized, and are reduced behind
+//! The depth of the output (`--output-depth`): frames get more bits before they are equalized, and are reduced after
 //! the backend.
 //!
 //! A curve that stretches 46 levels of 8 bits over 178 leaves gaps of 3 codes between them, which show as bands. Noise
@@ -16,10 +16,10 @@
 //! | d to 8 bits, else | `(v + (r >> (20 - d))) >> (d - 8)` | to the nearest | as once lifted |
 //!
 //! * Codes at or below black, and at or above white, get no noise: bars stay black.
-//! * The noise is less than half a code, so that what the curve leaves alone comes back to 8 bits as it was.
+//! * The noise is less than half a code, so that what the curve leaves alone gets back its 8-bit codes.
 //! * In full range, luma, red, green and blue are scaled as alpha is, by repeating their highest bits, as swscale does,
-//!   so that white stays white. The way down subtracts these bits again.
-//! * Where there is no format of 12 bits, one of 16 is taken, with the same noise, 16 times as large.
+//!   so that white stays white. The reduction subtracts these bits again.
+//! * Where there is no format of 12 bits, one of 16 is used, with the same noise, 16 times as large.
 //! * Noise spreads the samples of one code evenly over 3 or 8 codes. The histogram is counted in the bins of 8 bits,
 //!   and a plateau is divided among these codes, so that the curve is that of the same video without noise.
 
@@ -40,20 +40,20 @@ struct Below {
     was_lifted: bool,
 }
 
-/// Gives frames more bits ahead of a backend, and reduces them behind it.
+/// Gives frames more bits before a backend, and reduces them after it.
 #[derive(Default)]
 pub struct Depth {
     output: OutputDepth,
     pool: HostPool,
-    /// For each frame between [`lift`](Depth::lift) and [`lower`](Depth::lower), oldest first.
+    /// How to reduce each frame that was lifted and not yet lowered, oldest first; `None` if its depth stays.
     under_way: VecDeque<Option<Below>>,
-    /// Scratch memory for a row, as codes of 8 bits and of more.
+    /// Scratch memory for a row, as 8-bit codes and as deeper codes.
     bytes: Vec<u8>,
     words: Vec<u16>,
 }
 
 impl Depth {
-    /// For output of this depth.
+    /// A converter to this output depth.
     pub fn new(output: OutputDepth) -> Self {
         Depth { output, ..Depth::default() }
     }
@@ -61,7 +61,7 @@ impl Depth {
     /// Lifts `frame` to the depth in which it is equalized; returns it with the settings for that.
     ///
     /// # Errors
-    /// When it has to become deeper, and there is no format for that.
+    /// When the frame needs more bits, and there is no such format.
     pub fn lift(&mut self, frame: Frame, settings: Settings) -> Result<(Frame, Settings)> {
         let format = frame.format();
         let always = matches!(settings.denoise, Denoise::Always(_)) && format.depth() == 8;
@@ -86,7 +86,7 @@ impl Depth {
         let is_full = frame.range() == Range::Full;
         let levels = if is_full { Levels::full(8) } else { Levels::limited(8) };
         let lift = if always { Lift::plain(target.depth(), is_full) } else { Lift::noisy(target.depth(), is_full) };
-        // Denoising, too, spreads a code over several.
+        // Denoising spreads a code over several codes, as dithering does.
         let steps = if always { 1 << (target.depth() - 8) } else { u32::from(lift.steps) };
         let settings = Settings {
             bins: settings.bins.or(Some(levels.count() as u32)),
@@ -100,7 +100,7 @@ impl Depth {
         Ok((self.lifted(&frame, target, lift)?, settings))
     }
 
-    /// Drops the frame that was lifted first: it will not be lowered.
+    /// Discards the state of the frame that was lifted first, because it will not be lowered.
     pub fn drop_lifted(&mut self) {
         self.under_way.pop_front();
     }
@@ -108,7 +108,7 @@ impl Depth {
     /// Lowers the frame that was lifted first, once it is equalized, to its final depth.
     ///
     /// # Errors
-    /// When it lies on a GPU that fails.
+    /// When the frame is on a GPU that fails.
     pub fn lower(&mut self, frame: Frame) -> Result<Frame> {
         match self.under_way.pop_front() {
             Some(Some(below)) => self.lowered(&frame, &below),
@@ -119,7 +119,7 @@ impl Depth {
     /// A frame of more bits, dithered to the 8 bits of `format`.
     ///
     /// # Errors
-    /// When it lies on a GPU that fails.
+    /// When the frame is on a GPU that fails.
     pub fn dithered(&mut self, frame: &Frame, format: PixelFormat) -> Result<Frame> {
         self.lowered(frame, &Below { format, was_lifted: false })
     }
@@ -195,14 +195,14 @@ impl Depth {
     }
 }
 
-/// Planes for a frame like this one in another format.
+/// Planes for a frame of the same size in another format.
 pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec<PlaneMut> {
     let (width, height) = (frame.width(), frame.height());
     let descriptor = format.descriptor();
     let plane = |index| {
         let mut plane = pool.plane(format.row_bytes(index, width), format.rows(index, height));
-        // The unused sample of an RGB pixel is 255, as FFmpeg writes it, and so is that beside an odd last pixel of
-        // packed 4:2:2.
+        // The unused sample of an RGB pixel is 255, as FFmpeg writes it, and so is the unused sample after an odd last
+        // pixel of packed 4:2:2.
         if descriptor.planes()[index].samples == 4 && !format.has_alpha() {
             (0..height).for_each(|y| plane.row_mut(y).fill(255));
         }
@@ -211,14 +211,14 @@ pub(super) fn planes(pool: &HostPool, frame: &Frame, format: PixelFormat) -> Vec
     (0..descriptor.planes().len()).map(plane).collect()
 }
 
-/// The samples of a component of 8 bits, one after the other.
+/// Collects the samples of an 8-bit component in one slice.
 fn gathered<'a>(row: &[u8], component: Component, width: usize, bytes: &'a mut Vec<u8>) -> &'a [u8] {
     bytes.clear();
     bytes.extend(row[component.offset..].iter().step_by(component.step).take(width));
     bytes
 }
 
-/// A frame of these planes, all else as in `frame`.
+/// A frame of these planes in `format`, otherwise like `frame`.
 pub(super) fn like(frame: &Frame, format: PixelFormat, planes: Vec<PlaneMut>) -> Result<Frame> {
     Ok(frame.with_format(format, planes.into_iter().map(PlaneMut::freeze).collect())?)
 }

@@ -1,8 +1,8 @@
 //! A pattern of blue noise: 64 x 64 ranks, from which noise or thresholds are made.
 //!
 //! The ranks are made by void and cluster (R. Ulichney, "The void-and-cluster method for dither array generation", SPIE
-//! 1913, 1993): however many of the lowest ranks are taken, they lie evenly apart. Such noise has high frequencies
-//! only, which the eye sees least, and the pattern tiles the picture without a seam. It is the same in every frame, so
+//! 1913, 1993): the positions of the n lowest ranks are evenly spaced for every n. Such noise has high frequencies
+//! only, which the eye sees least, and the pattern repeats without a visible seam. It is the same in every frame, so
 //! that an encoder predicts it where nothing moves.
 //!
 //! The test below makes the ranks, in integers, and compares them with the file.
@@ -13,7 +13,7 @@ pub const SIZE: usize = 64;
 /// The ranks, row by row, two bytes each, the low one first.
 const RANKS: &[u8; 2 * SIZE * SIZE] = include_bytes!("blue_noise.bin");
 
-/// The ranks of row `y` of a picture over which the pattern is tiled, 0 to 4095; those of column `x` are at `x % 64`.
+/// The ranks of row `y` of a plane that the pattern tiles, 0 to 4095; the rank of column `x` is at index `x % 64`.
 pub fn ranks(y: usize) -> [u16; SIZE] {
     let row = &RANKS[y % SIZE * 2 * SIZE..][..2 * SIZE];
     std::array::from_fn(|x| u16::from_le_bytes([row[2 * x], row[2 * x + 1]]))
@@ -25,10 +25,10 @@ mod tests {
 
     const CELLS: usize = SIZE * SIZE;
 
-    /// 65536 e^(-d²/2s²) at distance d, for s = 1.9: how much a point counts in its neighbourhood, across and down.
+    /// 65536 e^(-d²/2s²) for s = 1.9: the weight of a point at distance d (the index), for rows and for columns.
     const WEIGHTS: [u64; 10] = [65_536, 57_060, 37_659, 18_842, 7_146, 2_054, 448, 74, 9, 1];
 
-    /// Points on a torus, and how densely they lie around each position.
+    /// Points on a torus, and the density of points around each position.
     #[derive(Clone)]
     struct Points {
         is_set: Vec<bool>,
@@ -50,13 +50,13 @@ mod tests {
             }
         }
 
-        /// The point with the most others around it.
+        /// The point with the highest density around it.
         fn cluster(&self) -> usize {
             let points = (0..CELLS).filter(|&place| self.is_set[place]);
             points.max_by_key(|&place| (self.crowd[place], CELLS - place)).expect("a point")
         }
 
-        /// The free position with the fewest points around it.
+        /// The free position with the lowest density around it.
         fn void(&self) -> usize {
             (0..CELLS)
                 .filter(|&place| !self.is_set[place])
@@ -65,7 +65,7 @@ mod tests {
         }
     }
 
-    /// The ranks by void and cluster.
+    /// Generates the ranks by void and cluster.
     fn generated() -> Vec<u16> {
         let mut points = Points { is_set: vec![false; CELLS], crowd: vec![0; CELLS] };
         let first = CELLS / 10;
@@ -102,7 +102,7 @@ mod tests {
         ranks
     }
 
-    /// `HISTEQ_REGENERATE=1` writes the file again.
+    /// `HISTEQ_REGENERATE=1` writes the file of ranks again.
     #[test]
     fn the_ranks_are_those_of_void_and_cluster() {
         let ranks = generated();

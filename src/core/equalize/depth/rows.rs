@@ -1,39 +1,39 @@
-//! Rows of samples made deeper and brought down again. The arithmetic is in 16 bits, without branches, so that the
-//! compiler makes vector code of it.
+//! Converts rows of samples to more bits and back to 8, in 16-bit arithmetic without branches, which the compiler
+//! vectorizes.
 
 use super::pattern::{SIZE, ranks};
 
-/// How codes of 8 bits become deeper.
+/// The conversion of 8-bit codes to more bits.
 #[derive(Clone, Copy)]
 pub struct Lift {
     shift: u32,
-    /// For full range, the code itself, shifted down by this, fills the new low bits.
+    /// In full range, the code shifted right by this fills the new low bits.
     back: u32,
     mask: u16,
     /// Codes between these get noise.
     between: (u16, u16),
-    /// The number of codes that one code becomes.
+    /// The number of codes over which noise spreads one 8-bit code.
     pub steps: u16,
     scale: u32,
 }
 
 impl Lift {
-    /// To `depth` bits, 10, 12 or 16, without noise.
+    /// A conversion to `depth` bits (10, 12 or 16) without noise.
     pub fn plain(depth: u8, is_full: bool) -> Self {
         let depth = u32::from(depth);
         let mask = if is_full { u16::MAX } else { 0 };
         Lift { shift: depth - 8, back: 16 - depth, mask, between: (0, 0), steps: 1, scale: 0 }
     }
 
-    /// To `depth` bits with noise.
+    /// A conversion to `depth` bits with noise.
     pub fn noisy(depth: u8, is_full: bool) -> Self {
         let between = if is_full { (0, 255) } else { (16, 235) };
-        // Steps of a quarter of a code at 10 bits, of a sixteenth from 12 bits on.
+        // The noise has steps of a quarter of an 8-bit code for 10 bits, of a sixteenth for 12 bits and more.
         let (steps, scale) = if depth < 12 { (3, 0) } else { (8, u32::from(depth) - 12) };
         Lift { between, steps, scale, ..Lift::plain(depth, is_full) }
     }
 
-    /// Row `y` of a plane.
+    /// Converts row `y` of a plane.
     pub fn row(self, y: usize, codes: &[u8], out: &mut [u16]) {
         let Lift { shift, back, mask, between: (black, white), steps, scale } = self;
         // Negative noise wraps around, as the sum does.
@@ -51,7 +51,7 @@ impl Lift {
     }
 }
 
-/// How deeper codes become 8 bits.
+/// The conversion of deeper codes to 8 bits.
 #[derive(Clone, Copy)]
 pub struct Lower {
     shift: u32,
@@ -60,12 +60,12 @@ pub struct Lower {
 }
 
 impl Lower {
-    /// From `depth` bits, 9 to 16: to the nearest code, or, dithered, with the pattern as threshold.
+    /// A conversion from `depth` bits (9 to 16) that rounds, or dithers with the pattern as threshold.
     pub fn new(depth: u8, is_full: bool, is_dithered: bool) -> Self {
         Lower { shift: u32::from(depth) - 8, mask: if is_full { u16::MAX } else { 0 }, is_dithered }
     }
 
-    /// Row `y` of a plane.
+    /// Converts row `y` of a plane.
     pub fn row(self, y: usize, codes: &[u16], out: &mut [u8]) {
         let Lower { shift, mask, is_dithered } = self;
         let half = 1u16 << (shift - 1);
@@ -82,7 +82,7 @@ impl Lower {
 mod tests {
     use super::*;
 
-    /// Row `y` of the pattern applied to every code of 8 bits, each at all 64 columns: the codes, and the lifted ones.
+    /// Lifts each 8-bit code at all 64 columns of row `y` of the pattern. Returns the codes and the lifted codes.
     fn lifted(lift: Lift, y: usize) -> (Vec<u8>, Vec<u16>) {
         let codes: Vec<u8> = (0..=255).flat_map(|code| [code; SIZE]).collect();
         let mut out = vec![0; codes.len()];

@@ -39,7 +39,7 @@ pub fn parts(format: PixelFormat) -> Vec<Part> {
         }));
     }
     if format.has_alpha() {
-        // Alpha has a plane of its own, or the offset in a pixel that no other component has.
+        // Alpha has a separate plane, or the offset in a pixel that no other component has.
         let taken: Vec<usize> = parts.iter().map(|part| part.at.offset).collect();
         let component = match descriptor.planes() {
             [_, _, _, _] => Component { plane: 3, offset: 0, step: 1 },
@@ -53,8 +53,8 @@ pub fn parts(format: PixelFormat) -> Vec<Part> {
     parts
 }
 
-/// The format of this depth with the same samples as `format`: of more than 8 bits a planar one, which every backend
-/// reads fastest, of 8 bits one of the same layout.
+/// The format of this depth with the same samples as `format`. Above 8 bits it is planar, which every backend reads
+/// fastest; with 8 bits it has the same layout.
 pub fn sibling(format: PixelFormat, depth: u8) -> Option<PixelFormat> {
     let described = format.descriptor();
     let subsampling = |format: PixelFormat| format.descriptor().chroma.map(|c| (c.log2_width, c.log2_height));

@@ -14,7 +14,8 @@ impl TileBins {
     /// The largest number of bins of a tile: a tile has few samples, and there are many tiles.
     pub const MAX: usize = 4096;
 
-    /// The bins for these levels: `requested`, within the limits; `None` is one for each level.
+    /// As many bins as `requested`, at most one for each level and [`MAX`](TileBins::MAX); `None` requests one for each
+    /// level.
     pub fn new(levels: Levels, requested: Option<u32>) -> Self {
         TileBins { levels, count: bins(levels, requested).min(TileBins::MAX) }
     }

@@ -2,9 +2,9 @@
 
 use crate::spec::Gain;
 
-/// Caps the counts at `max(1, g*N / (256*n))` and spreads the excess over the `n` bins of `range` (first and last):
-/// each gets `excess / n`, and from the first on every `max(n / R, 1)`-th bin gets one more until the remainder `R` is
-/// used up. The sum `N` of the counts does not change.
+/// Caps the counts, whose sum is `N`, at `max(1, g*N / (256*n))` with the limit `g` in 256ths, and spreads the excess
+/// over the `n` bins from `first` to `last`: each gets `excess / n`, and every `max(n / R, 1)`-th bin, from the first
+/// on, gets one more until the remainder `R` is used up. `N` does not change.
 pub fn clip(counts: &mut [u64], max_gain: Gain, (first, last): (usize, usize)) {
     let Some(g) = max_gain.to_256ths() else { return };
     let bins = (last - first + 1) as u64;

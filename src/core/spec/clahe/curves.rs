@@ -7,17 +7,17 @@ use crate::spec::{Gain, Levels, Line, Settings, Strength};
 /// How the curves of tiles are computed from their counts; see [`Tone::tile_levels`](crate::spec::Tone::tile_levels).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileLevels {
-    /// The line of the base, with `detail`.
+    /// With `detail`, the line that maps the base.
     pub line: Line,
     /// The first and the last level over which equalization spreads the counts above the contrast limit.
     pub range: (u32, u32),
     /// The peak to preserve (HDR): higher levels are kept, lower ones stay at or below it.
     pub ceiling: u32,
-    /// Black stays black.
+    /// Whether black stays black.
     pub keeps_black: bool,
     /// The contrast limit.
     pub max_gain: Gain,
-    /// How detail is brought out; `None` is equalization.
+    /// How detail is amplified; `None` is equalization.
     pub detail: Option<Detail>,
 }
 
@@ -32,7 +32,7 @@ pub struct TileCurves {
 }
 
 impl TileCurves {
-    /// The curves of a window with these counts. Of `settings`, only the strength is used.
+    /// The curves for the counts of a window. Of `settings`, only the strength is used.
     pub fn equalizing(window: &TileHistograms, settings: &Settings, beside: &TileLevels) -> Self {
         let (tiles, bins) = (window.tiles(), window.bins());
         let levels = bins.levels();
@@ -52,7 +52,7 @@ impl TileCurves {
         TileCurves { tiles, levels, strength: settings.strength, luts }
     }
 
-    /// Curves with these tables, [`Levels::codes`] entries for each tile, row by row.
+    /// Curves with these lookup tables, [`Levels::codes`] entries for each tile, tiles row by row.
     ///
     /// # Panics
     /// When there are more or fewer entries.
@@ -78,7 +78,7 @@ impl TileCurves {
         ((code as u64 * (256 - k) + blended * k + 128) >> 8) as u16
     }
 
-    /// The grid.
+    /// The grid of tiles.
     pub fn tiles(&self) -> Tiles {
         self.tiles
     }
@@ -103,14 +103,14 @@ impl TileCurves {
 fn push_lut(luts: &mut Vec<u16>, (counts, total): (&[u64], u64), bins: TileBins, beside: &TileLevels) {
     let levels = bins.levels();
     let steps = u64::from(beside.ceiling);
-    // c*(L-1) / N, updated by additions: with a division for each level, divisions take most of the time at 16 bits.
+    // The output c*(L-1) / N is updated by additions: a division for each level would take most of the time at 16 bits.
     let mut share = Share::new(0, total);
     let one = Share::new(steps, total);
     let start = luts.len();
     luts.resize(start + usize::from(levels.lo()), 0);
     for (bin, &count) in counts.iter().enumerate() {
         let width = bins.levels_of(bin).len() as u64;
-        // h*(j+1)/w in the same way: each level gets h/w, and one more when the remainders add up to w.
+        // The count h*(j+1)/w is updated likewise: each level adds h/w, and one more when the remainders add up to w.
         let (each, rest) = if width == 1 { (count, 0) } else { (count / width, count % width) };
         let each = Share::new(each * steps, total);
         let mut remainders = 0;
@@ -161,7 +161,7 @@ impl Share {
         }
     }
 
-    /// The nearest integer; halves go to the even one.
+    /// The nearest integer; halves are rounded to even.
     fn half_even(self) -> u64 {
         self.quotient + u64::from(2 * self.rest + self.quotient % 2 > self.whole)
     }

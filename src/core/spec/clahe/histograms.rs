@@ -30,8 +30,8 @@ impl TileHistograms {
         self.counts[self.tiles.at(x, y) * self.bins.count() + self.bins.bin(code)] += 1;
     }
 
-    /// These histograms with as many samples in each tile as it has pixels: the samples that are missing are a share of
-    /// those of all tiles, bin by bin. Without any sample, they stay empty.
+    /// Fills up each tile to as many samples as it has pixels. The added samples are distributed over the bins as the
+    /// samples of all tiles together are. If no tile has a sample, all stay empty.
     #[must_use]
     pub fn filled(mut self) -> Self {
         let bins = self.bins.count();
@@ -60,7 +60,7 @@ impl TileHistograms {
         self
     }
 
-    /// The grid.
+    /// The grid of tiles.
     pub fn tiles(&self) -> Tiles {
         self.tiles
     }
@@ -70,7 +70,7 @@ impl TileHistograms {
         self.bins
     }
 
-    /// The bytes of all counts.
+    /// The size of all counts in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.counts[..])
     }

@@ -9,8 +9,8 @@
 //! its number of tiles, *both* are padded, right and bottom, by `tiles - dimension % tiles`. A divisible dimension is
 //! then padded by `tiles`; OpenCV does this too, and the tiles here equal its tiles. The padding mirrors the picture
 //! without repeating its edge: coordinate `p` of `n` becomes `2n - 2 - p`, and `-p` where that is negative, until it
-//! lies inside; a dimension of 1 has only 0. A tile is at least one pixel wide and high: a picture with fewer pixels
-//! than tiles is padded.
+//! lies inside; in a dimension of 1 pixel, every coordinate becomes 0. A tile is at least one pixel wide and high: a
+//! picture with fewer pixels than tiles is padded.
 //!
 //! **Bins** ([`TileBins`]). There are `B = min(L, requested, 4096)`; level `l` of `L` is in bin `l * B / L`. Samples
 //! outside of [lo, hi] count as lo or hi.
@@ -22,25 +22,25 @@
 //!
 //! **Clip** ([`clip`]). With the contrast limit `g` in 256ths, each bin is capped at `max(1, g*N / (256*n))`; without a
 //! limit there is no cap. `n` is the number of bins of the tone's range: of all bins, or where levels are stretched, of
-//! those that the stretch brings between black and white. So what is clipped becomes the straight line of the stretch,
-//! and footage of 16 bits that uses a small part of them has its contrast limited against that part. Of the excess each
-//! of the `n` bins gets `excess / n`. The remainder `R` is spread by ones over every `step = max(n / R, 1)`-th of them,
-//! from the first on, over `R` bins at most: bin number `b` gets one more if `b % step == 0` and `b / step < R`. Since
-//! `step * (R - 1) < n`, all of it is used up.
+//! those that the stretch maps between black and white. So the excess becomes the straight line of the stretch, and in
+//! 16-bit footage that uses a small part of the range, the limit is relative to that part. Of the excess each of the
+//! `n` bins gets `excess / n`. The remainder `R` is spread by ones over every `step = max(n / R, 1)`-th of them, from
+//! the first on, over `R` bins at most: bin number `b` gets one more if `b % step == 0` and `b / step < R`. All of it
+//! is used up, since `step * (R - 1) < n`.
 //!
 //! **Curve of a tile** ([`TileCurves`]). Let `h` be the count of a bin after the clip, and `below` the sum of the bins
 //! before it. Level `j` of the `w` levels of the bin has the cumulative sum `c = below + h*(j+1)/w` and becomes `lo +
-//! c*(L-1)/N`, rounded half to even. So the levels of a bin stay distinct. There is no `cmin`: as in OpenCV, the
+//! c*(L-1)/N`, rounded half to even. So the levels of a bin stay distinct. As in OpenCV, no `cmin` is subtracted: the
 //! darkest level does not become black, and a flat picture changes. Codes outside of [lo, hi] become the same as lo or
 //! hi. Where levels are stretched, black stays black, and so do black bars. Where the peak of the scene is kept, the
-//! ceiling of the tone is in place of `L-1`, and levels above it stay as they are.
+//! ceiling of the tone replaces `L-1`, and levels above it stay as they are.
 //!
-//! **Blend** ([`Neighbours`]). With the tile width `tw`, pixel column `x` has `a = 2x - tw`. It lies right of the
-//! centre of tile `floor(a / 2tw)`, and the weight of the next tile is `(a mod 2tw) / 2tw` (floor and mod towards minus
-//! infinity). A tile outside of the grid is replaced by the one at its edge. Rows work the same way. The outputs of the
-//! four tiles are blended with the four products of weights, as an exact fraction of denominator `4*tw*th`, which is
-//! rounded half to even once. This is OpenCV's position `x / tw - 0.5`: that of the left edge of the pixel, not of its
-//! centre.
+//! **Blend** ([`Neighbours`]). With the tile width `tw`, pixel column `x` has `a = 2x - tw`. The column lies right of
+//! the centre of tile `floor(a / 2tw)`, and the weight of the next tile is `(a mod 2tw) / 2tw` (floor and mod towards
+//! minus infinity). A tile outside of the grid is replaced by the one at its edge. Rows work the same way. The outputs
+//! of the four tiles are blended with the four products of weights, as an exact fraction of denominator `4*tw*th`,
+//! which is rounded half to even once. As in OpenCV, `x / tw - 0.5` is the position of the left edge of the pixel, not
+//! of its centre.
 //!
 //! **Strength**. As for a single curve, but applied to the blended value `b` of each pixel: `(v*(256-k) + b*k + 128) >>
 //! 8` for code `v`, codes outside of [lo, hi] too. A strength of 0 is the identity.

@@ -43,7 +43,7 @@ impl Tiles {
         y / self.height * self.columns + x / self.width
     }
 
-    /// The pixel of the picture that is shown at a pixel of the padded picture.
+    /// The pixel of the picture that the padded picture has at (x, y).
     pub fn seen_at(&self, x: usize, y: usize) -> (usize, usize) {
         (mirrored(x, self.picture.0), mirrored(y, self.picture.1))
     }
@@ -72,16 +72,16 @@ pub fn mirrored(p: usize, length: usize) -> usize {
 /// The two tiles that are blended at a pixel, in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbours {
-    /// Their indices; both the same beyond the centre of the outermost tile.
+    /// The indices of the two tiles; equal beyond the centre of an outermost tile.
     pub tiles: [usize; 2],
-    /// The weight of the second one, 0 to `2 * size - 1` of `2 * size`, where `size` is the size of a tile.
+    /// The weight of the second tile, 0 to `2 * size - 1` of `2 * size`, where `size` is the size of a tile.
     pub weight: usize,
 }
 
 impl Neighbours {
     /// The neighbours of coordinate `index` in a row of `count` tiles of `size` pixels.
     pub fn new(index: usize, size: usize, count: usize) -> Self {
-        // a = 2 * index - size, plus one period to keep it positive.
+        // a = 2 * index - size, plus 2 * size to keep it positive.
         let a = 2 * index + size;
         let (after, weight) = (a / (2 * size), a % (2 * size));
         Neighbours { tiles: [after.saturating_sub(1).min(count - 1), after.min(count - 1)], weight }

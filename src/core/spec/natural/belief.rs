@@ -1,9 +1,9 @@
 //! How far the measured deficiencies are believed.
 //!
 //! Clean pictures can measure as if they lacked something: a sunset as a veil, a blue hour as water, a white desk as
-//! unused levels, a wood as darkness. Other features distinguish them, so how far each part is believed is a weighted
+//! unused levels, a forest as darkness. Other features distinguish them, so how far each part is believed is a weighted
 //! sum of these features, with weights that were learned ([`tuning`](super::tuning)). The most reliable feature is
-//! texture: haze is thickest where the picture is smooth, and it takes the strong edges; a clean picture has edges far
+//! texture: haze is thickest where the picture is smooth, and it weakens strong edges; a clean picture has edges far
 //! stronger than most of its steps.
 //!
 //! If the user states a deficiency, or the video is HDR, all measures are fully believed.
@@ -16,13 +16,13 @@ use super::tuning::belief::*;
 /// How far each part is believed, in 4096ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Belief {
-    /// Water.
+    /// The belief in a cast of water.
     pub water: i32,
-    /// A line.
+    /// The belief in unused levels, which a line stretches.
     pub line: i32,
-    /// A veil.
+    /// The belief in a veil.
     pub veil: i32,
-    /// Darkness.
+    /// The belief in darkness.
     pub dark: i32,
 }
 
@@ -42,7 +42,7 @@ impl Belief {
         let headroom = of_white(WHITE - line::ends(points)[1]);
         let bright_tint = saturation(points.corners(5_000)[1]);
         let lit = || points.rgb_where(cast::is_lit);
-        // The levels that are counted here are ratios in 2048ths.
+        // `Occurrences` counts ratios in 2048ths here, not levels.
         let warmth = Occurrences::new(lit().map(|[r, g, b]| ratio(r, g.max(b)) / 2));
         let warmest = 2 * warmth.at(980_000);
         let variety = variety(lit());

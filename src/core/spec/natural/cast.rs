@@ -1,23 +1,24 @@
 //! A colour cast: water, an old film, a lamp.
 //!
 //! There is a cast where no point is neutral, bright points are tinted, and dark points are tinted and lifted too, or
-//! the whole frame is dim. In a frame of one pure colour there is none: that is a light or a flower; but where red is
-//! weakest it is water, which absorbs red first. Where green is strongest and blue weakest there is none: those are
-//! leaves, and no light is like that. Water is also detected by itself: see [`water`]. A cast is removed by a gain and
-//! an offset for each of red, green and blue, which bring their ends nearly to black and white. The ends lie between
-//! those of the levels of a channel and the mean colours of the darkest and of the brightest points, because a channel
-//! can reach its top in a lamp or a fish alone; under water this is common, and the ends lie further in. Far water has
-//! the least red, and does not get more red than green, which would be purple. In a dark frame the channels have no
-//! offsets, and their gains are those of their exposures (`dark.rs`).
+//! the whole frame is dim. A frame of one pure colour has no cast, because it shows a light or a flower; but if red is
+//! its weakest component, it shows water, which absorbs red first. A frame where green is strongest and blue weakest
+//! has no cast, because it shows leaves: no light has such a colour. [`water`] also detects water by other features. A
+//! cast is removed by a gain and an offset for each of red, green and blue, which map the two ends of each channel
+//! nearly to black and white. An end lies between the end of the levels of the channel and the mean colour of the
+//! darkest or of the brightest points, because a lamp or a fish alone can reach the top of a channel; under water this
+//! is common, so that the ends lie further in. Far water has the least red, and does not get more red than green: it
+//! would become purple. In a dark frame the channels have no offsets, and their gains are those of their exposures
+//! (`dark.rs`).
 
 use super::points::{Occurrences, Points, WHITE, between, from_255, luma, ramp, ratio, saturation, times};
 use super::tuning::cast::*;
 use super::tuning::dark;
 
-/// How sure a cast is.
+/// A measured colour cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cast {
-    /// The share of a cast, in 4096ths.
+    /// How sure it is that there is a cast, in 4096ths.
     pub share: i32,
     /// How far the cast is that of water, in 4096ths.
     pub water: i32,
@@ -44,7 +45,7 @@ fn share(points: &Points, darkest: [i32; 3]) -> i32 {
     let neutral = ramp(saturation, SATURATED[0], SATURATED[1]);
     let bright = ramp(4096 - ratio(least(high), most(high)), BRIGHT_TINT[0], BRIGHT_TINT[1]);
     let tinted = ramp(most(low) - least(low), DARK_TINT[0], DARK_TINT[1]);
-    // Under water red may be gone, and is not lifted then.
+    // Under water red may be absorbed completely: then the second least component counts.
     let mean = points.mean();
     let is_water = darkest[0] == least(darkest) && 4 * mean[0] < 3 * mean[1].min(mean[2]);
     let second = darkest.iter().sum::<i32>() - least(darkest) - most(darkest);
@@ -63,7 +64,7 @@ fn share(points: &Points, darkest: [i32; 3]) -> i32 {
 /// The saturation of the most neutral points that are not black, in 4096ths.
 pub fn least_saturation(points: &Points) -> i32 {
     let lit = points.rgb_where(|luma| luma > from_255(20));
-    // The levels that are counted here are saturations in 4096ths.
+    // `Occurrences` counts saturations in 4096ths here, not levels.
     Occurrences::new(lit.map(saturation)).at(20_000)
 }
 
@@ -90,7 +91,7 @@ pub fn light(points: &Points) -> i32 {
 }
 
 /// The share of water, in 4096ths. Water takes red from all lit points, the brightest too, and leaves both green and
-/// blue; a blue hour leaves little green, and leaves have little blue.
+/// blue; a blue hour has little green, and foliage has little blue.
 fn water(points: &Points) -> i32 {
     let [red, green, blue] = points.mean_where(is_lit);
     let of_all = lacks(red, green.max(blue), WATER_RED);
@@ -103,9 +104,9 @@ fn water(points: &Points) -> i32 {
 }
 
 /// The gains of red, green and blue, in 4096ths, and their offsets, that remove this share of the cast; and the gain of
-/// chroma after that. It is below 1 where a channel is too weak for its gain, so that a tint remains, and where
-/// underwater colours would become garish: where only green is left, small differences of red would be stretched to all
-/// colours.
+/// chroma after that. The gain of chroma is below 1 where a channel is too weak for its gain, so that a tint remains,
+/// and where underwater colours would become garish: where only green is left, small differences of red would be
+/// stretched to all colours.
 pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     let Cast { share, water } = cast;
     let value_of = |other: i32, of_water: i32| between(other, of_water, water);
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
     use crate::spec::Lattice;
 
-    /// The share of a cast over shades of one colour, of 255, down to a quarter of it.
+    /// The share of a cast in a frame with shades of one colour, of 255, from a quarter of it to all of it.
     fn shade_share(colour: [u16; 3]) -> i32 {
         let (columns, rows) = (64, 36);
         let shade =

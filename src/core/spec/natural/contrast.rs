@@ -4,13 +4,13 @@
 //! With p and q the levels of luma that half a percent of the points lie below and above, levels between are mapped by
 //! the line that moves p and q a share of the way to black and white; levels outside are mapped to the rest of the
 //! range. Chroma has the line's gain, or the largest below it that clips few points. The share rises with the unused
-//! part of the range. In a dark frame, whose exposure lifts black, p goes to black.
+//! part of the range. In a dark frame, whose exposure lifts black, p is mapped to black.
 
 use super::line;
 use super::points::{Occurrences, Points, WHITE, between, ramp, ratio, times};
 use super::tuning::contrast::*;
 
-/// A line between two levels, with the rest of the range beside it.
+/// A line between two levels, and lines from there to black and white.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contrast {
     /// The levels p and q, and their outputs.

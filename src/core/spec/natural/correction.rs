@@ -30,15 +30,15 @@ pub struct Correction {
     /// Applied second: the gain of luma in each region, in 4096ths, and the offset that is added.
     gains: Regions,
     offsets: Regions,
-    /// The gain of chroma, in 4096ths.
+    /// The gain of chroma in each region, in 4096ths.
     chroma: Regions,
-    /// Applied last.
+    /// The curve of luma, applied last.
     curve: ToneCurve,
     /// How much of each deficiency was measured.
     pub(crate) found: Found,
     /// Whether the look assumes a deficiency, and the measures alone lead to the same correction.
     pub(crate) is_as_measured: bool,
-    /// The transfer of the codes.
+    /// The transfer function of the codes of the frame.
     transfer: Transfer,
     /// For HDR, the peak of the scene after the balance, and before it, in 4096ths of a level.
     peak: [i32; 2],
@@ -70,8 +70,8 @@ impl Correction {
         Correction { transfer, peak: [peak; 2], middle, ..Correction::identity() }
     }
 
-    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths.
-    /// Colours stay as they are unless `takes_cast`.
+    /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Casts
+    /// and tints are removed only if `takes_cast`.
     pub fn new(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
         let chooses = !faithful && !points.transfer.is_hdr();
         let meant = if assumed == Assumed::Nothing && chooses { Meant::for_points(&points) } else { Meant::default() };
@@ -215,7 +215,7 @@ impl Correction {
     pub fn noticeable(&self) -> Self {
         let moves = self.moves();
         let share = ramp(moves, MOVES[0], MOVES[1]) as u32;
-        // A correction that moves no code of 8 bits counts as nothing, too.
+        // A share too small to change a code of 8 bits counts as 0.
         let share = if share * (moves as u32) < 8 * 4096 { 0 } else { share };
         let mut mean = MeanCorrection::default();
         mean.add(&self.cleared(), 4096 - share);
@@ -225,7 +225,7 @@ impl Correction {
     }
 
     /// The largest distance by which the correction moves a level of gray, or a colour from gray, in sixteenths of 255.
-    /// The search ends at a distance at which all of the correction counts.
+    /// The search ends when the distance is so large that all of the correction counts.
     fn moves(&self) -> i32 {
         let then = Toned { curve: self.curve, light: light::FULL }.frame_curve(WHITE as u64);
         let (gains, offsets) = self.balance;
@@ -272,7 +272,7 @@ impl Correction {
     }
 
     /// Limits slopes near black and gains of chroma, so that noise of this deviation, in 256ths of a level of frames
-    /// with these levels, stays out of sight.
+    /// with these levels, stays invisible.
     #[must_use]
     pub fn calmed(mut self, noise: Option<u32>, levels: Levels) -> Self {
         let Some(noise) = noise else { return self };
@@ -379,7 +379,7 @@ impl Correction {
         Some(correction)
     }
 
-    /// Calls `see` with every number, in a fixed order.
+    /// Calls `see` with every number that is averaged, in a fixed order.
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
@@ -393,10 +393,10 @@ impl Correction {
 /// The balance that changes nothing.
 const UNBALANCED: ([i32; 3], [i32; 3]) = ([4096; 3], [0; 3]);
 
-/// How many numbers a correction has.
+/// How many numbers of a correction are averaged.
 const NUMBERS: usize = 2 * 3 + 3 * REGIONS * REGIONS + 17 + 6 + 3;
 
-/// A mean of corrections.
+/// A weighted mean of corrections.
 #[derive(Clone, Debug)]
 pub struct MeanCorrection {
     sums: [i64; NUMBERS],
@@ -411,7 +411,7 @@ impl Default for MeanCorrection {
 }
 
 impl MeanCorrection {
-    /// Adds a correction with this weight.
+    /// Adds a correction to the mean, with this weight.
     pub fn add(&mut self, correction: &Correction, weight: u32) {
         let (mut copy, mut sums) = (*correction, self.sums.iter_mut());
         copy.each_number(|number| {
@@ -464,7 +464,7 @@ mod tests {
         for correction in [balanced, one_region, coloured] {
             assert_eq!(correction.noticeable(), correction);
         }
-        // Levels above white in HDR are moved further than levels below.
+        // A gain moves HDR levels above white further than levels below.
         let gain = more(Correction { gains: [[4104; REGIONS]; REGIONS], ..identity });
         assert!(gain.noticeable().found.is_nothing());
         let hdr = Correction { transfer: Transfer::Pq, peak: [MAX_PEAK as i32; 2], ..gain };
@@ -478,7 +478,7 @@ mod tests {
         let dark = Correction { curve: exposed, chroma: [[20_000; REGIONS]; REGIONS], ..Correction::identity() };
         assert!(dark.shows_noise() && !Correction::identity().shows_noise());
         assert_eq!(dark.calmed(None, levels), dark, "nothing is known of noise");
-        // A deviation of 4 of 255.
+        // Noise with a standard deviation of 4 of 255.
         let noise = 4 * 256 * (levels.count() as u32 - 1) / 255;
         let calm = dark.calmed(Some(noise), levels);
         let bounds = VISIBLE.map(|visible| (visible * 4096 / 4) as i32);

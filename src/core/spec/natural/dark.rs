@@ -6,8 +6,8 @@
 //! points are black, and its levels spread far enough below that level: a title on black is not dark.
 //!
 //! Lamps in a dark scene, or the sky over a dark street, are exposed well already. Then the rest of the frame is
-//! brightened by the same formula, with a level that most points lie below; outputs above four fifths of white rise
-//! linearly to white.
+//! brightened by the same formula, with K from a level that most points lie below; outputs above four fifths of white
+//! rise linearly to white.
 
 use super::points::{Points, WHITE, between, from_255, ramp, ratio, times};
 use super::tuning::dark::*;

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// How much of each part a scene needs, in 4096ths.
+/// How much of each deficiency a scene has, and the gains of its correction, in 4096ths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Darkness.
+    /// The share of darkness.
     pub dark: i32,
-    /// A cast.
+    /// The share of a colour cast.
     pub cast: i32,
-    /// Levels that are unused.
+    /// The share of the stretch, which rises with the unused levels.
     pub unused: i32,
-    /// A veil.
+    /// The share of a veil.
     pub veil: i32,
     /// The gain of the exposure.
     pub exposure: i32,
@@ -39,7 +39,7 @@ impl Found {
     }
 }
 
-/// The mean over frames.
+/// The mean of the results for frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanFound {
     sums: [i64; 8],
@@ -47,7 +47,7 @@ pub struct MeanFound {
 }
 
 impl MeanFound {
-    /// Adds a frame.
+    /// Adds the result for a frame.
     pub fn add(&mut self, found: &Found) {
         let Found { dark, cast, unused, veil, exposure, contrast, noise, log } = *found;
         let values = [dark, cast, unused, veil, exposure, contrast, noise, log];
@@ -65,11 +65,11 @@ impl MeanFound {
     }
 }
 
-/// The least share of a part that is mentioned.
+/// The least share of a deficiency that the text mentions.
 const LITTLE: i32 = 4096 / 20;
 
-/// The least gain of the exposure that is mentioned: viewers see no smaller one, and removing a veil may have made it
-/// necessary.
+/// The least gain of the exposure that the text mentions: viewers do not see smaller ones, which may only make up for a
+/// removed veil.
 const SEEN: i32 = 4096 + 4096 * 3 / 20;
 
 impl fmt::Display for Found {
@@ -120,7 +120,7 @@ mod tests {
             Found { noise: 2048, ..night }.to_string(),
             "dark (brightened 3.1 times), some haze, some noise removed"
         );
-        // A gain that viewers do not see is not mentioned.
+        // The text mentions no gain that viewers do not see.
         let hardly = Found { dark: 2000, exposure: 4400, contrast: 8192, unused: 4096, ..Found::default() };
         assert_eq!(hardly.to_string(), "flat (contrast raised 2.0 times)");
         assert_eq!(Found { contrast: 4096, ..hardly }.to_string(), "next to nothing to correct");

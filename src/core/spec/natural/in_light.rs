@@ -2,15 +2,15 @@
 //! to those of SDR, and the results become codes again. All of this is computed into curves, so that kernels need no
 //! code for it.
 //!
-//! No output is brighter than both diffuse white and the input. With M diffuse white, or the peak of the scene, the
-//! luma at 99.8 %, if that is brighter: where a correction would bring the peak above M, to T, all levels have a
-//! shoulder in light. Light y becomes `y / (1 + y (1/M - 1/T))`, which keeps dark levels and maps T to M. Above the
-//! peak, places on the scale rise linearly up to that of M, which stays, as all do above it: all keep their order, and
-//! none is clipped. If the peak is M itself, they rise linearly to the last place.
+//! No output is brighter than both diffuse white and the input. Let M be diffuse white, or the peak of the scene (its
+//! luma at 99.8 %) if that is brighter. If a correction would bring the peak to T, above M, all levels have a shoulder
+//! in light: light y becomes `y / (1 + y (1/M - 1/T))`, which keeps dark levels and maps T to M. Above the peak,
+//! outputs rise linearly, in places on the scale, up to the place of M; from there on all places stay as they are. So
+//! levels keep their order, and none is clipped. If the peak is M itself, outputs rise linearly up to the last place.
 //!
-//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, in which a gain of light is no gain: the
-//! balance of codes has the same effect at two levels only. It can make the peak brighter: then all places above the
-//! peak end at that of M.
+//! A [`Balance`](crate::spec::tone::Balance) is applied before, to codes, where a gain of light is not a gain: the
+//! balance of codes has the same effect at two levels only. If it makes the peak brighter than M, outputs above the
+//! peak rise so that the last place becomes that of M.
 
 use super::points::WHITE;
 use super::tone_curve::FrameCurve;
@@ -22,9 +22,9 @@ use std::cmp::Ordering;
 /// How a correction is applied to HDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InLight {
-    /// The transfer of the codes: PQ or HLG.
+    /// The transfer function of the codes: PQ or HLG.
     pub transfer: Transfer,
-    /// The peak of the scene, and what it becomes at most; both in 4096ths of a sixteenth of 255, where 255 is diffuse
+    /// The peak of the scene, and the limit of its output; both in 4096ths of a sixteenth of 255, where 255 is diffuse
     /// white.
     pub peak: [u32; 2],
 }
@@ -37,21 +37,21 @@ pub struct RegionInLight<'a> {
     scale: &'static Scale,
     /// The offset that is subtracted, in 4096ths of a sixteenth of 255.
     taken: i64,
-    /// The gain of the rest, in 4096ths.
+    /// The gain after the subtraction, in 4096ths.
     gain: i64,
     then: Option<&'a FrameCurve>,
     /// The peak, and its output.
     peak: [i64; 2],
-    /// The light of the peak after the correction alone, and the most that it may be.
+    /// The light of the peak after the correction alone, and its limit; `None` if the limit is not exceeded.
     shoulder: Option<[i64; 2]>,
-    /// Above the peak, places on the scale rise linearly up to the first of these two places, whose output is the
-    /// second; places beyond keep their distance from it.
+    /// The place up to which outputs above the peak rise linearly, and its output; places beyond keep their distance
+    /// from it.
     straight_to: [i64; 2],
 }
 
 impl InLight {
-    /// The correction of a region from which `taken` is subtracted, in sixteenths of a level of which `white` is the
-    /// highest, and whose rest has this gain, and then this curve where white is [`WHITE`]; `None` for SDR.
+    /// The correction of a region: it subtracts `taken`, in sixteenths of a level of which `white` is the highest,
+    /// multiplies the rest by `gain`, and applies the curve `then`, whose white is [`WHITE`]. `None` for SDR.
     pub fn region<'a>(
         &self,
         (taken, gain): (u32, u32),
@@ -86,7 +86,7 @@ struct Near {
 }
 
 impl RegionInLight<'_> {
-    /// The output of the correction for a level.
+    /// The output of the correction for a level, without the shoulder.
     fn corrected(&self, level: i64) -> i64 {
         let rest = (level.saturating_sub(self.taken).max(0) * self.gain) >> 12;
         self.then.map_or(rest, |then| then.fine(rest).min(MAX_PEAK.into()))
@@ -121,8 +121,8 @@ impl RegionInLight<'_> {
         self.scale.levels().iter().enumerate().map(becomes).collect()
     }
 
-    /// The output for each code. Codes below black stay as they are; codes above white stay if white does, else they
-    /// count as white.
+    /// The output for each code. Codes below black stay as they are; codes above white stay as they are if white does,
+    /// else they become what white becomes.
     pub fn codes(&self, levels: Levels) -> Vec<u16> {
         let knots = self.knots();
         let most = levels.count() as i64 - 1;
@@ -157,8 +157,8 @@ impl RegionInLight<'_> {
 }
 
 /// The gain and the offset of codes, in 4096ths and in sixteenths of a level of which `white` is the highest, that have
-/// the effect of these on levels, in 4096ths and in sixteenths of 255: where the outputs are a tenth and nine tenths of
-/// white.
+/// the same effect as `gain` and `offset` of levels, in 4096ths and in sixteenths of 255, at the outputs of a tenth and
+/// nine tenths of white.
 pub fn balance_of_codes(scale: &Scale, gain: i32, offset: i32, white: i64) -> (u32, i32) {
     let place = |level: i64| scale.place(level << 12);
     let ends = [1, 9].map(|tenths| {

@@ -2,16 +2,17 @@
 //! scene.
 //!
 //! A white point with few neighbours as bright is a part of a stroke, a lamp or a reflection. All points of a block
-//! that has enough of these count as letters; in the blocks beside it, points that are white, black, or next to a
-//! stroke. Letters do not count when it is decided whether a scene is dark, how it is exposed, and how far measures are
-//! believed. For the line they count as white of the scene: they may be gravel or the marks on a road, and a line
+//! that has enough of these count as letters; in the blocks beside it, only points that are white, black, or next to a
+//! stroke do. Letters do not count when it is decided whether a scene is dark, how it is exposed, and how far measures
+//! are believed. For the line they count as white of the scene: they may be gravel or the marks on a road, and a line
 //! computed without them would make all bright points white.
 
 use super::tuning::letters::{BLOCK_PART, FEW_BESIDE, MAX, STROKE_BLACK, STROKE_CONTRAST, STROKE_WHITE};
 use crate::spec::Lattice;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
-/// Which points of a lattice belong to letters, where `white` is the highest level. None do if they are too many.
+/// Which points of a lattice belong to letters, where `white` is the highest level. If they would be too many, none
+/// does.
 pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
     let (columns, rows) = lattice.size;
     let white = i64::from(white.max(1));

@@ -6,8 +6,8 @@
 //! is the light of a frame relative to that one. Frames far apart are not compared directly: where a camera shakes or
 //! pans, their blocks show different things.
 //!
-//! The light of a scene is not one number: quantiles of the light of its frames, from the third quartile up to the
-//! second largest, are each taken for it, and the results are averaged. So the result changes step by step after a
+//! A scene has several lights: quantiles of the light of its frames, from the third quartile up to the second largest.
+//! A result is computed with each of them, and the results are averaged. So the result changes step by step after a
 //! lasting change of light, and not at all while less than three quarters of a window are darker. A frame counts as
 //! darker or brighter than its scene only as far as its mean is so, too: errors of many steps add up, those of means do
 //! not.
@@ -25,7 +25,7 @@ pub type Blocks = [Option<u32>];
 /// A light of 1, in 65536ths.
 pub const FULL: u32 = 1 << 16;
 
-/// The largest light of a frame relative to its scene, in 65536ths: what is brighter is a flash.
+/// The largest light of a frame relative to its scene, in 65536ths: a brighter frame is a flash.
 pub const BRIGHTEST: u32 = FULL / 4 * 5;
 
 /// The largest ratio of the light of two frames, in 65536ths.
@@ -37,7 +37,7 @@ const MIN_BLOCKS: usize = 16;
 /// The least and the largest light of a frame relative to the first one of its window, in 2^32ths.
 const CHANGES: [u64; 2] = [1 << 8, 1 << 48];
 
-/// How many quantiles are each taken for the light of a scene.
+/// How many quantiles of the light of its frames a scene has as lights.
 pub const SCENE_LIGHTS: usize = 24;
 
 /// The lights of the frames of a window.
@@ -62,8 +62,8 @@ impl Lights {
         Lights { lights, means }
     }
 
-    /// The light of each frame relative to that of its scene, in 65536ths, for each quantile that is taken for the
-    /// latter.
+    /// The light of each frame relative to that of its scene, in 65536ths, for each quantile that is a light of the
+    /// scene.
     pub fn against_scenes(&self) -> impl Iterator<Item = Vec<u32>> + '_ {
         let sorted = |numbers: &[u64]| {
             let mut numbers = numbers.to_vec();
@@ -110,8 +110,8 @@ pub fn weight(light: u32) -> u32 {
     super::points::ramp((light >> 4) as i32, 3686, 4014) as u32
 }
 
-/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. None if more than
-/// two fifths would be: then the camera moves.
+/// Which blocks of a frame are foreign to the frames before it; `white` is in sixteenths of a level. If more than two
+/// fifths would be, the camera moves, and none is.
 pub fn foreign(before: &[&Blocks], frame: &Blocks, white: u32) -> [bool; BLOCKS] {
     let mut foreign = [false; BLOCKS];
     if before.len() < 3 {

@@ -2,9 +2,9 @@
 //!
 //! The ends p and q are those of luma, but no further in than the mean colours of the darkest and of the brightest
 //! points, which protects saturated skies. With the unused share `u = 1 - (q - p) / white`, `k` rises from 0 to 1 with
-//! u; p moves by k of the way to black, and q by `k w` of the way to white; for HDR, whose peak is kept, q stays. Where
-//! p is black already, k rises later and w is below 1: a frame with true blacks may be meant to be dim. Chroma has the
-//! gain of the line, or the largest below it that clips few points.
+//! u; p moves by k of the way to black, and q by `k w` of the way to white, with `w` at most 1; for HDR, whose peak is
+//! kept, q stays. Where p is black already, k rises later and w is below 1: a frame with true blacks may be meant to be
+//! dim. Chroma has the gain of the line, or the largest below it that clips few points.
 
 use super::points::{Occurrences, Points, WHITE, from_255, luma, ramp, ratio, times};
 use super::tuning::line::*;
@@ -12,13 +12,13 @@ use super::tuning::line::*;
 /// A line: `y = gain * x + offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StretchLine {
-    /// In 4096ths.
+    /// The gain of luma, in 4096ths.
     pub gain: i32,
     /// The offset that is added.
     pub offset: i32,
     /// The gain of chroma, in 4096ths.
     pub chroma: i32,
-    /// k, in 4096ths.
+    /// k: the share of the stretch that is applied, in 4096ths.
     pub share: i32,
 }
 
@@ -63,7 +63,8 @@ pub fn chroma(points: &Points, gain: i32, offset: i32) -> i32 {
     if gain <= 4096 {
         return gain;
     }
-    // The largest gain that does not clip each point; the levels that are counted here are gains in 256ths.
+    // For each point, the largest gain of chroma that does not clip it, in 256ths: `Occurrences` counts these, not
+    // levels.
     let room = |rgb: [i32; 3]| {
         let before = luma(rgb);
         let after = times(before, gain) + offset;

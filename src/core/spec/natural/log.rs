@@ -6,13 +6,13 @@ use super::points::{Occurrences, Points, WHITE, from_255};
 /// The range of the darkest level (at 0.1 %) of log footage.
 const BLACK: [i32; 2] = [WHITE * 20 / 1000, WHITE * 125 / 1000];
 
-/// The range of its brightest level (at 99.8 %).
+/// The range of the brightest level (at 99.8 %) of log footage.
 const BRIGHTEST: [i32; 2] = [WHITE * 450 / 1000, WHITE * 760 / 1000];
 
-/// The least median of its luma.
+/// The least median of the luma of log footage.
 const MIDDLE: i32 = WHITE * 220 / 1000;
 
-/// The range of the difference of its components at 90 %: gray frames have less, strong colours more.
+/// The range, in log footage, of the difference of the components at 90 %: gray frames have less, strong colours more.
 const COLOUR: [i32; 2] = [from_255(2), WHITE * 180 / 1000];
 
 /// Whether these points look like log: 4096, or 0.

@@ -11,28 +11,28 @@ use super::tuning::meant::*;
 /// How surely a frame is meant to look as it does, in 4096ths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meant {
-    /// The frame is drawn.
+    /// How surely the frame is drawn.
     pub drawn: i32,
-    /// The frame is drawn, or dark on purpose.
+    /// How surely the frame is drawn, or dark on purpose.
     pub dark: i32,
 }
 
 impl Meant {
-    /// The shares for these points.
+    /// How surely a frame with these points is drawn, or dark on purpose.
     pub fn for_points(points: &Points) -> Self {
         let drawn = drawn(points);
         Meant { drawn, dark: drawn.max(stage(points)).max(disc(points)) }
     }
 }
 
-/// Neighbours are equal, and few levels occur, far apart.
+/// How surely a frame is drawn: neighbours are equal, and few levels occur, far apart.
 fn drawn(points: &Points) -> i32 {
     let (mut same, mut count) = (0, 0);
     for step in points.steps_where(|luma| (BETWEEN[0]..=BETWEEN[1]).contains(&luma)) {
         same += i32::from(step <= SAME_STEP);
         count += 1;
     }
-    // Too few neighbours allow no decision.
+    // With too few pairs of neighbours, nothing counts as drawn.
     if 20 * count < points.count() as i32 {
         return 0;
     }
@@ -46,7 +46,7 @@ fn drawn(points: &Points) -> i32 {
     times(times(ramp(same, SAME[0], SAME[1]), ramp(few, FEW[0], FEW[1])), range).max(is_sure)
 }
 
-/// Most is black, and much of the rest is lit.
+/// How surely a frame is a lit stage: most points are black, and many of the others are lit.
 fn stage(points: &Points) -> i32 {
     let brightest = || points.brightest_of_each();
     let black = brightest().filter(|level| *level <= BLACK_LEVEL).count() as i32;
@@ -54,7 +54,7 @@ fn stage(points: &Points) -> i32 {
     times(ramp(ratio(black, points.count() as i32), BLACK[0], BLACK[1]), ramp(lit, LIT[0], LIT[1]))
 }
 
-/// Most is dark, and something small that hangs together is bright.
+/// How surely a frame shows a moon or the like: most points are dark, and a small coherent object is bright.
 fn disc(points: &Points) -> i32 {
     let count = points.count() as i32;
     let dark = points.brightest_of_each().filter(|level| *level <= DARK_LEVEL).count() as i32;
@@ -70,7 +70,7 @@ fn disc(points: &Points) -> i32 {
 mod tests {
     use super::*;
 
-    /// A dark picture in which `is_bright` says where it is bright.
+    /// A dark picture with bright points where `is_bright` is true.
     fn dark_with(is_bright: impl Fn(i32, i32) -> bool) -> Points {
         let level = |x: usize, y: usize| {
             if is_bright(x as i32 - 64, y as i32 - 36) { 230 } else { 12 + ((3 * x + 5 * y) % 7) as u16 }
@@ -89,7 +89,7 @@ mod tests {
     fn slides_and_green_screens_are_drawn_and_walls_with_grain_and_fog_are_not() {
         let slide = Points::from_levels(|x, y| if x % 31 < 4 && y % 9 < 3 { 220 } else { 40 });
         let wall = Points::from_levels(|x, y| 40 + ((7 * x + 11 * y + x * y) % 6) as u16);
-        // Of a green screen, the levels lie close together. In fog that was compressed hard, most neighbours are equal.
+        // The levels of a green screen lie close together. In fog that was compressed hard, most neighbours are equal.
         let screen = Points::from_levels(|x, y| if (50..60).contains(&x) && y > 20 { 4 } else { 100 });
         let fog = Points::from_levels(|x, y| if x % 12 > 0 { 180 + (y / 6) as u16 } else { 150 + (y / 2) as u16 });
         assert_eq!([&slide, &screen, &wall, &fog].map(|points| Meant::for_points(points).drawn), [4096, 4096, 0, 0]);

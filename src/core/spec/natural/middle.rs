@@ -11,7 +11,7 @@ pub fn bend(points: &Points, lifted: i32) -> i32 {
     if mean <= AIM {
         return 0;
     }
-    // The bend that brings the mean to its aim.
+    // The bend that moves the mean to `AIM`.
     let whole = ratio(WHITE * (mean - AIM) / AIM, WHITE - mean).min(MAX);
     times(times(whole, lifted), ramp(mean, AIM, FULL))
 }

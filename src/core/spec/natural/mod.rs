@@ -7,24 +7,24 @@
 //! Corrections of the frames around it, by their light -> Correction -> Mapping: balance, then a curve or regions
 //! ```
 //!
-//! The parts follow each other, each decided on the points as the ones before have left them:
-//! 1. `cast`: red, green and blue have gains and offsets of their own;
+//! The parts follow each other; each is decided on the points as corrected by the parts before:
+//! 1. `cast`: red, green and blue have a gain and an offset each;
 //! 2. `line`: the levels in use become the whole range, as far as it is unused;
 //! 3. `veil`: haze and the like are removed, region by region;
 //! 4. `dark`: a dark scene is brightened as by a longer exposure;
 //! 5. `middle`: midtones that the line or the veil made too bright become darker again;
 //! 6. `shade`: dark areas beside bright ones, and dull frames, become brighter;
-//! 7. `contrast`: the range in use is stretched most of the way.
+//! 7. `contrast`: the levels in use are stretched most of the way to the whole range.
 //!
 //! The first four are applied only as far as other features of the frame confirm them (`belief.rs`). By default,
 //! drawings are left alone, and frames that are dark on purpose are not brightened (`meant.rs`).
 //!
 //! A frame's own light is divided out first ([`light`]): with `e` the light of the frame relative to that of its scene,
 //! the mapping is `e * F(x / e)`, so that fades and dips of the exposure remain. F is the mean of the corrections of
-//! the frames that are lit as the scene is.
+//! the frames whose light is that of the scene.
 //!
-//! If F moves no level by more than 2 of 255, the frame stays as it is, to the byte; between 2 and 4 the correction
-//! sets in.
+//! If F moves no level by more than 2 of 255, the frame stays as it is, to the byte; between 2 and 4 a part of the
+//! correction is applied.
 //!
 //! Captions over the picture do not count when it is decided whether a scene is dark (`letters.rs`).
 //!

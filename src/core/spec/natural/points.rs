@@ -39,9 +39,9 @@ pub fn between(before: i32, after: i32, of_4096: i32) -> i32 {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points {
     points: Vec<Point>,
-    /// The transfer of the codes.
+    /// The transfer function of the codes of the frame.
     pub(super) transfer: Transfer,
-    /// Of HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
+    /// For HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
     pub(super) peak: i32,
 }
 
@@ -49,9 +49,9 @@ pub struct Points {
 struct Point {
     rgb: [i16; 3],
     luma: i16,
-    /// The distance of its luma from that of the next point in the row; -1 without one.
+    /// The distance of the luma of the point from that of the next point in the row; -1 without one.
     step: i16,
-    /// Its region, row by row.
+    /// The index of the region of the point, row by row.
     region: u8,
     block: u8,
     is_letter: bool,
@@ -171,17 +171,17 @@ impl Points {
         self.points.iter().map(|point| i32::from(point.luma))
     }
 
-    /// The levels of red, green and blue.
+    /// How often each level of red, of green and of blue occurs.
     pub fn channels(&self) -> [Occurrences; 3] {
         std::array::from_fn(|channel| Occurrences::new(self.rgb().map(|rgb| rgb[channel])))
     }
 
-    /// The levels of the largest component of each point.
+    /// How often each level of the largest component of a point occurs.
     pub fn brightest(&self) -> Occurrences {
         Occurrences::new(self.brightest_of_each())
     }
 
-    /// The distances of the lumas of neighbours in a row.
+    /// How often each distance between the lumas of neighbours in a row occurs.
     pub fn steps(&self) -> Occurrences {
         Occurrences::new(self.points.iter().map(|point| i32::from(point.step)).filter(|step| *step >= 0))
     }
@@ -208,7 +208,7 @@ impl Points {
         upper.map(|point| point.rgb.map(i32::from))
     }
 
-    /// The luma of each point at the top and at both sides of the picture, inside of bars that have no more than
+    /// The luma of each point at the top and at both sides of the picture, inside of black bars, whose luma is at most
     /// `black`.
     pub fn luma_at_edges(&self, black: i32) -> impl Iterator<Item = i32> {
         let column = |point: &Point| usize::from(point.block) % BLOCK_COLUMNS;
@@ -239,7 +239,7 @@ impl Points {
         [self.mean_where(|luma| luma <= dark), self.mean_where(|luma| luma >= bright)]
     }
 
-    /// The level at this share of the least components of each region, in millionths; `None` of a region without
+    /// For each region, the level at this share, in millionths, of the least components of its points; `None` without
     /// points.
     pub fn darkest_of_regions(&self, share: u32) -> [[Option<i32>; REGIONS]; REGIONS] {
         let mut darkest = vec![Vec::new(); REGIONS * REGIONS];

@@ -1,5 +1,5 @@
-//! Shade: dark areas beside bright ones, as faces before windows, become brighter, and so does a dull frame without
-//! large bright areas. Black and white stay.
+//! Shade: dark areas beside bright ones, as faces in front of windows, become brighter, and so does a dull frame
+//! without large bright areas. Black and white stay.
 //!
 //! The curve is `x (1 + lift (1 - x)^2)`. A frame with well-lit skin is not lifted: a portrait with a dark background
 //! is meant so. In gray, which shows no skin, a portrait is a lit but not white subject before a background that is
@@ -15,7 +15,7 @@ pub fn lift(points: &Points, part: i32) -> i32 {
     let [low, half, high, bright] = [LOW, 500_000, 900_000, 950_000].map(|share| lumas.at(share));
     let in_shade = times(4096 - ramp(low, SHADE[0], SHADE[1]), ramp(bright, BESIDE[0], BESIDE[1]));
     let of_shade = times(lift_to(low, AIM), in_shade);
-    // Nearly black frames consist of noise and coding blocks.
+    // Nearly black frames show only noise and coding blocks, so they do not count as dull.
     let is_dull = times(4096 - ramp(high, DULL[0], DULL[1]), ramp(half, NOT_BLACK[0], NOT_BLACK[1]));
     let of_dull = times(lift_to(half, DULL_AIM).min(MAX_DULL), is_dull);
     let is_pale = 4096 - ramp(saturation(points.corners(50_000)[1]), PALE[0], PALE[1]);
@@ -54,7 +54,7 @@ fn gray_portrait(points: &Points) -> i32 {
     }
     let lit = || points.luma().filter(|luma| (LIT[0]..LIT[1]).contains(luma));
     let is_lit = ramp(ratio(lit().count() as i32, points.count() as i32), SUBJECT[0], SUBJECT[1]);
-    // A face shades off, a window is flat.
+    // The levels of a face vary, those of a window do not.
     let levels = Occurrences::new(lit());
     let is_lit = times(is_lit, ramp(levels.at(900_000) - levels.at(100_000), SHADED[0], SHADED[1]));
     let background = Occurrences::new(points.luma_at_edges(BLACK)).at(950_000);
@@ -84,7 +84,7 @@ pub fn lift_to(level: i32, aim: i32) -> i32 {
     ratio(ratio(aim, level) - 4096, times(below, below)).min(MAX)
 }
 
-/// The output for a level.
+/// The output for a level with this lift.
 pub fn lifted(level: i32, lift: i32) -> i32 {
     if lift == 0 || level <= 0 || level >= WHITE {
         return level;
@@ -144,7 +144,7 @@ mod tests {
         fn window(x: usize, y: usize) -> Option<u16> {
             ((24..48).contains(&x) && y < 40).then_some(200)
         }
-        // A dark wall, a thing in the middle, and what is beside it.
+        // The lift of a frame with a dark wall, `thing` in the middle of it, and `beside` in front of both.
         let lift_of = |thing: fn(usize) -> u16, beside: fn(usize, usize) -> Option<u16>| {
             let level = |x: usize, y: usize| {
                 let (across, down) = (x.abs_diff(64), y.abs_diff(36));

@@ -1,4 +1,4 @@
-//! A curve of levels through points that lie closer near black.
+//! A piecewise linear curve of levels, whose points lie closer together near black.
 
 use super::points::WHITE;
 use crate::spec::Strength;
@@ -84,7 +84,7 @@ pub struct FrameCurve {
     starts: [i64; PIECES + 1],
     /// The outputs for `starts`.
     becomes: [i64; PIECES + 1],
-    /// In 2^20ths.
+    /// The slopes of the pieces, in 2^20ths.
     slopes: [i64; PIECES],
 }
 
@@ -94,8 +94,8 @@ impl FrameCurve {
         self.slopes.iter().enumerate().map(|(piece, &slope)| [self.starts[piece], self.becomes[piece], slope])
     }
 
-    /// The output for a level, in sixteenths of a level; 0 or more. Levels rise from call to call; `piece` begins with
-    /// 0.
+    /// The output for a level, in sixteenths of a level; 0 or more. Levels must rise from call to call; `piece` is 0 at
+    /// first, then the piece of the last level.
     pub fn rising_level(&self, level: u64, piece: &mut usize) -> u64 {
         let fine = (level as i64) << 12;
         while *piece + 1 < PIECES && self.starts[*piece + 1] <= fine {

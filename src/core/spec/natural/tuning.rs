@@ -1,14 +1,15 @@
-//! The numbers of the rule. They were tuned on the tuning clips of `benches/pictures` and further photos, by the mean
-//! distance to the ground truth over all kinds of footage, and on real footage: underwater and dark originals with
-//! versions that people made of them, and scenes that plainly need help; `benches/results/natural.md` has the results
-//! on clips held back. Levels are in sixteenths of 255, shares and gains in 4096ths, shares of points in millionths.
+//! The numbers of the rule for the look `natural`. They were tuned on the tuning clips of `benches/pictures` and
+//! further photos, by the mean distance to the ground truth over all kinds of footage, and on real footage: underwater
+//! and dark originals with versions that people made of them, and scenes that plainly need help;
+//! `benches/results/natural.md` has the results on clips held back. Levels are in sixteenths of 255, shares and gains
+//! in 4096ths, shares of points in millionths.
 
-/// Of `cast.rs`.
+/// The numbers of `cast.rs`.
 pub mod cast {
     /// The saturation of the most neutral points at which there may be a cast, and at which there surely is.
     pub const SATURATED: [i32; 2] = [264, 849];
-    /// The saturation of the most neutral points at which the light or the object may be of one pure colour, and at
-    /// which it surely is: that is no cast.
+    /// The saturation of the most neutral points at which the frame may be of one pure colour, which is no cast, and at
+    /// which it surely is.
     pub const ONE_COLOUR: [i32; 2] = [3209, 3823];
     /// The ratios of green to red, and of red to blue, of frames without leaves, and of frames that are all leaves.
     pub const LEAVES_GREEN: [i32; 2] = [5120, 5530];
@@ -25,10 +26,10 @@ pub mod cast {
     /// Under water, where red may be gone, the second least component of the darkest points, less this, counts as
     /// lifted, too.
     pub const UNDER_WATER: i32 = 122;
-    /// The share by which chroma is reduced where a channel is gone.
+    /// The share by which chroma is reduced where a channel has no light left.
     pub const PALER: i32 = 2048;
-    /// The largest mean distance of underwater colours from gray: in frames that people made good it is 22, in nine of
-    /// ten of them less than 44.
+    /// The largest mean distance of underwater colours from gray: in versions that people made it is 22, of 255, and in
+    /// nine of ten of them less than 44.
     pub const MAX_CHROMA: i32 = 640;
     /// Far water limits red where it is at least one point in `FAR`; red is limited so far that the share `PURPLE` of
     /// far water, in millionths, does not become purple.
@@ -36,8 +37,8 @@ pub mod cast {
     pub const PURPLE: u32 = 950_000;
     /// The share of the darkest and of the brightest points whose mean colours are the corners.
     pub const CORNERS: u32 = 1000;
-    /// For other casts, and for water: the share of points beyond the ends of a channel, how far the ends move to the
-    /// corners, the outputs of the ends, and the largest gain.
+    /// Each for other casts, then for water. `ENDS`: the share of points beyond either end of a channel. `TO_CORNERS`:
+    /// how far the ends move to the corners. `BECOMES`: the outputs of the ends. `MAX_GAIN`: the largest gain.
     pub const ENDS: [i32; 2] = [200, 5400];
     pub const TO_CORNERS: [i32; 2] = [3239, 171];
     pub const BECOMES: [[i32; 2]; 2] = [[249, 4050], [256, 3866]];
@@ -52,23 +53,23 @@ pub mod cast {
     pub const WATER_LIT: [i32; 2] = [414, 1374];
 }
 
-/// Of `letters.rs`.
+/// The numbers of `letters.rs`.
 pub mod letters {
-    /// The least level of letters, and the most of their background, of white.
+    /// The least level of strokes, and the highest level of black beside them, in 4096ths of white.
     pub const STROKE_WHITE: i64 = 3072;
     pub const STROKE_BLACK: i64 = 256;
-    /// By how much a stroke is brighter than what is beside it, of white.
+    /// By how much a stroke is brighter than the points beside it, in 4096ths of white.
     pub const STROKE_CONTRAST: i64 = 512;
-    /// The largest number of the eight points beside one of a stroke that are as bright.
+    /// Of the eight points around a point of a stroke, at most this many are as bright.
     pub const FEW_BESIDE: usize = 3;
-    /// A block has letters if more than this part of its points, one in 25, lies on strokes.
+    /// A block has letters if more than one in this many of its points lies on strokes.
     pub const BLOCK_PART: usize = 25;
-    /// Letters are at most this part of a frame, one third; more points are texture, such as snow, and none of them
-    /// letters.
+    /// Letters have at most one in this many points of a frame; if more seem to be letters, they are texture, such as
+    /// snow.
     pub const MAX: usize = 3;
 }
 
-/// Of `line.rs`.
+/// The numbers of `line.rs`.
 pub mod line {
     /// The unused share at which the line sets in and is full.
     pub const UNUSED: [i32; 2] = [750, 2819];
@@ -76,16 +77,16 @@ pub mod line {
     /// it counts as not lifted, and as lifted.
     pub const UNUSED_LIFTED: [i32; 2] = [628, 2015];
     pub const LIFTED: [i32; 2] = [172, 397];
-    /// The black from which on the line goes all the way to white, and the least share of that way.
+    /// The level of black from which on the line moves q all the way to white, and the least share of that way.
     pub const TO_WHITE: i32 = 302;
     pub const MIN_TO_WHITE: i32 = 1313;
-    /// The share of points beyond the ends of luma, and of points in the corners.
+    /// The share of points beyond either end of luma, and the share of the points whose mean colours are the corners.
     pub const ENDS: u32 = 2449;
     pub const CORNERS: u32 = 1971;
     /// How far the ends move to the corners.
     pub const TO_CORNERS: i32 = 4096;
     pub const MAX_GAIN: i32 = 23515;
-    /// The share of points that chroma may clip.
+    /// The share of points that the gain of chroma may clip.
     pub const CLIPPED: u32 = 13059;
     /// The gain from which on a tint shows, and at which it is too strong; and the share of it that is removed then.
     pub const TINT_SHOWS: [i32; 2] = [11469, 16794];
@@ -94,7 +95,7 @@ pub mod line {
     pub const DARK_SHARE: i32 = 3113;
 }
 
-/// Of `veil.rs`.
+/// The numbers of `veil.rs`.
 pub mod veil {
     /// The density, as a share of the airlight, at which there may be a veil, and at which there surely is.
     pub const DENSE: [i32; 2] = [329, 981];
@@ -102,7 +103,7 @@ pub mod veil {
     pub const CLEAREST_SHARE: i32 = 1964;
     /// The least component of the darkest points before the line, without and with a veil.
     pub const DARKEST: [i32; 2] = [341, 884];
-    /// How much the density and the darkest points count beside the score.
+    /// How much the density and the darkest points count, relative to the score.
     pub const DENSE_SHARE: i32 = 2458;
     /// The score is the density of the veil, as a share of the airlight, plus `DEEPER_SHARE` of how much denser it is
     /// above than below, which is clamped to `DEEPER`; and the score at which there may be a veil, and at which there
@@ -116,7 +117,7 @@ pub mod veil {
     pub const TOP_SHARE: i32 = 3393;
     /// The share of the black points that is subtracted; at most `MAX_TAKEN` of the airlight.
     pub const TAKEN: i32 = 4294;
-    /// Unless the look is faithful: the share of a veil that is removed, and how far the mean is brought back.
+    /// Unless the look is faithful: the share of a veil that is removed, and how far the mean is restored.
     pub const CHOSEN: i32 = 2458;
     pub const KEPT_MEAN: i32 = 3072;
     pub const MAX_TAKEN: i32 = 3329;
@@ -126,7 +127,7 @@ pub mod veil {
     pub const MAX_CHROMA: i32 = 4096;
 }
 
-/// Of `dark.rs`.
+/// The numbers of `dark.rs`.
 pub mod dark {
     /// The top level of a dark frame, and of one that is not.
     pub const DARK: [i32; 2] = [2088, 2854];
@@ -136,22 +137,22 @@ pub mod dark {
     pub const LIFTED: [i32; 2] = [210, 323];
     /// By how much the top lies above the level at 5 % in a frame that shows nothing, and in one that shows something.
     pub const PICTURE: [i32; 2] = [128, 640];
-    /// The share of points below the top.
+    /// The share of points below the top level.
     pub const TOP: u32 = 992835;
-    /// The output of the top.
+    /// The output of the top level.
     pub const BECOMES: i32 = 3962;
     pub const MAX_GAIN: i32 = 23147;
-    /// The most slope near black, unless the gain is larger.
+    /// The largest slope near black, unless the gain is larger.
     pub const MAX_SLOPE: i32 = 22294;
     pub const CHROMA_SHARE: i32 = 3944;
-    /// Under lamps, or a bright sky: shares of the points; for each, the level at that share of a dim frame, and of one
-    /// that is not; and how far that lies above the level at 5 % in a frame that shows nothing there, and in one that
-    /// does.
+    /// For dark parts under lamps or a bright sky. `UNDER`: two shares of the points. `DIM`: for each of these, the
+    /// level at that share in a dim frame, and in one that is not. `UNDER_LAMPS`: how far that level lies above the
+    /// level at 5 % in a frame whose dark parts show nothing, and in one where they do.
     pub const UNDER: [u32; 2] = [600_000, 900_000];
     pub const DIM: [[i32; 2]; 2] = [[400, 960], [960, 1920]];
     pub const UNDER_LAMPS: [i32; 2] = [128, 512];
-    /// The share of points that lie under lamps, and the output of the brightest of these; the largest gain, and the
-    /// output from which on levels go straight to white.
+    /// `UNDER_TOP`: the share of points under lamps. `UNDER_BECOMES`: the output of the brightest of these. `MAX_LIFT`:
+    /// the largest gain. `KNEE`: the output above which levels rise linearly to white.
     pub const UNDER_TOP: u32 = 970_000;
     pub const UNDER_BECOMES: i32 = 3440;
     pub const MAX_LIFT: i32 = 16_384;
@@ -160,25 +161,25 @@ pub mod dark {
     pub const CAST_SHARE: i32 = 3691;
 }
 
-/// Of `middle.rs`.
+/// The numbers of `middle.rs`.
 pub mod middle {
     /// The mean up to which nothing is too bright, and the mean from which on the bend is full.
     pub const AIM: i32 = 1786;
     pub const FULL: i32 = 2691;
     pub const MAX: i32 = 1959;
-    /// How far chroma follows.
+    /// How far chroma follows the gain of the mean luma.
     pub const CHROMA_SHARE: i32 = 4096;
     /// How much a line and a veil lift the midtones.
     pub const LINE_SHARE: i32 = 3765;
     pub const VEIL_SHARE: i32 = 1638;
 }
 
-/// Of `meant.rs`; its numbers and those below were fitted to choices between unlabelled versions of real scenes
+/// The numbers of `meant.rs`. They and those below were fitted to choices between unlabelled versions of real scenes
 /// (`benches/results/eye.md`).
 pub mod meant {
     use crate::spec::natural::points::from_255;
 
-    /// The levels between which neighbours are compared, and the largest distance of neighbours that are equal.
+    /// The levels between which neighbours are compared, and the largest distance at which they count as equal.
     pub const BETWEEN: [i32; 2] = [from_255(4), from_255(251)];
     pub const SAME_STEP: i32 = from_255(1) / 2;
     /// The share of neighbours that are equal in photographs at most, and in drawings; and the share of points in the
@@ -192,15 +193,17 @@ pub mod meant {
     /// range: green screens, dark editors.
     pub const SURE_SAME: [i32; 2] = [3277, 3523];
     pub const SURE_FEW: [i32; 2] = [3359, 3686];
-    /// The highest level of black; the share of black points without and with a stage; and the level of the other
-    /// points, at the share `REST_SHARE` of them, that is not lit, and that is.
+    /// `BLACK_LEVEL`: the highest level of black. `BLACK`: the share of black points without and with a stage. `LIT`:
+    /// the level at the share `REST_SHARE` of the other points without and with a lit subject.
     pub const BLACK_LEVEL: i32 = from_255(10);
     pub const BLACK: [i32; 2] = [1638, 2458];
     pub const REST_SHARE: u32 = 800_000;
     pub const LIT: [i32; 2] = [from_255(35), from_255(70)];
-    /// Around a small bright object: the highest level that is dark, and the share of dark points; the least level of
-    /// the object; the shares of its points between which it is small, each as the ends of a ramp; the largest distance
-    /// of coherent neighbours, and their share.
+    /// A small bright object in the dark. `DARK_LEVEL`: the highest level that is dark. `DARK`: the share of dark
+    /// points without and with such an object. `BRIGHT_LEVEL`: the least level of the object. `SMALL`: the shares of
+    /// bright points from which on it is an object, and from which on it is too large, each as the ends of a ramp.
+    /// `TOGETHER_STEP`: the largest distance of coherent neighbours. `TOGETHER`: the share of these in lamps, and in an
+    /// object.
     pub const DARK_LEVEL: i32 = from_255(24);
     pub const DARK: [i32; 2] = [1843, 2458];
     pub const BRIGHT_LEVEL: i32 = from_255(170);
@@ -209,47 +212,48 @@ pub mod meant {
     pub const TOGETHER: [i32; 2] = [2048, 2867];
 }
 
-/// Of `shade.rs`.
+/// The numbers of `shade.rs`.
 pub mod shade {
     use crate::spec::natural::points::from_255;
 
-    /// The share of the points that lie below the level of shade; that level in shade, and outside of it; the level to
-    /// which shade is lifted; and the level at 95 % without bright areas beside shade, and with them.
+    /// `LOW`: the share of points below the level of shade. `SHADE`: that level with and without shade. `AIM`: the
+    /// level to which shade is lifted. `BESIDE`: the level at 95 % without and with bright areas beside shade.
     pub const LOW: u32 = 350_000;
     pub const SHADE: [i32; 2] = [from_255(25), from_255(92)];
     pub const AIM: i32 = from_255(100);
     pub const BESIDE: [i32; 2] = [from_255(110), from_255(170)];
-    /// The level at 90 % of a dull frame, and of one that is not; the median that it gets, and the largest lift; and
-    /// the median of a nearly black frame, and of one that is not.
+    /// `DULL`: the level at 90 % of a dull frame, and of one that is not. `DULL_AIM`: the median of a dull frame after
+    /// the lift. `MAX_DULL`: the largest lift of a dull frame. `NOT_BLACK`: the median of a nearly black frame, and of
+    /// one that is not.
     pub const DULL: [i32; 2] = [from_255(110), from_255(160)];
     pub const DULL_AIM: i32 = from_255(105);
     pub const MAX_DULL: i32 = 4096;
     pub const NOT_BLACK: [i32; 2] = [from_255(30), from_255(55)];
-    /// A lift may clip the colour of one point in this many; the search for the largest such lift ends at steps of this
-    /// size, in 4096ths.
+    /// `MAX_CLIPPED`: a lift may clip the colour of one point in this many. `MIN_STEP`: the step at which the search
+    /// for the largest such lift ends, in 4096ths.
     pub const MAX_CLIPPED: usize = 50;
     pub const MIN_STEP: i32 = 32;
     /// The saturation of the brightest points without a colour, and with one.
     pub const PALE: [i32; 2] = [1229, 2048];
     /// The share of well-lit skin from which on less is lifted, and from which on nothing is.
     pub const SKIN: [i32; 2] = [164, 410];
-    /// In gray: how far apart the components of a colour are, at 90 %, in gray frames, and in others; the levels that
-    /// are lit; the share of lit points without and with a portrait; how far apart their levels are in a window, and in
-    /// a face; the highest level of bars; and the level at 95 % of the edges of a dark background, and of one that is
-    /// not dark.
+    /// Portraits in gray. `GRAY`: how far apart the components of colours are at 90 %, in gray frames and in others.
+    /// `LIT`: the levels that are lit. `SUBJECT`: the share of lit points without and with a portrait. `SHADED`: how
+    /// far apart their levels are in a window, and in a face. `BLACK`: the highest level of black bars. `BACKGROUND`:
+    /// the level at 95 % of the points at the edges, with a dark background and with another.
     pub const GRAY: [i32; 2] = [from_255(6), from_255(16)];
     pub const LIT: [i32; 2] = [from_255(110), from_255(235)];
     pub const SUBJECT: [i32; 2] = [102, 205];
     pub const SHADED: [i32; 2] = [from_255(25), from_255(45)];
     pub const BLACK: i32 = from_255(4);
     pub const BACKGROUND: [i32; 2] = [from_255(60), from_255(90)];
-    /// The most lift: with more, the curve would not rise.
+    /// The largest lift: with a larger one, the curve would fall in places.
     pub const MAX: i32 = 8192;
     /// How far chroma follows the slope near black.
     pub const CHROMA_SHARE: i32 = 1229;
 }
 
-/// Of `contrast.rs`.
+/// The numbers of `contrast.rs`.
 pub mod contrast {
     /// The share of points beyond an end of luma, and by how much that of the lower end is larger in a dark frame.
     pub const ENDS: u32 = 5000;
@@ -263,12 +267,13 @@ pub mod contrast {
     pub const MIN_LIGHT: i32 = 3584;
 }
 
-/// Of `correction.rs`, about noise.
+/// The numbers of `correction.rs` for noise.
 pub mod noise {
-    /// The deviation of noise that may be visible near black, and in colour, of 255.
+    /// The standard deviation of noise, of 255, that may remain near black, and in colour.
     pub const VISIBLE: [i64; 2] = [8, 6];
-    /// The deviation of noise that is assumed, in 256ths of 255. For its removal it counts from the first gain of
-    /// `TAKEN` on, fully from the second, in 4096ths: the contrast of footage in daylight has less.
+    /// The least standard deviation of noise that is assumed, in 256ths of a level of 255. When noise is removed, it
+    /// counts from the first gain of `TAKEN` on, in 4096ths, and fully from the second: daylight footage gets smaller
+    /// gains.
     pub const MIN_NOISE: u64 = 256;
     pub const TAKEN: [i32; 2] = [11_264, 14_336];
     /// The level up to which points are near black, and from which on they are not.
@@ -282,11 +287,11 @@ pub mod noise {
     pub const WORTH_IT: [i32; 2] = [1024, 1536];
 }
 
-/// Of `correction.rs`, about what can be noticed.
+/// The numbers of `correction.rs` for what can be noticed.
 pub mod noticeable {
     use crate::spec::natural::points::from_255;
 
-    /// How far a level has to be moved for any of it to count, and for all of it.
+    /// How far a correction has to move a level for any of it to be applied, and for all of it.
     pub const MOVES: [i32; 2] = [from_255(2), from_255(4)];
 }
 

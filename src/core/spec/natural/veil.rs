@@ -16,12 +16,12 @@ use crate::spec::measure::{REGIONS, around};
 /// A number for each region.
 pub type Regions = [[i32; REGIONS]; REGIONS];
 
-/// The offset that is subtracted and the gain of the rest, in 4096ths, by region.
+/// By region, the offset that is subtracted, and the gain that follows, in 4096ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionalVeil {
     /// The offset that is subtracted.
     pub taken: Regions,
-    /// The gain of the rest.
+    /// The gain after the subtraction.
     pub gains: Regions,
     /// The share of a veil, in 4096ths.
     pub share: i32,
@@ -56,7 +56,7 @@ impl RegionalVeil {
         RegionalVeil { taken, gains: gains.map(|row| row.map(|gain| times(gain, brighter))), share }
     }
 
-    /// The gain of chroma for a gain of luma.
+    /// The gain of chroma for a gain of luma, both in 4096ths.
     pub fn chroma(gain: i32) -> i32 {
         gain.min(MAX_CHROMA)
     }

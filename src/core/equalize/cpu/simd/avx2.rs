@@ -1,5 +1,5 @@
-//! The kernels for AVX2. Its only table lookup knows 16 entries, so a byte goes through sixteen of them and its high
-//! bits choose among the results; words are looked up one by one, which is faster here than gathering.
+//! The kernels for AVX2. It looks up bytes in tables of 16 entries only, so each byte is looked up in sixteen tables,
+//! and its high bits choose among the results. Words are looked up one by one, which is faster here than gathering.
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for AVX2")]
 
@@ -22,7 +22,7 @@ pub fn map_every_other(source: &[u8], target: &mut [u8], table: &[u8; 256], offs
     scalar::map_every_other(&source[done..], &mut target[done..], table, offset);
 }
 
-/// Looks up the bytes that `mask` chooses and copies the others, in whole vectors of 32; the rest is left.
+/// Looks up the bytes that `mask` chooses and copies the others, in whole vectors of 32; the remainder is not written.
 #[target_feature(enable = "avx2")]
 fn look_up(source: &[u8], target: &mut [u8], table: &[u8; 256], mask: __m256i) {
     // One table for each value of the four high bits, indexed by the four low ones.
@@ -34,7 +34,7 @@ fn look_up(source: &[u8], target: &mut [u8], table: &[u8; 256], mask: __m256i) {
         // SAFETY: `source` is 32 bytes; the load needs no alignment.
         let bytes = unsafe { _mm256_loadu_si256(source.as_ptr().cast()) };
         let low = _mm256_and_si256(bytes, _mm256_set1_epi8(0x0f));
-        // A blend looks at the top bit of each byte: bits 4, 5 and 6 are moved there.
+        // A vector blend selects by the top bit of each byte, so bits 4, 5 and 6 are shifted there.
         let (bit4, bit5, bit6) =
             (_mm256_slli_epi16(bytes, 3), _mm256_slli_epi16(bytes, 2), _mm256_slli_epi16(bytes, 1));
         let one = |high: usize| _mm256_shuffle_epi8(tables[high], low);

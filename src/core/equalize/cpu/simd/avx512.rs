@@ -1,5 +1,5 @@
-//! The kernels for AVX-512 with VBMI. Bytes are looked up in a table of 256 that lives in four registers, at the speed
-//! of memory; words of up to 10 bits in one of 1,024, thirty-two registers' worth. Deeper words are looked up one by
+//! The kernels for AVX-512 with VBMI. Bytes are looked up in a table of 256 bytes in four registers, at the speed of
+//! memory; words of up to 10 bits in a table of 1,024 words in thirty-two registers. Deeper words are looked up one by
 //! one, which is faster than gathering.
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for AVX-512")]
@@ -72,8 +72,7 @@ pub fn blend_bytes(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &S
     unsafe { blend_vectors(source, target, cell, shares) };
 }
 
-/// The kernel `scalar::blend_bytes`: all four tables fit the registers, so that 64 bytes are looked up at once and
-/// computed with in quarters.
+/// The kernel `scalar::blend_bytes`: all tables fit in registers; looks up 64 bytes at once, blends them in quarters.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 fn blend_vectors(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Shares) {
     let upper_left = ByteTable::new(cell.tables[0]);
@@ -86,7 +85,7 @@ fn blend_vectors(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Sha
     let lower_share = _mm512_set1_epi32(shares.below as i32);
     let (inverse, lowered) = (_mm512_set1_ps(1.0 / whole as f32), _mm512_set1_ps(LOWERED));
     let (whole, one) = (_mm512_set1_epi32(whole), _mm512_set1_epi32(1));
-    // For pixel i of a quarter: byte i of one vector and byte i of the other, as two words.
+    // The permutation that puts byte i of both vectors side by side, as two words, for pixel i of a quarter.
     let first_pairs = _mm512_add_epi32(
         _mm512_set1_epi32(0x0040_0000),
         _mm512_mullo_epi32(lane_numbers(), _mm512_set1_epi32(0x1_0001)),
@@ -137,7 +136,7 @@ pub fn map_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
     scalar::map_words(&source[done..], &mut target[done..], lookup);
 }
 
-/// Looks up words of up to 10 bits in whole vectors of 32; the rest is left.
+/// Looks up words of up to 10 bits in whole vectors of 32; the remainder is not written.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 fn look_up_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
     let tables: [__m512i; 32] = std::array::from_fn(|index| {
@@ -154,7 +153,7 @@ fn look_up_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
         // SAFETY: `source` is 64 bytes; the load needs no alignment.
         let stored = unsafe { _mm512_loadu_si512(source.as_ptr().cast()) };
         let words = _mm512_srl_epi16(_mm512_shuffle_epi8(stored, native), shift);
-        // A word above the depth is in the table too, where it has the entry of the highest code.
+        // A word above the depth has the table entry of the highest code.
         let codes = _mm512_min_epu16(words, highest);
         let bit = |bit: u32| _mm512_test_epi16_mask(codes, _mm512_set1_epi16(1 << bit));
         let (bit6, bit7, bit8, bit9) = (bit(6), bit(7), bit(8), bit(9));

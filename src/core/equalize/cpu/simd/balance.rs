@@ -1,11 +1,11 @@
-//! The kernels of luma and chroma that are rewritten together, in plain Rust, as in `scalar.rs`. Those called `narrow`
-//! have numbers of 32 bits, for sums that fit, and those called `wide` of 64.
+//! The kernels that rewrite luma and chroma together, in plain Rust, as in `scalar.rs`. Those called `narrow` use
+//! 32-bit numbers, for sums that fit; those called `wide` use 64-bit numbers.
 
 use crate::spec::Levels;
 
 macro_rules! kernels_of {
     ($number:ty: $terms:ident, $luma:ident, $chroma:ident) => {
-        /// `cb * of_cb + cr * of_cr + added` of each pair of chroma samples, which are given from their centre.
+        /// `cb * of_cb + cr * of_cr + added` for each pair of chroma samples, given as distances from the centre code.
         #[inline(always)]
         pub fn $terms([of_cb, of_cr, added]: [$number; 3], [cb, cr]: [&[i32]; 2], terms: &mut [$number]) {
             for ((term, cb), cr) in terms.iter_mut().zip(cb).zip(cr) {
@@ -57,8 +57,7 @@ macro_rules! kernels_of {
             }
         }
 
-        /// Codes of chroma around their centre, at most `reach` away from it, for these means of luma, in levels, and
-        /// these terms.
+        /// Codes of chroma from means of luma levels and from terms, clamped to `reach` codes around the centre.
         #[inline(always)]
         pub fn $chroma(
             of_luma: $number,

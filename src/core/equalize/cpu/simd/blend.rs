@@ -1,38 +1,38 @@
 //! The kernels of local equalization in plain Rust, as in `scalar.rs`: each is compiled again for AVX2 and AVX-512.
 //!
-//! A blend is one exact division by the same number for all pixels of a frame. Bytes estimate the quotient in f32, a
-//! little too low, so that rounding to the nearest integer gives the right one or one less; the remainder in integers
-//! decides which. Words divide in f64: numerator and denominator are exact there, and the quotient of a fraction that
-//! is no half cannot become one, since its distance from the half, 2^-36 or more, is more than the error, 2^-38.
+//! A blend is one exact division, with the same divisor for all pixels of a frame. For bytes, f32 gives an estimate of
+//! the quotient, a little too low, so that rounding to the nearest integer gives the right result or one less; the
+//! integer remainder decides which. Words are divided in f64, where both operands are exact. A quotient that is not
+//! halfway between integers is 2^-36 or more away from it; the error of 2^-38 cannot change its rounding.
 
 /// Four lookup tables of bytes: upper left, lower left, upper right, lower right.
 pub struct ByteCell<'a> {
-    /// Each table by itself.
+    /// The four tables.
     pub tables: [&'a [u8; 256]; 4],
     /// The four results for each byte side by side, the upper left one in the lowest byte.
     pub quads: &'a [u32; 256],
 }
 
-/// The weights of the four tiles.
+/// The blending weights of the four tiles.
 pub struct Shares<'a> {
     /// For each pixel, the weight of the tiles on the right, in parts of `across`; those on the left have the rest.
     pub right: &'a [u32],
-    /// Parts from the left to the right.
+    /// The sum of the weights of a left and a right tile.
     pub across: u32,
     /// The weight of the lower tiles, in parts of `down`; the upper ones have the rest.
     pub below: u32,
-    /// Parts from top to bottom.
+    /// The sum of the weights of an upper and a lower tile.
     pub down: u32,
 }
 
 /// The estimate of a quotient up to 255 is lowered by this: more than its error, which is 255 * 4 * 2^-24.
 pub const LOWERED: f32 = 1e-4;
 
-/// Pixels that are looked up one by one before all of them are computed side by side: enough that the first have
-/// reached the cache when a vector of them is read back.
+/// Pixels that are looked up one by one before all of them are blended as vectors: so many that the first results
+/// have reached the cache when they are loaded as a vector.
 const BATCH: usize = 64;
 
-/// Adding this to an f32 of 0 to 2^22 rounds it to the nearest integer, which then stands in the low bits.
+/// Adding this to an f32 of 0 to 2^22 rounds it to the nearest integer, which is then in the low bits.
 const ROUND_F32: f32 = 8_388_608.0;
 
 /// Adding this to an f64 of 0 to 2^51 rounds it to the nearest integer.
@@ -46,7 +46,7 @@ pub fn interleave(tables: [&[u8; 256]; 4], quads: &mut [u32; 256]) {
     }
 }
 
-/// Each byte looked up in four tables, blended by its shares, rounded half to even. `255 * across * down` fits 31 bits.
+/// Looks up each byte in four tables and blends by `shares`, rounded half to even. `255 * across * down` fits 31 bits.
 #[inline(always)]
 pub fn blend_bytes(source: &[u8], target: &mut [u8], cell: &ByteCell, shares: &Shares) {
     for ((source, target), right) in source.chunks(BATCH).zip(target.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH))
@@ -78,7 +78,7 @@ fn blend_quads(quads: &[u32; BATCH], target: &mut [u8; BATCH], right: &[u32; BAT
     }
 }
 
-/// Each code looked up in four tables, blended by its shares, rounded half to even.
+/// Looks up each code in four tables and blends by `shares`, rounded half to even.
 #[inline(always)]
 pub fn blend_words(source: &[u16], target: &mut [u16], luts: [&[u16]; 4], shares: &Shares) {
     for ((source, target), right) in source.chunks(BATCH).zip(target.chunks_mut(BATCH)).zip(shares.right.chunks(BATCH))
@@ -122,8 +122,7 @@ fn batch_of(right: &[u32]) -> [u32; BATCH] {
     })
 }
 
-/// Writes as much of a batch as `target` holds. The compiler knows the length of a whole one, and copies it without a
-/// call.
+/// Writes as much of a batch as `target` holds. The length of a whole batch is a constant, so it is copied inline.
 #[inline(always)]
 fn put<T: Copy>(batch: &[T; BATCH], target: &mut [T]) {
     match <&mut [T; BATCH]>::try_from(&mut *target) {
@@ -132,8 +131,8 @@ fn put<T: Copy>(batch: &[T; BATCH], target: &mut [T]) {
     }
 }
 
-/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats; that
-/// is exact for quotients below 2^20 of sums below 2^50, and others are divided as they are.
+/// `(from + index * step) / area` for each index, rounded down. As in `chroma.rs`, integers are divided as floats,
+/// which is exact for quotients below 2^20 of sums below 2^50; others are divided as integers.
 #[inline(always)]
 pub fn ramp(start: u64, step: i64, area: u64, target: &mut [u32]) {
     let last = start.wrapping_add_signed(step * target.len() as i64);
@@ -147,13 +146,13 @@ pub fn ramp(start: u64, step: i64, area: u64, target: &mut [u32]) {
     let (start, step, area) = (start as f64, step as f64, area as f64);
     for (index, value) in target.iter_mut().enumerate() {
         let quotient = (start + step * f64::from(index as u32)) / area;
-        // Adding 2^52 rounds to an integer, which then stands in the low bits.
+        // Adding 2^52 rounds to an integer, which is then in the low bits.
         let nearest = (quotient + 4_503_599_627_370_496.0).to_bits() as u32;
         *value = nearest - u32::from(f64::from(nearest) > quotient);
     }
 }
 
-/// `after` between `before` and itself: `(before * (256 - k) + after * k + 128) >> 8`.
+/// Mixes `before` into `after`: `(before * (256 - k) + after * k + 128) >> 8`.
 #[inline(always)]
 pub fn mix_bytes(before: &[u8], after: &mut [u8], k: u32) {
     let k = k as u16;
@@ -162,7 +161,7 @@ pub fn mix_bytes(before: &[u8], after: &mut [u8], k: u32) {
     }
 }
 
-/// `after` between `before` and itself, for codes of up to 16 bits.
+/// Mixes `before` into `after` as [`mix_bytes`] does, for codes of up to 16 bits.
 #[inline(always)]
 pub fn mix_words(before: &[u16], after: &mut [u16], k: u32) {
     for (before, after) in before.iter().zip(after) {

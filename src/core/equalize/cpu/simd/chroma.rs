@@ -4,14 +4,13 @@ use super::scalar::{read_words, write_words};
 use crate::frame::Sample;
 use crate::spec::chroma::{Colours, component_with_gain};
 
-/// Chroma codes with these gains.
+/// Applies these gains to codes of chroma.
 #[inline(always)]
 pub fn follow(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
     codes.iter_mut().zip(gains).for_each(|(code, gain)| *code = colours.followed(*code, *gain));
 }
 
-/// Codes of red, green or blue after the luminance of their pixels has moved from `before` to `after`, with these gains
-/// of colour; `max` is the highest code.
+/// Changes codes of red, green or blue for luminance that moves from `before` to `after`; `max` is the highest code.
 #[inline(always)]
 pub fn move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]) {
     for ((code, gain), (source, target)) in codes.iter_mut().zip(gains).zip(before.iter().zip(after)) {
@@ -19,7 +18,7 @@ pub fn move_with_gains(gains: &[u32], before: &[u16], after: &[u16], max: u16, c
     }
 }
 
-/// The codes of every `step`th sample of `row`, from `offset` on.
+/// Reads every `step`th sample of `row`, from sample `offset` on, as codes.
 #[inline(always)]
 pub fn gather(row: &[u8], sample: Sample, [offset, step]: [usize; 2], codes: &mut [u16]) {
     match (sample.bytes, step) {
@@ -43,7 +42,7 @@ fn gather_bytes<const STEP: usize>(row: &[u8], offset: usize, codes: &mut [u16])
     }
 }
 
-/// Stores codes as every `step`th sample of `row`, from `offset` on.
+/// Stores codes as every `step`th sample of `row`, from sample `offset` on.
 #[inline(always)]
 pub fn scatter(codes: &[u16], sample: Sample, [offset, step]: [usize; 2], row: &mut [u8]) {
     match (sample.bytes, step) {

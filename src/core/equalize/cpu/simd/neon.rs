@@ -1,6 +1,6 @@
 //! The kernels for NEON, which every aarch64 has. The compiler makes NEON code of the plain kernels, too; these are
-//! hand-written for what it does not find: lookups in the 64 bytes of four registers, products whose high half is taken
-//! or that are narrowed at once, and windows that are read once for four comparisons.
+//! hand-written where it does not find the instructions: lookups in the 64 bytes of four registers, the high half of
+//! products, narrowing products; or because a window is read once for four comparisons.
 
 #![allow(unsafe_code, reason = "vector loads and stores, and functions compiled for NEON")]
 
@@ -27,7 +27,7 @@ pub fn map_every_other(source: &[u8], target: &mut [u8], table: &[u8; 256], offs
     scalar::map_every_other(&source[done..], &mut target[done..], table, offset);
 }
 
-/// Looks up the bytes that `mask` chooses and copies the others, in whole vectors of 16; the rest is left.
+/// Looks up the bytes that `mask` chooses and copies the others, in whole vectors of 16; the remainder is not written.
 #[target_feature(enable = "neon")]
 fn look_up(source: &[u8], target: &mut [u8], table: &[u8; 256], mask: uint8x16_t) {
     let quarters: [uint8x16x4_t; 4] = std::array::from_fn(|quarter| {
@@ -86,7 +86,7 @@ fn scaled(numbers: uint16x8_t, gains: &[u32; 8]) -> uint16x8_t {
     vqmovn_high_u32(low, four(vmovl_high_u16(numbers), gains.1))
 }
 
-/// The kernel `chroma::follow` in whole vectors of 8; the rest is left.
+/// The kernel `chroma::follow` in whole vectors of 8; the remainder is not written.
 #[target_feature(enable = "neon")]
 fn follow_by_eight(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
     let (centre, reach) = (vdupq_n_u16(colours.centre as u16), vdupq_n_u16(colours.reach as u16));
@@ -99,7 +99,7 @@ fn follow_by_eight(gains: &[u32], colours: &Colours, codes: &mut [u16]) {
     }
 }
 
-/// The kernel `chroma::move_with_gains` in whole vectors of 8; the rest is left.
+/// The kernel `chroma::move_with_gains` in whole vectors of 8; the remainder is not written.
 #[target_feature(enable = "neon")]
 fn move_by_eight(gains: &[u32], before: &[u16], after: &[u16], max: u16, codes: &mut [u16]) {
     let max = vdupq_n_u16(max);
@@ -121,14 +121,14 @@ pub fn merge(plane: &MergedPlane<'_>, noise: &Noise) -> Sheet {
     merge_by(&Neon, plane, noise)
 }
 
-/// Windows compared, and coefficients averaged, by NEON.
+/// The comparison of windows and the averaging of coefficients, by NEON.
 struct Neon;
 
-/// Rows of a window that are compared, and samples of each.
+/// Rows of a window that are compared, and samples of a row.
 const ROWS: usize = 8;
 const SAMPLES: usize = 16;
 
-/// The mask for strides, in samples: a masked stride times a number of rows does not overflow.
+/// Strides in samples are masked with this, so that a stride times a number of rows does not overflow.
 const MAX_STRIDE: usize = u32::MAX as usize;
 
 impl Compare for Neon {
@@ -142,7 +142,7 @@ impl Compare for Neon {
 
     const AROUND: Option<CompareFour> = Some(|(a, of_a), (b, of_b), bound| {
         let (of_a, of_b) = (of_a & MAX_STRIDE, of_b & MAX_STRIDE);
-        // The last row of the window below is read from its second sample on; the last one to the right ends before it.
+        // The last read is of row 16 of `b` from its second sample on; row 15 from its third sample on ends no later.
         assert!(a.len() >= (ROWS - 1) * of_a + SAMPLES && b.len() > 2 * ROWS * of_b + SAMPLES && of_b > 0);
         // SAFETY: every aarch64 has NEON, and all rows are there.
         unsafe { differences_around((a.as_ptr(), of_a), (b.as_ptr(), of_b), bound) }
@@ -158,8 +158,7 @@ fn add(sums: uint16x8_t, a: int16x8x2_t, b: int16x8x2_t, bound: uint16x8_t) -> u
 }
 
 /// # Safety
-/// Eight rows of 16 samples can be read from either pointer on, with as many samples from one to the next as stand
-/// beside it.
+/// Both pointers address eight rows of 16 readable samples; the number beside a pointer is their stride in samples.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn differences(a: (*const i16, usize), b: (*const i16, usize), bound: i16, enough: u32) -> u32 {
@@ -168,7 +167,7 @@ unsafe fn differences(a: (*const i16, usize), b: (*const i16, usize), bound: i16
     for _ in 0..2 {
         let mut sums = vdupq_n_u16(0);
         for _ in 0..ROWS / 2 {
-            // SAFETY: as of this function.
+            // SAFETY: the caller guarantees these rows.
             sums = unsafe { add(sums, vld1q_s16_x2(of_a), vld1q_s16_x2(of_b), bound) };
             (of_a, of_b) = (of_a.wrapping_add(a.1), of_b.wrapping_add(b.1));
         }
@@ -181,14 +180,13 @@ unsafe fn differences(a: (*const i16, usize), b: (*const i16, usize), bound: i16
 }
 
 /// # Safety
-/// As of [`differences`]; from `b` on there are 17 rows, and behind the first sample of each 17 more but in the last
-/// row, which has 16.
+/// As for [`differences`]; `b` has 17 readable rows, of 18 samples each, except the last one, of 17.
 #[inline]
 #[target_feature(enable = "neon")]
 unsafe fn differences_around(a: (*const i16, usize), b: (*const i16, usize), bound: i16) -> [u32; 4] {
     let bound = vdupq_n_u16(bound as u16);
     let [mut right, mut left, mut below, mut above] = [vdupq_n_u16(0); 4];
-    // SAFETY: as of this function.
+    // SAFETY: the caller guarantees these rows.
     let read = |samples: *const i16| unsafe { vld1q_s16_x2(samples) };
     let (mut row, mut of_b) = (a.0, b.0);
     let mut upper = read(of_b.wrapping_add(1));
@@ -213,7 +211,7 @@ impl Average for Neon {
     }
 }
 
-/// `vqdmulhq_s16` takes the high half of twice a product, so one factor is half as large, or the result is halved.
+/// `vqdmulhq_s16` returns the high half of twice a product, so one factor, or the result, is halved.
 #[inline]
 #[target_feature(enable = "neon")]
 fn average(first: usize, (weights, batches): Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]) {

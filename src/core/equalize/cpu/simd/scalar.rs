@@ -1,8 +1,8 @@
-//! The kernels of global equalization in plain Rust: what the vector kernels compute, and what most of them are made
-//! of. Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table lookups need a
-//! hand-written twin.
+//! The kernels of global equalization in plain Rust: they define what the vector kernels compute, and most vector
+//! kernels are made of them. Each is compiled again for AVX2 and AVX-512, where the compiler vectorizes it; only table
+//! lookups need hand-written vector code.
 //!
-//! All rows of a call have the same number of pixels; whatever is longer is left alone.
+//! All rows of a call have the same number of pixels; elements beyond it are ignored.
 
 use crate::equalize::cpu::layout::PackedPixel;
 use crate::equalize::cpu::lookup::Lookup;
@@ -31,7 +31,7 @@ pub fn take_bytes(words: &mut WordHistogram) -> [u32; 256] {
     first
 }
 
-/// Every other byte of `source`, from `offset` on.
+/// Copies every other byte of `source`, from `offset` on, to `target`.
 #[inline(always)]
 pub fn every_other(source: &[u8], offset: usize, target: &mut [u8]) {
     for (pair, target) in source.as_chunks::<2>().0.iter().zip(target) {
@@ -47,7 +47,7 @@ pub fn set_every_other(source: &[u8], offset: usize, target: &mut [u8]) {
     }
 }
 
-/// The codes of stored words.
+/// Reads stored words as codes.
 #[inline(always)]
 pub fn read_words(source: &[u8], sample: Sample, target: &mut [u16]) {
     in_byte_order!(sample.endian, |read, _| {
@@ -57,7 +57,7 @@ pub fn read_words(source: &[u8], sample: Sample, target: &mut [u16]) {
     });
 }
 
-/// Codes as they are stored.
+/// Writes codes as stored words.
 #[inline(always)]
 pub fn write_words(source: &[u16], sample: Sample, target: &mut [u8]) {
     in_byte_order!(sample.endian, |_, write| {
@@ -67,7 +67,7 @@ pub fn write_words(source: &[u16], sample: Sample, target: &mut [u8]) {
     });
 }
 
-/// Each byte looked up.
+/// Looks up each byte in `table`.
 #[inline(always)]
 pub fn map_bytes(source: &[u8], target: &mut [u8], table: &[u8; 256]) {
     for (source, target) in source.iter().zip(target) {
@@ -75,7 +75,7 @@ pub fn map_bytes(source: &[u8], target: &mut [u8], table: &[u8; 256]) {
     }
 }
 
-/// Every other byte looked up, from `offset` on; the others copied.
+/// Looks up every other byte, from `offset` on, and copies the others.
 #[inline(always)]
 pub fn map_every_other(source: &[u8], target: &mut [u8], table: &[u8; 256], offset: usize) {
     for (source, target) in source.as_chunks::<2>().0.iter().zip(target.as_chunks_mut::<2>().0) {
@@ -84,7 +84,7 @@ pub fn map_every_other(source: &[u8], target: &mut [u8], table: &[u8; 256], offs
     }
 }
 
-/// Each word looked up.
+/// Looks up each word.
 #[inline(always)]
 pub fn map_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
     in_byte_order!(lookup.endian, |read, _| {
@@ -94,7 +94,7 @@ pub fn map_words(source: &[u8], target: &mut [u8], lookup: &Lookup) {
     });
 }
 
-/// The luminance of packed pixels.
+/// Computes the luminance of packed pixels.
 #[inline(always)]
 pub fn luminance_packed(source: &[u8], pixel: &PackedPixel, target: &mut [u8]) {
     match pixel.bytes {
@@ -114,7 +114,7 @@ fn weigh<const N: usize>(source: &[u8], weights: [u32; 4], target: &mut [u8]) {
     }
 }
 
-/// Packed pixels whose luminance moves from `before` to `after`.
+/// Changes packed pixels so that their luminance moves from `before` to `after`.
 #[inline(always)]
 pub fn move_packed(source: &[u8], before: &[u8], after: &[u8], pixel: &PackedPixel, target: &mut [u8]) {
     match pixel.bytes {
@@ -134,7 +134,7 @@ fn shift<const N: usize>(source: &[u8], before: &[u8], after: &[u8], moves: [i16
     }
 }
 
-/// The luminance of red, green and blue rows.
+/// Computes the luminance of rows of red, green and blue.
 #[inline(always)]
 pub fn luminance_bytes([r, g, b]: [&[u8]; 3], weights: Weights, target: &mut [u8]) {
     for (((r, g), b), target) in r.iter().zip(g).zip(b).zip(target) {
@@ -142,7 +142,7 @@ pub fn luminance_bytes([r, g, b]: [&[u8]; 3], weights: Weights, target: &mut [u8
     }
 }
 
-/// A row of one component whose luminance moves from `before` to `after`.
+/// Changes a row of one colour component whose luminance moves from `before` to `after`.
 #[inline(always)]
 pub fn move_bytes(source: &[u8], before: &[u8], after: &[u8], target: &mut [u8]) {
     for (((source, before), after), target) in source.iter().zip(before).zip(after).zip(target) {
@@ -150,7 +150,7 @@ pub fn move_bytes(source: &[u8], before: &[u8], after: &[u8], target: &mut [u8])
     }
 }
 
-/// The luminance of red, green and blue rows of words; codes above `max` are read as `max`.
+/// Computes the luminance of rows of red, green and blue words; codes above `max` are read as `max`.
 #[inline(always)]
 pub fn luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weights, target: &mut [u16]) {
     let [r, g, b] = rgb.map(|row| row.as_chunks::<2>().0);
@@ -161,7 +161,7 @@ pub fn luminance_words(rgb: [&[u8]; 3], endian: Endian, max: u16, weights: Weigh
     });
 }
 
-/// A row of words of one component whose luminance moves from `before` to `after`.
+/// Changes a row of words of one colour component whose luminance moves from `before` to `after`.
 #[inline(always)]
 pub fn move_words(source: &[u8], before: &[u16], after: &[u16], endian: Endian, max: u16, target: &mut [u8]) {
     let words = source.as_chunks::<2>().0.iter().zip(target.as_chunks_mut::<2>().0);
