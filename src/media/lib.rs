@@ -19,7 +19,7 @@
 //! |---|---|---|
 //! | [`sys`] | pipes with large buffers, interruptible reads, lines on stderr, the end of a program that cannot go on | |
 //! | [`sandbox`] | restrictions of processes that read untrusted files | |
-//! | [`image_file`] | what image files say of themselves: read, carried beside the picture, written | |
+//! | [`image_file`] | metadata of image files: read, passed on beside the picture, written | |
 //! | [`ffmpeg`] | what the safe bindings lack: contexts, pictures by reference, side data | sys |
 //! | [`rawvideo`] | what raw frames are, and y4m headers | ffmpeg |
 //! | [`pipeline`] | stages, bounded channels, cancel; the live engine | ffmpeg, sys |

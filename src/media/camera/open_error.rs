@@ -41,7 +41,7 @@ impl NotOpened {
 /// A message of one line for an error on opening the input of this name, and of this format if one is given.
 pub fn explain(name: &str, format: Option<&str>, error: Error) -> String {
     let why = match error {
-        // FFmpeg reports invalid data if no server replies, or one of another protocol.
+        // FFmpeg reports invalid data if no server replies, or if a server of another protocol does.
         Error::InvalidData if name.starts_with("rtsp://") => Some("no RTSP server answers there (is the camera on?)"),
         _ if format == Some(INPUT) => camera_cause(&error),
         Error::InvalidData if format.is_some() => Some("what comes in is not of the format that --format says it is"),

@@ -11,11 +11,11 @@ const RATES: &[i32] = &[5, 10, 15, 20, 24, 25, 30, 50, 60];
 /// A range of sizes, in steps of width and of height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeRange {
-    /// The smallest.
+    /// The smallest width and height, in pixels.
     pub smallest: (usize, usize),
-    /// The largest.
+    /// The largest width and height, in pixels.
     pub largest: (usize, usize),
-    /// The step from one to the next.
+    /// The steps of width and of height, in pixels.
     pub step: (usize, usize),
 }
 

@@ -14,15 +14,15 @@ pub struct Colour {
     pub(super) chroma_location: ffi::AVChromaLocation,
 }
 
-/// Range, primaries, transfer, matrix, and where chroma samples lie, by FFmpeg's numbers.
+/// Range, primaries, transfer, matrix and chroma location, as numbers of FFmpeg's enumerations.
 pub(super) type Colours = [i32; 5];
 
 /// The transfer characteristics of ITU-T H.273 that are logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogTransfer {
-    /// With a range of 100:1.
+    /// A logarithm with a range of 100:1.
     By100,
-    /// With a range of about 316:1, which is 100 times the square root of 10.
+    /// A logarithm with a range of about 316:1, which is 100 times the square root of 10.
     By316,
 }
 
@@ -39,13 +39,13 @@ impl From<&ffi::AVCodecParameters> for Colour {
 }
 
 impl Colour {
-    /// The properties by FFmpeg's numbers.
+    /// The properties as numbers of FFmpeg's enumerations.
     pub(super) fn numbers(self) -> Colours {
         let Colour { range, primaries, transfer, space, chroma_location } = self;
         [range as i32, primaries as i32, transfer as i32, space as i32, chroma_location as i32]
     }
 
-    /// The transfer function of its codes: SDR, or PQ or HLG of HDR.
+    /// The transfer function of the samples: PQ or HLG for HDR, otherwise SDR.
     pub fn transfer(self) -> Transfer {
         match self.transfer {
             ffi::AVColorTransferCharacteristic::AVCOL_TRC_SMPTE2084 => Transfer::Pq,
@@ -54,14 +54,14 @@ impl Colour {
         }
     }
 
-    /// Whether its codes are linear light; `None` if its transfer characteristics are unspecified.
+    /// Whether the samples are linear light; `None` if the transfer characteristics are unspecified.
     pub fn is_linear(self) -> Option<bool> {
         use ffi::AVColorTransferCharacteristic as Transfer;
         let is_said = !matches!(self.transfer, Transfer::AVCOL_TRC_UNSPECIFIED | Transfer::AVCOL_TRC_RESERVED0);
         is_said.then_some(self.transfer == Transfer::AVCOL_TRC_LINEAR)
     }
 
-    /// Its transfer characteristics, if they are logarithmic.
+    /// The transfer characteristics, if they are logarithmic.
     pub fn log_transfer(self) -> Option<LogTransfer> {
         use ffi::AVColorTransferCharacteristic as Transfer;
         match self.transfer {
@@ -71,9 +71,9 @@ impl Colour {
         }
     }
 
-    /// The properties in which `later` differs from `self`, with both values. Other names of the same curve or
-    /// primaries do not count, nor do unspecified values, except against HDR and BT.2020. A matrix counts only if both
-    /// are YUV, and pictures are not converted between the two.
+    /// The properties in which `later` differs from `self`: name and both values. Aliases of the same curve or
+    /// primaries do not count. Nor do unspecified values, unless `later` is HDR or BT.2020. Matrices count only if both
+    /// are YUV, and the program cannot convert between them.
     pub fn differences(self, later: Colour) -> Vec<(&'static str, String, String)> {
         use ffi::AVColorPrimaries as P;
         use ffi::AVColorTransferCharacteristic as T;
@@ -110,7 +110,7 @@ impl Colour {
         names.into_iter().flatten().collect()
     }
 
-    /// The matrices of both, if they are given and differ.
+    /// The matrices of both, if they are specified and differ.
     fn unlike_matrix(self, later: Colour) -> Option<[ffi::AVColorSpace; 2]> {
         use ffi::AVColorSpace as S;
         let matrix = |space: S| if space == S::AVCOL_SPC_BT470BG { S::AVCOL_SPC_SMPTE170M } else { space };
@@ -119,7 +119,7 @@ impl Colour {
         (is_given && matrix(was) != matrix(is)).then_some([was, is])
     }
 
-    /// Its matrix, if it is given, and one that pictures are converted from and to.
+    /// The matrix, if it is specified, and the program can convert from and to it.
     pub(super) fn known_matrix(self) -> Option<Matrix> {
         use ffi::AVColorSpace as S;
         match self.space {
@@ -130,7 +130,7 @@ impl Colour {
         }
     }
 
-    /// With this matrix. BT.601 has two names: if one of them is set, it stays.
+    /// Sets the matrix. FFmpeg has two values for BT.601: if one of them is set, it stays.
     #[must_use]
     pub(super) fn with_matrix(mut self, matrix: Matrix) -> Self {
         if self.known_matrix() != Some(matrix) {
@@ -143,7 +143,7 @@ impl Colour {
         self
     }
 
-    /// The colours of YUV with a matrix: its own, or that of its primaries or of HDR, or else `usual`.
+    /// Replaces a missing matrix, or the one of RGB, by that which the primaries or HDR imply, or else by `usual`.
     #[must_use]
     pub(super) fn with_any_matrix(self, usual: Matrix) -> Self {
         use ffi::AVColorSpace::{AVCOL_SPC_RGB, AVCOL_SPC_UNSPECIFIED};
@@ -153,7 +153,7 @@ impl Colour {
         }
     }
 
-    /// The matrix that goes with its primaries, or with HDR.
+    /// The matrix that the primaries imply, or HDR.
     fn implied_matrix(self) -> Option<Matrix> {
         match self.primaries {
             ffi::AVColorPrimaries::AVCOL_PRI_BT709 => Some(Matrix::Bt709),
@@ -179,7 +179,8 @@ impl Colour {
         self.has_primaries() || self.transfer != ffi::AVColorTransferCharacteristic::AVCOL_TRC_UNSPECIFIED
     }
 
-    /// Its primaries and its transfer characteristics, in words, if displays do not assume them for untagged video.
+    /// The names of the primaries and of the transfer characteristics, each only if displays do not assume it for
+    /// untagged video.
     pub fn unusual(self) -> Vec<String> {
         use ffi::AVColorPrimaries as P;
         let is_wide = matches!(
@@ -200,8 +201,8 @@ impl Colour {
         space_name(self.space)
     }
 
-    /// The properties after a conversion between pixel formats, of pictures of this size. RGB that becomes YUV gets the
-    /// matrix of its primaries, or the usual one.
+    /// The properties of a picture of this size after its conversion from `source` to `target`. RGB that becomes YUV
+    /// gets the matrix that its primaries imply, or the usual one for the size.
     #[must_use]
     pub fn converted(mut self, source: RawFormat, target: RawFormat, size: (usize, usize)) -> Self {
         use ffi::{AVColorRange as Range, AVColorSpace as Space};
@@ -249,8 +250,8 @@ impl Colour {
         self.range_of(format) == Range::Full
     }
 
-    /// The properties of YUV, with matrix, primaries and transfer characteristics specified: missing ones get the
-    /// values that this program assumes. Players would guess them by the size.
+    /// Sets unspecified matrix, primaries and transfer characteristics to the values that this program assumes for YUV:
+    /// players would guess them from the size.
     #[must_use]
     pub fn named(self) -> Self {
         use ffi::{AVColorPrimaries as Primaries, AVColorTransferCharacteristic as Transfer};
@@ -264,8 +265,8 @@ impl Colour {
         named
     }
 
-    /// The matrix between its YUV and RGB; BT.601 where nothing implies another one. YUV from a decoder always has a
-    /// matrix.
+    /// The matrix for conversions between YUV and RGB: BT.601 if no property implies another one. YUV from a decoder
+    /// always has a matrix.
     pub fn matrix(self) -> Matrix {
         use ffi::AVColorSpace as Space;
         match self.space {

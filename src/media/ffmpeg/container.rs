@@ -61,11 +61,11 @@ const CODECS: &[(&[&str], &[Id])] = &[
     (&["wtv"], &[Id::MPEG2VIDEO, Id::MPEG4, Id::H264, Id::MP2, Id::MP3, Id::AC3, Id::DTS, Id::PCM_S16LE]),
 ];
 
-/// File name extensions that FFmpeg does not know, and the ones that it knows for such files.
+/// File name extensions that FFmpeg does not know, each with one of the same format that FFmpeg knows.
 const OTHER_ENDINGS: [(&str, &str); 7] =
     [("dib", "bmp"), ("fit", "fits"), ("fts", "fits"), ("jfif", "jpg"), ("jif", "jpg"), ("jpe", "jpg"), ("qt", "mov")];
 
-/// The name of a file, with an extension that FFmpeg knows.
+/// The name of a file; an extension of [`OTHER_ENDINGS`] is replaced by the one that FFmpeg knows.
 fn known_name(file: &OsStr) -> PathBuf {
     let path = Path::new(file);
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
@@ -77,7 +77,7 @@ fn known_name(file: &OsStr) -> PathBuf {
 struct SoundRow {
     container: &'static str,
     codecs: &'static [Id],
-    /// Samples a second.
+    /// Sample rates in Hz.
     rates: &'static [u32],
     /// The fewest and the most channels.
     channels: (i32, i32),
@@ -116,7 +116,7 @@ impl Container {
     pub fn guess(name: Option<&str>, file: impl AsRef<OsStr>) -> Option<Self> {
         super::init();
         let name = name.map(c_string);
-        // FFmpeg recognizes M2TS by the name of the file, which the file gets only once it is complete.
+        // FFmpeg would recognize M2TS by the extension, but the file gets its name only once it is complete.
         let extension = Path::new(&file).extension().unwrap_or_default().to_ascii_lowercase();
         let file = c_string(known_name(file.as_ref()));
         // SAFETY: both are NUL-terminated, or null.
@@ -142,13 +142,13 @@ impl Container {
         self.name().split(',').any(|name| name == "v4l2")
     }
 
-    /// Whether it loses the gap between frames that are further apart than one frame period. Others store timestamps,
-    /// or repeat frames.
+    /// Whether the container loses gaps of more than one frame period between frames: it has no timestamps, and its
+    /// muxer does not repeat frames.
     pub fn loses_gaps(self) -> bool {
         matches!(self.name().as_str(), "mxf" | "gxf" | "dv")
     }
 
-    /// Whether all of its streams start at time zero. Their own start times are lost.
+    /// Whether all streams start at time zero, because the container does not store their start times.
     pub fn starts_at_zero(self) -> bool {
         matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv")
     }
@@ -158,14 +158,14 @@ impl Container {
         matches!(self.name().as_str(), "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v")
     }
 
-    /// Whether it has a track for the timecode, which counts at a rate of its own.
+    /// Whether the container has a timecode track, which has a frame rate of its own.
     pub fn has_timecode_track(self) -> bool {
         matches!(self.name().as_str(), "mp4" | "mov")
     }
 
     /// Whether each frame has a timestamp, rather than only a number at a constant rate.
     pub fn has_timestamps(self) -> bool {
-        // Not AVFMT_VARIABLE_FPS: mp4 and mpegts lack it.
+        // AVFMT_VARIABLE_FPS does not tell: mp4 and mpegts lack the flag, but have timestamps.
         let counts_frames =
             matches!(self.name().as_str(), "avi" | "mxf" | "gxf" | "dv" | "yuv4mpegpipe" | "ogg" | "ogv");
         !counts_frames && !self.flag(ffi::AVFMT_NOTIMESTAMPS)
@@ -181,7 +181,7 @@ impl Container {
         matches!(self.name().as_str(), "mpegts" | "hls" | "mpeg" | "vob" | "dvd" | "svcd" | "vcd")
     }
 
-    /// Whether it carries the alpha of video of this codec. The alpha of VP8 and VP9 is a video of its own, which few
+    /// Whether the container can hold the alpha of this codec. VP8 and VP9 store alpha as a second video, which few
     /// containers can hold.
     pub fn carries_alpha(self, codec: Id) -> bool {
         let has_place = matches!(self.name().as_str(), "matroska" | "webm") || self.discards();
@@ -197,9 +197,9 @@ impl Container {
     pub fn holds_rotation(self) -> bool {
         match self.name().as_str() {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "ismv" | "f4v" => true,
-            // From FFmpeg 6.1 on.
+            // From FFmpeg 6.1 on, the Matroska muxer writes rotations.
             "matroska" | "webm" => cfg!(ffmpeg_6_1),
-            // The null muxer writes nothing that is played back.
+            // The null muxer writes no file, so no rotation is lost.
             _ => self.discards(),
         }
     }
@@ -209,7 +209,7 @@ impl Container {
         self.name() == "null"
     }
 
-    /// Whether it writes each picture to a file of its own.
+    /// Whether the muxer writes one image file for each frame.
     pub fn is_images(self) -> bool {
         self.name() == "image2"
     }
@@ -219,7 +219,7 @@ impl Container {
         self.name() == "fits"
     }
 
-    /// Whether the name of its file may be a pattern (`out%05d.png`), for a file for each picture.
+    /// Whether the file name may be a pattern (`out%05d.png`), for one file for each frame.
     pub fn takes_pattern(self) -> bool {
         self.is_images() || self.is_fits()
     }
@@ -234,7 +234,7 @@ impl Container {
         matches!(self.name().as_str(), "hls" | "dash" | "segment" | "smoothstreaming" | "hds")
     }
 
-    /// Whether it opens more than its own file: a device, for example, or files beside it.
+    /// Whether the muxer opens more than its own file: a device, for example, or additional files.
     pub fn opens_more(self) -> bool {
         !self.needs_file() && !self.writes_segments() && !self.is_images() && !self.discards()
     }
@@ -262,7 +262,7 @@ impl Container {
         (id != ffi::AVCodecID::AV_CODEC_ID_NONE).then(|| id.into())
     }
 
-    /// The encoder of the text subtitles that it holds, if there is just one.
+    /// The encoder for text subtitles in this container, if it supports only one.
     pub fn subtitle_codec(self) -> Option<&'static str> {
         match self.name().as_str() {
             "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "ismv" | "f4v" => Some("mov_text"),
@@ -272,7 +272,7 @@ impl Container {
         }
     }
 
-    /// The encoder for sound whose codec it cannot hold; `None` when this FFmpeg has none.
+    /// The encoder for sound whose codec the container cannot hold; `None` when this FFmpeg has no suitable one.
     pub fn sound_instead(self, stream: &Stream) -> Option<TranscodeTo> {
         let encoders = [
             (Id::AAC, "aac"),
@@ -282,7 +282,7 @@ impl Container {
             (Id::PCM_S24LE, "pcm_s24le"),
             (Id::PCM_S16LE, "pcm_s16le"),
         ];
-        // AC-3 is for surround sound only: more players know MP2, which has two channels at most.
+        // AC-3 only for surround sound: more players support MP2, which has at most two channels.
         let is_surround = stream.sound().is_some_and(|(_, channels)| channels > 2);
         let suits = |id: Id| self.holds_codec(id) && (id != Id::AC3 || is_surround);
         let can = |(id, name): &(Id, &str)| suits(*id) && ffmpeg_next::encoder::find_by_name(name).is_some();
@@ -301,10 +301,10 @@ impl Container {
         SOUND.iter().find(|row| row.container == self.name() && row.codecs.contains(&id))
     }
 
-    /// Whether it takes the rate and the channels of this sound, whose codec it holds.
+    /// Whether the container accepts the sample rate and the channels of this sound. The caller has checked the codec.
     fn takes_sound(self, stream: &Stream) -> bool {
-        // From FFmpeg 6 on, mp4 takes PCM, but refuses channels without known positions, and only at the end of the
-        // file.
+        // From FFmpeg 6 on, the mp4 muxer accepts PCM, but fails for channels without known positions, and only when it
+        // completes the file.
         if self.name() == "mp4"
             && stream.codec.starts_with("pcm_")
             && stream.sound().is_some_and(|(_, channels)| channels > 2)
@@ -327,17 +327,17 @@ impl Container {
         if let Some((_, codecs)) = CODECS.iter().find(|(names, _)| names.contains(&self.name().as_str())) {
             return codecs.contains(&id);
         }
-        // FFmpeg 9 lists these codecs for FLV, but its muxer then ends the process (an assertion).
+        // FFmpeg 9 lists these codecs for FLV, but its muxer then aborts the process (a failed assertion).
         if self.name() == "flv" && (id == Id::ADPCM_SWF || id.name().starts_with("pcm_")) {
             return false;
         }
         // SAFETY: a constant of the library.
         let answer = unsafe { ffi::avformat_query_codec(self.format, id.into(), ffi::FF_COMPLIANCE_NORMAL) };
         match answer {
-            // FFmpeg has no list; writing the header will fail if the codec does not fit.
+            // The muxer has no list of codecs: writing the header fails for a codec that it does not support.
             ..0 if self.is_video_only() => self.default_codec("") == Some(id),
             ..0 => true,
-            // Matroska also takes every codec that AVI can hold.
+            // Matroska also accepts every codec that AVI can hold.
             0 => self.name() == "matroska" && has_riff_tag(id),
             1.. => true,
         }
@@ -351,11 +351,11 @@ impl Container {
             MediaType::Attachment => name == "matroska",
             MediaType::Unknown => false,
             MediaType::Data => match name.as_str() {
-                // Timecode tracks are left out: the muxer makes one from the metadata.
+                // Timecode tracks are not copied: the muxer makes one from the metadata.
                 "mp4" | "mov" => {
                     matches!(stream.codec.as_str(), "bin_data") && self.holds_codec(stream.parameters.id())
                 }
-                // SCTE-35 would become private data, which no player reads as SCTE-35.
+                // Not SCTE-35: it would become private data, which no player reads as SCTE-35.
                 "mpegts" => matches!(stream.codec.as_str(), "klv" | "timed_id3" | "smpte_klv" | "bin_data"),
                 "mxf" => stream.codec != "none",
                 _ => false,

@@ -1,7 +1,7 @@
 //! Converts pictures to another pixel format, size, range or matrix by swscale. All conversions of the program are made
-//! here. The swscale context is set up again only when the input or the output format changes. Fields of interlaced
-//! pictures are converted each by itself where rows of chroma are added or left out. Where the height changes, they are
-//! blended, and the picture is progressive then.
+//! here. The swscale context is set up again only when the input or the output format changes. The two fields of
+//! interlaced pictures are converted separately where chroma is resampled vertically. Where the height changes, the
+//! fields are blended, and the result is progressive.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{Colour, Error, OUT_OF_MEMORY, Picture, RawFormat, check};
@@ -27,7 +27,7 @@ impl VideoFormat {
         VideoFormat { format: picture.format(), size: picture.size(), colour: picture.colour() }
     }
 
-    /// For gray of limited range, the YUV format with the same luma codes. swscale takes all gray for full range.
+    /// For limited-range gray, the YUV format with the same luma codes: swscale treats all gray as full range.
     fn same_luma_yuv(self) -> Option<RawFormat> {
         self.format.same_luma_yuv().filter(|_| self.range() == Range::Limited)
     }
@@ -48,8 +48,8 @@ impl VideoFormat {
     }
 }
 
-/// Vertical position of the chroma of a 4:2:0 field, below the first row of luma, in 256ths of the distance between the
-/// field's rows of luma: in the top field, and in the bottom one.
+/// Vertical offset of the first chroma row of a 4:2:0 field from its first luma row, in 256ths of the distance between
+/// the field's luma rows: of the top field, and of the bottom field.
 const CHROMA_OF_FIELDS: [i64; 2] = [64, 192];
 
 /// Converts pictures of any format. The output format is given with each picture.
@@ -58,7 +58,7 @@ pub struct Converter {
     flags: Flags,
     /// The input and the output format that the context is set up for.
     set_up: Option<[VideoFormat; 2]>,
-    /// The converters to and from the intermediate picture: YUV for gray of limited range, RGB between two matrices.
+    /// The converters to and from the intermediate picture: YUV for limited-range gray, RGB for a change of matrix.
     steps: Option<Box<[Converter; 2]>>,
     /// The converters of the top and the bottom field.
     fields: Option<Box<[Converter; 2]>>,
@@ -132,7 +132,7 @@ impl Converter {
         }
     }
 
-    /// Converts between two matrices through RGB of 16 bits. By itself, swscale goes through 8 bits, with less chroma.
+    /// Converts between two matrices through 16-bit RGB. swscale alone would convert through 8 bits, with less chroma.
     fn convert_matrix(&mut self, picture: &Picture, target: VideoFormat) -> Result<Picture, Error> {
         let source = VideoFormat::from_picture(picture);
         let name = if source.format.has_alpha() { "gbrap16le" } else { "gbrp16le" };
@@ -145,8 +145,8 @@ impl Converter {
         to_yuv.convert(&rgb, VideoFormat::from_picture(&rgb), target)
     }
 
-    /// Converts to gray of limited range, which swscale does not support: first to YUV of limited range, then that to
-    /// gray, both tagged as full range, so that the luma codes are copied.
+    /// Converts to limited-range gray, which swscale does not support: first to limited-range YUV, then from YUV to
+    /// gray, both tagged as full range, so that swscale copies the luma codes.
     fn convert_to_gray(&mut self, picture: &Picture, yuv: RawFormat, target: VideoFormat) -> Result<Picture, Error> {
         let full = target.colour.full_range();
         let [to_yuv, to_gray] = &mut **self.steps.get_or_insert_default();
@@ -157,8 +157,8 @@ impl Converter {
         Ok(gray)
     }
 
-    /// Converts gray of limited range, which swscale takes for full range: first to YUV, both tagged as full range, so
-    /// that the luma codes are copied; then that, tagged as limited, to `target`.
+    /// Converts limited-range gray, which swscale treats as full range: first to YUV, both tagged as full range, so
+    /// that swscale copies the luma codes; then from this YUV, tagged as limited range, to `target`.
     fn convert_from_gray(&mut self, gray: &Picture, yuv: RawFormat, target: VideoFormat) -> Result<Picture, Error> {
         let source = VideoFormat::from_picture(gray);
         let full = VideoFormat { colour: source.colour.full_range(), ..source };
@@ -187,7 +187,7 @@ impl Converter {
         Ok(out)
     }
 
-    /// Converts each field by itself: the rows between its own are of another time.
+    /// Converts the two fields separately, because they were captured at different times.
     fn convert_fields(
         &mut self,
         picture: &Picture,
@@ -195,7 +195,7 @@ impl Converter {
         target: VideoFormat,
     ) -> Result<Picture, Error> {
         let log2_height = source.format.log2_chroma_height().max(target.format.log2_chroma_height());
-        // With these rows, both fields have all rows of chroma that swscale expects.
+        // This height gives each field as many chroma rows as swscale expects.
         let height = source.size.1.next_multiple_of(2 << log2_height);
         let [source, higher] = [source, target].map(|video| VideoFormat { size: (video.size.0, height), ..video });
         let filled = if picture.size().1 == height { None } else { Some(picture.with_height(height)?) };
@@ -208,8 +208,8 @@ impl Converter {
         Ok(out)
     }
 
-    /// Converts the samples of a picture, or only those of the given `field` (0 for top, 1 for bottom), whose rows of
-    /// chroma have to be complete.
+    /// Converts the samples of a picture, or only those of `field` (0 for top, 1 for bottom). The height of a field
+    /// must be a multiple of the vertical chroma subsampling.
     fn scale(
         &mut self,
         (picture, origin): (&Picture, VideoFormat),
@@ -229,7 +229,7 @@ impl Converter {
         let (source, source_strides) = planes(source, origin.format, field);
         let (target, target_strides) = planes(out.get(), destination.format, field);
         // SAFETY: the context was made for these two formats and sizes, and both pictures have all rows of all their
-        // planes. The rows of a field begin with the first or the second one, and every other one is in it.
+        // planes. A field consists of every other row, from the first or the second one on.
         check(unsafe {
             ffi::sws_scale(
                 self.context,
@@ -248,7 +248,8 @@ impl Converter {
         // Invalidate first: a call below may fail.
         self.set_up = None;
         let full = |range: Range| i64::from(range == Range::Full);
-        // The ranges must be set before `sws_init_context`, which otherwise copies between equal formats.
+        // The ranges must be set before `sws_init_context`, which otherwise sets up a plain copy between equal pixel
+        // formats.
         let options = [
             (c"sws_flags", i64::from(self.flags.bits())),
             (c"srcw", source.size.0 as i64),
@@ -275,10 +276,10 @@ impl Converter {
                 check(ffi::av_opt_set_int(self.context.cast(), name.as_ptr(), value, 0))?;
             }
             check(ffi::sws_init_context(self.context, std::ptr::null_mut(), std::ptr::null_mut()))?;
-            // RGB has no matrix of its own: the YUV side of a conversion decides for both.
+            // RGB has no matrix: the one of the YUV side counts for both.
             let matrix = if source.format.is_rgb() { target.colour.matrix() } else { source.colour.matrix() };
             let to_matrix = if target.format.is_rgb() { matrix } else { target.colour.matrix() };
-            // It fails for formats without range and matrix, which need neither.
+            // The result is ignored: the call fails for formats that have neither range nor matrix.
             ffi::sws_setColorspaceDetails(
                 self.context,
                 ffi::sws_getCoefficients(coefficients(matrix)),
@@ -295,7 +296,7 @@ impl Converter {
     }
 }
 
-/// The planes of a picture, or of its top or bottom field: the first row of each, and the bytes from one to the next.
+/// The planes of a picture, or of its top or bottom field: address of the first row and stride in bytes of each.
 fn planes(frame: &ffi::AVFrame, format: RawFormat, field: Option<usize>) -> ([*mut u8; 8], [i32; 8]) {
     let (mut rows, mut strides) = (frame.data, frame.linesize);
     if let Some(field) = field {

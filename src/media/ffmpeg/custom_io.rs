@@ -14,9 +14,10 @@ const BUFFER: usize = 1 << 16;
 
 /// What an `AVIOContext` reads from.
 enum IoInput {
-    /// Read once, from the beginning to the end.
+    /// A stream that is read once, from beginning to end.
     Stream(Box<dyn Read + Send>),
-    /// A file with seeking. `position` is kept here, because duplicates of the descriptor share the system's.
+    /// A seekable file. `position` is tracked here, because duplicates of the descriptor share the kernel's file
+    /// offset.
     File { file: File, position: u64 },
 }
 
@@ -50,7 +51,7 @@ impl CustomIo {
         ManuallyDrop::new(self).context
     }
 
-    /// The demuxer for the first bytes, which stay in the buffer and are read again.
+    /// Probes the first bytes for their demuxer. They stay in the buffer, and are read again.
     ///
     /// # Errors
     /// When no demuxer fits, or reading fails.

@@ -25,10 +25,10 @@ pub enum Decoded {
 /// FFmpeg pads rows to multiples of at most this many pixels.
 const VECTOR: usize = 64;
 
-/// Rows of the working memory of MPEG decoders, which FFmpeg checks against `max_pixels`, too.
+/// Height of the working memory of MPEG decoders, in rows: FFmpeg checks its size against `max_pixels`, too.
 const WORKING_ROWS: u64 = 280;
 
-/// The most columns of MPEG-2.
+/// The greatest width of MPEG-2 video, in pixels.
 const MPEG_COLUMNS: u64 = 1 << 14;
 
 /// The smallest `max_pixels` that FFmpeg gets, because it checks working memory against it, too. If the user's limit is
@@ -38,9 +38,9 @@ pub(super) const LOWEST_LIMIT: u64 = 1 << 18;
 /// Whether a decoder may delay pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
-    /// It may: several frames are decoded in parallel, for throughput.
+    /// Yes: several frames are decoded in parallel, for throughput.
     Any,
-    /// It may not: each frame comes out as soon as its packet went in.
+    /// No: each frame is returned as soon as its packet was sent.
     Lowest,
 }
 
@@ -65,9 +65,9 @@ pub struct Decoder {
     pub unsupported: Option<RawFormat>,
     /// The container's sample aspect ratio, which overrides that of the pictures.
     aspect_ratio: Option<Rational>,
-    /// Address of the last packet's bytes, if they are in pinned memory. Raw video is decoded in place.
+    /// Address of the last packet's bytes, if they are in pinned memory: decoded raw video uses them without a copy.
     pinned: Option<*const u8>,
-    /// Whether damage has been reported so far: by an error, or by a picture that is marked.
+    /// Whether damage has been reported so far: by an error, or by a picture marked as damaged.
     has_reported: bool,
     /// The size of the last picture that had more pixels than are allowed.
     pub too_large: Option<(usize, usize)>,
@@ -126,7 +126,7 @@ impl Decoder {
             // Decoders without this capability cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
                 (*decoder.ptr).get_buffer2 = Some(get_buffer);
-                // `get_buffer` may run on all threads at once; later versions always assume that.
+                // `get_buffer` is thread-safe, which later versions assume of every callback.
                 #[cfg(not(ffmpeg_6_0))]
                 {
                     (*decoder.ptr).thread_safe_callbacks = 1;
@@ -138,16 +138,16 @@ impl Decoder {
             if delay == Delay::Lowest {
                 (*decoder.ptr).thread_type = ffi::FF_THREAD_SLICE;
                 if decoder.nvdec.is_some() {
-                    // NVDEC decodes a picture as a whole.
+                    // NVDEC decodes whole pictures, so slice threads gain nothing.
                     (*decoder.ptr).thread_count = 1;
                 }
-                // With this flag, decoders of the older MPEG codecs return B-frames in coding order.
+                // With this flag, decoders of older MPEG codecs would return B-frames in coding order.
                 if !matches!(stream.parameters.id(), Id::MPEG1VIDEO | Id::MPEG2VIDEO | Id::MPEG4 | Id::VC1) {
                     (*decoder.ptr).flags |= ffi::AV_CODEC_FLAG_LOW_DELAY as i32;
                 }
             }
             check(ffi::avcodec_open2(decoder.ptr, codec, std::ptr::null_mut()))?;
-            // Messages so far belong to no picture: libdav1d logs that it does not know how many cores there are.
+            // Errors logged so far belong to no picture: libdav1d, for example, logs that it cannot count the cores.
             decoder.buffers.forget_opening();
             Ok(decoder)
         }
@@ -159,7 +159,8 @@ impl Decoder {
         self.buffers.use_pool(pool);
     }
 
-    /// Shares memory with other decoders, for the planes that the pool does not serve. Call it before the first packet.
+    /// Allocates the planes that the pool does not serve from `buffers`, which decoders may share. Call it before the
+    /// first packet.
     pub fn share_plane_buffers(&mut self, buffers: HostPool) {
         self.buffers.share_plane_buffers(buffers);
     }
@@ -209,7 +210,7 @@ impl Decoder {
                 Ok(Decoded::Picture(picture))
             }
             Err(Error::Other { errno: libc::EAGAIN }) => Ok(Decoded::NeedsInput),
-            // Damage for which no picture was marked is reported at the end.
+            // Damage was logged, but no picture was marked as damaged: report an error at the end of the stream.
             Err(Error::Eof) if !self.has_reported && self.buffers.has_damage() => {
                 Err(self.reported(Error::InvalidData))
             }
@@ -218,7 +219,7 @@ impl Decoder {
         }
     }
 
-    /// Reports damage by this error, and forgets what was logged for it, so that no picture is marked for it, too.
+    /// Reports damage by this error, and forgets its log messages, so that no picture is marked for the same damage.
     fn reported(&mut self, error: Error) -> Error {
         self.has_reported = true;
         self.buffers.forget_early_errors();
@@ -258,7 +259,7 @@ fn bytes_of(stream: &Stream) -> Option<usize> {
     stream.picture().and_then(|(format, size)| picture_bytes(format, size))
 }
 
-/// The number of threads, each of which may hold a picture; 0 for as many as there are cores.
+/// The number of threads that fit into memory, as each may hold a picture; 0 for one per core.
 fn threads(stream: &Stream) -> i32 {
     let bytes = bytes_of(stream).unwrap_or(0);
     let (wanted, fitting) = (limits::threads(), limits::under_way() / 2 / bytes.max(1));

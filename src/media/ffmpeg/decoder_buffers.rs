@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 /// Bytes that decoders may read or write past a plane's last byte, as in FFmpeg's own buffers.
 const PADDING: usize = 16;
 
-/// Alignment of planes, in bytes: the widest vector.
+/// Alignment of planes, in bytes: that of the widest SIMD vector.
 const ALIGNMENT: usize = 64;
 
-/// Codecs whose decoders write all samples of a picture: they conceal damage. Raw frames are always complete.
+/// Codecs whose decoders write all samples of a picture: they conceal damage, or are of raw video, whose frames are
+/// always complete.
 const LEAVES_NOTHING_OUT: [ffi::AVCodecID; 5] = [
     ffi::AVCodecID::AV_CODEC_ID_H264,
     ffi::AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
@@ -36,38 +37,37 @@ pub(super) struct DecoderBuffers {
     pool: RwLock<Option<Arc<dyn Pool>>>,
     /// Why a picture got no buffer, if memory for it was refused.
     refused: OnceLock<NoRoom>,
-    /// For the planes that the pool does not serve. They have separate buffers, so that an encoder that keeps them does
-    /// not keep a buffer of the pool.
+    /// Buffers for the planes that the pool does not serve. They are separate, so that an encoder that keeps such
+    /// planes does not keep a buffer of the pool.
     plane_buffers: OnceLock<HostPool>,
-    /// For whole pictures, if there is no pool.
+    /// Buffers for whole pictures, if there is no pool.
     picture_buffers: HostPool,
-    /// What the decoder's threads have logged.
+    /// The errors that the decoder's threads have logged.
     damage: Mutex<LoggedDamage>,
     /// Whether the decoder has logged any damage.
     has_damage: AtomicBool,
 }
 
-/// What a decoder has logged about its pictures, on several threads. Each thread has a context of its own.
+/// Errors that a decoder's threads have logged. Each thread has an `AVCodecContext` of its own, identified by address.
 #[derive(Default)]
 struct LoggedDamage {
     /// The picture that each context decodes, or has decoded last.
     under_way: Vec<(usize, Arc<PictureState>)>,
-    /// The contexts that have logged an error since their last picture came out.
+    /// The contexts that have logged an error since their last picture was returned.
     early: Vec<usize>,
 }
 
-/// One of [`INTACT`], [`DAMAGED`], [`OUT`]. The picture holds it, in `opaque_ref`, and so do all references to the
-/// picture.
+/// One of [`INTACT`], [`DAMAGED`], [`OUT`], which all references to a picture share through `opaque_ref`.
 type PictureState = AtomicU8;
 
 /// The opaque pointer of buffers that hold a [`PictureState`], by which they are recognized. It is never dereferenced.
 const STATE_OWNER: *mut c_void = ptr::without_provenance_mut(0x7374_6174);
 
-/// Nothing was logged while the picture was decoded, so far.
+/// No error has been logged so far while the picture was decoded.
 const INTACT: u8 = 0;
 /// An error was logged while the picture was decoded.
 const DAMAGED: u8 = 1;
-/// The picture has come out of the decoder.
+/// The decoder has returned the picture.
 const OUT: u8 = 2;
 
 /// Strides and sizes of the planes of a picture.
@@ -77,8 +77,8 @@ struct BufferLayout {
     plane_bytes: [usize; PLANES],
 }
 
-/// Notes that a decoder has logged damage. For decoders that conceal damage, only the concealment counts: they also log
-/// errors of packets that they refuse as a whole, for which the previous picture would be marked.
+/// Notes that a decoder has logged damage. From decoders that conceal damage, only messages about concealment count:
+/// they also log an error for a packet that they reject as a whole, which would mark the previous picture.
 ///
 /// # Safety
 /// `context` is what FFmpeg logs a message for: null, or a structure that begins with its `AVClass`.
@@ -102,12 +102,12 @@ pub(super) unsafe fn note_damage(context: *mut c_void, logged: Logged) {
 }
 
 impl DecoderBuffers {
-    /// Takes memory from `pool` from now on.
+    /// Allocates pictures from `pool` from now on.
     pub fn use_pool(&self, pool: Arc<dyn Pool>) {
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
     }
 
-    /// Takes the planes that the pool does not serve from `buffers`, if this is called before the first picture.
+    /// Allocates the planes that the pool does not serve from `buffers`. It has no effect after the first picture.
     pub fn share_plane_buffers(&self, buffers: HostPool) {
         let _ = self.plane_buffers.set(buffers);
     }
@@ -130,8 +130,8 @@ impl DecoderBuffers {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes an error of this context: for the picture that it decodes, or, if that has left the decoder, for its next
-    /// one.
+    /// Notes an error of this context. It counts for the picture that the context decodes, or, if the decoder has
+    /// returned that, for the next one.
     fn note(&self, context: usize) {
         self.has_damage.store(true, Ordering::Relaxed);
         let mut damage = self.damage();
@@ -145,8 +145,7 @@ impl DecoderBuffers {
         }
     }
 
-    /// Gives a new picture of this context its state. If memory for the state is missing, no damage is noted for the
-    /// picture.
+    /// Attaches a state to a new picture of this context. If its allocation fails, no damage is noted for the picture.
     ///
     /// # Safety
     /// The picture is valid.
@@ -172,10 +171,9 @@ impl DecoderBuffers {
         }
     }
 
-    /// Whether an error was logged while this picture was decoded. The picture counts as out of the decoder from now
-    /// on.
+    /// Whether an error was logged while this picture was decoded. From now on, the picture counts as returned.
     pub fn is_damaged(&self, picture: &Picture) -> bool {
-        // SAFETY: the picture is valid, and what it refers to lives as long; what is ours is a state.
+        // SAFETY: the picture and its buffers are valid; a buffer with our owner pointer holds a state.
         let state = unsafe {
             let held = (*picture.as_ptr()).opaque_ref;
             let is_ours = !held.is_null() && ffi::av_buffer_get_opaque(held) == STATE_OWNER;
@@ -184,7 +182,7 @@ impl DecoderBuffers {
         match state.map(|state| state.swap(OUT, Ordering::Relaxed)) {
             Some(DAMAGED) => true,
             Some(INTACT) => false,
-            // The picture comes from a decoder with buffers of its own, or is returned a second time.
+            // The picture has no state, because its decoder has buffers of its own, or the picture was returned before.
             _ => !std::mem::take(&mut self.damage().early).is_empty(),
         }
     }
@@ -347,7 +345,7 @@ impl BufferLayout {
             if line_bytes.iter().zip(align).all(|(&bytes, align)| bytes % align.max(1) == 0) {
                 break;
             }
-            // Add the lowest set bit.
+            // Adding the lowest set bit makes the width a multiple of the next power of two.
             width += width & width.wrapping_neg();
         }
         let lines = line_bytes.map(|bytes| bytes as isize);
@@ -461,7 +459,7 @@ pub(super) unsafe extern "C" fn get_buffer(
 }
 
 /// Clears the memory of a new picture, which may hold an older one: otherwise the samples that a decoder does not write
-/// in a damaged picture would depend on the order in which its threads got their memory. It takes up to a hundredth of
+/// in a damaged picture would depend on the order in which its threads got their memory. Clearing takes up to 1 % of
 /// the processor time (benches/results/walls.md), so pictures that are always complete are not cleared. Memory of a GPU
 /// stays as it is.
 ///

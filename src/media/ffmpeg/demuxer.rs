@@ -24,7 +24,7 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes of memory that a decoder takes for each pixel while a stream is probed: measured, 2.4 with H.264 of 8 bits.
+/// Bytes of memory that a decoder uses for each pixel while a stream is probed: measured, 2.4 for 8-bit H.264.
 const PROBED: usize = 3;
 
 /// The most packets that are read ahead to find a timecode.
@@ -56,23 +56,23 @@ impl Drop for Opening {
 
 /// What an input is read from.
 pub enum ReadFrom {
-    /// The file or URL of its name.
+    /// The file or URL that the input's name gives.
     Url,
     /// A pipe.
     Reader(Box<dyn Read + Send>),
-    /// This file. Nothing else is opened.
+    /// This open file. The demuxer may open no other file.
     File(File),
     /// Numbered images.
     Images(Sequence, OpenImage),
-    /// Raw frames, which the options describe. The name is reported as that of the demuxer.
+    /// Raw frames, whose format the options give, and the name to report for the demuxer.
     Frames(Box<dyn GivePackets>, &'static str),
 }
 
 /// FFmpeg's demuxer for images.
 const IMAGES: &str = "image2";
 
-/// The frame rate of a stream: the average, or else the lowest that has all times. FFmpeg 9 gives the inverse of the
-/// time base as the average of DV, in place of which the lowest rate is taken.
+/// The frame rate of a stream: the average, or else the lowest rate that represents all timestamps. For DV, FFmpeg 9
+/// gives the inverse of the time base as the average: the lowest rate is used instead.
 fn frame_rate(average: Option<Rational>, lowest: Option<Rational>, time_base: Rational) -> Option<Rational> {
     let is_unit = average.is_some_and(|rate| rate == time_base.invert() && f64::from(rate) > 1000.0);
     if is_unit { lowest.or(average) } else { average.or(lowest) }
@@ -86,7 +86,7 @@ pub struct Demuxer {
     ptr: *mut ffi::AVFormatContext,
     /// The description of the input.
     pub media: Media,
-    /// Options that the demuxer does not have.
+    /// Given options that the demuxer does not have.
     ignored: Metadata,
     /// For devices, the memory that packets are copied to. A driver has only a few buffers, which are freed when the
     /// device is closed. Packets of containers and protocols own their bytes.
@@ -239,7 +239,7 @@ impl Demuxer {
         }
     }
 
-    /// Checks that a frame of each video stream fits into memory: FFmpeg opens a decoder for each to find out about it.
+    /// Checks that a frame of each video stream fits into memory: FFmpeg opens a decoder for each to probe it.
     fn check_pictures(&self) -> Result<(), OpenError> {
         // SAFETY: the context is open, and each of its streams has parameters.
         let sizes = unsafe {
@@ -280,7 +280,7 @@ impl Demuxer {
             let list = if options.is_empty() { std::ptr::null_mut() } else { options.as_mut_ptr() };
             let probed = check(ffi::avformat_find_stream_info(self.ptr, list));
             options.iter_mut().for_each(|dictionary| ffi::av_dict_free(dictionary));
-            // Decoders set sizes that they refuse to 0.
+            // Decoders set a size that they refuse to 0: restore it.
             for (&one, size) in parameters.iter().zip(sizes).filter(|(one, _)| (***one).width == 0) {
                 ((*one).width, (*one).height) = size;
             }
@@ -288,8 +288,8 @@ impl Demuxer {
         }
     }
 
-    /// Reads the timecode of a mov or mp4 file that comes through a pipe, where FFmpeg cannot seek to the packet with
-    /// the timecode. In most files, that packet comes before the first frame.
+    /// Reads the timecode of a mov or mp4 file from a pipe, where FFmpeg cannot seek to the packet with the timecode.
+    /// In most files, that packet comes before the first frame.
     fn find_timecode(&mut self) -> Result<(), Error> {
         // SAFETY: the context is open; what it reads from is null or valid.
         let can_seek = unsafe { (*self.ptr).pb.as_ref() }.is_none_or(|io| io.seekable & ffi::AVIO_SEEKABLE_NORMAL != 0);
@@ -325,7 +325,7 @@ impl Demuxer {
         }
     }
 
-    /// Whether an option of this name was given that the demuxer does not have.
+    /// Whether this option was given, but the demuxer does not have it.
     pub fn ignores(&self, option: &str) -> bool {
         self.ignored.iter().any(|(key, _)| key == option)
     }
@@ -435,15 +435,14 @@ impl Demuxer {
     /// Copies a packet of a device out of the driver's memory; returns others as they are.
     fn owned(&self, packet: Packet) -> Result<Packet, Error> {
         let codec = self.media.streams[packet.stream()].parameters.id();
-        // Wrapped frames are reference-counted.
+        // Wrapped frames are reference-counted, and need no copy.
         let Some(pool) = self.copies.as_ref().filter(|_| codec != Id::WRAPPED_AVFRAME) else { return Ok(packet) };
         let buffer = pool.buffer(packet.padded_len());
         packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.padded_len()))))
     }
 
-    /// Whether the format of the input has no timestamps: those of its packets are numbers of frames, at a rate that
-    /// the input states or FFmpeg assumes. Devices have timestamps; other formats with the option `framerate` have
-    /// none.
+    /// Whether the input's format has no timestamps: FFmpeg counts frames instead, at a rate that the input states or
+    /// FFmpeg assumes. Formats with the option `framerate` have no timestamps, except devices.
     pub fn assumes_times(&self) -> bool {
         // SAFETY: the context is open. With FAKE_OBJ, `av_opt_find` takes a pointer to a pointer to a class in place of
         // an object.
@@ -478,7 +477,7 @@ impl Demuxer {
                 .map(|index| describe_stream(self.ptr, *context.streams.add(index)))
                 .collect();
             let count = self.media.streams.len();
-            // The programmes of HLS are the same video in several qualities.
+            // Only programmes of MPEG-TS count: those of HLS are the same video in several qualities.
             let programmes = if self.media.demuxer == "mpegts" { context.nb_programs as usize } else { 0 };
             self.media.programmes = (0..programmes)
                 .filter_map(|index| {
@@ -512,8 +511,8 @@ fn demuxer_named(name: &str) -> Result<*const ffi::AVInputFormat, Error> {
     if found.is_null() { Err(Error::DemuxerNotFound) } else { Ok(found) }
 }
 
-/// Whether the demuxer of this name opens more than one file: a playlist, a device, a script. Numbered images are in
-/// one folder.
+/// Whether the demuxer of this name opens more than one file: a playlist, a device, a script. Numbered images do not
+/// count: they are in one folder.
 pub fn opens_more(name: &str) -> bool {
     super::init();
     let Ok(found) = demuxer_named(name) else { return false };

@@ -9,7 +9,7 @@ use ffmpeg_next::ffi;
 pub struct Device {
     /// The URL that opens it: `/dev/video0`, `hw:1`, or a number.
     pub url: String,
-    /// Its name for people.
+    /// The name to show to the user.
     pub name: String,
 }
 

@@ -1,4 +1,4 @@
-//! Rotations as metadata gives them: a display matrix, or an Exif orientation.
+//! Rotations in metadata: a display matrix, or an Exif orientation.
 
 /// `vflip` only makes strides negative, which some encoders do not accept; `copy` puts the rows in order.
 const VERTICAL_FLIP: &str = "vflip,copy";

@@ -8,7 +8,7 @@ use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
 use serde::{Deserialize, Serialize};
 
-/// What a muxer needs to know of a video. Numbers are those of FFmpeg.
+/// The parameters of a video stream that a muxer needs. Enumerations are FFmpeg's numbers.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct EncodedVideo {
@@ -29,7 +29,7 @@ pub struct EncodedVideo {
     level: i32,
     sample_aspect_ratio: [i32; 2],
     field_order: i32,
-    /// Range, primaries, transfer, matrix, and where chroma samples lie.
+    /// Range, primaries, transfer, matrix and chroma location.
     colour: Colours,
     /// The most frames between the decoding and the display of a frame.
     delay: i32,
@@ -73,7 +73,7 @@ impl EncodedVideo {
         }
     }
 
-    /// Unit of the times of its packets, in seconds.
+    /// Unit of the packets' timestamps, in seconds.
     pub fn time_base(&self) -> Rational {
         let [numerator, denominator] = self.time_base;
         Rational::new(numerator.max(1), denominator.max(1))
@@ -84,12 +84,12 @@ impl EncodedVideo {
         StreamSideData::from_names(&self.side_data)
     }
 
-    /// Average frames a second, and width to height of a pixel.
+    /// Average frame rate, and sample aspect ratio (width to height).
     pub(super) fn ratios(&self) -> [ffi::AVRational; 2] {
         [self.frame_rate, self.sample_aspect_ratio].map(|[num, den]| ffi::AVRational { num, den })
     }
 
-    /// Sets `parameters` to these; `false` if this FFmpeg does not know the codec or the pixel format.
+    /// Copies this description to `parameters`; `false` if this FFmpeg does not know the codec or the pixel format.
     ///
     /// # Safety
     /// `parameters` points to new, valid parameters.

@@ -93,7 +93,7 @@ impl VideoEncoder {
             context.time_base = options.time_base.into();
             if let Some(rate) = options.frame_rate {
                 context.framerate = rate.into();
-                // The rate control of MPEG-4 and related encoders takes one unit of time for a frame, unless
+                // The rate control of MPEG-4 and related encoders treats one unit of the time base as a frame, unless
                 // `ticks_per_frame` is set.
                 #[cfg(not(ffmpeg_6_1))]
                 {
@@ -135,7 +135,7 @@ impl VideoEncoder {
         unsafe { text((*(*self.ptr).codec).name) }
     }
 
-    /// FFmpeg's name of the pixel format that it takes, and the size of pictures, in columns and rows.
+    /// FFmpeg's name of the encoder's pixel format, and the picture size (columns, rows).
     pub fn picture(&self) -> (String, (usize, usize)) {
         // SAFETY: the context is open.
         let (format, width, height) = unsafe { ((*self.ptr).pix_fmt, (*self.ptr).width, (*self.ptr).height) };
@@ -156,7 +156,7 @@ impl VideoEncoder {
         if let Some((key, parameters)) = pools.filter(|_| ["libx265", "libsvtav1"].contains(&name.as_str())) {
             add_parameters(&mut private, key, &parameters);
         }
-        // x264 codes the bottom field first for such pictures, but signals it only with this option.
+        // x264 codes bottom-field-first pictures as such, but signals the order only with this option.
         if name.starts_with("libx264") && options.interlaced == Some(false) {
             add_parameters(&mut private, "x264-params", "bff=1");
         }
@@ -175,8 +175,7 @@ impl VideoEncoder {
             return Err(reason).context(format!("encoder {name} needs a GPU (--encoder libx264 needs none)"));
         }
         let reason = super::last_message().map(|message| format!(" ({message})")).unwrap_or_default();
-        // Keeps only the text of the error, because its code would blame the input: libx265 calls settings invalid
-        // data.
+        // The error code is dropped, because it would blame the input: libx265 calls settings invalid data.
         opened.map_err(|error| anyhow!("{error}")).with_context(|| {
             let (width, height) = options.size;
             format!("encoder {name} refuses {width}x{height} {}{reason}", options.format)
@@ -207,7 +206,7 @@ impl VideoEncoder {
         // SAFETY: the context is open.
         let (flags, quantizer) = unsafe { ((*self.ptr).flags, (*self.ptr).global_quality) };
         let picture = picture.map(|picture| {
-            // Encoders take a constant quantizer from each picture.
+            // Encoders read the constant quantizer from each picture.
             if flags & ffi::AV_CODEC_FLAG_QSCALE as i32 != 0 {
                 picture.set_quality(quantizer);
             }
@@ -253,9 +252,9 @@ fn add_parameters(options: &mut Vec<(String, String)>, key: &str, parameters: &s
     }
 }
 
-/// The field order `signalled`, unless the pictures contradict it: they show the top field first if `top`. Orders that
-/// code one field first and show the other one first are kept: programs disagree about the meaning of their two
-/// letters.
+/// The field order to signal: `signalled`, unless the pictures contradict it, whose top field is shown first if `top`.
+/// `TB` and `BT`, which code one field first and show the other one first, are kept, because programs disagree about
+/// the meaning of their two letters.
 fn shown_first(signalled: FieldOrder, top: bool) -> FieldOrder {
     match (signalled, top) {
         (FieldOrder::TB | FieldOrder::BT, _) => signalled,

@@ -1,4 +1,4 @@
-//! The encoders of this FFmpeg, and the pixel formats that they take.
+//! The encoders of this FFmpeg, and the pixel formats that they accept.
 #![allow(unsafe_code, reason = "FFI")]
 
 use super::{RawFormat, c_string};
@@ -31,12 +31,12 @@ impl Encoder {
         Encoder::for_codec(id?.into())
     }
 
-    /// Its name.
+    /// The encoder's name, such as `libx264`.
     pub fn name(self) -> String {
         self.0.name().to_owned()
     }
 
-    /// FFmpeg's description of it.
+    /// FFmpeg's description of the encoder.
     pub fn description(self) -> String {
         self.0.description().to_owned()
     }
@@ -48,7 +48,7 @@ impl Encoder {
         unsafe { (*self.0.as_ptr()).capabilities & flags as i32 != 0 }
     }
 
-    /// The codec that it encodes.
+    /// The codec of the encoder's output.
     pub fn codec(self) -> Id {
         self.0.id()
     }
@@ -77,13 +77,13 @@ impl Encoder {
         }
     }
 
-    /// The pixel formats that it takes; empty when FFmpeg has no list.
+    /// The pixel formats that the encoder accepts; empty when FFmpeg has no list.
     pub fn formats(self) -> Vec<RawFormat> {
         let formats = self.0.video().ok().and_then(|codec| codec.formats());
         formats.into_iter().flatten().map(|format| RawFormat(format.into())).collect()
     }
 
-    /// Whether it takes pictures of this format. An encoder without a list takes any.
+    /// Whether the encoder accepts this pixel format. An encoder without a list accepts any.
     pub fn takes(self, format: RawFormat) -> bool {
         let formats = self.formats();
         formats.is_empty() || formats.contains(&format)
@@ -115,7 +115,7 @@ pub fn is_lossless(codec: Id) -> bool {
     properties.is_some_and(|descriptor| descriptor.props & kinds == ffi::AV_CODEC_PROP_LOSSLESS)
 }
 
-/// All video encoders of this FFmpeg, in its own order.
+/// All video encoders of this FFmpeg, in FFmpeg's order.
 pub fn encoders() -> Vec<Encoder> {
     super::init();
     let mut state = std::ptr::null_mut();
@@ -128,14 +128,14 @@ pub fn encoders() -> Vec<Encoder> {
     all.filter(|codec| codec.is_encoder() && codec.is_video()).map(Encoder).collect()
 }
 
-/// The one of `formats` that loses least of a picture in `format`: keeping colour comes first, then depth.
+/// The one of `formats` that loses least in a conversion from `format`: colour has priority over bit depth.
 pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFormat> {
     if formats.contains(&format) {
         return Some(format);
     }
     let coloured = preferably(formats, |f| format.is_gray() || !f.is_gray());
     let deep = preferably(&coloured, |f| f.depth() >= format.depth().min(16));
-    // Few players decode RGB in codecs that are made for YUV.
+    // YUV does not become RGB: few players decode RGB in codecs that are made for YUV.
     let alike = preferably(&deep, |f| f.is_rgb() == format.is_rgb());
     let mut list: Vec<_> = alike.iter().map(|f| f.0).collect();
     list.push(ffi::AVPixelFormat::AV_PIX_FMT_NONE);
@@ -147,7 +147,7 @@ pub fn nearest_format(formats: &[RawFormat], format: RawFormat) -> Option<RawFor
     (best != ffi::AVPixelFormat::AV_PIX_FMT_NONE).then_some(RawFormat(best))
 }
 
-/// The `formats` that `suit`, or all if none does.
+/// The `formats` for which `suit` is true, or all if there are none.
 fn preferably(formats: &[RawFormat], suit: impl Fn(&RawFormat) -> bool) -> Vec<RawFormat> {
     let suitable: Vec<RawFormat> = formats.iter().copied().filter(suit).collect();
     if suitable.is_empty() { formats.to_vec() } else { suitable }

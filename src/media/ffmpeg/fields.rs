@@ -7,7 +7,7 @@ use super::Picture;
 const APART: &str = "bwdif detelecine estdif field fieldhint fieldmatch il kerndeint nnedi pullup separatefields \
                      setfield w3fdif yadif";
 
-/// Filters whose output rows have samples of other rows, with any settings.
+/// Filters that move samples to other rows, whatever their settings.
 const MOVING: &str = "deshake displace lenscorrection lensfun minterpolate perspective remap rotate scroll shear \
                       transpose v360 vidstabtransform zoompan";
 
@@ -18,7 +18,7 @@ const MIXING: &str = "avgblur bilateral bm3d boxblur cas chromanr chromashift co
                       pixelize pp pp7 prewitt removegrain removelogo rgbashift roberts sab scharr smartblur sobel spp \
                       sr super2xsai unsharp uspp vaguedenoiser varblur xbr yaepblur zscale";
 
-/// Filters that keep rows, but whose pictures are not marked as interlaced.
+/// Filters that keep rows, but whose output lacks the interlaced flag.
 const UNMARKING: &str = "lagfun maskfun tmedian tmix";
 
 /// The deinterlacers of the filter `pp`, by their short and long names.
@@ -29,12 +29,12 @@ fn has(list: &str, name: &str) -> bool {
     list.split_whitespace().any(|other| other == name)
 }
 
-/// Whether the filter of this name scales, and can scale each field by itself.
+/// Whether this filter is a scaler that can scale the two fields separately.
 pub(super) fn is_scaler(name: &str) -> bool {
     has("scale scale2ref", name)
 }
 
-/// Whether the filter of this name may group the rows of each field, in pictures that are still marked as interlaced.
+/// Whether this filter may group the rows of each field, and leave the picture flagged as interlaced.
 pub(super) fn hides_fields(name: &str) -> bool {
     name == "il"
 }
@@ -44,9 +44,9 @@ pub(super) fn are_deinterlacers(filters: &str) -> bool {
     filters.split(['/', ',']).any(|one| has(DEINTERLACERS, one.split([':', '|']).next().unwrap_or_default().trim()))
 }
 
-/// What a filter does to rows with its settings.
+/// The effect of a filter with its settings on rows.
 pub(super) enum Effect {
-    /// What the lists of names above say.
+    /// The effect of the list above that has the filter's name.
     Usual,
     /// Rows get samples of their own field alone.
     Kept,
@@ -57,7 +57,7 @@ pub(super) enum Effect {
     MovedSomewhere,
 }
 
-/// What becomes of the fields in a chain of filters.
+/// How a chain of filters changes the two fields.
 #[derive(Default)]
 pub(super) struct Fields {
     /// The first filter that mixes rows of both fields, with a verb for the message.
@@ -68,22 +68,22 @@ pub(super) struct Fields {
     change_order: bool,
     /// Whether the user handles fields himself, by one of the filters [`APART`] or a deinterlacer.
     are_known: bool,
-    /// Whether pictures have lost the mark as interlaced.
+    /// Whether pictures have lost their interlaced flag.
     are_unmarked: bool,
     /// Whether the filter `fieldorder` sets which field is shown first.
     is_order_chosen: bool,
 }
 
 impl Fields {
-    /// Adds a filter to the chain. `rows` are those of its input and its output. `are_scaled_apart`: scalers scale each
-    /// field by itself.
+    /// Adds a filter to the chain. `rows` are the heights of its input and output. With `are_scaled_apart`, scalers
+    /// scale the two fields separately.
     pub(super) fn pass(&mut self, name: &str, rows: [i32; 2], effect: &Effect, are_scaled_apart: bool) {
         if self.are_known || has(APART, name) || matches!(effect, Effect::Deinterlaced) {
             self.are_known = true;
             return;
         }
         let is_moving = has(MOVING, name);
-        // Pictures that are not marked as interlaced are scaled as frames.
+        // Pictures without the interlaced flag are scaled as frames.
         let is_scaled = is_scaler(name) && (!are_scaled_apart || self.are_unmarked);
         self.are_unmarked |= has(UNMARKING, name);
         self.is_order_chosen |= name == "fieldorder";
@@ -105,7 +105,7 @@ impl Fields {
         }
     }
 
-    /// A message about what interlaced pictures lose, if they lose anything.
+    /// A message about how the filters damage the fields of interlaced pictures, if they do.
     pub(super) fn loss(&self) -> Option<String> {
         let (deed, end) = (self.mixed_by.as_ref()?, if self.are_gone { ", which become progressive" } else { "" });
         Some(format!("{deed} the fields of interlaced pictures{end} (yadif ahead of it makes frames of them)"))
@@ -117,7 +117,7 @@ impl Fields {
     }
 
     /// Marks a picture that the filters have returned as interlaced or progressive. `sent`: `Some(top field first?)` if
-    /// the pictures that went in are interlaced.
+    /// the input pictures are interlaced.
     pub(super) fn mark(&self, picture: &mut Picture, sent: Option<bool>) {
         let sent = sent.filter(|_| self.are_unmarked);
         let Some(top_field_first) = picture.interlaced().or(sent).filter(|_| !self.are_known) else { return };

@@ -19,7 +19,7 @@ pub struct GraphVideo {
     pub size: (usize, usize),
     /// Width to height of a pixel, if known.
     pub sample_aspect_ratio: Option<Rational>,
-    /// Unit of the times, in seconds.
+    /// Unit of timestamps, in seconds.
     pub time_base: Rational,
     /// Frames a second, if known.
     pub frame_rate: Option<Rational>,
@@ -42,18 +42,18 @@ pub struct Conversion {
     pub target: RawFormat,
     /// Whether it is after the last filter of the chain.
     pub is_last: bool,
-    /// Whether a filter `format` of the chain requests the format: the filter before the conversion if that is the last
-    /// one, else the filter after it.
+    /// Whether a filter `format` of the chain requests the conversion: it comes right before a conversion that is last,
+    /// and right after any other one.
     pub is_requested: bool,
 }
 
 /// The name of the chain's second input, for a still picture.
 const STILL: &str = "cube";
 
-/// The time of the still picture: before all others, so that it is there for each of them.
+/// The timestamp of the still picture: before all others, so that each of them is filtered with it.
 const BEFORE_ALL: i64 = -(1 << 40);
 
-/// A log offset that makes messages less important than any that are shown.
+/// A log level offset that hides messages: they count as less important than any that are shown.
 const UNHEARD: i32 = 64;
 
 /// Adds the filters of a chain, which need not be UTF-8, between the filters `sources` and the filter `out`.
@@ -112,8 +112,8 @@ fn configured(
     Ok(graph)
 }
 
-/// Makes scalers treat each field of interlaced pictures by itself: those of the chain, unless they are set to do so
-/// for all pictures, and those that libavfilter will insert between filters.
+/// Makes scalers process the two fields of interlaced pictures separately: those of the chain, unless they are set to
+/// do so for all pictures, and those that libavfilter will insert between filters.
 fn scale_by_fields(graph: &mut Graph) -> Result<(), Error> {
     // SAFETY: filters that scale have this option, a number, which is read when the graph is configured. The graph
     // frees the text.
@@ -169,7 +169,7 @@ fn has_whole_fields(graph: &Graph) -> bool {
     scalers.filter_map(links).flatten().all(|link| (link.h as usize).is_multiple_of(2 * rows_of_chroma(link)))
 }
 
-/// What becomes of fields in a configured graph.
+/// How a configured graph changes the two fields.
 fn fields_behind(graph: &Graph, are_scaled_apart: bool) -> Fields {
     let mut fields = Fields::default();
     for filter in filters(graph) {
@@ -181,7 +181,7 @@ fn fields_behind(graph: &Graph, are_scaled_apart: bool) -> Fields {
     fields
 }
 
-/// An option of a filter, which is a number.
+/// The value of a filter's numeric option.
 fn number(filter: &ffi::AVFilterContext, key: &CStr) -> Option<f64> {
     let mut value = 0.0;
     // SAFETY: a configured filter has its options; those that it lacks are an error.
@@ -189,7 +189,7 @@ fn number(filter: &ffi::AVFilterContext, key: &CStr) -> Option<f64> {
     Some(value)
 }
 
-/// An option of a filter, as text.
+/// The value of a filter's option, as text.
 fn option_text(filter: &ffi::AVFilterContext, key: &CStr) -> Option<String> {
     let mut value = null_mut();
     // SAFETY: a configured filter has its options; those that it lacks are an error. The text is a copy.
@@ -201,7 +201,7 @@ fn option_text(filter: &ffi::AVFilterContext, key: &CStr) -> Option<String> {
     }
 }
 
-/// What a filter of a configured graph does to rows with its settings.
+/// The effect of a filter of a configured graph on rows, with its settings.
 fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink; 2]) -> Effect {
     let [ahead, behind] = links;
     let steps = links.map(rows_of_chroma);
@@ -213,7 +213,7 @@ fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink;
         "rgbashift" => all(&[c"rv", c"gv", c"bv", c"av"], is_even),
         "scroll" => all(&[c"v", c"vpos"], is_zero),
         "gblur" => all(&[c"sigmaV"], is_zero),
-        // In a configured filter, it is 0 if pictures are transposed.
+        // In a configured filter, `passthrough` is 0 if pictures are transposed.
         "transpose" => !all(&[c"passthrough"], is_zero),
         // Luma and chroma are converted together, which mixes rows if they share chroma.
         "colormatrix" | "colorspace" => keeps_rows && steps[0] == 1,
@@ -235,7 +235,7 @@ fn effect(filter: &ffi::AVFilterContext, name: &str, links: [&ffi::AVFilterLink;
     }
 }
 
-/// The row at which `crop` begins or `pad` puts a picture; `None` if it is not the same in all pictures.
+/// The first row that `crop` keeps, or the row at which `pad` puts the picture; `None` if it varies between pictures.
 fn row_moved(filter: &ffi::AVFilterContext, is_pad: bool, [ahead, behind]: [&ffi::AVFilterLink; 2]) -> Option<usize> {
     let [width, height, out_width, out_height] = [ahead.w, ahead.h, behind.w, behind.h].map(f64::from);
     let names = [c"in_w", c"iw", c"in_h", c"ih", c"out_w", c"ow", c"out_h", c"oh", c"a", c"vsub"];
@@ -274,10 +274,10 @@ fn row_moved(filter: &ffi::AVFilterContext, is_pad: bool, [ahead, behind]: [&ffi
 /// A chain of filters with one video input and one video output.
 pub struct FilterGraph {
     graph: Graph,
-    /// The arguments of its source, which describe the pictures that it takes.
+    /// The arguments of the graph's source filter, which describe the input pictures.
     source: String,
     input: GraphVideo,
-    /// What becomes of fields in it.
+    /// How the graph changes the two fields.
     fields: Fields,
     /// `Some(top field first?)` if the last picture that was sent is interlaced.
     sent: Option<bool>,
@@ -294,9 +294,9 @@ impl FilterGraph {
         filter::find(name).is_some()
     }
 
-    /// The filters of `chain`, in the syntax of `ffmpeg -vf`, for pictures `input`. The output has one of `formats`, or
-    /// any format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its colours. A
-    /// `still` picture is a second input of the chain, called `cube`, which is there at all times.
+    /// Opens `chain`, in the syntax of `ffmpeg -vf`, for pictures of the kind `input`. The output has one of `formats`,
+    /// or any format if that is empty. `like` is the first picture, if there is one already; FFmpeg 7 needs its
+    /// colours. A `still` picture is the chain's second input, called `cube`, for the whole video.
     ///
     /// # Errors
     /// When a filter or an option does not exist, or the chain has other inputs and outputs than one video each. The
@@ -332,7 +332,7 @@ impl FilterGraph {
         Ok(FilterGraph { graph, source, input, fields, sent: None, end: ffi::AV_NOPTS_VALUE, has_ended: false })
     }
 
-    /// Whether it is for pictures like this one.
+    /// Whether this picture is of the kind that the graph was opened for.
     pub fn takes(&self, picture: &Picture) -> bool {
         let video = GraphVideo::new(picture, self.input.time_base, self.input.frame_rate);
         self.source == arguments(&video, Some(picture))
@@ -390,7 +390,7 @@ impl FilterGraph {
         }
     }
 
-    /// The pictures that come out.
+    /// Format, size and timing of the output pictures.
     ///
     /// # Errors
     /// None in practice.
@@ -411,7 +411,7 @@ impl FilterGraph {
         }
     }
 
-    /// What interlaced pictures lose in the filters, if they lose anything.
+    /// A message about how the filters damage the fields of interlaced pictures, if they do.
     pub fn loss_of_fields(&self) -> Option<String> {
         self.fields.loss()
     }
@@ -446,7 +446,7 @@ impl FilterGraph {
     }
 }
 
-/// The arguments of the source of a graph.
+/// The arguments of a graph's source filter.
 fn arguments(video: &GraphVideo, like: Option<&Picture>) -> String {
     let GraphVideo { format, size: (width, height), time_base, .. } = video;
     let aspect = video.sample_aspect_ratio.unwrap_or(Rational::new(0, 1));

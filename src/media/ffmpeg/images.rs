@@ -1,4 +1,4 @@
-//! Numbered images as the packets of one video: each file is a packet, and its place in the sequence is its time.
+//! Numbered images as the packets of one video: each file is a packet, whose timestamp is its index in the sequence.
 
 use super::{Error, Packet};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub type OpenImage = Box<dyn FnMut(u64) -> io::Result<File> + Send>;
 /// The numbers of images, in their order.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Sequence {
-    /// The numbers of the images that are there; at least one.
+    /// The numbers of the existing images; at least one.
     numbers: Vec<u64>,
     /// The step between numbers, if each missing image is replaced by the one before; `None` if missing images are
     /// skipped.
@@ -19,8 +19,8 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Images with these ascending numbers; `None` if there are none. With `held`, each number at that step has a
-    /// place, with an image or not.
+    /// Images with these ascending numbers; `None` if there are none. With `held`, each number at that step is a frame
+    /// of the video, even if its image is missing.
     pub fn new(numbers: Vec<u64>, held: Option<u64>) -> Option<Self> {
         let held = held.filter(|&step| step > 0);
         (!numbers.is_empty()).then_some(Sequence { numbers, held })
@@ -35,7 +35,7 @@ impl Sequence {
         self.numbers[self.numbers.len() - 1]
     }
 
-    /// The number of places, which are the frames of the video.
+    /// The number of frames of the video.
     pub fn count(&self) -> u64 {
         match self.held {
             Some(step) => (self.last() - self.first()) / step + 1,
@@ -43,7 +43,7 @@ impl Sequence {
         }
     }
 
-    /// The number of the image for this place. After the last place, numbers go on in steps of 1.
+    /// The image number of the frame with index `place`. After the last frame, numbers increase by 1.
     pub fn number(&self, place: u64) -> u64 {
         let behind = place.saturating_sub(self.count() - 1);
         let place = place - behind;
@@ -54,7 +54,7 @@ impl Sequence {
         number.saturating_add(behind)
     }
 
-    /// The number of the image that is shown at this place.
+    /// The number of the image that is shown as the frame with index `place`.
     pub fn shown(&self, place: u64) -> u64 {
         let number = self.number(place);
         self.numbers[self.numbers.partition_point(|&there| there <= number).saturating_sub(1)]
@@ -66,12 +66,12 @@ impl Sequence {
     }
 }
 
-/// Gives images as packets, in any order.
+/// Random access to images, as packets.
 pub trait GivePackets: Send {
-    /// How many there are; at least one.
+    /// The number of images; at least one.
     fn count(&self) -> u64;
 
-    /// The image at this place, from 0 on, which is its time.
+    /// The image with index `place`, which is also the timestamp.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -98,7 +98,7 @@ impl GivePackets for NumberedFiles {
 /// Images that are read one after the other.
 pub struct Images {
     packets: Box<dyn GivePackets>,
-    /// The place of the next one, from 0 on.
+    /// Index of the next image, from 0 on.
     next: u64,
 }
 
@@ -108,7 +108,7 @@ impl Images {
         Images { packets, next: 0 }
     }
 
-    /// How many there are.
+    /// The number of images.
     pub fn count(&self) -> u64 {
         self.packets.count()
     }
@@ -123,7 +123,7 @@ impl Images {
         Ok(Some(packet))
     }
 
-    /// Goes to the image at this place; to the last one if there is none.
+    /// Makes the image with index `place` the next one; the last image if there is none.
     pub(super) fn go_to(&mut self, place: i64) {
         self.next = u64::try_from(place).unwrap_or(0).min(self.count() - 1);
     }

@@ -58,7 +58,7 @@ impl Interrupt {
         self.0.grace.store(time.as_millis() as u64, Ordering::Relaxed);
     }
 
-    /// Restarts the time between cancellation and the interrupt, for another call.
+    /// Restarts the grace time after cancellation, for another blocking call.
     pub fn begin_grace(&self) {
         self.0.cancelled_at.store(NEVER, Ordering::Relaxed);
     }

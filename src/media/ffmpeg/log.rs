@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The messages of threads that have never asked for any.
+/// The first and the last error message of threads that have never asked for messages, such as FFmpeg's own.
 static MESSAGES_OF_OTHERS: Mutex<Option<[String; 2]>> = Mutex::new(None);
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
     /// The first and the last error message of this thread since they were last returned.
     static MESSAGES: RefCell<Option<[String; 2]>> = const { RefCell::new(None) };
 
-    /// Whether a demuxer has found that its file ends too early.
+    /// Whether a demuxer has logged that its file is truncated.
     static ENDED_EARLY: Cell<bool> = const { Cell::new(false) };
 
     /// The last protocol that was refused. Later messages are less specific.
@@ -55,7 +55,7 @@ pub fn last_message() -> Option<String> {
     Some(last)
 }
 
-/// As [`last_message`], for the first one: filters name the cause first, and then what they could not do.
+/// As [`last_message`], but the first one: filters log the cause first, and then the failure that follows from it.
 pub fn first_message() -> Option<String> {
     let [first, _] = take_messages()?;
     Some(first)
@@ -72,8 +72,8 @@ fn take_messages() -> Option<[String; 2]> {
     MESSAGES.take().or(of_others)
 }
 
-/// Whether a demuxer has found on this thread, since the last call, that its file ends too early. The demuxer of
-/// Matroska returns no error for it, but only logs it.
+/// Whether a demuxer has logged on this thread, since the last call, that its file is truncated. The demuxer of
+/// Matroska returns no error for it.
 pub fn has_ended_early() -> bool {
     ENDED_EARLY.take()
 }
@@ -89,7 +89,7 @@ pub(super) fn refused_protocol() -> Option<String> {
 static REFUSED_SIZE: Mutex<Option<(usize, usize)>> = Mutex::new(None);
 
 /// Takes the size of the last picture that FFmpeg has refused since the last call, on any thread, because it has more
-/// than `max_pixels` pixels. The error code, and later messages, are those of damage.
+/// than `max_pixels` pixels. The error code and later messages are the same as for damage.
 pub fn refused_size() -> Option<(usize, usize)> {
     REFUSED_SIZE.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -109,7 +109,7 @@ fn refused_protocol_in(message: &str) -> Option<&str> {
     rest.starts_with(" not on whitelist").then_some(protocol)
 }
 
-/// The beginning of a line that has no end yet: some messages come in parts.
+/// The beginning of an incomplete line: FFmpeg logs some lines in parts.
 static LINE: Mutex<String> = Mutex::new(String::new());
 
 /// Installs the callback that keeps the last error message of each thread.
@@ -155,7 +155,7 @@ const REFERENCE_BEGINNINGS: [&[u8]; 5] = [
 pub(super) enum Logged {
     /// An error.
     Error,
-    /// It has concealed damage in a picture.
+    /// A decoder has concealed damage in a picture.
     Concealed,
 }
 
@@ -237,7 +237,7 @@ unsafe extern "C" fn remember(
         give_up(&format!("FFmpeg gives up: {message} (the input may be damaged, or another version may take it)"));
     }
     if let Some(protocol) = refused_protocol_in(&message) {
-        // Messages of a thread that ends are ignored.
+        // The access fails only while a thread ends, whose messages nobody reads.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
     }
     if let Some(size) = refused_size_in(&message) {

@@ -25,11 +25,11 @@ pub struct Chapter {
     pub id: i64,
     /// Unit of `start` and `end`, in seconds.
     pub time_base: Rational,
-    /// Its first moment.
+    /// Start time, in units of `time_base`.
     pub start: i64,
-    /// The first moment after it.
+    /// End time, in units of `time_base`.
     pub end: i64,
-    /// Its title, and other keys.
+    /// Title and other metadata.
     pub metadata: Metadata,
 }
 
@@ -41,7 +41,7 @@ pub struct Programme {
     /// The indices of its streams.
     #[serde(deserialize_with = "at_most::<_, _, MAX_IN_PROGRAMME>")]
     pub streams: Vec<usize>,
-    /// The name of the service, its provider.
+    /// Metadata: the names of the service and of its provider.
     #[serde(deserialize_with = "at_most::<_, _, MAX_IN_PROGRAMME>")]
     pub metadata: Metadata,
 }
@@ -49,11 +49,11 @@ pub struct Programme {
 /// The most streams, and the most texts, of a programme.
 const MAX_IN_PROGRAMME: usize = 1000;
 
-/// The name and the provider of a service that FFmpeg makes up.
+/// The name and the provider of a service that FFmpeg sets by default.
 const MADE_UP: [&str; 2] = ["Service01", "FFmpeg"];
 
 impl Programme {
-    /// The name that its broadcaster gave it.
+    /// The name that the broadcaster gave the programme.
     pub fn name(&self) -> Option<&str> {
         let name = self.metadata.iter().find(|(key, _)| key == "service_name").map(|(_, name)| name.as_str());
         name.filter(|name| !name.is_empty() && !MADE_UP.contains(name))
@@ -65,7 +65,7 @@ impl Programme {
 pub enum Unshown {
     /// A box that cameras and programs write, with this code.
     Box([u8; 4]),
-    /// Data behind the last box.
+    /// Data after the last box.
     BehindEnd,
     /// A crop rectangle, which is not applied.
     Crop,
@@ -122,13 +122,13 @@ pub struct Stream {
     pub start: Option<i64>,
     /// Its number of frames, if the container stores it.
     pub frames: Option<u64>,
-    /// Language, title and so on.
+    /// Metadata: language, title and so on.
     pub metadata: Metadata,
     /// `AV_DISPOSITION_*` bits: default, forced, attached picture and so on.
     pub disposition: i32,
     /// Rotation, mastering display and so on.
     pub side_data: StreamSideData,
-    /// The image, for cover art.
+    /// The image of cover art; `None` for other streams.
     pub cover: Option<Vec<u8>>,
 }
 
@@ -196,7 +196,7 @@ pub(super) unsafe fn set_header(parameters: *mut ffi::AVCodecParameters, header:
     Ok(())
 }
 
-/// Sets the colours, as numbers: FFmpeg takes any.
+/// Sets the colours from numbers, of which FFmpeg accepts any.
 ///
 /// # Safety
 /// `parameters` points to valid parameters, whose colours are not read here.
@@ -250,20 +250,21 @@ impl Stream {
         self.disposition & ffi::AV_DISPOSITION_ATTACHED_PIC != 0
     }
 
-    /// Whether it has the pictures of chapters. FFmpeg takes it for cover art.
+    /// Whether the stream has the pictures of chapters, which FFmpeg treats as cover art.
     pub fn has_chapter_pictures(&self) -> bool {
         self.disposition & ffi::AV_DISPOSITION_TIMED_THUMBNAILS != 0
     }
 
     /// Whether it is HEVC of several layers, of which the first is decoded.
     pub fn has_layers(&self) -> bool {
-        // The video parameter set: a header of two bytes, four bits of a number, two flags, and six bits of one less
-        // than the number of layers.
+        // A video parameter set has a header of two bytes, a number of four bits, two flags, and in six bits the number
+        // of layers minus 1.
         let layers = |set: &[u8]| ((set[2] & 3) << 4) | (set[3] >> 4);
         let is_set = |bytes: &[u8]| bytes[0] & 0x7e == 0x40 && bytes[0] & 0x81 == 0 && bytes[1] & 0xf8 == 0;
         let header = self.header();
         let found = match header {
-            // In mp4, after 22 bytes: the number of lists, and in each a type, a count, and lengths of two bytes.
+            // In mp4 (`hvcC`), byte 22 is the number of lists. Each list has a type (32: video parameter sets), a
+            // count, and parameter sets after lengths of two bytes.
             [1, ..] => header.get(28..32).filter(|_| header.get(23).is_some_and(|kind| kind & 0x3f == 32)),
             _ => {
                 header.windows(7).find(|part| part.starts_with(&[0, 0, 1]) && is_set(&part[3..])).map(|part| &part[3..])
@@ -349,8 +350,8 @@ impl Stream {
         unsafe { header_of(&*self.parameters.as_ptr()) }
     }
 
-    /// Whether packets of it were found, so that its parameters are known. A broadcast may announce a stream and never
-    /// send it.
+    /// Whether FFmpeg has read packets of the stream, so that its parameters are known. A broadcast may announce a
+    /// stream and never send it.
     pub fn is_known(&self) -> bool {
         // SAFETY: the parameters are valid.
         let parameters = unsafe { &*self.parameters.as_ptr() };
@@ -361,7 +362,7 @@ impl Stream {
         }
     }
 
-    /// Whether each frame of its codec stands alone.
+    /// Whether the codec has intra-coded frames only.
     pub fn is_intra_only(&self) -> bool {
         self.has_property(ffi::AV_CODEC_PROP_INTRA_ONLY)
     }
@@ -388,7 +389,7 @@ impl Stream {
         self.metadata.iter().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
     }
 
-    /// How messages name it: `stream #2 (audio, aac, deu)`.
+    /// The stream's description in messages: `stream #2 (audio, aac, deu)`.
     pub fn describe(&self) -> String {
         let language = self.tag("language").map(|language| format!(", {language}")).unwrap_or_default();
         let what = match self.codec.as_str() {
@@ -425,8 +426,8 @@ pub struct Media {
     pub duration: Option<i64>,
     /// Whether its times may jump from one packet to the next, as in a transport stream or an Ogg chain.
     pub may_jump: bool,
-    /// For a stack whose samples were mapped linearly to 16 bits: the samples that became 0 and 65535, finite, in the
-    /// unit of the file.
+    /// For an image stack whose samples were mapped linearly to 16 bits: the finite sample values that map to 0 and
+    /// 65535, in the unit of the file.
     pub samples: Option<(f64, f64)>,
     /// The programmes of a transport stream.
     pub programmes: Vec<Programme>,
@@ -434,23 +435,21 @@ pub struct Media {
     pub unshown: Vec<Unshown>,
 }
 
-/// The most programmes of an input.
 const MAX_PROGRAMMES: usize = 1000;
 
-/// The most chapters of an input.
 const MAX_CHAPTERS: usize = 10_000;
 
 /// The most bytes of keys and values in an input.
 const MAX_METADATA: usize = 16 << 20;
 
-/// Bytes that an entry takes beside its text.
+/// Bytes of memory of an entry besides its text.
 const ENTRY: usize = 2 * size_of::<String>();
 
 /// The most bytes of attached files and cover art in an input.
 const MAX_ATTACHED: usize = 256 << 20;
 
 impl Media {
-    /// Checks that the description is of a size that files of cameras and films have.
+    /// Checks that the description is no larger than those of camera files and films.
     ///
     /// # Errors
     /// When it is larger.

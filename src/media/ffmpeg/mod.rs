@@ -281,7 +281,7 @@ pub fn knows_protocol(url: &str) -> bool {
     unsafe { !ffmpeg_next::ffi::avio_find_protocol_name(c_string(url).as_ptr()).is_null() }
 }
 
-/// Whether FFmpeg takes this name for a URL, rather than for the name of a file.
+/// Whether FFmpeg treats this name as a URL, rather than as the name of a file.
 pub fn is_url(name: impl AsRef<OsStr>) -> bool {
     let (name, text) = (name.as_ref(), name.as_ref().to_string_lossy());
     let may_be_file = !text.contains(':') || Path::new(name).exists();

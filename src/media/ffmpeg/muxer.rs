@@ -27,7 +27,7 @@ const DESCRIBED: [ffi::AVCodecID; 5] = {
     [AV_CODEC_ID_AAC, AV_CODEC_ID_AV1, AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG4]
 };
 
-/// The tag that FFmpeg's encoder of raw frames sets for 24 bits. In AVI, such frames have no tag.
+/// The tag that FFmpeg's encoder of raw frames sets for 24-bit BGR. In AVI, such frames have no tag.
 const BGR24: u32 = u32::from_le_bytes([b'B', b'G', b'R', 24]);
 
 /// How long a call may wait for the reader of a pipe after cancellation.
@@ -88,7 +88,7 @@ unsafe extern "C" fn close_file(context: *mut ffi::AVFormatContext, pb: *mut ffi
     }
 }
 
-/// The result of a call for a file that a muxer opens, which is kept if it is the first error.
+/// Returns `code`, and keeps it if it is the first error of a file that a muxer opens.
 ///
 /// # Safety
 /// The context is the Muxer's, or one that copied its `opaque`, which points to a number that outlives both.
@@ -184,7 +184,7 @@ impl Muxer {
     }
 
     /// Adds the chapters, shifted by `shift` microseconds. Chapters that end before zero, or start at or after `end`,
-    /// are left out; others are cut at these times.
+    /// are left out; others are trimmed to these times.
     pub fn set_chapters(&mut self, chapters: &[Chapter], shift: i64, end: Option<i64>) {
         let microseconds = super::microseconds();
         let mut array = Vec::new();
@@ -433,7 +433,7 @@ impl Muxer {
         if written.is_err() && reason.contains("non seekable") {
             bail!("a {name} file cannot be written into a pipe (--output-format matroska, nut or mpegts can)");
         }
-        // A refusal by the muxer is no error of the system, although many return -1, which is EPERM.
+        // The error code counts only if it is about the file: many muxers refuse streams with -1, which is also EPERM.
         let written = written.map_err(|error| if is_of_file { anyhow::Error::new(error) } else { anyhow!("{error}") });
         written.with_context(|| format!("cannot begin a {name} file{reason}"))?;
         self.header_written = true;
@@ -443,8 +443,8 @@ impl Muxer {
         Ok(())
     }
 
-    /// Writes a packet whose times are in units of `time_base`; FFmpeg buffers it for interleaving. Decoding times that
-    /// do not increase are made later; returns by how many microseconds (mostly 0).
+    /// Writes a packet whose times are in units of `time_base`; FFmpeg buffers it for interleaving. A decoding time
+    /// that does not increase is delayed; returns the delay in microseconds (mostly 0).
     ///
     /// # Errors
     /// When writing fails.
@@ -453,12 +453,13 @@ impl Muxer {
         if self.is_network
             && let Some(time) = packet.dts().map(|time| rescale(time, time_base, super::microseconds()))
         {
-            // A server of RTMP gets times from zero on at each connection.
+            // At each connection, an RTMP server gets times from zero on.
             if self.first_dts.is_none() && self.container.name() == "flv" {
                 self.set_time_offset(-time);
             }
             if time < *self.first_dts.get_or_insert(time) {
-                // Late audio from before the first picture. The FLV muxer would refuse it, and all packets after it.
+                // Drop late audio from before the first picture: the FLV muxer would refuse it, and all packets after
+                // it.
                 return Ok(0);
             }
         }
@@ -561,7 +562,7 @@ impl Muxer {
             };
             let (asked, found) = (streams(self.ptr), streams(written));
             ffi::avformat_close_input(&mut written);
-            // With fragments, each has an index of its own, and the file's number of frames is 0.
+            // In a fragmented file, each fragment has its own index, and the file's number of frames is 0.
             let is_there = |(&(frames, described), &(frames_found, described_found)): (&(i64, bool), &(i64, bool))| {
                 (frames_found == 0 || frames_found >= frames) && (described_found || !described)
             };
@@ -592,7 +593,7 @@ impl Muxer {
         rescale(parameters.initial_padding.into(), rate, stream.time_base.into())
     }
 
-    /// Lets each call wait anew for the reader of a pipe.
+    /// Restarts the time that a call may wait for the reader of a pipe after cancellation.
     fn begin_grace(&self) {
         self.interrupt.iter().filter(|_| !self.is_network).for_each(|interrupt| interrupt.begin_grace());
     }

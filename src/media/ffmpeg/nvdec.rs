@@ -23,7 +23,7 @@ unsafe impl Send for Nvdec {}
 
 impl Nvdec {
     /// Opens the GPU with this index, in its primary context, which equalization on the same GPU shares. If FFmpeg does
-    /// not accept the flags of that context, it makes one of its own.
+    /// not accept the flags of that context, FFmpeg creates a separate context.
     pub fn open(gpu: usize) -> Result<Self, Error> {
         let name = c_string(gpu.to_string());
         let kind = ffi::AVHWDeviceType::AV_HWDEVICE_TYPE_CUDA;
@@ -38,8 +38,8 @@ impl Nvdec {
         Ok(nvdec)
     }
 
-    /// Has the decoder work on a stream of its own. By default all decoders of a context work on its default stream, and
-    /// each waits for what the others have enqueued there.
+    /// Makes the decoder use a CUDA stream of its own. By default, all decoders of a context share its default stream,
+    /// and each waits for what the others have enqueued there.
     fn use_own_stream(&self, gpu: usize) {
         let (context, _) = self.handles();
         let Some(stream) = DecoderStream::open(gpu, context) else { return };

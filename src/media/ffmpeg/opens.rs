@@ -1,7 +1,7 @@
-//! Bounds what an input opens beside itself, and how many streams it may have, while FFmpeg opens it: a playlist can
-//! name itself, and a server can describe more streams than there is memory for. FFmpeg's `concat` opens the files that
-//! it names by functions of its own: there the depth of the stack is the bound, and FFmpeg's log tells what is opened.
-//! All files that are opened are recorded, so that no output replaces them.
+//! Bounds the files that an input opens, and the number of its streams, while FFmpeg opens it: a playlist can name
+//! itself, and a server can describe more streams than there is memory for. FFmpeg's `concat` opens files without the
+//! callbacks of this module: for them, the stack depth is bounded, and their names are read from FFmpeg's log. All
+//! opened files are recorded, so that no output replaces them.
 #![allow(unsafe_code, reason = "C callbacks")]
 
 use super::custom_io::{self, CustomIo};
@@ -23,8 +23,8 @@ pub(super) const MAX_STREAMS: usize = 1000;
 /// The most files and addresses that are opened before the streams are known, and the most that are open at once.
 const MAX_OPENS: usize = 1000;
 
-/// The most bytes of stack between the call that opens an input, or reads it, and a callback of FFmpeg: each file that
-/// names another one takes some.
+/// The most bytes of stack between the call that opens an input, or reads it, and a callback of FFmpeg: each nested
+/// file uses some of it.
 const MAX_STACK: usize = 512 << 10;
 
 type IoOpen = unsafe extern "C" fn(
@@ -101,7 +101,7 @@ impl Opens {
         *self.served.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
     }
 
-    /// The reader of the given file, if there is one.
+    /// Takes the reader of the file given to `serve`, if there is one.
     fn served(&self) -> Option<Result<CustomIo, Error>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).take().map(CustomIo::for_file)
     }

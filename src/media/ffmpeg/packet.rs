@@ -29,14 +29,14 @@ impl Packet {
         packet
     }
 
-    /// The same with other bytes.
+    /// A copy of this packet with other bytes.
     #[must_use]
     pub fn with_bytes(&self, bytes: &[u8]) -> Self {
         let times = [self.pts(), self.dts()].map(|time| time.unwrap_or(0));
         Packet::from_bytes(bytes, times, self.duration(), self.is_key())
     }
 
-    /// A key frame of this many bytes, which are not written yet.
+    /// A key-frame packet of `size` uninitialized bytes.
     fn with_size(size: i32, times: [i64; 2], duration: i64) -> Result<Self, Error> {
         let mut packet = Packet::new();
         // SAFETY: the packet is valid and empty.
@@ -48,7 +48,7 @@ impl Packet {
         Ok(packet)
     }
 
-    /// A key frame that is a whole file, with these times and this duration.
+    /// A key-frame packet with all bytes of `file`, these times and this duration.
     ///
     /// # Errors
     /// When it cannot be read, or is too large.
@@ -178,7 +178,7 @@ impl Packet {
         })
     }
 
-    /// Brings its times between `-most` and `most`, and its duration up to `most`.
+    /// Clamps the times to between `-most` and `most`, and the duration to at most `most`.
     pub fn clamp(&mut self, most: i64) {
         let packet = self.get_mut();
         for time in [&mut packet.pts, &mut packet.dts] {

@@ -29,7 +29,7 @@ pub fn parse_number(number: &str) -> Option<f64> {
     (rest.is_empty() && !number.is_empty() && parsed.is_finite()).then_some(parsed)
 }
 
-/// Whether FFmpeg can count this timecode at this rate. Drop-frame is for multiples of 30000/1001 alone.
+/// Whether FFmpeg supports this timecode at this frame rate: drop-frame only at multiples of 30000/1001.
 pub fn counts_timecode(timecode: &str, rate: Rational) -> bool {
     // SAFETY: a timecode to fill in, and a NUL-terminated text.
     unsafe {

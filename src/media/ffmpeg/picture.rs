@@ -38,7 +38,7 @@ fn is_of_encoder(data: &[u8]) -> bool {
     ENCODER_IDENTIFIERS.iter().any(|begin| data.starts_with(begin))
 }
 
-/// The AFD (active format) of a picture that is to be shown as a whole.
+/// The AFD code (active format description) of a picture that is to be shown as a whole.
 const WHOLE: u8 = 8;
 
 /// A picture: an AVFrame with samples and properties.
@@ -55,7 +55,7 @@ owned!(Picture { device_luma: None }, AVFrame, av_frame_alloc, av_frame_free);
 // `&mut Picture`.
 unsafe impl Sync for Picture {}
 
-/// The flags of [`Picture::marks`].
+/// FFmpeg's flags for the three values of [`Picture::marks`].
 #[cfg(ffmpeg_6_1)]
 const MARKS: [i32; 3] =
     [ffi::AV_FRAME_FLAG_INTERLACED as i32, ffi::AV_FRAME_FLAG_TOP_FIELD_FIRST as i32, ffi::AV_FRAME_FLAG_KEY as i32];
@@ -71,7 +71,7 @@ impl Picture {
         picture
     }
 
-    /// Sets its first plane to this GPU memory, with `line_bytes` from one row to the next.
+    /// Sets the first plane to this GPU memory, with a stride of `line_bytes`.
     pub(super) fn set_device_luma(
         &mut self,
         memory: Arc<dyn Memory>,
@@ -107,8 +107,8 @@ impl Picture {
         Ok(picture)
     }
 
-    /// A copy of its samples, extended to `height` rows: in each plane, the last two rows are repeated, so that each
-    /// field continues with its own.
+    /// A copy of the samples, extended to `height` rows: each plane repeats its last two rows, so that each field
+    /// continues with its own last row.
     pub(super) fn with_height(&self, height: usize) -> Result<Self, Error> {
         let (format, (width, rows)) = (self.format(), self.size());
         self.samples()?;
@@ -197,7 +197,7 @@ impl Picture {
         frame.chroma_location = colour.chroma_location;
     }
 
-    /// Sets the matrix of YUV that specifies none to the usual one of this codec.
+    /// If the picture is YUV without a specified matrix, sets the matrix to the usual one of this codec.
     pub(super) fn name_matrix(&mut self, codec: Id) {
         if !self.format().is_rgb() && !self.format().is_gray() {
             let colour = self.colour().with_any_matrix(usual_matrix(codec, self.size()));
@@ -205,8 +205,8 @@ impl Picture {
         }
     }
 
-    /// Corrects its colour properties after libavfilter has converted it from RGB to another model, or to RGB. Up to
-    /// FFmpeg 6 it leaves those of the input.
+    /// Corrects the colour properties after libavfilter has converted the picture from or to RGB: up to FFmpeg 6,
+    /// libavfilter keeps those of the input.
     pub(super) fn tag_converted(&mut self) {
         use ffi::{AVColorRange, AVColorSpace};
         let (format, colour) = (self.format(), self.colour());
@@ -216,12 +216,12 @@ impl Picture {
         } else if matches!(colour.space, AVColorSpace::AVCOL_SPC_RGB | AVColorSpace::AVCOL_SPC_UNSPECIFIED)
             && !format.is_gray()
         {
-            // libavfilter converts by BT.601, which FFmpeg 7 does not signal.
+            // libavfilter converts by BT.601, but FFmpeg 7 does not set that matrix.
             self.set_colour(Colour { space: AVColorSpace::AVCOL_SPC_SMPTE170M, ..colour });
         }
     }
 
-    /// Crops it to the part of this size (in columns and rows) that begins at this column and row. Its memory stays.
+    /// Crops the picture to this size (columns and rows), from this column and row on, without copying samples.
     ///
     /// # Errors
     /// When it is not within the picture.
@@ -273,7 +273,7 @@ impl Picture {
         self.get_mut().pict_type = ffi::AVPictureType::AV_PICTURE_TYPE_I;
     }
 
-    /// Sets the quantizer that encoders with a constant one use, in FFmpeg's units of lambda.
+    /// Sets the quantizer for encoders with a constant one, in FFmpeg's units of lambda.
     pub(super) fn set_quality(&mut self, quality: i32) {
         self.get_mut().quality = quality;
     }
@@ -307,8 +307,8 @@ impl Picture {
         self.get_mut().decode_error_flags |= ffi::FF_DECODE_ERROR_CONCEALMENT_ACTIVE;
     }
 
-    /// Whether it is interlaced, whether its top field is first, and whether it is a key frame: fields of their own until
-    /// FFmpeg 6.1 made them flags.
+    /// Whether it is interlaced, whether its top field is first, and whether it is a key frame. FFmpeg has separate
+    /// fields for them before 6.1, and flags from 6.1 on.
     fn marks(&self) -> [bool; 3] {
         let frame = self.get();
         #[cfg(not(ffmpeg_6_1))]
@@ -341,13 +341,14 @@ impl Picture {
         self.set_marks([is_interlaced, top, is_key]);
     }
 
-    /// Marks it as interlaced, `Some(top field first?)`, or as progressive.
+    /// Flags the picture as interlaced, `Some(top field first?)`, or as progressive.
     pub(super) fn set_interlaced(&mut self, top_field_first: Option<bool>) {
         let is_key = self.is_key();
         self.set_marks([top_field_first.is_some(), top_field_first == Some(true), is_key]);
     }
 
-    /// Marks it as progressive. The mark of the field that is shown first stays, because it applies to the whole video.
+    /// Flags the picture as progressive. The flag for the field that is shown first stays, because it applies to the
+    /// whole video.
     pub(super) fn become_progressive(&mut self) {
         let [_, top_field_first, is_key] = self.marks();
         self.set_marks([false, top_field_first, is_key]);
@@ -434,19 +435,20 @@ impl Picture {
         }
     }
 
-    /// The code of the part of it that is to be shown (AFD), if that is not all of it.
+    /// The AFD code of the part of the picture that is to be shown; `None` for all of it.
     pub fn active_format(&self) -> Option<u8> {
         let data = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_AFD)?;
         data.first().map(|code| code & 15).filter(|code| *code != WHOLE)
     }
 
-    /// How the pictures of both eyes are packed in it, by FFmpeg's number: 1 side by side, 2 one above the other.
+    /// FFmpeg's number for the packing of both eyes' views in a stereoscopic picture: 1 side by side, 2 one above the
+    /// other.
     pub fn frame_packing(&self) -> Option<i32> {
         let data = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_STEREO3D)?;
         data.first_chunk().copied().map(i32::from_ne_bytes).filter(|packing| *packing > 0)
     }
 
-    /// Its own timecode, of MPEG or of SEI, if it is not zero.
+    /// The picture's timecode, from the MPEG GOP header or from SEI, if it is not zero.
     pub fn timecode(&self) -> Option<String> {
         use ffi::AVFrameSideDataType::{AV_FRAME_DATA_GOP_TIMECODE, AV_FRAME_DATA_S12M_TIMECODE};
         let number = |kind, index: usize| {
@@ -481,13 +483,13 @@ impl Picture {
         [AV_FRAME_DATA_DOVI_METADATA, AV_FRAME_DATA_DOVI_RPU_BUFFER].iter().any(|kind| self.side_data(*kind).is_some())
     }
 
-    /// The metadata that its decoder found: EXIF, texts and the like.
+    /// The metadata from the decoder: EXIF, texts and the like.
     pub fn metadata(&self) -> Metadata {
         // SAFETY: the dictionary is null or valid.
         unsafe { entries(self.get().metadata) }
     }
 
-    /// Adds an entry to its metadata, or replaces that of this key; removes it if there is no value.
+    /// Adds an entry to the metadata, or replaces the one of this key; without a value, removes it.
     pub fn set_entry(&mut self, key: &str, value: Option<&str>) {
         let (key, value) = (c_string(key), value.map(c_string));
         // SAFETY: the dictionary is null or valid; it copies both texts.
@@ -502,10 +504,10 @@ impl Picture {
         self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_ICC_PROFILE)
     }
 
-    /// The display on which HDR was made, as FFmpeg stores it.
+    /// The mastering display of HDR as FFmpeg stores it; `None` if it lacks luminance.
     pub fn mastering_display(&self) -> Option<Vec<u8>> {
         let bytes = self.side_data(ffi::AVFrameSideDataType::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)?;
-        // The last number of the structure is `has_luminance`: PNG gives primaries alone.
+        // The last number of the structure is `has_luminance`: PNG may store primaries alone.
         let has_luminance = bytes.last_chunk().is_some_and(|says| i32::from_ne_bytes(*says) != 0);
         has_luminance.then_some(bytes)
     }

@@ -30,7 +30,7 @@ pub enum OpenError {
     /// The input is a playlist from a pipe. Holds the name of its demuxer.
     #[error("a playlist ({0}), which names other files: not read from a pipe (give its file or URL, or -f {0})")]
     Playlist(String),
-    /// The input is larger, or opens more, than any video does.
+    /// The input exceeds a limit on its size, or on what it opens, that no video needs to exceed.
     #[error("{0}")]
     Limit(String),
     /// The input refers to a URL of a protocol that it may not open.
@@ -38,7 +38,7 @@ pub enum OpenError {
     Protocol {
         /// The protocol.
         protocol: String,
-        /// The kind of input.
+        /// The kind of input, as words for the message.
         input: &'static str,
     },
 }
@@ -69,7 +69,7 @@ pub(super) fn is_playlist(demuxer: &str) -> bool {
     demuxer.split(',').any(|name| PLAYLISTS.contains(&name))
 }
 
-/// The protocols that an input from a pipe may open, given the format that the user has named.
+/// The protocols that an input from a pipe may open, given the format that the user has specified.
 pub(super) fn pipe_protocols(format: Option<&str>) -> &'static str {
     // With an explicit playlist format, local files are allowed.
     if format.is_some_and(is_playlist) { LOCAL } else { PIPE }
@@ -86,7 +86,7 @@ pub(super) fn url_protocols(url: &str) -> String {
             let inner = url.split_once([':', '+']).map_or("", |(_, inner)| inner);
             format!("{name},{}", url_protocols(inner))
         }
-        // Some protocols, such as RTSP, belong to a demuxer.
+        // FFmpeg lists no such protocol: some, such as RTSP, belong to a demuxer.
         "" => NETWORK.to_owned(),
         _ => format!("{name},{NETWORK}"),
     }

@@ -109,7 +109,7 @@ impl RawFormat {
         16 >> self.descriptor().map_or(0, |d| d.log2_chroma_w + d.log2_chroma_h)
     }
 
-    /// Rows of luma that share a row of chroma, as a power of two.
+    /// Base-2 logarithm of the luma rows for each chroma row.
     pub(super) fn log2_chroma_height(self) -> u8 {
         self.descriptor().map_or(0, |d| d.log2_chroma_h)
     }
@@ -148,7 +148,7 @@ impl RawFormat {
 }
 
 impl From<PixelFormat> for RawFormat {
-    /// FFmpeg's `none`, which its functions refuse, if an old FFmpeg does not know the format.
+    /// If this FFmpeg does not know the format, the result is FFmpeg's `none`, which its functions refuse.
     fn from(format: PixelFormat) -> Self {
         RawFormat::from_name(format.name()).unwrap_or(RawFormat(ffi::AVPixelFormat::AV_PIX_FMT_NONE))
     }

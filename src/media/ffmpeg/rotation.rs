@@ -13,17 +13,17 @@ pub struct AutoRotate {
     /// Whether the stream's metadata gives the rotation, which then holds for all pictures.
     is_of_stream: bool,
     rotation: Option<Rotation>,
-    /// The filters of the last rotation.
+    /// The last rotation, and its filters.
     graph: Option<(Rotation, FilterGraph)>,
     /// Converts to chroma that is subsampled equally in both directions.
     even_chroma: Converter,
-    /// `Some` once a quarter turn has made columns of fields; `true` once the warning was given.
+    /// `Some` once a quarter turn has turned the rows of fields into columns; `true` once the warning was given.
     turned_fields: Option<bool>,
 }
 
 impl AutoRotate {
-    /// For pictures of `stream`. `is_stored` if the output stores the stream's rotation: then pictures stay as they
-    /// are. A rotation in the pictures' own metadata, as in photos, is always applied.
+    /// A rotator for pictures of `stream`. `is_stored`: the output stores the stream's rotation, so it is not applied.
+    /// A rotation in the pictures' own metadata, as in photos, is always applied.
     pub fn new(stream: &Stream, is_stored: bool) -> Self {
         let is_of_stream = stream.side_data.has_rotation();
         let rotation = stream.side_data.rotation().filter(|_| !is_stored);
@@ -35,7 +35,7 @@ impl AutoRotate {
         self.rotation.is_some()
     }
 
-    /// The warning that fields have become columns, once.
+    /// The warning that rows of fields have become columns; it is returned only once.
     pub fn warning(&mut self) -> Option<&'static str> {
         let was_told = std::mem::replace(self.turned_fields.as_mut()?, true);
         (!was_told).then_some(
@@ -101,7 +101,7 @@ impl AutoRotate {
     }
 }
 
-/// Whether the picture's own metadata asks for a rotation.
+/// Whether the picture's own metadata requests a rotation.
 pub fn is_to_be_turned(picture: &Picture) -> bool {
     rotation_of(picture).is_some()
 }

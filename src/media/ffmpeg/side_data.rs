@@ -61,7 +61,7 @@ impl StreamSideData {
         StreamSideData { entries }
     }
 
-    /// Adds all entries to the parameters of a stream, where FFmpeg keeps them there.
+    /// Adds all entries to the parameters of a stream, if this FFmpeg (6.1 or later) keeps side data there.
     #[cfg_attr(not(ffmpeg_6_1), allow(unused_variables, clippy::unused_self))]
     pub(super) fn add_to_parameters(&self, parameters: &mut CodecParameters) {
         #[cfg(ffmpeg_6_1)]
@@ -123,10 +123,10 @@ impl StreamSideData {
         self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_ICC_PROFILE).is_some()
     }
 
-    /// The profile of Dolby Vision, and the number of the format that players without Dolby Vision see; 0 if they
-    /// cannot show the video.
+    /// The profile of Dolby Vision, and the compatibility number: the format that players without Dolby Vision see, or
+    /// 0 if they cannot show the video.
     pub fn dolby_vision(&self) -> Option<(u8, u8)> {
-        // Two numbers of the version, profile, level, three flags, compatibility: a byte each.
+        // One byte each: two of the version, profile, level, three flags, compatibility.
         let record = self.find(ffi::AVPacketSideDataType::AV_PKT_DATA_DOVI_CONF)?;
         Some((*record.get(2)?, *record.get(7)?))
     }
@@ -143,8 +143,8 @@ impl StreamSideData {
     }
 
     /// The entries that stay valid for pictures that are equalized and encoded: those about display, not those about
-    /// coding. MaxCLL and MaxFALL are the brightness of the brightest pixel and frame. Both change, and are known only
-    /// when the last frame is, so they are left out: players then go by the mastering display.
+    /// coding. MaxCLL and MaxFALL, the brightness of the brightest pixel and frame, change, and are known only after
+    /// the last frame. They are left out, so that players use the mastering display.
     #[must_use]
     pub fn for_reencoding(&self) -> Self {
         let is_about_display = |kind| ABOUT_DISPLAY.iter().any(|(_, about)| *about == kind);
@@ -152,7 +152,7 @@ impl StreamSideData {
         StreamSideData { entries }
     }
 
-    /// The entries about display, by name, to be stored.
+    /// The entries about display with their names, for storage.
     pub(super) fn named(&self) -> Vec<(String, Vec<u8>)> {
         let name = |kind| ABOUT_DISPLAY.iter().find(|(_, listed)| *listed == kind).map(|(name, _)| (*name).to_owned());
         self.entries.iter().filter_map(|(kind, bytes)| Some((name(*kind)?, bytes.clone()))).collect()
@@ -189,7 +189,7 @@ impl StreamSideData {
         self
     }
 
-    /// The bytes of one type.
+    /// The bytes of the entry of this type.
     pub(super) fn find(&self, kind: ffi::AVPacketSideDataType) -> Option<&[u8]> {
         self.entries.iter().find(|(found, _)| *found == kind).map(|(_, bytes)| bytes.as_slice())
     }

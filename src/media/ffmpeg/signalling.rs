@@ -1,14 +1,14 @@
-//! Which properties encoded video signals, in its pictures or in its container: matrix, range, primaries, transfer,
-//! shape of pixels. The tables have what FFmpeg and players read.
+//! The properties that encoded video signals, in its pictures or in its container: matrix, range, primaries, transfer,
+//! sample aspect ratio. The tables list what FFmpeg and players read.
 
 use super::{Colour, Container};
 use ffmpeg_next::codec::Id;
 use histeq::frame::{Matrix, Model, Range};
 
-/// The values that can be signalled of a property.
+/// The values of a property that can be signalled.
 #[derive(Clone, Copy)]
 enum Sayable<T: 'static> {
-    /// None: readers assume the usual one.
+    /// No value: readers assume the usual one.
     Nothing,
     Any,
     /// Readers understand only these.
@@ -18,7 +18,7 @@ enum Sayable<T: 'static> {
 use Sayable::{Any, Nothing, Only};
 
 impl<T: Copy> Sayable<T> {
-    /// The values in the pictures, or else those in the container (`beside`).
+    /// The values that pictures can signal; if there are none, those that the container can (`beside`).
     fn or(self, beside: Self) -> Self {
         if matches!(self, Nothing) { beside } else { self }
     }
@@ -31,7 +31,7 @@ pub struct Signalling {
     range: Sayable<Range>,
     /// Whether primaries and transfer characteristics are signalled.
     pub colours: bool,
-    /// Whether the shape of pixels is signalled.
+    /// Whether the sample aspect ratio is signalled.
     pub shape: bool,
     /// Whether matrix, primaries and transfer characteristics are signalled together, or not at all.
     together: bool,
@@ -51,8 +51,8 @@ const FULL: Sayable<Range> = Only(&[Range::Full]);
 /// PNG has had a chunk for primaries and transfer since 2022; FFmpeg writes it from version 7 on.
 const PNG_HAS_COLOURS: bool = cfg!(ffmpeg_7_0);
 
-/// The properties in the pictures: matrix, range, primaries and transfer, shape of pixels. They take precedence over
-/// those of containers.
+/// The properties that pictures signal: matrix, range, primaries and transfer, sample aspect ratio. They take
+/// precedence over those of containers.
 const CODECS: &[(&[Id], Signalling)] = &[
     (&[Id::H264, Id::HEVC], row(Any, Any, true, true)),
     (&[Id::AV1], row(Any, Any, true, false)),
@@ -76,7 +76,7 @@ const CONTAINERS: &[(&[&str], Signalling)] = &[
     (&["matroska", "webm", "null"], row(Any, Any, true, true)),
     (&["mp4"], Signalling { together: true, ..row(Any, Any, true, true) }),
     (&["mov"], Signalling { together: true, ..row(Any, Nothing, true, true) }),
-    // Programs that read from a virtual camera do not ask for any properties.
+    // Programs that read from a virtual camera do not query any properties.
     (&["mxf", "dash", "video4linux2,v4l2"], row(Any, Nothing, true, true)),
     (
         &["ipod", "3gp", "3g2", "ismv", "f4v", "psp", "avi", "asf", "nut", "ogg", "ogv", "dv", "yuv4mpegpipe"],
@@ -119,7 +119,8 @@ impl Signalling {
         self.says_full_range() && !matches!(self.range, Any)
     }
 
-    /// Whether readers find the right matrix of YUV with these colours and of this size, signalled or as the usual one.
+    /// Whether readers use the right matrix for YUV with these colours and of this size: it is signalled, or the usual
+    /// one.
     pub fn says_matrix(self, colour: Colour, size: (usize, usize)) -> bool {
         match self.matrix {
             Nothing => colour.known_matrix() == Some(Matrix::usual(Model::Yuv, size)),
@@ -128,9 +129,9 @@ impl Signalling {
         }
     }
 
-    /// The colours with which pictures of the colours `colour`, YUV of this size, are to be encoded. If `converts`, a
-    /// matrix that cannot be signalled is replaced by one that can, and the caller has to convert to it. An unknown
-    /// matrix stays.
+    /// The colour properties with which to encode YUV pictures of this size that have the properties `colour`. If
+    /// `converts`, a matrix that cannot be signalled is replaced by one that can, and the caller has to convert to it.
+    /// An unknown matrix stays.
     #[must_use]
     pub fn sayable(self, colour: Colour, size: (usize, usize), converts: bool) -> Colour {
         let usual = Matrix::usual(Model::Yuv, size);
@@ -145,7 +146,7 @@ impl Signalling {
     }
 }
 
-/// The matrix of YUV of this codec and size that specifies none.
+/// The matrix to assume for YUV of this codec and size that specifies none.
 pub(super) fn usual_matrix(codec: Id, size: (usize, usize)) -> Matrix {
     match Signalling::in_pictures(codec).matrix {
         Only(&[only]) => only,

@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 /// Bit rate for each channel, in bits a second.
 const BIT_RATE: usize = 96_000;
 
-/// The filter that follows the times of the packets: it fills gaps with silence, and stretches audio by up to 1000
-/// samples a second.
+/// The filter that aligns audio with the packets' timestamps: it fills gaps with silence, and stretches audio by up to
+/// 1000 samples a second.
 const ASYNC_RESAMPLE: &str = "aresample=async=1000";
 
 /// A decoder, a resampler and an encoder of audio.
@@ -35,11 +35,12 @@ struct Resampler {
 }
 
 impl SoundTranscoder {
-    /// Opens a decoder for `stream` and an encoder, with channels that the encoder takes, and if possible without
-    /// mixing any.
+    /// Opens a decoder for `stream` and an encoder, with channels that the encoder accepts, if possible without mixing
+    /// channels.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the decoder or the encoder, or the channels cannot become any that the encoder takes.
+    /// When this FFmpeg lacks the decoder or the encoder, or the channels cannot be converted to any that the encoder
+    /// accepts.
     pub fn open(stream: &Stream, target: &TranscodeTo) -> Result<Self> {
         super::init();
         let mut decoder = Context::from_parameters(stream.parameters.clone())?.decoder();
@@ -59,7 +60,8 @@ impl SoundTranscoder {
             |layout: &Channels| target.channels.is_none_or(|(least, most)| (least..=most).contains(&layout.count));
         let encoder = channels.candidates().into_iter().filter(takes).find_map(|asked| {
             let encoder = open_encoder(codec, target.has_global_header, rate, asked).ok()?;
-            // If their positions are unknown, many channels cannot be mixed.
+            // A layout that needs mixing is rejected if libavfilter cannot mix, as for many channels of unknown
+            // positions.
             let suits = !is_known || Resampler::new(source, stream.time_base, &encoder).is_ok();
             suits.then_some(encoder)
         });
@@ -123,7 +125,6 @@ impl SoundTranscoder {
         Ok(self.resampler.insert(resampler))
     }
 
-    /// Encodes the resampled audio.
     fn encode(&mut self) -> Result<(), Error> {
         while let Some(sound) = self.resampler.as_mut().and_then(Resampler::pull) {
             self.encoder.send_frame(&sound)?;
@@ -153,7 +154,7 @@ impl Resampler {
     ) -> Result<Self, Error> {
         let mut graph = filter::Graph::new();
         let encoded = Channels::from_codec(destination);
-        // Channels of unknown positions become those of the encoder, in order, if there are as many.
+        // Channels of unknown positions get the positions of the encoder's channels, in order, if there are as many.
         let known = if channels.places == 0 && channels.count == encoded.count { encoded } else { channels };
         let layout = known.layout().map(|layout| format!("channel_layout={layout}"));
         let layout = layout.unwrap_or_else(|| format!("channels={}", known.count));
@@ -182,7 +183,7 @@ impl Resampler {
         self.graph.get("in").ok_or(Error::FilterNotFound)?.source().flush()
     }
 
-    /// The next resampled audio; `None` when more input is needed.
+    /// The next block of resampled audio; `None` when more input is needed.
     fn pull(&mut self) -> Option<frame::Audio> {
         let mut sound = frame::Audio::empty();
         self.graph.get("out")?.sink().frame(&mut sound).ok()?;
@@ -205,8 +206,8 @@ fn open_encoder(codec: Codec, global_header: bool, rate: u32, channels: Channels
     encoder.open_as_with(codec, Dictionary::new())
 }
 
-/// The sample rate nearest to `rate` that both the encoder and the container take. An encoder without a list takes any
-/// rate, as does a container if `of_container` is empty.
+/// The sample rate nearest to `rate` that both the encoder and the container accept. An encoder without a list accepts
+/// any rate, as does a container if `of_container` is empty.
 fn nearest_rate(codec: &codec::Audio, of_container: &[u32], rate: u32) -> u32 {
     let known = codec.rates().into_iter().flatten().filter_map(|known| u32::try_from(known).ok());
     let mut known: Vec<u32> = known.collect();

@@ -39,7 +39,7 @@ impl Still {
         picture.set_time(Some(0));
         let options = VideoOptions {
             quantizer: matches!(self, Still::Jpeg).then_some(4.0),
-            // Starting threads takes longer than encoding one picture.
+            // One thread: starting more takes longer than encoding one picture.
             options: vec![("threads".to_owned(), "1".to_owned())],
             ..VideoOptions::new(target, Rational::new(1, 25))
         };

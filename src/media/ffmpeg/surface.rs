@@ -208,7 +208,7 @@ fn deinterleave_wide(pairs: &[u8], cb: &mut [u8], cr: &mut [u8], shift: u32) {
 /// Copies the properties of the surface, and crops the picture at the top and on the left, which FFmpeg leaves out for
 /// surfaces.
 fn copy_properties(picture: &mut Picture, surface: &Picture) -> Result<(), Error> {
-    // The mark of pinned memory is the picture's own.
+    // `opaque` stays: it marks the picture's own pinned memory.
     let opaque = picture.get().opaque;
     picture.copy_properties(surface)?;
     picture.get_mut().opaque = opaque;
@@ -312,7 +312,7 @@ mod tests {
         with_chroma: bool,
     }
 
-    /// The handle of its context.
+    /// The handle of the CUDA context that [`AdoptingPool`] pretends to have.
     const CONTEXT: usize = 7;
 
     /// Host memory that reports itself as a GPU's.

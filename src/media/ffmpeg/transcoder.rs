@@ -10,20 +10,20 @@ use ffmpeg_next::codec::Context;
 use ffmpeg_next::{ffi, frame};
 use serde::{Deserialize, Serialize};
 
-/// What a stream is converted to.
+/// The target of a conversion: an encoder, and the limits of the container.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TranscodeTo {
     /// FFmpeg's encoder, such as `aac`.
     pub encoder: String,
     /// Whether the codec's header belongs in the container's header.
     pub has_global_header: bool,
-    /// The sample rates that the container takes, in samples a second; empty if it takes any.
+    /// The sample rates that the container accepts, in Hz; empty if it accepts any.
     pub rates: Vec<u32>,
-    /// The fewest and the most channels that the container takes; `None` if it takes any number.
+    /// The fewest and the most channels that the container accepts; `None` if it accepts any number.
     pub channels: Option<(i32, i32)>,
 }
 
-/// The channels of sound.
+/// The number of audio channels, and their positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Channels {
     pub(super) count: i32,
@@ -34,7 +34,7 @@ pub(super) struct Channels {
 /// Front left, front right and front centre.
 const SURROUND: Channels = Channels { count: 3, places: 0b111 };
 
-/// The most channels that others are mixed into: players know 7.1.
+/// The most channels of a mix: players support up to 7.1.
 const MAX_MIXED: i32 = 8;
 
 impl Channels {
@@ -75,7 +75,7 @@ impl Channels {
         (self.places != 0).then(|| format!("0x{:x}", self.places))
     }
 
-    /// The usual layout of this many channels, as FFmpeg has it.
+    /// FFmpeg's default layout for this number of channels, except for 3.
     fn usual(count: i32) -> Self {
         if count == SURROUND.count {
             // FFmpeg's third channel would be a subwoofer, of which encoders keep only the lowest frequencies.
@@ -97,8 +97,8 @@ impl Channels {
         std::iter::from_fn(next).map(Channels::from_layout).collect()
     }
 
-    /// The positions, with side channels as back channels, and a stereo downmix as front channels, unless both pairs
-    /// are there: files use either name for the same sound.
+    /// The bit mask of positions, in which side channels count as back channels, and a stereo downmix as front
+    /// channels, unless both pairs exist: files use either name for the same sound.
     fn merged(self) -> u64 {
         use ffi::AVChannel::{
             AV_CHAN_BACK_LEFT, AV_CHAN_BACK_RIGHT, AV_CHAN_FRONT_LEFT, AV_CHAN_FRONT_RIGHT, AV_CHAN_SIDE_LEFT,
@@ -115,8 +115,8 @@ impl Channels {
         })
     }
 
-    /// Whether this layout has a position for each of the `other` channels. If theirs are unknown, the numbers have to
-    /// be equal.
+    /// Whether this layout has a position for each of the `other` channels. If the positions of `other` are unknown,
+    /// the numbers of channels have to be equal.
     fn holds(self, other: Self) -> bool {
         match other.places {
             0 => self.count == other.count,
@@ -143,9 +143,9 @@ impl Channels {
 
 /// A decoder and an encoder.
 pub enum Transcoder {
-    /// Of audio.
+    /// Converts audio.
     Sound(Box<SoundTranscoder>),
-    /// Of text subtitles.
+    /// Converts text subtitles.
     Subtitles(SubtitleTranscoder),
 }
 
@@ -153,7 +153,7 @@ impl Transcoder {
     /// Opens a decoder for `stream`, which is audio or text subtitles, and an encoder.
     ///
     /// # Errors
-    /// When this FFmpeg lacks one of them, or the encoder takes no sound like this.
+    /// When this FFmpeg lacks one of them, or the encoder accepts no such sound.
     pub fn open(stream: &Stream, target: &TranscodeTo) -> Result<Self> {
         if stream.kind == MediaType::Audio {
             Ok(Transcoder::Sound(Box::new(SoundTranscoder::open(stream, target)?)))
@@ -181,8 +181,8 @@ impl Transcoder {
         Ok(original.converted(codec, parameters, time_base))
     }
 
-    /// Converts a packet; `None` is the end. Returns the packets that are complete, and an error if this one could not
-    /// be decoded; the next one may be sent.
+    /// Converts a packet; `None` means the end of the stream. Returns the packets that are complete, and an error if
+    /// this one could not be decoded; the next one may be sent.
     pub fn send(&mut self, packet: Option<&Packet>) -> (Vec<Packet>, Result<(), Error>) {
         match (self, packet) {
             (Transcoder::Sound(sound), packet) => {
@@ -213,7 +213,7 @@ mod tests {
         let with_subwoofer = Channels { count: 3, places: 0b1011 };
         assert!(!SURROUND.holds(with_subwoofer) && Channels { count: 6, places: back }.holds(with_subwoofer));
         assert_eq!(with_subwoofer.candidates()[0], with_subwoofer);
-        // Both pairs are there: neither stands for the other.
+        // 7.1 has both back and side channels, so neither pair counts as the other.
         assert!(!Channels { count: 6, places: back }.holds(Channels { count: 8, places: seven }));
     }
 

@@ -15,7 +15,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ops::RangeInclusive;
 use std::ptr;
 
-/// A message of a decoding process that cannot be true.
+/// An invalid value in a message of a decoding process.
 #[derive(Debug, thiserror::Error)]
 #[error("the decoder's process tells of {0} that cannot be")]
 pub struct Lie(pub &'static str);
@@ -24,7 +24,7 @@ pub struct Lie(pub &'static str);
 const MAX_KEYS: usize = 10_000;
 const MAX_SIDE_DATA: usize = 64;
 
-/// The largest time and duration, in any unit. Damaged files have larger ones, but sums of them would overflow.
+/// The largest time and duration, in any unit: sums of larger ones, as in damaged files, would overflow.
 const MAX_TIME: i64 = 1 << 60;
 
 /// An optional time, limited to the allowed range.
@@ -37,10 +37,10 @@ fn duration(value: i64) -> i64 {
     value.clamp(0, MAX_TIME)
 }
 
-/// Bytes of a name or a layout of channels.
+/// The most bytes of a name or of a channel layout as text.
 const MAX_NAME: usize = 4096;
 
-/// Channels of a sound, at most.
+/// The most channels of an audio stream.
 const MAX_CHANNELS: i32 = 1024;
 
 /// FFmpeg's functions that look up numbers of its enumerations. Declared here with integers, as the bindings' versions
@@ -65,7 +65,7 @@ mod named {
     }
 }
 
-/// Checks that FFmpeg knows these numbers.
+/// Checks that FFmpeg knows the numbers of these colour properties.
 fn check_colours(colours: Colours) -> Result<(), Lie> {
     let [range, primaries, transfer, matrix, chroma] = colours;
     // SAFETY: the functions take any number, and return a constant or null.
@@ -79,14 +79,14 @@ fn check_colours(colours: Colours) -> Result<(), Lie> {
     if are_known { Ok(()) } else { Err(Lie("a colour")) }
 }
 
-/// A fraction, with any numbers.
+/// Numerator and denominator, unchecked.
 type Fraction = [i32; 2];
 
 fn fraction(rational: Rational) -> Fraction {
     [rational.numerator(), rational.denominator()]
 }
 
-/// A fraction above zero.
+/// Checks that both numbers of a fraction are above zero.
 fn positive([numerator, denominator]: Fraction) -> Result<Rational, Lie> {
     if numerator > 0 && denominator > 0 { Ok(Rational::new(numerator, denominator)) } else { Err(Lie("a fraction")) }
 }
@@ -112,7 +112,7 @@ fn exact(bytes: usize) -> Sizes {
     bytes..=bytes
 }
 
-/// Bytes of structures of this FFmpeg, which grow with its versions.
+/// Sizes in bytes of this FFmpeg's structures, which grow between versions.
 struct Structures {
     stereo: usize,
     spherical: usize,
@@ -212,7 +212,6 @@ fn packet_kind(number: u32, len: usize) -> Option<ffi::AVPacketSideDataType> {
     packet_sizes().into_iter().find(|(kind, size)| *kind as u32 == number && size.contains(&len)).map(|(kind, _)| kind)
 }
 
-/// The parameters of a codec.
 #[derive(Debug, Deserialize, Serialize)]
 struct WireParameters {
     kind: i32,
@@ -296,7 +295,7 @@ impl WireParameters {
                 _ => ptr::null(),
             };
             let codec = named::avcodec_descriptor_get(self.codec);
-            // The number 0 is that of no codec.
+            // The number 0 means no codec.
             (self.codec == 0 || !codec.is_null(), self.format == -1 || !format.is_null())
         };
         let (has_fields, numbers) = ((0..=5).contains(&self.fields), [self.size, self.bits, self.padding].concat());

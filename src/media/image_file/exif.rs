@@ -5,11 +5,11 @@
 //! Of the crates for it, kamadak-exif (0.6.2) reads 16 million tags from 200 KB of lists that overlap, and writes only
 //! what it knows; little_exif (0.6.23) follows lists that lead to themselves, by recursion.
 
-/// The bytes of a value of each TIFF type, by the type's number, and of the numbers in a value (a rational has two).
+/// Bytes by TIFF type number: of a value, and of each number in a value (a rational has two).
 pub const TYPE_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 const NUMBER_BYTES: [usize; 14] = [0, 1, 1, 2, 4, 4, 1, 1, 2, 4, 4, 4, 8, 4];
 
-/// TIFF's numbers of types of values.
+/// TIFF's type numbers.
 const SHORT: u16 = 3;
 const LONG: u16 = 4;
 const ASCII: u16 = 2;
@@ -23,7 +23,6 @@ const LISTS: [(ExifList, u16); 3] =
 const HEADER: usize = 8;
 const TAG: usize = 12;
 
-/// The most tags of a list.
 const MAX_TAGS: usize = 4096;
 
 /// Tags that describe how samples are stored, which do not apply to another file, or refer to smaller versions and
@@ -33,7 +32,7 @@ const SAMPLE_TAGS: [u16; 45] = [
     293, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 332, 338, 339, 340, 341, 347, 512, 513, 514, 530,
 ];
 
-/// Tags whose bytes are kept outside of [`Exif`]: XMP, the ICC profile.
+/// XMP and the ICC profile, whose bytes are kept outside of [`Exif`], and the tag for the program that made the image.
 pub const XMP: u16 = 700;
 const SOFTWARE: u16 = 305;
 pub const ICC: u16 = 34675;
@@ -60,13 +59,13 @@ impl ByteOrder {
         }
     }
 
-    /// A number of up to 4 bytes.
+    /// The number in these bytes, 4 at most.
     pub fn number(self, bytes: &[u8]) -> u32 {
         let join = |value: u32, byte: &u8| value << 8 | u32::from(*byte);
         if self.is_big_endian { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
     }
 
-    /// A number in this many bytes.
+    /// `number` in `count` bytes.
     pub fn bytes(self, number: u32, count: usize) -> Vec<u8> {
         match self.is_big_endian {
             true => number.to_be_bytes()[4 - count..].to_vec(),
@@ -75,7 +74,7 @@ impl ByteOrder {
     }
 }
 
-/// The kinds of lists. `Place` is GPS, `Compatibility` the interoperability list.
+/// The kinds of lists of tags. `Place` is GPS, `Compatibility` the interoperability list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExifList {
     Main,
@@ -152,7 +151,7 @@ impl Exif {
         Some(Tag { part, kind, numeric_type, count, values: values.to_vec() })
     }
 
-    /// Without the tags that describe how the samples of the original file are stored, and without XMP and the ICC
+    /// Removes the tags that describe how the samples of the original file are stored, and those of XMP and the ICC
     /// profile, which are kept elsewhere.
     pub fn without_samples(mut self) -> Self {
         let is_kept = |tag: &Tag| {
@@ -162,7 +161,7 @@ impl Exif {
         self
     }
 
-    /// Whether there are tags besides those of how the picture is stored and shown.
+    /// Whether there are tags other than those about storage and display of the picture.
     pub fn has_own_tags(&self) -> bool {
         // Tags that each file has: the version of EXIF, and sizes.
         let usual = [ORIENTATION, RESOLUTION[0], RESOLUTION[1], UNIT, 305, 531, 529, 532];
@@ -175,7 +174,7 @@ impl Exif {
         })
     }
 
-    /// The bytes of a tag of its main list.
+    /// The bytes of a tag of the main list.
     pub fn bytes_of(&self, kind: u16) -> Option<&[u8]> {
         self.find(ExifList::Main, kind).map(|tag| tag.values.as_slice())
     }
@@ -184,7 +183,7 @@ impl Exif {
         self.tags.iter().find(|tag| (tag.part, tag.kind) == (part, kind))
     }
 
-    /// Dots per inch, across and down, if it is given.
+    /// Resolution in dots per inch, horizontal and vertical, if known.
     pub fn resolution(&self) -> Option<[f64; 2]> {
         let unit = self.bytes_of(UNIT).map_or(2, |unit| self.order.number(unit));
         let per_inch = match unit {
@@ -200,7 +199,7 @@ impl Exif {
         Some([dots(RESOLUTION[0])?, dots(RESOLUTION[1])?])
     }
 
-    /// Sets dots per inch.
+    /// Sets the resolution, in dots per inch: horizontal and vertical.
     pub fn set_resolution(&mut self, dots: [f64; 2]) {
         for (kind, dots) in RESOLUTION.into_iter().zip(dots) {
             // Rounds to a thousandth; whole numbers get the denominator 1.
@@ -218,7 +217,7 @@ impl Exif {
         }
     }
 
-    /// Sets the size in pixels, if there is one.
+    /// Replaces the size in pixels, if the tags have one.
     pub fn set_size(&mut self, (width, height): (usize, usize)) {
         for (kind, pixels) in SIZE.into_iter().zip([width, height]) {
             if self.find(ExifList::Exif, kind).is_some() {
@@ -227,7 +226,7 @@ impl Exif {
         }
     }
 
-    /// Sets the program that made the image, unless another one is named.
+    /// Sets the tag for the program that made the image, unless it names another program.
     pub fn set_software(&mut self, name: &str) {
         if self.bytes_of(SOFTWARE).is_none_or(|made| made.starts_with(b"histeq-video ")) {
             let text = [name.as_bytes(), &[0]].concat();
@@ -245,7 +244,7 @@ impl Exif {
         self.tags.push(Tag { part, kind, numeric_type, count, values });
     }
 
-    /// Its bytes, which begin as a TIFF file does.
+    /// The tags as bytes, which begin like a TIFF file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = if self.order.is_big_endian { b"MM\0*".to_vec() } else { b"II*\0".to_vec() };
         bytes.extend(self.order.bytes(HEADER as u32, 4));
@@ -374,7 +373,7 @@ mod tests {
         assert_eq!(merged.find(ExifList::Place, 1).map(|tag| tag.values.clone()), Some(b"N\0".to_vec()));
     }
 
-    /// The lists of `count` pointers overlap, and each has as many tags as a list may have.
+    /// `count` pointers refer to lists that overlap, each with as many tags as a list may have.
     #[test]
     fn lists_that_overlap_are_read_once() {
         let count: u16 = 4000;

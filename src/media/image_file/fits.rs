@@ -12,13 +12,13 @@ const KEY: usize = 8;
 /// The prefix of the history that this program writes.
 const OURS: &[u8] = b"HISTORY histeq-video ";
 
-/// Keys about how samples are stored, or what follows in the file; NAXIS stands for NAXIS1 and so on, too.
+/// Keys about how samples are stored, or about later data in the file; NAXIS includes NAXIS1 and so on.
 const STORAGE_KEYS: [&str; 16] = [
     "SIMPLE", "XTENSION", "BITPIX", "NAXIS", "EXTEND", "NEXTEND", "PCOUNT", "GCOUNT", "BSCALE", "BZERO", "BLANK",
     "DATAMIN", "DATAMAX", "CHECKSUM", "DATASUM", "END",
 ];
 
-/// Whether a card of this key says how samples are stored, or what follows in the file.
+/// Whether a card of this key is about how samples are stored, or about later data in the file.
 pub fn is_of_storage(key: &str) -> bool {
     STORAGE_KEYS.contains(&key.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
@@ -76,12 +76,12 @@ impl FitsImage<'_> {
         self.behind(header)
     }
 
-    /// The image as one that follows another one in a file, with these cards.
+    /// The image as an extension, which follows another image in a file, with these cards.
     pub fn as_extension(&self, cards: &[u8]) -> Vec<u8> {
         self.behind(self.header(("XTENSION", "'IMAGE   '"), &[("PCOUNT", "0"), ("GCOUNT", "1")], cards))
     }
 
-    /// How many planes of colours it has, if it has several.
+    /// The number of colour planes, if there are several.
     fn planes(&self) -> Option<usize> {
         match self.format {
             "gbrp" | "gbrp16be" => Some(3),
@@ -90,7 +90,8 @@ impl FitsImage<'_> {
         }
     }
 
-    /// A header: the card `first`, the layout, the cards `more`, how samples are stored, and the other cards of `kept`.
+    /// A header: the card `first`, the layout, the cards `more`, those about how samples are stored, and those of
+    /// `kept` that are not about storage.
     fn header(&self, first: (&str, &str), more: &[(&str, &str)], kept: &[u8]) -> Vec<u8> {
         let is_deep = self.format.contains("16");
         let (bits, most) = if is_deep { ("16", "65535") } else { ("8", "255") };
@@ -121,7 +122,7 @@ impl FitsImage<'_> {
     }
 }
 
-/// A card: numbers stand at the right of their field, texts at its left.
+/// A card. Numbers are right-aligned in their field, texts left-aligned.
 fn card(key: &str, value: &str) -> String {
     let value = if value.starts_with('\'') { format!("{value:<20}") } else { format!("{value:>20}") };
     let card = format!("{key:<KEY$}= {value}");

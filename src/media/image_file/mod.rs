@@ -56,7 +56,7 @@ const OURS: &[u8] = b"Software\0histeq-video ";
 /// The gamma of sRGB, in 1/100000, which is the default.
 const USUAL_GAMMA: [u8; 4] = 45_455_u32.to_be_bytes();
 
-/// Dots per inch that stand for an unknown resolution.
+/// The dots per inch in files whose resolution is unknown.
 const NO_RESOLUTION: [f64; 2] = [72.0, 72.0];
 
 const METRES_PER_INCH: f64 = 0.0254;
@@ -74,7 +74,7 @@ pub struct About {
     iptc: Vec<u8>,
     /// The comments of a JPEG file.
     comments: Vec<Vec<u8>>,
-    /// Dots per inch, across and down.
+    /// Resolution in dots per inch, horizontal and vertical.
     resolution: Option<[f64; 2]>,
     /// Chunks of a PNG file.
     chunks: Vec<([u8; 4], Vec<u8>)>,
@@ -99,19 +99,19 @@ struct Behind {
 /// A kind of metadata of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageMetadata {
-    /// Camera, date, place.
+    /// EXIF: camera, date, position.
     Exif,
-    /// EXIF and more, as XML.
+    /// XMP: EXIF and more, as XML.
     Xmp,
-    /// Captions, keywords and authors, as press agencies use them.
+    /// IPTC: captions, keywords and authors, as press agencies use them.
     Iptc,
     /// A comment of a JPEG file.
     Comment,
     /// A colour profile.
     Icc,
-    /// Dots per inch.
+    /// Resolution in dots per inch.
     Resolution,
-    /// Gamma and primaries in numbers.
+    /// Gamma and primaries, as numbers.
     Gamma,
     /// Texts of PNG files.
     Texts,
@@ -162,8 +162,8 @@ impl About {
         about
     }
 
-    /// Notes the kinds of data in `behind`, the bytes after the image. XMP that refers to such data is dropped, as the
-    /// data is.
+    /// Notes the kinds of data in `behind`, the bytes after the image. XMP that refers to such data is dropped, like
+    /// the data itself.
     fn note_behind(&mut self, behind: &[u8]) {
         let has = |bytes: &[u8], words: &[&str]| {
             words.iter().any(|word| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
@@ -267,7 +267,7 @@ impl About {
         }
     }
 
-    /// The keys of its cards of FITS, each once.
+    /// The distinct keys of the FITS cards.
     pub fn card_keys(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let keys = self.cards.chunks_exact(CARD).map(key_of);
@@ -286,7 +286,7 @@ impl About {
 
     /// The inverse of [`About::to_text`]; `None` for any other text.
     pub fn from_text(text: &str) -> Option<Self> {
-        // Base64 has four letters for three bytes.
+        // Base64 has four letters for three bytes, so twice the limit is enough.
         let is_short = text.len() <= 2 * MAX_BYTES;
         let bytes = is_short.then(|| BASE64_STANDARD_NO_PAD.decode(text).ok()).flatten()?;
         postcard::from_bytes(&bytes).ok()
@@ -353,7 +353,7 @@ impl About {
                 |segment: &JpegSegment| segment.marker() == markers::APP0 && segment.contents().starts_with(b"JFIF\0");
             let there = jpeg.segments().iter().position(is_jfif);
             let old = there.map(|index| jpeg.segments_mut().remove(index).contents().to_vec());
-            // Version 1.2, without a thumbnail.
+            // A new JFIF segment has version 1.2, and no thumbnail.
             let mut contents =
                 old.filter(|old| old.len() >= 14).unwrap_or_else(|| b"JFIF\0\x01\x02\0\0\0\0\0\0\0".to_vec());
             contents[7] = 1;
@@ -406,7 +406,7 @@ impl About {
             }
         }
         for (kind, bytes) in &self.chunks {
-            // The number of significant bits may differ in the new samples.
+            // Not `sBIT`: the new samples may have another number of significant bits.
             if *kind != *b"sBIT" {
                 put_ahead(&mut png, PngChunk::new(*kind, Bytes::copy_from_slice(bytes)));
             }
@@ -479,7 +479,7 @@ fn with_iptc(iptc: &[u8]) -> Vec<u8> {
     [PHOTOSHOP, BLOCK, &IPTC, &[0, 0], &(iptc.len() as u32).to_be_bytes(), iptc, filled].concat()
 }
 
-/// The offset behind the end marker of a JPEG image (ITU T.81, B.1.1); `None` if it has none.
+/// The offset after the end marker of a JPEG image (ITU T.81, B.1.1); `None` if it has none.
 pub fn end_of_jpeg(image: &[u8]) -> Option<usize> {
     let mut offset = 2;
     loop {
@@ -498,7 +498,7 @@ pub fn end_of_jpeg(image: &[u8]) -> Option<usize> {
     }
 }
 
-/// Puts a chunk ahead of the palette and the samples.
+/// Inserts a chunk before the palette and the samples.
 fn put_ahead(png: &mut Png, chunk: PngChunk) {
     let first = png.chunks().iter().position(|part| matches!(&part.kind(), b"PLTE" | b"IDAT"));
     png.chunks_mut().insert(first.unwrap_or(1), chunk);

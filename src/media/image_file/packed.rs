@@ -47,7 +47,7 @@ fn next_chunk(file: &mut BufReader<impl Read + Seek>, most: usize) -> Result<Opt
         }
         _ => 0,
     };
-    // A checksum follows.
+    // Skips the rest of the chunk, and its checksum of 4 bytes.
     let rest = chunk.limit() as i64 + 4;
     file.seek_relative(rest)?;
     Ok(Some(unpacked))

@@ -81,7 +81,7 @@ fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
             let place = number(page, tag + VALUE, 4)? as usize;
             if LISTS.contains(&kind) {
                 lists.push(place);
-                // So many lists can only form a cycle.
+                // So many lists do not fit into the page, so they form a cycle.
                 if lists.len() > page.len() / HEADER {
                     return None;
                 }

@@ -10,14 +10,14 @@ pub struct Cancel {
     cancelled: Arc<AtomicBool>,
     /// When the flag was set.
     since: Arc<OnceLock<Instant>>,
-    /// Set when waiting for input is to end.
+    /// Set when waiting for input has to end.
     abandoned: Arc<AtomicBool>,
-    /// The flags of parts of the run, which are cancelled with this one.
+    /// The flags for parts of the run, which are cancelled together with this one.
     parts: Arc<Mutex<Vec<Cancel>>>,
 }
 
 impl Cancel {
-    /// Requests a clean end: no more frames are read, and those that have been are finished as far as that takes little
+    /// Requests a clean end: no more frames are read, and frames that have been read are processed if that takes little
     /// time.
     pub fn cancel(&self) {
         self.since.get_or_init(Instant::now);
@@ -26,11 +26,11 @@ impl Cancel {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Cancel::cancel);
     }
 
-    /// A flag for a part of the run: it is cancelled with this one, and can be cancelled by itself.
+    /// A flag for a part of the run: it is cancelled together with this one, and can be cancelled separately.
     pub fn part(&self) -> Self {
         let part = Cancel::default();
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        // Drops parts whose run has ended: the clone in this list is the last one.
+        // Removes the flags of parts that have ended, whose last clone is in this list.
         parts.retain(|part| Arc::strong_count(&part.parts) > 1);
         parts.push(part.clone());
         drop(parts);
@@ -40,12 +40,12 @@ impl Cancel {
         part
     }
 
-    /// Ends all waiting for input without a request to cancel: for a run that is over, or has failed.
+    /// Ends all waiting for input without requesting a clean end, because the run is over or has failed.
     pub fn abandon(&self) {
         self.abandoned.store(true, Ordering::SeqCst);
     }
 
-    /// Lets another run wait for input again after one that is over, unless a clean end was requested.
+    /// Allows waiting for input again, for another run after one that is over, unless a clean end was requested.
     pub fn begin_again(&self) {
         self.abandoned.store(false, Ordering::SeqCst);
         if self.cancelled.load(Ordering::SeqCst) {
@@ -58,12 +58,12 @@ impl Cancel {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Whether a clean end was requested this long ago, or longer.
+    /// Whether a clean end was requested at least `time` ago.
     pub fn is_over_for(&self, time: Duration) -> bool {
         self.since.get().is_some_and(|since| since.elapsed() >= time)
     }
 
-    /// The flag that is set when waiting for input is to end, for code that waits.
+    /// The flag that is set when waiting for input has to end, for code that waits.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.abandoned.clone()
     }

@@ -1,8 +1,9 @@
-//! Runs the three stages, each on its thread. A run ends in one of three ways, and all threads end in each of them:
-//! * The source is at its end: all frames in flight are finished.
-//! * The run is cancelled: the source stops, frames in flight are finished for a moment, and then the encoder is
-//!   emptied, for a few seconds at most. Frames that wait for later ones are left out.
-//! * A stage fails: its channels close, so its neighbours stop, and the sink is dropped unfinished.
+//! Runs the three stages, each on its own thread. A run ends in one of three ways, which all end all threads:
+//! * The source reaches its end: all frames in flight are finished.
+//! * The run is cancelled: the source stops, frames in flight are processed for 0.5 s, and then the encoder is drained,
+//!   for 3 s at most. Frames that wait for later frames are dropped.
+//! * A stage fails: its channels close, so the other stages stop, and the sink is dropped before it has completed the
+//!   output.
 
 use super::filtering::Filtering;
 use super::flow::Flow;
@@ -17,14 +18,14 @@ use std::collections::VecDeque;
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
-/// Capacity of the channels in front of the stage and behind it, in deliveries: they even out frames that take longer,
-/// with little memory. Encoders have a queue of their own.
+/// Capacity of the channels before and after the stage, in deliveries. They even out processing times with little
+/// memory. Encoders have a queue of their own.
 const QUEUED: [usize; 2] = [2, 1];
 
-/// How long frames go on to the encoder after the run was cancelled.
+/// How long frames are still sent to the encoder after the run was cancelled.
 const MOMENT: Duration = Duration::from_millis(500);
 
-/// How long the encoder may take after that to become empty. Frames that it still holds then are dropped.
+/// How long draining the encoder may take after that. Frames that it still holds then are dropped.
 const EMPTYING: Duration = Duration::from_secs(3);
 
 /// Interval of updates of the progress display.
@@ -33,7 +34,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
     /// Name of the output; `None` if there is none.
     pub output: Option<Name>,
@@ -43,8 +44,8 @@ pub struct Summary {
     pub equalizer: String,
 }
 
-/// Runs `source -> stage -> filters -> sink` to the end; there need be no filters. Calls `tick` every 100 ms on the
-/// calling thread.
+/// Runs `source -> stage -> filters -> sink` to the end; filters are optional. Calls `tick` every 100 ms on the calling
+/// thread.
 ///
 /// # Errors
 /// The error of the stage that failed.
@@ -62,14 +63,14 @@ pub fn run(
         let middle = |before: &_, next: &_| pass(stage, before, next, cancel, progress, &flow);
         return run_counted(source, middle, sink, cancel, progress, (&flow, true), tick);
     };
-    // Filters may change the number of frames, so those that go in are counted.
+    // Filters may change the number of frames, so frames count as in flight only up to the filters.
     let flow = filtering.flow.clone();
     let middle = |before: &_, next: &_| filtering.run(next, |next| pass(stage, before, next, cancel, progress, &flow));
     run_counted(source, middle, sink, cancel, progress, (&flow, false), tick)
 }
 
-/// As [`run`], with any function as the stage between source and sink: it receives messages from one channel, sends the
-/// results to the other one, a frame for each frame, and returns its name.
+/// As [`run`], with any function as the stage between source and sink. It receives messages from one channel, sends as
+/// many frames to the other one, and returns its name.
 ///
 /// # Errors
 /// The error of the stage that failed.
@@ -109,10 +110,10 @@ fn run_counted(
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             tick(progress);
         }
-        // The source may still wait for input, if the sink has failed.
+        // If the sink has failed, the source may still wait for input.
         cancel.abandon();
-        // The error of the source comes last: an interrupted wait for input can make one after a failure of another
-        // stage.
+        // The source's error comes last: if another stage fails, interrupting the wait for input can cause an error
+        // there.
         let (read, equalizer, written) = (joined(read), joined(equalize), joined(write));
         let (written, equalizer) = (written?, equalizer?);
         read?;
@@ -134,7 +135,7 @@ fn read(
     while !cancel.is_cancelled() {
         flow.wait_for_room(&interrupt);
         let Some(delivery) = progress.measure(Stage::Source, || source.next())? else {
-            // A source also ends when it is cancelled while it waits for input.
+            // A source that is cancelled while it waits for input also returns `None`.
             let outcome = if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Complete };
             let _ = next.send(Message::End(outcome));
             return Ok(());
@@ -162,11 +163,11 @@ fn pass(
     Ok(equalize.stage.name())
 }
 
-/// The equalizing stage, between its channels.
+/// The equalizing stage, with the channel to the next stage.
 struct EqualizeThread<'a> {
     stage: EqualizeStage,
-    /// The packets of each frame in flight that is sent on. Frames behind the requested part have no entry: they are
-    /// not sent on.
+    /// The packets for each frame in flight that will be sent on. Frames after the requested part are not sent on, and
+    /// have no entry here.
     packets: VecDeque<Vec<Packet>>,
     next: &'a Sender<Message>,
     cancel: &'a Cancel,
@@ -174,7 +175,7 @@ struct EqualizeThread<'a> {
     flow: &'a Flow,
 }
 
-/// The next stage has failed: its channel is closed.
+/// The error when the next stage has failed, which closes its channel.
 struct ChannelClosed;
 
 impl EqualizeThread<'_> {
@@ -204,7 +205,7 @@ impl EqualizeThread<'_> {
                         self.stage.finish().map_err(from_stage)?;
                     }
                     let flushed = self.flush()?;
-                    // Frames that were not finished in time are missing.
+                    // Frames that were not finished in time are missing in the output.
                     let outcome = if self.has_output() { Outcome::Interrupted } else { outcome };
                     let _ = flushed.and_then(|()| self.send(Message::End(outcome)));
                     break;
@@ -217,8 +218,8 @@ impl EqualizeThread<'_> {
         Ok(())
     }
 
-    /// The next message; `None` at the end. While there is no message, or no room for another frame, finished frames
-    /// are sent on, so that no frame waits for the next one to be read.
+    /// The next message; `None` at the end. While there is no message, or the stage has no room for another frame,
+    /// finished frames are sent on, so that they do not wait until the next frame is read.
     fn receive(&mut self, before: &Receiver<Message>) -> Result<Option<Message>> {
         while self.has_output() {
             if self.cancel.is_over_for(MOMENT) {
@@ -238,20 +239,20 @@ impl EqualizeThread<'_> {
         Ok(before.recv().ok())
     }
 
-    /// Sends on packets that come without a frame, after those of the frames before them.
+    /// Sends on packets that arrive without a frame, after the packets of all earlier frames.
     fn send_packets(&mut self, packets: Vec<Packet>) -> Result<Result<(), ChannelClosed>> {
         if let Err(closed) = self.flush()? {
             return Ok(Err(closed));
         }
         match self.packets.back_mut() {
-            // The newest frame waits for later ones: these packets wait with it.
+            // The newest frame waits for later frames, so these packets wait with it.
             Some(waiting) => waiting.extend(packets),
             None => return Ok(self.send(Message::Delivery(Delivery { packets, ..Delivery::default() }))),
         }
         Ok(Ok(()))
     }
 
-    /// Sends on all frames in flight; after cancellation, only those for which there is time.
+    /// Sends on all frames in flight; after cancellation, only those that are finished in time.
     fn flush(&mut self) -> Result<Result<(), ChannelClosed>> {
         while self.has_output() && !self.cancel.is_over_for(MOMENT) {
             if self.send_oldest()?.is_err() {
@@ -261,21 +262,21 @@ impl EqualizeThread<'_> {
         Ok(Ok(()))
     }
 
-    /// Whether a frame that is sent on is in flight.
+    /// Whether any frame in flight will be sent on.
     fn has_output(&self) -> bool {
         self.outputs() > 0
     }
 
-    /// The most frames in flight that are sent on.
+    /// The largest number of frames in flight that will be sent on.
     fn outputs(&self) -> usize {
         self.stage.in_flight().min(self.packets.len())
     }
 
-    /// Sends on the oldest frame in flight, when it is finished.
+    /// Waits for the oldest frame in flight, and sends it on.
     fn send_oldest(&mut self) -> Result<Result<(), ChannelClosed>> {
         let equalized = self.progress.measure(Stage::Equalize, || self.stage.collect()).map_err(from_stage)?;
         let Some(equalized) = equalized else {
-            // All frames in flight were for warm-up, or turned out to wait for later ones.
+            // No frame is ready: all frames in flight were only for warm-up, or wait for later frames.
             self.flow.holds(self.outputs());
             return Ok(Ok(()));
         };
@@ -297,9 +298,9 @@ fn write(
     flow: Option<&Flow>,
 ) -> Result<Option<(Outcome, Option<Name>)>> {
     let mut frames = 0;
-    // Whether something was left out for lack of time: the output is incomplete then, even if all was read.
+    // Whether frames were dropped for lack of time: then the output is incomplete, even if all input was read.
     let mut is_cut = false;
-    // Some encoders make more packets than there are frames.
+    // Some encoders make more packets than frames.
     let count =
         |sink: &dyn Sink, frames: u64| progress.set_written(sink.encoded().map_or(frames, |count| count.min(frames)));
     for message in before {

@@ -1,44 +1,44 @@
-//! What kind of failure an error is, for programs that act on it.
+//! Classifies errors by kind of failure, for programs that react to them.
 
 use crate::sys::{Name, without_codes};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-/// Kinds of failures, of which docs/reliability.md has the list, with the exit code of each. Kinds may be added; none
-/// is renamed or taken away.
+/// Kinds of failures. docs/reliability.md lists them with their exit codes. New kinds may be added; existing ones are
+/// neither renamed nor removed.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
-    /// None of the others.
+    /// A failure of no other kind.
     #[default]
     Failed = 1,
-    /// The command line cannot be understood.
+    /// The command line is not valid.
     Usage = 2,
-    /// An input, or the folder of an output, is not there.
+    /// An input, or the folder of an output, does not exist.
     Missing = 4,
-    /// The system, a server or a camera does not allow it.
+    /// The operating system, a server or a camera denies access.
     Refused = 5,
     /// A GPU, a camera or another device is missing, or fails.
     Device = 6,
-    /// An input is no video, or is damaged.
+    /// An input is not a video, or is damaged.
     Damage = 7,
-    /// A limit that the user has set, or that holds by default.
+    /// A limit is exceeded, which the user has set or which applies by default.
     Limit = 8,
-    /// A disk is full, or does not take what is written.
+    /// A disk is full, or cannot be written.
     Disk = 9,
-    /// An output exists, and is kept.
+    /// An output exists, and must not be overwritten.
     Exists = 10,
     /// An input is undamaged, but encrypted or of a kind that is not supported.
     Unsupported = 11,
 }
 
 impl FailureKind {
-    /// The exit code of a run that ends with it.
+    /// The exit code of a run that ends with this failure.
     pub fn exit_code(self) -> u8 {
         self as u8
     }
 
-    /// The kind of a system's error.
+    /// The kind of a system error, by its number.
     pub fn from_errno(errno: i32) -> Self {
         match errno {
             libc::ENOENT | libc::ENOTDIR => FailureKind::Missing,
@@ -52,12 +52,12 @@ impl FailureKind {
         }
     }
 
-    /// The kind of an error that is the system's.
+    /// The kind of an I/O error: by its system error number, if it has one.
     pub fn from_io(error: &std::io::Error) -> Self {
         error.raw_os_error().map_or(FailureKind::Failed, FailureKind::from_errno)
     }
 
-    /// The system's error for the file of this name, without its number.
+    /// The system error for the file `name`; its message leaves out the error number.
     pub fn file_error(name: impl Display, error: &std::io::Error) -> anyhow::Error {
         FailureKind::from_io(error).error(format!("{name}: {}", reason(error)))
     }
@@ -68,22 +68,22 @@ impl FailureKind {
     }
 }
 
-/// The system's message, without the number of its error.
+/// The system's error message, without the error number.
 pub fn reason(error: &std::io::Error) -> String {
     without_codes(&error.to_string()).into_owned()
 }
 
-/// A run was interrupted before the input of this name had given a frame.
+/// The error when a run is interrupted before this input has given a frame.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}: interrupted before the first frame: nothing was written")]
 pub struct Interrupted(pub Name);
 
-/// An error with its kind, which its type does not show.
+/// An error that carries its kind of failure.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// Its kind.
+    /// The kind of failure.
     pub kind: FailureKind,
-    /// The failure, and its remedy.
+    /// What failed, and the remedy.
     pub message: String,
 }

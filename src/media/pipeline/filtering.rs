@@ -1,4 +1,4 @@
-//! Filters between the equalizer and the sink, on a thread of their own.
+//! Filters between the equalizer and the sink, on a separate thread.
 
 use super::flow::Flow;
 use super::threads::{joined, start};
@@ -11,13 +11,13 @@ use std::thread::scope;
 /// Capacity of the channel before the filters, in deliveries.
 const QUEUED: usize = 2;
 
-/// Filters behind the equalizer.
+/// Filters after the equalizer.
 pub struct Filtering {
-    /// To the filters.
+    /// Sends frames to the filters.
     equalized: Sender<Message>,
-    /// Out of the filters.
+    /// Gives the filtered frames.
     filtered: Box<dyn Source>,
-    /// How the equalized frames ended.
+    /// How the stream of equalized frames ended.
     end: Arc<OnceLock<Outcome>>,
     pub(super) flow: Arc<Flow>,
 }
@@ -30,10 +30,10 @@ struct EqualizedSource {
 }
 
 impl Filtering {
-    /// The filters that `build` puts behind the source of equalized frames, and what comes out of them.
+    /// The filters that `build` connects to the source of equalized frames, and the properties of their output.
     ///
     /// # Errors
-    /// Those of `build`.
+    /// The error of `build`.
     pub fn new(build: impl FnOnce(Box<dyn Source>) -> Result<(Box<dyn Source>, Input)>) -> Result<(Self, Input)> {
         let (equalized, to_filter) = bounded(QUEUED);
         let (end, flow) = (Arc::<OnceLock<_>>::default(), Arc::<Flow>::default());
@@ -42,11 +42,11 @@ impl Filtering {
         Ok((Filtering { equalized, filtered, end, flow }, input))
     }
 
-    /// Runs `equalize` on this thread, which sends messages to the channel that it is given, and the filters on
-    /// another, which send theirs to `next`.
+    /// Runs `equalize` on this thread, with the channel to the filters, and the filters on another thread, which sends
+    /// their output to `next`.
     ///
     /// # Errors
-    /// Those of both.
+    /// The equalizer's error, else the filters'.
     pub(super) fn run(
         self,
         next: &Sender<Message>,
@@ -60,7 +60,7 @@ impl Filtering {
                         return Ok(());
                     }
                 }
-                // A missing end means that the equalizer failed.
+                // Without an `end`, the equalizer has failed: send no `End`.
                 end.get().into_iter().for_each(|&outcome| drop(next.send(Message::End(outcome))));
                 Ok(())
             })?;

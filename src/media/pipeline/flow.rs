@@ -1,27 +1,27 @@
-//! Holds the source back while the frames on their way to the sink take as many bytes as [`limits::under_way`] allows.
-//! Channels count frames, of which a few can fill the memory. One frame is always allowed.
+//! Pauses the source while the frames between source and sink take more bytes than [`limits::under_way`] allows.
+//! Channels only limit the number of frames, and a few large frames can fill the memory. One frame is always allowed.
 
 use histeq::frame::{Frame, limits};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// How often the source checks whether it may go on. Frames that fill the memory take far longer to process.
+/// How often the source checks whether it may continue. Processing frames that fill the memory takes far longer.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// The frames between source and sink. Those that wait in the stage for later frames do not count: they move only if
-/// the source goes on.
+/// The frames between source and sink. Frames in the stage that wait for later frames do not count: they can leave only
+/// if the source continues.
 #[derive(Default)]
 pub(super) struct Flow {
     /// Frames in the channels and in the sink.
     moving: AtomicUsize,
     /// Frames that the stage can send on without more input.
     in_stage: AtomicUsize,
-    /// Bytes of the last frame.
+    /// Size of the last frame, in bytes.
     frame_bytes: AtomicUsize,
 }
 
 impl Flow {
-    /// Waits until there is room for another frame like the last one, or `interrupt` is set.
+    /// Waits until there is room for another frame of the last frame's size, or `interrupt` is set.
     pub fn wait_for_room(&self, interrupt: &AtomicBool) {
         while !self.has_room() && !interrupt.load(SeqCst) {
             std::thread::sleep(INTERVAL);
@@ -30,7 +30,7 @@ impl Flow {
 
     fn has_room(&self) -> bool {
         let frames = self.moving.load(SeqCst) + self.in_stage.load(SeqCst);
-        // Each frame has a result of the same size.
+        // Twice, because the equalized frame is as large as its original.
         frames == 0 || 2 * (frames + 1) * self.frame_bytes.load(SeqCst) <= limits::under_way()
     }
 
@@ -40,7 +40,7 @@ impl Flow {
         self.moving.fetch_add(1, SeqCst);
     }
 
-    /// Notes that the stage has taken in a frame, and can send on `in_stage` frames without more input.
+    /// Notes that the stage has received a frame, and can send on `in_stage` frames without more input.
     pub fn taken_in(&self, in_stage: usize) {
         self.holds(in_stage);
         self.moving.fetch_sub(1, SeqCst);

@@ -1,6 +1,6 @@
-//! The streaming engine: a source, an equalizer and a sink, each on a thread of its own, joined by bounded channels.
-//! Frames stay in order, a slow stage slows down the stages before it, and memory does not grow with the length of the
-//! video. [`live`] is the engine for cameras: it drops frames instead of delaying them.
+//! The streaming engine: a source, an equalizer and a sink, each on its own thread, connected by bounded channels.
+//! Frames stay in order, a slow stage slows down the earlier stages, and memory use does not depend on the length of
+//! the video. [`live`] is the engine for cameras: it drops frames instead of delaying them.
 
 mod cancel;
 mod engine;

@@ -10,25 +10,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The level of a message.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Level {
-    /// A detail, shown with `-v`.
+    /// A detail, printed only with `-v`.
     Detail,
-    /// A note.
+    /// A general note.
     Note,
-    /// A note that a live input is waited for.
+    /// A note that the run waits for a live input.
     Waiting,
-    /// A note that the live input has come.
+    /// A note that the live input is available again.
     Back,
-    /// A note that something about a live input has changed.
+    /// A note that a live input has changed.
     Change,
-    /// A result that differs from what the user expects.
+    /// A warning that the result may differ from what the user expects.
     Warning,
-    /// Something of the input is lost: it is damaged, or cut off.
+    /// A warning that a part of the input is lost, because it is damaged or truncated.
     Loss,
 }
 
 type Print = dyn Fn(Level, &str) + Send + Sync;
 
-/// The receiver of notes and warnings, shared by its clones.
+/// Passes on notes and warnings. Clones share the receiver.
 #[derive(Clone)]
 pub struct Notices {
     print: Arc<Print>,
@@ -41,13 +41,13 @@ impl Notices {
         Notices { print: Arc::new(print), strict }
     }
 
-    /// These notices, with `name` and a colon before each message.
+    /// These notices, with `name` and a colon as a prefix of each message.
     pub fn named(&self, name: &str) -> Self {
         let (print, name) = (self.print.clone(), name.to_owned());
         Notices::new(self.strict, move |level, message| print(level, &format!("{name}: {message}")))
     }
 
-    /// These notices, each message only once.
+    /// These notices, but each message is passed on only once.
     pub fn without_repeats(&self) -> Self {
         let (print, told) = (self.print.clone(), Mutex::new(HashSet::new()));
         Notices::new(self.strict, move |level, message| {
@@ -58,7 +58,7 @@ impl Notices {
         })
     }
 
-    /// Notices of the core, which never become errors: what the core refuses is an error of its own.
+    /// Notices for the `histeq` crate, which never become errors: the crate reports errors separately.
     pub fn for_core(&self) -> Notes {
         let print = self.print.clone();
         Notes::new(move |note| match note {
@@ -78,7 +78,7 @@ impl Notices {
         self.strict
     }
 
-    /// Prints a message of this level, even a warning with `--strict`, which the caller has to check.
+    /// Prints a message. With `--strict`, warnings do not become errors here: the caller has to check that.
     pub fn print(&self, level: Level, message: &str) {
         (self.print)(level, message);
     }
@@ -93,17 +93,17 @@ impl Notices {
         (self.print)(Level::Note, message);
     }
 
-    /// Prints a note that a live input is waited for.
+    /// Prints a note that the run waits for a live input.
     pub fn waiting(&self, message: &str) {
         (self.print)(Level::Waiting, message);
     }
 
-    /// Prints a note that the live input has come.
+    /// Prints a note that the live input is available again.
     pub fn back(&self, message: &str) {
         (self.print)(Level::Back, message);
     }
 
-    /// Prints a note that something about a live input has changed.
+    /// Prints a note that a live input has changed.
     pub fn changed(&self, message: &str) {
         (self.print)(Level::Change, message);
     }

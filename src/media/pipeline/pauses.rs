@@ -1,23 +1,23 @@
-//! Exponential back-off between attempts to open a camera, a microphone or a connection again.
+//! Exponential back-off between attempts to reopen a camera, a microphone or a connection.
 
 use super::{Cancel, Notices};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 
-/// The first pause, and the longest.
+/// The first and the longest pause.
 const MIN_PAUSE: Duration = Duration::from_millis(250);
 const MAX_PAUSE: Duration = Duration::from_secs(4);
 
-/// How many different errors are noted while something is waited for.
+/// How many different errors are reported as notes while the run waits.
 const MAX_NOTED: usize = 4;
 
-/// Interval of checks for cancellation during a pause.
+/// The interval at which cancellation is checked during a pause.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// Within this time, outages are reported once: an input that ends as soon as it begins would fill a log.
+/// Only one outage is reported in this time: an input that keeps ending right after opening would fill the log.
 const SELDOM: Duration = Duration::from_secs(10);
 
-/// Pauses of which each is twice as long as the one before, up to [`Pauses::MAX_PAUSE`].
+/// Pauses, each twice as long as the one before, up to [`Pauses::MAX_PAUSE`].
 pub struct Pauses {
     next: Duration,
     noted: Vec<String>,
@@ -33,8 +33,8 @@ impl Pauses {
     /// The longest pause.
     pub const MAX_PAUSE: Duration = MAX_PAUSE;
 
-    /// Calls `open` after each pause until it succeeds, and notes the first few different errors of the attempts before.
-    /// Returns its result and the seconds that have passed; `None` when the run is cancelled, or at `end`.
+    /// Calls `open` after each pause until it succeeds. Reports the first few different errors of failed attempts as
+    /// notes. Returns the result and the seconds passed; `None` if the run is cancelled, or at `end`.
     pub fn until_open<T>(
         &mut self,
         cancel: &Cancel,
@@ -59,14 +59,14 @@ impl Pauses {
         None
     }
 
-    /// The pause before the next attempt; doubles the one after it.
+    /// Returns the pause before the next attempt, and doubles the pause after that.
     pub fn longer(&mut self) -> Duration {
         let pause = self.next;
         self.next = (pause * 2).min(MAX_PAUSE);
         pause
     }
 
-    /// Waits until the next attempt, for at most this long; false when the run is cancelled.
+    /// Waits until the next attempt, for at most `most`. Returns false if the run is cancelled.
     pub fn wait_at_most(&mut self, most: Duration, cancel: &Cancel) -> bool {
         let (begin, pause) = (Instant::now(), self.longer().min(most));
         while begin.elapsed() < pause {
@@ -79,7 +79,7 @@ impl Pauses {
     }
 }
 
-/// Whether an input is lost. It is back with its first frame: to open is not enough.
+/// Whether an input is lost. The outage ends with the first new frame: opening the input is not enough.
 #[derive(Default)]
 pub struct Outage {
     lost: Option<LostInput>,
@@ -94,7 +94,7 @@ struct LostInput {
 }
 
 impl Outage {
-    /// Begins an outage and reports `message`; during an outage, the message is a detail.
+    /// Begins an outage and reports `message`. If one was reported recently or lasts, the message is only a detail.
     pub fn begin(&mut self, notices: &Notices, message: &str) {
         let since = Instant::now();
         let is_told = self.lost.is_none() && self.told.is_none_or(|told| since - told >= SELDOM);
@@ -107,7 +107,7 @@ impl Outage {
         self.lost.get_or_insert_with(|| LostInput { since, is_told, pauses: Pauses::default() });
     }
 
-    /// Tries to open the input, as [`Pauses::until_open`] does, with the pauses of this outage.
+    /// Tries to reopen the input as [`Pauses::until_open`] does, with the pauses of this outage.
     pub fn until_open<T>(
         &mut self,
         cancel: &Cancel,
@@ -120,7 +120,7 @@ impl Outage {
         pauses.until_open(cancel, notices, end, open).map(|(open, _)| open)
     }
 
-    /// Ends the outage: the input of this name has given a frame.
+    /// Ends the outage, because the input `name` has given a frame.
     pub fn end(&mut self, notices: &Notices, name: &str) {
         let Some(LostInput { since, is_told, .. }) = self.lost.take() else { return };
         let message = format!("{name}: back after {:.1} s", since.elapsed().as_secs_f64());
@@ -151,7 +151,7 @@ mod tests {
         }
         assert!(waits[1] >= 2 * MIN_PAUSE && waits[2] >= 4 * MIN_PAUSE, "{waits:?}");
         outage.end(&notices, "camera");
-        // After a frame, another outage begins, which is not reported within the same seconds.
+        // After a frame, another outage begins within [`SELDOM`], so it is only a detail.
         outage.begin(&notices, "camera: the stream has ended");
         outage.end(&notices, "camera");
         let said = said.lock().expect("a list");

@@ -1,4 +1,4 @@
-//! The progress of a run: counters that the stages increase and a display reads.
+//! The progress of a run: counters that the stages update and a display reads.
 
 use histeq::equalize::EqualizeStage;
 use histeq::spec::Strength;
@@ -21,10 +21,10 @@ pub enum Stage {
 /// The message for a video that equalization does not change.
 pub const UNCHANGED: &str = "the method changes no sample";
 
-/// The message for a video to which the assumptions of the look make no difference.
+/// The message for a video for which the look's assumptions make no difference.
 const AS_MEASURED: &str = "the look changes nothing here: what it is sure of is found without it";
 
-/// The message for a video of which nothing is to be corrected.
+/// The message for a video that was not corrected because the strength is 0.
 pub const NOT_CORRECTED: &str = "nothing was corrected (strength 0)";
 
 /// Counters of one run.
@@ -34,33 +34,33 @@ pub struct Progress {
     written: AtomicU64,
     damaged: AtomicU64,
     dropped: AtomicU64,
-    /// In microseconds; 0 if there is none.
+    /// In microseconds; 0 if unknown.
     latency: AtomicU64,
-    /// In milliseconds; 0 while there is a signal.
+    /// The time without frames, in milliseconds; 0 while there is a signal.
     silence: AtomicU64,
     position: AtomicI64,
     busy: [AtomicU64; 3],
-    /// The findings about the video, and the share of them that was corrected.
+    /// What the analysis found about the video, and the strength with which that was corrected.
     found: OnceLock<(Found, Strength)>,
-    /// What is known of the video beforehand, in words.
+    /// What is known about the video before it is analysed, in words.
     about: OnceLock<String>,
-    /// The gain of levels that were stretched to the whole range.
+    /// The gain by which levels were stretched to the full range.
     stretched: OnceLock<f64>,
-    /// Why no sample has changed.
+    /// The reason, if no sample has changed.
     unchanged: OnceLock<&'static str>,
-    /// Set if no frame lacked anything.
+    /// Set if the analysis found nothing to correct in any frame.
     found_nothing: OnceLock<()>,
-    /// Set if the assumptions of the look made no difference.
+    /// Set if the look's assumptions made no difference.
     as_measured: OnceLock<()>,
 }
 
 impl Progress {
-    /// Number of frames decoded; if nothing is decoded, of packets of the video.
+    /// Number of decoded frames; if nothing is decoded, number of video packets.
     pub fn decoded(&self) -> u64 {
         self.decoded.load(Ordering::Relaxed)
     }
 
-    /// Number of frames that the sink has written; those that an encoder still holds do not count.
+    /// Number of frames that the sink has written, without those that are still in the encoder.
     pub fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
@@ -75,32 +75,32 @@ impl Progress {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// How old the last frame of a live input was when it was shown, or equalized.
+    /// The time from capture to display of the last live frame; without a viewer, to its equalization.
     pub fn latency(&self) -> Option<Duration> {
         Some(self.latency.load(Ordering::Relaxed)).filter(|&latency| latency > 0).map(Duration::from_micros)
     }
 
-    /// The time since the last frame of a live input, while no frames come.
+    /// The time since the last frame of a live input, if the signal is lost.
     pub fn no_signal(&self) -> Option<Duration> {
         Some(self.silence.load(Ordering::Relaxed)).filter(|&silence| silence > 0).map(Duration::from_millis)
     }
 
-    /// Time of the last decoded frame, in microseconds from the beginning.
+    /// Time of the last decoded frame, in microseconds from the start of the video.
     pub fn position(&self) -> i64 {
         self.position.load(Ordering::Relaxed)
     }
 
-    /// The time that a stage has worked, without waiting for its neighbours.
+    /// The total time that a stage has worked, not counting waits for other stages.
     pub fn busy(&self, stage: Stage) -> Duration {
         Duration::from_nanos(self.busy[stage as usize].load(Ordering::Relaxed))
     }
 
-    /// The findings about the video, once they are known.
+    /// What the analysis found about the video, once known.
     pub fn found(&self) -> Option<Found> {
         self.found.get().map(|(found, _)| *found)
     }
 
-    /// The description of the video and the findings, in words, as far as they are known.
+    /// Description and analysis of the video, in words, as far as known.
     pub fn found_in_words(&self) -> Option<String> {
         let unchanged = self.unchanged.get().map(|&why| why.to_owned());
         let stretched = self.stretched.get().filter(|_| unchanged.is_none());
@@ -114,7 +114,7 @@ impl Progress {
         (!words.is_empty()).then(|| words.join("; "))
     }
 
-    /// The share of what the video lacked that was corrected, 0 to 1, once that is known.
+    /// The strength, from 0 to 1, with which the findings were corrected, once known.
     pub fn strength(&self) -> Option<f64> {
         if self.unchanged.get() == Some(&NOT_CORRECTED) {
             return Some(0.0);
@@ -122,13 +122,13 @@ impl Progress {
         self.found.get().map(|(_, strength)| (f64::from(strength.to_256ths()) / 2.56).round() / 100.0)
     }
 
-    /// Sets what is known of the video before it is analysed: its log curve, or what it is taken for.
+    /// Sets what is known about the video before it is analysed: its log curve, or the assumed kind of video.
     pub fn set_about(&self, words: String) {
         self.about.get_or_init(|| words);
     }
 
-    /// Stores what was done to the video: what it lacked and how much of that was corrected, how far its levels were
-    /// stretched, and whether no sample has changed.
+    /// Stores what was done to the video: the findings and the strength of their correction, the gain of its levels,
+    /// and whether no sample has changed.
     pub(in crate::pipeline) fn set_done(&self, stage: &EqualizeStage) {
         if let Some(found) = stage.found() {
             self.found.get_or_init(|| (found, stage.strength()));
@@ -149,7 +149,7 @@ impl Progress {
         }
     }
 
-    /// Adds the work of another pass over the input.
+    /// Adds the working times of another pass over the input.
     pub fn add_work(&self, pass: &Progress) {
         for (busy, also) in self.busy.iter().zip(&pass.busy) {
             busy.fetch_add(also.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -161,7 +161,7 @@ impl Progress {
         self.about.get().is_none() && (self.unchanged.get().is_some() || self.found_nothing.get().is_some())
     }
 
-    /// The frames of several runs that go on at the same time, and the latest of their positions.
+    /// The sums over several concurrent runs, with the largest of their positions.
     pub fn sum<'a>(runs: impl Iterator<Item = &'a Progress>) -> Self {
         let sum = Progress::default();
         for run in runs {
@@ -181,8 +181,8 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// Sets the totals of other processes: frames that are written and decoded, the `position` in microseconds from the
-    /// beginning that they have reached, and damaged frames and packets.
+    /// Sets the totals of other processes: written and decoded frames, the `position` reached, in microseconds from the
+    /// start of the video, and damaged frames and packets.
     pub fn reach(&self, written: u64, decoded: u64, position: i64, damaged: u64) {
         self.decoded.store(decoded, Ordering::Relaxed);
         self.damaged.store(damaged, Ordering::Relaxed);
@@ -190,8 +190,8 @@ impl Progress {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// Sets the totals of a source in another process: frames that are decoded, the `position` in microseconds that it
-    /// has reached, and damaged frames and packets.
+    /// Sets the totals of a source in another process: decoded frames, the `position` reached, in microseconds, and
+    /// damaged frames and packets.
     pub fn follow(&self, decoded: u64, position: i64, damaged: u64) {
         self.decoded.store(decoded, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);

@@ -4,10 +4,10 @@ use crate::sys::no_thread;
 use anyhow::{Result, anyhow};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Starts a thread with this name.
+/// Starts a thread named `name`.
 ///
 /// # Errors
-/// When the system starts no thread. `stop` is called first, so that the threads started before end.
+/// When the system cannot start a thread. Then `stop` is called first, so that threads started earlier end.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     name: &str,

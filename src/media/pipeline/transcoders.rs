@@ -1,36 +1,36 @@
-//! Where streams that are not equalized are converted, if their codec does not fit the output.
+//! Where other streams than the video are transcoded, if their codec does not fit the output.
 
 use crate::ffmpeg::{Packet, Stream, TranscodeTo, Transcoder};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// Opens transcoders for the streams of an input, in the process that decodes the input.
+/// Opens transcoders for the streams of an input, in the process that decodes it.
 pub trait OpenTranscoders: Send + Sync {
-    /// Opens one for each stream. Returns the converted streams, or why they cannot be converted.
+    /// Opens a transcoder for each stream. Returns the transcoded streams, or why they cannot be transcoded.
     ///
     /// # Errors
-    /// When the process for them cannot be used.
+    /// When the process for the transcoders cannot be used.
     fn open(&self, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Opened>;
 }
 
-/// The result of [`OpenTranscoders`].
+/// The result of [`OpenTranscoders::open`].
 pub type Opened = (Box<dyn Transcoders>, Vec<Result<Stream, String>>);
 
-/// Open transcoders. A `place` is an index into the list for which they were opened.
+/// Open transcoders. `place` is the index of a transcoder, in the order in which they were opened.
 pub trait Transcoders: Send {
-    /// Converts a packet; `None` is the end of its stream.
+    /// Transcodes a packet; `None` ends the stream.
     ///
     /// # Errors
-    /// With `--strict`, when they are lost.
+    /// With `--strict`, when packets are lost because the transcoders' process fails.
     fn send(&mut self, place: usize, packet: Option<&Packet>) -> Result<Transcoded>;
 }
 
-/// The result for a packet.
+/// The result of transcoding a packet.
 #[derive(Default)]
 pub struct Transcoded {
-    /// The converted packets that are complete.
+    /// The transcoded packets that are complete.
     pub packets: Vec<Packet>,
-    /// Why it could not be decoded.
+    /// Why the packet could not be decoded.
     pub error: Option<String>,
 }
 

@@ -21,8 +21,8 @@ pub const MAX_LINE: usize = 4096;
 /// The longest header that all readers accept, in bytes.
 const SHORT: usize = 96;
 
-/// Chroma tags with their pixel format and chroma location. The first tag of a format is its default in writing. There
-/// is no mono14, which FFmpeg reads as mono.
+/// Chroma tags with their pixel format and chroma location. The first tag of a format is its default in writing. mono14
+/// is left out, because FFmpeg reads it as mono.
 const TAGS: &[(&str, PixelFormat, ChromaLocation)] = {
     use ChromaLocation::{Center, Left, TopLeft, Unspecified};
     use PixelFormat::*;
@@ -86,7 +86,7 @@ pub fn parse(line: &[u8]) -> Result<RawVideo> {
         match tag {
             "W" => width = Some(value.parse::<u16>().map_err(|_| nonsense())?),
             "H" => height = Some(value.parse::<u16>().map_err(|_| nonsense())?),
-            // 0:0 stands for an unknown rate.
+            // 0:0 means an unknown rate.
             "F" => video.rate = ratio(value).ok_or_else(nonsense)?.unwrap_or(video.rate),
             "A" => video.sample_aspect_ratio = ratio(value).ok_or_else(nonsense)?,
             "I" => {
@@ -121,7 +121,7 @@ fn chroma(tag: &str) -> Result<(PixelFormat, ChromaLocation)> {
     }
 }
 
-/// Parses a ratio such as `30000:1001`; `Some(None)` for a zero, which stands for "unknown".
+/// Parses a ratio such as `30000:1001`; `Some(None)` for a zero, which means "unknown".
 fn ratio(text: &str) -> Option<Option<Rational>> {
     let (numerator, denominator) = text.split_once(':')?;
     let (numerator, denominator): (u32, u32) = (numerator.parse().ok()?, denominator.parse().ok()?);

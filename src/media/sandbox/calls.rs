@@ -46,14 +46,14 @@ fn null(argument: u8) -> Check {
     Check { argument, mask: u64::MAX, value: 0 }
 }
 
-/// The numbers of these calls, which only x86-64 has; none elsewhere.
+/// The numbers of these calls; an empty list on architectures other than x86-64, which lack them.
 macro_rules! x86_64_calls {
     ($($call:ident),* $(,)?) => { &[$(#[cfg(target_arch = "x86_64")] libc::$call),*] };
 }
 
 /// Calls of demuxers, decoders, allocators and threads.
 const DECODER_CALLS: &[c_long] = &[
-    // For open files, and for paths that Landlock allows.
+    // Calls on open files, and on paths that Landlock allows.
     SYS_read,
     SYS_readv,
     SYS_pread64,
@@ -80,7 +80,7 @@ const DECODER_CALLS: &[c_long] = &[
     SYS_pselect6,
     SYS_pipe2,
     SYS_eventfd2,
-    // Memory.
+    // Calls that manage memory.
     SYS_brk,
     SYS_mmap,
     SYS_munmap,
@@ -96,7 +96,7 @@ const DECODER_CALLS: &[c_long] = &[
     SYS_get_mempolicy,
     SYS_set_mempolicy,
     SYS_membarrier,
-    // Threads.
+    // Calls of threads, and for signals.
     SYS_futex,
     SYS_set_robust_list,
     SYS_rseq,
@@ -113,8 +113,8 @@ const DECODER_CALLS: &[c_long] = &[
     SYS_sigaltstack,
     SYS_gettid,
     SYS_sched_yield,
-    // Allowed for any thread, because libdav1d and the C library pass the ID of their own. The call only tells on which
-    // cores a thread may run.
+    // Allowed for any thread ID, because libdav1d and the C library pass that of the calling thread. The call only
+    // reads on which cores a thread may run.
     SYS_sched_getaffinity,
     SYS_sched_get_priority_max,
     SYS_sched_get_priority_min,
@@ -184,11 +184,11 @@ const PROCESS_CALLS: &[c_long] = &[
     SYS_unlinkat,
     SYS_mkdirat,
     SYS_umask,
-    // To wait for the end of the template of decoding processes.
+    // To wait for the end of the template process, which forks decoding processes.
     SYS_wait4,
 ];
 
-/// Older calls of the kind of `PROCESS_CALLS`.
+/// Older versions of `PROCESS_CALLS`, which newer architectures lack.
 const OLDER_PROCESS_CALLS: &[c_long] = x86_64_calls![SYS_link, SYS_rename, SYS_unlink, SYS_mkdir, SYS_rmdir];
 
 /// Further calls of the template that decoding processes are forked from, and of their supervisors.
@@ -208,10 +208,10 @@ const TEMPLATE_CALLS: &[c_long] = &[
     SYS_capset,
 ];
 
-/// Older calls of the kind of `TEMPLATE_CALLS`.
+/// Older versions of `TEMPLATE_CALLS`, which newer architectures lack.
 const OLDER_TEMPLATE_CALLS: &[c_long] = x86_64_calls![SYS_fork, SYS_setrlimit];
 
-/// Calls for connections.
+/// Calls for network connections.
 const NETWORK_CALLS: &[c_long] = &[
     SYS_connect,
     SYS_bind,
@@ -238,11 +238,11 @@ const NETWORK_CALLS: &[c_long] = &[
     SYS_timerfd_gettime,
 ];
 
-/// Older calls of the kind of `NETWORK_CALLS`.
+/// Older versions of `NETWORK_CALLS`, which newer architectures lack.
 const OLDER_NETWORK_CALLS: &[c_long] = x86_64_calls![SYS_epoll_create, SYS_epoll_wait];
 
-/// Calls that fail with EPERM for all arguments, because callers expect it: libsvtav1 then goes on without real-time
-/// threads, but ends at another error; users learn that something is not permitted.
+/// Calls that always fail with EPERM, not ENOSYS: only at EPERM does libsvtav1 continue without real-time threads, and
+/// users read that the operation is not permitted.
 const REFUSED: &[c_long] = &[
     SYS_sched_setscheduler,
     SYS_sched_setparam,
@@ -267,8 +267,8 @@ pub fn answer_decoders(network: bool) -> Result<()> {
     answer(&decoder_calls(network))
 }
 
-/// Restricts the calling process, and those that it forks, to the system calls that forked ones need until they are
-/// restricted further.
+/// Restricts the calling process, and those that it forks, to the system calls that forked processes need until they
+/// restrict themselves further.
 ///
 /// # Errors
 /// When the kernel has no such filters.
@@ -317,7 +317,7 @@ fn decoder_calls(network: bool) -> Calls {
     // No shared anonymous memory: shared memory comes from the program, which counts it.
     calls.insert(SYS_mmap, vec![vec![without(3, MAP_ANONYMOUS)], vec![without(3, MAP_SHARED)]]);
     if network {
-        // Only to read. With Landlock, only the system's files can be opened.
+        // Files can be opened for reading only; with Landlock, only files of the system.
         let changes = O_ACCMODE | O_CREAT | O_TRUNC;
         calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
         #[cfg(target_arch = "x86_64")]
@@ -330,12 +330,12 @@ fn template_calls(network: bool) -> Calls {
     let mut calls = decoder_calls(network);
     calls.extend(whole(&[TEMPLATE_CALLS, OLDER_TEMPLATE_CALLS]));
     calls.insert(SYS_socketpair, vec![vec![int(0, AF_UNIX.into())]]);
-    // The IDs of decoding processes, and of their threads, are not known yet.
+    // Any ID, because those of decoding processes and their threads are not known yet.
     for call in [SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_sched_getparam, SYS_sched_getscheduler] {
         calls.insert(call, Vec::new());
     }
     calls.entry(SYS_prctl).or_default().push(vec![int(0, PR_SET_PDEATHSIG.into())]);
-    // To list open descriptors, on kernels without close_range.
+    // Reading a folder lists open descriptors on kernels without close_range.
     let changes = O_ACCMODE | O_CREAT | O_TRUNC;
     calls.insert(SYS_openat, vec![vec![without(2, changes)]]);
     calls
@@ -353,7 +353,7 @@ fn process_calls(network: bool, replaces: bool) -> Calls {
     ]);
     calls.extend(own_process_calls(network));
     calls.extend(whole(&[CONNECTION_CALLS]));
-    // Memory that is shared with decoding processes: of ordinary pages, which can be sealed against shrinking.
+    // Memory that is shared with decoding processes: no huge pages, and it can be sealed against shrinking.
     calls.insert(SYS_memfd_create, vec![vec![int(1, i64::from(MFD_CLOEXEC | MFD_ALLOW_SEALING))]]);
     calls.entry(SYS_fcntl).or_default().push(vec![int(1, F_ADD_SEALS.into())]);
     if replaces {
@@ -383,21 +383,21 @@ fn own_process_calls(network: bool) -> Calls {
     for call in [SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo] {
         calls.insert(call, vec![vec![int(0, process)]]);
     }
-    // A thread passes 0 for itself. The IDs of other threads are not known here.
+    // A thread asks about itself with the ID 0. The IDs of other threads are not known here.
     for call in [SYS_sched_getparam, SYS_sched_getscheduler] {
         calls.insert(call, vec![vec![int(0, 0)], vec![int(0, process)]]);
     }
     calls.insert(SYS_sched_setaffinity, vec![vec![int(0, 0)]]);
     calls.insert(SYS_getpriority, vec![vec![int(0, PRIO_PROCESS as i64), int(1, 0)]]);
-    // To learn limits, not to set them.
+    // Only to read limits: the pointer to new limits is null.
     calls.insert(SYS_prlimit64, vec![vec![int(0, 0), null(2)], vec![int(0, process), null(2)]]);
-    // Names of threads and of their memory.
+    // Options for names of threads and memory regions, and to forbid new privileges.
     let options = [PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS];
     calls.insert(SYS_prctl, options.map(|option| vec![int(0, option.into())]).into());
-    // Whether a descriptor is a terminal, its size, and how many bytes can be read.
+    // Queries: whether a descriptor is a terminal, the terminal's size, and the number of readable bytes.
     let requests = [TCGETS as i64, TCGETS2 as i64, TIOCGWINSZ as i64, FIONREAD as i64];
     let mut ioctl: Vec<Rule> = requests.map(|request| vec![int(1, request)]).into();
-    // Whether calls on a descriptor block, and whether it stays open in another program.
+    // Settings: whether calls on a descriptor block, and whether exec closes it.
     ioctl.extend([FIONBIO as i64, FIOCLEX as i64, FIONCLEX as i64].map(|request| vec![int(1, request)]));
     calls.insert(SYS_ioctl, ioctl);
     // O_ASYNC makes the kernel send signals to the receiver set by F_SETOWN.
@@ -408,11 +408,12 @@ fn own_process_calls(network: bool) -> Calls {
     calls.insert(SYS_fcntl, commands);
     if network {
         calls.extend(whole(&[NETWORK_CALLS, OLDER_NETWORK_CALLS]));
-        // Only sockets of the internet, and of the list of this machine's addresses: others reach services of the user.
+        // Only internet sockets, and netlink for the list of this machine's addresses: other sockets reach services of
+        // the user.
         let kinds = [vec![int(0, AF_INET.into())], vec![int(0, AF_INET6.into())]];
         let addresses = vec![int(0, AF_NETLINK.into()), int(2, NETLINK_ROUTE.into())];
         calls.insert(SYS_socket, kinds.into_iter().chain([addresses]).collect());
-        // The numbers of network interfaces, which addresses like fe80::1%eth0 name.
+        // To convert between numbers and names of network interfaces, as in the address fe80::1%eth0.
         let requests = [SIOCGIFINDEX as i64, SIOCGIFNAME as i64];
         calls.entry(SYS_ioctl).or_default().extend(requests.map(|request| vec![int(1, request)]));
     }
@@ -484,7 +485,7 @@ mod tests {
     impl Wall {
         /// The error that a call fails with, if it does.
         fn error(&self, call: c_long, arguments: [u64; 6]) -> Option<c_int> {
-            // Of two errors, that of the later filter counts.
+            // If two filters refuse a call, the error of the later one counts.
             let answers = self.programs.iter().rev().map(|program| run(program, NATIVE, call as u32, arguments));
             let refused = answers.into_iter().find(|answer| *answer != SECCOMP_RET_ALLOW)?;
             assert_eq!(refused & SECCOMP_RET_ACTION_FULL, SECCOMP_RET_ERRNO, "{}: {call}", self.name);
@@ -634,7 +635,7 @@ mod tests {
     #[test]
     fn errors_are_those_that_libraries_go_on_after() {
         for wall in walls() {
-            // A thread of this process may have any ID.
+            // Any ID is accepted, here 1, because threads may have any.
             assert_eq!(wall.error(SYS_sched_getaffinity, [1, 8, 0, 0, 0, 0]), None, "{}", wall.name);
             assert_eq!(wall.error(SYS_sched_setscheduler, [0; 6]), Some(EPERM), "{}", wall.name);
             let error = (!wall.name.ends_with("with network")).then_some(EPERM);

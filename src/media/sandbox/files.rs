@@ -163,7 +163,7 @@ mod tests {
         below.into_iter().flatten().flat_map(|entry| kept_from_others(&entry.path())).collect()
     }
 
-    /// Otherwise, decoders of a run by root could read keys.
+    /// Every user can read these files, so decoders of a run by root read no private keys.
     #[test]
     fn with_the_network_decoders_read_what_everyone_reads() {
         for place in NETWORK_FILES {

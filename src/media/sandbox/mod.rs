@@ -22,7 +22,7 @@ pub struct ProcessWall {
     pub places: Option<Places>,
     /// Whether the network can be used.
     pub network: bool,
-    /// Whether open files can change owner and mode, as an output does that replaces a file.
+    /// Whether owner and mode of open files can be changed, which an output needs that replaces a file.
     pub replaces: bool,
     /// Whether it is an error that the kernel has no such wall.
     pub is_required: bool,
@@ -40,7 +40,8 @@ pub(crate) fn close_around_decoder(network: bool, is_required: bool) -> Result<(
     calls::answer_decoders(network).or_else(unless_lacking)
 }
 
-/// Closes the sandbox of the template of decoding processes, and so of these: it may do what they may, and fork them.
+/// Closes the sandbox of the template process, and so of decoding processes, which it forks: it may do what they may,
+/// and fork.
 ///
 /// # Errors
 /// When the kernel has no such wall, and it is required.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 /// Files, and folders with all that is in them.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// Those that can be read. Those of the system, such as libraries and fonts, always can.
+    /// Paths that can be read. Files of the system, such as libraries and fonts, can always be read.
     pub read: Vec<PathBuf>,
-    /// Those that can be read and written; in folders, files can be made, named and removed, and empty folders, too.
+    /// Paths that can be read and written; in folders, files can be created, renamed and removed, and empty folders,
+    /// too.
     pub written: Vec<PathBuf>,
 }

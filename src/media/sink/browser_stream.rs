@@ -1,5 +1,5 @@
-//! Two pictures, one above the other, as a video that browsers play: H.264 in fragments of mp4, one for each picture, for
-//! Media Source Extensions.
+//! Two frames stacked vertically, as video for browsers: H.264 in fragmented mp4, one fragment for each stacked frame,
+//! for Media Source Extensions.
 
 use super::target::Target;
 use crate::ffmpeg::{
@@ -16,53 +16,53 @@ use std::io::{BufReader, ErrorKind, Read};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Encoders of H.264, the fastest first, and their options for no delay.
+/// H.264 encoders, fastest first, with their options for low latency.
 const ENCODERS: &[(&str, &[(&str, &str)])] = &[
     ("libx264", &[("preset", "ultrafast"), ("tune", "zerolatency"), ("crf", "21"), ("bf", "0"), ("forced-idr", "1")]),
     ("libopenh264", &[("allow_skip_frames", "0")]),
 ];
 
-/// The longest time between key frames. A new viewer gets all pictures since the last one.
+/// The longest time between key frames. A new viewer is sent all frames since the last key frame.
 const KEY_DISTANCE: Duration = Duration::from_secs(2);
 
 /// Muxer options: a fragment for each frame, and a header that is complete before the first frame.
 const FRAGMENTS: &[(&str, &str)] =
     &[("movflags", "frag_every_frame+empty_moov+default_base_moof"), ("flush_packets", "1")];
 
-/// The longest box that is read, bytes.
+/// The largest mp4 box that is read, in bytes.
 const MAX_BOX: u32 = 64 << 20;
 
-/// A part of the video.
+/// A part of the mp4 stream.
 pub enum Fragment {
-    /// What comes first.
+    /// The header, before all frames.
     Header {
-        /// The codec, as in `avc1.42C01F` (RFC 6381).
+        /// The codec string, such as `avc1.42C01F` (RFC 6381).
         codec: String,
-        /// `ftyp` and `moov`.
+        /// The boxes `ftyp` and `moov`.
         bytes: Vec<u8>,
     },
-    /// A picture.
+    /// A fragment with one stacked frame.
     Picture {
-        /// `moof` and `mdat`.
+        /// The boxes `moof` and `mdat`.
         bytes: Vec<u8>,
-        /// Whether the pictures before it are not needed.
+        /// Whether it is a key frame.
         is_key: bool,
     },
 }
 
-/// Puts two pictures above each other, both as browsers show them.
+/// Stacks two frames vertically, as limited-range YUV 4:2:0 for browsers.
 pub struct Pairs {
     converter: Converter,
     pool: HostPool,
-    /// Format and size of each picture in a pair.
+    /// Format and size of each of the two frames.
     half: VideoFormat,
 }
 
 impl Pairs {
-    /// Pairs of pictures like `first`, scaled down to at most `most_rows` rows each, with even sizes.
+    /// Stacks frames in the format of `first`, scaled down to at most `most_rows` rows each, with even sizes.
     ///
     /// # Errors
-    /// When its pixel format is none of FFmpeg's.
+    /// When FFmpeg does not have the pixel format of `first`.
     pub fn new(first: &Frame, most_rows: usize) -> Result<Self> {
         let source = VideoFormat::from_picture(&Picture::from_frame(first)?);
         let (width, height) = source.size;
@@ -74,7 +74,7 @@ impl Pairs {
         Ok(Pairs { converter: Converter::quick(), pool: HostPool::default(), half })
     }
 
-    /// One picture, as it is in a pair.
+    /// Converts one frame to its format and size in the stack.
     ///
     /// # Errors
     /// When it cannot be converted.
@@ -82,7 +82,7 @@ impl Pairs {
         self.converter.frame(picture, self.half)
     }
 
-    /// The pair of these two.
+    /// Stacks `upper` on `lower`.
     ///
     /// # Errors
     /// When one of them cannot be converted.
@@ -99,7 +99,7 @@ impl Pairs {
     }
 }
 
-/// Encodes pairs of pictures.
+/// Encodes stacked frames as fragmented mp4.
 pub struct BrowserStream {
     encoder: VideoEncoder,
     video: OutputStream,
@@ -108,20 +108,20 @@ pub struct BrowserStream {
     last_key: Option<Duration>,
     last_time: i64,
     is_key: Sender<bool>,
-    // Dropped in this order: the muxer writes its end, the pipe is closed, the reader comes to its end.
+    // In the order of dropping: the muxer writes its end, the pipe is closed, and then the reader thread ends.
     muxer: Option<Muxer>,
     pipe: Option<Target>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl BrowserStream {
-    /// Whether this FFmpeg has an encoder for it.
+    /// Whether this FFmpeg has one of `ENCODERS`.
     pub fn is_possible() -> bool {
         ENCODERS.iter().any(|(name, _)| Encoder::find(name).is_some())
     }
 
-    /// Begins a video of pictures like `first`, scaled down to at most `most_rows` rows each. `give` gets its parts, on a
-    /// thread of its own.
+    /// Starts a video of frames in the format of `first`, scaled down to at most `most_rows` rows each. A separate
+    /// thread calls `give` with each part of the mp4 stream.
     ///
     /// # Errors
     /// When this FFmpeg lacks an encoder, or it cannot be opened.
@@ -132,7 +132,7 @@ impl BrowserStream {
         let (columns, rows) = pairs.half.size;
         let pair = VideoFormat { size: (columns, rows * 2), ..pairs.half };
         let options = options.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        // The encoder chooses the level by this rate; pictures may come at any time.
+        // The encoder derives the H.264 level from this frame rate; actual frame intervals may vary.
         let frame_rate = Some(Rational::new(30, 1));
         let options =
             VideoOptions { global_header: true, options, frame_rate, ..VideoOptions::new(pair, microseconds()) };
@@ -147,7 +147,7 @@ impl BrowserStream {
         let (is_key, keys) = unbounded();
         let reader = File::from(std::os::fd::OwnedFd::from(read));
         let reader = std::thread::Builder::new().name("fragments".to_owned()).spawn(move || {
-            // The end of the pipe is the end of the video.
+            // An error only ends the stream, like the end of the pipe.
             let _ = split(reader, &keys, give);
         })?;
         let mut stream = BrowserStream {
@@ -168,7 +168,7 @@ impl BrowserStream {
         Ok(stream)
     }
 
-    /// Adds a pair, which is shown from now on.
+    /// Adds two frames, which are shown stacked from now on.
     ///
     /// # Errors
     /// When it cannot be converted or encoded.
@@ -176,7 +176,7 @@ impl BrowserStream {
         self.write_at(self.begin.elapsed(), pictures)
     }
 
-    /// Adds a pair, which is shown from `time` on, counted from the begin of the video.
+    /// Adds two frames, which are shown stacked from `time` on, counted from the start of the video.
     ///
     /// # Errors
     /// When it cannot be converted or encoded.
@@ -199,7 +199,7 @@ impl BrowserStream {
 
     fn put(&mut self, packet: Packet) -> Result<()> {
         let muxer = self.muxer.as_mut().context("it has been opened")?;
-        // The reader may have ended; then the muxer returns an error.
+        // If the reader thread has ended, the muxer returns an error, too.
         let _ = self.is_key.send(packet.is_key());
         muxer.write(packet, self.video, self.encoder.time_base())?;
         Ok(())
@@ -209,7 +209,7 @@ impl BrowserStream {
 impl Drop for BrowserStream {
     fn drop(&mut self) {
         if let Some(muxer) = self.muxer.take() {
-            // This writes the last picture. An error only means that the reader has ended.
+            // Writes the last frame. An error only means that the reader thread has ended.
             let _ = muxer.finish();
         }
         drop(self.pipe.take());
@@ -219,7 +219,8 @@ impl Drop for BrowserStream {
     }
 }
 
-/// Reads boxes of mp4, and gives out header and fragments. `keys` says which pictures are key frames.
+/// Reads mp4 boxes, and passes header and fragments to `give`. `keys` receives for each frame whether it is a key
+/// frame.
 fn split(reader: File, keys: &Receiver<bool>, mut give: impl FnMut(Fragment)) -> Result<()> {
     let mut reader = BufReader::new(reader);
     let mut bytes = Vec::new();
@@ -244,7 +245,7 @@ fn split(reader: File, keys: &Receiver<bool>, mut give: impl FnMut(Fragment)) ->
                 let is_key = keys.recv().unwrap_or_default();
                 give(Fragment::Picture { bytes: std::mem::take(&mut bytes), is_key });
             }
-            // The index that comes at the end.
+            // The fragment index at the end is discarded.
             b"mfra" => bytes.clear(),
             _ => {}
         }

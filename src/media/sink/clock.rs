@@ -6,8 +6,8 @@ use anyhow::Result;
 use ffmpeg_next::codec::Id;
 use std::collections::VecDeque;
 
-/// The shortest delay that is reported, in microseconds. Shorter ones are normal: in joined recordings, audio overlaps
-/// by up to one packet.
+/// The smallest timing error that is reported, in microseconds. Smaller ones are normal: in joined recordings, audio
+/// overlaps by up to one packet.
 pub const NOTICED: i64 = 100_000;
 
 /// The highest frame rate for a container without timestamps, in frames a second.
@@ -29,16 +29,16 @@ pub struct EncoderClock {
     last: Option<i64>,
     /// The least time from one frame to the next, in units of `time_base`.
     step: i64,
-    /// Time and duration of each frame in the encoder: some encoders lose the duration.
+    /// Time and duration of each frame in the encoder, as some encoders do not return the duration.
     durations: VecDeque<(i64, i64)>,
     warned_late: bool,
-    /// The name of a container that [loses gaps](Container::loses_gaps), until the warning was given.
+    /// The name of a container that [loses gaps](Container::loses_gaps); `None` once the user has been warned.
     loses_gaps: Option<String>,
     /// Whether to warn about frames that are shorter than [`FASTEST_GIF`], which players slow down.
     slows_down: bool,
 }
 
-/// The shortest time that players of GIF show a picture, in microseconds. Most players show shorter frames for 0.1 s.
+/// The shortest frame duration that GIF players respect, in microseconds. Most players show shorter frames for 0.1 s.
 const FASTEST_GIF: i64 = 20_000;
 
 impl EncoderClock {
@@ -80,8 +80,8 @@ impl EncoderClock {
         }
     }
 
-    /// Returns this clock with at least `least` microseconds between frames. A camera that was held up delivers several
-    /// frames at once, and a container that counts milliseconds would give them the same time.
+    /// Returns this clock with at least `least` microseconds between frames. A camera that stalled delivers several
+    /// frames at once, and a container with millisecond timestamps would give them the same time.
     pub fn apart_by(mut self, least: i64) -> Self {
         let unit = f64::from(self.time_base) * 1e6;
         self.step = ((least as f64 / unit).ceil() as i64).max(1);
@@ -91,7 +91,7 @@ impl EncoderClock {
     /// Sets time and duration of `picture` in the encoder's time base.
     ///
     /// # Errors
-    /// A warning that frames come late, with `--strict`.
+    /// The warning that frames are late, with `--strict`.
     pub fn set(&mut self, picture: &mut Picture, notices: &Notices) -> Result<()> {
         if let (Some(first), None) = (picture.time(), self.last) {
             self.earlier = self.earlier.min(first.max(0));
@@ -100,7 +100,7 @@ impl EncoderClock {
         let next = self.last.map_or(i64::MIN, |last| last + self.step);
         let time = due.unwrap_or(next.max(0)).max(next);
         let gap = self.last.filter(|&last| time > last + 1);
-        // Containers that count milliseconds round times by up to 0.5 ms.
+        // Containers with millisecond timestamps round times by up to 0.5 ms.
         let is_fast = |last: i64| rescale(time - last, self.time_base, microseconds()) < FASTEST_GIF - 500;
         if self.slows_down && self.last.is_some_and(is_fast) {
             self.slows_down = false;
@@ -134,7 +134,7 @@ impl EncoderClock {
         Ok(())
     }
 
-    /// Sets the duration of an encoded packet to that of its picture.
+    /// Sets the duration of an encoded packet to the duration of its frame.
     pub fn set_duration(&mut self, packet: &mut Packet) {
         let Some(index) = self.durations.iter().position(|(time, _)| Some(*time) == packet.pts()) else { return };
         if let Some((_, duration)) = self.durations.remove(index) {
@@ -173,7 +173,7 @@ impl KeyFrames {
 }
 
 /// The frame rate for a container without timestamps: `base`, the lowest rate that represents all timestamps, if it is
-/// higher than the average rate. A multiple of the average rate is ignored: twice the average is the rate of fields.
+/// higher than the average rate. A multiple of the average rate is ignored: twice the average is the field rate.
 fn constant_rate(average: Rational, base: Option<Rational>) -> Rational {
     let higher = |base: &Rational| {
         let times = f64::from(*base) / f64::from(average);

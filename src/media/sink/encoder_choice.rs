@@ -16,24 +16,24 @@ use ffmpeg_next::codec::Id;
 /// The user's options for encoding.
 #[derive(Clone, Debug, Default)]
 pub struct EncoderChoice {
-    /// An encoder's name.
+    /// FFmpeg's name of the encoder, if the user chooses one.
     pub encoder: Option<String>,
-    /// The codec in place of the input's, if no encoder is named.
+    /// The codec to encode to instead of the input's, if `encoder` is `None`.
     pub codec: Option<Id>,
     /// Quality or bit rate.
     pub quality: Quality,
-    /// The quality in place of an encoder's default.
+    /// The default quality, instead of the one in the encoder table.
     pub usual_quality: Option<f32>,
     /// The encoder's own preset.
     pub preset: Option<String>,
-    /// The profile of an input in DNxHR, which determines its bit depth; without one, the encoder makes DNxHD, of few
-    /// sizes.
+    /// The profile of a DNxHR input, which determines its bit depth. Without a profile, the encoder makes DNxHD, which
+    /// supports only a few sizes.
     pub dnxhr_profile: Option<i32>,
-    /// Whether the input is losslessly coded.
+    /// Whether the input's codec is lossless.
     pub is_lossless: bool,
-    /// Whether the output should be lossless, too.
+    /// Whether the output should be lossless like the input.
     pub keeps_samples: bool,
-    /// One of two passes.
+    /// The pass, if the video is encoded in two passes.
     pub pass: Option<Pass>,
     /// Further private options of the encoder.
     pub options: Vec<(String, String)>,
@@ -54,7 +54,7 @@ pub enum Quality {
 /// The speed requirement of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// None: the input waits for the encoder.
+    /// No real-time requirement: the input waits for the encoder.
     Offline,
     /// Real time: a recording of a live input.
     Recording,
@@ -66,20 +66,20 @@ pub enum Pace {
 pub struct EncoderSettings {
     /// The encoder.
     pub encoder: Encoder,
-    /// Its options.
+    /// The encoder's options.
     pub options: Vec<(String, String)>,
-    /// A constant quantizer (`-q:v`), for encoders without a quality option of their own.
+    /// A constant quantizer (`-q:v`), for encoders without a private quality option.
     pub quantizer: Option<f32>,
 }
 
 impl EncoderChoice {
-    /// Stores the properties of `input` that decide the choice. Returns the codec of `input`, if that may be kept.
+    /// Stores the properties of `input` that decide the choice. Returns its codec if the output may keep that.
     pub fn regard(&mut self, input: &Input, pace: Pace) -> Option<Id> {
         let (media, stream) = (&input.media, input.video_stream());
         let codec = stream.parameters.id();
         self.dnxhr_profile = stream.dnxhr_profile();
-        // A single image or numbered images become a video, and raw frames mostly go to an encoder: their samples
-        // need not be kept. A stack (several images in one file) is data.
+        // A single image or numbered images become a video, and raw frames are usually meant for an encoder: their
+        // output need not be lossless. A stack (several images in one file) is data, which must be kept.
         let is_stack = input.sequence.is_none() && !input.is_image();
         let is_stored = if media.is_images() { is_stack } else { !media.is_raw() };
         self.is_lossless = pace == Pace::Offline
@@ -114,7 +114,7 @@ impl EncoderChoice {
                 Some(encoder) => format!("{name} is a codec, not an encoder (--encoder {} makes it)", encoder.name()),
                 None => format!("no encoder {name} here (`ffmpeg -encoders` lists those of this FFmpeg)"),
             })?;
-            // FFmpeg writes any codec into an image of any name.
+            // FFmpeg would write any codec into an image file of any extension.
             let is_image = container.is_images() && Container::guess(None, file).is_some_and(Container::is_images);
             let is_other = is_image && container.default_codec(file) != Some(encoder.codec());
             if is_other || !holds(&encoder) {
@@ -126,18 +126,18 @@ impl EncoderChoice {
             }
             return Ok((vec![encoder], None));
         }
-        // The codec of still images follows from the file name.
+        // For still images, the file name decides the codec.
         let by_container = container.default_codec(file);
         if container.is_images() {
             let found = by_container.and_then(Encoder::for_codec);
             let encoder = found.with_context(|| format!("{file}: no encoder here for this kind of image"))?;
             return Ok((vec![encoder], None));
         }
-        // AVIF may have full chroma resolution and small pictures: libsvtav1 makes only 4:2:0, from 64x64 on.
+        // AVIF files may have 4:4:4 chroma and small images: libsvtav1 makes only 4:2:0 of at least 64x64.
         if let Some(encoder) = Encoder::find("libaom-av1").filter(|_| container.name() == "avif") {
             return Ok((vec![encoder], None));
         }
-        // A container that discards packets takes unencoded pictures: that is its default codec.
+        // The default codec of a container that discards packets is raw video.
         if let Some(encoder) = by_container.filter(|_| container.discards()).and_then(Encoder::for_codec) {
             return Ok((vec![encoder], None));
         }
@@ -151,18 +151,18 @@ impl EncoderChoice {
             Id::DNXHD => self.dnxhr_profile.is_some(),
             // FFmpeg 9 writes these codecs into mp4, but only FFmpeg reads them.
             Id::FFV1 | Id::PNG => container.name() != "mp4",
-            // Other containers signal its pixel formats differently, or not at all.
+            // Containers other than AVI and NUT signal raw pixel formats differently, or not at all.
             Id::RAWVIDEO => self.keeps_samples && matches!(container.name().as_str(), "avi" | "nut"),
             _ => true,
         };
         let chosen = |codec: Id| keep(codec).filter(holds).filter(|_| suits(codec));
         let kept = input.into_iter().flat_map(|input| [nvenc(input), chosen(input), mpeg2]);
         let mut found: Vec<Encoder> = kept.flatten().collect();
-        // libaom-av1 takes small pictures and all pixel formats of AV1, which libsvtav1 does not.
+        // libaom-av1 accepts small frames and all pixel formats of AV1, which libsvtav1 does not.
         let libaom = Encoder::find("libaom-av1").filter(holds).filter(|libaom| input == Some(libaom.codec()));
         let is_new = libaom.filter(|libaom| found.iter().all(|other| other.name() != libaom.name()));
         found.extend(is_new);
-        // FFV1 takes pictures that the encoder of the input's own codec does not.
+        // FFV1 accepts pixel formats that the encoder of the input's codec does not.
         if self.keeps_samples && input != Some(Id::FFV1) {
             found.extend(chosen(Id::FFV1));
         }
@@ -209,8 +209,7 @@ impl EncoderChoice {
         })
     }
 
-    /// The settings of `encoder` for pictures of this size (`None` while it is unknown), in this container, at this
-    /// pace.
+    /// The settings of `encoder` for frames of this size (`None` while unknown) in this container and at this pace.
     ///
     /// # Errors
     /// When the encoder lacks a quality or preset option that the user has given.
@@ -228,7 +227,7 @@ impl EncoderChoice {
             options.retain(|(k, _)| k != key);
             options.push((key.to_owned(), value.to_owned()));
         };
-        // FFV1 cannot slice very small pictures, nor subsampled ones of odd size.
+        // FFV1 cannot slice very small frames, nor subsampled frames of odd size.
         let is_unsliced = |(width, height): (usize, usize)| width.min(height) < 16 || (width | height) % 2 == 1;
         let unsliced = name == "ffv1" && size.is_some_and(is_unsliced);
         for (key, value) in row.filter(|_| !unsliced).map_or(&[][..], |row| row.options) {
@@ -280,7 +279,7 @@ impl EncoderChoice {
         if let Some(preset) = &self.preset {
             let option = row.map_or_else(|| encoder.has_option("preset").then_some("preset"), |row| row.preset);
             let option = option.with_context(|| format!("encoder {name} has no presets (drop --preset)"))?;
-            // The presets of x264 and x265 have numbers, too.
+            // x264 and x265 also accept preset numbers.
             let is_number = preset.parse::<u8>().is_ok_and(|number| number < 10);
             if X26.contains(&name.as_str()) && !is_number && !X26_PRESETS.contains(&preset.as_str()) {
                 bail!("encoder {name} has no preset {preset} (it has {})", X26_PRESETS.join(", "));
@@ -297,15 +296,16 @@ impl EncoderChoice {
     }
 }
 
-/// The fewest columns and rows of libsvtav1.
+/// The smallest width and height that libsvtav1 accepts.
 const SVT_MIN: usize = 64;
 
-/// Whether an encoder takes pictures of this size. SVT-AV1 does not say so before it prints an error of its own.
+/// Whether `encoder` accepts frames of this size. SVT-AV1 prints an error message to stderr if it is tried with a
+/// smaller one.
 pub(super) fn takes_size(encoder: Encoder, (width, height): (usize, usize)) -> bool {
     encoder.name() != "libsvtav1" || width.min(height) >= SVT_MIN
 }
 
-/// The one of these encoders that will be taken, as far as the pictures of `input` are known.
+/// The first of `candidates` that accepts size and colours of `input`, as far as known; else the first one.
 pub(super) fn expected(candidates: &[Encoder], input: &Input) -> Option<Encoder> {
     let suits = |encoder: &&Encoder| {
         let Some((format, size)) = input.picture.filter(|_| encoder.codec() == Id::AV1) else { return true };
@@ -314,10 +314,10 @@ pub(super) fn expected(candidates: &[Encoder], input: &Input) -> Option<Encoder>
     candidates.iter().find(suits).or(candidates.first()).copied()
 }
 
-/// The least and the greatest constant quality of an encoder, where they are known.
+/// The smallest and largest constant quality of an encoder, if known.
 fn range_of_quality(encoder: Encoder, scale: ConstantQuality) -> Option<(f64, f64)> {
     match (scale, encoder.name().as_str()) {
-        // FFmpeg does not check the number. The scale of x264 ends at 51 with 8 bits, and at 63 with 10.
+        // FFmpeg does not check the value. The scale of x264 ends at 51 for 8 bits, and at 63 for 10 bits.
         (By(_), "libx264" | "libx264rgb") => Some((0.0, 63.0)),
         (By(_), "libx265") => Some((0.0, 51.0)),
         (By(option), _) => {

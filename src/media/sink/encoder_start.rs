@@ -1,4 +1,4 @@
-//! Opens an encoder for pictures like the first one.
+//! Opens an encoder for frames like the first one.
 
 use super::clock::EncoderClock;
 use super::encoder_choice::{EncoderChoice, Pace, Quality, takes_size};
@@ -11,16 +11,16 @@ use crate::ffmpeg::{
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result, ensure};
 
-/// Bits per pixel. A `--bitrate` without a unit that gives less than this probably lacks its unit.
+/// Bits per pixel below which a `--bitrate` without a unit is refused: the unit was probably forgotten.
 const MIN_BITS_A_PIXEL: f64 = 0.002;
 
-/// The fewest columns of Theora that FFmpeg decodes.
+/// The smallest width of Theora that FFmpeg decodes.
 const THEORA_COLUMNS: usize = 18;
 
-/// The unit of time of Matroska, in microseconds.
+/// The timestamp unit of Matroska, in microseconds.
 const MILLISECOND: i64 = 1000;
 
-/// The criteria for an encoder.
+/// What an encoder is opened from.
 pub(super) struct EncoderStart<'a> {
     pub input: &'a Input,
     pub container: Container,
@@ -28,9 +28,9 @@ pub(super) struct EncoderStart<'a> {
     /// The encoders to try, best first.
     pub candidates: &'a [Encoder],
     pub pace: Pace,
-    /// The pixel format, and the size to scale down to.
+    /// The pixel format, and the size that frames are scaled down to.
     pub pixels: (PixelChoice, Option<(usize, usize)>),
-    /// Why the video does not keep its codec, if that is not the user's choice.
+    /// Why the codec changes, if the user did not choose that.
     pub codec_changes: Option<&'static str>,
     pub notices: &'a Notices,
 }
@@ -44,8 +44,8 @@ pub(super) struct Started {
 }
 
 impl EncoderStart<'_> {
-    /// Opens the first candidate that can be opened. `is_turned` if the frames are rotated before they are encoded.
-    /// With `keys`, key frames are scheduled at most this many microseconds apart.
+    /// Opens the first candidate that can be opened. `is_turned` tells whether frames are rotated before they are
+    /// encoded. `keys` is the longest distance between key frames, in microseconds.
     ///
     /// # Errors
     /// When no encoder opens; with `--strict`, when bits or colour are lost.
@@ -64,7 +64,7 @@ impl EncoderStart<'_> {
                 self.notices.detail(&format!("encoder {} does not take {}", candidate.name(), first.format()));
                 continue;
             }
-            // The encoders of AV1 differ in the sizes and pixel formats that they accept.
+            // AV1 encoders differ in the sizes and pixel formats that they accept.
             let next_suits = || self.candidates[index + 1..].iter().any(|&next| self.suits(next, first));
             if candidate.codec() == CodecId::AV1 && !self.suits(candidate, first) && next_suits() {
                 let ((width, height), format) = (first.size(), first.format());
@@ -104,7 +104,7 @@ impl EncoderStart<'_> {
                 let frames = f64::from(clock.rate) * distance as f64 / 1e6;
                 settings.options.push(("g".to_owned(), frames.max(1.0).floor().to_string()));
             }
-            // Scaling to another height blends the fields.
+            // Scaling to another height blends the fields, so the result is progressive.
             let interlaced = first.interlaced().filter(|_| rows == first.size().1);
             if interlaced.is_some() && !candidate.codes_interlaced() {
                 let name = candidate.name();
@@ -114,7 +114,7 @@ impl EncoderStart<'_> {
                 self.notices
                     .note("the video is interlaced, which browsers show as combs (--filter bwdif makes frames)");
             }
-            // FFmpeg 9 finds no number of slices for pictures this narrow.
+            // FFmpeg 9's FFV1 encoder finds no valid slice count for frames this small.
             if candidate.name() == "ffv1" && format.size.0.min(format.size.1) < 8 {
                 settings.options.push(("slices".to_owned(), "1".to_owned()));
             }
@@ -165,7 +165,7 @@ impl EncoderStart<'_> {
         None.context("no encoder to try")
     }
 
-    /// Whether an encoder accepts the size of frames like this one, and loses neither bits nor colour by its format.
+    /// Whether an encoder accepts the size of frames like `first`, and its pixel format loses neither bits nor colour.
     fn suits(&self, encoder: Encoder, first: &Picture) -> bool {
         let format = format_for(encoder, self.container, self.pixels, first, &Notices::silent());
         format.is_ok_and(|target| takes_size(encoder, target.size) && !loses(first, target.format))
@@ -174,7 +174,7 @@ impl EncoderStart<'_> {
     /// Refuses a bit rate without a unit that is far too low for this size and frame rate.
     fn check_bit_rate(&self, (width, height): (usize, usize), rate: Option<f64>) -> Result<()> {
         let (Quality::BitRate(text), Some(rate)) = (&self.choice.quality, rate) else { return Ok(()) };
-        // A bit rate with a unit is taken as it is.
+        // A bit rate with a unit is not checked.
         let is_bare = !text.ends_with(|last: char| last.is_ascii_alphabetic());
         let bits = parse_number(text).filter(|_| is_bare).unwrap_or(f64::INFINITY);
         let is_video = bits >= MIN_BITS_A_PIXEL * (width * height) as f64 * rate;

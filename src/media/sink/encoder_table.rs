@@ -1,17 +1,17 @@
-//! The tables of encoders and containers by name: the settings of each encoder, the encoders that keep a codec, the
-//! preferences of containers.
+//! Tables of encoders and containers by name: settings of each encoder, encoders for each input codec, preferences of
+//! containers.
 
 use crate::ffmpeg::Encoder;
 use ffmpeg_next::codec::Id;
 
-/// How a constant quality is passed to an encoder.
+/// How an encoder is given a constant quality.
 #[derive(Clone, Copy)]
 pub(super) enum ConstantQuality {
-    /// As a private option.
+    /// By the private option of this name.
     Option(&'static str),
-    /// As FFmpeg's common quantizer (`-q:v`).
+    /// By FFmpeg's generic quantizer option (`-q:v`).
     Quantizer,
-    /// Not at all: the encoder is lossless.
+    /// Not at all, because the encoder is lossless.
     Lossless,
 }
 
@@ -19,7 +19,7 @@ pub(super) enum ConstantQuality {
 pub(super) struct EncoderRow {
     pub(super) encoder: &'static str,
     pub(super) quality: ConstantQuality,
-    /// Visually near-transparent.
+    /// The default quality: visually near-transparent.
     pub(super) default_quality: Option<f32>,
     /// The private option for `--preset`.
     pub(super) preset: Option<&'static str>,
@@ -52,7 +52,7 @@ pub(super) const TABLE: &[EncoderRow] = &[
     row("av1_nvenc", By("cq"), Some(24.0), Some("preset"), &[("preset", "p5"), ("rc", "vbr"), ("b", "0")]),
     row("mjpeg", Quantizer, Some(2.0), None, &[]),
     row("mpeg4", Quantizer, Some(2.0), None, &[]),
-    // FFmpeg's default bit rate would be written to MPEG containers as that of the stream.
+    // A bit rate of 0: otherwise, MPEG containers would state FFmpeg's default bit rate in their headers.
     row("mpeg2video", Quantizer, Some(2.0), None, &[("b", "0")]),
     row("mpeg1video", Quantizer, Some(2.0), None, &[("b", "0")]),
     row("msmpeg4", Quantizer, Some(2.0), None, &[]),
@@ -81,10 +81,10 @@ pub(super) const TABLE: &[EncoderRow] = &[
     row("gif", Lossless, None, None, &[]),
 ];
 
-/// Additional options of an encoder for video with alpha.
+/// Options that an encoder needs for video with alpha.
 pub(super) const FOR_ALPHA: &[(&str, (&str, &str))] = &[("libvpx", ("auto-alt-ref", "0"))];
 
-/// Encoders that print an error for an unknown preset themselves, and their presets.
+/// Encoders that print an error to stderr for an unknown preset, and their presets.
 pub(super) const X26: &[&str] = &["libx264", "libx264rgb", "libx265"];
 pub(super) const X26_PRESETS: &[&str] =
     &["ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow", "placebo"];
@@ -106,11 +106,11 @@ pub(super) const KEEPING: &[(Id, &[&str])] = &[
     (Id::V210, &["v210"]),
     (Id::PNG, &["png"]),
     (Id::RAWVIDEO, &["rawvideo"]),
-    // Only DNxHR, not DNxHD.
+    // Used for DNxHR inputs only, not for DNxHD.
     (Id::DNXHD, &["dnxhd"]),
 ];
 
-/// Containers made for MPEG-2, which keep it.
+/// Containers made for MPEG-2, in which an MPEG-2 input keeps its codec.
 pub(super) const KEEPS_MPEG2: &[&str] = &["mpeg", "vob", "dvd", "svcd", "mxf"];
 
 /// The pixel formats for which raw video in AVI has a tag: readers misinterpret others.
@@ -160,7 +160,7 @@ pub(super) const LIVE: &[(&str, &[(&str, &str)])] = &[
     ("av1_nvenc", &[("preset", "p3")]),
 ];
 
-/// Options for encoding without delay, with key frames where they are requested.
+/// Options for encoding without delay, with key frames wherever the program requests them.
 pub(super) const NETWORK: &[(&str, &[(&str, &str)])] = &[
     ("libx264", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
     ("libx265", &[("tune", "zerolatency"), ("bf", "0"), ("forced-idr", "1")]),
@@ -171,7 +171,7 @@ pub(super) const NETWORK: &[(&str, &[(&str, &str)])] = &[
 const NVENC_NETWORK: &[(&str, &str)] =
     &[("tune", "ull"), ("bf", "0"), ("delay", "0"), ("zerolatency", "1"), ("forced-idr", "1")];
 
-/// The encoder that keeps a codec.
+/// The best available encoder that makes `codec`.
 pub(super) fn keep(codec: Id) -> Option<Encoder> {
     let names = KEEPING.iter().find(|(id, _)| *id == codec)?.1;
     names.iter().find_map(|name| Encoder::find(name))

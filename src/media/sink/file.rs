@@ -34,27 +34,27 @@ use std::ffi::OsStr;
 /// The options of an output.
 #[derive(Clone, Debug, Default)]
 pub struct OutputOptions {
-    /// A container's name; chosen by the file's name if not given.
+    /// The container's name; by default, the file name decides.
     pub format: Option<String>,
     /// The encoder and its settings.
     pub encoder: EncoderChoice,
-    /// The user's options of the container.
+    /// The user's muxer options.
     pub container: Vec<(String, String)>,
     /// Whether to encode in real time, into a file that is playable at any time while it is written.
     pub live: bool,
     /// The pixel format to encode.
     pub pixels: PixelChoice,
-    /// The size into which larger frames are scaled down, in landscape or portrait orientation.
+    /// The size that larger frames are scaled down to; width and height are swapped for portrait frames.
     pub fit: Option<(usize, usize)>,
-    /// The only codec of sound, if others are not allowed: sound of another codec is re-encoded.
+    /// The only audio codec that is allowed; audio in another codec is re-encoded. `None` allows all.
     pub sound: Option<&'static str>,
-    /// The other streams that are kept, if not all are.
+    /// Which of the other streams are kept; `None` for all.
     pub streams: Option<StreamChoice>,
     /// Whether the output's size is measured or limited; `None` for neither.
     pub size: Option<SizeRule>,
     /// Whether the video begins at time zero in the output, whatever its times in the input are.
     pub from_zero: bool,
-    /// How a recording is cut into segments, if it is.
+    /// How a recording is split into segments, if it is.
     pub segments: Option<Segmentation>,
     /// Program and settings that made the output, for its metadata.
     pub provenance: Option<String>,
@@ -65,11 +65,11 @@ pub struct FileSink {
     pub(super) input: Input,
     pub(super) target: Target,
     pub(super) container: Container,
-    /// The user's options of the container.
+    /// The user's muxer options.
     given: Vec<(String, String)>,
     choice: EncoderChoice,
     pace: Pace,
-    /// Ends a wait for a server.
+    /// Interrupts waiting for a server.
     interrupt: Option<Interrupt>,
     pixels: PixelChoice,
     fit: Option<(usize, usize)>,
@@ -78,16 +78,16 @@ pub struct FileSink {
     from_zero: bool,
     provenance: Option<String>,
     candidates: Vec<Encoder>,
-    /// Why the video does not keep its codec, if that is not the user's choice.
+    /// Why the codec changes, if the user did not choose that.
     codec_changes: Option<&'static str>,
     pub(super) notices: Notices,
-    /// For a sequence of images, the muxer of the next one.
+    /// The open muxer. In a sequence of images, each image has a muxer of its own.
     pub(super) muxer: Option<Muxer>,
-    /// The file of the next image of a sequence.
+    /// The temporary file of the current image of a sequence.
     image: Option<Temporary>,
-    /// For a TIFF file of many pages.
+    /// Collects the pages of a multi-page TIFF file.
     stack: Option<TiffStack>,
-    /// For FITS, whose headers this program writes.
+    /// Writes FITS headers, if the output is FITS.
     fits: Option<FitsFile>,
     room: GrowingFile,
     rotate: AutoRotate,
@@ -100,15 +100,15 @@ pub struct FileSink {
 #[derive(Default)]
 struct GrowingFile {
     room: Option<DiskRoom>,
-    /// The bytes of all packets, and the number of packets.
+    /// Total size of all packets, in bytes, and their number.
     bytes: u64,
     packets: u64,
 }
 
-/// The most bytes that a file needs in addition to its packets and to [`FOR_PACKET`] for each of them.
+/// The most bytes that a file needs beyond its packets and [`FOR_PACKET`] for each of them.
 const FOR_END: u64 = 32 << 10;
 
-/// The most bytes that the index and the container need for a packet.
+/// The most bytes of index and framing that a container needs for each packet.
 const FOR_PACKET: u64 = 64;
 
 /// The disk has no space for the next packet. The space that is reserved suffices to finish the file.
@@ -133,7 +133,7 @@ struct Running {
     video: OutputStream,
     routes: Routes,
     clock: EncoderClock,
-    /// The schedule of key frames, for a live stream.
+    /// The key frame schedule of a live stream.
     keys: Option<KeyFrames>,
     /// Presentation time of the first frame, in microseconds.
     begin: i64,
@@ -142,26 +142,26 @@ struct Running {
     written: u64,
     /// The bytes of the written frames.
     bytes: u64,
-    /// How many of the written frames are key frames, and the bytes of those.
+    /// Number of written key frames, and their size in bytes.
     key_frames: u64,
     key_bytes: u64,
-    /// End of the last frame, in microseconds.
+    /// End time of the last frame, in microseconds.
     end: i64,
-    /// How long the last frame is shown, in microseconds, if the source gives it.
+    /// Duration of the last frame, in microseconds, if the source gives it.
     last_duration: Option<i64>,
-    /// Whether the encoder knows that no more frames come.
+    /// Whether the encoder has been told that no more frames follow.
     is_draining: bool,
-    /// Whether frames that are left in the encoder are dropped.
+    /// Whether frames still in the encoder are dropped.
     is_abandoned: bool,
-    /// For a sequence of images.
+    /// What the muxer of each image of a sequence is opened with.
     image: Image,
-    /// For images: the metadata for the images that are in the encoder, oldest first.
+    /// For image outputs: metadata of the images that are still in the encoder, oldest first.
     beside: VecDeque<Beside>,
-    /// For a recording.
+    /// Syncs a recording to the disk until it is dropped.
     _sync: Option<PeriodicSync>,
 }
 
-/// A file whose header is written.
+/// The state of a file whose header has been written.
 pub(super) struct Begun {
     pub video: OutputStream,
     pub routes: Routes,
@@ -176,7 +176,7 @@ struct Image {
     options: Vec<(String, String)>,
 }
 
-/// How many images an encoder may work on at once.
+/// The most images for which metadata is kept while they are in the encoder.
 const MAX_BESIDE: usize = 256;
 
 /// Metadata that this program adds to an encoded image.
@@ -208,8 +208,8 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// As [`FileSink::create`], but opens nothing. With an interrupt, which ends all waits, the sink writes a live
-    /// stream to a server, and connects with the first frame.
+    /// As [`FileSink::create`], but opens nothing. If `interrupt` is given, the sink streams live to a server, and
+    /// connects at the first frame; the interrupt ends all waits.
     ///
     /// # Errors
     /// When this FFmpeg lacks the container or the encoder, or the container cannot hold the codec.
@@ -230,7 +230,7 @@ impl FileSink {
         let container = container(&name, options.format.as_deref())?;
         let codec = options.encoder.regard(&input, pace);
         let (candidates, codec_changes) = options.encoder.candidates(codec, container, &name, on_gpu)?;
-        // Check quality and preset before anything is read.
+        // Reports a wrong quality or preset before anything is read.
         for &encoder in &candidates {
             options.encoder.settings(encoder, container, None, pace)?;
         }
@@ -238,7 +238,7 @@ impl FileSink {
         let is_one = container.is_images() && !is_sequence_name(&name);
         let is_stack = is_long && is_one && candidates.iter().all(|encoder| encoder.codec() == Id::TIFF);
         let (container, stack) = match Container::guess(Some("image2pipe"), &name).filter(|_| is_stack) {
-            // The converted pages are written unchanged.
+            // This muxer writes the bytes from `TiffStack` unchanged.
             Some(joined) => (joined, Some(TiffStack::default())),
             None => (container, None),
         };
@@ -279,7 +279,7 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// The error of a second frame for one image.
+    /// The error when a second frame is written to a single image.
     fn one_image(&self) -> String {
         let name = self.target.name();
         format!("{name}: an image holds one frame only (use a pattern like out%05d.png, or --frames 1)")
@@ -308,7 +308,7 @@ impl FileSink {
         Ok(())
     }
 
-    /// The container that is written. An output that is only measured goes to the null muxer, if its own muxer would
+    /// The container of the muxer. If the output is only measured, the null muxer is used instead of one that would
     /// open files or connections.
     fn muxed_as(&self) -> Container {
         let is_measured = matches!(self.size, Some(SizeRule::Measure(_)));
@@ -362,8 +362,8 @@ impl FileSink {
         Ok(())
     }
 
-    /// The longest distance between key frames that come by a schedule, in microseconds, for a live stream and for live
-    /// segments. The user's own distance takes precedence.
+    /// The longest distance between scheduled key frames, in microseconds, for live streams and live segments. `None`
+    /// if the encoder schedules them, as with the user's option `g`.
     fn key_distance(&self) -> Option<i64> {
         if self.choice.options.iter().any(|(key, _)| key == "g") {
             return None;
@@ -379,13 +379,13 @@ impl FileSink {
         }
     }
 
-    /// Writes the header of the file; `add` adds the stream of the video, which begins at `begin` (microseconds).
+    /// Opens the file and writes its header. `add` adds the video stream, which starts at `begin` (microseconds).
     pub(super) fn begin_file(
         &mut self,
         begin: i64,
         add: impl Fn(&mut Muxer, &Stream, &Metadata) -> Result<OutputStream>,
     ) -> Result<Begun> {
-        // The old file is replaced only now: it stays if no encoder opens.
+        // Opened only now, because this replaces the old file: it has to stay if no encoder opens.
         if self.muxer.is_none() {
             self.open()?;
         }
@@ -410,7 +410,7 @@ impl FileSink {
         let about_video = kept_in(self.container, &stream.metadata);
         let about_video = if turned { kept_of_turned(&about_video) } else { about_video };
         let mut about_video = begun_later(about_video, timecode_rate, skipped);
-        // The muxer makes a new timecode track, from the metadata of the video.
+        // The muxer makes a new timecode track, from the metadata of the video stream.
         let reel = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|track| track.tag("reel_name"));
         if let Some(reel) = reel.filter(|_| self.container.has_timecode_track()) {
             about_video.push(("reel_name".to_owned(), reel.to_owned()));
@@ -422,7 +422,7 @@ impl FileSink {
             (Routes::default(), add(muxer, stream, &Vec::new())?)
         } else {
             let zero = zero_time(&self.input, self.container);
-            // Some programs write chapters that count from zero, although the times of the streams do not.
+            // Some programs write chapter times that count from zero, although the stream times do not.
             let first =
                 media.chapters.iter().map(|chapter| rescale(chapter.start, chapter.time_base, microseconds())).min();
             let shift = if first.is_some_and(|first| first >= zero) { -zero } else { 0 };
@@ -448,7 +448,7 @@ impl FileSink {
         check_keys(self.container, &metadata, has_cover, &self.notices)?;
         let mut options = muxer_options(self.container, &metadata, has_cover, start);
         let of_pace = match self.pace {
-            // An output that is only measured cannot be read again, to make room for the index.
+            // `+faststart` reads the file again to move the index to the front, which a measured output does not allow.
             Pace::Offline if muxer.is_seekable() && !matches!(self.size, Some(SizeRule::Measure(_))) => {
                 file_options(self.container)
             }
@@ -458,19 +458,19 @@ impl FileSink {
         };
         options = with_given(with_given(options, &of_pace), &self.given);
         if self.container.is_images() {
-            // Tells the muxer that the name is no pattern.
+            // The muxer option for a file name that is not a pattern.
             options.push(("update".to_owned(), "1".to_owned()));
         }
         if muxer.container().discards() && !self.container.discards() {
             options.clear();
         }
         muxer.write_header(&options).with_context(|| self.target.name().to_owned())?;
-        // Attachments are written with the header.
+        // Header and attachments are written, and use space.
         self.room.bytes += self.target.bytes().unwrap_or(0);
         Ok(Begun { video, routes, metadata, options })
     }
 
-    /// Connects, and opens the encoder for frames like this one, which is not written.
+    /// Connects to the server, and opens the encoder for frames like `like`, which is not written.
     ///
     /// # Errors
     /// When the server, the container or the encoder refuses.
@@ -491,7 +491,7 @@ impl FileSink {
         }
         let entry = picture.metadata().into_iter().find(|(key, _)| key == ABOUT);
         let about = entry.and_then(|(_, text)| About::from_text(&text));
-        // This entry is only for this program.
+        // This entry is internal to the program: it must not be written.
         picture.set_entry(ABOUT, None);
         picture.forget_encoder();
         if self.running.is_none() {
@@ -507,7 +507,7 @@ impl FileSink {
         let is_second = self.running.as_ref().is_some_and(|running| running.frames > 0);
         ensure!(!is_second || !self.container.is_images() || self.is_numbered(), self.one_image());
         let Some(running) = &mut self.running else { unreachable!("started above") };
-        // An animation is one packet at the end, with the metadata of its first image.
+        // An animation becomes one packet at the end, which gets the metadata of its first image.
         if keeps::is_of_images(self.container) && running.beside.len() < MAX_BESIDE {
             let icc = picture.icc_profile().filter(|_| !keeps::writes_icc(&running.encoder.name()));
             let about = about.unwrap_or_default().made_by(self.provenance.as_deref());
@@ -533,7 +533,7 @@ impl FileSink {
         Ok(())
     }
 
-    /// Writes the next packet that the encoder has ready. Returns whether there was one.
+    /// Writes the next packet that the encoder has ready. Returns false if there is none.
     fn write_encoded(&mut self) -> Result<bool> {
         let is_sequence = self.is_sequence();
         let Some(running) = &mut self.running else { return Ok(false) };
@@ -588,7 +588,7 @@ impl FileSink {
         Ok(true)
     }
 
-    /// Tells the encoder that no more frames come, and writes the next packet that it has left.
+    /// Tells the encoder that no more frames follow, and writes its next remaining packet.
     fn drain_encoder(&mut self) -> Result<bool> {
         let name = self.target.name();
         let Some(running) = &mut self.running else { return Ok(false) };
@@ -598,24 +598,23 @@ impl FileSink {
         self.write_encoded()
     }
 
-    /// Whether numbered images are written, and not only measured.
+    /// Whether the output is a sequence of numbered image files, and not only measured.
     fn is_sequence(&self) -> bool {
         self.is_numbered() && !matches!(self.size, Some(SizeRule::Measure(_)))
     }
 
-    /// Whether the name of the output is a pattern for numbered images.
+    /// Whether the output name is a pattern for numbered images.
     fn is_numbered(&self) -> bool {
         self.container.takes_pattern() && is_sequence_name(self.target.name())
     }
 
-    /// The number of the next image of a sequence.
     fn next_image(&self) -> u64 {
         let skipped = u64::try_from(self.input.skipped_frames()).unwrap_or(0);
         let written = self.running.as_ref().map_or(0, |running| running.written);
         self.input.sequence.as_ref().map_or(1 + written, |sequence| sequence.number(skipped + written))
     }
 
-    /// Begins the next image of a sequence.
+    /// Opens the muxer of the next image of a sequence.
     fn begin_image(&mut self) -> Result<()> {
         self.open()?;
         let (Some(running), Some(muxer)) = (&mut self.running, &mut self.muxer) else { return Ok(()) };
@@ -625,7 +624,7 @@ impl FileSink {
         muxer.write_header(options).with_context(|| self.target.name().to_owned())
     }
 
-    /// Ends an image of a sequence, and gives it its name.
+    /// Completes an image of a sequence, and renames it to its final name.
     fn end_image(&mut self) -> Result<()> {
         let (Some(muxer), Some(image)) = (self.muxer.take(), self.image.take()) else { return Ok(()) };
         muxer.finish().with_context(|| format!("{}: cannot be written", self.target.name()))?;
@@ -637,7 +636,7 @@ impl FileSink {
             self.early.push(packet);
             return Ok(());
         };
-        // A connection begins with a key frame: packets before it are dropped.
+        // A stream has to start with a video key frame: packets before it are dropped.
         if self.pace == Pace::Network && running.written == 0 {
             return Ok(());
         }
@@ -698,8 +697,8 @@ impl FileSink {
         Ok(())
     }
 
-    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and names a stalled reader. With a server, a broken
-    /// pipe is a lost connection. Where the disk is full, the file is ended.
+    /// Maps a broken pipe of stdout or a FIFO to [`ReaderGone`], and reports a reader that stalls. A broken pipe to a
+    /// server stays an error (connection lost). If the disk is full, the file is completed.
     fn map_error(&mut self, error: anyhow::Error) -> anyhow::Error {
         let error = match error.downcast::<DiskFull>() {
             Ok(DiskFull(error)) => return self.end_full(&error),
@@ -715,13 +714,13 @@ impl FileSink {
 }
 
 impl FileSink {
-    /// Ends a file for which there is no more room: what is written of it is kept. Returns the error.
+    /// Completes a file for which the disk has no more space, and keeps what was written. Returns the error.
     fn end_full(&mut self, error: &std::io::Error) -> anyhow::Error {
         self.abandon();
         self.size = None;
         let is_begun = self.running.as_ref().is_some_and(|running| running.written > 0);
         let is_whole = is_begun && self.complete().is_ok();
-        // Gives back the space that was reserved.
+        // Releases the reserved space.
         self.room.room = None;
         std::mem::take(&mut self.target).cut(if is_whole { u64::MAX } else { 0 }, error)
     }
@@ -734,7 +733,7 @@ impl Sink for FileSink {
 
     fn encoding(&self) -> Option<Encoding> {
         let encoder = expected(&self.candidates, &self.input)?;
-        // The number of the pass is no choice of the user.
+        // The user does not choose the pass number.
         let choice = EncoderChoice { pass: None, ..self.choice.clone() };
         let size = self.input.picture.map(|(_, size)| size);
         let settings = choice.settings(encoder, self.container, size, self.pace).ok()?;
@@ -770,13 +769,13 @@ impl Sink for FileSink {
     }
 }
 
-/// The time of the input, in microseconds, that becomes zero in the output: the input's start time, if the container
-/// starts streams at zero or that time is not kept; else 0. A start time within an hour of zero is kept; one of a
-/// broadcast clock only up to 10 s, unless the container has such a clock, too.
+/// The input time, in microseconds, that becomes zero in the output. It is the input's start time if the container
+/// starts streams at zero or if that time is not kept; else 0. A start time within an hour of zero is kept. One from a
+/// broadcast clock is kept only up to 10 s, unless the container has such a clock, too.
 fn zero_time(input: &Input, container: Container) -> i64 {
     const KEPT: std::ops::Range<i64> = 0..10_000_000;
     const HOUR: i64 = 3_600_000_000;
-    // The clock has 33 bits, and counts at 90 kHz: up to 2^33 / 90,000 s.
+    // The broadcast clock has 33 bits, and counts at 90 kHz: up to 2^33 / 90,000 s.
     const BROADCAST: std::ops::Range<i64> = -HOUR..95_443_717_688;
     let start = input.media.start.filter(|_| input.shift == 0).unwrap_or(0);
     let is_kept = match container.has_broadcast_clock() {

@@ -1,4 +1,4 @@
-//! Names in the folder of a file, derived from its own.
+//! File names derived from another file's name, in the same folder.
 
 use crate::sys::{Name, folder_of, number_pattern};
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ pub(super) fn shortened(path: &Path, length: usize) -> [Name; 2] {
     [Name::from_bytes(stem.to_vec()), dotted]
 }
 
-/// The first `most` bytes of a name, or fewer: characters of UTF-8 stay whole.
+/// The first `most` bytes of a name, or fewer, so that no UTF-8 character is split.
 fn cut(name: &[u8], most: usize) -> &[u8] {
     let mut end = name.len().min(most);
     while end > 0 && name.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
@@ -29,13 +29,13 @@ fn cut(name: &[u8], most: usize) -> &[u8] {
 }
 
 /// Joins `begin` and `end` to a file name. `begin` is shortened if the name would be too long for a file system, unless
-/// it is a pattern for numbered files.
+/// it contains a pattern for numbers.
 pub fn name_of(begin: &Name, end: &Name) -> Name {
     let most = if number_pattern(begin).is_some() { usize::MAX } else { MAX_LENGTH.saturating_sub(end.bytes().len()) };
     Name::from_parts([&Name::from_bytes(cut(begin.bytes(), most).to_vec()), end])
 }
 
-/// The names `NAME.WORD.EXT`, `NAME.WORD-2.EXT` and so on, for `NAME.EXT`.
+/// The names `NAME.WORD.EXT`, `NAME.WORD-2.EXT` and so on, for `path` = `NAME.EXT`.
 pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
     (1_u32..).map(move |number| {
         let word = if number == 1 { format!(".{word}") } else { format!(".{word}-{number}") };
@@ -44,7 +44,7 @@ pub(super) fn names_with<'a>(path: &'a Path, word: &'a str) -> impl Iterator<Ite
     })
 }
 
-/// The names `NAME.EXT`, `NAME.2.EXT`, `NAME.3.EXT` and so on, for `NAME.EXT`.
+/// The names `NAME.EXT`, `NAME.2.EXT`, `NAME.3.EXT` and so on, for `first` = `NAME.EXT`.
 pub fn next_names(first: &Path) -> impl Iterator<Item = PathBuf> {
     (1_u32..).map(move |number| {
         if number == 1 {
@@ -56,7 +56,7 @@ pub fn next_names(first: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Whether nothing has this name, not even a dangling symbolic link.
+/// Whether no file, folder or link has this name, not even a dangling symbolic link.
 pub fn is_free(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_err()
 }

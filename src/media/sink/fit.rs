@@ -1,5 +1,4 @@
-//! Chooses the pixel format of the encoder, and converts pictures to the format and size that the encoder was opened
-//! with.
+//! Chooses the pixel format of the encoder, and converts frames to the format and size for which it was opened.
 
 use super::encoder_table::RAW_IN_AVI;
 use super::keeps::is_of_images;
@@ -14,23 +13,23 @@ use ffmpeg_next::codec::Id;
 /// The choice of the encoded pixel format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PixelChoice {
-    /// The encoder's format that is nearest to the input's.
+    /// The encoder's pixel format that is closest to the input's.
     #[default]
     NearInput,
-    /// With codecs for players, 4:2:0 of limited range, and 8 bits with H.264: many browsers, phones and televisions do
-    /// not play other formats correctly.
+    /// For codecs that players decode: limited-range 4:2:0, with 8 bits for H.264. Many browsers, phones and
+    /// televisions do not play other formats correctly.
     ForPlayers,
-    /// As `ForPlayers`, but 8 bits with all of these codecs.
+    /// As `ForPlayers`, but 8 bits for all of these codecs.
     ForBrowsers,
-    /// This one.
+    /// This pixel format.
     Exactly(RawFormat),
 }
 
-/// The format in which `encoder` gets pictures like `first`, for `container`, scaled down to fit into the size that is
-/// given with the choice of pixels, if one is.
+/// The format that frames like `first` are converted to for `encoder` and `container`. `fit` is the size that larger
+/// frames are scaled down to.
 ///
 /// # Errors
-/// When the encoder takes no similar format; with `--strict`, when bits or colour are lost.
+/// When the encoder accepts no similar format; with `--strict`, when bits or colour are lost.
 pub fn format_for(
     encoder: Encoder,
     container: Container,
@@ -73,11 +72,11 @@ pub fn format_for(
             let is_plain = !(format.has_alpha() || plays_anywhere && format.is_full_range_yuv());
             format.chroma_resolution() == 4 && is_plain && is_deep_enough(format)
         }),
-        // In RGB, pictures of AVIF are several times as large.
+        // AVIF images in RGB are several times as large.
         (source.is_rgb() && container.name() == "avif", &|format| !format.is_rgb()),
         // Image files cannot signal the range of YUV; RGB always has full range.
         (for_range, &|format| format.is_rgb()),
-        // Readers disagree about the YUV of JPEG 2000.
+        // JPEG 2000 readers interpret YUV differently.
         (container.is_images() && encoder.codec() == Id::JPEG2000, &|format| format.is_rgb() || format.is_gray()),
     ] {
         if asks && !asked_for && formats.iter().any(suits) {
@@ -93,7 +92,7 @@ pub fn format_for(
     };
     let colour = first.colour().converted(source, format, first.size());
     let is_yuv = !format.is_rgb() && !format.is_gray();
-    // Untagged gray is full range, but decoders of H.264 and similar codecs take it for limited.
+    // Untagged gray is full range, but decoders of H.264 and similar codecs assume limited range.
     let full_gray = format.is_gray() && (first.is_full_range() || !signals_range);
     let colour = match full_gray || is_always_full {
         true => colour.full_range(),
@@ -106,12 +105,12 @@ pub fn format_for(
             ))?;
             colour.limited_range()
         }
-        // Some players ignore the range.
+        // Some players ignore the range tag, and assume limited range.
         false if plays_anywhere && is_yuv && !format.is_full_range_yuv() => colour.limited_range(),
         false => colour,
     };
     let loses = loses(first, format);
-    // The loss of opaque alpha is not reported.
+    // Losing an alpha plane that is fully opaque is not reported.
     let alpha_is_lost = source.has_alpha() && !format.has_alpha() && !first.is_opaque();
     let differs = format.native() != source.native() || format.native().is_none() && format != source;
     let bytes_swapped = |format: RawFormat| format.name().trim_end_matches("le").trim_end_matches("be").to_owned();
@@ -135,7 +134,7 @@ pub fn format_for(
                 "{source} is encoded as {format}, which all players take (--output-pixel-format keep keeps more)"
             ));
         } else if for_players && format.chroma_resolution() == 4 {
-            // Few players decode more than 8 bits of H.264.
+            // Few players decode H.264 with more than 8 bits.
             let takes = if format.depth() == 8 { "which all players take" } else { "4:2:0 as players take it" };
             notices.note(&format!("the video becomes {format}, {takes} (.mkv files keep more colour)"));
         } else if for_range && format.is_rgb() {
@@ -152,7 +151,7 @@ pub fn format_for(
             notices.note(&format!("encoder {codec} does not take {source}: the video becomes {format}"));
         }
     }
-    // An odd column or row is scaled away where the encoder or the device does not accept it.
+    // If the encoder or the device does not accept odd sizes, the frame is scaled to the next smaller even size.
     let (width, height) = fit.map_or(first.size(), |fit| scaled_down(first.size(), fit));
     let is_scaled = (width, height) != first.size();
     if is_scaled && choice == PixelChoice::ForBrowsers {
@@ -162,7 +161,7 @@ pub fn format_for(
             source.0, source.1, target.0, target.1
         ));
     }
-    // The driver of a virtual camera rounds the width down, but not the stride of the data.
+    // The virtual camera driver rounds the width down, but not the row stride of the data.
     let is_rounded = container.is_virtual_camera() || (plays_anywhere || is_scaled) && takes_even_sizes(encoder);
     let size = match is_rounded && !without_subsampling(&format) {
         true => (width & !1, height & !1),
@@ -172,12 +171,12 @@ pub fn format_for(
     if !video.is_yuv() {
         return Ok(video);
     }
-    // A lossless codec keeps the matrix, too.
+    // With a lossless codec, the samples keep their matrix.
     let converts = source.is_rgb() || is_of_images(container) || !is_lossless(encoder.codec());
     Ok(VideoFormat { colour: signalling.sayable(colour, size, converts), ..video })
 }
 
-/// The pixel formats that `encoder` takes for this container; empty if it takes any.
+/// The pixel formats that `encoder` accepts for this container; empty if it accepts any.
 fn formats_in(encoder: Encoder, container: Container) -> Vec<RawFormat> {
     match container.name() == "avi" && encoder.codec() == Id::RAWVIDEO {
         true => RAW_IN_AVI.iter().filter_map(|name| RawFormat::from_name(name)).collect(),
@@ -185,47 +184,47 @@ fn formats_in(encoder: Encoder, container: Container) -> Vec<RawFormat> {
     }
 }
 
-/// Whether `encoder` takes pictures like this one for this container without a loss of bits or colour.
+/// Whether `encoder` can encode frames like `picture` for this container without losing bits or colour.
 pub fn holds_all(encoder: Encoder, container: Container, picture: &Picture) -> bool {
     let formats = formats_in(encoder, container);
     formats.is_empty() || formats.into_iter().any(|format| !loses(picture, format))
 }
 
-/// Whether the conversion to `target` loses bits, colour, or alpha that is not all opaque.
+/// Whether the conversion to `target` loses bits, colour, or alpha that is not fully opaque.
 pub fn loses(picture: &Picture, target: RawFormat) -> bool {
     let source = picture.format();
     source.loses_colour_in(target) || source.has_alpha() && !target.has_alpha() && !picture.is_opaque()
 }
 
-/// `size`, scaled down to fit into a size or into the same turned by 90 degrees, whichever leaves more.
+/// `size`, scaled down to fit into `fit` or into `fit` with width and height swapped, whichever gives the larger size.
 fn scaled_down(size: (usize, usize), fit: (usize, usize)) -> (usize, usize) {
     let share = |(width, height): (usize, usize)| (width as f64 / size.0 as f64).min(height as f64 / size.1 as f64);
     let share = share(fit).max(share((fit.1, fit.0)));
-    // To an even number, which all encoders take.
+    // Rounds to an even number, which all encoders accept.
     let scaled = |length: usize| ((length as f64 * share / 2.0).round() as usize * 2).max(2);
     if share < 1.0 { (scaled(size.0), scaled(size.1)) } else { size }
 }
 
-/// The `yuvj` variant of a YUV format, if the encoder takes it and the picture is full range, or the encoder does not
-/// take the format itself.
+/// The `yuvj` variant of a YUV format, if the encoder accepts it, and either `full` is set or the encoder does not
+/// accept the format itself.
 fn full_range_variant(raw_format: RawFormat, full: bool, formats: &[RawFormat]) -> Option<RawFormat> {
     let is_variant = |format: &RawFormat| format.is_full_range_yuv() && format.native() == raw_format.native();
     formats.iter().copied().find(is_variant).filter(|_| full || !formats.contains(&raw_format))
 }
 
-/// Whether it is H.264 or HEVC in a container for players and browsers, most of which decode only 4:2:0.
+/// Whether the output is H.264 or HEVC in a container for players and browsers, most of which decode only 4:2:0.
 fn is_for_players(container: Container, encoder: Encoder) -> bool {
     let is_players = matches!(encoder.codec(), Id::H264 | Id::HEVC) && encoder.name() != "libx264rgb";
     is_players && matches!(container.name().as_str(), "mp4" | "mov" | "ipod" | "flv" | "mpegts" | "hls" | "dash")
 }
 
-/// Whether its codec is one that players and browsers decode only in 4:2:0.
+/// Whether `encoder` makes a codec that players and browsers decode only in 4:2:0.
 fn is_players_codec(encoder: Encoder) -> bool {
     let is_players = matches!(encoder.codec(), Id::H264 | Id::HEVC | Id::VP8 | Id::VP9 | Id::AV1 | Id::MPEG4);
     is_players && encoder.name() != "libx264rgb"
 }
 
-/// Whether it refuses odd sizes with subsampled chroma.
+/// Whether `encoder` refuses odd sizes with subsampled chroma.
 fn takes_even_sizes(encoder: Encoder) -> bool {
     ["libx264", "libx265"].contains(&encoder.name().as_str())
 }
@@ -238,27 +237,27 @@ fn without_subsampling(format: &RawFormat) -> bool {
     matches!(format.chroma_resolution(), 0 | 16)
 }
 
-/// Converts pictures to the encoder's format and size.
+/// Converts frames to the encoder's format and size.
 pub struct Fitter {
     target: VideoFormat,
     converter: Converter,
     steady: Steady,
     notices: Notices,
-    /// Whether a change of the matrix was reported, or cannot occur, because all pictures are converted.
+    /// Whether the user has been told that the matrix changes. Set from the start if all frames are converted anyway.
     warned_matrix: bool,
-    /// The size of the first picture, until the size changes.
+    /// The size of the first frame; `None` once the size has changed.
     first_size: Option<(usize, usize)>,
     first_format: RawFormat,
-    /// Whether `target` has held all bits and colours of the pictures so far.
+    /// Whether `target` has held all bits and colours of the frames so far.
     is_whole: bool,
-    /// Whether it was reported that fields are blended.
+    /// Whether the user has been warned that fields are blended.
     warned_fields: bool,
 }
 
 impl Fitter {
-    /// Converts to the format `target`, which was chosen for `first`; `fields` is `Some(top field first?)` where fields
-    /// are coded. A picture of another size, or one with more bits or colour than `target` holds, causes a warning, as
-    /// do those whose metadata differs from that of the whole video.
+    /// Converts to the format `target`, which was chosen for `first`. `fields` is `Some(top field first?)` if the
+    /// encoder codes fields. Causes of a warning: a frame of another size, one with more bits or colour than `target`
+    /// holds, and one whose metadata differs from that of the first.
     pub fn new(target: VideoFormat, first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
         Fitter {
             target,
@@ -273,12 +272,12 @@ impl Fitter {
         }
     }
 
-    /// What pictures are converted to.
+    /// The format that frames are converted to.
     pub fn video(&self) -> VideoFormat {
         self.target
     }
 
-    /// Makes the metadata of `picture` fit; returns whether format, range, matrix and size do.
+    /// Adapts the metadata of `picture`. Returns whether its format, range, matrix and size are already right.
     ///
     /// # Errors
     /// A warning, with `--strict`.
@@ -299,7 +298,7 @@ impl Fitter {
         Ok(same_samples && same_range && other_matrix.is_none() && picture.size() == self.target.size)
     }
 
-    /// Converts `picture`; returns it unchanged if format, range, matrix and size are right.
+    /// Converts `picture`; returns it unchanged if format, range, matrix and size are already right.
     ///
     /// # Errors
     /// When swscale cannot convert it; with `--strict`, a warning.

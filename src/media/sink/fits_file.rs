@@ -1,10 +1,10 @@
-//! FITS files: FFmpeg's encoder makes the samples, and this module the headers, with the metadata of the input.
+//! FITS files: FFmpeg's encoder makes the samples; this module makes the headers, with the metadata of the input.
 
 use crate::ffmpeg::{CodecId as Id, Container, Encoder, Packet, VideoEncoder};
 use crate::image_file::About;
 use crate::image_file::fits::FitsImage;
 
-/// A FITS file that is being written, or a numbered sequence of them.
+/// The FITS file, or numbered sequence of them, that is being written.
 pub struct FitsFile {
     /// FFmpeg's `data` muxer, which writes the bytes unchanged.
     pub container: Container,
@@ -13,14 +13,14 @@ pub struct FitsFile {
 }
 
 impl FitsFile {
-    /// The FITS file for this container and these encoders; `None` if the output is not FITS.
+    /// The FITS output for this container and these encoders; `None` if the output is not FITS.
     pub fn for_container(container: Container, encoders: &[Encoder]) -> Option<Self> {
         let is_fits = container.is_fits() && encoders.iter().all(|encoder| encoder.codec() == Id::FITS);
         let container = Container::guess(Some("data"), "").filter(|_| is_fits)?;
         Some(FitsFile { container, first: About::default() })
     }
 
-    /// The image in a packet of this encoder, with its header; `is_first` if it begins a file.
+    /// Adds a FITS header to the image in `packet`. `is_first` tells whether the image is the first of its file.
     pub fn image(&mut self, packet: &Packet, encoder: &VideoEncoder, about: About, is_first: bool) -> Packet {
         let (format, size) = encoder.picture();
         let image = FitsImage { samples: packet.data(), format: &format, size };

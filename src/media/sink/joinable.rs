@@ -1,4 +1,4 @@
-//! The encoders whose pieces can be joined without encoding again, and the options with which they can.
+//! The encoders whose pieces can be joined without re-encoding, and the options that make this possible.
 
 use super::encoder_choice::{EncoderChoice, Pace, Quality, expected};
 use super::file::{OutputOptions, is_sequence_name};
@@ -9,10 +9,10 @@ use crate::pipeline::{ErrorWithRemedy, Input};
 use crate::sys::Name;
 use anyhow::{Context, Result, bail, ensure};
 
-/// An encoder, its options for pieces, and the number that divides the frame count of each piece but the last.
+/// An encoder, its options for pieces, and `multiple`: the frame count of each piece but the last is a multiple of it.
 struct Row {
     encoder: &'static str,
-    /// Options for pieces. If the user sets the same option, the value here is appended to the user's.
+    /// Options for pieces. If the user sets the same option, this value is appended to the user's.
     options: &'static [(&'static str, &'static str)],
     multiple: u64,
 }
@@ -21,14 +21,14 @@ const fn row(encoder: &'static str, options: &'static [(&'static str, &'static s
     Row { encoder, options, multiple }
 }
 
-/// Groups of pictures have to be closed, and headers must not depend on what is encoded.
+/// Pieces need closed GOPs, and headers that do not depend on the encoded frames.
 const TABLE: &[Row] = &[
     row("libx264", &[("x264-params", "stitchable=1:open-gop=0")], 1),
     row("libx264rgb", &[("x264-params", "stitchable=1:open-gop=0")], 1),
     row("libx265", &[("x265-params", "open-gop=0:opt-qp-pps=0:opt-ref-list-length-pps=0")], 1),
     row("libvpx-vp9", &[], 1),
     row("libsvtav1", &[], 1),
-    // Every twelfth frame is a key frame (FFmpeg's default of `g`), with which the coder begins again.
+    // The coder state is reset at key frames: every twelfth frame, which is FFmpeg's default of `g`.
     row("ffv1", &[], 12),
     row("prores_ks", &[], 1),
     row("prores", &[], 1),
@@ -44,10 +44,10 @@ const TABLE: &[Row] = &[
     row("v210", &[], 1),
 ];
 
-/// Options of encoders that apply to the video as a whole, and not to a single piece.
+/// Encoder options that apply to the whole video, so that they cannot be used for a single piece.
 const ACROSS: [&str; 6] = ["b", "maxrate", "bufsize", "flags", "pass", "stats"];
 
-/// The number of encoder threads for frames of this many pixels. It is fixed, because the encoded bytes depend on it.
+/// The number of encoder threads for frames of `pixels` pixels. It is fixed, because the encoded bytes depend on it.
 fn threads(pixels: usize) -> &'static str {
     match pixels {
         0..500_000 => "2",
@@ -56,7 +56,7 @@ fn threads(pixels: usize) -> &'static str {
     }
 }
 
-/// The encoder for pieces of `input` that become the file `name`, and the options with the encoder pinned.
+/// The encoder for pieces of `input`, which are joined to the file `name`, and the options with this encoder set.
 ///
 /// # Errors
 /// When this output or this encoder does not support pieces; the message names the remedy.
@@ -95,7 +95,7 @@ pub(super) fn joinable(
     Ok((encoder, options))
 }
 
-/// Whether `name` is that of a file for encoded video.
+/// Whether `name` is a single file of encoded video.
 fn is_file(name: &Name, options: &OutputOptions) -> bool {
     let is_other = is_stream(name) || is_sequence_name(name);
     !is_other && !OutputKind::for_name(name, options.format.as_deref()).takes_only_pictures()
@@ -105,22 +105,22 @@ fn not_joined(name: &Name) -> ErrorWithRemedy {
     ErrorWithRemedy::not_in_pieces(format!("{name}: pieces are joined in files that store times, like .mkv and .mp4"))
 }
 
-/// The value of the option `key` with the parameters that the encoder table sets for every output.
+/// The value of the option `key`, after the parameters that the encoder table sets for every output.
 fn own_parameters(key: &str, value: &str) -> String {
     if key == "x265-params" { format!("log-level=none:{value}") } else { value.to_owned() }
 }
 
-/// The encoder of pieces.
+/// The encoder for the pieces of a video.
 pub struct PieceEncoder {
     /// Its name.
     pub name: String,
     /// All its options.
     pub options: Vec<(String, String)>,
-    /// Each piece but the last has a multiple of this many frames.
+    /// The frame count of each piece but the last is a multiple of this.
     pub multiple: u64,
 }
 
-/// The encoder of pieces of `input`, which become the file `name`.
+/// The encoder for pieces of `input`, which are joined to the file `name`.
 ///
 /// # Errors
 /// When this output or this encoder does not support pieces; the message names the remedy.

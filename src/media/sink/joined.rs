@@ -1,5 +1,4 @@
-//! Joins pieces to one file: video that was encoded before, with the other streams of the input, as a single run would
-//! write them.
+//! Joins pieces of encoded video and the other streams of the input to one file, as a single run would write it.
 
 use super::file::{Begun, FileSink, OutputOptions};
 use super::keeps;
@@ -10,17 +9,17 @@ use crate::pipeline::{Input, Notices, Outcome};
 use crate::sys::Name;
 use anyhow::{Context, Result};
 
-/// A file that is joined of pieces.
+/// A file that pieces are joined to.
 pub struct JoinedFile {
     file: FileSink,
     video: OutputStream,
     time_base: Rational,
     routes: Routes,
-    /// When the video begins, in microseconds.
+    /// Start time of the video, in microseconds.
     begin: i64,
 }
 
-/// Checks, before there are pieces, whether they could be joined with the streams of `input` to the file `name`.
+/// Checks, before any piece is encoded, whether pieces can be joined with the streams of `input` to the file `name`.
 ///
 /// # Errors
 /// When the container cannot hold the codec; with `--strict`, when it cannot hold all streams.
@@ -29,7 +28,7 @@ pub fn check_joined(input: Input, name: &Name, options: OutputOptions, notices: 
 }
 
 impl JoinedFile {
-    /// Begins the file. Its video, which begins at `begin` (microseconds), was encoded like `video`.
+    /// Starts the file. Its video starts at `begin` (microseconds), and was encoded like `video`.
     ///
     /// # Errors
     /// When this FFmpeg lacks the container or the codec, the container cannot hold the codec, or the file does not
@@ -51,7 +50,7 @@ impl JoinedFile {
         Ok(JoinedFile { file, video: stream, time_base: video.time_base(), routes, begin })
     }
 
-    /// Writes a packet of another stream of the input.
+    /// Writes a packet of another input stream than the video.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -72,10 +71,10 @@ impl JoinedFile {
         written.map(drop).with_context(|| format!("{}: cannot be written", target.name()))
     }
 
-    /// Completes the file, and gives it its name.
+    /// Completes the file, and renames it to its final name.
     ///
     /// # Errors
-    /// When it cannot be written or named.
+    /// When it cannot be written or renamed.
     pub fn finish(mut self, outcome: Outcome) -> Result<Name> {
         let FileSink { muxer, target, notices, .. } = &mut self.file;
         let name = target.name().to_owned();

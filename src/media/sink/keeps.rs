@@ -1,5 +1,5 @@
-//! The metadata of files that each container keeps. The warning about what is lost, and the table in `docs/files.md`,
-//! come from this table.
+//! Which metadata of files each container keeps. The warning about lost metadata, and the table in `docs/files.md`, are
+//! made from this table.
 
 use super::metadata::{MP4_KEYS, is_ours, service, timecode};
 use crate::ffmpeg::{
@@ -17,13 +17,13 @@ pub enum FileMetadata {
     Chapters,
     /// The timecode of the first frame.
     Timecode,
-    /// Where it was recorded.
+    /// The place of the recording (GPS).
     Place,
-    /// Which part of a sphere the picture is.
+    /// The part of a sphere that the video covers (360 degree video).
     Sphere,
-    /// The pictures for both eyes.
+    /// Stereo 3D: the layout of the views for the two eyes.
     Stereo,
-    /// The display on which HDR was made.
+    /// The mastering display of HDR video.
     MasteringDisplay,
 }
 
@@ -53,16 +53,16 @@ pub const KEPT: [(FileMetadata, &str, &[&str]); 6] = [
 ];
 
 impl FileMetadata {
-    /// Whether a container stores the timecode of a video only in the metadata of the whole file.
+    /// Whether a container stores the timecode only in the metadata of the whole file, not in that of the video stream.
     pub(super) fn timecode_is_of_file(container: Container) -> bool {
         matches!(container.name().as_str(), "asf" | "avi" | "flv" | "wtv" | "ogg" | "ogv")
     }
 
-    /// Whether a file of this container stores it, if its video comes from this encoder.
+    /// Whether this metadata is kept in a file of `container` with video from `encoder`.
     pub fn is_kept(self, container: Container, encoder: Option<Encoder>) -> bool {
         let name = container.name();
         let row = KEPT.iter().find(|(what, ..)| *what == self);
-        // x265 writes it into the video.
+        // x265 writes the mastering display into the bitstream.
         let in_video =
             self == FileMetadata::MasteringDisplay && encoder.is_some_and(|encoder| encoder.name() == "libx265");
         container.discards() || in_video || row.is_some_and(|(_, _, by)| by.contains(&name.as_str()))
@@ -90,14 +90,14 @@ impl FileMetadata {
     }
 }
 
-/// Keys of mp4 that are no texts about the video, or that the warning names separately.
+/// Keys of mp4 that do not describe the video, or that the warning names separately.
 const OTHER_KEYS: [&str; 7] =
     ["hd_video", "media_type", "gapless_playback", "compilation", "rating", "location", "timecode"];
 
-/// The keys of texts that containers with only a few text fields hold.
+/// The keys that containers with only a few text fields can store.
 const COMMON_KEYS: [&str; 8] = ["title", "artist", "album", "date", "comment", "genre", "copyright", "creation_time"];
 
-/// Keys that tell how an image is stored, which do not apply to a re-encoded file.
+/// Keys that describe how an image is stored, which do not apply to a re-encoded file.
 const STORAGE_KEYS: [&str; 37] = [
     "Orientation",
     "XResolution",
@@ -124,7 +124,7 @@ const STORAGE_KEYS: [&str; 37] = [
     "ColorMap",
     "ExtraSamples",
     "SampleFormat",
-    // SampleFormat, by its number.
+    // The tag number of `SampleFormat`.
     "0x0153",
     "RowsPerStrip",
     "StripOffsets",
@@ -135,20 +135,20 @@ const STORAGE_KEYS: [&str; 37] = [
     "TileByteCounts",
     "Software",
     "encoder",
-    // Of EXR.
+    // Keys of EXR files.
     "writer",
     "gamma",
 ];
 
-/// The gamma of sRGB, which is also assumed without metadata.
+/// The gamma of sRGB, which readers also assume if there is no gamma.
 const USUAL_GAMMA: [&str; 2] = ["45455/100000", "0.454550"];
 
-/// Whether it is a container of images or of animations.
+/// Whether it is an image or animation container.
 pub(super) fn is_of_images(container: Container) -> bool {
     container.takes_pattern() || matches!(container.name().as_str(), "gif" | "apng" | "avif" | "webp" | "image2pipe")
 }
 
-/// The first picture of an output, its metadata as an image, and what it is encoded as.
+/// The first frame of an output, its image metadata, and the format that it is encoded in.
 #[derive(Clone, Copy)]
 pub(super) struct First<'a> {
     pub picture: &'a Picture,
@@ -172,7 +172,7 @@ pub(super) fn check(
     let picture = first.map(|first| first.picture);
     let to_images = is_of_images(container);
     let mut lost = dynamic(video, picture);
-    // For output to images, chapters are not missed.
+    // For images, the loss of film metadata such as chapters is not reported.
     let of_film =
         KEPT.iter().filter(|(what, ..)| !to_images || matches!(what, FileMetadata::Sphere | FileMetadata::Stereo));
     let is_kept = |what: FileMetadata| {
@@ -218,13 +218,13 @@ fn lost_frame_data(first: &Picture, input: &Input, encoder: Option<Encoder>) -> 
     let is_packed = matches!(first.frame_packing(), Some(3..)) && !input.video_stream().side_data.is_stereo();
     lost.extend((is_packed && !packs_frames(encoder)).then(|| "frame packing".to_owned()));
     let said = timecode(&input.video_stream().metadata).or(timecode(&input.media.metadata));
-    // The first frame of a part of the video has another timecode, so it is not reported.
+    // For a part of a video, the timecode of its first frame is not reported as lost.
     let timecode = first.timecode().filter(|_| said.is_none() && input.shift == 0 && !has("gop_timecode"));
     lost.extend(timecode.map(|timecode| format!("timecode in the video ({timecode})")));
     lost
 }
 
-/// What is lost of the programmes of a transport stream.
+/// The metadata of a transport stream's programmes that is lost.
 fn lost_programmes(media: &Media, container: Container) -> Vec<String> {
     let programmes = || media.programmes.iter().filter(|programme| !programme.streams.is_empty());
     if container.name() == "mpegts" || !service(media, container).is_empty() {
@@ -257,7 +257,7 @@ fn lost_texts(media: &Media, container: Container) -> Option<String> {
     (!keys.is_empty()).then(|| format!("texts{}", listed(&keys)))
 }
 
-/// The keys of texts that were not UTF-8: FFmpeg's texts are, so the other bytes are lost.
+/// The keys of texts that are not valid UTF-8. Their invalid bytes were replaced when they were read.
 fn broken_texts(media: &Media) -> Option<String> {
     let all = media
         .streams
@@ -303,10 +303,10 @@ fn lost_colours(first: First<'_>, video: &Stream, container: Container, encoder:
     lost
 }
 
-/// Metadata that applies only to the original pictures.
+/// Metadata of the video that no longer applies after equalization.
 fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     let dolby = match video.side_data.dolby_vision() {
-        // With compatibility ID 0, only players of Dolby Vision show the right colours.
+        // With compatibility ID 0, only Dolby Vision players show the right colours.
         Some((profile, 0)) => Some(format!(
             "Dolby Vision of profile {profile}, without which the colours are wrong (take a version of the video in \
              HDR10, HLG or SDR)"
@@ -322,7 +322,7 @@ fn dynamic(video: &Stream, first: Option<&Picture>) -> Vec<String> {
     [dolby, plus].into_iter().flatten().collect()
 }
 
-/// The metadata of images, its name in messages, and the encoders whose images keep it. This program writes what
+/// Each kind of image metadata, its name in messages, and the encoders whose images keep it. This program writes what
 /// FFmpeg's encoders do not.
 pub const KEPT_OF_IMAGES: [(ImageMetadata, &str, &[&str]); 11] = [
     (ImageMetadata::Exif, "EXIF (camera, date, GPS)", &["png", "mjpeg", "tiff", "libwebp"]),
@@ -343,7 +343,7 @@ pub(super) fn writes_icc(encoder: &str) -> bool {
     matches!(encoder, "png" | "apng" | "mjpeg" | "libjxl")
 }
 
-/// The number of keys and the first of them, for a message; empty without keys.
+/// The number of keys and their names (at most six), for a message; empty without keys.
 pub(super) fn listed(keys: &[&str]) -> String {
     match keys.len() {
         0 => String::new(),
@@ -352,7 +352,7 @@ pub(super) fn listed(keys: &[&str]) -> String {
     }
 }
 
-/// The keys in the header of a stack, or of one of numbered files, that images of this encoder do not keep.
+/// The header keys of the input's image stack or numbered files that images of this encoder do not keep.
 fn lost_header<'a>(media: &'a Media, about: Option<&'a About>, encoder: Option<Encoder>) -> Vec<&'a str> {
     match about.map(About::card_keys).filter(|keys| !keys.is_empty()) {
         Some(_) if encoder.is_some_and(|encoder| encoder.name() == "fits") => Vec::new(),
@@ -361,13 +361,13 @@ fn lost_header<'a>(media: &'a Media, about: Option<&'a About>, encoder: Option<E
     }
 }
 
-/// The metadata that images of this encoder do not keep.
+/// The image metadata that images of this encoder do not keep.
 fn lost_image_data(first: &Picture, about: Option<&About>, encoder: Option<Encoder>) -> Vec<String> {
     let metadata = first.metadata();
     let encoder = encoder.map(Encoder::name).unwrap_or_default();
-    // One of the two encoders of WebP also makes animations.
+    // WebP has two encoders: `libwebp`, and `libwebp_anim` for animations.
     let encoder = encoder.trim_end_matches("_anim").to_owned();
-    // FFmpeg 9 puts the name of a tag's list and a slash before its key.
+    // FFmpeg 9 puts the name of the tag's directory and a slash before its key.
     let name_of = |key| str::rsplit(key, '/').next().unwrap_or_default();
     let keys = metadata.iter().map(|(key, _)| name_of(key)).filter(|key| !STORAGE_KEYS.contains(key));
     let keys: Vec<&str> = keys.collect();
@@ -382,7 +382,7 @@ fn lost_image_data(first: &Picture, about: Option<&About>, encoder: Option<Encod
             _ => (*name).to_owned(),
         })
         .collect();
-    // Without `about`, the metadata comes from FFmpeg.
+    // Without `about`, the metadata was read by FFmpeg.
     if about.is_none() {
         let gamma = metadata.iter().find(|(key, value)| key == "gamma" && !USUAL_GAMMA.contains(&value.as_str()));
         lost.extend(gamma.map(|(_, value)| format!("gamma {value}")));

@@ -1,4 +1,4 @@
-//! Kinds of output, by name and optional container. Code that treats kinds differently asks here; each answer is an
+//! Kinds of output, by name and optional container. Code that treats kinds differently calls these methods; each is an
 //! exhaustive `match`, so that the compiler lists all decisions for a new kind.
 
 use super::file::is_sequence_name;
@@ -12,17 +12,17 @@ use std::ffi::OsStr;
 /// A kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
-    /// Raw frames, as they are.
+    /// Raw frames, with these headers.
     Raw(Framing),
     /// Nothing is written.
     Nowhere,
     /// A virtual camera.
     VirtualCamera,
-    /// A server, which may go away and come back.
+    /// A server, which may disconnect and return.
     Server,
     /// An image, or a sequence of images.
     Images,
-    /// A playlist with segments beside it.
+    /// A playlist with segments in the same folder.
     Segments,
     /// One file, or one stream, of encoded video.
     File,
@@ -54,7 +54,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether only the pictures of a video go into it, uncompressed: raw frames, or no output at all.
+    /// Whether the output takes only the frames of a video, uncompressed: raw frames, or no output at all.
     pub fn takes_only_pictures(self) -> bool {
         match self {
             OutputKind::Raw(_) | OutputKind::Nowhere => true,
@@ -66,7 +66,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether the size of what is written depends on a video encoder.
+    /// Whether the size of the output depends on a video encoder.
     pub fn is_encoded_video(self) -> bool {
         match self {
             OutputKind::Raw(_) | OutputKind::Nowhere | OutputKind::Images => false,
@@ -74,7 +74,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether streams beside the video can go into it.
+    /// Whether the output can have streams other than the video.
     pub fn takes_other_streams(self) -> bool {
         match self {
             OutputKind::VirtualCamera => false,
@@ -87,7 +87,7 @@ impl OutputKind {
         }
     }
 
-    /// The files that `name` stands for.
+    /// How many files `name` denotes.
     pub(super) fn files(self, name: &Name) -> Files {
         match self {
             OutputKind::Segments => Files::List,

@@ -1,10 +1,10 @@
-//! Metadata of the output, without entries that held only for the input file; options of muxers and protocols.
+//! Metadata of the output, without entries that are only true of the input file; options of muxers and protocols.
 
 use crate::ffmpeg::{Container, MUX_DELAY, Media, Metadata, Rational, Stream, counts_timecode, later_timecode};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// Facts about the old file that its demuxer gives as metadata, or statistics of its packets.
+/// Keys that describe the input file itself, such as its brand, and statistics of its packets.
 const OLD_FILE_KEYS: &[&str] = &[
     "major_brand",
     "minor_version",
@@ -20,10 +20,10 @@ const OLD_FILE_KEYS: &[&str] = &[
     "_STATISTICS_TAGS",
 ];
 
-/// The most time by which a frame is decoded before it is shown, in microseconds.
+/// The longest time by which a frame is decoded before it is shown, in microseconds.
 const MAX_REORDERING: i64 = 500_000;
 
-/// The keys that mp4 has fields for; others need its key-value form.
+/// The keys for which mp4 has fields; others need its key-value form.
 pub(super) const MP4_KEYS: &[&str] = &[
     "title",
     "artist",
@@ -58,17 +58,17 @@ pub(super) const MP4_KEYS: &[&str] = &[
     "timecode",
 ];
 
-/// The metadata that holds for the new file, too.
+/// The metadata that is still true of the output file.
 pub fn kept(metadata: &Metadata) -> Metadata {
     let is_old = |key: &str| {
-        // Matroska's statistics carry their language: BPS-eng.
+        // Matroska's statistics keys end in a language, such as BPS-eng.
         let bare = key.split('-').next().unwrap_or(key);
         OLD_FILE_KEYS.iter().any(|old| old.eq_ignore_ascii_case(bare))
     };
     metadata.iter().filter(|(key, _)| !is_old(key)).cloned().collect()
 }
 
-/// Language codes that FFmpeg does not write into mov files, and the other ISO 639-2 code, which it writes.
+/// ISO 639-2 language codes that FFmpeg does not write into mov files, and the synonymous codes that it does write.
 const MOV_LANGUAGES: [(&str, &str); 18] = [
     ("bod", "tib"),
     ("cym", "wel"),
@@ -90,7 +90,7 @@ const MOV_LANGUAGES: [(&str, &str); 18] = [
     ("zho", "chi"),
 ];
 
-/// The metadata of a stream that holds for the new file, too, as this container can say it.
+/// The stream metadata that is still true of the output file, in the form that this container can store.
 pub fn kept_in(container: Container, metadata: &Metadata) -> Metadata {
     let mut metadata = kept(metadata);
     for (key, value) in metadata.iter_mut().filter(|_| container.name() == "mov") {
@@ -103,7 +103,7 @@ pub fn kept_in(container: Container, metadata: &Metadata) -> Metadata {
     metadata
 }
 
-/// The name of the service and its provider, for a container that keeps any key and has no programmes.
+/// Name and provider of the service, for a container that stores any key but has no programmes.
 pub fn service(media: &Media, container: Container) -> Metadata {
     match &media.programmes[..] {
         [one] if one.name().is_some() && matches!(container.name().as_str(), "matroska" | "webm" | "nut") => {
@@ -113,16 +113,17 @@ pub fn service(media: &Media, container: Container) -> Metadata {
     }
 }
 
-/// The begin of comments that this program writes into its outputs.
+/// The prefix of comments that this program writes into its outputs.
 const OURS: &str = "histeq-video ";
 
-/// Whether a comment is one of this program's.
+/// Whether this program has written the comment.
 pub fn is_ours(comment: &str) -> bool {
     comment.starts_with(OURS)
 }
 
-/// Adds `text`, which tells how the file was made, as the comment, behind that of an earlier run. Another comment
-/// stays: then only Matroska has a key for `text`. Without `text`, the comment of an earlier run is removed.
+/// Stores `text`, which tells how the file was made, in the comment, after the text of an earlier run. If the comment
+/// is not from this program, it stays, and only Matroska has a key for `text`. Without `text`, the comment of an
+/// earlier run is removed.
 pub fn add_provenance(metadata: &mut Metadata, text: Option<&str>, container: Container, notices: &Notices) {
     let is_comment = |key: &str| key.eq_ignore_ascii_case("comment");
     let Some(text) = text else {
@@ -138,7 +139,7 @@ pub fn add_provenance(metadata: &mut Metadata, text: Option<&str>, container: Co
     }
 }
 
-/// Metadata of a video that begins `frames` frames later: the timecode is advanced.
+/// The metadata of a video whose first `frames` frames are left out: the timecode is advanced.
 pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) -> Metadata {
     if frames == 0 {
         return metadata;
@@ -151,24 +152,24 @@ pub fn begun_later(mut metadata: Metadata, rate: Option<Rational>, frames: i32) 
     metadata
 }
 
-/// The timecode of a file or of its video.
+/// The timecode in the metadata of a file or of its video stream.
 pub fn timecode(metadata: &Metadata) -> Option<&str> {
     metadata.iter().find(|(key, _)| key.eq_ignore_ascii_case("timecode")).map(|(_, value)| value.as_str())
 }
 
-/// The rates at which timecodes count.
+/// Common timecode rates, in frames a second.
 const TIMECODE_RATES: [(i32, i32); 10] =
     [(24_000, 1001), (24, 1), (25, 1), (30_000, 1001), (30, 1), (48, 1), (50, 1), (60_000, 1001), (60, 1), (120, 1)];
 
-/// The rate at which this timecode of `video` counts: that of its track or that of the pictures, not the average of a
-/// rate that varies. `None` if it counts at no known rate.
+/// The rate at which this timecode of `video` counts: the rate of the timecode track or of the frames, but not the
+/// average of a variable rate. `None` if it fits no known rate.
 pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Rational> {
     let counts = |rate: &Rational| counts_timecode(timecode, *rate);
     let known: Vec<Rational> = TIMECODE_RATES.iter().map(|&(frames, seconds)| Rational::new(frames, seconds)).collect();
     let near =
         |rate: Rational| known.iter().copied().find(|other| (f64::from(*other) / f64::from(rate) - 1.0).abs() < 0.0004);
     let track = media.streams.iter().find(|stream| stream.is_timecode()).and_then(|stream| stream.frame_rate);
-    // The track may count whole frames a second although the rate is fractional.
+    // The track's rate may be rounded to whole frames a second, although the real rate is fractional.
     let per_second = track.map(|rate| f64::from(rate).round());
     let of_track = known.iter().copied().filter(|rate| per_second == Some(f64::from(*rate).round()));
     let of_pictures = [video.base_rate, video.frame_rate].into_iter().flatten().filter_map(near);
@@ -180,18 +181,18 @@ pub fn timecode_rate(timecode: &str, video: &Stream, media: &Media) -> Option<Ra
     exact.into_iter().chain(agree).chain(of_track).chain(of_pictures).chain(above).chain(average).find(counts)
 }
 
-/// As [`kept`], for rotated pictures: without the key `rotate` of some FFmpeg versions.
+/// As [`kept`], for rotated frames: without the key `rotate`, in which some FFmpeg versions store the rotation.
 pub fn kept_of_turned(metadata: &Metadata) -> Metadata {
     kept(metadata).into_iter().filter(|(key, _)| !key.eq_ignore_ascii_case("rotate")).collect()
 }
 
-/// Keys that mp4 has no field for, and that only its key-value form can hold.
+/// Keys for which mp4 has no field, so that only its key-value form can store them.
 fn foreign_keys(metadata: &Metadata) -> Vec<&str> {
     let is_known = |key: &str| MP4_KEYS.contains(&key.to_ascii_lowercase().as_str());
     metadata.iter().map(|(key, _)| key.as_str()).filter(|key| !is_known(key)).collect()
 }
 
-/// Warns of metadata that is left out because of cover art: mp4 holds either, not both.
+/// Warns of metadata that is left out because of cover art: mp4 can store only one of them.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -208,8 +209,8 @@ fn is_mp4(container: Container) -> bool {
     matches!(container.name().as_str(), "mp4" | "mov" | "ipod")
 }
 
-/// `preset` options of a muxer, and those that the user gives, which replace them. Flags with a sign are added to, or
-/// taken from, those that are there.
+/// Joins `preset` options of a muxer with the user's, which replace them. Flags that begin with a sign are added to the
+/// preset flags, or removed from them.
 pub fn with_given(mut preset: Vec<(String, String)>, given: &[(String, String)]) -> Vec<(String, String)> {
     for (key, value) in given {
         match preset.iter_mut().find(|(other, _)| other == key) {
@@ -221,8 +222,8 @@ pub fn with_given(mut preset: Vec<(String, String)>, given: &[(String, String)])
     preset
 }
 
-/// The muxer options for a file that is read only when it is whole: its index comes first, so that a player can begin
-/// before it has all of the file, and a pipe can carry it.
+/// The muxer options for a file that is read only once it is complete. Its index is at the front, so that a player can
+/// start before it has the whole file, or read it from a pipe.
 pub fn file_options(container: Container) -> Vec<(String, String)> {
     match container.name().as_str() {
         "mp4" | "mov" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => {
@@ -232,26 +233,27 @@ pub fn file_options(container: Container) -> Vec<(String, String)> {
     }
 }
 
-/// The muxer options without which metadata of the input would be lost. Times begin at `start` (microseconds).
+/// The muxer options without which metadata of the input would be lost. The output starts at `start` (microseconds).
 pub fn muxer_options(container: Container, metadata: &Metadata, has_cover: bool, start: i64) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
     match container.name().as_str() {
         _ if is_mp4(container) => {
-            // The form that holds any key holds no cover.
+            // The key-value form of mp4 cannot store cover art.
             let any_key = !has_cover && !foreign_keys(metadata).is_empty();
             option("movflags", if any_key { "+use_metadata_tags+write_colr" } else { "+write_colr" })
         }
-        // By default, the muxer has the animation play once; 0 repeats it forever.
+        // By default, the muxer makes the animation play once; 0 repeats it forever.
         "apng" => option("plays", "0"),
-        // By default, its muxer keeps only the last five segments in the list, as for a continuing broadcast.
+        // By default, the muxer keeps only the last five segments in the playlist, as for a live broadcast.
         "hls" => option("hls_list_size", "0"),
-        // By default, the muxer delays all times by 1.4 s. That is needed only if its clock would begin below zero.
+        // By default, the muxer delays all times by 1.4 s. That is needed only if its clock (PCR) would start below
+        // zero.
         "mpegts" if start >= MUX_DELAY + MAX_REORDERING => option("mpegts_copyts", "1"),
         _ => Vec::new(),
     }
 }
 
-/// The longest wait for interleaving video and audio, in microseconds.
+/// The longest time that the muxer waits to interleave video and audio, in microseconds.
 const TOGETHER: &str = "200000";
 
 /// The muxer options of a live stream to a server.
@@ -270,26 +272,26 @@ pub fn network_options(container: Container) -> Vec<(String, String)> {
 pub fn protocol_options(url: &str) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     match url.split_once("://").map_or("", |(scheme, _)| scheme) {
-        // Seven packets of MPEG-TS.
+        // The size of seven MPEG-TS packets, in bytes.
         "udp" | "rtp" => vec![option("pkt_size", "1316")],
-        // Data in a larger buffer would arrive late.
+        // A larger send buffer would add delay.
         "tcp" | "rtmp" | "rtmps" => vec![option("tcp_nodelay", "1"), option("send_buffer_size", "262144")],
         _ => Vec::new(),
     }
 }
 
-/// The muxer options with which a file is playable up to the last second that was written.
+/// The muxer options that keep a file playable while it grows, except for its last second.
 pub fn live_options(container: Container) -> Vec<(String, String)> {
     let option = |key: &str, value: &str| (key.to_owned(), value.to_owned());
     let mut options = vec![option("flush_packets", "1")];
     match container.name().as_str() {
         "mp4" | "mov" | "ipod" => {
-            // The header waits for the first second, which shows how far picture and sound are apart.
+            // The header is written after the first second, which gives the time offset between video and audio.
             options.push(option("movflags", "+frag_keyframe+delay_moov+default_base_moof+write_colr"));
             options.push(option("frag_duration", "1000000"));
         }
         "matroska" | "webm" => options.push(option("cluster_time_limit", "1000")),
-        // The playlist names only the last hour of segments, to stay short; older segments stay on the disk.
+        // To stay short, the playlist lists only the segments of the last hour; older segments stay on the disk.
         "hls" => options.extend([option("hls_time", "2"), option("hls_list_size", "1800")]),
         _ => {}
     }

@@ -11,7 +11,7 @@
 //! | `encoder_choice.rs`, `encoder_table.rs` | which encoder, and how it is set |
 //! | `fit.rs`, `steady.rs`, `clock.rs` | pixel format, size and times for the encoder; properties of all pictures |
 //! | `streams.rs`, `stream_choice.rs`, `metadata.rs` | the other streams, which of them are kept, and the metadata |
-//! | `keeps.rs` | what each container keeps of what a file says of itself |
+//! | `keeps.rs` | which metadata of files each container keeps |
 //! | `encoder_start.rs` | opens the encoder |
 //! | `piece.rs`, `joinable.rs`, `piece_file.rs`, `joined.rs` | pieces of a video, and the file that is joined of them |
 //! | `power_loss.rs` | has a recording written to the disk while it grows |

@@ -1,4 +1,4 @@
-//! Opens the sink for the output that was asked for.
+//! Opens the sink for the output that the user has chosen.
 
 use super::encoder_choice::Pace;
 use super::file::{FileSink, OutputOptions, container};
@@ -18,7 +18,7 @@ use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The target of the output `name`, in the container `format` if one is named. The output must not be the file `input`.
+/// The target for the output `name`, in the container `format` if given. The output must not be the file `input`.
 ///
 /// # Errors
 /// When the output must not or cannot be written there.
@@ -29,10 +29,10 @@ pub fn target(name: &Name, format: Option<&str>, input: &Name, overwrite: Overwr
     }
 }
 
-/// The target of the live output `name`. It is written directly, so that a recording survives a crash.
+/// The target for the live output `name`. It is written under its final name, so that a recording survives a crash.
 ///
 /// # Errors
-/// When it exists and is to be kept, or is a folder.
+/// When it exists and must not be replaced, or is a folder.
 pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> Result<Target> {
     match OutputKind::for_name(name, format) {
         OutputKind::Server => Ok(Target::network(name)),
@@ -40,11 +40,11 @@ pub fn live_target(name: &Name, format: Option<&str>, overwrite: Overwrite) -> R
     }
 }
 
-/// Opens the output. `on_gpu` returns whether there is a GPU, which may be able to encode; it may be slow, and is
+/// Opens the output. `on_gpu` returns whether there is a GPU, which may be able to encode; it can be slow, and is
 /// called only if needed.
 ///
 /// # Errors
-/// When this FFmpeg lacks container or encoder, they do not go together, or the output cannot be opened.
+/// When this FFmpeg lacks container or encoder, the container cannot hold the codec, or the output cannot be opened.
 pub fn open(
     input: Input,
     target: Target,
@@ -75,10 +75,10 @@ pub fn open(
     })
 }
 
-/// Checks that an output can be made in two passes.
+/// Checks that an output can be encoded in two passes.
 ///
 /// # Errors
-/// When its container or its encoder cannot.
+/// When its container or its encoder does not support that.
 pub fn check_two_passes(input: &Input, name: &Name, options: &OutputOptions) -> Result<()> {
     let mut encoder = options.encoder.clone();
     let codec = encoder.regard(input, Pace::Offline);
@@ -86,7 +86,8 @@ pub fn check_two_passes(input: &Input, name: &Name, options: &OutputOptions) -> 
     encoder.candidates(codec, container(name, options.format.as_deref())?, name, &mut || false).map(drop)
 }
 
-/// Encodes one frame as for the output `name`, and discards the result. Returns how it was encoded, if it was.
+/// Encodes one frame with the options for the output `name`, and discards the result. Returns how it was encoded, if
+/// known.
 ///
 /// # Errors
 /// As for [`open`], except that no file is opened.
@@ -113,7 +114,7 @@ pub fn try_out(
     Ok(encoding)
 }
 
-/// Checks that no option is given that raw frames do not support.
+/// Checks that the options contain none that raw frames do not support.
 fn check_raw(name: &Name, options: &OutputOptions) -> Result<()> {
     if let PixelChoice::Exactly(_) = options.pixels {
         bail!("{name}: raw frames keep their pixel format (drop --output-pixel-format)");

@@ -1,4 +1,4 @@
-//! Writes a single picture.
+//! Writes a single image.
 
 use super::{OutputOptions, Target, open};
 use crate::pipeline::{Delivery, Input, Notices, Outcome};
@@ -6,13 +6,13 @@ use crate::sys::Name;
 use anyhow::Result;
 use histeq::frame::Frame;
 
-/// Writes a picture that this program has drawn; messages call it `what`. Returns the name of the file, if it has one.
+/// Writes an image that this program has drawn; `what` is its name in messages. Returns the file name, if there is one.
 ///
 /// # Errors
 /// When it cannot be written.
 pub fn write_drawn(mut frame: Frame, what: &str, target: Target, options: OutputOptions) -> Result<Option<Name>> {
     frame.pts = Some(0);
-    // Silent, to suppress the note that PNG takes RGB.
+    // Suppresses the note that PNG is converted to RGB.
     let mut sink = open(Input::drawn(what), target, options, &mut || false, Notices::silent())?;
     sink.write(Delivery { frame: Some(frame), ..Delivery::default() })?;
     sink.finish(Outcome::Complete)

@@ -1,4 +1,4 @@
-//! Encodes a piece of a video, which is joined with the others later.
+//! Encodes a piece of a video; the pieces are joined later.
 
 use super::clock::EncoderClock;
 use super::encoder_choice::Pace;
@@ -14,18 +14,18 @@ use crate::sys::{Hash, Hasher, Name};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
 
-/// Identifies a piece, and the file that it is a part of.
+/// Identifies a piece, and the file that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceOf {
-    /// The hash of the plan for the file.
+    /// The hash of the work plan for the file.
     pub plan: Hash,
-    /// Its number in the file, from 0.
+    /// The number of the piece in the file, from 0.
     pub piece: usize,
-    /// Number of frames at the beginning that are not encoded.
+    /// Number of frames at the start of the piece that are not encoded.
     pub left_out: u64,
 }
 
-/// A sink for the frames of a piece. Other streams are left out.
+/// A sink for the frames of a piece. Other streams than the video are ignored.
 pub struct PieceSink {
     input: Input,
     name: Name,
@@ -51,10 +51,10 @@ struct RunningPiece {
 }
 
 impl PieceSink {
-    /// A sink that writes the piece to `target`. The whole file will have the name `file`.
+    /// A sink that writes the piece to `target`. `file` is the name of the whole file.
     ///
     /// # Errors
-    /// When this FFmpeg lacks the encoder, or its pieces cannot be joined.
+    /// When this FFmpeg lacks the encoder, or pieces of the encoder cannot be joined.
     pub fn create(
         input: Input,
         target: Target,
@@ -83,7 +83,7 @@ impl PieceSink {
         })
     }
 
-    /// Stores the hashes of the measurements and of the curves in the piece.
+    /// Sets the hashes of the files with measurements and with curves, for the description.
     pub fn set_records(&mut self, hashes: [Option<Hash>; 2]) {
         self.records = hashes;
     }

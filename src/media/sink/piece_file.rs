@@ -1,11 +1,11 @@
-//! The file of a piece: the packets of encoded video, one after the other, and behind them their description.
+//! The file of a piece: the packets of encoded video in order, followed by their description.
 //!
 //! ```text
 //! packets | description (JSON) | its hash | its length | HEQPIECE
 //! ```
 //!
-//! Hash and length have 8 bytes each, little-endian. The file gets its name only when it is complete. So a file of this
-//! name is complete, even if the program that wrote it was killed.
+//! Hash and length have 8 bytes each, little-endian. The file is renamed to its final name only when it is complete. So
+//! a file of this name is complete, even if the program was killed.
 
 use super::target::Target;
 use crate::ffmpeg::{EncodedVideo, Packet};
@@ -21,7 +21,7 @@ const MAGIC: &[u8; 8] = b"HEQPIECE";
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// The most bytes of a description.
+/// The largest description, in bytes.
 const MAX_DESCRIPTION: u64 = 256 << 20;
 
 /// The description of a piece.
@@ -30,25 +30,25 @@ const MAX_DESCRIPTION: u64 = 256 << 20;
 pub struct PieceDescription {
     /// The version of the format.
     pub histeq_piece: u32,
-    /// The hash of the plan for the file that the piece is a part of.
+    /// The hash of the work plan for the file that the piece belongs to.
     pub plan: Hash,
-    /// Its number in its file, from 0.
+    /// The number of the piece in that file, from 0.
     pub piece: usize,
-    /// How it was encoded.
+    /// How the video was encoded.
     pub video: EncodedVideo,
     /// Its packets.
     pub packets: Vec<KeptPacket>,
-    /// The reordering delay of the encoder: by how many packets decoding times are ahead of presentation times.
+    /// The reordering delay of the encoder: the number of packets by which decoding times precede presentation times.
     pub delay: usize,
     /// The hash of all frames before encoding.
     pub frames: Hash,
     /// The hash of the bytes of all packets.
     pub bytes: Hash,
-    /// The hashes of the files beside this one, with measurements and with curves; `None` if there is none.
+    /// The hashes of the accompanying files with measurements and with curves; `None` if there is no such file.
     pub records: [Option<Hash>; 2],
 }
 
-/// A packet: its length in bytes, its time and its duration, and whether it is a key frame.
+/// A packet: length in bytes, presentation time, duration, and whether it is a key frame.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub struct KeptPacket(pub u32, pub i64, pub i64, pub bool);
 
@@ -57,12 +57,12 @@ pub(super) struct PieceWriter {
     target: Target,
     file: BufWriter<File>,
     packets: Vec<KeptPacket>,
-    /// The decoding times of the first packets.
+    /// The decoding times of the first packets, at most [`MAX_DELAY`].
     decoded: Vec<i64>,
     bytes: Hasher,
 }
 
-/// The longest delay of an encoder, in packets.
+/// The longest reordering delay of an encoder, in packets.
 const MAX_DELAY: usize = 64;
 
 impl PieceWriter {
@@ -80,12 +80,12 @@ impl PieceWriter {
         self.file.write_all(packet.data()).with_context(|| format!("{}: cannot be written", self.target.name()))
     }
 
-    /// How many packets were written.
+    /// The number of packets written so far.
     pub fn packets(&self) -> usize {
         self.packets.len()
     }
 
-    /// Writes the description, and gives the file its name, which is returned.
+    /// Writes the description, and renames the file to its final name, which is returned.
     pub fn finish(
         mut self,
         (plan, piece): (Hash, usize),
@@ -112,11 +112,11 @@ fn hash_of(text: &[u8]) -> [u8; 8] {
     hasher.hash().0.to_le_bytes()
 }
 
-/// The reordering delay of an encoder that gave these packets, the first of which have these decoding times.
+/// The reordering delay of the encoder that made `packets`; `decoded` are the decoding times of the first ones.
 fn delay(packets: &[KeptPacket], decoded: &[i64]) -> usize {
     let mut shown: Vec<i64> = packets.iter().map(|packet| packet.1).collect();
     shown.sort_unstable();
-    // No frame is shown before it is decoded.
+    // With this delay, every frame is decoded before it is shown.
     let place = |time: i64| shown.partition_point(|other| *other < time);
     let least = packets.iter().enumerate().map(|(number, packet)| number.saturating_sub(place(packet.1))).max();
     let signalled = decoded.iter().position(|time| shown.first().is_some_and(|first| time >= first));
@@ -125,20 +125,20 @@ fn delay(packets: &[KeptPacket], decoded: &[i64]) -> usize {
 
 /// The file of a piece, open for reading.
 pub struct PieceFile {
-    /// Its description.
+    /// The description of the piece.
     pub description: PieceDescription,
     name: String,
     file: BufReader<File>,
-    /// How many packets were read.
+    /// The number of packets read so far.
     read: usize,
     bytes: Hasher,
 }
 
 impl PieceFile {
-    /// Reads its description. `name` is its name in messages.
+    /// Reads the description of a piece. `name` is the file's name in messages.
     ///
     /// # Errors
-    /// When it cannot be read, or is not whole.
+    /// When the file cannot be read, or is incomplete.
     pub fn from_file(mut file: File, name: String) -> Result<Self> {
         let description = describe(&mut file).with_context(|| format!("{name}: not a whole piece"))?;
         let file = BufReader::with_capacity(1 << 20, file);
@@ -148,7 +148,7 @@ impl PieceFile {
     /// The next packet: its bytes, and its entry in the description.
     ///
     /// # Errors
-    /// When it cannot be read; with the last one, when the bytes are not those that were written.
+    /// When it cannot be read; after the last packet, when the hash of all bytes is wrong.
     pub fn next_packet(&mut self) -> Result<Option<(Vec<u8>, KeptPacket)>> {
         let Some(&packet) = self.description.packets.get(self.read) else { return Ok(None) };
         self.read += 1;
@@ -162,7 +162,7 @@ impl PieceFile {
     }
 }
 
-/// Reads the description, and goes back to the first packet.
+/// Reads the description at the end of the file, and seeks to the first packet.
 fn describe(file: &mut File) -> Result<PieceDescription> {
     let end = file.seek(SeekFrom::End(-24))?;
     let mut tail = [0; 24];

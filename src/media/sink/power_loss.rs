@@ -8,20 +8,20 @@ use std::time::Duration;
 /// The time between two writes to the disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Syncs a file to its disk at intervals, on a thread of its own, until it is dropped.
+/// Syncs a file to its disk at intervals, on a separate thread, until it is dropped.
 pub struct PeriodicSync {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl PeriodicSync {
-    /// Starts for the regular file of this name, if there is one.
+    /// Starts syncing the file `name`, if that is a regular file.
     pub fn begin(name: &Name) -> Option<Self> {
         let file = open_regular(name).ok()?;
         let (stop, stopped) = bounded(0);
         let sync = move || {
             while stopped.recv_timeout(SYNC_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                // If the disk fails, writing the recording fails, too, and reports it.
+                // If the disk fails, writing the recording fails, too, and reports the error.
                 let _ = file.sync_data();
             }
         };

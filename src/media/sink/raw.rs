@@ -15,17 +15,17 @@ use std::io::ErrorKind;
 /// The headers around raw frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// None.
+    /// No headers.
     Raw,
-    /// Those of YUV4MPEG2.
+    /// The headers of YUV4MPEG2.
     Y4m,
-    /// Those of YUV4MPEG2 if it supports the pixel format, else none.
+    /// The headers of YUV4MPEG2 if that supports the pixel format, else no headers.
     Y4mIfPossible,
 }
 
 /// A sink for raw frames to a file or a pipe.
 pub struct RawSink {
-    /// Open from the first frame on.
+    /// Opened for the first frame.
     writer: Option<PlaneWriter>,
     target: Target,
     framing: Framing,

@@ -1,6 +1,6 @@
-//! A live stream to a server in the network. While the server is not reachable, frames are dropped. Each new connection
-//! starts with a new encoder, and so with a key frame. FFmpeg's `fifo` muxer, which connects again too, goes on in the
-//! middle of what the encoder made, and takes no notice of a server that stalls: `benches/results/live.md` has more.
+//! A live stream to a network server. While the server is not reachable, frames are dropped. Each new connection starts
+//! with a new encoder, and so with a key frame. FFmpeg's `fifo` muxer also reconnects, but it resumes between two key
+//! frames, and does not notice a server that stalls: see `benches/results/live.md`.
 
 use super::file::{FileSink, OutputOptions};
 use super::target::Target;
@@ -13,7 +13,7 @@ use histeq::frame::Frame;
 use std::net::ToSocketAddrs;
 use std::time::{Duration, Instant};
 
-/// The protocols of such streams, and the container that their receivers expect.
+/// The network protocols of live streams, and the container that receivers expect for each.
 const PROTOCOLS: &[(&str, &str)] = &[
     ("rtsp", "rtsp"),
     ("rtmp", "flv"),
@@ -24,7 +24,7 @@ const PROTOCOLS: &[(&str, &str)] = &[
     ("rtp", "rtp_mpegts"),
 ];
 
-/// How long a connection may take.
+/// The longest time for connecting to the server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a server may accept no data before it counts as lost.
@@ -33,16 +33,16 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long finishing the stream may take after cancellation.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A frame that waited longer than this for the connection is left out: it would delay the stream for viewers.
+/// A frame that has waited longer than this for the connection is dropped: it would delay the stream for viewers.
 const MAX_DELAY: Duration = Duration::from_millis(100);
 
-/// The longest pause between two attempts: viewers wait.
+/// The longest pause between two attempts to connect, kept short because viewers wait.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often the wait for name resolution checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The container for a stream to `url`, if that is one in the network.
+/// The container for a live stream to `url`; `None` if that is not a known network protocol.
 pub fn network_format(url: &str) -> Option<&'static str> {
     let scheme = url.split_once("://")?.0;
     PROTOCOLS.iter().find(|(protocol, _)| *protocol == scheme).map(|(_, format)| *format)
@@ -60,9 +60,9 @@ pub struct Reconnecting {
     connection: Option<Connection>,
     was_connected: bool,
     lost_at: Option<Instant>,
-    /// The pauses between attempts; a connection that is shorter than [`Pauses::MAX_PAUSE`] does not reset them.
+    /// The pauses between attempts; only a connection that lasts at least [`Pauses::MAX_PAUSE`] resets them.
     pauses: Pauses,
-    /// When the next attempt is due.
+    /// When the next attempt to connect is due.
     next: Instant,
     missed: u64,
 }
@@ -73,16 +73,17 @@ struct Connection {
     since: Instant,
 }
 
-/// A host name that cannot be resolved now.
+/// The error when a host name cannot be resolved at present.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} cannot be resolved (is the name right?)")]
 struct Unresolved(String);
 
 impl Reconnecting {
-    /// Prepares to connect with the first frame, and checks for errors that do not pass with time.
+    /// Prepares to connect at the first frame, and reports errors that are permanent.
     ///
     /// # Errors
-    /// When this FFmpeg lacks protocol, container or encoder, they do not go together, or the host name is unknown.
+    /// When this FFmpeg lacks protocol, container or encoder, the container cannot hold the codec, or the host name is
+    /// unknown.
     pub fn create(
         input: Input,
         target: Target,
@@ -125,12 +126,12 @@ impl Reconnecting {
         FileSink::prepare(input, target, options, Some(interrupt.clone()), &mut || self.on_gpu, notices)
     }
 
-    /// Connects, for frames like this one.
+    /// Connects to the server, and opens the encoder for frames like `first`.
     fn connect(&mut self, first: &Frame) -> Result<()> {
         resolve(&self.url, &self.cancel)?;
         let interrupt = Interrupt::from(self.cancel.flag());
         interrupt.set_timeout(CONNECT_TIMEOUT);
-        // The notices were printed when the run began.
+        // [`create`](Self::create) has printed these notices already.
         let notices = self.notices.clone();
         let quiet = Notices::new(false, move |_, message| notices.detail(message));
         let mut sink = self.new_sink(&interrupt, quiet)?;
@@ -216,12 +217,12 @@ impl Sink for Reconnecting {
     }
 }
 
-/// Whether this URL waits for others to connect (`?mode=listener`, `?listen=1`), and so must be open before they do.
+/// Whether FFmpeg waits for clients at this URL (`?mode=listener`, `?listen=1`) instead of connecting to a server.
 fn listens(url: &str) -> bool {
     url.split_once('?').is_some_and(|(_, options)| options.contains("listen"))
 }
 
-/// Whether the error can pass with time.
+/// Whether the error can be temporary.
 fn may_pass(error: &anyhow::Error) -> bool {
     if error.is::<Unresolved>() {
         return true;
@@ -230,7 +231,7 @@ fn may_pass(error: &anyhow::Error) -> bool {
         Some(Error::Other { errno }) => {
             !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS | libc::EACCES | libc::EPERM)
         }
-        // Encoders do not return these errors.
+        // Errors of the connection: encoders do not return these.
         Some(
             Error::Exit
             | Error::Eof
@@ -244,12 +245,12 @@ fn may_pass(error: &anyhow::Error) -> bool {
     }
 }
 
-/// Checks that the host name can be resolved. FFmpeg's own resolution cannot be interrupted.
+/// Checks that the host name can be resolved, because FFmpeg's own name resolution cannot be interrupted.
 fn resolve(url: &str, cancel: &Cancel) -> Result<(), Unresolved> {
     let Some(host) = host(url).map(str::to_owned) else { return Ok(()) };
     let (answer, asked) = bounded(1);
     let name = host.clone();
-    // If the run is cancelled, the thread is not waited for: the system's resolver cannot be interrupted.
+    // If the run is cancelled, nothing waits for this thread: the system's resolver cannot be interrupted.
     let ask = move || answer.send((name.as_str(), 0).to_socket_addrs().is_ok());
     if std::thread::Builder::new().name("resolve".to_owned()).spawn(ask).is_err() {
         return Err(Unresolved(host));

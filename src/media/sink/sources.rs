@@ -1,5 +1,5 @@
-//! Whether an existing output is a source, or may be one: if a shell expands `*.mp4` to two names, the second source is
-//! taken for the output.
+//! Detects outputs that are an input, or may be one by mistake: if a shell expands `*.mp4` to two names, the second
+//! input is parsed as the output.
 
 use crate::pipeline::FailureKind;
 use crate::sys::{FileId, Name, files_of_input, folder_of, id_of, path_of_input, stdout, without_password};
@@ -10,22 +10,22 @@ use std::fs::{File, Metadata, metadata};
 use std::io::Read;
 use std::path::Path;
 
-/// The attribute of files that this program has made. It is set before the sandbox forbids the call.
+/// The extended attribute of files that this program has made. It is set before the sandbox forbids that system call.
 const MADE: &str = "user.histeq-video";
 
-/// An input, and the files that it is read from, as far as that is known before it is opened.
+/// An input, and the files that it is read from, as far as they are known before it is opened.
 pub struct InputFiles<'a> {
     input: &'a Name,
     files: OnceCell<HashSet<FileId>>,
 }
 
 impl<'a> InputFiles<'a> {
-    /// The files of `input`.
+    /// The input; its files are determined on demand.
     pub fn new(input: &'a Name) -> Self {
         InputFiles { input, files: OnceCell::new() }
     }
 
-    /// Makes sure that the output `name` is none of the input's files.
+    /// Checks that the output `name` is none of the input's files.
     ///
     /// # Errors
     /// When it is.
@@ -48,12 +48,12 @@ impl<'a> InputFiles<'a> {
     }
 }
 
-/// The error of an output that is the input or one of its files. `why` follows the word "itself", and may be empty.
+/// The error for an output that is the input or one of its files. `why` is appended after "itself", and may be empty.
 pub fn is_input_itself(name: &Name, why: &str) -> Error {
     FailureKind::Exists.error(format!("{name} is the input itself{why} (give the output another name)"))
 }
 
-/// Marks a file as made by this program, where the file system keeps attributes.
+/// Marks a file as made by this program, if its file system has extended attributes.
 pub fn mark(file: &File) {
     let _ = rustix::fs::fsetxattr(file, MADE, b"1", rustix::fs::XattrFlags::empty());
 }
@@ -67,14 +67,14 @@ pub fn is_made_here(path: &Path) -> Option<bool> {
     }
 }
 
-/// Whether the file `output` may be a source, as `input` is: both have the same extension and begin with the same
-/// bytes, and `output` has no mark of this program.
+/// Whether the file `output` may be another source: it has the same extension and the same first bytes as `input`, and
+/// no mark of this program.
 pub fn may_be_source(output: &Path, input: &Path) -> bool {
     let ends_alike = output.extension().zip(input.extension()).is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
     ends_alike && begin_alike(output, input) && is_made_here(output) != Some(true)
 }
 
-/// Whether both files are of one container, by their first eight bytes: `ftyp` of an mp4 is in the second four.
+/// Whether both files have the same first eight bytes: for mp4, bytes 4 to 7 are `ftyp`.
 fn begin_alike(a: &Path, b: &Path) -> bool {
     let begin = |path: &Path| {
         let mut bytes = [0; 8];
@@ -84,8 +84,8 @@ fn begin_alike(a: &Path, b: &Path) -> bool {
     begin(a).zip(begin(b)).is_some_and(|(a, b)| a[..4] == b[..4] || a[4..] == b[4..])
 }
 
-/// Whether a shell pattern like `*.mp4` would give just `input` and `output`, in this order, and `output` was not made
-/// by this program.
+/// Whether a shell pattern like `*.mp4` would expand to just `input` and `output`, in this order, and this program did
+/// not make `output`.
 pub fn are_of_pattern(output: &Path, input: &Path) -> bool {
     if input >= output
         || input.parent() != output.parent()

@@ -1,30 +1,30 @@
-//! The properties that an encoder and a container store once for all pictures, taken from the first: field order, pixel
-//! aspect ratio, colours, mastering display. A picture that differs causes a warning, unless it can be adapted without
-//! a loss.
+//! The properties that an encoder and a container store once for all frames, taken from the first: field order, pixel
+//! aspect ratio, colours, mastering display. A frame with other properties causes a warning, unless it can be adapted
+//! without loss.
 
 use crate::ffmpeg::{Picture, Rational};
 use crate::pipeline::Notices;
 use anyhow::Result;
 
-/// The relative difference up to which two display aspect ratios count as equal: less than a pixel in 500.
+/// The relative difference up to which two display aspect ratios count as equal: one pixel in 500.
 const SAME_SHAPE: f64 = 0.002;
 
-/// The properties that the output stores for all pictures.
+/// The properties that the output stores for all frames.
 pub(super) struct Steady {
     /// Display aspect ratio.
     shape: f64,
     pixel: Rational,
-    /// What the encoder codes: `Some(top field first?)`, or frames.
+    /// What the encoder codes: fields, as `Some(top field first?)`, or `None` for frames.
     fields: Option<bool>,
     first: Picture,
     mastering_display: Option<Vec<u8>>,
-    /// The properties of which a warning was given.
+    /// The properties about which the user has been warned.
     warned: Vec<&'static str>,
     notices: Notices,
 }
 
 impl Steady {
-    /// The properties of `first`; `fields` is what is coded.
+    /// Stores the properties of `first`; `fields` is what the encoder codes.
     pub fn new(first: &Picture, fields: Option<bool>, notices: Notices) -> Self {
         Steady {
             shape: shape(first),
@@ -37,10 +37,10 @@ impl Steady {
         }
     }
 
-    /// Makes `picture` fit the stored properties. Its samples stay as they are.
+    /// Adapts the metadata of `picture` to the stored properties, or warns. Its samples stay unchanged.
     ///
     /// # Errors
-    /// A warning that it does not, with `--strict`.
+    /// The warning, with `--strict`.
     pub fn check(&mut self, picture: &mut Picture) -> Result<()> {
         self.check_fields(picture)?;
         if (shape(picture) / self.shape - 1.0).abs() > SAME_SHAPE {
@@ -73,7 +73,7 @@ impl Steady {
     fn check_fields(&mut self, picture: &mut Picture) -> Result<()> {
         match (self.fields, picture.interlaced()) {
             (None, None) => {}
-            // A progressive frame must not change the field order of the frames around it.
+            // A progressive frame gets the field order of the frames around it.
             (Some(top), None) => picture.set_top_field_first(top),
             (Some(top), Some(other)) if top == other => {}
             (Some(top), Some(_)) => {
@@ -101,7 +101,7 @@ impl Steady {
         Ok(())
     }
 
-    /// Warns, once of each property.
+    /// Warns once for each property.
     fn warn(&mut self, property: &'static str, message: impl FnOnce() -> String) -> Result<()> {
         if self.warned.contains(&property) {
             return Ok(());

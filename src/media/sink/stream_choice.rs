@@ -1,4 +1,4 @@
-//! Which of the streams that are not equalized are kept, as the user chooses.
+//! Which of the other streams are kept, as the user chooses. (The video stream always is.)
 
 use crate::ffmpeg::{MediaType, Stream};
 use crate::pipeline::FailureKind;
@@ -6,7 +6,7 @@ use crate::sys::Name;
 use anyhow::Result;
 use std::str::FromStr;
 
-/// A list of streams: those that are kept, or, with a minus, those that are not. A later entry takes precedence.
+/// A list of streams that are kept or, with a minus, left out. A later entry takes precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamChoice(Vec<ChoiceEntry>);
 
@@ -21,7 +21,7 @@ struct ChoiceEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Which {
     All,
-    /// Counted from 0, among the streams of `kind` if one is given.
+    /// The number of the stream, from 0; if `kind` is given, among the streams of that kind.
     Number(usize),
     Language(String),
 }
@@ -80,14 +80,14 @@ impl ChoiceEntry {
 }
 
 impl StreamChoice {
-    /// Whether `stream` of `streams` is kept. Streams that the list does not name are kept if its first entry excludes
+    /// Whether `stream`, one of `streams`, is kept. If no entry matches it, it is kept if the first entry leaves out
     /// streams.
     pub(super) fn keeps(&self, stream: &Stream, streams: &[Stream]) -> bool {
         let about = self.0.iter().rfind(|entry| entry.is_about(stream, streams));
         about.map_or_else(|| self.0.first().is_some_and(|first| !first.is_kept), |entry| entry.is_kept)
     }
 
-    /// Checks that all streams which are asked for by a number or a language are there.
+    /// Checks that each stream that the user names by number or language exists.
     ///
     /// # Errors
     /// When one is not in `name`.

@@ -1,5 +1,5 @@
 //! The streams that are not equalized: they are copied. Text subtitles and audio that the container cannot hold are
-//! converted or re-encoded, and the rest is left out; re-encoding and leaving out cause a warning.
+//! re-encoded, and other streams are left out, with a warning.
 
 use super::clock::NOTICED;
 use super::keeps::listed;
@@ -13,58 +13,58 @@ use crate::pipeline::{Input, Notices, Transcoded, Transcoders};
 use crate::sys::Name;
 use anyhow::{Context, Result, bail};
 
-/// The longest audio that decoders need before the first audible sample, in microseconds.
+/// The longest audio that decoders have to decode before the first audible sample, in microseconds.
 const PRIMING: i64 = 100_000;
 
-/// The most streams beside which another one is tried. A trial opens a muxer with all of them, so time and memory grow
-/// with the square of their number.
+/// At most this many other streams are included in a trial. Each trial opens a muxer with all of them, so time and
+/// memory grow with the square of their number.
 const MAX_TRIED: usize = 32;
 
-/// The way of an input stream's packets to the output.
+/// How packets of an input stream get to the output.
 enum Route {
     Copy(OutputStream),
     Transcoded {
         target: OutputStream,
         /// Index of the transcoder.
         place: usize,
-        /// Unit of the times of its packets.
+        /// Time base of the transcoded packets.
         time_base: Rational,
         is_sound: bool,
-        /// Whether the transcoder has given a packet.
+        /// Whether the transcoder has returned a packet.
         is_made: bool,
-        /// The error of the last packet of sound that could not be converted.
+        /// The error of the last audio packet that could not be decoded.
         error: Option<String>,
     },
 }
 
-/// The treatment of an input stream. It is decided before the first frame, so that errors come early.
+/// What is done with an input stream. This is decided before the first frame, so that errors are reported early.
 enum Treatment<'a> {
     Copy,
-    /// Its image becomes an attached file.
+    /// Its image is attached as a file.
     Attach(&'a [u8]),
     /// Subtitles are converted.
     Subtitles(TranscodeTo),
     /// Audio is re-encoded.
     Sound(TranscodeTo),
-    /// The muxer recreates it from chapters or metadata.
+    /// The muxer recreates the stream from chapters or metadata.
     Implied,
-    /// The user does not want it.
+    /// The user has left the stream out.
     Unwanted,
     LeaveOut,
 }
 
-/// What happens to streams that the container can hold.
+/// The user's rules for streams.
 #[derive(Clone, Default)]
 pub struct StreamRules {
-    /// Whether uncompressed sound is encoded, as for a live output.
+    /// Whether uncompressed audio is encoded, as for a live output.
     pub live: bool,
-    /// Sound of any other codec is re-encoded.
+    /// The only audio codec that is allowed: audio in another codec is re-encoded.
     pub codec: Option<&'static str>,
-    /// The streams that are kept, if not all are.
+    /// Which streams are kept; `None` for all.
     pub choice: Option<StreamChoice>,
 }
 
-/// A muxer to /dev/null, which shows whether it takes the header and the first packet of a stream.
+/// A muxer that writes to /dev/null, to test whether it accepts the header and the first packet of a stream.
 struct Trial {
     muxer: Muxer,
     target: OutputStream,
@@ -72,7 +72,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Writes the header of a file with the video, the streams `beside` it, and `stream`.
+    /// Writes the header of a file with the video, the streams `beside`, and `stream`.
     fn new(
         container: Container,
         add_video: &impl Fn(&mut Muxer) -> Result<OutputStream>,
@@ -89,15 +89,15 @@ impl Trial {
         Ok(Trial { muxer, target, stream: stream.clone() })
     }
 
-    /// Writes the header of a file with the video alone.
+    /// Writes the header of a file with only the video.
     fn try_video(container: Container, add_video: &impl Fn(&mut Muxer) -> Result<OutputStream>) -> Result<()> {
         let mut muxer = Muxer::open(container, &"/dev/null".into(), None, None)?;
         add_video(&mut muxer)?;
         muxer.write_header(&[])
     }
 
-    /// Tries the `first` packet of a stream, if it has been read. Returns the trial if that packet is still to come;
-    /// the error is why the muxer refuses the stream.
+    /// Tries to write the `first` packet of a stream, if it has been read. Returns the trial if that packet is still to
+    /// come. The error is the muxer's reason to refuse the stream.
     fn outcome(trial: Option<Result<Self, String>>, first: Option<&Packet>) -> Result<Option<Self>, String> {
         match (trial.transpose()?, first) {
             (Some(trial), Some(packet)) => trial.takes(packet).map(|()| None),
@@ -105,10 +105,10 @@ impl Trial {
         }
     }
 
-    /// Writes a packet. The error is why the muxer refuses it.
+    /// Writes a packet. The error is the muxer's reason to refuse it.
     fn takes(mut self, packet: &Packet) -> Result<(), String> {
         last_message();
-        // The muxers of these containers begin with the video.
+        // These muxers expect video first, so a packet of another stream cannot be tried alone.
         if self.muxer.container().loses_gaps() {
             return Ok(());
         }
@@ -117,7 +117,7 @@ impl Trial {
     }
 }
 
-/// Leaves out a stream that the muxer refuses.
+/// Leaves out a stream that the muxer refuses, with a warning.
 fn refuse(stream: &Stream, container: Container, why: &str, notices: &Notices) -> Result<()> {
     leave_out(stream, &format!("{} does not take it: {}", container.name(), why.trim_end_matches('.')), notices)
 }
@@ -126,17 +126,17 @@ fn refuse(stream: &Stream, container: Container, why: &str, notices: &Notices) -
 #[derive(Default)]
 pub struct Routes {
     routes: Vec<Option<(Route, Rational)>>,
-    /// For each stream of which no packet has been tried yet.
+    /// For each stream, the trial that waits for its first packet.
     trials: Vec<Option<Trial>>,
-    /// `None` if no stream needs one.
+    /// `None` if no stream is transcoded.
     transcoders: Option<Box<dyn Transcoders>>,
-    /// Whether the warning about decreasing times was given.
+    /// Whether the user has been warned about decreasing timestamps.
     warned_of_times: bool,
-    /// For each stream, whether a packet of it has been written.
+    /// For each stream, whether a packet has been written.
     begun: Vec<bool>,
 }
 
-/// Warns of a rotation by other angles than quarter turns, if the output cannot store it.
+/// Warns of a rotation that is no multiple of 90 degrees, if the output cannot store it.
 ///
 /// # Errors
 /// The warning, with `--strict`.
@@ -150,11 +150,11 @@ pub fn check_rotation(video: &Stream, name: &Name, is_stored: bool, notices: &No
     ))
 }
 
-/// Warns of the streams that `container` cannot hold as they are, but for sound that is encoded anyway. `name` is that
-/// of the input.
+/// Warns of the streams that `container` cannot hold unchanged, except for audio that is re-encoded anyway. `name` is
+/// the input's name.
 ///
 /// # Errors
-/// The warning, with `--strict`; when there is no stream that the user has chosen.
+/// The warning, with `--strict`; when a stream that the user has chosen does not exist.
 pub fn check(
     streams: &[Stream],
     video: usize,
@@ -171,7 +171,7 @@ pub fn check(
             Treatment::Sound(TranscodeTo { encoder, .. }) if !(container.holds(stream) || is_encoded_anyway) => {
                 let why = why_not_copied(stream, container);
                 let message = format!("{} is re-encoded ({encoder}): {why}", stream.describe());
-                // 24 bits are enough for any sound, so this is no warning.
+                // 24 bits preserve any audio, so this is only a note.
                 if encoder == "pcm_s24le" { notices.note(&message) } else { notices.warn(&message)? }
             }
             _ => {}
@@ -180,19 +180,19 @@ pub fn check(
     check_tags(streams.iter().filter(|stream| is_kept(stream, streams, video, container, rules)), container, notices)
 }
 
-/// Whether a stream will be in the output, in whatever codec.
+/// Whether a stream will be in the output, in the same or another codec.
 fn is_kept(stream: &Stream, streams: &[Stream], video: usize, container: Container, rules: &StreamRules) -> bool {
     let kept = treatment(stream, streams, container, rules);
     stream.index == video || matches!(kept, Treatment::Copy | Treatment::Sound(_) | Treatment::Subtitles(_))
 }
 
-/// The containers in which sound has a language, and those in which streams have names, by FFmpeg's names.
+/// The containers that store the language of audio, and those that store stream titles, by FFmpeg's names.
 const WITH_LANGUAGES: &str = "matroska webm nut mp4 mov ipod 3gp 3g2 ismv f4v psp asf ogg ogv mpegts hls dash null";
 const WITH_NAMES: &str = "matroska webm nut mp4 mov avi ogg ogv null";
-/// Names that AVIF has for its pictures, whatever they show. Newer FFmpeg reads them as titles of streams.
+/// Titles that every AVIF file has. Newer FFmpeg versions read them as stream titles.
 const NAMES_IN_AVIF: [&str; 2] = ["Color", "Alpha"];
 
-/// Warns of the languages of sound, and the names of streams, that `container` cannot store.
+/// Warns of audio languages and stream titles that `container` cannot store.
 fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, notices: &Notices) -> Result<()> {
     let has = |containers: &str| containers.split(' ').any(|name| name == container.name());
     let (mut languages, mut names) = (Vec::new(), Vec::new());
@@ -215,7 +215,7 @@ fn leave_out(stream: &Stream, why: &str, notices: &Notices) -> Result<()> {
     notices.warn(&format!("{} is left out: {why} (--streams -{} says that it may be)", stream.describe(), stream.index))
 }
 
-/// Why `container` does not get this stream as it is.
+/// Why this stream cannot be copied into `container`.
 fn why_not_copied(stream: &Stream, container: Container) -> String {
     let name = container.name();
     let matroska = Container::guess(Some("matroska"), "").filter(|matroska| matroska.holds(stream));
@@ -235,7 +235,7 @@ fn why_not_copied(stream: &Stream, container: Container) -> String {
     }
 }
 
-/// Whether `container` takes cover art as a stream.
+/// Whether cover art is copied into `container` as a stream.
 pub fn has_cover(streams: &[Stream], video: usize, container: Container, rules: &StreamRules) -> bool {
     let mut rest = streams.iter().filter(|stream| stream.index != video && stream.is_attached_picture());
     rest.any(|stream| matches!(treatment(stream, streams, container, rules), Treatment::Copy))
@@ -257,8 +257,8 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
         return Treatment::Attach(picture);
     }
     let is_sound = stream.kind == MediaType::Audio && stream.is_known() && stream.has_decoder();
-    // Uncompressed audio is as large as the video, and audio from a microphone has gaps to fill. AAC of a broadcast has
-    // no header, but a file that is playable while it grows needs the header at its beginning.
+    // Uncompressed audio would be as large as the video, and microphone audio has gaps to fill. AAC from broadcasts has
+    // no codec header, but a file that is playable while it grows needs that at its start.
     let needs_header = stream.codec == "aac" && !stream.has_header() && container.needs_global_header();
     let is_encoded_live = rules.live && is_sound && (is_uncompressed(stream) || needs_header);
     let is_other_codec = is_sound && rules.codec.is_some_and(|codec| codec != stream.codec);
@@ -279,7 +279,7 @@ fn treatment<'a>(stream: &'a Stream, streams: &[Stream], container: Container, r
     }
 }
 
-/// The transcoders of the streams that are converted, if there are any, and what comes out of each.
+/// Opens the transcoders of the streams that are re-encoded, if any.
 fn converted(input: &Input, container: Container, rules: &StreamRules, notices: &Notices) -> Result<Converted> {
     let streams = &input.media.streams;
     let rest = streams.iter().filter(|stream| stream.index != input.video);
@@ -295,16 +295,16 @@ fn converted(input: &Input, container: Container, rules: &StreamRules, notices: 
     }
 }
 
-/// Tells which channels and what sample rate sound loses, because its codec in this container does not take them.
+/// Reports which channels and sample rate are lost, because the codec in this container does not support them.
 ///
 /// # Errors
-/// That channels are mixed, with `--strict`.
+/// The warning that channels are mixed, with `--strict`.
 fn tell_losses(stream: &Stream, output: &Stream, container: Container, notices: &Notices) -> Result<()> {
     let (Some((rate, channels)), Some((new_rate, new_channels))) = (stream.sound(), output.sound()) else {
         return Ok(());
     };
     let takes = format!("{} in {} takes no more (a .mkv file can)", output.codec, container.name());
-    // A loss of up to 5 % is not reported: 22,255 Hz of old files become 22,050 Hz.
+    // A reduction of up to 5 % is not reported, such as 22,255 Hz of old files to 22,050 Hz.
     if new_rate < rate - rate / 20 {
         notices.note(&format!("{}: {rate} Hz become {new_rate} Hz: {takes}", stream.describe()));
     }
@@ -314,19 +314,19 @@ fn tell_losses(stream: &Stream, output: &Stream, container: Container, notices: 
     Ok(())
 }
 
-/// Transcoders, and the streams that come out of them, or why they do not.
+/// Transcoders, and for each the output stream, or why it cannot be made.
 type Converted = (Option<Box<dyn Transcoders>>, Vec<Result<Stream, String>>);
 
 impl Routes {
-    /// The indices of the input streams that are in the output, and their output streams, without the equalized one.
+    /// The indices of the input streams that are kept, and their output streams, without the video.
     pub fn outputs(&self) -> impl Iterator<Item = (usize, OutputStream)> + '_ {
         let output = |(Route::Copy(target) | Route::Transcoded { target, .. }, _): &_| *target;
         self.routes.iter().enumerate().filter_map(move |(index, route)| Some((index, output(route.as_ref()?))))
     }
 
-    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the one that is equalized, which is
-    /// returned, too. A stream whose decoder or encoder does not open, or that the muxer refuses at its header or its
-    /// first packet, is left out, with a warning. `early` are the packets that have been read.
+    /// Adds an output stream for each stream of `input`, in order; `add_video` adds the video stream, which is
+    /// returned, too. A stream whose decoder or encoder does not open, or whose header or first packet the muxer
+    /// refuses, is left out with a warning. `early` are the packets that have been read.
     ///
     /// # Errors
     /// When a stream cannot be added; the warning, with `--strict`.
@@ -341,7 +341,7 @@ impl Routes {
         let (transcoders, converted) = converted(input, container, rules, notices)?;
         let mut converted = converted.into_iter().enumerate();
         let (mut routes, mut trials, mut video, mut beside) = (Vec::new(), Vec::new(), None, Vec::new());
-        // A trial of a muxer that opens its files itself would write files.
+        // A muxer that opens files itself cannot be tried, because it would write them.
         let can_try = container.needs_file() && Trial::try_video(container, &add_video).is_ok();
         for stream in streams {
             trials.push(None);
@@ -354,7 +354,7 @@ impl Routes {
             let route = match treatment(stream, streams, container, rules) {
                 Treatment::Copy => {
                     let first = early.iter().find(|packet| packet.stream() == stream.index);
-                    // An attachment has no packets, and no effect on other streams.
+                    // An attachment has no packets, and does not affect other streams.
                     let is_file = stream.kind == MediaType::Attachment;
                     let rest = if is_file { &[][..] } else { &beside };
                     let begin = || Trial::new(container, &add_video, rest, stream);
@@ -408,7 +408,7 @@ impl Routes {
         Ok((Routes { routes, trials, transcoders, warned_of_times: false, begun }, video))
     }
 
-    /// Writes a packet of an input stream where it belongs; the video begins at `start` (microseconds).
+    /// Writes a packet of an input stream to its output stream; the video starts at `start` (microseconds).
     ///
     /// # Errors
     /// When it cannot be written.
@@ -423,7 +423,7 @@ impl Routes {
         }
         let Some(Some((route, time_base))) = self.routes.get_mut(index) else { return Ok(()) };
         let end = packet.time().map(|time| rescale(time + packet.duration(), *time_base, microseconds()));
-        // Without an edit list, the output would play packets that the input hides.
+        // Without an edit list, players would play packets that the input hides.
         if packet.is_hidden() && !muxer.container().has_edit_lists() && end.is_some_and(|end| end < -PRIMING) {
             return Ok(());
         }
@@ -444,7 +444,7 @@ impl Routes {
                 let Transcoded { packets, error } = transcoders.send(*place, Some(&packet))?;
                 *is_made |= !packets.is_empty();
                 match error {
-                    // The transcoder fills the gap.
+                    // The transcoder fills the gap in the audio.
                     Some(error) if *is_sound => {
                         notices.detail(&format!("sound of stream #{index} cannot be decoded: {error}"));
                         *last = Some(error);
@@ -466,12 +466,12 @@ impl Routes {
         Ok(())
     }
 
-    /// Writes the packets that transcoders still hold at the end, and notes the streams that get no track.
+    /// Writes the packets that remain in the transcoders, and reports the streams without any packet.
     ///
     /// # Errors
     /// When it cannot be encoded or written.
     pub fn finish(&mut self, muxer: &mut Muxer, notices: &Notices) -> Result<()> {
-        // Into containers with edit lists, FFmpeg writes no track without a packet.
+        // In containers with edit lists, FFmpeg writes no track for a stream without packets.
         if muxer.container().has_edit_lists() {
             let streams = self.routes.iter().zip(&self.begun).enumerate();
             for (index, _) in streams.filter(|(_, (route, begun))| route.is_some() && !**begun) {
@@ -498,7 +498,7 @@ impl Routes {
     }
 }
 
-/// Writes packets of a stream, and answers with the longest delay that [`Muxer::write`] gave them.
+/// Writes packets of a stream. Returns the longest shift in time that [`Muxer::write`] gave them, in microseconds.
 fn write_all(packets: Vec<Packet>, target: OutputStream, time_base: Rational, muxer: &mut Muxer) -> Result<i64> {
     let mut delay = 0;
     for packet in packets {

@@ -1,5 +1,5 @@
-//! Where the output is written: into a temporary file in the same folder until it is complete, or directly where a
-//! temporary file would make no sense.
+//! Where the output is written: into a temporary file in the same folder until it is complete, or directly to its final
+//! name if a temporary file makes no sense.
 
 use super::file_names::{is_free, names_with, next_names, resolve_links};
 use super::recorder::DiskRoom;
@@ -22,49 +22,49 @@ use std::path::{Path, PathBuf};
 /// Whether an existing output is replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Ask on a terminal, else refuse.
+    /// Ask the user on a terminal; without a terminal, refuse.
     #[default]
     Ask,
-    /// Overwrite (`-y`).
+    /// Overwrite the output (`-y`).
     Yes,
-    /// Refuse.
+    /// Refuse to overwrite the output.
     No,
-    /// Do nothing (`-n`).
+    /// Write nothing (`-n`).
     Skip,
-    /// Keep the images of a sequence that are there, and write the others.
+    /// Keep existing images of a sequence, and write the missing ones.
     Keep,
 }
 
 impl Overwrite {
-    /// Whether the user would be asked about an output that exists.
+    /// Whether the user is asked before an existing output is overwritten.
     pub fn asks(self) -> bool {
         self == Overwrite::Ask && std::io::stdin().is_terminal() && stderr_is_terminal()
     }
 }
 
-/// The error of an output that exists, with [`Overwrite::Skip`].
+/// The error for an existing output with [`Overwrite::Skip`].
 #[derive(Debug, thiserror::Error)]
 #[error("{0} exists: nothing was done (-n)")]
 pub struct Skipped(Name);
 
-/// The error of an output that exists, and is to be kept.
+/// The error for an existing output that must not be overwritten.
 fn exists(name: &Name) -> Error {
     FailureKind::Exists.error(format!("{name} exists (use -y to overwrite it)"))
 }
 
-/// The error of a name that the program has chosen itself, and that belongs to something else than a regular file.
+/// The error if a name that the program has chosen belongs to something other than a regular file.
 fn no_file(name: &Name) -> Error {
     FailureKind::Exists.error(format!(
         "{name} is no file: what the program names itself never goes through a link (remove it, or name the output)"
     ))
 }
 
-/// The error of an output whose folder does not exist.
+/// The error if the folder of an output does not exist.
 pub(super) fn no_folder(name: &Name, folder: &Path) -> Error {
     FailureKind::Missing.error(format!("{name}: there is no folder {} (make it first)", Name::from(folder)))
 }
 
-/// Why no file can be made for the output of this name.
+/// The error if the file of an output cannot be created.
 fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::AlreadyExists => exists(name),
@@ -73,7 +73,7 @@ fn not_created(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
     }
 }
 
-/// Why the output of this name cannot be completed.
+/// The error if an output cannot be completed.
 fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::IsADirectory => is_folder(name),
@@ -84,54 +84,54 @@ fn not_written(name: &Name) -> impl FnOnce(std::io::Error) -> Error {
     }
 }
 
-/// How many files a name stands for.
+/// Which files an output name denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
-    /// One.
+    /// One file.
     One,
-    /// A sequence; the name is its pattern.
+    /// A sequence of numbered files; the name is its pattern.
     Sequence,
-    /// A list of segments, which are named after it (HLS) or by rules of their own (DASH).
+    /// A playlist and its segments, whose names derive from the playlist's (HLS) or are fixed (DASH).
     List,
 }
 
 /// How an output is written.
 #[derive(Debug, Default)]
 enum Way {
-    /// By its name: a device, a FIFO without a reader, stdout that is no pipe; numbered images; or not at all.
+    /// Opened by name later: a device, a FIFO without a reader, stdout that is no pipe, numbered images; or no output.
     #[default]
     ByName,
-    /// As a playlist, which names its segments.
+    /// The muxer writes a playlist and its segments.
     List,
-    /// To the server of this URL, with its passwords.
+    /// To the server at this URL, which includes passwords.
     Server(Name),
-    /// Into an open FIFO, which has a reader, or another pipe.
+    /// Into a FIFO that has a reader, or into another pipe.
     Pipe(File),
-    /// Into a file that gets its name once it is whole.
+    /// Into a temporary file, which is renamed when it is complete.
     Whole(Temporary),
-    /// Under its own name, open from the first frame on; and whether the file is new.
+    /// Into a file with its final name, opened for the first frame. The flag tells whether the file is new.
     Direct(Option<File>, bool),
-    /// Under its own name, as a segment of a recording, which is new, and which `recorder::room` locks.
+    /// Into a new segment of a recording, with its final name, which `recorder::room` locks.
     Segment(File),
 }
 
-/// An output and where it is written. Dropping it removes an unfinished temporary file.
+/// An output, and how it is written. Dropping it removes an incomplete temporary file.
 #[derive(Debug, Default)]
 pub struct Target {
-    /// The name as the user gave it, less its passwords.
+    /// The name that the user gave, without passwords.
     name: Name,
-    /// The file of this name, or the one that it is a link to.
+    /// The path of the file, with symbolic links resolved.
     file: PathBuf,
     way: Way,
-    /// The private folder in which it lies, if there is one. The path `file` leads through it.
+    /// The private folder that contains the file, if there is one. The path `file` leads through it.
     folder: Option<PrivateFolder>,
-    /// Whether an existing file there may be replaced.
+    /// Whether an existing file may be replaced.
     may_replace: bool,
     /// Whether existing images of a sequence are kept.
     keeps: bool,
-    /// Ends the wait for a reader.
+    /// Ends waiting for a reader.
     cancel: Cancel,
-    /// The outputs with which it gets its name, if it waits for others.
+    /// The other outputs of the run, if all are renamed to their final names together.
     together: Option<Together>,
 }
 
@@ -144,8 +144,7 @@ impl Target {
         Target::checked(name, input, files, overwrite, false)
     }
 
-    /// An output that is written directly from the first frame on, because a live recording should be there even after
-    /// a crash.
+    /// Prepares an output that is written directly to its final name, because a live recording should survive a crash.
     ///
     /// # Errors
     /// When the output must not or cannot be written there.
@@ -164,11 +163,11 @@ impl Target {
         if std::fs::metadata(name).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(target);
         }
-        // The file that a link leads to is replaced as a whole, too.
+        // If the name is a link, the file that it leads to is replaced.
         target.file = resolve_links(name.path());
         let folder = folder_of(&target.file);
         ensure!(folder.is_dir(), no_folder(name, folder));
-        // Finds out at once whether it can be written, and changes nothing.
+        // Checks early that the existing file can be opened and locked, without changing it.
         if is_direct && files == Files::One && target.file.exists() {
             let file = File::options().write(true).open(&target.file).map_err(not_created(name))?;
             target.lock(&file)?;
@@ -185,7 +184,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Another output, with the same rules for overwriting, cancellation and naming.
+    /// Another output with the same overwriting, cancellation and renaming.
     ///
     /// # Errors
     /// When it must not or cannot be written there.
@@ -196,27 +195,27 @@ impl Target {
         Ok(Target { cancel: self.cancel.clone(), together: self.together.clone(), ..target })
     }
 
-    /// The file `name` in this folder, where it replaces an existing file. A link of this name is replaced, and not
-    /// followed.
+    /// Prepares the file `name` in this folder; it replaces an existing file. If the name is a link, the link is
+    /// replaced.
     ///
     /// # Errors
-    /// When the folder takes no new files.
+    /// When no file can be created in the folder.
     pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self> {
         let (file, name) = (folder.place().join(name), folder.path(name).into());
         let way = Way::Whole(Temporary::beside(&file).map_err(not_created(&name))?);
         Ok(Target { file, way, folder: Some(folder.clone()), may_replace: true, ..Target::nowhere(&name) })
     }
 
-    /// Creates a file with a name that the program chooses: `first`, or the next number if something has that name. No
-    /// link is followed, and no existing file is opened. The file is written directly, and the caller locks it.
+    /// Creates a file named `first`, or with the next number if that name exists. No link is followed, and no existing
+    /// file is opened. The file is written directly, and the caller locks it.
     ///
     /// # Errors
-    /// When the folder is not there, or takes no new files.
+    /// When the folder does not exist, or no file can be created in it.
     pub(super) fn numbered_file(first: &Path) -> Result<Self> {
         ensure!(folder_of(first).is_dir(), no_folder(&first.into(), folder_of(first)));
         for place in next_names(first).filter(|place| is_free(place)) {
             let (file, name) = (File::create_new(&place), place.into());
-            // Another program may have created it meanwhile.
+            // If another program has just created the file, the next number is tried.
             if !file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
                 let way = Way::Segment(file.map_err(not_created(&name))?);
                 return Ok(Target { way, ..Target::nowhere(&name) });
@@ -225,38 +224,39 @@ impl Target {
         unreachable!("one of all numbers is free")
     }
 
-    /// A file named `first`, or the next number if something has that name. It gets the name only when it is complete.
+    /// Prepares a file named `first`, or with the next number if that name exists. It gets the name when it is
+    /// complete.
     ///
     /// # Errors
-    /// When the folder takes no new files.
+    /// When no file can be created in the folder.
     pub fn numbered_whole(first: &Name) -> Result<Self> {
         let name = next_names(first.path()).find(|place| is_free(place)).unwrap_or_default().into();
         Target::new(&name, &Name::default(), Files::One, Overwrite::No)
     }
 
-    /// Checks that the name, which the program has chosen itself, is free or belongs to a regular file.
+    /// Checks that a name chosen by the program does not exist, or belongs to a regular file.
     ///
     /// # Errors
     /// When it is a link, a pipe, a device or a folder.
     pub fn check_made_up(&self) -> Result<()> {
         let path = self.name.path();
-        // If the name was a link when the target was made, `self.file` is another path.
+        // The paths differ if the name was a link when the target was made.
         ensure!(self.file == path && (is_free(path) || is_regular(path)), no_file(&self.name));
         Ok(())
     }
 
-    /// A target for a trial: what is written is discarded, and all else is as for the output `name`.
+    /// A target for a trial: output is discarded; otherwise, it behaves like the output `name`.
     ///
     /// # Errors
     /// When `/dev/null` cannot be opened.
     pub fn discarding(name: &Name) -> std::io::Result<Self> {
         let nowhere = File::options().write(true).open("/dev/null")?;
-        // Unlike a file, a pipe is not seekable.
+        // The trial must not be seekable if the real output is a pipe.
         let way = if is_pipe(name) { Way::Pipe(nowhere) } else { Way::Direct(Some(nowhere), false) };
         Ok(Target { file: "/dev/null".into(), way, ..Target::nowhere(name) })
     }
 
-    /// Makes sure that `name` is not the file `input`, nor one to which the input refers, as a playlist does.
+    /// Checks that `name` is neither the file `input` nor a file that `input` refers to, as a playlist does.
     ///
     /// # Errors
     /// When it is.
@@ -264,7 +264,7 @@ impl Target {
         InputFiles::new(input).differ_from(name)
     }
 
-    /// Whether both names are of one file, now or once it is there. Any number of outputs may go to /dev/null.
+    /// Whether both names denote the same file, existing or not. Several outputs may go to /dev/null.
     pub fn are_one(name: &Name, other: &Name) -> bool {
         let place = |name: &Name| {
             let file = resolve_links(name.path());
@@ -275,44 +275,44 @@ impl Target {
         file == other && file != Path::new("/dev/null") || are_one_file(&file, &other)
     }
 
-    /// A pipe, of which `writer` is the end that is written to.
+    /// The output to a pipe; `writer` is its writing end.
     pub fn pipe(name: &Name, writer: File) -> Self {
         Target { way: Way::Pipe(writer), ..Target::nowhere(name) }
     }
 
-    /// A server in the network.
+    /// The output to a network server.
     pub fn network(url: &Name) -> Self {
         Target { way: Way::Server(url.clone()), ..Target::nowhere(&without_password(url)) }
     }
 
-    /// Whether it is a server in the network.
+    /// Whether the output goes to a network server.
     pub fn is_network(&self) -> bool {
         matches!(self.way, Way::Server(_))
     }
 
-    /// A target without checks and without a file of its own, for outputs that write no file.
+    /// A target without checks and without a file, for outputs that write no file.
     pub fn nowhere(name: &Name) -> Self {
         Target { name: name.clone(), file: name.path().to_owned(), ..Target::default() }
     }
 
-    /// From now on, `cancel` ends the wait for a FIFO's reader, or a server.
+    /// From now on, `cancel` ends waiting for the reader of a FIFO, or for a server.
     pub fn interruptible(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// From now on, a file that is whole waits for its name until the others of `together` get theirs.
+    /// From now on, the complete file is renamed only together with the other outputs of `together`.
     pub fn named_with(mut self, together: &Together) -> Self {
         self.together = Some(together.clone());
         self
     }
 
-    /// The flag that ends all waits.
+    /// The cancellation that ends waiting.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// Waits until a FIFO has a reader; everything else is ready at once.
+    /// Waits until a FIFO has a reader; other outputs are ready at once.
     ///
     /// # Errors
     /// When it cannot be opened, or the wait is cancelled.
@@ -332,30 +332,30 @@ impl Target {
         Ok(())
     }
 
-    /// The error of a pipe whose reader had stopped reading when the run was interrupted.
+    /// The error if the run was interrupted while the reader of the pipe had stopped reading.
     pub fn stalled(&self) -> Error {
         anyhow::anyhow!("{}: interrupted while its reader read nothing: the rest is not written", self.name)
     }
 
-    /// The pipe that is written to: a FIFO that has been waited for, or stdout.
+    /// The pipe that is written to: a FIFO that has a reader, or stdout.
     pub fn fifo(&self) -> Option<&File> {
         if let Way::Pipe(file) = &self.way { Some(file) } else { None }
     }
 
-    /// Whether it is a file that stays as it is until there is a first frame.
+    /// Whether the file stays unchanged until the first frame is written.
     pub fn waits_for_frame(&self) -> bool {
         matches!(self.way, Way::Direct(..))
     }
 
-    /// Removes a file that was written under its own name and was not there before: what failed before its first frame
-    /// would only be in the way of the next run.
+    /// Removes the file if it was created under its final name in this run: an output that failed before its first
+    /// frame would be in the way of the next run.
     pub fn discard(&mut self) {
         if let Way::Direct(Some(_), true) | Way::Segment(_) = self.way {
             let _ = std::fs::remove_file(&self.file);
         }
     }
 
-    /// Locks a file that is written under its own name, where its file system can.
+    /// Locks a file that is written under its final name, if its file system supports locks.
     fn lock(&self, file: &File) -> Result<()> {
         let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         let in_use = || format!("{}: another run records into it (end that first, or name another file)", self.name);
@@ -363,11 +363,11 @@ impl Target {
         Ok(())
     }
 
-    /// Opens a file that is written under its own name, and empties it.
+    /// Opens and empties a file that is written under its final name.
     ///
     /// # Errors
-    /// When it cannot be opened, the input was opened from it, another program has created it meanwhile or has replaced
-    /// the temporary file, or another run records into it.
+    /// When it cannot be opened, the input was read from it, another program has created it in the meantime or has
+    /// replaced the temporary file, or another run records into it.
     pub fn begin(&mut self) -> Result<()> {
         let is_file = matches!(self.way, Way::Whole(_) | Way::Direct(None, _));
         ensure!(!is_file || !is_input(&self.file), is_input_itself(&self.name, IS_READ));
@@ -379,7 +379,7 @@ impl Target {
         let is_new = !self.file.exists();
         let mut options = File::options();
         options.write(true).create(true).create_new(!self.may_replace).truncate(false);
-        // Links were resolved. If the name has become a link or a FIFO since, it is neither followed nor waited for.
+        // Links were resolved before. If the name has become a link or FIFO since, opening it fails without waiting.
         options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let file = options.open(&self.file).map_err(not_created(&self.name))?;
         ensure!(file.metadata().is_ok_and(|there| there.is_file()), no_file(&self.name));
@@ -413,7 +413,7 @@ impl Target {
         file.map_err(not_created(&self.name))
     }
 
-    /// The writer for small writes: it waits for a full FIFO until the run is interrupted.
+    /// As [`writer`](Self::writer), for small writes: waits while a FIFO is full, until the run is interrupted.
     ///
     /// # Errors
     /// As for [`writer`](Self::writer).
@@ -421,7 +421,7 @@ impl Target {
         Ok(PlaneWriter::new(self.writer()?, self.cancel.flag()))
     }
 
-    /// The name to write to.
+    /// The URL or path that FFmpeg opens.
     pub fn url(&self) -> Name {
         match &self.way {
             Way::Pipe(file) => format!("pipe:{}", file.as_raw_fd()).into(),
@@ -433,7 +433,7 @@ impl Target {
         }
     }
 
-    /// The path that the process opens for it: the folder of its file, or the device or FIFO; `None` for stdout and
+    /// The path that this process needs access to: the folder of the file, or the device or FIFO; `None` for stdout and
     /// servers.
     pub fn place(&self) -> Option<PathBuf> {
         let is_other = std::fs::metadata(&self.file).is_ok_and(|metadata| !metadata.is_file());
@@ -441,41 +441,41 @@ impl Target {
         (!is_stream(&self.name)).then(|| place.to_owned())
     }
 
-    /// Whether it replaces an existing file, and takes over its owner and mode. Of numbered images, any may exist.
+    /// Whether an existing file may be replaced, whose owner and mode are kept. Of numbered images, any may exist.
     pub fn replaces_file(&self) -> bool {
         self.may_replace && (self.file.exists() || !matches!(self.way, Way::Whole(_)))
     }
 
-    /// The name as the user gave it, less its passwords.
+    /// The name that the user gave, without passwords.
     pub fn name(&self) -> &Name {
         &self.name
     }
 
-    /// Writes it to the disk and gives it its name, or, where the run was interrupted, `NAME.partial.EXT`. Answers with
-    /// the name that it got, or will get [with the others](Self::named_with).
+    /// Syncs the file to the disk and renames it to its final name; after an interruption, to `NAME.partial.EXT`.
+    /// Returns the name that it has now, or will get [with the others](Self::named_with).
     ///
     /// # Errors
-    /// When writing fails, or it cannot get that name; the error names the one that it has.
+    /// When writing or renaming fails; the error then contains the current name.
     pub fn end(mut self, outcome: Outcome) -> Result<Name> {
         let name = self.name.clone();
         match &self.way {
             Way::Whole(temporary) => {
-                // Links were resolved; a link that has this name since then is replaced itself.
+                // Links were resolved before; if the name has become a link since, the link is replaced.
                 temporary.resemble(&self.file, self.may_replace);
                 sync(&temporary.file).map_err(not_written(&name))?;
             }
             Way::Direct(Some(file), _) | Way::Segment(file) => {
                 sync(file).and_then(|()| sync_folder(&self.file)).map_err(not_written(&name))?;
-                // The open file was removed: it has no name, and its old name is free or belongs to another file.
+                // The open file has been removed: it has no name, and its old name is free or belongs to another file.
                 let is_removed = file.metadata().is_ok_and(|open| open.nlink() == 0)
                     && !is_same(std::fs::metadata(&self.file), file);
-                // A removed segment does not end a recording: the next ones are written as before.
+                // If a segment is removed, the recording continues with the next ones.
                 let is_missed = is_removed && !matches!(self.way, Way::Segment(_));
                 ensure!(!is_missed, not_written(&name)(std::io::Error::other("it was removed meanwhile")));
                 return Ok(name);
             }
             Way::List if outcome == Outcome::Interrupted => {
-                // Segments keep their names.
+                // The playlist is renamed; its segments keep their names.
                 let partial = names_with(&self.file, "partial").find(|path| is_free(path)).unwrap_or_default();
                 std::fs::rename(&self.file, &partial).map_err(not_written(&name))?;
                 return Ok(partial.into());
@@ -494,23 +494,23 @@ impl Target {
         Ok(name)
     }
 
-    /// A temporary file for this image of a sequence.
+    /// Creates a temporary file for image `number` of a sequence.
     ///
     /// # Errors
-    /// When the folder takes no new files.
+    /// When no file can be created in the folder.
     pub(super) fn image(&self, number: u64) -> Result<Temporary> {
         let name = numbered(&self.name, number);
         Temporary::beside(name.path()).map_err(not_created(&name))
     }
 
-    /// Gives this image of a sequence its name, unless an existing image of this name is kept.
+    /// Renames image `number` of a sequence to its final name, unless an existing image of this name is kept.
     ///
     /// # Errors
-    /// When it cannot get that name.
+    /// When it cannot be renamed.
     pub(super) fn end_image(&self, mut image: Temporary, number: u64) -> Result<()> {
         let name = numbered(&self.name, number);
         ensure!(!self.may_replace || !is_input(name.path()), is_input_itself(&name, IS_READ));
-        // A link is replaced by the image.
+        // If the name is a link, the link is replaced.
         image.resemble(name.path(), self.may_replace);
         match image.take(name.path(), self.may_replace) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && self.keeps => Ok(()),
@@ -519,13 +519,13 @@ impl Target {
         }
     }
 
-    /// The disk space that can be reserved for the temporary file, if there is one.
+    /// A reservation of disk space for the temporary file, if there is one.
     pub(super) fn room(&self) -> Option<DiskRoom> {
         if let Way::Whole(temporary) = &self.way { DiskRoom::for_open_file(&temporary.file).ok() } else { None }
     }
 
-    /// Ends a file for which the disk has no more space. Its first `bytes` are kept, under another name if it is a
-    /// temporary file. Returns the error, which tells the name.
+    /// Ends a file because the disk is full. Keeps its first `bytes`; a temporary file gets another name. Returns the
+    /// error, which contains that name.
     pub fn cut(self, bytes: u64, error: &std::io::Error) -> Error {
         let name = self.name.clone();
         let is_cut = self
@@ -540,21 +540,21 @@ impl Target {
         FailureKind::Disk.error(format!("{name}: cannot be written: {why}"))
     }
 
-    /// The length of the file that is written, if one is open.
+    /// Current length of the file, if one is open.
     pub fn bytes(&self) -> Option<u64> {
         Some(self.open()?.metadata().ok().filter(Metadata::is_file)?.len())
     }
 
-    /// The temporary file's name, for removal on an abort.
+    /// The temporary file's hidden name, for removal on an abort.
     pub fn leftover(&self) -> Option<Leftover> {
         if let Way::Whole(temporary) = &self.way { temporary.leftover() } else { None }
     }
 
-    /// Gives each of these complete files its name. The steps that may fail come first, for all of them.
+    /// Renames each of these complete files to its final name. The steps that may fail are done first, for all files.
     ///
     /// # Errors
-    /// When one cannot get its name. As far as the file system can exchange names, all old files keep theirs, and the
-    /// error names the files in which the new output is kept.
+    /// When one cannot be renamed. If the file system can exchange names, all old files keep their names, and the error
+    /// names the files in which the new output is kept.
     pub(super) fn name_all(mut files: Vec<Target>) -> Result<()> {
         for is_prepared in [false, true] {
             for index in 0..files.len() {
@@ -569,18 +569,18 @@ impl Target {
                 }
             }
         }
-        // Dropping the temporary files removes the replaced ones.
+        // Dropping the temporary files removes the replaced files.
         files.iter_mut().for_each(|file| file.way = Way::ByName);
         files.iter().try_for_each(|file| sync_folder(&file.file).map_err(not_written(&file.name)))
     }
 
-    /// Keeps all of them under other names, because the one of this index cannot get its own.
+    /// Keeps all files under other names, because file `index` cannot be renamed to its final name.
     fn keep_all(mut files: Vec<Target>, index: usize, error: std::io::Error) -> Error {
         let mut kept: Vec<String> = Vec::new();
         for target in &mut files {
             let Way::Whole(temporary) = &mut target.way else { continue };
             let is_new = temporary.is_new();
-            // A file without a name can get no other, so it gets the new name before it loses the old one.
+            // A file without a name would be deleted, so it gets the new name before it loses the old one.
             if temporary.undo(&target.file)
                 && let Ok(name) = target.keep("new")
             {
@@ -601,7 +601,7 @@ impl Target {
         kind.error(format!("{name}: cannot be replaced: {} (the new file is {kept})", reason(&error)))
     }
 
-    /// Gives the file `NAME.WORD.EXT`, or the next such name that is free.
+    /// Renames the file to `NAME.WORD.EXT`, or to the next free name of that kind.
     pub(super) fn keep(&mut self, word: &str) -> std::io::Result<Name> {
         let Way::Whole(temporary) = &mut self.way else { return Ok(self.name.clone()) };
         for path in names_with(&self.file, word) {
@@ -617,35 +617,35 @@ impl Target {
     }
 }
 
-/// Whether both are of one existing file. Only regular files are compared: to compare is to open, and the writer of a
-/// FIFO would take that for a reader.
+/// Whether both paths lead to the same existing file. Only regular files are compared, because comparing opens them:
+/// the writer of a FIFO would take that for a reader.
 fn are_one_file(a: &Path, b: &Path) -> bool {
     a.is_file() && b.is_file() && same_file::is_same_file(a, b).unwrap_or(false)
 }
 
-/// Why an output is the input, if this shows only when the input is opened.
+/// Error text if only opening the input shows that the output belongs to it.
 const IS_READ: &str = ", or one of the files that this is read from";
 
-/// Why an output that turns out to be one of the input's files is not replaced.
+/// The reason in the error message for not replacing a file of the input.
 const STAYS: &str = "the input was read from it";
 
-/// Whether `name` is stdout or a URL, and not a file.
+/// Whether `name` is stdout or a URL instead of a file.
 pub(super) fn is_stream(name: &Name) -> bool {
     *name == "-" || name.to_string().contains("://")
 }
 
-/// Makes sure that output may be written to `name`, or the files that it stands for, and that `input` is none of them.
-/// Returns whether such files exist, which may be replaced.
+/// Checks that `name`, or each file that it denotes, may be written and is not `input`. Returns whether such files
+/// exist, which may then be replaced.
 fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) -> Result<bool> {
     let read = InputFiles::new(input);
     read.differ_from(name)?;
     let there = match std::fs::metadata(name) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        // The names of a sequence may be shorter than its pattern.
+        // A pattern may be too long for a file name: its numbered names may be shorter.
         Err(error) if error.kind() == ErrorKind::InvalidFilename && files != Files::Sequence => Err(error),
         there => Ok(there.ok()),
     };
-    // The content of a block device is protected like that of a file.
+    // A block device is protected from overwriting like a file.
     let is_file = |there: Metadata| there.is_file() || there.file_type().is_block_device();
     let is_file = there.map_err(not_written(name))?.is_some_and(is_file);
     let itself = is_file.then(|| name.clone()).into_iter();
@@ -655,7 +655,7 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
         Files::List => itself.chain(segments(name)).collect(),
     };
     for other in written.iter().filter(|_| files != Files::One) {
-        // The muxer opens segments by their names.
+        // The muxer would follow a link when it opens a segment.
         ensure!(files != Files::List || other == name || is_regular(other.path()), no_file(other));
         read.differ_from(other)?;
     }
@@ -675,12 +675,12 @@ fn check_place(name: &Name, input: &Name, files: Files, overwrite: Overwrite) ->
     Err(FailureKind::Exists.error(message))
 }
 
-/// Whether it is a file, and no link to one.
+/// Whether `path` is a regular file, not a link to one.
 fn is_regular(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|there| there.is_file())
 }
 
-/// Existing segments that would be overwritten with the playlist `name`.
+/// Existing segments that the playlist `name` would overwrite.
 fn segments(name: &Name) -> Vec<Name> {
     let stem = name.path().file_stem().unwrap_or_default().as_bytes();
     let is_segment = |file: &Path| {
@@ -700,7 +700,7 @@ fn is_folder(name: &Name) -> Error {
         .error(format!("{name} is a folder (give a file name; --output-dir {word} keeps those of the inputs)"))
 }
 
-/// The system's error message, with a remedy.
+/// The system's error message, with a remedy if there is one.
 fn with_remedy(error: &std::io::Error) -> String {
     let remedy = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => " (make room, or name an output on another disk)",
@@ -712,7 +712,7 @@ fn with_remedy(error: &std::io::Error) -> String {
     reason(error) + remedy
 }
 
-/// Whether the file of this name may be overwritten. Asks the user, if `overwrite` says so.
+/// Whether the file `name` may be overwritten. Asks the user if `overwrite` requires that.
 fn may_overwrite(name: &Name, overwrite: Overwrite) -> bool {
     if !overwrite.asks() {
         return overwrite == Overwrite::Yes;
@@ -751,7 +751,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let read = |name: &str| std::fs::read_to_string(path(name)).expect("a file");
         std::fs::write(path("video.mkv"), "old video").expect("a disk");
-        // The name has become that of a folder.
+        // `record.csv` cannot be replaced, because it is a folder.
         std::fs::create_dir(path("record.csv")).expect("a folder");
         let whole = |name: &str, text: &str| {
             let temporary = Temporary::beside(&path(name)).expect("a file");

@@ -1,5 +1,5 @@
-//! Temporary files for incomplete output, whose names other users cannot guess: without a name where the system
-//! supports that, else with a hidden, random name in the folder of the output.
+//! Temporary files for incomplete output, which other users cannot find by name: files without a name if the system
+//! supports that, else with a hidden, random name in the output folder.
 
 use super::file_names::shortened;
 use super::sources::mark;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::Builder;
 
-/// A temporary file, open for reading and writing. It is removed when dropped, unless it has got its own name.
+/// A temporary file, open for reading and writing. It is removed when dropped, unless it has got its final name.
 #[derive(Debug)]
 pub(super) struct Temporary {
     pub(super) file: File,
-    /// The path by which FFmpeg opens the file, and by which it gets a name.
+    /// The path by which FFmpeg opens the file, and from which it is linked to a name.
     pub(super) location: PathBuf,
-    /// A random name in the folder of the output, which the file has or may get.
+    /// A random name in the output folder, which the file has or may get.
     hidden: PathBuf,
     names: Names,
 }
@@ -27,15 +27,15 @@ pub(super) struct Temporary {
 /// Which names a temporary file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
-    /// None.
+    /// No name.
     Nothing,
-    /// The hidden one.
+    /// The hidden name.
     Hidden,
-    /// Its own, which no file had before.
+    /// The final name, which did not exist before.
     New,
-    /// Its own. The file that it replaces has the hidden one, until this is dropped.
+    /// The final name. The replaced file has the hidden name until this is dropped.
     Exchanged,
-    /// Its own. The file that it replaces is gone.
+    /// The final name. The replaced file no longer exists.
     Replaced,
 }
 
@@ -44,7 +44,7 @@ enum Names {
 pub struct Leftover(PathBuf, Arc<File>);
 
 impl Leftover {
-    /// Removes the file, if the name still leads to it.
+    /// Removes the file, if the hidden name still leads to it.
     pub fn remove(&self) {
         if is_same(symlink_metadata(&self.0), &self.1) {
             // If this fails, the hidden name still marks the file as temporary.
@@ -54,16 +54,16 @@ impl Leftover {
 }
 
 impl Temporary {
-    /// Creates one in the folder of `place`, its later name. If a file is there, only the owner may open the new one,
-    /// until it gets the mode of the old one.
+    /// Creates a temporary file in the folder of `place`, its final name. If `place` exists, only the owner may open
+    /// the new file until it gets the mode of the old one.
     ///
     /// # Errors
-    /// When the folder takes no new files.
+    /// When no file can be created in the folder.
     pub(super) fn beside(place: &Path) -> io::Result<Self> {
         Temporary::create(place, nameless)
     }
 
-    /// Creates one by `nameless` or, where that gives none, under its hidden name.
+    /// Creates a file by `nameless`; if that returns `None`, under the hidden name.
     fn create(place: &Path, nameless: impl Fn(&Path, u32) -> Option<File>) -> io::Result<Self> {
         let is_file = symlink_metadata(place).is_ok_and(|there| there.is_file());
         let (folder, mode) = (folder_of(place), if is_file { 0o600 } else { 0o666 });
@@ -82,16 +82,16 @@ impl Temporary {
         Ok(Temporary { file, location, hidden: hidden.to_path_buf(), names })
     }
 
-    /// Its hidden name, if it has that, for removal on an abort.
+    /// The hidden name, if the file has it, for removal on an abort.
     pub(super) fn leftover(&self) -> Option<Leftover> {
         let hidden = (self.names == Names::Hidden).then(|| self.hidden.clone())?;
         Some(Leftover(hidden, self.file.try_clone().ok()?.into()))
     }
 
-    /// Checks that its hidden name, if it has that, still leads to it.
+    /// Checks that the hidden name, if the file has it, still leads to the file.
     ///
     /// # Errors
-    /// When another file has taken its place.
+    /// When another file has the hidden name.
     pub(super) fn check(&self) -> io::Result<()> {
         match self.names == Names::Hidden && !is_same(symlink_metadata(&self.hidden), &self.file) {
             true => Err(io::Error::other(format!("another program has replaced {}", Name::from(&self.hidden)))),
@@ -99,36 +99,36 @@ impl Temporary {
         }
     }
 
-    /// Gives it owner and mode of the file that has the name `place`, if it may replace that, as far as that is
-    /// permitted. If the group cannot be set, the new group gets no more rights than all users.
+    /// Sets owner and mode to those of the file `place`, as far as permitted, if that file will be replaced. If the
+    /// group cannot be set, the group gets no more rights than all users.
     pub(super) fn resemble(&self, place: &Path, replace: bool) {
         let Some(old) = symlink_metadata(place).ok().filter(|old| replace && old.is_file()) else { return };
         let mut mode = old.mode() & 0o777;
         let give = |user| fchown(&self.file, user, Some(old.gid()));
-        // Only root gives files away; others may still give them to a group of theirs.
+        // Only root can change the owner; other users can still set a group that they belong to.
         if give(Some(old.uid())).or_else(|_| give(None)).is_err() {
             mode &= 0o707 | (mode & 0o007) << 3;
         }
-        // On file systems without modes, all files have the same.
+        // File systems without modes refuse this; their files all have the same mode.
         let _ = self.file.set_permissions(Permissions::from_mode(mode));
     }
 
-    /// Gives it the name `place`; an existing file there is replaced only with `replace`.
+    /// Renames the file to `place`; an existing file there is replaced only if `replace` is set.
     ///
     /// # Errors
-    /// When the system refuses; nothing has changed then.
+    /// When the system refuses; then nothing has changed.
     pub(super) fn take(&mut self, place: &Path, replace: bool) -> io::Result<()> {
         self.prepare(replace)?;
         self.place(place, replace)
     }
 
-    /// The first of two steps to its name, as [`take`](Self::take) gives it. To name several files together, do this
-    /// step with all of them first: it does what may fail where the folder takes no new files. Only renaming replaces a
-    /// file, so a file without a name gets the hidden one. From here to the end, no memory is allocated unless
-    /// something fails or paths are long: without memory, the program would end and leave hidden files.
+    /// The first of two steps of [`take`](Self::take). To rename several files together, do this step for all of them
+    /// first: it does what can fail if no file can be created in the folder. Only renaming can replace a file, so a
+    /// file without a name gets the hidden name. From here to the end, no memory is allocated unless something fails or
+    /// paths are long: running out of memory would end the program and leave hidden files.
     ///
     /// # Errors
-    /// When another file has taken its place, or the system refuses; nothing has changed then.
+    /// When another file has the hidden name, or the system refuses; then nothing has changed.
     pub(super) fn prepare(&mut self, replace: bool) -> io::Result<()> {
         self.check()?;
         if replace && self.names == Names::Nothing {
@@ -138,10 +138,10 @@ impl Temporary {
         Ok(())
     }
 
-    /// The second step: gives it its name.
+    /// The second step: renames the file to its final name.
     ///
     /// # Errors
-    /// When the system refuses; nothing has changed then.
+    /// When the system refuses; then nothing has changed.
     pub(super) fn place(&mut self, place: &Path, replace: bool) -> io::Result<()> {
         let exchanged = if replace { exchange(&self.hidden, place) } else { Err(Errno::NOENT) };
         self.names = match exchanged {
@@ -153,7 +153,7 @@ impl Temporary {
                 }
                 Names::New
             }
-            // File systems without exchange; or the sandbox, if `place` is no file.
+            // The file system cannot exchange names, or the sandbox forbids it because `place` is not a file.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::ACCESS) => {
                 rename(&self.hidden, place)?;
                 Names::Replaced
@@ -163,8 +163,8 @@ impl Temporary {
         Ok(())
     }
 
-    /// Gives the name `place` back to the file that had it, if possible. Returns whether this file can get another
-    /// name: not if the other file is gone, or has not got its name back.
+    /// Gives the name `place` back to the replaced file, if possible. Returns whether this file can get another name:
+    /// not if the replaced file no longer exists or has not got its name back.
     pub(super) fn undo(&mut self, place: &Path) -> bool {
         if self.names == Names::Exchanged && exchange(&self.hidden, place).is_ok() {
             self.names = Names::Hidden;
@@ -172,7 +172,7 @@ impl Temporary {
         !matches!(self.names, Names::Exchanged | Names::Replaced)
     }
 
-    /// Whether it has its own name, which no file had before.
+    /// Whether the file has its final name, and no file had it before.
     pub(super) fn is_new(&self) -> bool {
         self.names == Names::New
     }
@@ -180,18 +180,19 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // A file of another program at this path stays.
+        // If another program has put a file at this path, that is not removed.
         if self.names == Names::Exchanged || self.names == Names::Hidden && self.check().is_ok() {
             let _ = remove_file(&self.hidden);
         }
     }
 }
 
-/// Creates a file without a name, which disappears with the process; `None` where the file system has none.
+/// Creates a file without a name, which the system deletes with the process; `None` if the file system does not support
+/// that.
 fn nameless(folder: &Path, mode: u32) -> Option<File> {
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
-    // The file is opened and named through /proc, so that has to work.
+    // The file is opened and linked through /proc, so check that this works.
     is_same(std::fs::metadata(by_descriptor(&file)?), &file).then_some(file)
 }
 
@@ -199,7 +200,7 @@ fn nameless(folder: &Path, mode: u32) -> Option<File> {
 fn exchange(hidden: &Path, place: &Path) -> Result<(), Errno> {
     let exchange = || renameat_with(CWD, hidden, CWD, place, RenameFlags::EXCHANGE);
     exchange()?;
-    // If `place` has become a folder meanwhile, the exchange is undone.
+    // If `place` has become a folder in the meantime, the exchange is undone.
     let is_folder = symlink_metadata(hidden).is_ok_and(|there| there.is_dir());
     if is_folder { exchange().and(Err(Errno::ISDIR)) } else { Ok(()) }
 }
@@ -207,7 +208,7 @@ fn exchange(hidden: &Path, place: &Path) -> Result<(), Errno> {
 /// Renames the file without replacing another one.
 fn rename_new(hidden: &Path, place: &Path) -> io::Result<()> {
     let mut named = renameat_with(CWD, hidden, CWD, place, RenameFlags::NOREPLACE);
-    // NFS has hard links in place of exclusive renames.
+    // NFS supports hard links, but not renaming with `NOREPLACE`.
     if let Err(Errno::INVAL | Errno::NOSYS) = named {
         named = linkat(CWD, hidden, CWD, place, AtFlags::empty()).map(|()| drop(remove_file(hidden)));
     }
@@ -217,8 +218,8 @@ fn rename_new(hidden: &Path, place: &Path) -> io::Result<()> {
     }
 }
 
-/// Renames the file without replacing another one, on file systems with neither exclusive renames nor hard links: an
-/// empty file reserves the name first.
+/// Renames the file without replacing another one, if the file system supports neither `NOREPLACE` nor hard links:
+/// creates an empty file first to reserve the name.
 fn claim(hidden: &Path, place: &Path) -> io::Result<()> {
     File::create_new(place)?;
     Ok(rename(hidden, place).inspect_err(|_| drop(remove_file(place)))?)
@@ -234,7 +235,7 @@ pub(super) fn sync(file: &File) -> io::Result<()> {
 
 /// Syncs the folder of a file, and so the file's name, to the disk.
 pub(super) fn sync_folder(place: &Path) -> io::Result<()> {
-    // A folder that may be written to need not be readable.
+    // A writable folder need not be readable; then it is not synced.
     File::open(folder_of(place)).map_or(Ok(()), |folder| sync(&folder))
 }
 
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// A temporary file as on systems that have no files without a name.
+    /// A temporary file as on systems without nameless files.
     fn named(place: &Path, bytes: &[u8]) -> (Temporary, PathBuf) {
         let temporary = Temporary::create(place, |_, _| None).expect("a file");
         (&temporary.file).write_all(bytes).expect("a disk");

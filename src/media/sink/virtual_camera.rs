@@ -5,9 +5,9 @@ use crate::sys::{HeldVirtualCamera, Name};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// A sink that writes to a virtual camera, and leaves it free for the next writer.
+/// A sink that writes to a virtual camera, and releases the device at the end.
 pub struct VirtualCameraSink {
-    // Dropped first: the device must be held until FFmpeg has closed it.
+    // Declared first, so dropped first: FFmpeg has to close the device before `held` releases it.
     sink: Box<dyn Sink>,
     held: Option<HeldVirtualCamera>,
     device: PathBuf,
@@ -25,7 +25,7 @@ impl Sink for VirtualCameraSink {
     fn write(&mut self, delivery: Delivery) -> Result<()> {
         self.sink.write(delivery)?;
         if self.held.is_none() {
-            // The first frame has set the format. Drivers without STREAMON need no hold.
+            // The first frame has set the format. If the driver lacks STREAMON, the device need not be held.
             self.held = HeldVirtualCamera::hold(&self.device).ok();
         }
         Ok(())

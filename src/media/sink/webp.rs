@@ -1,13 +1,13 @@
-//! The last duration of an animated WebP: FFmpeg's encoder writes that of the picture before instead.
+//! Corrects the duration of the last image in an animated WebP: FFmpeg's encoder writes the duration of the one before.
 
-/// The bytes of this WebP, whose last picture is shown for `duration` microseconds; `None` if it is no animation.
+/// The WebP file with a duration of `duration` microseconds for its last image; `None` if it is not animated.
 pub(super) fn with_last_duration(webp: &[u8], duration: i64) -> Option<Vec<u8>> {
     let mut offset = webp.strip_prefix(b"RIFF").filter(|rest| rest.get(4..8) == Some(b"WEBP")).map(|_| 12)?;
     let mut last = None;
     while let Some([name @ .., a, b, c, d]) = webp.get(offset..offset + 8) {
         let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
         if name == b"ANMF" {
-            // Position and size take 12 bytes; the 3 bytes of the duration follow.
+            // In a frame chunk, position and size take 12 bytes; the 3 bytes of the duration follow.
             last = Some(offset + 8 + 12);
         }
         offset = offset.checked_add(8 + length + length % 2)?;

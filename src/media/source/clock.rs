@@ -1,5 +1,5 @@
-//! Times of live frames and audio: the camera's timestamps, which are even, mapped to the wall clock, which goes on
-//! while the camera is lost. Without timestamps, times are those at which frames come, evened out.
+//! Times of live frames and audio: the camera's timestamps, which are evenly spaced, mapped to the wall clock, which
+//! keeps running while the camera is lost. Frames without timestamps get smoothed arrival times.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -27,7 +27,7 @@ pub type StartTime = Arc<OnceLock<Instant>>;
 /// Gives live frames their presentation times, in microseconds since the first one.
 #[derive(Default)]
 pub struct LiveClock {
-    /// When its first frame was captured.
+    /// When the first frame of the run was captured.
     pub(super) start: StartTime,
     /// A timestamp of the camera, and the time in the run that it maps to.
     anchor: Option<(i64, i64)>,
@@ -39,7 +39,7 @@ pub struct LiveClock {
 struct FramePace {
     /// When the last frame arrived, and the time that it got.
     last: (i64, i64),
-    /// The mean distance of two frames, and how many distances it is the mean of.
+    /// The mean distance of two frames, and the number of distances that it is computed from.
     distance: (i64, i64),
 }
 

@@ -1,4 +1,4 @@
-//! A source whose pictures become RGB, each by itself.
+//! A source whose frames are converted to RGB, each independently of the others.
 
 use crate::ffmpeg::Picture;
 use crate::pipeline::{Delivery, Input, Source};

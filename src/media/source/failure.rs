@@ -7,8 +7,8 @@ use histeq::frame::NoRoom;
 use std::error::Error;
 use std::io;
 
-/// The kind of failure that `cause`, an error of a chain of causes, stands for; [`FailureKind::Failed`] if it is not an
-/// error of an input.
+/// The kind of failure of `cause`, one error in a chain of causes; [`FailureKind::Failed`] if it is not an error of an
+/// input.
 pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     if let Some(failure) = cause.downcast_ref::<Failure>() {
         failure.kind
@@ -36,8 +36,8 @@ pub fn kind_of_cause(cause: &(dyn Error + 'static)) -> FailureKind {
     }
 }
 
-/// The kind of an error on opening. FFmpeg reports EIO for host names that do not resolve, and for servers that break
-/// off.
+/// The kind of an error on opening. FFmpeg reports EIO for host names that do not resolve, and for servers that close
+/// the connection.
 fn opening_kind(error: &FfmpegError) -> FailureKind {
     match error {
         FfmpegError::Other { errno: libc::EIO } => FailureKind::Missing,

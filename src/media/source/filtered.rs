@@ -22,8 +22,8 @@ const MAX_SENT: usize = 1024;
 /// The size that filters are tried with while the size of the input is unknown.
 pub(super) const TYPICAL_SIZE: (usize, usize) = (1920, 1080);
 
-/// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of what comes out of
-/// it. `option` is the option that the chain comes from.
+/// `source` with its frames filtered by a chain in the syntax of `ffmpeg -vf`, and the description of the output.
+/// `option` is the command-line option that contains the chain.
 ///
 /// # Errors
 /// When the filters do not exist, or do not fit the input; with `--strict`, also when they lose bits or colour.
@@ -36,7 +36,7 @@ pub fn filtered(
     filtered_in((source, input), option, chain.into(), Scope::Part, notices)
 }
 
-/// As [`filtered`], with the frames that pass through one graph.
+/// As [`filtered`]; the frames in `scope` pass through the same graph.
 pub(super) fn filtered_in(
     (source, input): (Box<dyn Source>, Input),
     option: &'static str,
@@ -56,7 +56,7 @@ pub fn shrunk(
     (width, height): (usize, usize),
     notices: &Notices,
 ) -> Result<(Box<dyn Source>, Input)> {
-    // Frames for a smaller view need no separate fields.
+    // Small views need no separate fields: scale interlaced frames as progressive.
     let chain = Name::from(format!("setfield=prog,scale={width}:{height}:flags=area"));
     FilteredSource::open(source, input, "scaling", chain.into(), Scope::Whole, notices)
 }
@@ -102,7 +102,7 @@ fn to_sdr(has_primaries: bool) -> String {
     )
 }
 
-/// `source` with log footage converted to BT.709, and the curve and what named it.
+/// `source` with log footage converted to BT.709, the log curve, and who named the curve.
 ///
 /// # Errors
 /// When the curve was asked for and this FFmpeg lacks the filter for it, or the pictures have alpha, which it would
@@ -143,14 +143,14 @@ pub fn developed(
 /// The frames that pass through one graph.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Those of the requested part. The frames beside it, which are for the equalizer alone, pass through graphs of
-    /// their own.
+    /// Frames of the requested part. The frames before and after it, which only the equalizer needs, pass through other
+    /// graphs.
     Part,
     /// All frames. The filters keep the time of each, and its result depends on no other frame.
     Whole,
 }
 
-/// Filters, and the cubes that they take.
+/// Filters, and the 3D LUTs (cubes) that they use.
 struct Chain {
     /// A `Name`, because names of files in the chain need not be UTF-8.
     text: Name,
@@ -175,9 +175,9 @@ struct FilteredSource {
     option: &'static str,
     chain: Chain,
     scope: Scope,
-    /// The frames of `source`: their unit of time and their rate.
+    /// Time base and frame rate of `source`.
     before: (Rational, Option<Rational>),
-    /// The unit of time and the rate of the frames that come out.
+    /// Time base and frame rate of the filters' output.
     after: (Rational, Option<Rational>),
     notices: Notices,
     /// Whether the user was warned that filters mix fields.
@@ -186,16 +186,16 @@ struct FilteredSource {
     graph: Option<FilterGraph>,
     /// Position of the frames in the graph, with [`Scope::Part`].
     position: PartPosition,
-    /// Whether the graph is asked for its last frames.
+    /// Whether the graph is being drained of its last frames.
     closing: bool,
     /// A frame for the next graph.
     waiting: Option<(Picture, Sent)>,
     is_over: bool,
-    /// The frames inside the graph, and the last one that came out.
+    /// The frames inside the graph, and the last one that it has output.
     sent: VecDeque<Sent>,
     /// Packets that wait for the next frame.
     packets: Vec<Packet>,
-    /// How many more frames are requested behind the part.
+    /// How many more frames are requested after the part.
     behind: u32,
     taken: u64,
     delivered: u64,
@@ -335,7 +335,7 @@ impl FilteredSource {
 
     fn take(&mut self, frame: &Frame, sent: Sent) -> Result<()> {
         let mut picture = Picture::from_frame(frame)?;
-        // FFmpeg's decoders, too, give filters the full-range format (`yuvj`): many filters know full range only by it.
+        // As FFmpeg's decoders do, mark full range by the format (`yuvj`): many filters recognize it only by that.
         if let Some(full) = picture.format().full_range_yuv().filter(|_| picture.is_full_range()) {
             picture.rename(full);
         }
@@ -368,7 +368,7 @@ impl FilteredSource {
         Ok(())
     }
 
-    /// Makes the graph give out its last frames.
+    /// Drains the graph of its last frames.
     fn close(&mut self) -> Result<()> {
         let Some(mut graph) = self.graph.take() else { return Ok(()) };
         graph.send(None).map_err(|error| self.failed(error))?;

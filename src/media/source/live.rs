@@ -53,7 +53,7 @@ pub struct LiveSource {
 
 /// Whether a live input is still to be found.
 pub(super) enum FoundInput {
-    /// It is to be found by the options.
+    /// The options say which input to find.
     Options,
     /// The input that was found, and its reader if it is a pipe or a file.
     Input(Box<LiveInput>, Option<FileInput>),
@@ -72,7 +72,7 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     if options.isolation != Isolation::Off && isolated::is_ready() {
-        // A camera is found and reported when it is opened, which may be later.
+        // No notices yet: opening a camera, which may be later, finds it again and reports it.
         let found = LiveInput::find(&options, &Notices::silent());
         let is_required = options.isolation == Isolation::Required;
         let found = if is_required { Some(found?) } else { found.ok() };
@@ -116,7 +116,7 @@ impl LiveSource {
         let stream = open.video_stream();
         let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
         let to_native = ToNative::new(stream, notices.clone());
-        // FFmpeg may guess the clock rate of a transport stream as its frame rate.
+        // Ignore the clock rate of a transport stream, which FFmpeg may guess as its frame rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
         let mut media = Media::for_raw_video("rawvideo", rate, stream.sample_aspect_ratio);
@@ -204,7 +204,7 @@ impl LiveSource {
 
     fn open_again(&mut self) -> Result<OpenInput> {
         if self.live_input.is_camera {
-            // A different camera may be plugged in.
+            // Find the camera again: a different one may be plugged in.
             self.live_input = LiveInput::find(&self.options, &self.notices)?;
         }
         let end = self.end();
@@ -253,7 +253,7 @@ fn open_first(
         FoundInput::Input(input, source) => (Some(*input), source),
     };
     let (mut pauses, mut has_waited, begin) = (Pauses::default(), false, Instant::now());
-    // An attempt that the end of the wait cuts short fails with a mere time-out: the error before it says more.
+    // An attempt that is cut short by the end of the wait fails with a time-out: the previous error says more.
     let mut before: Option<anyhow::Error> = None;
     let left = || options.wait.map_or(Duration::MAX, |wait| wait.saturating_sub(begin.elapsed()));
     loop {
@@ -349,7 +349,7 @@ impl Source for LiveSource {
                     route.into_iter().for_each(|route| self.sounds.keep(packet.clone(), route));
                 }
                 Ok(ReaderEvent::Damaged(Damage::Packet(error) | Damage::Picture(error))) => {
-                    // Before the first key frame, errors are normal.
+                    // Before the first key frame, errors are normal and do not count.
                     if open.begun {
                         self.progress.count_damaged();
                     }

@@ -31,13 +31,13 @@ pub struct CameraOptions {
     pub duration: Option<i64>,
     /// How many frames to read.
     pub frames: Option<u64>,
-    /// How long to wait for an input that is not available yet; [`Duration::MAX`] until it comes.
+    /// How long to wait for an input that is not available yet; without a limit if [`Duration::MAX`].
     pub wait: Option<Duration>,
     /// Whether to read the input's audio, too.
     pub with_sound: bool,
     /// Where to decode.
     pub decode_on: DecodeOn,
-    /// Whether what is not a device is opened and decoded in a process of its own.
+    /// Whether inputs other than devices are opened and decoded in a separate process.
     #[serde(skip)]
     pub isolation: Isolation,
 }
@@ -55,7 +55,7 @@ pub struct LiveInput {
     pub options: Vec<(String, String)>,
     /// Whether it is stdin or a FIFO.
     pub is_pipe: bool,
-    /// Whether it is waited for after it was lost. Files and filters are not.
+    /// Whether to wait for it after it was lost. Files and filters do not come back.
     pub comes_back: bool,
     /// Whether it is a camera of this machine. Its modes may differ when it comes back.
     pub is_camera: bool,
@@ -103,7 +103,7 @@ impl LiveInput {
             set.add("pixel_format", options.pixel_format.clone());
         }
         if text.starts_with("rtsp://") {
-            // Over UDP, pictures lose slices when the network is busy, and firewalls drop packets.
+            // RTSP over TCP: over UDP, pictures lose slices when the network is busy, and firewalls drop packets.
             set.add("rtsp_flags", Some("prefer_tcp".to_owned()));
             set.add("timeout", Some(RTSP_TIMEOUT.as_micros().to_string()));
         }

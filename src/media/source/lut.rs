@@ -15,7 +15,7 @@ const HEAD: u64 = 1 << 20;
 /// The most bytes of a line. Those of a table are shorter by far.
 const MAX_LINE: u64 = 4096;
 
-/// The largest size of a table of curves that FFmpeg takes.
+/// The largest size of a table of curves that FFmpeg accepts.
 const MAX_SIZE: u64 = 65_536;
 
 /// The largest number in a table: FFmpeg multiplies it by 65535, and the product has to fit into 32 bits.
@@ -51,7 +51,7 @@ pub fn looked_up(
     filtered_in((source, input), "--lut", chain, Scope::Whole, notices)
 }
 
-/// The kind of table in the file `name`. Its numbers are checked, because FFmpeg takes any.
+/// The kind of table in the file `name`. Its numbers are checked, because FFmpeg accepts all.
 fn kind_of(name: &Name) -> Result<TableKind> {
     let path = name.path();
     let is_cube = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("cube"));
@@ -134,7 +134,7 @@ fn chain(kind: TableKind, name: &Name, format: RawFormat, matrix: Matrix, is_ful
     Name::from_bytes(chain)
 }
 
-/// The filters before and behind the table. The filter before it knows the matrix by the tags of the pictures.
+/// The filters before and after the table. The filter before it reads the matrix from the tags of the pictures.
 fn around(format: RawFormat, matrix: Matrix, is_full: bool) -> [String; 2] {
     let format_name = format.name().replacen("yuvj", "yuv", 1);
     if format.is_rgb() {

@@ -13,7 +13,7 @@
 //! | `video_reader.rs` | the decode loop: decodes one video stream, and passes on packets of all others |
 //! | `packets.rs` | packets that are known before they are decoded |
 //! | `filtered.rs` | filters that frames pass before they are equalized |
-//! | `coloured.rs` | pictures that become RGB behind the equalizer |
+//! | `coloured.rs` | pictures that become RGB after the equalizer |
 //! | `text.rs` | a text that is drawn into pictures |
 //! | `log` | log footage: curves of cameras, what names them, how they are shown |
 //! | `stack` | stacks of pictures that FFmpeg does not read: TIFF of all kinds, FITS, SER |

@@ -33,7 +33,7 @@ const BUFFERED: Duration = Duration::from_millis(5);
 /// The most bytes of packets of a pipe that are taken for packets that were read while probing.
 const MAX_PROBED: usize = 16 << 20;
 
-/// The most buffered pictures that are left out after opening.
+/// The most buffered pictures that are skipped after opening.
 const MAX_STALE: u32 = 100;
 
 /// An open live input.
@@ -43,7 +43,7 @@ pub struct OpenInput {
     pub sound_routes: Vec<SoundRoute>,
     /// Whether a picture was decoded.
     pub begun: bool,
-    /// The newest of the buffered pictures that were left out. If nothing comes after it, it is delivered.
+    /// The newest of the skipped pictures. It is delivered if nothing comes after it.
     pub newest: Option<TimedPicture>,
 }
 
@@ -52,7 +52,7 @@ pub struct TimedPicture {
     pub picture: Picture,
     /// When it was read, as far as is known.
     pub read_at: Instant,
-    /// The unit of its times; `None` if they are assumed.
+    /// The time base of its timestamp; `None` if that is assumed.
     pub time_base: Option<Rational>,
 }
 
@@ -117,7 +117,7 @@ impl OpenInput {
         Ok(OpenInput { video, sound_routes: Vec::new(), begun: false, newest: None })
     }
 
-    /// All its streams.
+    /// All streams of the input.
     pub fn streams(&self) -> &[Stream] {
         &self.video.packets.demuxer.media.streams
     }
@@ -192,7 +192,7 @@ impl LivePackets {
     fn note_in_vain(&mut self) {
         let (since, packets) = self.in_vain.get_or_insert((self.read_at, 0));
         *packets = packets.saturating_add(1);
-        // The decoder always holds some packets.
+        // Only many packets count, because a decoder always holds some.
         let (many, is_long) = (*packets > MANY_IN_VAIN, since.elapsed() > LONG_IN_VAIN);
         if many && is_long && !std::mem::replace(&mut self.is_reported, true) {
             self.report.note(&format!("data comes, but no frame of it can be decoded ({NO_PICTURE})"));
@@ -218,7 +218,7 @@ impl ReadPackets for LivePackets {
         if begin.elapsed() > BUFFERED {
             self.stale = 0;
         }
-        // After a time-out, the demuxer first returns its buffered packets.
+        // After a time-out, the demuxer first returns buffered packets, which are not read now.
         self.timed_out |= self.interrupt.is_due();
         if !self.timed_out && packet.as_ref().is_none_or(|packet| packet.stream() == self.video) {
             self.read_at = Instant::now();

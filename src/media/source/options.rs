@@ -25,9 +25,9 @@ pub struct InputOptions {
     pub video_stream: Option<usize>,
     /// The part to read.
     pub part: Part,
-    /// What is done with it.
+    /// Whether the part is decoded, or only its packets are read.
     pub reading: Reading,
-    /// Whether HDR becomes SDR.
+    /// Whether HDR is converted to SDR.
     pub to_sdr: bool,
     /// Where it is decoded.
     pub decode_on: DecodeOn,
@@ -37,7 +37,7 @@ pub struct InputOptions {
     /// Whether FFmpeg opens and decodes it in a process of its own.
     #[serde(skip)]
     pub isolation: Isolation,
-    /// The image that was named, where `url` is the pattern of the sequence that it begins.
+    /// The image that the user named, if `url` is the pattern of the sequence that begins with it.
     #[serde(skip)]
     pub named: Option<Name>,
 }
@@ -73,10 +73,10 @@ impl InputOptions {
     /// Checks that a file exists and can be read, so that a run fails before it asks or writes anything.
     ///
     /// # Errors
-    /// When it is not, or is a folder.
+    /// When the file does not exist, cannot be read, or is a folder.
     pub fn check_there(&self) -> Result<()> {
         let name = &self.url;
-        // A number pattern such as `%05d` may be in the name of a folder.
+        // A per cent sign may belong to a number pattern such as `%05d`, even in the name of a folder.
         if self.format.is_some() || is_pipe(name) || is_url(name) || name.bytes().contains(&b'%') {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl InputOptions {
         found.map_err(|error| FailureKind::file_error(name, &error))
     }
 
-    /// Why it cannot be opened and decoded in a process of its own, if it cannot.
+    /// Why the input cannot be opened and decoded in a process of its own, if so.
     pub fn obstacle(&self) -> Option<&'static str> {
         let path = self.url.path();
         let is_in_folder = path.parent().is_some_and(|folder| folder.as_os_str().as_encoded_bytes().contains(&b'%'))
@@ -154,7 +154,8 @@ pub(super) mod rate {
     }
 }
 
-/// Whether a file of this name names other files. What comes from the network does not name files of this machine.
+/// Whether a file of this name is a list of other files, such as a playlist; not for lists from the network, which name
+/// no files of this machine.
 pub(super) fn names_others(name: &Name) -> bool {
     !is_url(name) && is_list_name(name.path())
 }

@@ -55,11 +55,11 @@ pub struct PacketSurvey {
     pub chunks: Vec<Chunk>,
     /// The hash of the packets of all other streams.
     pub others: Hash,
-    /// Why the file cannot be cut, if it cannot.
+    /// Why the file cannot be divided into parts, if so.
     pub obstacle: Option<String>,
     /// Whether timestamps jump, so that times after a seek differ from those of a reading from the beginning.
     pub jumps: bool,
-    /// How many frames before and behind the part were requested.
+    /// How many frames before and after the part were requested.
     pub around: (u32, u32),
 }
 

@@ -21,7 +21,7 @@ impl Part {
     }
 }
 
-/// The bounds of a part, in microseconds of the input's clock; `None` where it is not cut.
+/// The bounds of a part, in microseconds of the input's clock; `None` where the part has no bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bounds {
     /// The first moment of the part.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The first picture of the file `name`.
 ///
 /// # Errors
-/// When it cannot be read, has no picture, or reading is cancelled; all name the file.
+/// When the file cannot be read or has no picture, or reading is cancelled; each error names the file.
 pub fn first_picture(name: &Name, cancel: &Cancel) -> Result<Frame> {
     let mut options = InputOptions { url: name.clone(), ..InputOptions::default() };
     if options.obstacle().is_none() {

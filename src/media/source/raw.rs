@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct RawSource {
     reader: Reader,
     video: RawVideo,
-    /// Whether it is y4m, with a header before each frame.
+    /// Whether the stream is y4m, with a header before each frame.
     is_y4m: bool,
     pub(super) input: Input,
     pool: Arc<dyn Pool>,
@@ -66,7 +66,7 @@ impl RawSource {
             interlaced: video.interlaced,
             sample_aspect_ratio: video.sample_aspect_ratio,
         });
-        // One unit of its time base.
+        // One unit of the time base for each frame.
         properties.set_duration(1);
         RawSource {
             reader,

@@ -1,4 +1,4 @@
-//! Limits for deserialized lists: untrusted bytes could become much more memory than they are long.
+//! Limits for deserialized lists: a few untrusted bytes could allocate much memory.
 
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -8,12 +8,12 @@ use std::marker::PhantomData;
 use std::mem::needs_drop;
 
 thread_local! {
-    /// How many more elements with memory of their own may be deserialized, in all lists together.
+    /// How many more elements that own memory may be deserialized, in all lists together.
     static ROOM: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Runs `take`, in which all lists of [`at_most`] together may have at most `most` elements with memory of their own:
-/// lists may be in lists.
+/// Runs `take`, in which all lists of [`at_most`] together, nested ones included, may have at most `most` elements that
+/// own memory.
 pub fn with_elements<T>(most: usize, take: impl FnOnce() -> T) -> T {
     let before = ROOM.replace(most);
     let taken = take();

@@ -27,7 +27,8 @@ pub fn open_no_link(path: impl AsRef<Path>) -> io::Result<File> {
     open_at(CWD, path.as_ref(), Links::Refused, OFlags::RDONLY)
 }
 
-/// Opens the regular file of this name, which begins with `/`, for reading. No link is followed, wherever in the name it is.
+/// Opens the regular file of this name, which begins with `/`, for reading. No link in any part of the name is
+/// followed.
 ///
 /// # Errors
 /// When it cannot be opened, is not a regular file, or has a link in its name.
@@ -36,7 +37,7 @@ pub fn open_without_links(path: impl AsRef<Path>) -> io::Result<File> {
     check_there(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
     let flags = OFlags::RDONLY | WITHOUT_WAITING;
     let file = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Linux before 5.6, or a container that forbids the call.
+        // Linux before 5.6 does not have openat2, and some containers forbid it.
         Err(Errno::NOSYS | Errno::PERM) => return open_and_compare(path),
         opened => File::from(opened?),
     };
@@ -54,11 +55,11 @@ fn open_and_compare(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens the regular file of this name for writing, and makes it if there is none. A link is not followed.
+/// Opens the regular file of this name for writing, and creates it if there is none. A link is not followed.
 ///
 /// # Errors
-/// When it cannot be opened, is not a regular file, or was opened for an input; or when that of its name without `.tmp`
-/// was: muxers rename such files.
+/// When it cannot be opened, is not a regular file, or is an input of this program; or when the file of its name
+/// without `.tmp` is an input, because muxers rename `.tmp` files.
 pub fn create_regular(path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     let is_temporary = path.extension().is_some_and(|extension| extension == "tmp");
@@ -109,7 +110,7 @@ pub(super) enum Links {
     Refused,
 }
 
-/// A pipe is not waited for, and a terminal does not become that of the program.
+/// Opening does not wait for the other end of a pipe, and no terminal becomes the controlling one.
 const WITHOUT_WAITING: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Opens the regular file `name` of a folder.
@@ -122,13 +123,13 @@ pub(super) fn open_at(folder: impl AsFd, name: &Path, links: Links, flags: OFlag
         Err(error) if error.kind() == ErrorKind::NotFound && flags.contains(OFlags::CREATE) => {}
         checked => checked?,
     }
-    // The name may lead to another file by now.
+    // The name may lead to another file by now: check the open one, too.
     let file = openat(&folder, name, flags | no_links | WITHOUT_WAITING, Mode::from_raw_mode(0o666))?;
     check(FileType::from_raw_mode(fstat(&file)?.st_mode))?;
     Ok(file.into())
 }
 
-/// Checks the type of a file before it is opened: to open a device can do something already.
+/// Checks the type of a file before it is opened: already opening a device may have effects.
 fn check_there(folder: impl AsFd, name: &Path, links: AtFlags) -> io::Result<()> {
     check(FileType::from_raw_mode(statat(folder, name, links)?.st_mode))
 }

@@ -22,7 +22,7 @@ fn close(first: RawFd, last: RawFd) {
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
         return;
     }
-    // Linux before 5.9.
+    // Linux before 5.9 lacks close_range: list open descriptors.
     let entries = std::fs::read_dir("/dev/fd").into_iter().flatten().flatten();
     let open: Vec<RawFd> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for descriptor in open.into_iter().filter(|descriptor| (first..=last).contains(descriptor)) {

@@ -8,8 +8,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether it is stdin or a FIFO. FFmpeg cannot be interrupted while it waits for such an input, so it is read by
-/// [`super::Reader`].
+/// Whether `name` is stdin (`-`) or a FIFO. FFmpeg cannot be interrupted while it waits for such an input, so it is
+/// read by [`super::Reader`].
 pub fn is_pipe(name: impl AsRef<OsStr>) -> bool {
     name.as_ref() == "-" || is_fifo(name)
 }
@@ -30,7 +30,7 @@ pub fn open_for_reader(name: &Path, interrupt: &AtomicBool) -> io::Result<Option
         let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         match rustix::fs::open(name, flags, Mode::empty()) {
             Ok(file) => return Ok(Some(file.into())),
-            // There is no reader yet.
+            // The FIFO has no reader yet.
             Err(rustix::io::Errno::NXIO | rustix::io::Errno::INTR) => {
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
@@ -40,8 +40,8 @@ pub fn open_for_reader(name: &Path, interrupt: &AtomicBool) -> io::Result<Option
     Ok(None)
 }
 
-/// Stdout, if it is a pipe, opened once more so that writes do not wait for room: the programs that share it do not
-/// notice.
+/// Stdout, if it is a pipe, opened again for writes that do not wait for room; programs that share stdout are not
+/// affected.
 pub fn stdout_pipe() -> Option<File> {
     use rustix::fs::FileType;
     let is_pipe =

@@ -5,10 +5,10 @@ use super::terminal::own_stderr;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the reason why the program ends is printed.
+/// Whether the reason why the program ends has been printed.
 static IS_EXPLAINED: AtomicBool = AtomicBool::new(false);
 
-/// Notes that the reason why the program ends is printed: if memory runs out while it ends, no other reason follows.
+/// Notes that the reason why the program ends has been printed: if memory then runs out, no other reason is printed.
 pub fn end_is_explained() {
     IS_EXPLAINED.store(true, Ordering::Relaxed);
 }

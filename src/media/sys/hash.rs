@@ -23,7 +23,7 @@ impl TryFrom<String> for Hash {
     }
 }
 
-/// Makes a hash of bytes that come one after the other.
+/// Computes a hash of bytes that are added in parts.
 #[derive(Clone, Default)]
 pub struct Hasher(Box<Xxh3>);
 

@@ -13,7 +13,7 @@ const IMAGES: [&str; 34] = [
     "webp", "xbm",
 ];
 
-/// Whether the name ends as those of images do.
+/// Whether the name has the extension of an image.
 pub fn is_image_name(name: &Path) -> bool {
     let extension = name.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     extension.is_some_and(|extension| IMAGES.contains(&extension.as_str()))
@@ -22,7 +22,7 @@ pub fn is_image_name(name: &Path) -> bool {
 /// The images in a folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ImageFolder {
-    /// The patterns of numbered images, each of two or more, and the number of them; in the order of their names.
+    /// The patterns of numbered images, sorted by name, each with the number of its images, two or more.
     pub sequences: Vec<(Name, usize)>,
     /// The other images.
     pub others: Vec<PathBuf>,
@@ -61,10 +61,10 @@ impl ImageFolder {
         })
     }
 
-    /// Sorts names of files into sequences. In a name with several numbers, the number counts by which it differs from
-    /// most other names.
+    /// Sorts names of files into sequences. If a name has several numbers, the one counts by which it differs from most
+    /// other names.
     fn from_names(names: &[Name]) -> Self {
-        // How many names differ only in the number between these parts.
+        // The parts around each number, and how many names differ only in that number.
         let mut alike: HashMap<Around<'_>, usize> = HashMap::new();
         for around in names.iter().flat_map(around_numbers) {
             *alike.entry(around).or_default() += 1;
@@ -72,7 +72,7 @@ impl ImageFolder {
         let mut groups: Vec<(Around<'_>, Vec<&Name>)> = Vec::new();
         let mut remaining = Vec::new();
         for name in names {
-            // Of equal counts, the last number: versions come before numbers of frames.
+            // Of equal counts, take the last number: versions precede frame numbers.
             match around_numbers(name).max_by_key(|around| alike[around]) {
                 None => remaining.push(name),
                 Some(around) => match groups.iter_mut().find(|(known, _)| *known == around) {
@@ -99,10 +99,10 @@ impl ImageFolder {
     }
 }
 
-/// What is before and behind a number in a name.
+/// The parts of a name before and after a number.
 type Around<'a> = (&'a [u8], &'a [u8]);
 
-/// What is around each number in a name.
+/// The parts around each number in a name.
 fn around_numbers(name: &Name) -> impl Iterator<Item = Around<'_>> {
     let name = name.bytes();
     numbers_in(name).map(move |digits| (&name[..digits.start], &name[digits.end..]))

@@ -1,4 +1,4 @@
-//! The files that an input is read from: those that are opened for it, and those that it names, as a playlist does. No
+//! The files that an input is read from: those that are opened for it, and those that it lists, as a playlist does. No
 //! output may replace one.
 
 use super::{Name, folder_of, number_pattern, numbered, numbers_there, open_regular};
@@ -33,7 +33,7 @@ const SEPARATORS: &[u8] = b"|:+=,;[]'";
 /// Extensions of files that name other files.
 const LISTS: [&str; 8] = ["m3u8", "m3u", "mpd", "ffconcat", "concat", "sdp", "avs", "idx"];
 
-/// The first words of such files, whatever they are called, and how many bytes are searched for one.
+/// Words with which such files begin, whatever their names, and the number of bytes that are searched for a word.
 const FIRST_WORDS: [&[u8]; 5] = [b"#EXTM3U", b"ffconcat", b"file", b"stream", b"chapter"];
 const BEGINNING: u64 = 8 << 10;
 
@@ -55,7 +55,8 @@ pub fn note_input(url: &[u8]) {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
 }
 
-/// Remembers the files that a chain of filters may name. FFmpeg's filters open some of them by themselves.
+/// Remembers the files that a chain of filters may name. Some of them are opened by FFmpeg's filters, not by this
+/// program.
 pub fn note_chain(chain: &[u8]) {
     let pieces = chain.split(|byte| b"=:,;[]'".contains(byte));
     let quoted = chain.split(|&byte| byte == b'\'').skip(1).step_by(2);
@@ -68,12 +69,12 @@ pub fn is_input(path: &Path) -> bool {
     there.is_some_and(|there| OPENED.lock().unwrap_or_else(PoisonError::into_inner).contains(&id_of(&there)))
 }
 
-/// The path of the input of this name: that of stdin is `-`.
+/// The path of the input of this name; the name `-` is stdin.
 pub fn path_of_input(input: &Name) -> &Path {
     if *input == "-" { Path::new("/dev/stdin") } else { input.path() }
 }
 
-/// Whether the name ends as those of files do that name other files.
+/// Whether the name has the extension of a list of other files.
 pub fn is_list_name(name: &Path) -> bool {
     let extension = name.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     extension.is_some_and(|extension| LISTS.contains(&extension.as_str()))
@@ -118,7 +119,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Whether it is a URL of something that is no file.
+/// Whether the URL is not that of a file.
 fn is_remote(url: &[u8]) -> bool {
     contains(url, b"://") && !contains(url, b"file:")
 }
@@ -152,8 +153,8 @@ fn files_of_url(url: &[u8]) -> Vec<(PathBuf, FileId)> {
     found
 }
 
-/// The files that a list in this folder means: the one of this name, or those behind protocols, as in `file:a.ts` and
-/// `concat:a.ts|b.ts`, which FFmpeg looks for in the current folder.
+/// The files that a name in a list in `folder` refers to: the file of this name, or those after protocols, as in
+/// `file:a.ts` and `concat:a.ts|b.ts`, which FFmpeg looks for in the current folder.
 fn files_named(name: &[u8], folder: &Path) -> Vec<(PathBuf, FileId)> {
     if let Some(whole) = file_in(folder, name) {
         return vec![whole];
@@ -182,7 +183,7 @@ fn is_xml_of_dash(text: &[u8]) -> bool {
     contains(&text[..text.len().min(BEGINNING as usize)], b"<MPD")
 }
 
-/// The names in folders that were read.
+/// The names of the files in each folder that was read.
 type Folders = HashMap<PathBuf, Vec<OsString>>;
 
 /// The files that a DASH manifest names, in its folder and in its base URLs.
@@ -237,7 +238,7 @@ fn replaced(text: &[u8], old: &[u8], new: &[u8]) -> Vec<u8> {
     done
 }
 
-/// A template of DASH with the ID of each representation put in.
+/// A DASH template for each ID of a representation, with the ID inserted; unchanged if it has no place for one.
 fn with_ids(template: &[u8], ids: &BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
     let id = b"$RepresentationID$";
     match contains(template, id) {
@@ -293,7 +294,7 @@ fn text_of_list(path: &Path, is_list: bool, bytes: u64) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Whether the first word behind comments is one of a list, or nothing but comments is known.
+/// Whether the first word after comments is one that begins a list, or `text` has nothing but comments.
 fn begins_as_list(text: &[u8]) -> bool {
     let mut lines = lines(text);
     let first = lines.find(|line| line.starts_with(FIRST_WORDS[0]) || !(line.is_empty() || line.starts_with(b"#")));
@@ -312,7 +313,8 @@ fn names_in(list: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     lines(list).flat_map(names_in_line).filter(|name| !name.is_empty())
 }
 
-/// The line, as in HLS and in lists of `concatf`; what is behind `file`, as in lists of `concat`; what is quoted.
+/// Possible names in a line: all of it, as in HLS and `concatf`; the word after `file`, as in `concat`; parts in quotes
+/// or between tags.
 fn names_in_line(line: &[u8]) -> Vec<Vec<u8>> {
     if line.starts_with(b"#") {
         // Of comments, only the URIs in tags of HLS count.

@@ -1,6 +1,6 @@
 //! Input and output of bytes: pipes with large buffers, reads that can be interrupted, writes of whole planes; also
-//! names, also of numbered files, URLs, lines on stderr, the clock on the wall, and the end of a program that cannot go
-//! on. It is independent of formats.
+//! names of files, numbered ones included, URLs, lines on stderr, the wall clock, and the end of a program that cannot
+//! go on. It is independent of formats.
 
 mod bounded;
 mod by_name;

@@ -1,4 +1,4 @@
-//! Names of inputs and outputs, whose bytes need not be text.
+//! Names of inputs and outputs, whose bytes need not be UTF-8.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use std::fmt::{self, Debug, Display, Formatter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A name as it was given: of a file, a URL, or `-`. Bytes that are no text are shown as `\xfc`.
+/// A name as the user gave it: of a file, a URL, or `-`. Bytes that are not UTF-8 are shown as in `\xfc`.
 #[derive(Clone, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Name(OsString);
 
@@ -36,12 +36,12 @@ impl Name {
         self.0.as_bytes()
     }
 
-    /// The name, if it is text, as all URLs are.
+    /// The name, if it is UTF-8, as all URLs are.
     pub fn text(&self) -> Option<&str> {
         self.0.to_str()
     }
 
-    /// The name as a word that can be pasted into a shell; into bash, zsh and ksh only, if it is no text, or has
+    /// The name as a word that can be pasted into a shell; only into bash, zsh and ksh if it is not UTF-8, or has
     /// control characters.
     pub fn quoted(&self) -> String {
         let plain = self.text().filter(|text| !text.contains(char::is_control));
@@ -54,7 +54,7 @@ impl Name {
         self.0.is_empty()
     }
 
-    /// Its bytes in base64, if they are no text: what stands beside the name in JSON.
+    /// Its bytes in base64, if they are not UTF-8: JSON has them beside the name.
     pub fn encoded_bytes(&self) -> Option<String> {
         self.text().is_none().then(|| STANDARD.encode(self.bytes()))
     }
@@ -146,7 +146,7 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A name that is no text, for people and programs.
+/// A name that is not UTF-8, in JSON: escaped for people, in base64 for programs.
 #[derive(Deserialize, Serialize)]
 struct Encoded {
     name: String,

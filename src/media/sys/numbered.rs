@@ -26,7 +26,8 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// A part of a pattern as in file names: the user may have doubled per cent signs, as FFmpeg requires it.
+/// A part of a pattern as file names have it: per cent signs that the user has doubled, as FFmpeg requires, become
+/// single.
 fn unescaped(part: &[u8]) -> Vec<u8> {
     let (mut bytes, mut rest) = (Vec::with_capacity(part.len()), part.iter().peekable());
     while let Some(&byte) = rest.next() {
@@ -55,7 +56,7 @@ pub fn numbers_there(pattern: impl AsRef<OsStr>) -> Vec<u64> {
     let (before, behind) = (unescaped(&pattern[..place.start]), unescaped(&pattern[place.end..]));
     let number = |name: &OsStr| -> Option<u64> {
         let number = number(name.as_bytes().strip_prefix(&before[..])?.strip_suffix(&behind[..])?)?;
-        // `7` does not match `%03d`.
+        // The number has to give the same name: `7` does not match `%03d`.
         (numbered(OsStr::from_bytes(pattern), number) == *name).then_some(number)
     };
     let files = std::fs::read_dir(OsStr::from_bytes(&folder)).into_iter().flatten().flatten();

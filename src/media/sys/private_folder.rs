@@ -25,7 +25,7 @@ const OTHERS: RawMode = 0o002;
 /// The bit of a folder in which only the owner of a file may remove it.
 const STICKY: RawMode = 0o1000;
 
-/// Enough to reach what is in a folder; it need not be readable.
+/// Flags to open a folder for access to its files, not to list them.
 const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The folder, open. Clones are the same one.
@@ -71,7 +71,7 @@ impl PrivateFolder {
     /// # Errors
     /// As for [`open`](Self::open), and when it cannot be made.
     pub fn make(path: &Path) -> io::Result<Self> {
-        // Another process may remove it again.
+        // Try again, because another process may remove the folder before it is opened.
         for _ in 0..ATTEMPTS {
             if let Some(folder) = PrivateFolder::open(path)? {
                 return Ok(folder);
@@ -89,7 +89,7 @@ impl PrivateFolder {
     fn check(&self, folder_above: &Path) -> io::Result<()> {
         let (there, above) = (fstat(&self.0.folder)?, fstat(&self.0.above)?);
         if let Some(why) = objection(&there, &above, geteuid().as_raw()) {
-            // On some servers and file systems, what this user makes belongs to another one.
+            // On some servers and file systems, files that this user creates belong to another user.
             let is_mine = || Ok::<_, io::Error>(tempfile::tempfile_in(folder_above)?.metadata()?.uid() == there.st_uid);
             if why != NOT_MINE || !is_mine().unwrap_or(false) {
                 return Err(refused(why));
@@ -132,7 +132,7 @@ impl PrivateFolder {
         }
     }
 
-    /// Whether this file still has this name here.
+    /// Whether `name` in the folder is still this file.
     pub fn has(&self, name: impl AsRef<Path>, file: &File) -> bool {
         let there = statat(&self.0.folder, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW);
         let id = |stat: Stat| (stat.st_dev, stat.st_ino);
@@ -209,15 +209,16 @@ mod tests {
             assert!(!is_refused((1000, 1000, 0o755), above), "{above:?}");
             assert!(is_refused((1001, 1001, 0o700), above), "{above:?}");
         }
-        // The owner of the folder of the output, and root, could do anything.
+        // Folders of root, and of the owner of the folder above, are accepted: they could do anything.
         assert!(
             !is_refused((1001, 1001, 0o700), (1001, 1001, 0o755)) && !is_refused((0, 0, 0o755), (1001, 1001, 0o755))
         );
-        // Others who may write, and could not replace it.
+        // Refused: folders that users may write in who could not replace them.
         for mode in [0o770, 0o702, 0o777] {
             assert!(is_refused((1000, 50, mode), tmp) && is_refused((1000, 50, mode), (1000, 1000, 0o755)), "{mode:o}");
         }
-        // A group that works together, of which one has made it; and a file system that has no modes.
+        // Accepted: a folder of another member of the group that shares the folder above, and a file system without
+        // modes.
         assert!(!is_refused((1001, 50, 0o2770), (0, 50, 0o2770)) && is_refused((1001, 50, 0o2770), (0, 51, 0o2770)));
         assert!(is_refused((1001, 50, 0o2770), (0, 50, 0o2777)) && is_refused((1001, 50, 0o2770), (0, 50, 0o3770)));
         assert!(is_refused((1001, 50, 0o2772), (0, 50, 0o2770)) && is_refused((1001, 50, 0o2700), (0, 50, 0o2770)));

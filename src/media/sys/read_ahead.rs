@@ -34,7 +34,7 @@ pub struct Filled {
     pub len: usize,
     /// Whether samples were above their depth, and are lowered.
     pub clamped: bool,
-    /// The offset in the file behind these bytes.
+    /// The offset in the file after these bytes.
     end: u64,
 }
 
@@ -52,8 +52,8 @@ impl Filling {
     }
 }
 
-/// Fills `buffer` by `read`, which gets a part of it and the offset of that, and returns the number of bytes, 0 at the
-/// end. Returns how many bytes are filled, and whether samples were lowered.
+/// Fills `buffer` by calls of `read`, which gets the rest of the buffer and its offset, and returns the number of
+/// bytes, 0 at the end. Returns how many bytes are filled, and whether samples were lowered.
 ///
 /// Samples that may exceed their depth are read in blocks that are still in the cache when they are checked.
 pub(super) fn fill(
@@ -71,7 +71,7 @@ pub(super) fn fill(
             count => filled += count,
         }
         if let Some(sample) = sample {
-            // Only the first byte of the last sample may have been read.
+            // The last sample may have only its first byte yet: check whole samples.
             let whole = filled & !1;
             clamped |= sample.clamp(&mut buffer[seen..whole]);
             seen = whole;
@@ -85,7 +85,7 @@ pub(super) struct ReadAhead {
     file: Arc<File>,
     /// Where the next bytes are read.
     position: u64,
-    /// The offset behind the last buffer that was delivered.
+    /// The offset after the last buffer that was delivered.
     taken: Option<u64>,
     /// How many buffers are to be filled at once.
     pub most: usize,
@@ -108,7 +108,7 @@ struct ReadJob {
 
 impl ReadAhead {
     /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing,
-    /// because buffers are small or cores few, or cannot be had.
+    /// because buffers are small or cores few, or where they cannot be started.
     pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
         let threads = (limits::threads() / 3).min(MAX_THREADS);
         let wins = threads > 1 && len >= MIN_BYTES && len <= limits::under_way() / 16;
@@ -169,7 +169,7 @@ impl Drop for ReadAhead {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
-        // Other programs with the same stdin go on behind the delivered bytes.
+        // Other programs with the same stdin continue after the delivered bytes.
         let _ = self.file.as_ref().seek(SeekFrom::Start(self.taken.unwrap_or(self.position)));
     }
 }

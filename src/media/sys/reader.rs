@@ -94,11 +94,11 @@ impl Reader {
         Ok(None)
     }
 
-    /// Lets several threads read a regular file from now on, if buffers of `len` bytes are worth it. Returns how many
-    /// of them are to be [begun](Reader::begin) at once: 1 if it is read as before.
+    /// Lets several threads read a regular file from now on, if buffers of `len` bytes are large enough. Returns how
+    /// many of them are to be [begun](Reader::begin) at once: 1 if it is read as before.
     ///
     /// # Errors
-    /// When the file's position cannot be had.
+    /// When the file's position cannot be read.
     pub fn read_ahead(&mut self, len: usize) -> io::Result<usize> {
         if self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             let position = self.file.stream_position()? - self.peeked.len() as u64;
@@ -124,7 +124,7 @@ impl Reader {
         Ok(Filling::done(buffer, filled, clamped))
     }
 
-    /// Waits until a buffer is filled. Buffers have to come in the order in which they were begun.
+    /// Waits until a buffer is filled. Call it for the buffers in the order in which they were begun.
     ///
     /// # Errors
     /// When reading failed, or the pool had no memory.

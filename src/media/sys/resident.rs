@@ -16,10 +16,10 @@ impl Resident {
     pub fn bytes(&self) -> Option<usize> {
         let mut text = [0; 4096];
         let len = self.0.read_at(&mut text, 0).ok()?;
-        // The name of the program, in another line, need not be text.
+        // Decode this line only: the name of the program, in another one, may not be UTF-8.
         let resident = text[..len].split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"VmRSS:"))?;
         let number = str::from_utf8(resident).ok()?.split_whitespace().next()?;
-        // In KiB.
+        // The number is in KiB.
         number.parse::<usize>().ok()?.checked_mul(1024)
     }
 }

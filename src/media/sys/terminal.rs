@@ -15,8 +15,8 @@ use std::time::Duration;
 /// The program's own copy of stderr, once stderr itself leads to /dev/null.
 static OWN: OnceLock<File> = OnceLock::new();
 
-/// From now on, stderr has the program's own lines only: what libraries write there is lost, as libjxl and SVT-AV1 do.
-/// Call it before the first thread is started.
+/// From now on, stderr has the program's own lines only: what libraries such as libjxl and SVT-AV1 write there is
+/// discarded. Call it before the first thread is started.
 ///
 /// # Errors
 /// When the system has no room for another descriptor.
@@ -39,7 +39,7 @@ pub fn stderr_is_terminal() -> bool {
     OWN.get().map_or_else(|| stderr().is_terminal(), File::is_terminal)
 }
 
-/// The columns of the terminal on stderr, 0 if it does not tell them; `None` if stderr is no terminal.
+/// The columns of the terminal on stderr, 0 if it reports none; `None` if stderr is no terminal.
 pub fn terminal_columns() -> Option<usize> {
     let size = match OWN.get() {
         Some(terminal) => tcgetwinsize(terminal),
@@ -94,7 +94,7 @@ pub fn wait_until_printed() {
 /// The most messages that wait to be written.
 const MAX_WAITING: usize = 1000;
 
-/// How long the last texts may take to be read.
+/// How long writing the last texts may take.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Messages that wait to be written.
@@ -110,14 +110,14 @@ struct Waiting {
     /// Whether the queue accepts texts.
     is_open: bool,
     texts: VecDeque<String>,
-    /// How many texts behind these were lost.
+    /// How many texts after these were lost.
     lost: u64,
     /// Whether a text is being written.
     is_writing: bool,
 }
 
 impl Waiting {
-    /// The next text; behind the last one, a text that says how many were lost.
+    /// The next text; after the last one, a text that says how many were lost.
     fn next(&mut self) -> Option<String> {
         self.texts.pop_front().or_else(|| match std::mem::take(&mut self.lost) {
             0 => None,
@@ -181,7 +181,7 @@ impl Queue {
     /// Waits until all is written, for `most` at most.
     fn wait_until_empty(&self, most: Duration) {
         let is_busy = |waiting: &mut Waiting| waiting.is_writing || waiting.lost > 0 || !waiting.texts.is_empty();
-        // What is left then is lost.
+        // Texts that still wait after `most` are lost.
         drop(self.changed.wait_timeout_while(self.locked(), most, is_busy));
     }
 }
@@ -192,7 +192,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c, shown| shown.extend(c.escape_default()))
 }
 
-/// JSON with the same characters escaped, as in `\u001b`.
+/// `text`, which is JSON, with the same characters escaped, as in `\u001b`.
 pub fn printable_json(text: &str) -> Cow<'_, str> {
     escaped(text, |c, shown| {
         c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
@@ -218,7 +218,7 @@ fn is_unseen(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// `text` without the codes of the system's errors that Rust adds to their words: ` (os error 2)`.
+/// `text` without the codes that Rust adds to the system's error messages: ` (os error 2)`.
 pub fn without_codes(text: &str) -> Cow<'_, str> {
     const CODE: &str = " (os error ";
     let mut parts = text.split(CODE);
@@ -268,7 +268,7 @@ mod tests {
         let (go_on, may_write) = channel::<()>();
         std::thread::spawn(move || {
             QUEUE.pass_on(|text| {
-                // It waits as long as the pipe is full.
+                // This waits as a write to a full pipe does.
                 let _ = may_write.recv();
                 let _ = written.send(text.to_owned());
             });
@@ -281,7 +281,7 @@ mod tests {
         let texts: Vec<String> =
             std::iter::from_fn(|| read.recv().ok().filter(|text| !text.contains("lost"))).collect();
         let in_order = texts.iter().enumerate().all(|(number, text)| *text == format!("{number}\n"));
-        // One more than wait, if the thread had begun to write.
+        // One text more than can wait, if the thread had taken one to write.
         assert!(in_order && (MAX_WAITING..=MAX_WAITING + 1).contains(&texts.len()), "{} texts", texts.len());
         QUEUE.wait_until_empty(Duration::from_secs(60));
         assert!(QUEUE.take("after\n"));

@@ -37,7 +37,7 @@ const SHOWN: [&str; 29] = [
     "ttl",
 ];
 
-/// The URL without its passwords: of a user, and as values of its query.
+/// The URL without the user's password, and without values in the query that may be one.
 pub fn without_password(url: impl AsRef<OsStr>) -> Name {
     let parts = url.as_ref().to_str().and_then(|url| url.split_once("://"));
     let Some((scheme, rest)) = parts else { return url.as_ref().into() };
@@ -55,7 +55,7 @@ pub fn without_password(url: impl AsRef<OsStr>) -> Name {
     format!("{scheme}://{host}{path}{}", query.unwrap_or_default()).into()
 }
 
-/// `text` with its URLs as [`without_password`] has them.
+/// `text` with passwords removed from its URLs, as by [`without_password`].
 pub fn without_passwords(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>');
     let words = text.split_inclusive(ends).map(|word| {

@@ -39,11 +39,11 @@ fn fault() -> Option<&'static str> {
     FAULT.get_or_init(|| fault_of(&std::env::var_os("TZ")?)).as_deref()
 }
 
-/// A device has no end, and a FIFO may have no writer: what is no regular file is not read.
+/// What is wrong with this value of TZ: it names a device, which may have no end, a FIFO, or too large a file.
 fn fault_of(zone: &OsStr) -> Option<String> {
     let bytes = zone.as_bytes();
     let file = std::fs::metadata(OsStr::from_bytes(bytes.strip_prefix(b":").unwrap_or(bytes))).ok()?;
-    // A folder of this name says nothing: the zone is looked for elsewhere.
+    // A folder of this name is no fault: the zone is looked for elsewhere.
     let may_be_zone = file.is_dir() || file.is_file() && file.len() <= MAX_ZONE;
     let zone = Name::from(zone);
     (!may_be_zone).then(|| {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Rows that are written with one call when a plane has padding between rows.
 const ROWS: usize = 512;
 
-/// How often a wait for room looks at its interrupt.
+/// How often a wait for room checks for an interrupt.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long a pipe may have no room after an interrupt, before its reader is taken for stalled.
@@ -43,7 +43,7 @@ impl PlaneWriter {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// When writing fails; `TimedOut` for a reader that was not waited for.
+    /// When writing fails; `TimedOut` if the reader has stalled after an interrupt.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.all(&mut [IoSlice::new(bytes)])
     }

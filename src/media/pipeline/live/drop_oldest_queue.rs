@@ -6,12 +6,12 @@ use std::sync::{PoisonError, RwLock};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long a writer that may wait sleeps before it looks for room again.
+/// How long a waiting writer sleeps before it checks for room again.
 const ROOM: Duration = Duration::from_millis(1);
 
-/// Holds the newest `capacity` entries; a capacity of one is a slot.
+/// Holds the newest `capacity` entries.
 pub struct DropOldestQueue<T> {
-    /// `None` once it is closed.
+    /// `None` once the queue is closed.
     sender: RwLock<Option<Sender<T>>>,
     receiver: Receiver<T>,
     dropped: AtomicU64,
@@ -30,7 +30,7 @@ impl<T> DropOldestQueue<T> {
         let Some(sender) = sender.as_ref() else { return };
         let mut sent = sender.try_send(entry);
         while let Err(TrySendError::Full(entry)) = sent {
-            // A reader may have taken an entry in between.
+            // In the meantime, a reader may have removed an entry: then none is dropped.
             if self.receiver.try_recv().is_ok() {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
             }
@@ -38,7 +38,7 @@ impl<T> DropOldestQueue<T> {
         }
     }
 
-    /// As [`push`](Self::push), but waits for room as long as `waits` returns true.
+    /// As [`push`](Self::push), but waits for room while `waits` returns true.
     pub fn push_after_waiting(&self, entry: T, waits: impl Fn() -> bool) {
         while self.receiver.is_full() && waits() {
             sleep(ROOM);
@@ -46,20 +46,20 @@ impl<T> DropOldestQueue<T> {
         self.push(entry);
     }
 
-    /// The oldest entry; waits for one. `None` when the queue is closed and empty.
+    /// Removes the oldest entry; waits if there is none. `None` if the queue is closed and empty.
     pub fn pop(&self) -> Option<T> {
         self.receiver.recv().ok()
     }
 
-    /// The oldest entry; waits for one for at most `time`.
+    /// Removes the oldest entry; waits at most `time` for one.
     ///
     /// # Errors
-    /// `Timeout` when there is no entry yet, `Disconnected` when there will be none.
+    /// `Timeout` if there is no entry yet, `Disconnected` if the queue is closed and empty.
     pub fn pop_within(&self, time: Duration) -> Result<T, RecvTimeoutError> {
         self.receiver.recv_timeout(time)
     }
 
-    /// The oldest entry, if there is one.
+    /// Removes the oldest entry, if there is one.
     pub fn try_pop(&self) -> Option<T> {
         self.receiver.try_recv().ok()
     }

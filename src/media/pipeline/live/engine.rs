@@ -1,5 +1,5 @@
-//! The live engine: it runs until the camera ends or the run is cancelled. Then every frame in the queue of an output
-//! is written, and every output is finished.
+//! The live engine: it runs until the camera ends or the run is cancelled. Then each output writes the frames in its
+//! queue, and is completed.
 
 use super::equalize_stage::LiveEqualizer;
 use super::gray_watch::GrayWatch;
@@ -18,23 +18,24 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError, bounded};
 use std::thread::scope;
 use std::time::{Duration, Instant};
 
-/// Interval of updates of the display without a viewer.
+/// The interval at which the display is updated if there is no viewer.
 pub(super) const TICK: Duration = Duration::from_millis(100);
 
-/// The longest wait of the viewer for a frame before it handles keys.
+/// The longest time that the viewer waits for a frame before it handles key presses.
 const KEYS: Duration = Duration::from_millis(10);
 
-/// Capacity of the queue before the equalizer if there are outputs: it holds the burst with which a camera opens.
+/// Capacity of the queue before the equalizer if there are outputs: room for the burst of frames that a camera sends at
+/// first.
 const CAPTURED_WAITING: usize = 8;
 
-/// Frames for the viewer, and when they were captured.
+/// Frames for the viewer, with their capture times.
 type ShownQueue = DropOldestQueue<(Shown, Instant)>;
 
 /// Runs camera, equalizer, viewer and outputs to the end. Calls `tick` at least every 100 ms on the calling thread.
 ///
 /// # Errors
-/// The first error, in the order camera, microphone, equalizer, outputs, viewer. Outputs that did not fail are finished
-/// nevertheless.
+/// The first error, in the order camera, microphone, equalizer, outputs, viewer. Outputs that have not failed are
+/// completed.
 pub fn run(
     parts: LiveParts<'_>,
     cancel: &Cancel,
@@ -59,7 +60,7 @@ pub fn run(
     let shown: Option<ShownQueue> = viewer.is_some().then(|| DropOldestQueue::new(1));
     let queues: Vec<OutputQueue> = outputs.iter().map(OutputQueue::before).collect();
     let (captured, shown, queues) = (&captured, shown.as_ref(), queues.as_slice());
-    // Without outputs, frames may be dropped: a viewer shows the newest frame at any time.
+    // Without outputs, frames may be dropped even during warm-up: a viewer only shows the newest frame.
     let warm_up = warming_up.all.clone();
     let warming_up = Some(warming_up).filter(|_| !queues.is_empty());
     let waits = move || !queues.is_empty() && warm_up.goes_on(begin) && !cancel.is_cancelled();
@@ -139,7 +140,8 @@ pub fn run(
     })
 }
 
-/// Reads frames and sound from the camera until it ends or the run is cancelled. While `waits`, no frame is dropped.
+/// Reads frames and audio from the camera until it ends or the run is cancelled. While `waits` returns true, no frame
+/// is dropped.
 fn capture(
     mut source: Box<dyn Source>,
     (captured, waits): (&DropOldestQueue<Captured>, impl Fn() -> bool),
@@ -160,7 +162,7 @@ fn capture(
     Ok(())
 }
 
-/// Reads sound from the microphone until it ends.
+/// Reads audio from the microphone until it ends.
 fn listen(mut microphone: Box<dyn Source>, outputs: (&[OutputQueue], &SharedSettings)) -> Result<()> {
     while let Some(Delivery { packets, .. }) = microphone.next()? {
         put_sound(&packets, outputs);
@@ -168,7 +170,7 @@ fn listen(mut microphone: Box<dyn Source>, outputs: (&[OutputQueue], &SharedSett
     Ok(())
 }
 
-/// Puts packets of sound into the queues.
+/// Adds audio packets to all output queues, except of paused recordings.
 fn put_sound(packets: &[Packet], (queues, settings): (&[OutputQueue], &SharedSettings)) {
     let is_paused = settings.is_recording_paused();
     for queue in queues.iter().filter(|queue| !(is_paused && queue.is_recording)) {
@@ -176,8 +178,8 @@ fn put_sound(packets: &[Packet], (queues, settings): (&[OutputQueue], &SharedSet
     }
 }
 
-/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns the numbers of frames that
-/// were not equalized and not written. Returns the statistics of the viewer, and its error if it failed.
+/// Shows frames until all threads have ended (`over` is disconnected). `dropped` returns how many frames were dropped
+/// before the equalizer and before the outputs. Returns the viewer's statistics, and its error if it failed.
 fn show(
     mut viewer: Option<(&mut dyn Viewer, &ShownQueue)>,
     over: &Receiver<()>,
@@ -220,7 +222,7 @@ fn show(
     (stats, seen)
 }
 
-/// Writes the entries of the queue until it is closed and empty, and finishes the output.
+/// Writes the entries of the queue until it is closed and empty, and completes the output.
 fn write(output: &OutputQueue, mut sink: Box<dyn Sink>, progress: &Progress) -> Result<Written> {
     let (mut frames, mut missed) = (0, 0);
     let work = |frames: &mut u64, missed: &mut u64| -> Result<()> {

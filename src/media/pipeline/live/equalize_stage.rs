@@ -11,10 +11,10 @@ use histeq::equalize::{EqualizeStage, Equalized};
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// With this many captured frames waiting, frames would be dropped soon.
+/// If this many captured frames wait, the queue is almost full.
 const WAITING: usize = 3;
 
-/// Equalizes captured frames, and puts them into the queues of viewer and outputs.
+/// Equalizes captured frames, and adds them to the queues of viewer and outputs.
 pub(super) struct LiveEqualizer<'a> {
     pub(super) stage: EqualizeStage,
     pub(super) shared_settings: &'a SharedSettings,
@@ -26,17 +26,17 @@ pub(super) struct LiveEqualizer<'a> {
     pub(super) onlooker: Option<Onlooker>,
     pub(super) queues: &'a [OutputQueue],
     pub(super) progress: &'a Progress,
-    /// `None` once this run's warm-up is over.
+    /// `None` once the warm-up of this run is over.
     pub(super) warming_up: Option<WarmingUp>,
     /// Number of frames equalized so far.
     pub(super) equalized: u64,
-    /// Number of captured frames that were dropped before the last one.
+    /// Number of captured frames that had been dropped at the last check.
     pub(super) dropped: u64,
 }
 
 impl LiveEqualizer<'_> {
-    /// Equalizes until the queue of captured frames is closed. Another frame is submitted before the oldest is
-    /// collected only if it has been captured already.
+    /// Equalizes until the queue of captured frames is closed. A frame is submitted before the oldest one is collected
+    /// only if it has already been captured.
     pub(super) fn run(mut self) -> Result<(String, Latency)> {
         let mut under_way: VecDeque<Captured> = VecDeque::new();
         let mut latency = Latency::default();
@@ -54,7 +54,7 @@ impl LiveEqualizer<'_> {
             };
             if let Some(captured) = next {
                 let is_late = self.is_late();
-                // The shared settings replace those of the stage: they are shown to the user.
+                // The shared settings are the ones that the user sees, so they replace those of the stage.
                 let settings = self.noise_budget.limit(self.shared_settings.get(), is_late, Instant::now());
                 self.stage.set(settings);
                 self.progress
@@ -67,13 +67,13 @@ impl LiveEqualizer<'_> {
         }
     }
 
-    /// Whether captured frames wait or were dropped, because equalizing takes longer than the time between frames.
+    /// Whether captured frames wait or were dropped: then equalizing takes longer than the frame interval.
     fn is_late(&mut self) -> bool {
         let before = std::mem::replace(&mut self.dropped, self.captured.dropped());
         self.warming_up.is_none() && (self.captured.waiting() >= WAITING || self.dropped > before)
     }
 
-    /// Collects the oldest frame in flight and puts it into the queues; does nothing when there is none.
+    /// Collects the oldest frame in flight and adds it to the queues; does nothing if no frame is ready.
     fn collect(&mut self, under_way: &mut VecDeque<Captured>, latency: &mut Latency) -> Result<()> {
         let Some(mut equalized) =
             self.progress.measure(Stage::Equalize, || self.stage.collect()).map_err(from_stage)?

@@ -1,17 +1,17 @@
-//! A filter behind the equalizer that gives a frame for each frame.
+//! A filter after the equalizer that gives exactly one frame for each frame.
 
 use crate::pipeline::{Delivery, Input, Source};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Frame;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The filter.
+/// A filter that gives exactly one frame for each frame.
 pub struct FrameFilter {
     next: Next,
     filtered: Box<dyn Source>,
 }
 
-/// The frame that the filter takes next.
+/// The next frame for the filter.
 #[derive(Clone, Default)]
 struct Next(Arc<Mutex<Option<Frame>>>);
 
@@ -24,10 +24,10 @@ impl Source for Next {
 }
 
 impl FrameFilter {
-    /// The filter that `build` puts behind a source of equalized frames, and what comes out of it.
+    /// The filter that `build` connects to a source of equalized frames, and the properties of its output.
     ///
     /// # Errors
-    /// Those of `build`.
+    /// The error of `build`.
     pub fn new(build: impl FnOnce(Box<dyn Source>) -> Result<(Box<dyn Source>, Input)>) -> Result<(Self, Input)> {
         let next = Next::default();
         let (filtered, input) = build(Box::new(next.clone()))?;
@@ -37,7 +37,7 @@ impl FrameFilter {
     /// Filters `frame`.
     ///
     /// # Errors
-    /// When the filter fails, or holds it back.
+    /// When the filter fails, or needs more frames before it gives one.
     pub fn apply(&mut self, frame: Frame) -> Result<Frame> {
         *self.next.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(frame);
         let delivery = self.filtered.next()?;

@@ -1,4 +1,4 @@
-//! Notices when the pictures of a camera turn gray, as they do when it turns to infra-red light, and colourful again.
+//! Detects when a camera switches between colour and gray frames, as it does for infrared light.
 
 use crate::ffmpeg::Converter;
 use crate::pipeline::Notices;
@@ -8,23 +8,23 @@ use std::time::{Duration, Instant};
 /// The time between two checks.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many checks in a row have to agree.
+/// How many consecutive checks have to agree.
 const LOOKS: u32 = 3;
 
 /// The size to which a frame is scaled down for a check, in columns and rows.
 const SIZE: (usize, usize) = (32, 18);
 
-/// Up to this mean difference between the largest and the smallest of red, green and blue, in levels of 8 bits, pictures
-/// are gray. Infra-red pictures of cameras have less than 1, dull days more than 5.
+/// A frame is gray up to this mean difference between the largest and smallest of red, green and blue, in levels of 8
+/// bits. Cameras' infrared frames have less than 1, and overcast days more than 5.
 const GRAY: f64 = 2.0;
 
 /// Checks a frame once per [`INTERVAL`].
 pub(super) struct GrayWatch {
     converter: Converter,
     next: Instant,
-    /// What was reported last.
+    /// Whether the last report was gray.
     is_gray: Option<bool>,
-    /// How many checks in a row have differed from `is_gray`.
+    /// How many consecutive checks have differed from `is_gray`.
     others: u32,
     notices: Notices,
 }
@@ -34,10 +34,10 @@ impl GrayWatch {
         GrayWatch { converter: Converter::quick(), next: Instant::now(), is_gray: None, others: 0, notices }
     }
 
-    /// Checks `frame`, if it is time. A frame that cannot be converted changes nothing.
+    /// Checks `frame` if a check is due. A frame that cannot be converted is ignored.
     pub(super) fn look(&mut self, frame: &Frame) {
         let now = Instant::now();
-        // A format without colour never has any.
+        // A gray pixel format cannot change to colour.
         if now < self.next || frame.format().to_string().starts_with("gray") {
             return;
         }
@@ -63,7 +63,7 @@ impl GrayWatch {
     }
 }
 
-/// The mean difference between the largest and the smallest sample of a pixel, of a frame of `bgr0`.
+/// The mean difference between the largest and the smallest sample of a pixel in a `bgr0` frame.
 fn saturation(frame: &Frame) -> f64 {
     let plane = &frame.planes()[0];
     let pixels = (0..frame.height()).flat_map(|row| plane.row(row)[..4 * frame.width()].chunks_exact(4));

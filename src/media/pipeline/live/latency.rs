@@ -6,7 +6,7 @@ use std::time::Duration;
 const BUCKETS: usize = 20_000;
 const BUCKET: Duration = Duration::from_micros(100);
 
-/// A histogram of durations.
+/// A histogram of latencies.
 #[derive(Clone)]
 pub struct Latency {
     counts: Vec<u64>,
@@ -20,7 +20,7 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// Counts a duration.
+    /// Counts a latency.
     pub fn add(&mut self, time: Duration) {
         let bucket = (time.as_nanos() / BUCKET.as_nanos()) as usize;
         self.counts[bucket.min(BUCKETS - 1)] += 1;

@@ -1,5 +1,5 @@
 //! The live engine: it prefers low latency to complete output. After the [warm-up](WarmUp), no stage waits for the next
-//! one; if that one is too slow, a new frame replaces the oldest one that waits, and the dropped frame is counted.
+//! one; if that one is too slow, a new frame replaces the oldest queued frame, which is counted as dropped.
 //!
 //! ```text
 //! camera -> DropOldestQueue -> LiveEqualizer -> DropOldestQueue -> Viewer      each but the viewer on its own thread
@@ -7,7 +7,7 @@
 //! microphone, sound of the camera            -> OutputQueue
 //! ```
 //!
-//! [`run_several`] runs several of these engines, each with a source and outputs of its own.
+//! [`run_several`] runs several of these engines, each with its own source and outputs.
 
 mod drop_oldest_queue;
 mod engine;

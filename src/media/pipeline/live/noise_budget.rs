@@ -1,17 +1,17 @@
-//! Limits denoising to what the machine can do in real time: where frames begin to wait for it, it is switched off.
+//! Limits denoising to what the machine can do in real time: if it delays frames, it is switched off.
 
 use crate::pipeline::Notices;
 use histeq::spec::{Denoise, Settings};
 use std::time::{Duration, Instant};
 
-/// How long denoising stays off. Afterwards, the machine may have less other work, or the camera less noise.
+/// How long denoising stays off. After that, the machine may be less busy, or the frames less noisy.
 const PAUSE: Duration = Duration::from_secs(60 * 60);
 
-/// Decides for each frame whether its noise may be removed.
+/// Decides for each frame whether it may be denoised.
 pub(super) struct NoiseBudget {
-    /// Whether denoising is switched off if it takes too long; else the settings stay.
+    /// Whether denoising is switched off if it takes too long; else the user's settings are kept.
     is_limited: bool,
-    /// Whether the last frame had noise that was removed.
+    /// Whether the last frame was denoised.
     removes: bool,
     pauses_until: Option<Instant>,
     is_told: bool,
@@ -23,7 +23,7 @@ impl NoiseBudget {
         NoiseBudget { is_limited, removes: false, pauses_until: None, is_told: false, notices }
     }
 
-    /// The settings for the next frame at the time `now`; `is_late` if frames wait behind it.
+    /// The settings for the next frame at the time `now`; `is_late` tells whether captured frames wait.
     pub(super) fn limit(&mut self, settings: Settings, is_late: bool, now: Instant) -> Settings {
         if !self.is_limited || settings.denoise == Denoise::Off {
             return settings;
@@ -43,7 +43,7 @@ impl NoiseBudget {
         }
     }
 
-    /// Stores whether noise was removed from a frame.
+    /// Stores whether the last frame was denoised.
     pub(super) fn look(&mut self, removed: bool) {
         self.removes = removed;
     }
@@ -65,7 +65,7 @@ mod tests {
             budget.look(removed && limited.denoise != Denoise::Off);
             limited.denoise != Denoise::Off
         };
-        // Frames that wait for another reason do not switch denoising off.
+        // If frames wait although the last one was not denoised, denoising stays on.
         assert!(value_at(0, true, false) && value_at(1, false, true));
         assert!(!value_at(2, true, true) && !value_at(3, false, true) && !value_at(3601, false, true));
         assert!(value_at(3603, false, true) && !value_at(3604, true, true));

@@ -1,4 +1,4 @@
-//! The queue before an output: frames, of which the oldest is dropped when there are too many, and packets of sound.
+//! The queue before an output: frames, of which the oldest is dropped when there are too many, and audio packets.
 
 use super::{LiveOutput, QueuePolicy};
 use crate::ffmpeg::Packet;
@@ -8,26 +8,27 @@ use histeq::frame::Frame;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Most frames that wait for a recording: two seconds at 30 frames a second.
+/// The most frames that wait for a recording: two seconds at 30 Hz.
 const RECORDING_WAITING: usize = 60;
 
-/// Most frames that wait for a server: half a second.
+/// The most frames that wait for a server: half a second at 30 Hz.
 const NETWORK_WAITING: usize = 15;
 
-/// Most packets of sound that wait. Encoders make about 50 a second: the output hangs when there are this many.
+/// The most audio packets that wait. Encoders make about 50 a second, so the output has stalled when there are this
+/// many.
 const SOUND_WAITING: usize = 4096;
 
 /// A queue before an output.
 pub(super) struct OutputQueue {
     pub(super) name: Name,
-    /// Whether it is before a recording, which the user can pause.
+    /// Whether the output is a recording, which the user can pause.
     pub(super) is_recording: bool,
     state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 struct QueueState {
-    /// In the order of arrival.
+    /// Frames and audio packets in the order of arrival.
     entries: VecDeque<QueueEntry>,
     frames: usize,
     most_frames: usize,
@@ -41,7 +42,7 @@ enum QueueEntry {
 }
 
 impl OutputQueue {
-    /// An empty queue before `output`.
+    /// An empty queue for `output`.
     pub(super) fn before(output: &LiveOutput) -> Self {
         let most_frames = match output.queue_policy {
             QueuePolicy::Recording => RECORDING_WAITING,
@@ -69,7 +70,7 @@ impl OutputQueue {
         self.changed.notify_one();
     }
 
-    /// Adds a packet of sound; drops the oldest one if there are too many.
+    /// Adds an audio packet; drops the oldest one if there are too many.
     pub(super) fn push_sound(&self, packet: Packet) {
         let mut state = self.lock();
         if state.closed {
@@ -82,7 +83,7 @@ impl OutputQueue {
         self.changed.notify_one();
     }
 
-    /// The oldest entry; waits for one. `None` when the queue is closed and empty.
+    /// Removes the oldest entry; waits if there is none. `None` if the queue is closed and empty.
     pub(super) fn pop(&self) -> Option<Delivery> {
         let nothing = |state: &mut QueueState| state.entries.is_empty() && !state.closed;
         let mut state = self.changed.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);

@@ -8,11 +8,11 @@ use histeq::equalize::{Applied, EqualizeStage};
 use histeq::frame::Frame;
 use std::time::{Duration, Instant};
 
-/// A frame, and when it was read.
+/// A frame, and the time at which it was read.
 pub struct Captured {
-    /// The frame.
+    /// The frame from the camera.
     pub frame: Frame,
-    /// When its last byte was read, before it was decoded.
+    /// When the last byte of the frame was read, before decoding.
     pub at: Instant,
 }
 
@@ -25,14 +25,14 @@ pub struct Shown {
     pub equalized: Frame,
     /// Number of frames equalized before it.
     pub number: u64,
-    /// What was applied to it.
+    /// The processing that was applied to the frame.
     pub applied: Applied,
 }
 
 /// The reply of the viewer to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerReply {
-    /// Continue.
+    /// Continue the run.
     GoOn,
     /// End the run.
     End,
@@ -49,51 +49,51 @@ pub struct Status {
     pub dropped: u64,
     /// Number of frames that were dropped before an output.
     pub unwritten: u64,
-    /// The time since the last frame, while no frames come.
+    /// The time since the last frame, if the signal is lost.
     pub no_signal: Option<Duration>,
 }
 
-/// A viewer of frames, on the thread that runs the engine: windows need the main thread.
+/// Shows frames. It is called on the thread that runs the engine, because windows need the main thread.
 pub trait Viewer {
     /// Shows the frame, if there is a new one, and handles keys.
     ///
     /// # Errors
-    /// When it cannot be shown.
+    /// When the frame cannot be shown.
     fn show(&mut self, frame: Option<Shown>, status: &Status) -> Result<ViewerReply>;
 }
 
-/// Gets each frame, on the thread that equalizes, so it must return at once.
+/// A callback for each frame. It runs on the equalizing thread, so it must return at once.
 pub type Onlooker = Box<dyn FnMut(&Shown) + Send>;
 
-/// The capacity of the queue before an output.
+/// Sets the capacity of the queue before an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueuePolicy {
-    /// Sixty frames: a recording must have every frame.
+    /// Sixty frames, because a recording should contain every frame.
     Recording,
-    /// Fifteen frames: low latency, but room for the burst of frames with which a network stream opens.
+    /// Fifteen frames: low latency, but room for the burst of frames at the start of a network stream.
     Network,
-    /// One frame: lowest latency.
+    /// One frame, for the lowest latency.
     Stream,
 }
 
 /// An output for frames.
 pub struct LiveOutput {
-    /// Its name in messages.
+    /// The name of the output in messages.
     pub name: Name,
-    /// Its sink.
+    /// The sink that writes the frames.
     pub sink: Box<dyn Sink>,
-    /// The capacity of its queue.
+    /// Sets the capacity of the output's queue.
     pub queue_policy: QueuePolicy,
 }
 
 /// The result of an output.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// Its name in messages.
+    /// The name of the output in messages.
     pub name: Name,
     /// Number of frames written.
     pub frames: u64,
-    /// Number of frames dropped from its queue.
+    /// Number of frames dropped from the output's queue.
     pub dropped: u64,
     /// Number of frames that were lost because there was no connection to the server.
     pub missed: u64,
@@ -112,33 +112,33 @@ pub struct LiveSummary {
     pub latency: Latency,
     /// Number of frames shown, if there was a viewer.
     pub shown: Option<u64>,
-    /// The outputs, in their order.
+    /// The results, in the order of [`LiveParts::outputs`].
     pub outputs: Vec<Written>,
 }
 
 /// The parts of a run.
 pub struct LiveParts<'a> {
-    /// The source of frames, and of the sound of the camera. Streams and times of packets are those of the
+    /// The source of frames, and of the camera's audio. Its packets have the streams and times of the
     /// [`Input`](crate::pipeline::Input).
     pub source: Box<dyn Source>,
-    /// A second source for sound, without frames.
+    /// An additional source of audio, without frames.
     pub microphone: Option<Box<dyn Source>>,
-    /// The equalizer, which gets the settings of `shared_settings` with each frame.
+    /// The equalizer. It uses the current `shared_settings` for each frame.
     pub stage: EqualizeStage,
-    /// The settings, which can be changed before the run and during it.
+    /// Settings that can be changed before and during the run.
     pub shared_settings: &'a SharedSettings,
-    /// Whether denoising is switched off where it takes longer than the time between frames.
+    /// Whether denoising is switched off if it takes longer than the frame interval.
     pub limits_denoising: bool,
     /// The filter for equalized frames.
     pub filter: Option<FrameFilter>,
-    /// Gets notes about changes of the pictures.
+    /// Receives notes about changes in the frames.
     pub notices: Notices,
-    /// The warm-up of this run, which others on the same GPU wait for.
+    /// The warm-up of this run; other runs on the same GPU wait until it is over.
     pub warming_up: WarmingUp,
     /// The outputs.
     pub outputs: Vec<LiveOutput>,
     /// The viewer.
     pub viewer: Option<&'a mut dyn Viewer>,
-    /// Gets each frame, too.
+    /// A callback that also receives each frame.
     pub onlooker: Option<Onlooker>,
 }

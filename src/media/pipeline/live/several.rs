@@ -7,7 +7,7 @@ use crossbeam_channel::{Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Scope, scope};
 
-/// Works, each on a thread of its own. One that ends or fails does not affect the others.
+/// Tasks, each on its own thread. A task that ends or fails does not affect the others.
 pub struct Works<'scope, 'env, T> {
     scope: &'scope Scope<'scope, 'env>,
     results: Sender<(usize, Result<T>)>,
@@ -15,7 +15,7 @@ pub struct Works<'scope, 'env, T> {
 }
 
 impl<'env, T: Send + 'env> Works<'_, 'env, T> {
-    /// Begins a work. Its end is reported with this number.
+    /// Starts a task. Its end is reported with `number`.
     pub fn begin(&mut self, number: usize, work: impl FnOnce() -> Result<T> + Send + 'env) {
         let results = self.results.clone();
         self.running += 1;
@@ -26,21 +26,21 @@ impl<'env, T: Send + 'env> Works<'_, 'env, T> {
             results.send((number, result)).unwrap_or_default();
         };
         if let Err(error) = start(self.scope, "source", &|| (), work) {
-            // The number of messages in this channel has no limit.
+            // Sending never blocks, because the channel is unbounded.
             self.results.send((number, Err(error))).unwrap_or_default();
         }
     }
 }
 
-/// What [`run_several`] waits for.
+/// An event that [`run_several`] reports.
 pub enum Happened<T> {
-    /// The work of this number has ended.
+    /// The task of this number has ended.
     Ended(usize, Result<T>),
-    /// No work has ended in the last 100 ms; also sent at first.
+    /// No task has ended in the last 100 ms. Also reported once at the start.
     Nothing,
 }
 
-/// Calls `on` at first, then for each work that ends, and after every 100 ms without one. Returns when no work is left
+/// Calls `on` at the start, then whenever a task ends, and after every 100 ms without an end. Returns when no task runs
 /// and `on` has returned false. `on` is called on this thread.
 pub fn run_several<'env, T: Send + 'env>(mut on: impl FnMut(Happened<T>, &mut Works<'_, 'env, T>) -> bool) {
     scope(|scope| {

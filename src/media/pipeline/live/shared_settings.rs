@@ -17,17 +17,17 @@ impl SharedSettings {
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the settings, from the next frame that is equalized on.
+    /// Changes the settings for all frames that are equalized from now on.
     pub fn set(&self, settings: Settings) {
         *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
-    /// Whether recordings get no frames and no sound at present.
+    /// Whether recordings currently receive neither frames nor audio.
     pub fn is_recording_paused(&self) -> bool {
         self.recording_is_paused.load(Ordering::Relaxed)
     }
 
-    /// Pauses recordings, or has them go on. Other outputs get all frames.
+    /// Pauses or resumes recordings. Other outputs still receive all frames.
     pub fn pause_recording(&self, pause: bool) {
         self.recording_is_paused.store(pause, Ordering::Relaxed);
     }

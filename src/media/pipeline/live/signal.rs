@@ -1,18 +1,18 @@
-//! Whether frames come from a source.
+//! Detects whether a source still gives frames.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A source that gives no frame for this long gives no signal.
+/// If a source gives no frame for this long, it has no signal.
 const MAX_GAP: Duration = Duration::from_secs(1);
 
-/// When the last frame of a source came.
+/// The time of the last frame from a source.
 pub(super) struct Signal(Mutex<Frames>);
 
 struct Frames {
-    /// When the last one came; at first, when the source was opened. `None` when the source has ended.
+    /// Arrival time of the last frame; at first, the time when the source was opened. `None` once the source has ended.
     last: Option<Instant>,
-    /// The time between the last two.
+    /// The time between the last two frames.
     apart: Duration,
 }
 
@@ -23,7 +23,7 @@ impl Default for Signal {
 }
 
 impl Signal {
-    /// A frame has come.
+    /// Notes that a frame has arrived.
     pub fn frame(&self) {
         self.change(|frames| {
             frames.apart = frames.last.map_or(Duration::ZERO, |last| last.elapsed());
@@ -31,12 +31,13 @@ impl Signal {
         });
     }
 
-    /// The source has ended.
+    /// Notes that the source has ended.
     pub fn end(&self) {
         self.change(|frames| frames.last = None);
     }
 
-    /// The time since the last frame, if there is no signal: after two of the last frame intervals, and at least 1 s.
+    /// The time since the last frame, if the signal is lost: that is, after twice the last frame interval and at least
+    /// 1 s.
     pub fn missing(&self) -> Option<Duration> {
         self.change(|frames| {
             let longest = MAX_GAP.max(2 * frames.apart.min(10 * MAX_GAP));

@@ -3,7 +3,6 @@
 use super::{Latency, Status};
 use std::time::{Duration, Instant};
 
-/// Statistics of the viewer.
 pub(super) struct ViewerStats {
     pub(super) all: Latency,
     pub(super) count: u64,

@@ -1,41 +1,41 @@
-//! The warm-up of runs on one GPU. It allocates memory for the first frames of each, which takes some 0.1 s per frame
-//! and holds up all runs. Until it is over, no captured frame is dropped: camera or network buffer the frames. These
-//! come in one burst then, so nothing is dropped for as long again.
+//! The warm-up of runs on one GPU. Each run allocates GPU memory for its first frames, which takes about 0.1 s per
+//! frame and delays all runs. During warm-up, no captured frame is dropped: the camera or the network buffers them.
+//! They arrive in a burst afterwards, so for the same time again, no frame is dropped.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Number of frames of a run that belong to its warm-up.
+/// Number of frames at the start of a run that belong to its warm-up.
 pub(super) const FRAMES: u64 = 8;
 
-/// The longest warm-up: a source that cannot be opened, or gives no frames, does not hold up the others.
+/// The longest warm-up: a source that cannot be opened, or gives no frames, must not delay the other runs longer.
 const MAX_WARM_UP: Duration = Duration::from_secs(10);
 
-/// Shared by the runs on one GPU.
+/// The state of the warm-up, shared by the runs on one GPU.
 #[derive(Clone, Default)]
 pub struct WarmUp {
-    /// Number of runs that warm up.
+    /// Number of runs that are still in their warm-up.
     runs: Arc<AtomicUsize>,
-    /// When the last of them was warm.
+    /// When the last run finished its warm-up.
     over: Arc<OnceLock<Instant>>,
 }
 
-/// One run in its warm-up, until it is dropped.
+/// A run in its warm-up, which ends when this is dropped.
 pub struct WarmingUp {
-    /// The warm-up of this run and of the others.
+    /// The shared state of all runs.
     pub(super) all: WarmUp,
 }
 
 impl WarmUp {
-    /// Begins the warm-up of a run. Begin all before the first source is opened: sources open one after the other, and
-    /// those that are open wait for the rest.
+    /// Begins the warm-up of a run. Call it for all runs before the first source is opened: sources are opened one
+    /// after the other, and opened ones have to wait for the others.
     pub fn begin(&self) -> WarmingUp {
         self.runs.fetch_add(1, Ordering::Relaxed);
         WarmingUp { all: self.clone() }
     }
 
-    /// Whether a run that began at `begin` drops no frame: any run still warms up, or this one still catches up.
+    /// Whether a run that began at `begin` drops no frame: a run is still in its warm-up, or the burst after it lasts.
     pub(super) fn goes_on(&self, begin: Instant) -> bool {
         match self.over.get() {
             None => begin.elapsed() < MAX_WARM_UP,

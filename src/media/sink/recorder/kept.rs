@@ -1,8 +1,8 @@
-//! Which recordings are kept, and which are removed. The program knows its recordings by an extended attribute, which
-//! contains the name that it gave the file. So it never removes another file, even one with the name of a recording,
-//! nor a recording that the user has renamed to keep it.
+//! Which recordings are kept, and which are removed. The program recognizes its recordings by an extended attribute,
+//! which contains the original file name. So it never removes another file, even one with the name of a recording, nor
+//! a recording that the user has renamed to keep it.
 //!
-//! Ages of recordings of this run are counted by the monotonic clock.
+//! The age of a recording of this run is measured by the monotonic clock.
 
 use super::names::NamePattern;
 use super::room::DiskRoom;
@@ -19,24 +19,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The attribute of recordings.
+/// The extended attribute that marks a file as a recording.
 const RECORDING: &str = "user.histeq-video.recording";
 
 /// The longest value of that attribute, in bytes.
 const MAX_VALUE: usize = 4096;
 
-/// The time between two checks for recordings that are to be removed.
+/// The time between two checks for recordings that have to be removed.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
 
-/// For this long after a start, no recording of an earlier run is removed for its age: a wrong clock may be set then.
+/// For this long after a start, no recording of an earlier run is removed for its age: the clock may still be wrong.
 const GRACE: Duration = Duration::from_secs(60 * 60);
 
 /// How long and how many recordings are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// For this long after their end.
+    /// How long a recording is kept after its end.
     pub time: Option<Duration>,
-    /// As many as take this many bytes together.
+    /// The largest total size of the recordings, in bytes.
     pub bytes: Option<u64>,
     /// Whether `bytes` is shared by all patterns on the [`Shelf`] for which this is set.
     pub is_shared: bool,
@@ -49,31 +49,31 @@ impl Retention {
     }
 }
 
-/// The value of the attribute.
+/// The value of the attribute [`RECORDING`], as JSON.
 #[derive(Deserialize, Serialize)]
 struct Mark {
     /// The file's name when it was recorded.
     name: Name,
-    /// The last part of its name pattern.
+    /// The name pattern without its folder.
     pattern: Name,
-    /// When it began.
+    /// When the recording began.
     begin: Timestamp,
-    /// Size of the file before its first frame, in bytes.
+    /// Size of the file before the first frame, in bytes.
     header: u64,
 }
 
 /// An existing recording.
 pub struct Recorded {
-    /// Its file.
+    /// The path of the file.
     pub file: PathBuf,
-    /// When it began.
+    /// When the recording began.
     pub begin: Timestamp,
-    /// Its size.
+    /// Size of the file, in bytes.
     pub bytes: u64,
 }
 
-/// The recordings of the pattern `name`, of this run and of earlier ones, in the order in which they began. On file
-/// systems without extended attributes, none are found.
+/// The recordings of the pattern `name`, from this run and earlier ones, in the order in which they began. Empty on
+/// file systems without extended attributes.
 pub fn recordings(name: &Name) -> Vec<Recorded> {
     let Ok(pattern) = NamePattern::new(name) else { return Vec::new() };
     let Ok(entries) = std::fs::read_dir(pattern.folder()) else { return Vec::new() };
@@ -91,10 +91,10 @@ pub fn recordings(name: &Name) -> Vec<Recorded> {
 struct Recording {
     file: PathBuf,
     begin: Timestamp,
-    /// When it began by the monotonic clock, if that was in this run.
+    /// Start time by the monotonic clock, for a recording of this run.
     begun: Option<Instant>,
     bytes: u64,
-    /// Whether it is being written.
+    /// Whether the file is still being written.
     is_open: bool,
 }
 
@@ -107,20 +107,20 @@ struct List {
     pattern: NamePattern,
     rule: Retention,
     all: VecDeque<Recording>,
-    /// When those of earlier runs were found.
+    /// When the recordings of earlier runs were found.
     found: Now,
 }
 
 impl List {
-    /// Finds the recordings of earlier runs, and of this one. If a run was killed, its last recording may have no
-    /// frame: it is removed. Disk space that is reserved behind another recording is given back.
+    /// Finds all recordings of `pattern` in its folder. If a run was killed, its last recording may have no frame: it
+    /// is removed. Disk space that is still reserved after the end of another recording is released.
     fn read(pattern: &NamePattern, rule: Retention, now: Now) -> std::io::Result<Self> {
         let mut all = Vec::new();
         for entry in std::fs::read_dir(pattern.folder())?.flatten() {
             let file = pattern.place_of(&entry.file_name());
             let Some(Mark { begin, header, .. }) = mark_of(&file, pattern) else { continue };
             let Ok(metadata) = entry.metadata() else { continue };
-            // Another process may be writing it.
+            // `None`: another process is writing the file.
             if let Some(room) = DiskRoom::left(&file) {
                 drop(room);
                 if metadata.len() <= header && std::fs::remove_file(&file).is_ok() {
@@ -133,24 +133,26 @@ impl List {
         Ok(List { pattern: pattern.clone(), rule, all: all.into(), found: now })
     }
 
-    /// Takes over what is known of recordings of this run.
+    /// Copies the monotonic start times of this run's recordings from `before`.
     fn after(mut self, before: &List) -> Self {
         for recording in &mut self.all {
             let known = before.all.iter().find(|known| known.file == recording.file && known.begin == recording.begin);
             recording.begun = known.and_then(|known| known.begun);
         }
-        // By the monotonic clock: setting the system clock changes no order.
+        // Sorted by the monotonic clock, so that setting the system clock does not change the order.
         self.all.make_contiguous().sort_by_key(|recording| recording.begun);
         List { found: before.found, ..self }
     }
 
-    /// The age of the oldest recording, from its end: the begin of the next one. `None` if the age may be wrong.
+    /// The age of the oldest recording since its end, which is the start of the next one. `None` if the age may be
+    /// wrong.
     fn age(&self, (wall, now): Now) -> Option<Duration> {
         let next = self.all.get(1)?;
         if let Some(begun) = next.begun {
             return Some(now.saturating_duration_since(begun));
         }
-        // The smaller age counts: setting the clock ahead makes no recording old, and setting it back makes it younger.
+        // The smaller age counts. So no recording gets old by setting the clock ahead; setting it back makes recordings
+        // younger.
         let since = |wall: Timestamp| Duration::try_from(wall.duration_since(next.begin)).unwrap_or_default();
         let seen = now.saturating_duration_since(self.found.1);
         let grace = self.rule.time.map_or(GRACE, |most| most.min(GRACE));
@@ -161,16 +163,16 @@ impl List {
         self.all.iter().map(|recording| recording.bytes).sum()
     }
 
-    /// Whether the oldest one may go: never the newest, nor one that is being written.
+    /// Whether the oldest recording may be removed: it must not be the newest one, nor be open for writing.
     fn has_old(&self) -> bool {
         self.all.len() > 1 && !self.all[0].is_open
     }
 
-    /// Removes the oldest one that may go. Returns its name; `None` if there is none.
+    /// Removes the oldest recording that may be removed. Returns its path; `None` if there is none.
     fn remove_oldest(&mut self) -> Option<PathBuf> {
         while self.has_old() {
             let Recording { file, .. } = self.all.pop_front()?;
-            // Its name may belong to another file by now.
+            // Another file may have this name by now.
             if mark_of(&file, &self.pattern).is_some() && std::fs::remove_file(&file).is_ok() {
                 return Some(file);
             }
@@ -203,8 +205,8 @@ struct Lists {
 }
 
 impl Shelf {
-    /// From now on, the recordings of these patterns are kept by these rules, even if no recorder writes them; other
-    /// recordings are left alone.
+    /// From now on, the recordings of these patterns are subject to these rules, even if no recorder writes them.
+    /// Recordings of other patterns are no longer removed.
     pub fn hold<'a>(&self, rules: impl Iterator<Item = (&'a Name, Retention)>) {
         let (mut lists, now) = (self.lock(), (wall_time(), Instant::now()));
         let mut before = std::mem::take(&mut lists.by_pattern);
@@ -214,12 +216,12 @@ impl Shelf {
                 Some(list) => Ok(List { rule, ..list }),
                 None => List::read(&pattern, rule, now),
             };
-            // A folder that cannot be read is an error when it is recorded into.
+            // A folder that cannot be read is ignored here: recording into it reports the error.
             list.into_iter().for_each(|list| drop(lists.by_pattern.insert(pattern.path(), list)));
         }
     }
 
-    /// Removes the recordings that the rules do not keep, at most once a second. Returns their names.
+    /// Removes the recordings that the rules do not keep, at most once a second. Returns their paths.
     pub fn tick(&self) -> Vec<PathBuf> {
         let (mut lists, now) = (self.lock(), Instant::now());
         if lists.next_look.is_some_and(|next| now < next) {
@@ -230,7 +232,7 @@ impl Shelf {
         self.remove_old((wall_time(), now))
     }
 
-    /// Removes the recordings that the rules do not keep. Returns their names.
+    /// Removes the recordings that the rules do not keep. Returns their paths.
     fn remove_old(&self, now: Now) -> Vec<PathBuf> {
         let lists = &mut self.lock().by_pattern;
         let mut removed: Vec<PathBuf> = lists.values_mut().flat_map(|list| list.remove_old(now)).collect();
@@ -262,7 +264,7 @@ impl Recordings {
     /// Finds the recordings of earlier runs.
     ///
     /// # Errors
-    /// When the folder cannot be read, or its file system keeps no attributes.
+    /// When the folder cannot be read, or the file system lacks the extended attributes that removal needs.
     pub fn find(pattern: &NamePattern, rule: Retention, shelf: Shelf, now: Now) -> Result<Self> {
         if rule.removes() {
             check_attributes(pattern.folder())?;
@@ -280,7 +282,7 @@ impl Recordings {
         Ok(Recordings { pattern: pattern.clone(), shelf: shelf.clone() })
     }
 
-    /// Adds a new file, which has `header` bytes before its first frame.
+    /// Registers a new recording, which has `header` bytes before its first frame.
     pub fn begin(&self, file: &Path, (begin, now): Now, header: u64) {
         let name = file.file_name().unwrap_or_default().into();
         let mark = Mark { name, pattern: self.pattern.file.clone(), begin, header };
@@ -292,7 +294,7 @@ impl Recordings {
         self.change(|list| list.all.push_back(recording));
     }
 
-    /// Notes how large the file of a recording is now, and whether it is still being written.
+    /// Updates the size of a recording, and whether it is still being written.
     pub fn set_bytes(&self, file: &Path, bytes: u64, is_open: bool) {
         self.change(|list| {
             let recording = list.all.iter_mut().rev().find(|recording| recording.file == file);
@@ -300,13 +302,13 @@ impl Recordings {
         });
     }
 
-    /// Removes recordings that are too old at the time `now`, and the oldest ones while the total is too large. Returns
-    /// their names.
+    /// Removes recordings that are too old at the time `now`, and the oldest ones while the total size is too large.
+    /// Returns their paths.
     pub fn remove_old(&self, now: Now) -> Vec<PathBuf> {
         self.shelf.remove_old(now)
     }
 
-    /// Removes the oldest one, but never the newest. Returns its name; `None` if there is no other.
+    /// Removes the oldest recording, but never the newest. Returns its path; `None` if there is no other.
     pub fn remove_oldest(&self) -> Option<PathBuf> {
         self.change(List::remove_oldest).flatten()
     }
@@ -316,7 +318,7 @@ impl Recordings {
     }
 }
 
-/// The mark of the recording `file`; `None` if it is none of this pattern, or has another name by now.
+/// The mark of the recording `file`; `None` if it does not belong to this pattern, or has been renamed.
 fn mark_of(file: &Path, pattern: &NamePattern) -> Option<Mark> {
     let mut value = vec![0; MAX_VALUE];
     let length = rustix::fs::lgetxattr(file, RECORDING, &mut value[..]).ok()?;
@@ -325,7 +327,7 @@ fn mark_of(file: &Path, pattern: &NamePattern) -> Option<Mark> {
     is_this.then_some(mark)
 }
 
-/// Checks that files in this folder can have attributes.
+/// Checks that the file system of this folder supports extended attributes.
 fn check_attributes(folder: &Path) -> Result<()> {
     let Ok(file) = tempfile::tempfile_in(folder) else { return Ok(()) };
     let set = rustix::fs::fsetxattr(&file, RECORDING, b"", XattrFlags::empty());
@@ -360,7 +362,7 @@ mod tests {
         NamePattern::new(&folder.join(file).into()).expect("a pattern")
     }
 
-    /// A file of 100 bytes that is recorded now.
+    /// Creates a file of 100 bytes as a recording that begins now.
     fn record(pattern: &NamePattern, recordings: &Recordings, (wall, now): Now) -> PathBuf {
         let begin = wall.to_zoned_datetime(jiff::tz::TimeZone::UTC);
         let file = pattern.first_name(&begin).expect("a name");
@@ -374,7 +376,7 @@ mod tests {
         Recordings::find(pattern, rule, Shelf::default(), now).expect("the folder")
     }
 
-    /// Six recordings of an earlier run, 100 seconds apart, from 1970 on.
+    /// Six recordings of an earlier run, 100 seconds apart, starting in 1970.
     fn earlier(pattern: &NamePattern) -> Vec<PathBuf> {
         let recordings = find(pattern, Retention::default(), (stamp(0), Instant::now()));
         (0..6).map(|number| record(pattern, &recordings, (stamp(number * 100), Instant::now()))).collect()
@@ -385,8 +387,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let ours = pattern(folder.path(), "a-%s.mkv");
         let files = earlier(&ours);
-        // Not to be removed: one of another pattern, a file of another program, a recording with a new name, a file that
-        // replaced a recording, and a link to one.
+        // Files that must not be removed: a recording of another pattern, a file of another program, a renamed
+        // recording, a file that replaced a recording, and a link to a recording.
         let rest = pattern(folder.path(), "b-%s.mkv");
         record(&rest, &find(&rest, Retention::default(), (stamp(0), Instant::now())), (stamp(0), Instant::now()));
         std::fs::write(folder.path().join("a--100.mkv"), "x").expect("a file");
@@ -431,14 +433,14 @@ mod tests {
         for second in [2, 3, 6] {
             record(&b, &of_b, (stamp(second), now));
         }
-        // A recording whose sound is still being written.
+        // While audio is still written to a recording, it is not removed.
         of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, true);
         assert_eq!(of_a.remove_old((stamp(7), now)), ["a-1.mkv", "a-4.mkv"].map(|file| folder.path().join(file)));
         of_b.set_bytes(&folder.path().join("b-2.mkv"), 100, false);
         of_b.set_bytes(&folder.path().join("b-6.mkv"), 10_000, true);
         of_a.remove_old((stamp(7), now));
         assert_eq!(names(folder.path()), ["a-5.mkv", "b-6.mkv"]);
-        // A pattern that is held no longer does not count.
+        // A pattern without a rule does not count towards the shared limit.
         of_a.set_bytes(&folder.path().join("a-5.mkv"), 100, false);
         record(&a, &of_a, (stamp(8), now));
         shelf.hold([(&a.path().into(), rule)].into_iter());
@@ -457,20 +459,20 @@ mod tests {
         let ours_now = [0, 100, 200].map(|second| {
             record(&ours, &recordings, (stamp(600 + second as i64), begin + Duration::from_secs(second)))
         });
-        // The system clock is ten years ahead.
+        // The system clock is about ten years ahead.
         let wrong = |hours: u64| (stamp(315_000_000), begin + Duration::from_secs(hours * 3600));
         assert!(recordings.remove_old(wrong(1)).is_empty());
         assert!(recordings.remove_old(wrong(24)).is_empty());
-        // The camera begins again.
+        // The recorder of the camera restarts.
         let again = Recordings::find(&ours, rule, recordings.shelf.clone(), wrong(25)).expect("the folder");
         assert!(again.remove_old(wrong(48)).is_empty());
         record(&ours, &again, wrong(48));
-        // Recordings that are a week old are removed nevertheless.
+        // Recordings that are a week old by the monotonic clock are removed nevertheless.
         assert_eq!(again.remove_old((stamp(315_000_000), begin + week - Duration::from_secs(100))), files[..5]);
         let removed = again.remove_old((stamp(315_000_000), begin + week + Duration::from_secs(100)));
         assert_eq!(removed, [&files[5..], &ours_now[..1]].concat());
 
-        // A start under such a clock removes nothing before there was time to set it.
+        // A new run under a wrong clock removes nothing until there was time to set the clock.
         let start = find(&ours, rule, (stamp(630_000_000), begin));
         assert!(start.remove_old((stamp(630_003_000), begin + Duration::from_secs(3000))).is_empty());
         assert!(start.remove_old((stamp(1000), begin + Duration::from_secs(3700))).is_empty(), "it was set");

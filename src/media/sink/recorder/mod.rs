@@ -1,15 +1,15 @@
-//! A recording in segments: files one after another, each by itself whole, named by the time at which it begins.
+//! A recording in segments: consecutive files, each complete, named by their start time.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `mod.rs` | goes from one segment to the next, and on after a disk that was full or away |
+//! | `mod.rs` | begins and ends segments, and resumes after the disk was full or missing |
 //! | `schedule.rs` | when segments end |
-//! | `names.rs` | what they are called |
-//! | `kept.rs` | how long they are kept |
-//! | `room.rs` | room on the disk, set aside before it is needed |
+//! | `names.rs` | the file names of segments |
+//! | `kept.rs` | how long segments are kept |
+//! | `room.rs` | disk space, reserved before it is needed |
 //!
-//! Each segment has an encoder of its own, so it begins with a key frame, and nothing in it depends on another one.
-//! Packets of sound go into the segment of their time: they wait until a frame of that time has come.
+//! Each segment has a new encoder, so it begins with a key frame and does not depend on another segment. Audio packets
+//! are written to the segment that covers their time: they wait until a frame of that time has arrived.
 
 mod kept;
 mod names;
@@ -37,25 +37,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How far sound may be ahead of the frames, or behind them, in microseconds.
+/// The longest time by which audio may be ahead of the frames, or behind them, in microseconds.
 const SOUND_APART: i64 = 1_000_000;
 
-/// Bytes that an encoder for cameras needs for a pixel of a frame, at most.
+/// The most bytes per pixel that an encoder for cameras needs for a frame.
 const BYTES_OF_PIXEL: f64 = 0.1;
 
 /// The frame rate that is assumed for a source without one.
 const USUAL_RATE: f64 = 30.0;
 
-/// How a recording is cut into segments.
+/// How a recording is split into segments.
 #[derive(Clone)]
 pub struct Segmentation {
-    /// The length of a segment, more than 0.
+    /// The length of a segment; must be more than 0.
     pub length: Duration,
-    /// Which recordings are removed.
+    /// How long recordings are kept.
     pub retention: Retention,
-    /// Where all recordings of this run are counted.
+    /// The list of all recordings of this run.
     pub shelf: Shelf,
-    /// Gets each segment that has ended.
+    /// Called with each completed segment.
     pub ended: Arc<dyn Fn(Segment) + Send + Sync>,
 }
 
@@ -65,18 +65,18 @@ impl std::fmt::Debug for Segmentation {
     }
 }
 
-/// A segment that has ended.
+/// A completed segment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Its file.
+    /// The path of the file.
     pub file: PathBuf,
-    /// When it began, by the clock on the wall.
+    /// When it began, in local time.
     pub begin: ZonedDateTime,
-    /// How long it is, in seconds.
+    /// Length of the segment, in seconds.
     pub seconds: f64,
-    /// Number of frames in it.
+    /// Number of frames in the segment.
     pub frames: u64,
-    /// Size of the file.
+    /// Size of the file, in bytes.
     pub bytes: u64,
 }
 
@@ -91,24 +91,24 @@ pub struct Recorder {
     segmentation: Segmentation,
     recordings: Recordings,
     encoding: Option<Encoding>,
-    /// Whether there is sound, which may come later than the frames of its time.
+    /// Whether the input has audio, whose packets may arrive after the frames of the same time.
     has_sound: bool,
-    /// Packets of sound that wait for a frame of their time.
+    /// Audio packets that wait for a frame of their time.
     sound: VecDeque<Packet>,
     current: Option<OpenSegment>,
-    /// The segment before `current`: sound may still come for it.
+    /// The segment before `current`, which stays open for late audio packets.
     ending: Option<OpenSegment>,
-    /// The estimated bytes of a second.
+    /// The estimated data rate, in bytes per second.
     guess: f64,
     /// Time of the newest frame, in microseconds.
     time: i64,
-    /// How often segments were begun.
+    /// Number of segments begun so far.
     begun: u64,
     /// Returns the time by the system clock and by the monotonic clock.
     clock: Box<dyn Fn() -> (ZonedDateTime, Instant) + Send>,
     lost_at: Option<Instant>,
     pauses: Pauses,
-    /// When the next attempt is due.
+    /// When the next attempt to open a segment is due.
     next: Instant,
     next_look: Instant,
     missed: u64,
@@ -121,9 +121,9 @@ struct OpenSegment {
     room: Option<DiskRoom>,
     begin: ZonedDateTime,
     ends: Timestamp,
-    /// Time of its first frame, in microseconds.
+    /// Time of the first frame, in microseconds.
     first: i64,
-    /// The longest that it may be, in microseconds, whatever the clock on the wall says.
+    /// The longest duration of the segment, in microseconds, even if the system clock is set back.
     most: i64,
     frames: u64,
 }
@@ -137,11 +137,11 @@ pub fn check_segment_names(name: &Name) -> Result<()> {
 }
 
 impl Recorder {
-    /// Checks all that can be checked before the first frame.
+    /// Checks everything that can be checked before the first frame.
     ///
     /// # Errors
-    /// When the name is no pattern, its folder does not exist or keeps no attributes that are needed, or this FFmpeg
-    /// lacks container or encoder, or they do not go together.
+    /// When the name is no valid pattern, its folder does not exist or lacks the extended attributes that are needed,
+    /// this FFmpeg lacks container or encoder, or the container cannot hold the codec.
     pub fn create(
         input: Input,
         (name, cancel): (&Name, Cancel),
@@ -192,7 +192,7 @@ impl Recorder {
         })
     }
 
-    /// Opens a segment that begins now, with a frame of this time.
+    /// Opens a segment that begins now; `first` is the time of its first frame, in microseconds.
     fn open(&mut self, now: ZonedDateTime, first: i64) -> Result<OpenSegment> {
         while !DiskRoom::is_in(self.pattern.folder(), self.guess) {
             ensure!(self.free(), Error::Other { errno: libc::ENOSPC });
@@ -209,16 +209,16 @@ impl Recorder {
         };
         let (input, options) = (self.input.clone(), self.options.clone());
         let sink = FileSink::prepare(input, target, options, None, &mut || self.on_gpu, notices);
-        // Without a frame, the file is of no use.
+        // Without an encoder, the new file stays empty: remove it.
         let sink = sink.inspect_err(|_| drop(std::fs::remove_file(&file)))?;
         let ends = schedule::end_of(&now, self.segmentation.length);
-        // A clock that is set back by an hour makes no segment an hour longer.
+        // If the clock is set back by an hour, the segment must not become an hour longer.
         let length = Duration::try_from(ends.duration_since(now.timestamp())).unwrap_or(self.segmentation.length);
         let most = i64::try_from((length + Duration::from_secs(1)).as_micros()).unwrap_or(i64::MAX);
         Ok(OpenSegment { sink: Box::new(sink), file, room: None, begin: now, ends, first, most, frames: 0 })
     }
 
-    /// Writes a frame, with the sound up to it, into the segment that it belongs to.
+    /// Writes a frame, and the audio up to its time, into the segment for that time.
     fn write_frame(&mut self, frame: Frame) -> Result<()> {
         let time_base = self.input.video_stream().time_base;
         self.time = frame.pts.map_or(self.time, |time| rescale(time, time_base, microseconds()));
@@ -229,7 +229,7 @@ impl Recorder {
         if is_new {
             let pixels = frame.width() as f64 * frame.height() as f64;
             self.guess = pixels * self.input.rate().unwrap_or(USUAL_RATE) * BYTES_OF_PIXEL;
-            // After cancellation, frames that still wait are written, but a disk that is missing is not waited for.
+            // After cancellation, queued frames are still written, but the recorder does not wait for a missing disk.
             if Instant::now() < self.next || self.lost_at.is_some() && self.cancel.is_cancelled() {
                 self.missed += 1;
                 return Ok(());
@@ -264,8 +264,8 @@ impl Recorder {
         self.pauses = Pauses::default();
     }
 
-    /// Makes sure that the disk takes the frames that come next. If it is full, removes the oldest recording, or ends the
-    /// segment, which is whole then, and waits.
+    /// Reserves disk space for the next frames. If the disk is full, removes the oldest recording; if there is none,
+    /// completes the segment and waits.
     fn make_room(&mut self) {
         let Some(open) = &mut self.current else { return };
         let seconds = (self.time - open.first) as f64 / 1e6;
@@ -276,7 +276,7 @@ impl Recorder {
         }
     }
 
-    /// Writes the sound of a microphone that goes on while no pictures come.
+    /// Writes audio that still arrives, for example from a microphone, while the camera gives no frames.
     fn write_sound(&mut self) -> Result<()> {
         self.pass_late_sound();
         let newest = self.sound.back().map_or(i64::MIN, |packet| self.input.time_of(packet));
@@ -287,7 +287,7 @@ impl Recorder {
         }
     }
 
-    /// Takes the sound from `self.sound` that begins at this time (microseconds) or before.
+    /// Removes the packets from `self.sound` that begin at `time` (microseconds) or before, and returns them.
     fn sound_until(&mut self, time: i64) -> Vec<Packet> {
         let (due, later) =
             self.sound.drain(..).partition::<VecDeque<_>, _>(|packet| self.input.time_of(packet) <= time);
@@ -295,7 +295,7 @@ impl Recorder {
         due.into()
     }
 
-    /// Ends the current segment before the frame of this time, if it is over.
+    /// Ends the current segment if it is over, before the frame at `time` is written.
     fn turn(&mut self, time: i64) {
         let now = (self.clock)().0.timestamp();
         let Some(mut open) = self.current.take_if(|open| now >= open.ends || time - open.first >= open.most) else {
@@ -314,7 +314,7 @@ impl Recorder {
         }
     }
 
-    /// Gives late sound to the segment before, and ends that once no more is to come.
+    /// Writes late audio to the previous segment, and completes that once no more can arrive.
     fn pass_late_sound(&mut self) {
         let (Some(ending), Some(current)) = (&mut self.ending, &self.current) else { return };
         let first = current.first;
@@ -340,13 +340,13 @@ impl Recorder {
         }
     }
 
-    /// Finishes a segment whose last frame is shown until this time (microseconds).
+    /// Completes a segment whose last frame ends at `until` (microseconds).
     fn end(&mut self, open: OpenSegment, until: i64) {
         let OpenSegment { sink, file, room, begin, first, frames, .. } = open;
         if let Err(error) = sink.finish(Outcome::Complete) {
             self.notices.note(&format!("{}: its last second may be missing ({error:#})", Name::from(&file)));
         }
-        // Only now, because the end of the file is written into the reserved space, too.
+        // Released only now, because completing the file also writes into the reserved space.
         drop(room);
         let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
         self.recordings.set_bytes(&file, bytes, false);
@@ -376,7 +376,7 @@ impl Recorder {
         }
     }
 
-    /// Frees disk space: removes the oldest recording. Returns whether there was one.
+    /// Frees disk space by removing the oldest recording. Returns whether there was one.
     fn free(&mut self) -> bool {
         let removed = self.segmentation.retention.removes().then(|| self.recordings.remove_oldest()).flatten();
         if let Some(file) = &removed {
@@ -385,7 +385,7 @@ impl Recorder {
         removed.is_some()
     }
 
-    /// Gives up a segment that cannot be written, or begun.
+    /// Ends a segment that cannot be written or opened. Waits, unless disk space could be freed.
     fn lose(&mut self, open: Option<OpenSegment>, error: &anyhow::Error) {
         match open {
             Some(open) => {
@@ -400,7 +400,7 @@ impl Recorder {
         }
     }
 
-    /// Reports that the disk is waited for, and schedules the next attempt.
+    /// Reports that the recorder waits for the disk, and schedules the next attempt.
     fn wait(&mut self, reason: &str) {
         let reason = format!("{}: {reason}", self.pattern.file);
         match self.lost_at {
@@ -424,7 +424,7 @@ impl Sink for Recorder {
             None => self.write_sound(),
         };
         match written {
-            // A folder that is missing from the start is an error.
+            // A folder that is missing at the first segment is an error, not a reason to wait.
             Err(error) if is_of_disk(&error) && (self.begun > 0 || is_full(&error)) => {
                 let open = self.current.take();
                 self.lose(open, &error);
@@ -446,7 +446,7 @@ impl Sink for Recorder {
         self.end_ending();
         let sound = self.sound_until(i64::MAX);
         if let Some(open) = &mut self.current {
-            // An error shows again when the segment is finished.
+            // Completing the segment reports this error again.
             let _ = open.sink.write(Delivery { packets: sound, ..Delivery::default() });
         }
         self.end_current();
@@ -454,12 +454,12 @@ impl Sink for Recorder {
     }
 }
 
-/// Whether the disk, or the share of it that the user may have, is full.
+/// Whether the disk or the user's quota is full.
 fn is_full(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(Error::Other { errno: libc::ENOSPC | libc::EDQUOT }))
 }
 
-/// Whether it is an error of the disk that can pass: the disk may be full or missing.
+/// Whether it is a disk error that can be temporary: the disk may be full or missing.
 fn is_of_disk(error: &anyhow::Error) -> bool {
     match error.downcast_ref() {
         Some(Error::Other { errno }) => !matches!(*errno, libc::EINVAL | libc::ENOMEM | libc::ENOSYS),
@@ -478,7 +478,7 @@ mod tests {
     use jiff::SignedDuration;
     use std::sync::Mutex;
 
-    /// Frame `number` of a source of five frames an hour. Its samples contain the number.
+    /// Frame `number` of a source with five frames an hour. Its samples contain the number.
     fn frame(pool: &HostPool, number: i64) -> Frame {
         let mut plane = pool.plane(16, 16);
         (0..16).for_each(|row| plane.row_mut(row).fill((number % 251) as u8));
@@ -492,7 +492,7 @@ mod tests {
     fn a_thousand_seams_under_a_clock_that_is_set_lose_no_frame_and_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = Name::from(folder.path().join("cam-%Y%m%d-%H%M%S.mkv"));
-        // Six weeks, in which summer time ends. Between two frames, the clock is set back by two hours.
+        // Six weeks, in which daylight saving time ends. Once, the clock is set back by two hours.
         let begin: ZonedDateTime = "2026-10-24T22:10:00+02:00[Europe/Berlin]".parse().expect("a time");
         let (frames, set_back) = (5050, 2000);
         let now = Arc::new(Mutex::new(begin.clone()));
@@ -505,7 +505,7 @@ mod tests {
         let segmentation = Segmentation { length, retention, shelf: Shelf::default(), ended };
         let choice = crate::sink::EncoderChoice { encoder: Some("ffv1".to_owned()), ..Default::default() };
         let options = OutputOptions { encoder: choice, live: true, ..OutputOptions::default() };
-        // Times are in seconds.
+        // A time base of 1 s.
         let input = Input::new("a camera".to_owned(), Media::for_raw_video("rawvideo", Rational::new(1, 1), None));
         let cancel = Cancel::default();
         let place = (&name, cancel.clone());
@@ -518,7 +518,7 @@ mod tests {
             let passed = SignedDuration::from_mins(12 * number)
                 - SignedDuration::from_hours(if number < set_back { 0 } else { 2 });
             *now.lock().expect("a time") = begin.checked_add(passed).expect("a time");
-            // The last ones wait when the run is ended, for longer than a segment.
+            // The last 50 frames are still queued when the run is cancelled; they last longer than a segment.
             if number == frames - 50 {
                 cancel.cancel();
             }
@@ -536,7 +536,7 @@ mod tests {
                 (&segment.begin, segment.file.file_name().expect("a name").to_string_lossy().into_owned());
             let plain = time.strftime("cam-%Y%m%d-%H%M%S").to_string();
             assert!(name.starts_with(&plain), "{name} begins at {time}");
-            // The two hours after the clock was set back have the names of those before.
+            // After the clock is set back by two hours, file names of these two hours occur again.
             let is_again = time.timestamp()
                 < segments[..index].iter().map(|before| before.begin.timestamp()).max().unwrap_or_default();
             summer_time_ended += usize::from(name.ends_with(".2.mkv") && !is_again);

@@ -10,18 +10,18 @@ use jiff::{Timestamp, ZonedDateTime};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The pattern of the names of segments, in the language of `strftime`: `cam-%Y%m%d-%H%M%S.mkv`. Only the last part of a
-/// path is a pattern.
+/// A name pattern for segments, in the syntax of `strftime`: `cam-%Y%m%d-%H%M%S.mkv`. Only the file name is a pattern,
+/// not its folder.
 #[derive(Clone, Debug)]
 pub(super) struct NamePattern {
-    /// Where the segments lie; empty for the current folder.
+    /// The folder of the segments; empty for the current folder.
     place: PathBuf,
-    /// The last part.
+    /// The file name pattern.
     pub file: Name,
 }
 
 impl NamePattern {
-    /// The pattern `name`.
+    /// Parses and checks the pattern `name`.
     ///
     /// # Errors
     /// When the name contains no time or is no pattern of `strftime`, or the folder does not exist.
@@ -31,7 +31,7 @@ impl NamePattern {
         let pattern = NamePattern { place, file: file.into() };
         let value_at = |second| pattern.formatted(&Timestamp::from_second(second)?.to_zoned_datetime(TimeZone::UTC));
         let (first, way_out) = (value_at(0)?, "(as in cam-%Y%m%d-%H%M%S.mkv)");
-        // 1,795,780,799 differs from 0 in each field of the time.
+        // The Unix time 1,795,780,799 differs from time 0 in each field, from year to second.
         let fault = |what: &str| FailureKind::Usage.error(format!("{name}: {what} {way_out}"));
         ensure!(first != value_at(1_795_780_799)?, fault("segments need the time in their names"));
         ensure!(!first.bytes().contains(&b'/'), fault("a time in the name must have no slash"));
@@ -40,7 +40,7 @@ impl NamePattern {
         Ok(pattern)
     }
 
-    /// The folder that the segments lie in.
+    /// The folder of the segments.
     pub fn folder(&self) -> &Path {
         if self.place.as_os_str().is_empty() { Path::new(".") } else { &self.place }
     }
@@ -50,7 +50,7 @@ impl NamePattern {
         self.place.join(file)
     }
 
-    /// The whole pattern, with the folder. No other pattern has it.
+    /// The whole pattern, with the folder, which identifies it.
     pub fn path(&self) -> PathBuf {
         self.place.join(&self.file)
     }
@@ -65,8 +65,8 @@ impl NamePattern {
         Ok(Name::from_bytes(name))
     }
 
-    /// The name of a segment that begins at `begin`. A file may have it already: the clock shows an hour twice when
-    /// summer time ends, and files of other programs are not replaced.
+    /// The name of a segment that begins at `begin`. A file may have this name already: local time repeats an hour when
+    /// daylight saving time ends, and another program may have made a file of this name.
     pub fn first_name(&self, begin: &ZonedDateTime) -> Result<PathBuf> {
         Ok(self.place.join(self.formatted(begin)?))
     }

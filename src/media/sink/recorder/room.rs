@@ -1,4 +1,4 @@
-//! Disk space that is reserved before it is needed, so that a full disk shows before a frame is lost.
+//! Disk space is reserved before it is needed, so that a full disk is noticed before a frame is lost.
 
 use crate::sink::file_names::resolve_links;
 use crate::sink::target::is_stream;
@@ -10,19 +10,19 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The least space that is reserved behind the end of a file, in bytes.
+/// The least space that is reserved after the end of a file, in bytes.
 const MIN_ROOM: u64 = 64 << 10;
 
-/// Space is reserved for this many seconds of recording. A muxer holds back one of them.
+/// Space is reserved for this many seconds of recording, of which the muxer may buffer one.
 const SECONDS: f64 = 4.0;
 
-/// How many bytes [`DiskRoom::reach`] tries to reserve beyond what is needed, the larger number first.
+/// How many bytes [`DiskRoom::reach`] tries to reserve beyond what is needed; the larger number is tried first.
 const AHEAD: [u64; 2] = [16 << 20, 1 << 20];
 
-/// The data rate of a file is measured once it has this many seconds. Before, it is estimated.
+/// Recorded seconds from which the data rate is measured. Before, it is estimated.
 const TOO_FEW: f64 = 2.0;
 
-/// Free bytes on the disk of this file; `None` for what is no file, or where the system does not tell.
+/// Free bytes on the disk of this file; `None` if it is not a regular file, or if the system does not report them.
 pub fn free_bytes(name: &Name) -> Option<u64> {
     let file = resolve_links(name.path());
     if is_stream(name) || std::fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
@@ -36,35 +36,36 @@ pub fn free_bytes(name: &Name) -> Option<u64> {
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Disk space that is reserved behind the end of a growing file.
+/// Disk space that is reserved after the end of a growing file.
 pub struct DiskRoom {
     file: File,
-    /// The end of the space, in bytes from the begin of the file.
+    /// End of the reserved space, in bytes from the start of the file.
     until: u64,
-    /// The estimated bytes of a second.
+    /// The estimated data rate, in bytes per second.
     guess: f64,
 }
 
 impl DiskRoom {
-    /// Whether the disk of this folder has space for the begin of a file; true if that cannot be found out.
+    /// Whether the disk of this folder has space for the start of a file; true if that is unknown.
     pub fn is_in(folder: &Path, guess: f64) -> bool {
         let file = match tempfile::tempfile_in(folder) {
             Ok(file) => file,
-            // No inode is left.
+            // A disk without free inodes is full, too.
             Err(error) => return !matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded),
         };
         DiskRoom { file, until: 0, guess }.make(0.0).is_ok()
     }
 
-    /// Space for the file of this name, of which a second takes about `guess` bytes. Locks the file until the drop.
+    /// Reserves space for an existing file that grows by about `guess` bytes per second. Locks the file until it is
+    /// dropped.
     pub fn open(file: &Path, guess: f64) -> std::io::Result<Self> {
         let file = File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(file)?;
-        // The lock is for other processes of this program, and ends with this one, however that ends.
+        // The lock keeps other processes of this program out, and ends with this process, even if that is killed.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(DiskRoom { file, until: 0, guess })
     }
 
-    /// The space that a killed run has left behind the end of a file, which is given back when this is dropped. `None`
+    /// The space that a killed run has left reserved after the end of a file; dropping it releases the space. `None`
     /// while another process writes the file.
     pub fn left(file: &Path) -> Option<Self> {
         let mut room = DiskRoom::open(file, 0.0).ok()?;
@@ -76,15 +77,15 @@ impl DiskRoom {
         Some(room)
     }
 
-    /// Space for an open file.
+    /// Reserves space for an open file.
     pub fn for_open_file(file: &File) -> std::io::Result<Self> {
         Ok(DiskRoom { file: file.try_clone()?, until: 0, guess: 0.0 })
     }
 
-    /// Reserves space up to this byte, and some more if the disk has it.
+    /// Reserves space up to the offset `byte`, and some more if the disk has it.
     ///
     /// # Errors
-    /// When the disk, or the share of it that the user may have, is full.
+    /// When the disk or the user's quota is full.
     pub fn reach(&mut self, byte: u64) -> Result<(), Errno> {
         if byte <= self.until {
             return Ok(());
@@ -94,15 +95,15 @@ impl DiskRoom {
         if more { Ok(()) } else { self.set_aside(until, byte - until) }
     }
 
-    /// Bytes in the file so far.
+    /// Current size of the file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 
-    /// Reserves space for the next seconds. `seconds` of the recording are written so far.
+    /// Reserves space for the next seconds; `seconds` is the duration written so far.
     ///
     /// # Errors
-    /// When the disk, or the share of it that the user may have, is full.
+    /// When the disk or the user's quota is full.
     pub fn make(&mut self, seconds: f64) -> Result<(), Errno> {
         let bytes = self.bytes();
         let rate = if seconds < TOO_FEW { self.guess } else { bytes as f64 / seconds };
@@ -117,7 +118,7 @@ impl DiskRoom {
         match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, begin, length) {
             Ok(()) => self.until = begin + length,
             Err(error @ (Errno::NOSPC | Errno::DQUOT)) => return Err(error),
-            // A file system that cannot reserve space still tells how much is free.
+            // If the file system cannot reserve space, compare with its free space instead.
             Err(_) => {
                 let left = rustix::fs::fstatvfs(&self.file).map_or(u64::MAX, |disk| disk.f_bavail * disk.f_frsize);
                 if left < length {
@@ -130,12 +131,12 @@ impl DiskRoom {
 }
 
 impl Drop for DiskRoom {
-    /// Gives back what was not needed.
+    /// Releases the reserved space that was not used.
     fn drop(&mut self) {
         let bytes = self.bytes();
         if self.until > bytes {
             let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // Each file system does one of these; a failure costs room on the disk, and no byte of the file.
+            // Depending on the file system, one of these releases the space. If both fail, only disk space is wasted.
             let _ = rustix::fs::fallocate(&self.file, hole, bytes, self.until - bytes);
             let _ = self.file.set_len(bytes);
         }

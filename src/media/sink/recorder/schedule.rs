@@ -1,4 +1,4 @@
-//! When the segments of a recording end, by the clock on the wall.
+//! When the segments of a recording end, in local time.
 
 use jiff::civil::Time;
 use jiff::{SignedDuration, Timestamp, ToSpan, ZonedDateTime};
@@ -7,10 +7,11 @@ use std::time::Duration;
 /// The seconds of a day without a change of summer time.
 const DAY: i64 = 24 * 60 * 60;
 
-/// When a segment ends that begins at `begin` and is `length` long. If `length` divides a day, segments end by the
-/// clock, whenever they began: those of an hour end on the hour. Other lengths count from `begin`.
+/// When a segment ends that begins at `begin` and is `length` long. If `length` divides a day, segments end at
+/// multiples of it since midnight, whenever they began: those of an hour end on the hour. Other lengths count from
+/// `begin`.
 ///
-/// Summer time: where the clock is set, the segment around that moment is longer or shorter by as much.
+/// A segment across a change to or from daylight saving time is longer or shorter by that change.
 pub(super) fn end_of(begin: &ZonedDateTime, length: Duration) -> Timestamp {
     let seconds = i64::try_from(length.as_secs()).unwrap_or(i64::MAX);
     let counted = || begin.timestamp().saturating_add(SignedDuration::try_from(length).unwrap_or(SignedDuration::MAX));
@@ -19,7 +20,7 @@ pub(super) fn end_of(begin: &ZonedDateTime, length: Duration) -> Timestamp {
     }
     let since_midnight = begin.time().duration_since(Time::midnight()).as_secs();
     let mut next = (since_midnight / seconds + 1) * seconds;
-    // In the hour that a clock shows twice, a time of the day is one of two moments.
+    // When daylight saving time ends, a local time in the repeated hour denotes two moments.
     for _ in 0..DAY {
         let Ok(day) = begin.date().checked_add((next / DAY).days()) else { break };
         let end = day.to_datetime(Time::midnight() + SignedDuration::from_secs(next % DAY));
@@ -62,11 +63,11 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_set_makes_one_segment_longer_or_shorter() {
-        // Forward: 02:00 is 03:00.
+        // Daylight saving time begins: 02:00 is followed by 03:00.
         assert_eq!(end("2026-03-29T01:30:00+01:00[Europe/Berlin]", 1800), "2026-03-29T03:00:00+02:00[Europe/Berlin]");
         assert_eq!(end("2026-03-29T00:00:00+01:00[Europe/Berlin]", 43_200), "2026-03-29T12:00:00+02:00[Europe/Berlin]");
         assert_eq!(end("2026-03-29T00:00:00+01:00[Europe/Berlin]", 7200), "2026-03-29T03:00:00+02:00[Europe/Berlin]");
-        // Back: 02:00 to 03:00 comes twice.
+        // Daylight saving time ends: 02:00 to 03:00 occurs twice.
         assert_eq!(end("2026-10-25T02:30:00+02:00[Europe/Berlin]", 1800), "2026-10-25T03:00:00+01:00[Europe/Berlin]");
         assert_eq!(end("2026-10-25T02:10:00+02:00[Europe/Berlin]", 1800), "2026-10-25T02:30:00+02:00[Europe/Berlin]");
         assert_eq!(end("2026-10-25T02:10:00+01:00[Europe/Berlin]", 1800), "2026-10-25T02:30:00+01:00[Europe/Berlin]");

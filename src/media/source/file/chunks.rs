@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The fewest packets of a chunk, if it does not end the video.
 const MIN_PACKETS: u32 = 12;
 
-/// The most packets of a chunk, and the bytes that end it.
+/// A chunk ends when it has this many packets, or this many bytes.
 const MAX_PACKETS: u32 = 600;
 const MAX_BYTES: usize = 64 << 20;
 
@@ -29,7 +29,7 @@ pub struct Surveyor {
     has_others: bool,
 }
 
-/// The chunk that is read.
+/// The chunk that is being read.
 #[derive(Default)]
 struct Current {
     packets: u32,
@@ -129,7 +129,7 @@ impl ChunkCheck {
         ChunkCheck { due: due.iter().copied().collect(), read: 0, hash: Hasher::default(), differs: false }
     }
 
-    /// Takes the next packet.
+    /// Compares the next packet.
     pub fn add(&mut self, packet: &Packet) {
         let Some(chunk) = self.due.front() else {
             self.differs = true;
@@ -162,7 +162,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Notes how many frames were asked for beside the part.
+    /// Stores how many frames before and after the part are requested.
     pub fn look_around(&self, before: u32, behind: u32) {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).around = (before, behind);
     }
@@ -171,11 +171,11 @@ impl Survey {
 /// A part whose packets are known, while it is read.
 pub struct Planned {
     pub part: Arc<PlannedPart>,
-    /// How many of its frames have come.
+    /// How many of its frames are decoded.
     pub arrived: usize,
 }
 
-/// Adds what decoders get of a packet. Decoding times are left out: after a seek, demuxers may not know them.
+/// Hashes what decoders receive of a packet. Decoding times are left out: after a seek, demuxers may not know them.
 fn digest(hash: &mut Hasher, packet: &Packet) {
     let flags = u8::from(packet.is_key()) | u8::from(packet.is_hidden()) << 1;
     hash.add(&packet.pts().unwrap_or(i64::MIN).to_le_bytes());

@@ -6,7 +6,8 @@ use crate::ffmpeg::Stream;
 /// What the beginning of a packet shows.
 #[derive(Default)]
 pub struct PacketStart {
-    /// Whether the packet's picture, and all that follow but those shown before it, depend on no earlier packet.
+    /// Whether no earlier packet is needed for the packet's picture and later ones, except pictures that are shown
+    /// before it.
     pub is_clean: bool,
     /// The parameter sets (VPS, SPS, PPS) in the packet.
     pub parameter_sets: Vec<u8>,
@@ -17,7 +18,7 @@ pub struct PacketStart {
 pub enum KeyFrameCodec {
     /// H.264. Each NAL unit begins with its length, in this number of bytes; with `None`, with a start code.
     H264(Option<usize>),
-    /// HEVC; as above.
+    /// HEVC, with the same length bytes or start codes.
     Hevc(Option<usize>),
     /// VP8.
     Vp8,
@@ -28,9 +29,9 @@ pub enum KeyFrameCodec {
 }
 
 impl KeyFrameCodec {
-    /// For this video; `None` for other codecs.
+    /// The codec of this video; `None` for codecs not listed here.
     pub fn for_stream(stream: &Stream) -> Option<Self> {
-        // Both headers of mp4 (avcC, hvcC) begin with their version, 1; start codes begin with 0.
+        // A header of mp4 (avcC, hvcC) begins with its version, 1; data with start codes begins with 0.
         let length_bytes = |index: usize| {
             let header = stream.header();
             header.get(index).filter(|_| header[0] == 1).map(|byte| usize::from(byte & 3) + 1)
@@ -93,7 +94,7 @@ impl KeyFrameCodec {
     }
 }
 
-/// The NAL units of a packet. With start codes, each goes on to the end of the packet: see [`bounded`].
+/// The NAL units of a packet. With start codes, each slice reaches to the end of the packet: see [`bounded`].
 fn units(mut rest: &[u8], length_bytes: Option<usize>) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || match length_bytes {
         Some(count) => {
@@ -161,12 +162,12 @@ mod tests {
     use super::*;
 
     const SETS: [&[u8]; 2] = [&[0x67, 100, 0, 31], &[0x68, 0xee, 0x3c]];
-    /// A message of 300 bytes with an inserted 3, then a recovery point.
+    /// A unit with an SEI message of 300 bytes, with an emulation prevention byte, and a recovery point.
     fn message(recovery: u8) -> Vec<u8> {
         [&[0x06, 5, 255, 45][..], &[0, 0, 3, 0, 0, 3, 1], &[7; 295], &[6, 1, recovery, 0x80]].concat()
     }
 
-    /// A packet of the units with lengths, and one with start codes.
+    /// The same units as two packets: with length fields, and with start codes.
     fn packets(units: &[&[u8]]) -> [(KeyFrameCodec, Vec<u8>); 2] {
         let with_lengths = units.iter().flat_map(|unit| [&(unit.len() as u32).to_be_bytes()[..], unit].concat());
         let with_codes = units.iter().flat_map(|unit| [&[0, 0, 0, 1][..], unit].concat());

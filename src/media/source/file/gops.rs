@@ -16,13 +16,14 @@ pub struct Gop {
     pub overlap: Vec<Packet>,
     /// The time of its key frame.
     pub first: i64,
-    /// The number of its packets whose pictures are shown before the key frame. The gop before gives these.
+    /// The number of its packets whose pictures are shown before the key frame. The previous gop outputs these
+    /// pictures.
     pub leading: usize,
     /// The times of the pictures that it gives, in the order of display.
     pub times: Vec<i64>,
     /// Bytes of its packets.
     pub bytes: usize,
-    /// Whether the video begins with it: then it also gives pictures that are shown before its key frame.
+    /// Whether the video begins with it: then it also outputs pictures that are shown before its key frame.
     pub is_first: bool,
 }
 
@@ -36,7 +37,7 @@ pub struct Splitter {
     parameter_sets: Option<Vec<u8>>,
     /// The packets of the next gop, from a key frame on.
     current: Vec<Packet>,
-    /// The packets behind `current`, from the next key frame on.
+    /// The packets after `current`, from the next key frame on.
     next: Vec<Packet>,
     /// The fewest packets of a gop, and the most packets between two possible cuts.
     lengths: RangeInclusive<usize>,
@@ -45,7 +46,6 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// For a codec with these key frames.
     pub fn new(key_frames: KeyFrameCodec) -> Self {
         Splitter {
             key_frames,
@@ -88,10 +88,10 @@ impl Splitter {
         if fits { Ok(gop) } else { Err(CannotCut) }
     }
 
-    /// The last gops, one at each call, after the last packet.
+    /// After the last packet, returns the remaining gops, one per call.
     pub fn end(&mut self) -> Option<Gop> {
-        // A last gop of few packets stays with the one before: FFmpeg's decoder for H.264 may keep back pictures of one
-        // that begins with an open group.
+        // A last gop of few packets is joined to the one before: FFmpeg's H.264 decoder may hold back pictures of a
+        // short gop that begins with an open group of pictures.
         if self.next.len() >= *self.lengths.start()
             && let Some(gop) = self.cut()
         {
@@ -106,7 +106,7 @@ impl Splitter {
         self.current.drain(..).chain(self.next.drain(..))
     }
 
-    /// Cuts between `current` and `next`; if that cannot be, both become one.
+    /// Cuts between `current` and `next`; joins the two if no cut is possible there.
     fn cut(&mut self) -> Option<Gop> {
         let next: Vec<i64> = self.next.iter().filter_map(Packet::pts).collect();
         let start = next[0];
@@ -125,7 +125,7 @@ impl Splitter {
         Some(gop)
     }
 
-    /// The gop of the packets of `current`, with this overlap, which gives pictures up to `end`.
+    /// The gop of the packets in `current`, with this overlap. Its last picture is before the time `end`.
     fn gop(&mut self, overlap: Vec<Packet>, end: i64) -> Gop {
         let packets = std::mem::take(&mut self.current);
         let first = packets[0].pts().unwrap_or(i64::MIN);

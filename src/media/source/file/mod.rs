@@ -57,12 +57,12 @@ const ERRORS_IN_A_ROW: u32 = 1000;
 /// A file, or anything else that FFmpeg can open.
 pub struct FileSource {
     video: VideoReader<FilePackets>,
-    /// Decodes the packets of `video` by several decoders, as far as that can be.
+    /// Decodes `video` with several decoders, while that is possible.
     several: Option<Several>,
     pub(super) input: Input,
     options: InputOptions,
     to_native: ToNative,
-    /// Whether it is a pipe, which cannot seek.
+    /// Whether the input is a pipe, which cannot seek.
     is_pipe: bool,
     /// Size of the file in bytes; `None` if the input is no file.
     size: Option<u64>,
@@ -80,9 +80,9 @@ pub struct FileSource {
     crop: Option<Crop>,
     state: FileState,
     others: OtherStreams,
-    /// Reads packets without decoding.
+    /// Present if packets are read but not decoded.
     survey: Option<Survey>,
-    /// Decodes a part whose packets are known.
+    /// Present if the decoded part has known packets.
     planned: Option<Planned>,
     delivered: u64,
     /// End of the last frame, in the video's time base.
@@ -148,7 +148,8 @@ impl FileSource {
                     }
                 }
                 Ok(ReaderEvent::Packet(_)) if self.planned.is_some() => {}
-                // Pictures that are shown before the first key frame may refer to pictures that were not read.
+                // Damage before the first picture is ignored: pictures before the key frame may refer to pictures that
+                // were not read.
                 Ok(ReaderEvent::Damaged(_)) if self.planned.as_ref().is_some_and(|planned| planned.arrived == 0) => {}
                 Ok(ReaderEvent::LastPacket) if self.planned.is_some() => {}
                 Ok(ReaderEvent::End) if self.planned.is_some() && !self.is_cancelled() => {
@@ -178,7 +179,7 @@ impl FileSource {
                     self.end()?;
                     return Ok(Some(self.delivery(None)));
                 }
-                // Cancelled while waiting for the input.
+                // Reading was cancelled while it waited for the input.
                 Err(Error::Exit) => self.video.finish(),
                 Err(error) => {
                     self.damaged(&format!("read error: {error}"))?;
@@ -198,10 +199,11 @@ impl FileSource {
         self.video.next()
     }
 
-    /// Checks that no frame was refused for its size: FFmpeg reports that as damage, and it alone may know the size.
+    /// Checks that FFmpeg refused no frame for its size: it reports that as damage, and may be alone in knowing the
+    /// size.
     ///
     /// # Errors
-    /// When one was.
+    /// When a frame was refused.
     fn check_refused_size(&self) -> Result<()> {
         refused_size().map_or(Ok(()), |size| check_size(&self.input.name.to_string(), size))
     }
@@ -415,7 +417,7 @@ impl FileSource {
             let message = format!("{message}; giving up after {ERRORS_IN_A_ROW} errors in a row");
             return Err(FailureKind::Damage.error(message));
         }
-        // Only the first is a warning; the summary has the count.
+        // Only the first damage is a warning; the summary has the number.
         match self.progress.damaged() {
             1 => self.notices.warn_of_damage(&message),
             _ => {

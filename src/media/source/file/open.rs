@@ -30,7 +30,7 @@ pub enum FileInput {
     Url,
     /// A pipe.
     Pipe(Reader),
-    /// This file. Nothing else is opened.
+    /// An open file. No other file is opened.
     File(File),
     /// Numbered images, and what opens them.
     Images(Sequence, OpenImage),
@@ -57,8 +57,8 @@ impl FileInput {
     }
 }
 
-/// If the file is of a kind that is known and not read (`unread`), and `error` says no more than that it is damaged: an
-/// error that names the kind. Else `error`.
+/// An error that names the kind of the file, if FFmpeg does not read this kind (`unread`) and `error` reports only
+/// damage; otherwise `error`.
 fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow::Error {
     let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
     match unread.filter(|_| matches!(kind, FailureKind::Failed | FailureKind::Damage)) {
@@ -67,7 +67,7 @@ fn about_kind(error: anyhow::Error, name: &str, unread: Option<&str>) -> anyhow:
     }
 }
 
-/// The error of an input that is not of the format that is given for it.
+/// The error of an input that is not in the format of `--format`.
 fn other_format_error(name: &str, format: &str, detail: &str) -> anyhow::Error {
     FailureKind::Usage.error(format!(
         "{name}: not {format}{detail}, which --format says that the input is (without it, that is found out; the name \
@@ -103,7 +103,7 @@ impl FileSource {
         let unread = said.unread;
         let of_kind = |error| about_kind(error, &name, unread);
         let (mut demuxer, told) = open_demuxer(&options, &name, file_input, size, cancel, &notices).map_err(of_kind)?;
-        // FFmpeg takes any file with the name of an image for an image.
+        // FFmpeg treats any file with the name of an image as an image.
         if demuxer.media.is_images() {
             unread.map_or(Ok(()), |what| Err(not_read(&name, what)))?;
         }
@@ -122,7 +122,7 @@ impl FileSource {
         }
         let shown = &demuxer.media.streams[video];
         let is_whole = |metadata: (usize, usize)| shown.size() == Some(metadata);
-        // FFmpeg does not cut surfaces of a GPU everywhere.
+        // FFmpeg cannot crop frames in GPU memory in all cases.
         let can_crop = !matches!(options.decode_on, DecodeOn::Nvdec(_));
         let crop = track.crop.filter(|crop| can_crop && is_whole(crop.whole)).map(|crop| crop.on_samples(shown));
         let rest = [
@@ -219,7 +219,7 @@ fn open_decoder(packets: FilePackets, input: &Input, on: DecodeOn) -> Result<Vid
     VideoReader::open(packets, input.video, Delay::Any, on).map_err(|error| no_decoder(error, name, stream, on))
 }
 
-/// The error that the video `stream` of the input `name` cannot be decoded where `on` says, with a remedy.
+/// The error that the video `stream` of the input `name` cannot be decoded on the processor `on`, with a remedy.
 pub(in crate::source) fn no_decoder(error: Error, name: impl Display, stream: &Stream, on: DecodeOn) -> anyhow::Error {
     match on {
         DecodeOn::Cpu | DecodeOn::Threads(_) => {
@@ -265,7 +265,7 @@ fn open_demuxer(
     let samples = stack.as_ref().and_then(|stack| stack.range);
     let rate = options.raw.rate.or(stack.as_ref().and_then(|stack| stack.found.rate));
     let rate = rate.map(|rate| ("framerate".to_owned(), rate.to_string()));
-    // An existing file is not a pattern, even if its folders have a per cent sign.
+    // The name of an existing file is not a pattern, even if its path contains a per cent sign.
     let is_plain = size.is_some() && options.url.bytes().contains(&b'%');
     let plain = is_plain.then(|| ("pattern_type".to_owned(), "none".to_owned()));
     let frames = stack.as_ref().map(|pages| {
@@ -321,7 +321,7 @@ fn open_demuxer(
                  its container, or --output-format)",
                 options.format.as_deref().unwrap_or_default()
             ),
-            // For example, a file name that is not allowed in a playlist; more streams than FFmpeg takes.
+            // For example, a file name that a playlist may not contain, or more streams than FFmpeg accepts.
             Error::Other { errno: libc::EPERM } => anyhow!("{name}: {error}{detail}"),
             OUT_OF_MEMORY => FailureKind::Limit.error(format!("{name}: {error}{detail}")),
             Error::HttpNotFound => {
@@ -342,7 +342,7 @@ fn open_demuxer(
     match is_text {
         true => Err(damage(format!("{name}: a text file, not a video (-f tty reads it as a picture of a terminal)"))),
         false => {
-            // FFmpeg reads neither from a stack.
+            // FFmpeg reads neither metadata nor the sample format of a stack.
             demuxer.media.metadata.extend(metadata);
             demuxer.media.samples = samples;
             Ok((demuxer, told))

@@ -19,7 +19,6 @@ pub struct OtherStreams {
 }
 
 impl OtherStreams {
-    /// For an input with these streams.
     pub fn new(streams: &[Stream], bounds: Bounds) -> Self {
         OtherStreams {
             begun: streams.iter().map(|stream| bounds.begin.is_none() || stream.kind != MediaType::Video).collect(),
@@ -38,8 +37,8 @@ impl OtherStreams {
             let (first, last) = (in_microseconds(time), in_microseconds(time + packet.duration()));
             self.begun[index] |= packet.is_key() && bounds.begin.is_none_or(|begin| first >= begin);
             if let Some(begin) = bounds.begin.filter(|&begin| first < begin) {
-                // In most containers, a time before zero would shift all others. A subtitle that is still visible at
-                // the beginning is cut.
+                // Packets before the part are dropped: in most containers, a negative time would shift all others. A
+                // subtitle that is still visible at the beginning is shortened.
                 if stream.kind != MediaType::Subtitle || last <= begin {
                     return;
                 }
@@ -47,7 +46,7 @@ impl OtherStreams {
                 packet.shift(late);
                 packet.set_duration(packet.duration() - late);
             }
-            // A subtitle also ends with the part.
+            // Shorten a subtitle that outlasts the part.
             if let Some(end) = bounds.end.filter(|&end| first < end && end < last && stream.kind == MediaType::Subtitle)
             {
                 let early = packet.time().map_or(0, |time| rescale(end, microseconds(), stream.time_base) - time);

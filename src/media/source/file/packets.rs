@@ -17,7 +17,7 @@ const SHORT_BY: i64 = 500_000;
 /// The most images whose metadata is kept: those that a decoder may work on at once.
 const MAX_ABOUT: usize = 256;
 
-/// Numbers of frames from here on are placeholders, as AVI writers that cannot seek store them.
+/// Frame counts from here on are placeholders, which AVI writers store that cannot seek.
 const UNKNOWN_COUNT: u64 = 1 << 30;
 
 /// A demuxer with the positions of its packets.
@@ -36,7 +36,7 @@ pub struct FilePackets {
     last_of_video: Option<(i64, i64)>,
     /// How often the clock has jumped.
     jumps: u32,
-    /// The packets of the video that are to come, if they are known.
+    /// The expected packets of the video, if they are known.
     check: Option<ChunkCheck>,
     /// The first packet, if it was read before the others to find pages in it.
     first: Option<Packet>,
@@ -44,7 +44,7 @@ pub struct FilePackets {
     pages: Option<TiffPages>,
     /// The metadata of the images that were read last, and when they are shown.
     about: VecDeque<(Option<i64>, About)>,
-    /// Receives the same for the pictures of a stack.
+    /// Receives the metadata of a stack's pictures.
     told: Option<Told>,
 }
 
@@ -69,7 +69,7 @@ impl ReadPackets for FilePackets {
             let seconds = jump as f64 / 1e6;
             let message = format!("{name}: the clock of {stream} jumps by {seconds:+.3} s; times go on from there");
             self.jumps += 1;
-            // One jump is found several times if streams cross it at different places.
+            // A jump is detected again where other streams reach it: only the first is a notice.
             if self.jumps == 1 { self.notices.note(&message) } else { self.notices.detail(&message) }
         }
         if packet.stream() == self.video {
@@ -87,7 +87,7 @@ impl ReadPackets for FilePackets {
     fn damage(&self, packet: &Packet) -> Option<Damage> {
         let media = &self.demuxer.media;
         let is_photo = media.is_images() && media.streams[self.video].codec == "mjpeg";
-        // Decoders fill in a missing end without an error.
+        // Decoders fill in the missing end of a JPEG image without an error.
         if is_photo && end_of_jpeg(packet.data()).is_none() {
             return Some(Damage::CutShort);
         }
@@ -130,7 +130,7 @@ impl FilePackets {
 
     /// Makes the input, a TIFF file, read all of its pages. Returns their number; 1 if it is unknown.
     pub fn read_pages(&mut self) -> usize {
-        // The next read returns the error again.
+        // An error is not lost: the next read returns it again.
         let Ok(Some(file)) = self.demuxer.read() else { return 1 };
         match TiffPages::open(file) {
             Ok(pages) => self.pages.insert(pages).count(),
@@ -149,7 +149,7 @@ impl FilePackets {
         }
     }
 
-    /// Forgets the packets that were read, after the demuxer was moved.
+    /// Resets the state that depends on earlier packets, after a seek.
     pub fn forget(&mut self) {
         self.continuity = self.continuity.is_some().then(Continuity::default);
         (self.furthest, self.last_of_video, self.jumps) = (i64::MIN / 2, None, 0);
@@ -181,12 +181,13 @@ impl FilePackets {
         let (last, end) = self.last_of_video?;
         let media = &self.demuxer.media;
         match media.demuxer.as_str() {
-            // The index, at the beginning or the end of the file, lists every visible frame.
+            // The index, at the beginning or the end of the file, also lists frames that are cut off.
             name if name.starts_with("mov,") => {
                 let (missing, all) = self.demuxer.indexed_after(self.video, last);
                 (missing > 0).then_some((all - missing, all))
             }
-            // The clock also counts frames that were dropped while filming, even the last ones: allow for some.
+            // The clock also counts frames that were dropped while filming, even the last ones: tolerate some missing
+            // frames.
             "avi" => {
                 let all = media.streams[self.video].frames.filter(|&all| all < UNKNOWN_COUNT)?;
                 let there = u64::try_from(end).ok()?;

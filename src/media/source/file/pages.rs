@@ -12,11 +12,11 @@ use std::collections::HashSet;
 const KIND: u16 = 254;
 const NO_PAGE: u32 = 1 | 4;
 
-/// Tags with the offsets of samples, and those with their lengths: of strips, of a JPEG file.
+/// Pairs of tags, with the offsets and the lengths of samples: of strips, and of an embedded JPEG file.
 const SAMPLES: [(u16, u16); 2] = [(273, 279), (513, 514)];
 
-/// The tag with the offsets of tiles, which FFmpeg decodes to noise, and the tag of cameras' raw files, in which it
-/// decodes tiles correctly.
+/// The tag with the offsets of tiles, which FFmpeg decodes to noise, except in camera raw files, which have the tag
+/// DNG.
 const TILES: u16 = 324;
 const DNG: u16 = 50706;
 
@@ -95,7 +95,7 @@ struct TiffBytes<'a> {
 }
 
 impl<'a> TiffBytes<'a> {
-    /// `None` for what is no TIFF, or a BigTIFF, which FFmpeg does not read.
+    /// `None` for data that is not TIFF, and for BigTIFF, which FFmpeg does not read.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         Some(TiffBytes { bytes, order: ByteOrder::parse(bytes)? })
     }
@@ -144,8 +144,8 @@ impl<'a> TiffBytes<'a> {
         self.tags(list).is_some_and(|tags| tags.chunks_exact(TAG).any(|other| self.kind(other) == tag))
     }
 
-    /// The page with this list of tags, as a file: samples, values that do not fit into tags, tags. `None` if it is
-    /// damaged, or FFmpeg does not read it.
+    /// The page with this list of tags, as a file: samples, values that do not fit into tags, then tags. `None` if it
+    /// is damaged, or FFmpeg does not read it.
     fn page(&self, list: usize) -> Option<Vec<u8>> {
         if !self.is_decoded(list) {
             return None;
@@ -190,7 +190,7 @@ impl<'a> TiffBytes<'a> {
         (page.len() <= 2 * self.bytes.len()).then_some(())
     }
 
-    /// The tags of a list that are wanted, and whose values are in the file.
+    /// The tags of a list, without those that lead to other lists or whose values are not in the file.
     fn kept(&self, list: usize) -> Option<Vec<PageTag<'a>>> {
         let tags = self.tags(list)?.chunks_exact(TAG);
         let kept = tags.filter(|tag| !OTHER_LISTS.contains(&self.kind(tag))).filter_map(|tag| self.tag(tag));
@@ -212,7 +212,7 @@ impl<'a> TiffBytes<'a> {
         Some(PageTag { kind, numeric_type, count, values: values.into() })
     }
 
-    /// A tag with these numbers.
+    /// A `LONG` tag with these numbers.
     fn longs(&self, kind: u16, numbers: &[usize]) -> Option<PageTag<'a>> {
         let bytes = |number: &usize| u32::try_from(*number).ok().map(|number| self.order.bytes(number, 4));
         let values: Option<Vec<Vec<u8>>> = numbers.iter().map(bytes).collect();
@@ -253,7 +253,7 @@ impl<'a> TiffBytes<'a> {
         self.tag(bytes).and_then(|tag| self.numbers(&tag).first().copied()).unwrap_or(0) as u32
     }
 
-    /// The offset that is written at `index`.
+    /// The offset that is stored at `index`.
     fn long(&self, index: usize) -> Option<usize> {
         self.bytes.get(index..index.checked_add(4)?).map(|bytes| self.order.number(bytes) as usize)
     }

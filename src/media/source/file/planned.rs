@@ -77,8 +77,8 @@ impl FileSource {
                     return self.go_on(packets, &part);
                 }
             }
-            // The index is wrong, or times depend on the packets before: all packets before the part are read, and not
-            // decoded.
+            // The index is wrong, or times depend on earlier packets: read all packets before the part, without
+            // decoding.
             self.notices
                 .detail(&format!("{name}: read from its beginning: a seek does not lead to the planned packet"));
             self.video.packets.demuxer.rewind().with_context(|| name.clone())?;
@@ -115,14 +115,14 @@ impl FileSource {
         Ok((!check.differs).then_some(packets))
     }
 
-    /// Decodes these packets of the first chunk, and then those behind them.
+    /// Decodes these packets of the first chunk, and then those after them.
     fn go_on(&mut self, packets: Vec<Packet>, part: &PlannedPart) -> Result<()> {
         self.video.packets.expect(ChunkCheck::new(&part.chunks[1..]));
         self.video.put_back(packets.into_iter().map(|packet| Ok(Some(packet))));
         Ok(())
     }
 
-    /// The delivery of a decoded picture of a planned part; `None` if it is not one of its frames.
+    /// The delivery of a decoded picture of a planned part; `None` if the picture is not in the part.
     pub(super) fn take_planned(&mut self, picture: &Picture) -> Result<Option<Delivery>> {
         let Some(Planned { part, arrived }) = &mut self.planned else { return Ok(None) };
         let time = picture.time();

@@ -17,7 +17,7 @@ impl FileSource {
         let can_seek = !self.is_pipe && self.input.video_stream().start.is_some() && !self.is_after_jump();
         let Some(begin) = self.bounds.begin.filter(|&begin| begin > origin && can_seek) else { return Ok(()) };
         if self.clock_jumps()? {
-            // A timestamp may occur more than once, and seeking finds any of them.
+            // After a jump, a timestamp may repeat, and a seek may find either: decode from the beginning.
             return Ok(());
         }
         let rate = self.input.rate().unwrap_or(25.0);
@@ -46,7 +46,7 @@ impl FileSource {
             if ahead == 0 || start <= origin {
                 return Ok(());
             }
-            // With a variable frame rate, or distant key frames, count the frames.
+            // With a variable frame rate or distant key frames, the warm-up may be too short: count its frames.
             untouched = false;
             if self.frames_before(begin) >= self.warm_up && self.video.packets.demuxer.seek(start).is_ok() {
                 return Ok(());
@@ -90,7 +90,7 @@ impl FileSource {
             if first.is_none() && packet.is_key() {
                 first = Some(time);
             }
-            // Frames that are shown before the first key frame may depend on earlier ones.
+            // Frames that are shown before the first key frame do not count: they may depend on earlier ones.
             count += u32::from(first.is_some_and(|first| time >= first) && moment(time) < begin);
         }
         count

@@ -6,14 +6,14 @@ use crate::source::options::{Gaps, InputOptions};
 use crate::sys::{Name, number_pattern, numbered, numbers_there, open_regular};
 use anyhow::Result;
 
-/// From this many images on, the step of their numbers is measured. Two images would give a step whatever is missing
-/// between them.
+/// From this many images on, the step of their numbers is measured. Between two images alone, any gap would be the
+/// step.
 const FEW: usize = 3;
 
-/// The sequence that the input's name stands for; `None` if the name is no pattern, or there are no images.
+/// The sequence that the input's name describes; `None` if the name is no pattern, or there are no images.
 ///
 /// # Errors
-/// Where a number is missing: with `--gaps error`, and else the warning with `--strict`.
+/// When a number is missing: with `--gaps error`, or with `--strict`, which makes the warning an error.
 pub fn sequence_of(options: &InputOptions, notices: &Notices) -> Result<Option<Sequence>> {
     let pattern = &options.url;
     let is_sequence = options.format.as_deref().is_none_or(|format| format == "image2")

@@ -1,5 +1,5 @@
-//! Several decoders for one video: they decode consecutive groups of pictures (gops) at the same time, and the pictures
-//! come in the order and with the times that one decoder gives.
+//! Several decoders for one video: they decode consecutive groups of pictures (gops) at the same time. Pictures are
+//! delivered in the order and with the times that one decoder gives.
 //!
 //! Each gop is checked while it is decoded: its pictures have to be whole, alike, and of exactly the times that its
 //! packets announce. One gop before the first that fails this check, a single decoder takes over, so that damage looks
@@ -26,14 +26,14 @@ use std::thread::{Builder, JoinHandle};
 /// Videos with fewer frames have one decoder, which is done before several would be open.
 const MIN_FRAMES: u64 = 300;
 
-/// The bounds of the fewest packets of a gop, which the memory decides: short gops are slow, because a decoder pauses
-/// between two.
+/// The bounds of the fewest packets of a gop; available memory decides between them. Short gops are slow, because a
+/// decoder pauses between two gops.
 const GOP_PACKETS: (usize, usize) = (32, 128);
 
-/// Pictures that a decoder holds for itself.
+/// The number of pictures that a decoder keeps internally.
 const HELD: usize = 24;
 
-/// How many packets are read behind the last one that is needed: packets are not in the order of display.
+/// How many packets are read after the last one that is needed: packets are not in the order of display.
 const SPARE: u64 = 64;
 
 /// Packets that are read for each picture that is delivered, while gops are wanted: more than one, to get ahead.
@@ -77,9 +77,9 @@ pub struct Several {
 struct PartCounter {
     part: Part,
     bounds: Bounds,
-    /// Packets inside and behind the part.
+    /// The numbers of packets inside the part, and after it.
     counts: [u64; 2],
-    /// The number of frames behind the part that are needed.
+    /// The number of frames after the part that are needed.
     look_ahead: u64,
 }
 
@@ -134,7 +134,7 @@ impl Several {
         let stream = input.video_stream();
         let key_frames = KeyFrameCodec::for_stream(stream)?;
         let is_long = input.frames.is_none_or(|frames| frames >= MIN_FRAMES);
-        // Whether a picture is interlaced can depend on those before it.
+        // Only progressive video: whether a picture is interlaced may depend on pictures before it.
         let is_progressive = matches!(stream.field_order, FieldOrder::Unknown | FieldOrder::Progressive);
         let (format, (width, height)) = input.picture?;
         let native = format.native()?;
@@ -164,7 +164,7 @@ impl Several {
         })
     }
 
-    /// Decodes this number of frames behind the requested part, too.
+    /// Decodes this number of frames after the requested part, too.
     pub fn look_ahead(&mut self, frames: u32) {
         self.part.look_ahead = frames.into();
     }
@@ -215,7 +215,7 @@ impl Several {
         let room = *self.room.get_or_insert_with(|| self.pool.make_room());
         let pictures = room / self.picture_bytes.max(1);
         self.decoders = self.decoders.min(pictures / HELD).max(1);
-        // Memory holds two gops for each decoder if they can be that short, and two gops in any case.
+        // Gops are short enough for memory to hold two for each decoder, within `GOP_PACKETS`, and two in any case.
         let lengths = (pictures / (2 * self.decoders)).clamp(GOP_PACKETS.0, GOP_PACKETS.1)..=pictures / 2;
         for _ in 0..READ_AT_ONCE {
             self.begin_gops(room);
@@ -265,7 +265,7 @@ impl Several {
         gop.bytes + gop.times.len() * self.picture_bytes
     }
 
-    /// Gives `gop` to the decoders, and opens another one as long as they are too few.
+    /// Gives `gop` to the decoders, and opens one more if there are too few.
     fn begin(&mut self, gop: Gop) {
         let (sender, pictures) = unbounded();
         let job = DecodeJob { gop: gop.clone(), pool: self.pool.clone(), pictures: sender };
@@ -287,7 +287,7 @@ impl Several {
         }
     }
 
-    /// Lets `reader` go on, from the last gop that was delivered on.
+    /// Hands over to `reader`, which decodes again from the last delivered gop on.
     fn hand_over(&mut self, reader: &mut VideoReader<FilePackets>) {
         if self.jobs.is_some() {
             self.notices.detail(&format!("{}: not in pieces any more: one decoder goes on", self.name));
@@ -361,7 +361,8 @@ struct Worker {
     stop: Arc<AtomicBool>,
 }
 
-/// A gop to decode. Its pictures are sent, then `None` if all of them are right; else the channel closes without it.
+/// A gop to decode. Its pictures are sent, then `None` if all of them are right; otherwise the channel closes without
+/// `None`.
 struct DecodeJob {
     gop: Gop,
     pool: Arc<dyn Pool>,
@@ -373,7 +374,7 @@ struct Unfit;
 
 impl Worker {
     fn run(&self, jobs: &Receiver<DecodeJob>) {
-        // One thread each: the decoders run in parallel.
+        // One thread for each decoder, because the decoders run in parallel.
         let on = if self.on == DecodeOn::Cpu { DecodeOn::Threads(1) } else { self.on };
         let opened = Decoder::open(&self.stream, Delay::Any, on);
         let Ok(mut decoder) = opened else {
@@ -393,7 +394,7 @@ impl Worker {
     fn decode(&self, decoder: &mut Decoder, job: &DecodeJob) -> Result<(), Unfit> {
         let Gop { packets, overlap, leading, times, is_first, .. } = &job.gop;
         let mut due = times.as_slice();
-        // Pictures that are shown before the key frame may lack their references, until the key frame is decoded.
+        // That many errors are ignored: pictures shown before the key frame may lack their references.
         let mut tolerated = if *is_first { 0 } else { *leading };
         let mut check = |result: Result<(), Error>, has_begun: bool| match result {
             Ok(()) => Ok(()),
@@ -423,18 +424,18 @@ impl Worker {
 }
 
 impl DecodeJob {
-    /// Sends a picture, if it is one of this gop. `due` are the times of those that are still to come.
+    /// Sends a picture, if it is one of this gop. `due` are the times of the pictures that are not sent yet.
     fn give(&self, picture: Picture, due: &mut &[i64]) -> Result<(), Unfit> {
         let Gop { first, is_first, overlap, .. } = &self.gop;
         let time = picture.time().ok_or(Unfit)?;
         let is_early = time < *first;
         match due.split_first() {
-            // The gop before delivers this picture.
+            // The previous gop delivers this picture.
             _ if is_early && !is_first => return Ok(()),
             _ if picture.is_damaged() => return Err(Unfit),
             _ if is_early => {}
             Some((next, rest)) if *next == time => *due = rest,
-            // The gop behind delivers this picture.
+            // The next gop delivers this picture.
             None if !overlap.is_empty() => return Ok(()),
             _ => return Err(Unfit),
         }

@@ -22,7 +22,7 @@ const BEGIN: usize = 1024;
 /// The part of a picture that is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop {
-    /// Columns and rows of the picture that it is a part of.
+    /// Columns and rows of the whole picture.
     pub whole: (usize, usize),
     /// Columns before it, and rows above it.
     pub start: (usize, usize),
@@ -31,7 +31,7 @@ pub struct Crop {
 }
 
 impl Crop {
-    /// With the borders `before` and `behind`, in columns and rows; `None` without any, or if they leave no picture.
+    /// The crop without these borders, in columns and rows; `None` without borders, or if they leave no picture.
     fn within(whole: (usize, usize), before: (usize, usize), behind: (usize, usize)) -> Option<Self> {
         let left = |whole: usize, before: usize, behind: usize| whole.checked_sub(before)?.checked_sub(behind);
         let size = (left(whole.0, before.0, behind.0)?, left(whole.1, before.1, behind.1)?);
@@ -64,7 +64,7 @@ impl Crop {
 pub struct Track {
     codec: [u8; 4],
     pub crop: Option<Crop>,
-    /// Width to height of a pixel where the picture is cropped, if the container tells it.
+    /// Width to height of a pixel of the cropped picture, if the container stores it.
     pub ratio: Option<Rational>,
 }
 
@@ -83,7 +83,7 @@ pub struct Said {
     /// The names of all tracks, in order.
     names: Vec<Option<String>>,
     pub unshown: Vec<Unshown>,
-    /// The kind of the file, if FFmpeg does not read it, and what converts it.
+    /// The kind of the file, if FFmpeg does not read it, and a program that converts it.
     pub unread: Option<&'static str>,
 }
 
@@ -125,7 +125,7 @@ impl Said {
         }
     }
 
-    /// Adds this to the facts to report, once.
+    /// Adds this to the facts to report, if it is new.
     pub fn name(&mut self, unshown: Unshown) {
         if self.unshown.len() < MAX_NAMED && !self.unshown.contains(&unshown) {
             self.unshown.push(unshown);
@@ -133,7 +133,7 @@ impl Said {
     }
 }
 
-/// Kinds of files that FFmpeg does not read, by their first bytes, and what converts them.
+/// Kinds of files that FFmpeg does not read, by their first bytes, and programs that convert them.
 const KINDS: [(&[u8], &str); 15] = [
     (b"%PDF-", "a PDF document (`pdftoppm -png IN OUT` of Poppler makes images)"),
     (b"%!PS", "a PostScript document (`gs -sDEVICE=png16m -o OUT%d.png IN` makes images)"),
@@ -155,10 +155,10 @@ const KINDS: [(&[u8], &str); 15] = [
 const ARCHIVE: &str = "an archive (what it holds has to be unpacked)";
 const RAW_PHOTO: &str = "a raw photo (Adobe's DNG Converter makes a DNG of it)";
 
-/// The offset of the identifier in the image of a disc (ISO 9660, UDF).
+/// The offset of the identifier in a disc image (ISO 9660, UDF).
 const DISC_PLACE: u64 = 0x8001;
 
-/// The kind of a file that FFmpeg does not read, and what converts it.
+/// The kind of a file that FFmpeg does not read, and a program that converts it.
 fn unread(file: &mut Positioned, begin: &[u8], videos: &[Track]) -> Option<&'static str> {
     const HEIC: [&[u8]; 8] = [b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"];
     let brands = if begin.get(4..8) == Some(&b"ftyp"[..]) { begin.get(8..12).unwrap_or_default() } else { &[] };
@@ -265,7 +265,7 @@ fn read_boxes(file: &mut Positioned) -> Said {
             read_movie(file, *part, &mut said);
         }
     }
-    // Behind the last box, a box that is cut short begins with a code, and padding is zero.
+    // Bytes after the last box: a truncated box begins with a box code, and padding is zero.
     let rest = usize::try_from(file.length - stop).unwrap_or(8).min(8);
     let rest = file.bytes(stop, rest).unwrap_or_default();
     let is_cut = rest.last_chunk::<4>().is_some_and(|code| rest.len() == 8 && is_code(*code));
@@ -303,7 +303,7 @@ fn name_box(file: &mut Positioned, part: Mp4Box, known: &[&[u8; 4]], said: &mut 
             }
         }
         b"meta" => {
-            // In mp4, `meta` has a version before its boxes.
+            // In mp4, but not in mov, `meta` has a 4-byte version before its boxes: try both.
             let within = [part.begin, part.begin.saturating_add(4)].map(|begin| Mp4Box { begin, ..part });
             let found = within.into_iter().find_map(|within| find(file, within, &[b"hdlr"]));
             let kind = found.and_then(|part| handler(file, part));
@@ -368,7 +368,7 @@ fn read_entry(file: &mut Positioned, track: Mp4Box, entry: Mp4Box, said: &mut Sa
             let rows = aperture_of(whole.1, [height, of_height], [down, of_down]);
             match (columns, rows) {
                 (Some((left, right)), Some((above, below))) => Crop::within(whole, (left, above), (right, below)),
-                // A part of a pixel cannot be cut.
+                // A fraction of a pixel cannot be cropped.
                 _ => {
                     said.name(Unshown::Crop);
                     None
@@ -394,8 +394,8 @@ fn read_entry(file: &mut Positioned, track: Mp4Box, entry: Mp4Box, said: &mut Sa
     Some(Track { codec, crop, ratio })
 }
 
-/// Pixels before and behind the clean aperture, whose size and distance between the centres are fractions; `None` if
-/// these are no whole pixels, or lie outside.
+/// Pixels before and after the clean aperture. Its size, and the offset of its centre from the picture's, are
+/// fractions; `None` if the result is not whole, or outside the picture.
 fn aperture_of(whole: usize, [size, of_size]: [u32; 2], [off, of_off]: [u32; 2]) -> Option<(usize, usize)> {
     let (whole, size, of_size) = (whole as i128, i128::from(size), i128::from(of_size));
     let (off, of_off) = (i128::from(off.cast_signed()), i128::from(of_off));
@@ -418,10 +418,10 @@ fn ratio(numerator: u64, denominator: u64) -> Option<Rational> {
     Some(Rational::new(part(numerator)?, part(denominator)?))
 }
 
-/// What Matroska begins with.
+/// The ID of the EBML header, which begins a Matroska file.
 const EBML: &[u8] = &[0x1a, 0x45, 0xdf, 0xa3];
 
-/// Elements of Matroska: all of it, its tracks, its frames; a track, its kind, its video.
+/// IDs of Matroska elements: Segment, Tracks, Cluster; TrackEntry, TrackType, Video.
 const SEGMENT: u32 = 0x1853_8067;
 const TRACKS: u32 = 0x1654_ae6b;
 const CLUSTER: u32 = 0x1f43_b675;
@@ -429,7 +429,7 @@ const TRACK: u32 = 0xae;
 const KIND: u32 = 0x83;
 const VIDEO: u32 = 0xe0;
 
-/// Columns and rows of a video of Matroska; its crop: left, right, above, below; how it is shown, and in which unit.
+/// IDs of Matroska elements: width and height; crop on the left, right, top and bottom; display width, height and unit.
 const SIZE: [u32; 2] = [0xb0, 0xba];
 const BORDERS: [u32; 4] = [0x54cc, 0x54dd, 0x54bb, 0x54aa];
 const SHOWN: [u32; 3] = [0x54b0, 0x54ba, 0x54b2];

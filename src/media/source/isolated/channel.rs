@@ -20,7 +20,7 @@ pub const MAX_BYTES: usize = 320 << 20;
 /// The most bytes of a message that is a number or two.
 pub const SHORT: usize = 64;
 
-/// The most elements with memory of their own, in all lists of a message.
+/// The most elements that own memory, in all lists of a message together.
 const MAX_ELEMENTS: usize = 1 << 20;
 
 /// The most descriptors that come with a message.
@@ -57,13 +57,14 @@ impl Channel {
         self.0.try_clone().map(Channel)
     }
 
-    /// Sends a message with descriptors, of which the other side gets copies. Waits without a limit: for processes that
-    /// end with the other side.
+    /// Sends a message with descriptors, of which the other side gets copies. Waits without a time limit, so it is only
+    /// for processes that end with the other side.
     pub fn send(&self, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         self.send_waiting(message, descriptors, || self.ready(PollFlags::OUT, None).map(drop))
     }
 
-    /// As [`send`](Channel::send), with a `wait` of the caller where the other side has not read what came before.
+    /// As [`send`](Channel::send), but calls `wait` while the socket is full of messages that the other side has not
+    /// read.
     pub fn send_waiting<E: From<Error>>(
         &self,
         message: &impl Serialize,
@@ -114,8 +115,7 @@ impl Channel {
         self.receive_waiting(MAX_BYTES, || Ok(()))
     }
 
-    /// As [`receive`](Channel::receive), of a message of at most `most` bytes, with a `wait` of the caller before each
-    /// part.
+    /// As [`receive`](Channel::receive), for a message of at most `most` bytes, with a call of `wait` before each read.
     pub fn receive_waiting<T: DeserializeOwned, E: From<Error>>(
         &self,
         most: usize,
@@ -142,7 +142,7 @@ impl Channel {
         if length > most || descriptors.len() > MAX_DESCRIPTORS {
             return Err(Error::from(ErrorKind::InvalidData).into());
         }
-        // Memory is taken for received bytes only, not for a claimed length.
+        // Memory is allocated for received bytes only, not for the claimed length.
         let (mut bytes, mut filled) = (Vec::new(), 0);
         while filled < length {
             wait()?;
@@ -160,7 +160,8 @@ impl Channel {
         }
     }
 
-    /// Waits this long for the beginning of a message, or for the other side to go; returns whether it came.
+    /// Waits up to `time` for the beginning of a message, or the end of the connection. Returns whether either
+    /// occurred.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         self.ready(PollFlags::IN, Some(time))
     }
@@ -190,7 +191,7 @@ impl From<Channel> for OwnedFd {
     }
 }
 
-/// Calls again after a signal.
+/// Repeats a call that a signal interrupted.
 fn retried<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

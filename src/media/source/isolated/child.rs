@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 /// A frame is decoded ahead only if this many of its size fit into the memory for frames between source and sink.
 const AHEAD: usize = 16;
 
-/// The most packets, and bytes of them, in a message, unless a single one is larger.
+/// The most packets, and bytes of packets, in a message. A larger packet is sent alone.
 const MAX_PACKETS: usize = 10_000;
 const MAX_BYTES: usize = 16 << 20;
 
@@ -42,7 +42,7 @@ const PULSE: Duration = Duration::from_secs(1);
 /// The most threads, beside four for each core: decoders of several streams start some each.
 const THREADS: u64 = 256;
 
-/// Bytes of its own memory that a thread takes.
+/// Bytes of memory that each thread needs.
 const THREAD: u64 = 12 << 20;
 
 /// Sends messages to the other process, from any thread.
@@ -99,7 +99,7 @@ pub fn run(
     }
 }
 
-/// An open input, and the way to the other process.
+/// An open input, and the connection to the other process.
 struct Child {
     source: Box<dyn Source>,
     orders: Receiver<Order>,
@@ -110,7 +110,7 @@ struct Child {
     notices: Notices,
     /// What is left of a delivery that is too large for a message.
     rest: Option<Delivery>,
-    /// Memory of deliveries that may not be copied yet, by their numbers.
+    /// Memory of deliveries that the program may not have copied yet, by delivery number.
     held: VecDeque<(u64, Vec<Arc<dyn Memory>>)>,
 }
 
@@ -125,14 +125,14 @@ fn confine(start: &Start, &Confines { has_own_users, uses_network, .. }: &Confin
     lower(Resource::Data, limits.own_memory.saturating_add(THREAD * limits.threads as u64))?;
     lower(Resource::Core, 0)?;
     if has_own_users {
-        // The kernel counts threads for the user name space, which has no other process.
+        // The kernel counts threads per user name space, and this process is alone in its own.
         lower(Resource::Nproc, THREADS + 4 * limits.threads as u64)?;
     }
     if !uses_network {
-        // From here on, file names reach only the descriptors of this process.
+        // From here on, all paths lead to the list of this process's descriptors.
         let _ = chroot("/proc/self/fdinfo").and_then(|()| chdir("/"));
     }
-    // A process in a new user name space has all capabilities there.
+    // Drop all capabilities, which a process in a new user name space has there.
     let none = CapabilitySet::empty();
     let dropped = set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none });
     dropped.or_else(|error| if start.needs_walls { Err(error) } else { Ok(()) })?;
@@ -171,7 +171,7 @@ fn opened(
         loop {
             std::thread::sleep(PULSE);
             let now = ffmpeg::activity();
-            // A disk may take its time, which is no sign of a decoder that hangs.
+            // A slow read from disk is progress, too: the decoder does not hang.
             if std::mem::replace(&mut before, now) != now || FileRead::goes_on() {
                 let _ = pulse.send(&Event::Works);
             }
@@ -232,7 +232,7 @@ fn opened(
 }
 
 impl Child {
-    /// Does what is ordered. After a small frame, it sends one more delivery than was ordered.
+    /// Executes orders. After a small frame, it sends one more delivery than was ordered.
     fn serve(mut self) {
         let (mut asked, mut delivered, mut ahead) = (0, 0, 0);
         loop {

@@ -7,23 +7,22 @@ use crate::source::packets::InputChanged;
 use crate::sys::{Name, without_middle};
 use serde::{Deserialize, Serialize};
 
-/// An error.
 #[derive(Deserialize, Serialize)]
 pub enum WireError {
-    /// The kind, and the text.
+    /// The kind and the text of an error.
     Failure(FailureKind, String),
     /// [`InputChanged`].
     Changed(Name, String),
 }
 
-/// What reading an input can fail of, beside damage and limits.
+/// Kinds of errors that reading an input can have, beside damage and limits.
 #[derive(Clone, Copy, Default)]
 pub struct MayFail {
-    /// Options about the content of the input, such as the number of a stream.
+    /// Wrong options for the content of the input, such as the number of a stream.
     pub of_usage: bool,
-    /// The input is opened by its name.
+    /// Access errors: the input is opened by its name.
     pub of_access: bool,
-    /// The input is not the one that was planned.
+    /// [`InputChanged`], because the input was planned before.
     pub of_change: bool,
 }
 

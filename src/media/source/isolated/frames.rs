@@ -15,7 +15,7 @@ const MATRICES: [Matrix; 3] = [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020];
 
 const TRANSFERS: [Transfer; 3] = [Transfer::Sdr, Transfer::Pq, Transfer::Hlg];
 
-/// Bytes behind the last row of a buffer, which vector instructions may read.
+/// Bytes after the last row of a buffer, which vector instructions may read.
 const SPARE: usize = PlaneMut::ALIGNMENT;
 
 /// Describes `frame`, whose planes lie in memory of `pool`, or are copied there. The returned memory must be kept until
@@ -75,7 +75,7 @@ const MAX_PADDING: usize = 256;
 /// Memory for frames that come from another process.
 pub struct FramePool {
     pool: Arc<dyn Pool>,
-    /// For the planes that the pool does not serve.
+    /// Ordinary memory, for planes that `pool` does not serve.
     others: HostPool,
 }
 
@@ -112,7 +112,7 @@ impl FramePool {
             return Err(Lie("planes").into());
         }
         limits::check_room(shapes.iter().map(bytes).sum())?;
-        // Rows keep the decoder's pitch, if it has not much padding.
+        // Rows keep the decoder's pitch, unless it has much padding.
         let usual = shapes.iter().map(|(row_bytes, _)| PlaneMut::stride_for(*row_bytes));
         let strides: Vec<usize> = match &wire.planes {
             Planes::Shared(places) => usual.zip(places).map(|(usual, place)| near(usual, place.stride)).collect(),

@@ -1,5 +1,5 @@
-//! A decoding process that lies: whatever it sends, the program neither crashes, nor waits for ever, nor accesses
-//! memory that is not its own.
+//! A decoding process that sends false messages: whatever it sends, the program neither crashes, nor waits for ever,
+//! nor accesses memory that is not its own.
 
 use super::channel::Channel;
 use super::failure::MayFail;
@@ -19,7 +19,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many lies there are.
+/// How many falsified message sequences are tested.
 const LIES: u64 = 10_000;
 
 /// How many deliveries of the test video an honest process sends.
@@ -94,7 +94,7 @@ fn believed(sent: &[Vec<u8>], blocks: &SharedBlocks) -> usize {
     let mut source =
         IsolatedSource::new(OpensAgain::File, (process, blocks.clone()), input, &cancel, notices, Arc::default());
     let mut frames = 0;
-    // Nothing is read after the first error.
+    // Reading stops at the first error, and after ten frames.
     while let (..10, Ok(Some(delivery))) = (frames, source.next()) {
         delivery.packets.iter().for_each(|packet| assert!(packet.stream() < 1000));
         let Some(frame) = delivery.frame else { continue };
@@ -118,7 +118,7 @@ fn bytes(event: &Event) -> Vec<u8> {
     postcard::to_extend(event, vec![0; 4]).expect("a message")
 }
 
-/// Changes one of the messages.
+/// Falsifies the description of a frame.
 fn lie(numbers: &mut Numbers, event: &mut Event) {
     let Event::Delivery(delivery) = event else { return };
     let Some(frame) = &mut delivery.frame else { return };
@@ -143,11 +143,11 @@ fn lie(numbers: &mut Numbers, event: &mut Event) {
     }
 }
 
-/// Bytes that are changed, cut or mixed up.
+/// Changes bytes of a message, or the order of messages.
 fn spoil(numbers: &mut Numbers, sent: &mut Vec<Vec<u8>>) {
     let index = numbers.below(sent.len());
     match numbers.below(3) {
-        // Any byte may be any other one, or be missing.
+        // Changes one to four bytes, and sometimes cuts the end off.
         0 | 1 => {
             for _ in 0..=numbers.below(4) {
                 let bytes = &mut sent[index];
@@ -163,7 +163,7 @@ fn spoil(numbers: &mut Numbers, sent: &mut Vec<Vec<u8>>) {
                 sent[index].truncate(4 + numbers.below(length - 4));
             }
         }
-        // In another order, or twice.
+        // Swaps two messages, and repeats one.
         _ => {
             let (other, repeated) = (numbers.below(sent.len()), numbers.below(sent.len()));
             sent.swap(index, other);
@@ -191,7 +191,7 @@ fn the_program_goes_on_whatever_a_decoding_process_sends() {
         }
         refused += usize::from(believed(&sent, &blocks) < TRUE);
     }
-    // Many lies do not matter, such as the text of a tag.
+    // Many changes do not matter, such as another text of a tag.
     assert!(refused as u64 > LIES / 4, "{refused} lies were refused");
 }
 

@@ -20,28 +20,28 @@ use std::time::Duration;
 pub struct Start {
     pub what: What,
     pub limits: Limits,
-    /// Warnings are errors.
+    /// Whether warnings are errors.
     pub is_strict: bool,
-    /// Decodes nothing without the kernel's sandbox.
+    /// Whether the process refuses to decode without the kernel's sandbox.
     pub needs_walls: bool,
 }
 
-/// The limits of the program, which processes of a template that was forked before do not know.
+/// The program's limits. A message has them, because the template may have been forked before they were set.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct Limits {
     pub pixels: u64,
     pub memory: usize,
-    /// The number of threads that was set, if one was, and how many there are for each part of a process.
+    /// The number of threads that the user has set, if any; and how many threads each part of a process has.
     pub given_threads: Option<usize>,
     pub threads: usize,
     /// The most bytes that FFmpeg allocates at once.
     pub allocation: Option<usize>,
     pub is_verbose: bool,
-    /// Bytes of memory that the process may have beside what it began with.
+    /// Bytes of memory that the process may have in addition to those at its start.
     pub own_memory: u64,
 }
 
-/// Bytes that a process may take for itself, beside what frames may take.
+/// Bytes of memory that a process may use beside that for frames.
 const OWN_MEMORY: u64 = 256 << 20;
 
 impl Limits {
@@ -101,11 +101,11 @@ pub enum WireFrom {
 /// An order for a decoding process.
 #[derive(Deserialize, Serialize)]
 pub enum Order {
-    /// The next delivery is wanted. The first `copied` deliveries have been copied, and their memory is free.
+    /// Requests the next delivery. The first `copied` deliveries have been copied, and their memory is free.
     Next { copied: u64 },
-    /// [`Source::look_around`](crate::pipeline::Source::look_around).
+    /// Calls [`Source::look_around`](crate::pipeline::Source::look_around).
     LookAround(u32, u32),
-    /// The bytes that waiting frames may take.
+    /// The most bytes that waiting frames may occupy.
     Room(usize),
     /// Convert a packet by the transcoder with this index; `None` is the end of its stream.
     Transcode(u32, Option<WirePacket>),
@@ -117,11 +117,11 @@ pub enum Order {
 #[derive(Deserialize, Serialize)]
 pub enum Event {
     Message(Level, String),
-    /// It makes progress, but has nothing to deliver yet.
+    /// The process makes progress, but has nothing to deliver yet.
     Works,
     Opened(Box<WireInput>),
     Delivery(Box<WireDelivery>),
-    /// The end, and what was collected from all packets, if requested.
+    /// The end of the input, and the survey of its packets, if requested.
     End(Option<PacketSurvey>),
     Failed(WireError),
     /// The converted streams, or why they cannot be converted.
@@ -130,13 +130,13 @@ pub enum Event {
     Transcoded(#[serde(deserialize_with = "at_most::<_, _, MAX_PACKETS>")] Vec<WirePacket>, Option<String>),
 }
 
-/// A request of the decoding process, on a connection of its own. The answer is an error of the system, or none and a
+/// A request of the decoding process, on a separate connection. The answer is an error number, or none and a
 /// descriptor.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Wants {
     /// The image with this number.
     Image(u64),
-    /// Memory for frames, of this many bytes: a block. The first block has the number 0, the next one 1.
+    /// A block of memory for frames, of this many bytes. Blocks are numbered from 0 in the order of requests.
     Memory(u64),
 }
 
@@ -304,7 +304,7 @@ pub struct WireFrame {
 #[derive(Deserialize, Serialize)]
 pub enum Planes {
     Shared(#[serde(deserialize_with = "at_most::<_, _, MAX_PLANES>")] Vec<RowPlace>),
-    /// The rows of all planes, one after the other: where the system gives no memory to share, as under a limit for the
-    /// size of files.
+    /// The rows of all planes, one after the other: if the system has no memory to share, as under a limit for the size
+    /// of files.
     Sent(#[serde(with = "serde_bytes")] Vec<u8>),
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes of all texts, for each day that a run has begun. A text counts for `BESIDE` bytes more than it has.
+/// The most bytes of all texts, for each day of the run that has begun. Each text counts `BESIDE` bytes more than its
+/// length.
 const MAX_TEXTS: usize = 1 << 20;
 const BESIDE: usize = 64;
 const DAY: u64 = 24 * 60 * 60;
@@ -16,7 +17,7 @@ static BYTES: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 /// How many processes have a stderr that has not been read to its end.
 static UNREAD: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
-/// How long it may take to print the rest of these at the end of the program.
+/// How long printing the rest of these stderrs may take at the end of the program.
 const LAST: Duration = Duration::from_secs(1);
 
 /// A stderr that has not been read to its end.
@@ -36,7 +37,7 @@ impl Drop for Unread {
     }
 }
 
-/// Waits until what processes that have ended wrote on stderr is printed.
+/// Waits until the stderr of all ended processes is printed.
 pub fn wait_until_relayed() {
     let unread = UNREAD.0.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = UNREAD.1.wait_timeout_while(unread, LAST, |unread| *unread > 0);
@@ -48,8 +49,8 @@ pub fn about(name: &str, text: &str) -> String {
     if text.contains(name) { text } else { format!("{name}: {text}") }
 }
 
-/// As [`about`]; beyond the limit, first a text that says so, and then `None`. Details have a limit of their own, so
-/// that they do not displace messages.
+/// As [`about`]; the first text beyond the limit becomes one that says so, and later ones `None`. Details have a
+/// separate limit, so that they do not displace messages.
 pub fn counted(name: &str, text: &str, is_detail: bool) -> Option<String> {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let days = BEGIN.get_or_init(Instant::now).elapsed().as_secs() / DAY;

@@ -24,7 +24,7 @@ const MAX_BLOCKS: usize = 4096;
 /// The length of each block is a multiple of this many bytes.
 const PAGE: usize = 4096;
 
-/// A block may serve requests for at least its length divided by this.
+/// A block serves requests for at least 1/`MIN_USED` of its length.
 const MIN_USED: usize = 4;
 
 /// Shared memory that is mapped here.
@@ -63,9 +63,9 @@ pub struct SharedPool(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Held while a block is asked for, so that the numbers on both sides are the same.
+    /// Locked during a request for a block, so that both sides number the blocks alike.
     ask: Mutex<Ask>,
-    /// Bytes of frames that may wait, set by the other side.
+    /// The most bytes of waiting frames, as the program has set it.
     room: AtomicUsize,
 }
 
@@ -191,7 +191,7 @@ impl Drop for SharedBuffer {
 }
 
 /// The blocks of a decoding process as the program sees them. Their bytes may change at any time: they are copied by
-/// address, and no reference leads there.
+/// address, and no Rust reference points to them.
 #[derive(Clone, Default)]
 pub struct SharedBlocks(Arc<Mutex<Given>>);
 
@@ -215,7 +215,7 @@ impl SharedBlocks {
         }
         let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&descriptor, len as u64)?;
-        // If the file could shrink, a read behind its end would end this process.
+        // If the file could shrink, a read beyond its end would end this process.
         fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         given.mappings.push(Mapping::new(&descriptor, len, ProtFlags::READ)?);
         given.bytes = bytes;
@@ -238,7 +238,7 @@ impl SharedBlocks {
         let mut offset = i64::try_from(place.start).map_err(|_| Lie("a row"))?;
         let (rows, whole) = (target.len() / stride, target.len() - target.len() % stride);
         if i64::try_from(stride) == Ok(place.stride) && rows > 0 {
-            // Rows with the same pitch are copied at once, with their padding.
+            // Rows with the same pitch are copied in one call, with their padding.
             let (begin, len) = (offset as usize, whole - stride + row_bytes);
             if begin.checked_add(len).is_none_or(|end| end > *length) {
                 return Err(Lie("a row"));

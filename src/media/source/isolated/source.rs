@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// The most messages of a process without a frame or a packet between them, and bytes of a line on its stderr.
+/// The most messages without a frame or a packet in between, and the most bytes of a line on the process's stderr.
 const MAX_MESSAGES: u32 = 100_000;
 const MAX_LINE: u64 = 1 << 16;
 
@@ -59,28 +59,28 @@ pub(super) struct OpensLive {
 /// A source in a process of its own.
 pub struct IsolatedSource {
     opens: OpensAgain,
-    /// `None` once it has ended.
+    /// `None` once the process has ended.
     process: Option<Process>,
     blocks: SharedBlocks,
     pool: FramePool,
     input: Input,
-    /// Collects what is known from packets, if requested.
+    /// Receives the survey of the packets, if requested.
     survey: Option<Arc<Mutex<PacketSurvey>>>,
-    /// An end that comes too early is an error.
+    /// Whether an early end of the input is an error.
     needs_all: bool,
     cancel: Cancel,
     notices: Notices,
     progress: Arc<Progress>,
-    /// The process may have to wait for its input, which is no file.
+    /// Whether the process may have to wait for its input, because that is no file.
     waits: bool,
     may_fail: MayFail,
-    /// All of a file is decoded.
+    /// Whether a file is decoded from beginning to end.
     is_whole: bool,
-    /// Why an order could not be given.
+    /// Why an order could not be sent.
     not_ordered: Option<Lost>,
     /// How many deliveries of the current process were copied.
     copied: u64,
-    /// Frames decoded, and damaged, by processes before the current one; and frames delivered in all.
+    /// Frames decoded, and damaged, by earlier processes; and the frames delivered by all processes.
     before: (u64, u64),
     frames: u64,
     /// Whether a delivered frame was within the requested part.
@@ -118,7 +118,7 @@ pub fn open_file(
             (WireFrom::Images(sequence), Vec::new())
         }
     };
-    // A file has nothing to wait for.
+    // Reading a file never has to wait for data.
     let (waits, is_file) = (matches!(file_input, WireFrom::Url | WireFrom::Pipe), matches!(file_input, WireFrom::File));
     let part = options.part;
     let may_fail = MayFail {
@@ -194,7 +194,7 @@ fn relayed(mut reader: Reader) -> Result<OwnedFd> {
     Ok(theirs)
 }
 
-/// What reading a live input can fail of.
+/// Kinds of errors that reading a live input can have.
 const MAY_FAIL_LIVE: MayFail = MayFail { of_usage: false, of_access: true, of_change: false };
 
 fn begin_live(
@@ -333,7 +333,7 @@ pub(super) fn opened(
 /// stderr is for lines of JSON only.
 fn pass_on(name: &str, stderr: File) {
     let (mut lines, mut line) = (BufReader::new(stderr), Vec::new());
-    // Data that is not text may have no end of line.
+    // Data that is not text may have no end of line, so each read is limited.
     while Read::take(&mut lines, MAX_LINE).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         let text = String::from_utf8_lossy(&line);
         if !text.trim().is_empty()
@@ -371,7 +371,7 @@ fn check_survey(survey: &PacketSurvey) -> Result<(), Lie> {
     if is_sane { Ok(()) } else { Err(Lie("a time")) }
 }
 
-/// The largest time, in units of `base`, whose sums do not overflow, neither in this unit nor in microseconds.
+/// The largest time, in units of `base`, whose sums overflow neither in this unit nor in microseconds.
 pub(super) fn most_time(base: Rational) -> i64 {
     let most =
         i128::from(MAX_BELIEVED) * i128::from(base.denominator()) / (i128::from(base.numerator().max(1)) * 1_000_000);
@@ -435,7 +435,7 @@ impl IsolatedSource {
         self.input.picture.map_or(0, |(_, (width, height))| width.saturating_mul(height))
     }
 
-    /// A delivery, checked.
+    /// Checks a delivery of the process.
     fn take(&mut self, wire: WireDelivery) -> Result<Delivery> {
         let count = self.input.media.streams.len();
         let packets = wire.packets.into_iter().map(|packet| packet.checked(count));
@@ -481,7 +481,7 @@ impl IsolatedSource {
         Ok(Delivery { packets, frame, position: wire.position, read_at })
     }
 
-    /// Warns if the frames end long before the container says. A process that is not under attack reports that itself.
+    /// Warns if the frames end long before the container says. An honest process reports that itself.
     fn check_end(&mut self) -> Result<()> {
         let (frames, damaged) = (self.frames, self.progress.damaged());
         let stream = self.input.video_stream();
@@ -501,7 +501,7 @@ impl IsolatedSource {
         self.notices.warn_of_damage(&format!("{} ends early: {frames} of {all} frames were decoded", self.input.name))
     }
 
-    /// The process is lost. What it has delivered is kept; a live input is opened again.
+    /// Handles the loss of the process: what it has delivered is kept, and a live input is opened again.
     fn lost(&mut self, lost: &Lost) -> Result<()> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
         let name = self.input.name.clone();
@@ -528,14 +528,14 @@ impl IsolatedSource {
         self.notices.warn_of_damage(&format!("{message}: what was decoded before is kept, and nothing comes after it"))
     }
 
-    /// Opens a live input in a new process, until it is there or the run is to end.
+    /// Tries to open a live input in a new process, until that succeeds or the run is to end.
     fn open_again(&mut self) -> Result<()> {
         let OpensAgain::Live(opens) = &mut self.opens else { return Ok(()) };
         let OpensLive { input, options, start, ready_at, outage } = &mut **opens;
         let end = ends_at(start, *ready_at, options);
         let opened = outage.until_open(&self.cancel, &self.notices, end, || {
             let (process, blocks, found) = begin_live(input, options, &self.cancel, &self.notices)?;
-            // Its streams are taken for those of before, of which some may be missing.
+            // The streams are assumed to be those before the loss, of which some may be missing.
             let streams = self.input.media.streams.len();
             ensure!(found.media.streams.len() <= streams, "{}: it has other streams now", input.name);
             Ok((process, blocks))
@@ -553,8 +553,8 @@ impl Source for IsolatedSource {
     fn next(&mut self) -> Result<Option<Delivery>> {
         self.order(&Order::Next { copied: self.copied });
         let patience = self.patience();
-        // A delivery has packets of other streams, and may have a frame that cannot be shared, which may be larger than
-        // the first one.
+        // The size limit: packets of other streams, and a frame that cannot be shared, which may be larger than the
+        // first one.
         let of_delivery = PACKET_BYTES.saturating_add(self.pixels().saturating_mul(4 * 16));
         let most = if self.survey.is_some() { MAX_BYTES } else { MAX_BYTES.min(of_delivery) };
         while let Some(process) = &mut self.process {
@@ -584,7 +584,7 @@ impl Source for IsolatedSource {
                 Ok(Event::End(found)) => {
                     self.process = None;
                     self.check_end()?;
-                    // A decoder that finds no frame reports an error instead.
+                    // An honest process reports an error if it finds no frame.
                     if self.survey.is_none() && !self.is_within && !self.cancel.is_cancelled() {
                         return Err(attacked(&self.input.name, &Lie("an end")));
                     }

@@ -32,7 +32,7 @@ pub(super) struct Remote {
     notices: Notices,
     /// The converted streams.
     outputs: Vec<Result<Stream, String>>,
-    /// `None` once it is lost.
+    /// `None` once the process is lost.
     process: Option<Process>,
     restarts: u32,
 }
@@ -103,7 +103,7 @@ impl Remote {
         }
     }
 
-    /// The process is lost, and with it what it was sent last.
+    /// Handles the loss of the process, and of the packet that it was sent last.
     fn lost(&mut self, stream: &str, place: &str, lost: &Lost) -> Result<()> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
         let why = lost.describe(&mut process);
@@ -119,7 +119,7 @@ impl Remote {
             None => "nothing of what is converted comes after it",
         };
         let message = format!("{}: {stream}: {why}{place}: {what}", self.parent.name);
-        // Each loss is an error with --strict; without, one line is enough.
+        // With --strict, each loss is an error; without, report the first and the last.
         if self.restarts == 1 || self.process.is_none() || self.notices.is_strict() {
             return self.notices.warn_of_damage(&message);
         }
@@ -136,7 +136,7 @@ impl Transcoders for Remote {
         let most = most_time(output.time_base);
         let order = Order::Transcode(place as u32, packet.map(WirePacket::new));
         let answer = match send(process, &order, &[], &self.parent.cancel, Patience::for_answers()) {
-            // If the process is gone, its answer does not come.
+            // If the process is gone, waiting for its answer fails, too.
             Ok(()) | Err(Lost::Gone) => self.hear(),
             Err(lost) => Err(lost),
         };

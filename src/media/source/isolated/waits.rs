@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long a process may take to finish after the run was asked to end; an encoder still has time to be emptied then.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The same for transcoders: the end of a run needs the rest of the sound.
+/// `GRACE` for transcoders, which still convert the rest of the sound at the end of a run.
 const GRACE_OF_SOUND: Duration = Duration::from_secs(5);
 
 /// A decoder counts as hung after this much CPU time, and time by the clock, without progress; more for each pixel.
@@ -44,7 +44,7 @@ const GIVEN_UP: i32 = 1;
 /// How long a wait may take.
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
-    /// Time that the process spends on processors, and as much by the clock, after which it hangs.
+    /// The process counts as hung after this much CPU time, and this much wall-clock time.
     busy: Duration,
     /// The longest time without computing; `None` if it may wait for its input.
     quiet: Option<Duration>,
@@ -55,30 +55,30 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// For a process that decodes pictures of this many pixels; `waits`: it may wait for its input.
+    /// Limits for a process that decodes pictures of this many pixels; `waits`: it may wait for its input.
     pub(super) fn for_input(pixels: usize, waits: bool) -> Self {
         let pixels = u32::try_from(pixels).unwrap_or(u32::MAX);
         let busy = HANGS_AFTER + PIXEL_TIME.saturating_mul(pixels);
         Patience { busy, quiet: (!waits).then_some(SILENT_AFTER), total: None, grace: GRACE }
     }
 
-    /// For a process that opens its input, of whose pictures nothing is known but the most that they may have.
+    /// Limits for a process that opens its input: its pictures may have as many pixels as are allowed.
     pub(super) fn for_opening(waits: bool) -> Self {
         let most = Patience::for_input(usize::try_from(limits::pixels()).unwrap_or(usize::MAX), waits);
         Patience { busy: most.busy.min(OPENS_WITHIN), ..most }
     }
 
-    /// For a process that has to read an order.
+    /// Limits for a process that has to read an order.
     pub(super) fn for_order() -> Self {
         Patience::for_input(0, false)
     }
 
-    /// For transcoders, which have all they need.
+    /// Limits for transcoders, which never wait for an input.
     pub(super) fn for_answers() -> Self {
         Patience { grace: GRACE_OF_SOUND, ..Patience::for_order() }
     }
 
-    /// For the rest of a message.
+    /// Limits for the rest of a message.
     fn for_rest(self) -> Self {
         Patience { total: Some(REST), ..self }
     }
@@ -92,13 +92,13 @@ impl Patience {
 /// Why a wait has ended without what was waited for.
 #[derive(Debug)]
 pub(super) enum Lost {
-    /// The run is to end, and the process does not.
+    /// The run is to end, and the process has not ended in time.
     Cancelled,
-    /// It is busy, but sends nothing.
+    /// The process is busy, but sends nothing.
     Hangs(Duration),
-    /// It is idle, and sends or reads nothing.
+    /// The process is idle, and neither sends nor reads.
     Silent,
-    /// It sends something that is no message.
+    /// The process has sent something that is no message.
     Garbled,
     Gone,
 }
@@ -151,7 +151,7 @@ struct Wait<'a> {
     waited: Duration,
     /// The part of `waited` since the process has last computed.
     quiet: Duration,
-    /// The CPU time of the process at first, and when `quiet` was last zero.
+    /// The CPU time of the process at the start of the wait, and when `quiet` was last zero.
     busy: Option<[Duration; 2]>,
 }
 
@@ -191,8 +191,8 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Checks by its CPU time whether the process hangs: a process that waits for its input does not compute, and one
-    /// that shares the processors gets less of them.
+    /// Checks by its CPU time whether the process hangs: that time stands still while the process waits for its input,
+    /// and grows slowly where processors are shared.
     fn look_at(&mut self, process: &mut Process) -> Result<(), Lost> {
         let busy = process.busy().unwrap_or_default();
         let [first, last] = self.busy.get_or_insert([busy; 2]);
@@ -223,7 +223,7 @@ pub(super) fn next_event(
     })
 }
 
-/// Sends a message to the process, which has to read it.
+/// Sends a message to the process, and waits while the socket has no room.
 pub(super) fn send(
     process: &mut Process,
     message: &impl Serialize,

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 /// The template of this program, once it is there.
 static TEMPLATE: OnceLock<Template> = OnceLock::new();
 
-/// How long the end of a process is waited for once its connection is gone.
+/// How long to wait for the end of a process once its connection is closed.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// How long processes may take to end at the end of the program.
@@ -44,7 +44,7 @@ const ANSWERING: Duration = Duration::from_secs(30);
 
 struct Template {
     process: Pid,
-    /// Tells when the template has ended; `None` where the kernel has no such descriptors.
+    /// A pidfd of the template, readable once it has ended; `None` where the kernel has no pidfds.
     ended: Option<OwnedFd>,
     /// `None` once the program is about to end.
     channel: Mutex<Option<Channel>>,
@@ -55,7 +55,7 @@ struct Template {
 enum TemplateRequest {
     Process,
     ProcessWithNetwork,
-    /// Allows no more than this from now on. There is no answer.
+    /// Limits processes to this from now on. There is no answer.
     Limits(Allowed),
 }
 
@@ -66,19 +66,19 @@ pub struct Allowed {
     pub network: bool,
     /// The most processes at a time.
     pub processes: usize,
-    /// The limits of each.
+    /// The limits of each process.
     pub limits: Limits,
     /// Whether each process needs the kernel's sandbox to decode.
     pub needs_walls: bool,
 }
 
-/// The answer of the template: an error of the system, or `None` and the program's ends of three connections and of a
-/// pipe. Behind its own wall, the program cannot make these itself.
+/// The answer of the template: an error number, or `None` and the program's ends of three sockets and a pipe, which the
+/// sandboxed program cannot create itself.
 type Made = Option<i32>;
 
 /// The limits of a decoding process that messages cannot extend.
 pub struct Confines<'a> {
-    /// It is in a user name space of its own.
+    /// Whether it has a user name space of its own.
     pub has_own_users: bool,
     pub uses_network: bool,
     pub allowed: Option<&'a Allowed>,
@@ -95,9 +95,9 @@ enum Fate {
 /// How a process ended.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum HowEnded {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// This signal killed it.
     Killed(i32),
     /// The supervisor does not know, or is gone.
     Unknown,
@@ -110,12 +110,12 @@ pub struct Process {
     /// The connection for requests for images and memory.
     pub requests: Option<Channel>,
     watch: Channel,
-    /// What it writes on stderr.
+    /// The pipe from its stderr.
     pub stderr: Option<File>,
     number: Option<Pid>,
     /// How many messages it has sent since its last frame or packet.
     pub messages: u32,
-    /// Since when the run is to end, and whether the process was told that.
+    /// When the end of the run was first noticed, and whether the process was told.
     pub cancelled: Option<Instant>,
     pub is_told: bool,
 }
@@ -136,7 +136,7 @@ pub fn start() {
             drop(ours);
             serve(theirs)
         }
-        // Then there is no template, and `spawn` fails with an error.
+        // Without a template, `spawn` fails with an error.
         Err(_) => {}
     }
 }
@@ -151,7 +151,7 @@ pub fn end() {
     let Some(template) = TEMPLATE.get() else { return };
     if template.channel.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
         let most = Timespec { tv_sec: ANSWERING.as_secs() as i64, tv_nsec: 0 };
-        // A template that was stopped (SIGSTOP) ends when it is continued.
+        // The wait has a limit, because a stopped template (SIGSTOP) ends only when it is continued.
         let ended = template.ended.as_ref().map(|ended| poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&most)));
         let options = if ended.is_some() { WaitOptions::NOHANG } else { WaitOptions::empty() };
         let _ = waitpid(Some(template.process), options);
@@ -170,7 +170,7 @@ pub fn allow(allowed: Allowed) -> io::Result<()> {
     channel.send_waiting(&TemplateRequest::Limits(allowed), &[], soon(channel, PollFlags::OUT))
 }
 
-/// A wait for the template, which answers at once unless somebody has stopped it.
+/// Waits for the template up to `ANSWERING`: it answers at once, unless it was stopped (SIGSTOP).
 fn soon(channel: &Channel, what: PollFlags) -> impl FnMut() -> io::Result<()> {
     let begin = Instant::now();
     move || {
@@ -192,7 +192,7 @@ pub fn spawn(uses_network: bool) -> io::Result<Process> {
     let answer = of_template
         .send_waiting(&wanted, &[], soon(of_template, PollFlags::OUT))
         .and_then(|()| of_template.receive_waiting::<Made, _>(SHORT, soon(of_template, PollFlags::IN)));
-    // A late answer would be taken for the answer to the next request.
+    // After an error, close the connection: a late answer would pass for the answer to the next request.
     let (error, descriptors) = answer.inspect_err(|_| *held = None)?;
     match (error, <[OwnedFd; 4]>::try_from(descriptors)) {
         (None, Ok([channel, requests, watch, stderr])) => {
@@ -234,7 +234,7 @@ impl Process {
             let (Fate::Began(number), _) = self.watch.receive().ok()? else { return None };
             self.number = Pid::from_raw(number);
         }
-        // As clock_getcpuclockid(3) makes it: the clock of a whole process.
+        // The clock of a whole process, computed as by clock_getcpuclockid(3).
         let clock = (!self.number?.as_raw_nonzero().get() << 3) | 2;
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: writes a time to a place that has room for one.
@@ -280,18 +280,18 @@ fn quiet() -> io::Result<()> {
     Ok(())
 }
 
-/// The template: forks what is asked for until the program is gone.
+/// The template: forks requested processes until the program is gone.
 fn serve(channel: Channel) -> ! {
     let _ = set_name(c"template");
-    // The program reports why a process has ended.
+    // Suppress the message of `give_up`: the program reports why a process has ended.
     end_is_explained();
-    // Ctrl-C is for the program, which then ends its processes.
+    // A session of its own, because Ctrl-C must reach only the program, which then ends its processes.
     let _ = setsid();
     if quiet().is_err() {
         leave(1);
     }
     close_but(vec![channel.as_fd().as_raw_fd()]);
-    // Done once here, because each forked process would do it for itself otherwise.
+    // Initialize once here, because each forked process would have to do it otherwise.
     ffmpeg::init();
     let (mut supervisors, mut allowed) = (Vec::new(), None::<Allowed>);
     while let Ok((wanted, _)) = channel.receive::<TemplateRequest>() {
@@ -333,7 +333,7 @@ fn serve(channel: Channel) -> ! {
     leave(0)
 }
 
-/// Takes note of supervisors that have ended.
+/// Removes supervisors that have ended from the list.
 fn reap(supervisors: &mut Vec<Pid>) {
     while let Ok(Some((ended, _))) = wait(WaitOptions::NOHANG) {
         supervisors.retain(|supervisor| *supervisor != ended);
@@ -346,7 +346,7 @@ fn make(uses_network: bool, supervisors: &mut Vec<Pid>, allowed: Option<&Allowed
         if uses_network && !allowed.network {
             return Err(io::Error::from_raw_os_error(libc::EPERM));
         }
-        // A process that the program has just dropped is about to end.
+        // Wait for room: a process that the program has just dropped is about to end.
         let begin = Instant::now();
         while supervisors.len() >= allowed.processes {
             if begin.elapsed() > ENDING {
@@ -376,7 +376,7 @@ fn supervise(
     allowed: Option<&Allowed>,
 ) -> ! {
     let _ = set_name(c"supervisor");
-    // The supervisor does not keep the template's own connection.
+    // Close the template's own connection in the supervisor.
     let kept = [&connections[0], &connections[1], &watch].map(|end| end.as_fd().as_raw_fd());
     close_but(kept.into_iter().chain([stderr.as_raw_fd()]).collect());
     let mut spaces = UnshareFlags::NEWUSER | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
@@ -407,8 +407,8 @@ fn supervise(
     leave(0)
 }
 
-/// Whether the kernel counts the threads of a user name space apart, as Linux does from 5.14 on. Before, all threads of
-/// the user count.
+/// Whether the kernel counts the threads of each user name space separately, as Linux does from 5.14 on. Before, all
+/// threads of the user count.
 fn counts_threads_by_user_space() -> bool {
     let release = uname().release().to_string_lossy().into_owned();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
@@ -430,11 +430,10 @@ fn until_end(process: Pid, watch: &Channel) -> Option<WaitStatus> {
             break;
         }
     }
-    // On kernels before 5.3, the process ends by itself when its connection is gone.
+    // Kernels before 5.3 lack pidfd_open: the process ends by itself when its connection is gone.
     waitpid(Some(process), WaitOptions::empty()).ok()?.map(|(_, status)| status)
 }
 
-/// The decoding process.
 fn begin([channel, requests]: [Channel; 2], stderr: OwnedFd, confines: &Confines<'_>) -> ! {
     let _ = set_name(c"decoder");
     // Without its supervisor, nothing else would end this process.

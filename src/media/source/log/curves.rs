@@ -1,7 +1,6 @@
-//! The log curves of cameras: from codes to the light of the scene, and the primaries of that light, as their makers
-//! publish them.
+//! The log curves of cameras, from codes to scene light, and the primaries of that light, as their makers publish them.
 
-/// A log curve, with the primaries that its document has for it. Each names its document.
+/// A log curve, with the primaries in its document. The comment of each variant names the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogCurve {
     /// Sony, S-Log White Paper: at each code, S-Log2 has 219/155 of the light of S-Log.
@@ -44,11 +43,10 @@ pub enum LogCurve {
     Log316,
 }
 
-/// What the document's numbers from 0 to 1 are.
+/// What the numbers from 0 to 1 in a curve's document are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// Codes of 10 bits, as they are recorded, in 1023rds: in a picture of limited range, too, where 64 is the signal
-    /// 0.
+    /// Recorded 10-bit codes, divided by 1023. In limited range, code 64 is the signal 0.
     Codes,
     /// The signal, which is between the codes 64 and 940 in a picture of limited range.
     Signal,
@@ -105,7 +103,7 @@ impl LogCurve {
         TABLE.map(|(curve, ..)| curve)
     }
 
-    /// Its name among the values of an option, and the name that people know.
+    /// Its name as the value of an option, and its usual name.
     pub fn names(self) -> (&'static str, &'static str) {
         TABLE[self as usize].1
     }
@@ -120,7 +118,7 @@ impl LogCurve {
         TABLE[self as usize].3
     }
 
-    /// The scene's light, 1 for a surface that reflects all of it, for the number `x`, 0 to 1, of the curve's document.
+    /// The scene light for the number `x`, 0 to 1, of the curve's document. A surface that reflects all light has 1.
     pub fn light(self, x: f64) -> f64 {
         let ten = |power: f64| 10_f64.powf(power);
         match self {
@@ -218,7 +216,7 @@ impl LogCurve {
 mod tests {
     use super::*;
 
-    /// What documents print of their curves: light, and the code of 10 bits, or the signal in percent.
+    /// Values that documents print of their curves: scene light, and the 10-bit code or the signal in percent.
     #[test]
     fn curves_meet_the_values_that_their_documents_print() {
         let codes: [(LogCurve, &[(f64, f64)]); 11] = [
@@ -248,7 +246,7 @@ mod tests {
         let all = all.chain(signals.iter().map(|(curve, values)| (*curve, *values, 100.0, 0.02)));
         for (curve, values, scale, near) in all {
             for &(light, printed) in values {
-                // Documents round the code: the light lies between those of the codes beside it.
+                // Documents round the code: the light lies between that of a lower and of a higher code.
                 let [low, high] = [printed - near, printed + near].map(|code| curve.light(code / scale));
                 assert!(low <= light && light <= high, "{curve:?}: {light} is not within {low} to {high}");
             }
@@ -266,7 +264,7 @@ mod tests {
             let lights: Vec<f64> = (0..=10_000).map(|step| curve.light(f64::from(step) / 1e4)).collect();
             // Documents round what they print, so that the two parts of a curve need not meet to the last digit.
             assert!(lights.windows(2).all(|pair| pair[1] - pair[0] > -1e-4), "{curve:?}");
-            // H.273 defines no values below its darkest light.
+            // Skip the step from zero: H.273 defines no values below its darkest light.
             let highest = lights.windows(2).skip(1).map(|pair| (pair[1] - pair[0]) / (pair[1].abs() + 0.05));
             assert!(highest.fold(0.0, f64::max) < 0.01, "{curve:?}");
         }

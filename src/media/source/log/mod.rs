@@ -1,6 +1,5 @@
-//! Log footage: the pictures of cameras that record the light of the scene along a logarithm, so that they look flat
-//! and pale. The metadata of a file names the curve; with it, the pictures are converted for displays before they are
-//! measured.
+//! Log footage: pictures of cameras that record scene light on a logarithmic scale, so that they look flat and pale. If
+//! the metadata of a file names the curve, the pictures are converted for displays before they are measured.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -24,12 +23,12 @@ use std::sync::OnceLock;
 /// Which footage counts as log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogChoice {
-    /// Footage whose metadata names a curve.
+    /// Footage whose metadata names a curve is log.
     #[default]
     Auto,
-    /// No footage.
+    /// No footage is log.
     Off,
-    /// All footage, with this curve.
+    /// All footage is log, with this curve.
     Curve(LogCurve),
 }
 
@@ -38,7 +37,7 @@ pub enum LogChoice {
 pub struct NamedLog {
     /// The curve.
     pub curve: LogCurve,
-    /// Who named it.
+    /// Who named the curve.
     pub by: NamedBy,
 }
 
@@ -91,8 +90,8 @@ impl Cubes {
     }
 }
 
-/// The filters for pictures of `format`, which take the cube as `[cube]`. YUV gets limited range. FFmpeg 9 converts
-/// transfer characteristics by itself and refuses unknown ones, so pictures are tagged as BT.709 before.
+/// The filters for pictures of `format`, with the cube as their input `[cube]`. YUV gets limited range. FFmpeg 9
+/// converts transfer characteristics automatically and refuses unknown ones, so pictures are tagged as BT.709 before.
 pub fn chain(format: RawFormat) -> String {
     let flags = "flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp";
     let (scaled, tags) = match format.is_rgb() {

@@ -1,5 +1,5 @@
-//! From the light of a scene to the signal of an SDR display: the primaries of BT.709, gray where cameras put it, and a
-//! shoulder for light that is brighter than white.
+//! From scene light to the signal of an SDR display: the primaries of BT.709, 18 % gray at the signal of BT.709's
+//! camera curve, and a shoulder for light that is brighter than white.
 
 use super::curves::{BT709, Counts, LogCurve, Primaries};
 use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
@@ -7,7 +7,8 @@ use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
 /// The signal of 18 % gray, by the curve of BT.709 for cameras.
 const GRAY: f64 = 0.409;
 
-/// From this signal on, the shoulder bends what is brighter, so that the brightest light of the curve has the signal 1.
+/// From this signal on, the shoulder compresses brighter light, so that the brightest light of the curve has the signal
+/// 1.
 const SHOULDER: f64 = 0.8;
 
 /// From this saturation on (1 is the edge of BT.709's gamut), colours are compressed into the gamut.
@@ -70,7 +71,7 @@ fn saturation(light: [f64; 3]) -> (f64, f64) {
     if most > 0.0 { ((most - least) / most, most) } else { (0.0, 0.0) }
 }
 
-/// IEC 61966-2-1.
+/// The sRGB signal of light (IEC 61966-2-1).
 fn signal_of(light: f64) -> f64 {
     if light <= 0.003_130_8 { 12.92 * light } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 }
 }
@@ -90,13 +91,13 @@ pub fn colours(curve: LogCurve, full: bool) -> impl Iterator<Item = [f64; 3]> {
     })
 }
 
-/// The image that FFmpeg's `haldclut` takes for `curve`: the colours of the 3D LUT. `full` if the pictures have full
+/// The image that FFmpeg's `haldclut` needs for `curve`: the colours of the 3D LUT. `full` if the pictures have full
 /// range.
 ///
 /// # Errors
 /// None in practice.
 pub fn cube(curve: LogCurve, full: bool) -> Result<Frame, FrameError> {
-    // Packed, because haldclut mixes up the planes of planar formats.
+    // Packed RGB, because haldclut mixes up the planes of planar formats.
     let mut samples = Vec::with_capacity(3 * 2 * WIDTH * WIDTH);
     for colour in colours(curve, full) {
         samples.extend(colour.map(|signal| ((signal * 65535.0).round() as u16).to_le_bytes()).concat());
@@ -105,7 +106,7 @@ pub fn cube(curve: LogCurve, full: bool) -> Result<Frame, FrameError> {
     Frame::new(PixelFormat::Rgb48le, (WIDTH, WIDTH), Range::Full, Matrix::Bt709, vec![plane])
 }
 
-/// The number of the curve's document for a signal.
+/// The number in the curve's document that means this signal.
 fn code(curve: LogCurve, full: bool, signal: f64) -> f64 {
     match curve.counts() {
         Counts::Codes if !full => (64.0 + 876.0 * signal) / 1023.0,
@@ -189,7 +190,7 @@ mod tests {
         }
     }
 
-    /// By colour-science 0.4.7, which has the same primaries from the same documents.
+    /// Expected values: colour-science 0.4.7, with the same primaries from the same documents.
     #[test]
     fn matrices_are_those_of_the_primaries() {
         let expected = [
@@ -223,8 +224,8 @@ mod tests {
         }
     }
 
-    /// Linear interpolation between the points of the cube, as by `haldclut` along the grays: its largest errors near
-    /// black, where the curve begins inside a cell, and above.
+    /// Interpolates linearly between the points of the cube, as `haldclut` does for grays. Checks the largest errors
+    /// near black, where the curve begins inside a cell, and above.
     #[test]
     fn the_cube_has_enough_points() {
         for (curve, full) in LogCurve::all().into_iter().flat_map(|curve| [(curve, false), (curve, true)]) {
@@ -232,7 +233,7 @@ mod tests {
             let exact = |signal: f64| rendering.signal([curve.light(code(curve, full, signal)); 3])[0];
             let steps = (SIDE - 1) as f64;
             let mut most = [0.0_f64; 2];
-            // The darkest light of H.273 is a step above zero, which is in the first cell.
+            // H.273's curves jump from zero to their darkest light within the first cell: leave it out.
             for sample in if matches!(curve, LogCurve::Log100 | LogCurve::Log316) { 40..2000 } else { 0..2000 } {
                 let index = f64::from(sample) / 2000.0 * steps;
                 let [low, high] = [index.floor(), index.floor() + 1.0].map(|point| exact(point / steps));

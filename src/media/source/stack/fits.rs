@@ -1,4 +1,4 @@
-//! FITS (standard 4.0): images of all kinds of samples, cubes, and further images behind the first one.
+//! FITS (standard 4.0): images with all types of samples, cubes, and further images after the first one.
 //!
 //! A header is lines of 80 letters in blocks of 2880 bytes, and what it describes follows in such blocks, most
 //! significant byte first, from the bottom row up. Planes of a cube are pictures; three are one picture in red, green
@@ -54,7 +54,7 @@ struct FitsPlane {
 
 #[derive(Default)]
 struct Header {
-    /// The lines that have values.
+    /// Keys and values of the lines that have values.
     lines: Vec<(String, String)>,
     /// All lines that do not describe the layout of the image, as they are stored.
     cards: Vec<u8>,
@@ -134,7 +134,7 @@ pub fn found(file: File) -> Result<FoundPages> {
     while offset < file.length && pages.len() < MAX_PICTURES {
         let (header, begin) = match header(&mut file, offset) {
             Ok(found) => found,
-            // Any data may follow the last image.
+            // An error after the first image ends the search: any data may follow the last image.
             Err(_) if offset > 0 => break,
             Err(error) => return Err(error),
         };

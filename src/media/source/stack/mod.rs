@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `mod.rs` | pictures of samples as raw frames, and the linear mapping from samples to codes |
 //! | `tiff.rs`, `fits.rs`, `ser.rs` | the pages of a file of each kind |
-//! | `positioned.rs` | reads a file without its position, which others may share |
+//! | `positioned.rs` | reads a file without its shared position |
 
 mod fits;
 mod positioned;
@@ -38,10 +38,10 @@ const BEGIN: usize = 16;
 /// The most pictures of a stack.
 const MAX_PICTURES: usize = 1_000_000;
 
-/// Bytes that a sample takes at most while it is read.
+/// The most bytes of memory for each sample while a picture is read.
 const SAMPLE_BYTES: usize = 16;
 
-/// The samples of a picture, row by row, those of a pixel together.
+/// The samples of a picture, row by row, with interleaved channels.
 pub enum PageSamples {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
@@ -52,7 +52,7 @@ pub enum PageSamples {
 /// A picture of a stack.
 pub struct Page {
     pub size: (usize, usize),
-    /// Gray, red green blue, or those with alpha: 1 to 4.
+    /// 1 for gray, 3 for RGB, and one more with alpha.
     pub channels: usize,
     pub samples: PageSamples,
 }
@@ -134,7 +134,7 @@ pub struct Stack {
     pub size: (usize, usize),
     channels: usize,
     is_wide: bool,
-    /// The samples that become 0 and 65535.
+    /// The sample values that are mapped to 0 and 65535.
     pub range: Option<(f64, f64)>,
     /// Sends the metadata of the pictures.
     tells: Option<Sender<(Option<i64>, About)>>,
@@ -160,12 +160,12 @@ impl Stack {
         let mut found = match file_input {
             _ if options.format.is_some() => return Ok(None),
             FileInput::File(file) => pages_of(file.try_clone()?)?,
-            // FFmpeg reports what cannot be opened.
+            // If the file cannot be opened, FFmpeg reports the error.
             FileInput::Url if Path::new(&options.url).is_file() => match File::open(&options.url) {
                 Ok(file) => pages_of(file)?,
                 Err(_) => return Ok(None),
             },
-            // The first read reports an image that cannot be opened.
+            // If the image cannot be opened, the first read reports that.
             FileInput::Images(sequence, open) => open(sequence.first()).ok().map(pages_of).transpose()?.flatten(),
             FileInput::Url | FileInput::Pipe(_) => return Ok(None),
         };
@@ -232,7 +232,7 @@ impl Stack {
         let cards = cards.filter(|card| self.range.is_none() || key_of(card) != "BUNIT");
         let cards: Vec<u8> = cards.flatten().copied().collect();
         if let Some(tells) = self.tells.as_ref().filter(|_| !cards.is_empty()) {
-            // A reader that has ended has no receiver.
+            // The receiver may be gone, if its reader has ended.
             let _ = tells.send((i64::try_from(number).ok(), About::from_cards(cards)));
         }
         let words = |words: Vec<u16>| words.into_iter().flat_map(u16::to_le_bytes).collect();
@@ -257,7 +257,7 @@ impl GivePackets for Stack {
 
     fn packet(&mut self, place: u64) -> std::result::Result<Packet, Error> {
         note_activity();
-        // The decoder reports a packet of another size as damage.
+        // A damaged page becomes a packet of one byte, which the decoder reports as damage.
         let frame = self.frame(place).unwrap_or_else(|_| vec![0]);
         Ok(Packet::from_bytes(&frame, [place as i64; 2], 1, true))
     }

@@ -1,10 +1,10 @@
-//! Reads a file without its position, which others may share.
+//! Reads a file without its shared position, which other processes may move.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// A file with a position of its own.
+/// A file with a private read position.
 pub struct Positioned {
     pub file: File,
     position: u64,

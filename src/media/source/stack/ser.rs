@@ -63,7 +63,7 @@ pub fn found(file: File) -> Result<FoundPages> {
     let there = (ser.file.length - HEADER as u64) / ser.frame_bytes() as u64;
     ensure!(there > 0, "no whole frame in it");
     if ser.count == 0 {
-        // The recording was interrupted before the count was written.
+        // The recording was interrupted before the count was written: count the frames in the file.
         ser.count = usize::try_from(there)?.min(MAX_PICTURES);
     }
     let (count, rate, metadata) = (ser.count, ser.rate(), metadata(&header));
@@ -75,7 +75,7 @@ impl Ser {
         self.size.0 * self.size.1 * self.channels * if self.depth > 8 { 2 } else { 1 }
     }
 
-    /// The time of the frame `number`. All times are stored behind the frames.
+    /// The time of the frame `number`. The times of all frames are stored after the last frame.
     fn time(&self, number: usize) -> Option<i128> {
         let index = HEADER as u64 + self.frame_bytes() as u64 * self.count as u64 + 8 * number as u64;
         let mut time = [0; 8];
@@ -87,7 +87,7 @@ impl Ser {
     fn rate(&self) -> Option<Rational> {
         let frames = self.count.checked_sub(1).filter(|frames| *frames > 0)?;
         let took = self.time(frames)?.checked_sub(self.time(0)?).filter(|took| *took > 0)?;
-        // In thousandths, from one in 1000 s to a million a second.
+        // The rate in thousandths of a frame a second, from 0.001 to a million frames a second.
         let thousandths = (frames as i128 * TICKS * 1000 + took / 2) / took;
         let thousandths = i32::try_from(thousandths).ok().filter(|value| (1..=1_000_000_000).contains(value))?;
         Some(Rational::new(thousandths, 1000).reduce())
