@@ -4,19 +4,19 @@ use crate::{Failure, Status};
 use histeq::{Equalizer, Error, Input, LazyEqualizer, Output, PixelFormat, PlaneInput};
 use std::ffi::CString;
 
-/// The most columns, and rows.
+/// The most columns, and the most rows, of a frame.
 const MAX_SIDE: usize = 1 << 20;
 
-/// A handle of a caller.
+/// The state of a C caller's handle.
 pub struct Handle {
-    /// Format and size of input frames.
+    /// The format of input frames.
     pub format: PixelFormat,
     pub size: (usize, usize),
     pub lazy: LazyEqualizer,
-    /// The frame that the next pull copies.
+    /// The frame that the next pull copies to the caller.
     ready: Option<Output>,
     is_finished: bool,
-    /// Whether a panic has left it in an unknown state.
+    /// Whether a panic has left the handle in an unknown state.
     pub is_broken: bool,
     /// The text of the last error.
     pub error: CString,
@@ -24,7 +24,7 @@ pub struct Handle {
     pub name: CString,
 }
 
-/// A text for C, which ends with its first zero.
+/// A text for C, cut at its first zero byte.
 pub fn text(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
@@ -96,7 +96,7 @@ impl Handle {
         Ok(Status::Ok)
     }
 
-    /// The next frame, if one is ready, or else the status for the caller. After `finish`, this waits for the frame.
+    /// The next frame, if one is ready; otherwise the status for the caller. After `finish`, waits for the frame.
     pub fn next(&mut self) -> Result<Result<&Output, Status>, Failure> {
         if self.is_finished {
             self.wait()?;

@@ -2,9 +2,9 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `lib.rs` | the functions: what C passes, checked, and no panic past them |
-//! | `handle.rs` | what a handle holds |
-//! | `options.rs` | the table of options as C reads it |
+//! | `lib.rs` | the functions: they check arguments from C, and catch panics |
+//! | `handle.rs` | the state of a handle |
+//! | `options.rs` | the table of options, with C types |
 #![allow(unsafe_code, reason = "only the caller knows that pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "histeq.h has the rules for callers")]
 #![allow(missing_docs, reason = "histeq.h describes each function")]
@@ -39,21 +39,21 @@ pub enum Status {
 /// An error and its text.
 pub struct Failure(Status, String);
 
-/// `histeq_plane`.
+/// `histeq_plane` of `histeq.h`.
 #[repr(C)]
 pub struct CPlane {
     pub data: *const u8,
     pub stride: isize,
 }
 
-/// `histeq_plane_out`.
+/// `histeq_plane_out` of `histeq.h`.
 #[repr(C)]
 pub struct CPlaneOut {
     pub data: *mut u8,
     pub stride: isize,
 }
 
-/// `histeq_picture`.
+/// `histeq_picture` of `histeq.h`.
 #[repr(C)]
 pub struct CPicture {
     pub format: *const c_char,
@@ -67,7 +67,7 @@ pub struct CPicture {
     pub pts: i64,
 }
 
-/// `HISTEQ_NO_PTS`.
+/// `HISTEQ_NO_PTS` of `histeq.h`.
 const NO_PTS: i64 = i64::MIN;
 
 thread_local! {
@@ -75,7 +75,7 @@ thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// A handle moves between threads.
+/// Checks that a handle can move between threads.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<Handle>();
@@ -85,7 +85,7 @@ fn failed<T>(status: Status, text: impl Into<String>) -> Result<T, Failure> {
     Err(Failure(status, text.into()))
 }
 
-/// Does `work`; a panic becomes an error and does not unwind into C.
+/// Runs `work`; a panic becomes an error and does not unwind into C.
 fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
@@ -97,7 +97,7 @@ fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Fai
     })
 }
 
-/// Does `work` where there is no handle.
+/// Runs `work` for a call without a handle.
 fn without_handle(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
     guarded(work).unwrap_or_else(|Failure(status, message)| {
         // A thread that is ending has already dropped its `ERROR`.
@@ -106,12 +106,12 @@ fn without_handle(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
     })
 }
 
-/// Does `work` with the handle.
+/// Runs `work` with the handle.
 ///
 /// # Safety
 /// `handle` is null, or was made by [`histeq_new`], was not freed, and is used by nothing else now.
 unsafe fn with(handle: *mut Handle, work: impl FnOnce(&mut Handle) -> Result<Status, Failure>) -> Status {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller guarantees what this function requires of `handle`.
     let Some(handle) = (unsafe { handle.as_mut() }) else {
         return without_handle(|| failed(Status::Argument, "the handle is null"));
     };
@@ -125,15 +125,15 @@ unsafe fn with(handle: *mut Handle, work: impl FnOnce(&mut Handle) -> Result<Sta
     })
 }
 
-/// The text at `text`.
+/// The text at address `text`; the error names it as `what`.
 ///
 /// # Safety
-/// `text` is null, or a text that ends with zero and lives for `'a`.
+/// `text` is null, or the address of a text that ends with a zero byte and lives for `'a`.
 unsafe fn words<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
     if text.is_null() {
         return failed(Status::Argument, format!("{what} is null"));
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller guarantees what this function requires of `text`.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().or_else(|_| failed(Status::Argument, format!("{what} is not UTF-8")))
 }
@@ -147,17 +147,17 @@ unsafe fn values<'a, T>(first: *const T, count: usize, what: &str) -> Result<&'a
     if first.is_null() || !first.is_aligned() || !fits {
         return failed(Status::Argument, format!("{what}: null, not aligned, or too many"));
     }
-    // SAFETY: it is not null, is aligned, no longer than memory can be, and the caller promises the rest.
+    // SAFETY: `first` is not null and aligned, the size is valid, and the caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
-/// Bytes a row and rows of each plane.
+/// Bytes a row, and rows, of each plane.
 fn shapes(format: PixelFormat, (width, height): (usize, usize)) -> Vec<(usize, usize)> {
     let planes = 0..format.descriptor().planes().len();
     planes.map(|plane| (format.row_bytes(plane, width), format.rows(plane, height))).collect()
 }
 
-/// How many bytes there are from the first to the last of a plane with this stride.
+/// The number of bytes from the first to the last one of a plane with this stride.
 fn span(index: usize, stride: isize, (row_bytes, rows): (usize, usize)) -> Result<usize, Failure> {
     let last = stride.unsigned_abs().checked_mul(rows - 1);
     let all = last.and_then(|last| last.checked_add(row_bytes)).filter(|all| isize::try_from(*all).is_ok());
@@ -173,7 +173,7 @@ fn check_count(found: usize, needed: usize) -> Result<(), Failure> {
     if found == needed { Ok(()) } else { failed(Status::Picture, format!("{needed} planes are needed, not {found}")) }
 }
 
-/// The planes of a picture that is read.
+/// The planes of an input frame.
 ///
 /// # Safety
 /// `planes` is null, or as `histeq.h` requires: `count` planes, each null or with all rows of the format at their
@@ -181,7 +181,7 @@ fn check_count(found: usize, needed: usize) -> Result<(), Failure> {
 unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Result<Vec<PlaneInput<'a>>, Failure> {
     let shapes = shapes(handle.format, handle.size);
     check_count(count, shapes.len())?;
-    // SAFETY: the caller promises it, and the count is that of the format.
+    // SAFETY: the caller guarantees it, and the count is that of the format.
     let planes = unsafe { values(planes, count, "planes") }?;
     let value_of = |(index, (plane, (row_bytes, rows))): (usize, (&CPlane, (usize, usize)))| {
         let all = span(index, plane.stride, (row_bytes, rows))?;
@@ -189,22 +189,21 @@ unsafe fn planes<'a>(handle: &Handle, planes: *const CPlane, count: usize) -> Re
         if plane.data.is_null() {
             return failed(Status::Argument, format!("plane {index} is null"));
         }
-        // SAFETY: with a negative stride the lowest address is that of the last row. From there the caller has `all`
-        // bytes.
+        // SAFETY: with a negative stride the last row has the lowest address, from which on `all` bytes are readable.
         let bytes = unsafe { values(plane.data.wrapping_offset(below), all, "a plane") }?;
         Ok(PlaneInput { bytes, stride: plane.stride })
     };
     planes.iter().zip(shapes).enumerate().map(value_of).collect()
 }
 
-/// Copies a frame out.
+/// Copies a frame to the caller's planes.
 ///
 /// # Safety
-/// As for [`planes`], with memory that can be written to, and is read by nothing else.
+/// As for [`planes`], with writable memory that nothing else accesses.
 unsafe fn copy(done: &Output, planes: *const CPlaneOut, count: usize) -> Result<(), Failure> {
     let shapes = shapes(done.format(), done.size());
     check_count(count, shapes.len())?;
-    // SAFETY: the caller promises it, and the count is that of the format.
+    // SAFETY: the caller guarantees it, and the count is that of the format.
     let planes = unsafe { values(planes, count, "planes") }?;
     for (index, (plane, shape)) in planes.iter().zip(&shapes).enumerate() {
         span(index, plane.stride, *shape)?;
@@ -216,22 +215,22 @@ unsafe fn copy(done: &Output, planes: *const CPlaneOut, count: usize) -> Result<
     for ((plane, (row_bytes, rows)), made) in planes.iter().zip(shapes).zip(done.frame().planes()) {
         for y in 0..rows {
             let target = plane.data.wrapping_offset(y as isize * plane.stride);
-            // SAFETY: the caller has this row in memory of its own, which can be written to; `row` has as many bytes.
+            // SAFETY: the caller guarantees that this row is writable and not ours; `row` has as many bytes.
             unsafe { std::ptr::copy_nonoverlapping(made.row(y)[..row_bytes].as_ptr(), target, row_bytes) };
         }
     }
     Ok(())
 }
 
-/// Writes `value` for the caller.
+/// Writes `value` to the caller's variable.
 ///
 /// # Safety
-/// `target` is null, or a value can be written there.
+/// `target` is null, or the address of memory to which a `T` can be written.
 unsafe fn write<T>(target: *mut T, value: T) -> Result<Status, Failure> {
     if target.is_null() || !target.is_aligned() {
         return failed(Status::Argument, "where the answer goes is null, or not aligned");
     }
-    // SAFETY: it is not null, is aligned, and the caller promises the rest.
+    // SAFETY: `target` is not null and aligned, and the caller guarantees the rest.
     unsafe { target.write(value) };
     Ok(Status::Ok)
 }
@@ -261,7 +260,7 @@ fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i
     }
 }
 
-/// The input with its time.
+/// The input with this timestamp, unless it is [`NO_PTS`].
 fn timed(input: Input<'_>, pts: i64) -> Input<'_> {
     if pts == NO_PTS { input } else { input.at(pts) }
 }
@@ -279,7 +278,7 @@ pub unsafe extern "C" fn histeq_new(
     out: *mut *mut Handle,
 ) -> Status {
     without_handle(|| {
-        // SAFETY: as `histeq.h` requires.
+        // SAFETY: `histeq.h` requires it of the caller.
         unsafe { write(out, null_mut()) }?;
         // SAFETY: as `histeq.h` requires.
         let handle = Handle::new(unsafe { words(format, "format") }?, (width, height))?;
@@ -291,7 +290,7 @@ pub unsafe extern "C" fn histeq_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_free(handle: *mut Handle) {
     if !handle.is_null() {
-        // SAFETY: the caller has it from `histeq_new`, and uses it no more.
+        // SAFETY: the handle is from `histeq_new`, and the caller does not use it any more.
         let handle = unsafe { Box::from_raw(handle) };
         without_handle(|| {
             drop(handle);
@@ -404,7 +403,7 @@ pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, 
             plane
         });
         let planes: Vec<CPlaneOut> = planes.collect();
-        // SAFETY: the caller has as many bytes as all these planes have together.
+        // SAFETY: the caller's memory has as many bytes as all planes together.
         unsafe { copy(done, planes.as_ptr(), planes.len()) }?;
         Ok(handle.pulled())
     };
@@ -463,7 +462,7 @@ pub unsafe extern "C" fn histeq_survey(handle: *mut Handle, source: *const CPlan
 /// The table of options, which is never freed.
 struct Table(Vec<COption>);
 
-// SAFETY: its pointers are to texts that stay, and that nothing writes to.
+// SAFETY: its pointers are to texts that are never freed and never written.
 unsafe impl Send for Table {}
 // SAFETY: the same.
 unsafe impl Sync for Table {}
@@ -486,7 +485,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_of_the_handle_which_can_only_be_freed_then() {
         let mut handle = null_mut();
-        // SAFETY: the format is a text, and the handle is used here alone until it is freed.
+        // SAFETY: the format is a text, and only this test uses the handle until it is freed.
         unsafe {
             assert_eq!(histeq_new(c"gray".as_ptr(), 4, 4, &raw mut handle), Status::Ok);
             assert_eq!(with(handle, |_| panic!("no {}", "good")), Status::Bug);

@@ -1,4 +1,4 @@
-//! The table of options as C reads it.
+//! The table of options, with C types.
 
 use histeq::options::{OPTIONS, OptionInfo, ValueKind};
 use std::ffi::{c_char, c_int};

@@ -1,4 +1,4 @@
-//! An equalizer, and its parameters.
+//! An instance of the plug-in: an equalizer, and its parameters.
 
 use crate::parameters::PARAMETERS;
 use histeq::{Equalizer, Error, Options, Output, PixelFormat, Result};
@@ -6,17 +6,17 @@ use std::ffi::{CStr, CString};
 
 /// An instance of the plug-in in a host.
 pub struct Instance {
-    /// Columns and rows.
+    /// Columns and rows of frames.
     pub size: (usize, usize),
-    /// A value for each parameter.
+    /// A value for each of [`PARAMETERS`].
     values: Vec<CString>,
     options: Options,
     /// Whether the options differ from those of the equalizer.
     has_changed: bool,
     equalizer: Option<Equalizer>,
-    /// The time of the last frame.
+    /// The time that the host passed with the last frame.
     last: f64,
-    /// The last message, so that it is not repeated for each frame.
+    /// The last message in the log, so that it is not repeated for each frame.
     reported: String,
 }
 
@@ -45,8 +45,7 @@ impl Instance {
         self.values.get(index).map(CString::as_c_str)
     }
 
-    /// Sets a parameter. An invalid value is reported and ignored; the default, and an empty text, leave it to the
-    /// look.
+    /// Sets a parameter. An invalid value is reported and ignored; the default and an empty text let the look decide.
     pub fn set(&mut self, index: usize, text: &str) {
         let Ok(value) = CString::new(text) else { return };
         let before = std::mem::replace(&mut self.values[index], value);
@@ -78,8 +77,8 @@ impl Instance {
     }
 
     fn next(&mut self, time: f64, input: &[u8]) -> Result<Output> {
-        // A time before the last one is a jump in the video. A jump ahead is not recognized, since hosts use different
-        // units of time; it looks like a scene cut.
+        // A time before the last one means that the host has jumped back. A jump forward is not recognized, since hosts
+        // use different units of time; it is treated as a scene cut.
         let is_back = time < std::mem::replace(&mut self.last, time);
         let mut equalizer = match self.equalizer.take() {
             None => self.open()?,
@@ -102,7 +101,7 @@ impl Instance {
         done.ok_or(Error::Finished)
     }
 
-    /// The rate is the default: FFmpeg passes no times of frames, and MLT passes them in another unit.
+    /// Opens the equalizer, with the default frame rate: FFmpeg passes no times of frames, and MLT passes other units.
     fn open(&self) -> Result<Equalizer> {
         let (width, height) = self.size;
         Equalizer::builder(PixelFormat::Rgba, width, height).live().options(self.options.clone()).build()
@@ -116,10 +115,10 @@ impl Instance {
     }
 }
 
-/// Whether the host is FFmpeg's filter of a version that pads rows to 16 columns, which frei0r cannot report.
+/// Whether the host is FFmpeg's filter in a version that pads rows to 16 columns, which frei0r cannot express.
 fn has_padded_rows() -> bool {
     let libraries = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let is_loaded = |library: &str| libraries.contains(library);
-    // FFmpeg 4 and 5. MLT loads these libraries, too, but calls plug-ins without FFmpeg's filter.
+    // FFmpeg 4 and 5 have these libraries. MLT loads them, too, but calls plug-ins without FFmpeg's filter.
     (is_loaded("/libavfilter.so.7.") || is_loaded("/libavfilter.so.8.")) && !is_loaded("/libmlt-")
 }

@@ -1,9 +1,9 @@
-//! A frei0r plug-in, for FFmpeg's filter `frei0r`, Kdenlive, Shotcut and MLT: a frame in, a frame out, as of a camera.
+//! A frei0r plug-in, for FFmpeg's filter `frei0r`, Kdenlive, Shotcut and MLT: one frame out for each frame in.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `lib.rs` | the nine functions of frei0r: what is `unsafe` |
-//! | `parameters.rs` | the table of options as frei0r has it |
+//! | `lib.rs` | the nine functions of frei0r, with all `unsafe` code |
+//! | `parameters.rs` | the options as parameters of frei0r |
 //! | `instance.rs` | an equalizer, and its parameters |
 #![allow(unsafe_code, reason = "only the host knows that its pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "frei0r.h has the rules for callers")]
@@ -22,7 +22,7 @@ const FILTER: c_int = 0;
 const RGBA: c_int = 1;
 const FREI0R_VERSION: c_int = 1;
 
-/// `f0r_plugin_info_t`.
+/// `f0r_plugin_info_t` of `frei0r.h`.
 #[repr(C)]
 pub struct PluginInfo {
     name: *const c_char,
@@ -36,7 +36,7 @@ pub struct PluginInfo {
     explanation: *const c_char,
 }
 
-/// `f0r_param_info_t`.
+/// `f0r_param_info_t` of `frei0r.h`.
 #[repr(C)]
 pub struct ParamInfo {
     name: *const c_char,
@@ -44,7 +44,7 @@ pub struct ParamInfo {
     explanation: *const c_char,
 }
 
-/// Does `work`; a panic goes no further.
+/// Runs `work`; a panic does not unwind into the host.
 fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn f0r_get_plugin_info(info: *mut PluginInfo) {
         num_params: PARAMETERS.len() as c_int,
         explanation: c"Brings out hidden detail in dark, hazy, tinted or flat video".as_ptr(),
     };
-    // SAFETY: the host has room for it there.
+    // SAFETY: the host passes writable memory for the structure.
     unsafe { info.write(described) };
 }
 
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn f0r_get_param_info(info: *mut ParamInfo, index: c_int) 
         kind: parameter.kind as c_int,
         explanation: parameter.explanation.as_ptr(),
     };
-    // SAFETY: the host has room for it there.
+    // SAFETY: the host passes writable memory for the structure.
     unsafe { info.write(described) };
 }
 
@@ -96,7 +96,7 @@ pub extern "C" fn f0r_construct(width: c_uint, height: c_uint) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn f0r_destruct(instance: *mut c_void) {
     if !instance.is_null() {
-        // SAFETY: the host has it from `f0r_construct`, and uses it no more.
+        // SAFETY: `instance` is from `f0r_construct`, and the host does not use it any more.
         let instance = unsafe { Box::from_raw(instance.cast::<Instance>()) };
         guarded(|| drop(instance));
     }
@@ -104,21 +104,21 @@ pub unsafe extern "C" fn f0r_destruct(instance: *mut c_void) {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn f0r_set_param_value(instance: *mut c_void, value: *mut c_void, index: c_int) {
-    // SAFETY: the host has it from `f0r_construct`, and nothing else uses it now.
+    // SAFETY: `instance` is from `f0r_construct`, and nothing else uses it during the call.
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return };
     let Some(parameter) = PARAMETERS.get(index as usize) else { return };
     let text = match parameter.kind {
-        // SAFETY: the host gives the address of a number.
+        // SAFETY: for these types, the host passes the address of a number.
         Type::Bool => unsafe { value.cast::<c_double>().read() >= 0.5 }.to_string(),
-        // SAFETY: the same.
+        // SAFETY: as for `Bool`.
         Type::Double => unsafe { value.cast::<c_double>().read() }.to_string(),
         Type::String => {
-            // SAFETY: the host gives the address of a pointer to a text that ends with zero.
+            // SAFETY: the host passes the address of a pointer to a text that ends with a zero byte.
             let text = unsafe { value.cast::<*const c_char>().read() };
             if text.is_null() {
                 return;
             }
-            // SAFETY: the same.
+            // SAFETY: the text ends with a zero byte.
             unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
         }
     };
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn f0r_set_param_value(instance: *mut c_void, value: *mut 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn f0r_get_param_value(instance: *mut c_void, value: *mut c_void, index: c_int) {
-    // SAFETY: the host has it from `f0r_construct`, and nothing else uses it now.
+    // SAFETY: `instance` is from `f0r_construct`, and nothing else uses it during the call.
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_ref() }) else { return };
     let Some((parameter, held)) = PARAMETERS.get(index as usize).zip(instance.value(index as usize)) else { return };
     let number = || match held.to_str() {
@@ -136,21 +136,20 @@ pub unsafe extern "C" fn f0r_get_param_value(instance: *mut c_void, value: *mut 
         Err(_) => 0.0,
     };
     match parameter.kind {
-        // SAFETY: the host has room for a number there.
+        // SAFETY: the host passes writable memory for a number.
         Type::Bool | Type::Double => unsafe { value.cast::<c_double>().write(number()) },
-        // SAFETY: the host has room for the address of a text there, and writes nothing to the text, which stays until
-        // the parameter is set again.
+        // SAFETY: the host passes writable memory for a pointer, and only reads the text, which lives until the next
+        // set.
         Type::String => unsafe { value.cast::<*const c_char>().write(held.as_ptr()) },
     }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn f0r_update(instance: *mut c_void, time: c_double, input: *const u32, output: *mut u32) {
-    // SAFETY: the host has it from `f0r_construct`, and nothing else uses it now.
+    // SAFETY: `instance` is from `f0r_construct`, and nothing else uses it during the call.
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_mut() }) else { return };
     let bytes = 4 * instance.size.0 * instance.size.1;
-    // SAFETY: the host has a frame of the size that it has set at both addresses, and uses neither now; they are not
-    // the same.
+    // SAFETY: the host passes two different frames of the size that it has set, and uses neither during the call.
     let (input, output) = unsafe {
         (
             std::slice::from_raw_parts(input.cast::<u8>(), bytes),

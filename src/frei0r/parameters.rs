@@ -1,4 +1,4 @@
-//! The table of options as frei0r has it: texts, and numbers from 0 to 1.
+//! The options as parameters of frei0r: texts, and numbers from 0 to 1.
 
 use histeq::Options;
 use histeq::PixelFormat;
@@ -6,7 +6,7 @@ use histeq::options::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind, Vide
 use std::ffi::CString;
 use std::sync::LazyLock;
 
-/// The type of a parameter, as frei0r numbers it.
+/// The type of a parameter, with frei0r's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Bool = 0,
@@ -14,13 +14,13 @@ pub enum Type {
     String = 4,
 }
 
-/// A parameter.
+/// A parameter of the plug-in, for one option.
 pub struct Parameter {
     pub option: &'static OptionInfo,
     pub name: CString,
     pub explanation: CString,
     pub kind: Type,
-    /// The value that leaves the option to the look. Hosts show it at first.
+    /// The value with which the look decides the option. Hosts show it at first.
     pub default: CString,
 }
 
@@ -47,7 +47,7 @@ fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
         Type::String => String::new(),
     };
     let names: Vec<_> = option.choices().into_iter().map(|(name, _)| name).collect();
-    // A host gives a frame at a time, not a scene.
+    // A host passes one frame at a time, so the window cannot be a whole scene.
     let values = if names.is_empty() { option.values.replace(", or scene", "") } else { names.join(", ") };
     let explanation = text(&format!("{}: {values}", option.summary));
     Some(Parameter { option, name: text(option.name), explanation, kind, default: text(&default) })

@@ -5,7 +5,7 @@
 //! or the index of a file would be missing without an error. The dynamic linker prefers these functions to those of the
 //! C library.
 //!
-//! [`return_large_blocks`] is for streams that run for long.
+//! [`return_large_blocks`] keeps the memory of long-running streams from growing.
 #![allow(unsafe_code, reason = "wraps functions of the C library")]
 
 use histeq_media::sys::out_of_memory;
@@ -48,9 +48,8 @@ impl Next {
 #[cfg(target_env = "gnu")]
 const LARGE_BLOCK: c_int = 256 << 10;
 
-/// From now on, blocks of the size of a frame go back to the system when they are freed. By itself, glibc does so only
-/// until the first of them is freed. From then on it keeps them in heaps of its threads, and those grow for as long as
-/// streams run.
+/// From now on, freed blocks of the size of a frame go back to the system. By default, glibc raises the size limit when
+/// the first such block is freed: later ones stay in the heaps of its threads, which grow for as long as streams run.
 ///
 /// Does nothing where the C library is not glibc.
 pub fn return_large_blocks() {
@@ -66,7 +65,7 @@ pub fn return_large_blocks() {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(memory: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     static NEXT: Next = Next::new(c"posix_memalign");
-    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    // SAFETY: the C function of this name has this type, and the caller meets its requirements.
     let code = unsafe { std::mem::transmute::<*mut c_void, PosixMemalign>(NEXT.address())(memory, alignment, size) };
     if code == libc::ENOMEM { out_of_memory() } else { code }
 }
@@ -76,7 +75,7 @@ unsafe extern "C" fn posix_memalign(memory: *mut *mut c_void, alignment: usize, 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"memalign");
-    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    // SAFETY: the C function of this name has this type, and the caller meets its requirements.
     let memory = unsafe { std::mem::transmute::<*mut c_void, Memalign>(NEXT.address())(alignment, size) };
     // For a size of 0, null is no failure.
     if memory.is_null() && size != 0 { out_of_memory() } else { memory }
@@ -87,7 +86,7 @@ unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(memory: *mut c_void, size: usize) -> *mut c_void {
     static NEXT: Next = Next::new(c"realloc");
-    // SAFETY: the function of this name has this type; the caller promises what it asks for.
+    // SAFETY: the C function of this name has this type, and the caller meets its requirements.
     let moved = unsafe { std::mem::transmute::<*mut c_void, Realloc>(NEXT.address())(memory, size) };
     // For a size of 0, `realloc` frees the memory and may return null.
     if moved.is_null() && size != 0 { out_of_memory() } else { moved }

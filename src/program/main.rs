@@ -1,11 +1,11 @@
 //! The program: arguments become a job, a job becomes source, stage and sink, and the pipeline runs them.
 //!
-//! # The way of a run
+//! # The steps of a run
 //! ```text
 //! main                   arguments -> options::Job -> commands::run -> commands::exit_code
 //! commands::transcode    session::Session    cancellation, messages, progress
 //!                        Session::outputs    where the video and its records are written
-//!                        Session::guard      wall around the process, signals
+//!                        Session::guard      sandbox of the process, signals
 //!                        Session::open       the input, by histeq-media
 //!                        session::prepare    filters, settings, checks, frames around the part
 //!                        sink, stage         the encoder; the backend with its observers
@@ -19,24 +19,24 @@
 //!
 //! | module | what it is | may use |
 //! |---|---|---|
-//! | [`c_memory`] | the C library's memory: an end where there is none, and what goes back to the system | |
+//! | [`c_memory`] | allocation: the program ends when memory runs out, and large freed blocks go back to the system | |
 //! | [`inherited`] | descriptors that the program inherits | |
-//! | [`stdout`] | whether stdout is open, text on it, the end of the program | |
-//! | [`palette`] | the colours that luminance has | |
+//! | [`stdout`] | whether stdout is open, text on it, and the exit of the program | |
+//! | [`palette`] | the false colours of luminance | |
 //! | [`options`] | the command line, checked, and the backend that it chooses | palette |
 //! | [`report`] | messages, progress and results: lines for people, events for programs | stdout, options |
 //! | [`signals`] | Ctrl-C, SIGTERM, `--max-seconds` | report |
-//! | [`watch`] | the memory of the process, and its end where that is too much | stdout, options, report |
+//! | [`watch`] | ends the process when it takes too much memory | stdout, options, report |
 //! | [`draw`] | charts, the sheet of looks, two videos in one, a bar of colours | palette, options |
 //! | [`window`] | the preview of `live` | draw |
 //! | [`sidecar`] | what is written beside the video: statistics and curves | stdout, options, draw |
 //! | [`mask`] | the picture of `--mask` | |
-//! | [`samples`] | what codes stand for, and `--range` | |
+//! | [`samples`] | the input samples that codes represent, and `--range` | |
 //! | [`stage_builder`] | the stage that equalizes, by the options | options, sidecar, mask, samples |
-//! | [`colouring`] | colours behind that stage, and the values of their bar | palette, options, draw, samples |
-//! | [`service`] | what a service manager hears of a run | |
-//! | [`session`] | one run: its guarded start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
-//! | [`stills`] | frames of a file, and what looks make of them | options, session |
+//! | [`colouring`] | false colours after that stage, and the values of the bar | palette, options, draw, samples |
+//! | [`service`] | notifications of a service manager (systemd) | |
+//! | [`session`] | one run: its sandboxed start, its prepared input, its meter | stdout, options, report, signals, watch, sidecar, stage_builder |
+//! | [`stills`] | single frames of a file, and the same frames under looks | options, session |
 //! | [`pieces`] | one video in pieces, and child processes | options, report, signals, sidecar |
 //! | [`web`] | a page in a browser: the pictures of `live`, a file, and work on files | options, report, draw, session, stills, pieces |
 //! | [`commands`] | the commands, and their exit codes | stdout, options, report, signals, draw, window, sidecar, samples, stage_builder, colouring, service, session, stills, web, pieces |
@@ -45,7 +45,7 @@
 // tests/program/fuzz/run.sh.
 #![cfg_attr(fuzzing, no_main, allow(dead_code, unused_imports))]
 
-// AddressSanitizer has functions of these names of its own: tests/program/address-sanitizer.sh.
+// AddressSanitizer defines functions of the same names: tests/program/address-sanitizer.sh.
 #[cfg(not(any(fuzzing, sanitizer)))]
 mod c_memory;
 mod colouring;
@@ -107,7 +107,7 @@ fn main() -> ExitCode {
         signals::terminate_with_parent();
     }
     close_inherited(&job);
-    // Before there are threads, and processes that decode.
+    // Must run before threads and decoder processes start.
     #[cfg(not(any(fuzzing, sanitizer)))]
     if job.is_live() {
         c_memory::return_large_blocks();

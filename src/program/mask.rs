@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A mask, and the name of its file.
 #[derive(Clone)]
 pub struct NamedMask {
-    /// The weights.
+    /// The weight of each pixel.
     pub mask: Arc<Mask>,
     name: Name,
 }
@@ -22,7 +22,7 @@ impl NamedMask {
     /// # Errors
     /// When it cannot be read, or is black.
     pub fn read(name: &Name) -> Result<Self> {
-        // The check is for files: numbered images and URLs are none.
+        // Only files are checked: patterns of numbered images and URLs are not.
         if name.path().exists() && !is_fifo(name) {
             open_regular(name).with_context(|| format!("--mask {name}"))?;
         }

@@ -1,4 +1,4 @@
-//! What the codes of frames stand for: samples of the input, and the fixed range of them that `--range` shows.
+//! The input samples that codes of frames represent, and the fixed range of samples that `--range` shows.
 
 use histeq::CallerError;
 use histeq::equalize::{Given, MappingSource};
@@ -10,7 +10,7 @@ use histeq_media::pipeline::Input;
 /// The linear relation of codes and samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SampleScale {
-    /// The samples that black and white stand for, in the unit of the file, if it has one.
+    /// The samples that black and white represent, in the unit of the file, if it has one.
     samples: Option<(f64, f64)>,
     /// Bits of the input, if known.
     depth: Option<u8>,
@@ -43,7 +43,7 @@ pub struct FixedRange {
 }
 
 impl FixedRange {
-    /// The samples of this `range`, the smaller one first.
+    /// Maps the samples of this `range`, the smaller one first, to black and white.
     pub fn new(range: (f64, f64), scale: SampleScale) -> Self {
         FixedRange { range, scale, last: None }
     }
@@ -67,7 +67,7 @@ impl MappingSource for FixedRange {
 /// A range may begin and end between two codes, at a multiple of 1 / `PARTS`.
 const PARTS: f64 = 65_536.0;
 
-/// The curve that maps the samples of `range` to black and white, which stood for those of `ends`:
+/// The curve that maps the samples of `range` to black and white, which represented those of `ends` before:
 /// `lo + ((code - low) * (L - 1) + (high - low) / 2) / (high - low)`, with codes in 65536ths, limited to `lo` and `hi`.
 fn line(levels: Levels, ends: (f64, f64), range: (f64, f64)) -> Curve {
     let (lo, steps) = (i128::from(levels.lo()), levels.count() as i128 - 1);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_unit_of_a_file_counts_and_a_range_may_lie_beyond_it() {
-        // -40 to 120 degrees.
+        // The codes represent -40 to 120 degrees.
         let curve = line(Levels::full(16), (-40.0, 120.0), (0.0, 80.0));
         assert_eq!([0, 16_384, 32_768, 49_152].map(|code| curve.apply(code)), [0, 1, 32_769, 65_535]);
         let beyond = line(Levels::full(8), (0.0, 255.0), (-255.0, 1e300));

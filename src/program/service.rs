@@ -11,14 +11,14 @@ pub struct Service {
 }
 
 impl Service {
-    /// Says that the service is ready.
+    /// Sends that the service is ready.
     pub fn ready() -> Self {
         send(&[NotifyState::Ready]);
         // Twice as often as the manager demands.
         Service { interval: sd_notify::watchdog_enabled().map(|most| most / 2), next: Instant::now() }
     }
 
-    /// Says that it is alive. To be called at least every 100 ms.
+    /// Sends that the run is alive. To be called at least every 100 ms.
     pub fn alive(&mut self) {
         let now = Instant::now();
         if let Some(interval) = self.interval.filter(|_| now >= self.next) {
@@ -27,7 +27,7 @@ impl Service {
         }
     }
 
-    /// Says that its configuration is read again, which `read` does, and that this is done.
+    /// Calls `read`, which reads the configuration again. Notifies the manager before and after.
     pub fn reload(&self, read: impl FnOnce()) {
         match NotifyState::monotonic_usec_now() {
             Ok(now) => send(&[NotifyState::Reloading, now]),
@@ -39,7 +39,7 @@ impl Service {
 }
 
 impl Drop for Service {
-    /// Says that it ends.
+    /// Sends that the run ends.
     fn drop(&mut self) {
         send(&[NotifyState::Stopping]);
     }

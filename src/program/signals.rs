@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Printed at the first signal while a file is written.
 pub const FINISHING: &str = "interrupted, finishing the file within seconds";
 
-/// Printed at the first signal where nothing is kept of an interrupted run.
+/// Printed at the first signal if an interrupted run leaves no output.
 pub const GIVING_UP: &str = "interrupted";
 
 /// For a child process, which prints nothing: its parent prints the message.
@@ -50,7 +50,7 @@ extern "C" fn terminate(_signal: libc::c_int) {
     unsafe { libc::kill(libc::getpid(), libc::SIGTERM) };
 }
 
-/// Whether the run took longer than it may.
+/// Whether the run took longer than `--max-seconds` allows.
 static OUT_OF_TIME: AtomicBool = AtomicBool::new(false);
 
 /// How long a run whose time is over may take to finish its output.
@@ -62,7 +62,7 @@ const PRINTING: Duration = Duration::from_secs(1);
 /// How long a last message may take to be printed.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Whether the run took longer than it may.
+/// Whether the run took longer than `--max-seconds` allows.
 pub fn is_out_of_time() -> bool {
     OUT_OF_TIME.load(Ordering::Relaxed)
 }
@@ -75,7 +75,7 @@ pub fn out_of_time() -> anyhow::Error {
     FailureKind::Limit.error(TOO_LONG)
 }
 
-/// When the run has to be over.
+/// The time at which the run has to be over.
 static DEADLINE: OnceLock<Instant> = OnceLock::new();
 
 /// Ends the run after `time`, unless an earlier call has set a limit. Before [`listen`], an alarm ends the program with
@@ -87,10 +87,10 @@ pub fn limit_time(time: Duration) {
     }
 }
 
-/// What SIGALRM did before there was an alarm.
+/// The action of SIGALRM before the alarm was set.
 static BEFORE_ALARM: Mutex<Option<libc::sighandler_t>> = Mutex::new(None);
 
-/// Ends the program.
+/// Handles SIGALRM: ends the program.
 extern "C" fn give_up_in_time(_signal: libc::c_int) {
     give_up_with(TOO_LONG, "limit", FailureKind::Limit.exit_code().into())
 }
@@ -102,8 +102,8 @@ fn set_alarm(time: Duration) {
     set_timer(time);
 }
 
-/// Stops the alarm: from now on, a thread ends the run in time. To be called before a wall is closed, which would not
-/// allow to stop the alarm.
+/// Stops the alarm: from now on, a thread ends the run in time. To be called before a sandbox is closed, which forbids
+/// to stop the alarm.
 pub fn stop_alarm() {
     let Some(before) = BEFORE_ALARM.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     set_timer(Duration::ZERO);
@@ -125,10 +125,10 @@ fn cancel_run() {
     LISTENER.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|listener| listener.cancel.cancel());
 }
 
-/// Whether SIGHUP has come since the last call of [`hung_up`].
+/// Whether SIGHUP has arrived since the last call of [`hung_up`].
 static HANGUP: AtomicBool = AtomicBool::new(false);
 
-/// From now on, SIGHUP ends nothing: [`hung_up`] tells that it has come. To be called after [`listen`].
+/// From now on, SIGHUP ends nothing: [`hung_up`] reports its arrival. To be called after [`listen`].
 pub fn keep_hangups() {
     extern "C" fn note(_signal: libc::c_int) {
         HANGUP.store(true, Ordering::Relaxed);
@@ -137,7 +137,7 @@ pub fn keep_hangups() {
     unsafe { libc::signal(libc::SIGHUP, note as *const () as libc::sighandler_t) };
 }
 
-/// Whether SIGHUP has come since this was asked last.
+/// Whether SIGHUP has arrived since the last call.
 pub fn hung_up() -> bool {
     HANGUP.swap(false, Ordering::Relaxed)
 }
@@ -189,8 +189,8 @@ pub fn end_with_parent() -> Result<()> {
     start("parent", wait)
 }
 
-/// In a child process, before anything else: has the system terminate it when its parent ends, however that ends. Until
-/// [`end_with_parent`] nothing waits for the parent.
+/// In a child process, before anything else: has the system terminate it when its parent ends, however that ends.
+/// Before [`end_with_parent`], no thread waits for the parent.
 pub fn terminate_with_parent() {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Signal, set_parent_process_death_signal};

@@ -1,6 +1,5 @@
-//! Builds the stage of equalization: the backend, with kept curves (`--load-curves`) or a fixed
-//! range (`--range`), a mask (`--mask`), luma only
-//! (`--set gray`), and the depth of the output (`--output-depth`).
+//! Builds the stage of equalization: the backend, with loaded curves (`--load-curves`) or a fixed range (`--range`), a
+//! mask (`--mask`), luma only (`--set gray`), and the depth of the output (`--output-depth`).
 
 use crate::mask::NamedMask;
 use crate::options::EqualizeOptions;
@@ -71,7 +70,7 @@ impl StageBuilder {
         settings
     }
 
-    /// A stage on `backend`, for frames whose codes stand for samples along `scale`.
+    /// A stage on `backend`; `scale` has the samples that codes of its frames represent.
     pub fn stage(&self, backend: Box<dyn Executor>, settings: Settings, scale: SampleScale) -> EqualizeStage {
         let settings = self.sparing(settings);
         let curves = self.kept.clone().map(|file| Box::new(LoadedCurves::new(file)) as Box<dyn MappingSource>);
@@ -84,7 +83,7 @@ impl StageBuilder {
             .with_mappings(curves.or_else(range))
     }
 
-    /// Checks that the mask goes with the pictures of `input`, and with these settings.
+    /// Checks that the mask fits the frames of `input` and these settings.
     pub fn check(&self, input: &Input, settings: &Settings) -> Result<()> {
         self.mask.as_ref().map_or(Ok(()), |mask| mask.check(input, settings.region))
     }

@@ -30,13 +30,13 @@ const AROUND: usize = 64;
 pub struct Moment {
     /// The input with frames of full size.
     full_size: Input,
-    /// The input with frames of the size that they have here.
+    /// The input with frames of the size to which they were scaled.
     pub input: Input,
     /// When the part begins, in microseconds.
     start: Option<i64>,
     /// The frame before equalization.
     pub shown: Frame,
-    /// Oldest first.
+    /// The frames before it, oldest first.
     before: VecDeque<Frame>,
     behind: Vec<Frame>,
 }
@@ -46,7 +46,7 @@ impl Moment {
     /// and rows) at which it is shown, large frames are scaled down first, which is faster.
     ///
     /// # Errors
-    /// When it cannot be read, there is none, or a look does not go with such a video.
+    /// When it cannot be read, there is none, or a look conflicts with such a video.
     pub fn read(
         options: &InputOptions,
         rows: &[LookRow],
@@ -86,7 +86,7 @@ impl Moment {
     /// The frame under the look of `row`, equalized on the CPU.
     ///
     /// # Errors
-    /// When the look does not go with such a video.
+    /// When the look conflicts with such a video.
     pub fn under(&self, row: &LookRow) -> Result<Frame> {
         let look = ShownLook::new(row, &self.full_size)?;
         let held = Box::new(self.source(look.before(), look.behind()));
@@ -101,7 +101,7 @@ impl Moment {
     /// The result of the look of `row` for the frame, before noise removal, on the CPU.
     ///
     /// # Errors
-    /// When the look does not go with such a video.
+    /// When the look conflicts with such a video.
     pub fn judged(&self, row: &LookRow) -> Result<Judged> {
         let look = ShownLook::new(row, &self.full_size)?;
         let held = Box::new(self.source(look.before(), look.behind()));
@@ -136,7 +136,7 @@ impl Moment {
         Held(earlier.chain([shown]).chain(later).collect())
     }
 
-    /// Its time, as `--start` takes it: `1:23.45`.
+    /// The time of the frame, as `--start` accepts it: `1:23.45`.
     pub fn time(&self) -> String {
         let unit = self.full_size.video_stream().time_base;
         let time = rescale(self.shown.pts.unwrap_or(0), unit, microseconds());
@@ -155,8 +155,7 @@ impl Moment {
     }
 }
 
-/// What a look does to the frame of a [`Moment`]: all of it is decided and applied, except for noise removal, which
-/// takes longest.
+/// A look applied to the frame of a [`Moment`], except for noise removal, which takes longest.
 pub struct Judged {
     settings: Settings,
     decided: Decided,
@@ -195,7 +194,7 @@ impl Judged {
         let wide = |frame: &Frame| cut(frame, (first, above), (columns, rows));
         let frames = turned.iter().map(wide).collect::<Result<Vec<_>>>()?;
         let index = self.decided.around().0;
-        // A copy: the noise that is measured in a part is not that of the frame.
+        // Uses a copy of `decided`: the noise that is measured in a part is not that of the frame.
         let (mut mapper, decided) = (self.mapper(), self.decided.clone());
         let noisy = mapper.apply(&decided.keeping_noise(), &frames[index..=index])?;
         let clean = mapper.apply(&decided, &frames)?;
@@ -265,7 +264,7 @@ fn collect(
     Ok(true)
 }
 
-/// The size that frames of this size are scaled to ahead of the looks, if that saves much.
+/// The size to which large frames are scaled down before looks are applied; `None` if that saves little.
 fn working_size((width, height): (usize, usize), room: (usize, usize)) -> Option<(usize, usize)> {
     let share = (ROOM_TO_SHRINK * room.0.max(room.1)) as f64 / width.max(height) as f64;
     let even = |length: usize| ((length as f64 * share / 2.0).round() as usize * 2).max(2);
@@ -292,7 +291,7 @@ impl ShownLook {
     /// Shows the look of `row` for `input`.
     ///
     /// # Errors
-    /// When it does not go with such a video.
+    /// When the look conflicts with such a video.
     pub fn new(row: &LookRow, input: &Input) -> Result<Self> {
         let mut options = EqualizeOptions::for_look(row.look);
         options.options.strength = row.strength.as_ref().map(|(_, strength)| *strength);
@@ -339,7 +338,7 @@ impl ShownLook {
         Ok(())
     }
 
-    /// The frames of an opened input as the look gets them.
+    /// The frames of an opened input as the look receives them.
     fn source(&self, opened: (Box<dyn Source>, Input)) -> Result<Box<dyn Source>> {
         let (filters, silent) = (FilterOptions::default(), Notices::silent());
         let mut source = prepare(opened, &self.options, &filters, None, Around::BySource, [&silent; 2])?.source;

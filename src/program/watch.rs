@@ -30,7 +30,7 @@ const REPORTING: Duration = Duration::from_secs(1);
 /// The memory limit of the process, and a counter of its memory.
 #[derive(Clone)]
 pub struct ProcessMemory {
-    /// `None` where the system does not report it.
+    /// Memory in use; `None` where the system does not report it.
     resident: Option<Arc<Resident>>,
     frames: usize,
     at_least: usize,
@@ -39,7 +39,7 @@ pub struct ProcessMemory {
 }
 
 impl ProcessMemory {
-    /// Has the process keep to `limits` from now on. Call it before there is a wall around the process.
+    /// Has the process keep to `limits` from now on. Call it before the process closes its sandbox.
     pub fn new(limits: &Limits) -> Self {
         // Without `--max-memory`, a run may take nearly all available memory.
         let at_least = limits.apply().map_or(0, |available| available - available / 16);
@@ -56,7 +56,7 @@ impl ProcessMemory {
         self.videos.store(count, Ordering::Relaxed);
     }
 
-    /// The most bytes: those of frames, and the share of everything else.
+    /// The memory limit in bytes: that of frames, and a share for everything else.
     fn most(&self) -> usize {
         let share =
             limits::share_of_codecs().saturating_mul(self.videos.load(Ordering::Relaxed)).saturating_add(BESIDES);
@@ -77,7 +77,7 @@ impl ProcessMemory {
                     temporary.iter().for_each(Leftover::remove);
                     let error = memory.exceeded(taken, most);
                     let (reported, wait) = bounded::<()>(0);
-                    // A thread prints, since stderr may be a full pipe, and memory keeps growing.
+                    // A thread prints the error: stderr may be a full pipe, and memory keeps growing meanwhile.
                     let report = move || {
                         console.error(&error);
                         console.end(FailureKind::Limit.exit_code());

@@ -1,22 +1,21 @@
-//! A cache of what is decided of the segments of a clip, with a limit of memory.
+//! A cache of the decisions for segments of a clip, with limited memory.
 
 use histeq::Decided;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most bytes of all cached segments, unless the newest one alone has more. The least recently used ones are dropped
-/// first.
+/// The most bytes of all cached segments, except if the newest alone is larger; the least recently used are dropped.
 const MAX_BYTES: usize = 512 << 20;
 
-/// The most bytes of one segment, if it has more frames than one.
+/// The most bytes of a segment, unless it has only one frame.
 const MAX_SEGMENT: usize = 32 << 20;
 
-/// Most frames of a segment. They are few so that a jump to a distant frame reads few frames.
+/// The most frames of a segment: so few that a jump to a distant frame reads few frames.
 const MAX_FRAMES: usize = 128;
 
-/// What is decided of the frames of a clip.
+/// The decisions for the frames of a clip, by segments.
 pub struct Decisions {
-    /// Frames of a segment.
+    /// The number of frames of a segment.
     pub length: usize,
     known: Mutex<Known>,
 }
@@ -36,7 +35,7 @@ struct Segment {
     asked: u64,
 }
 
-/// What is decided of a frame.
+/// The decisions for a frame, with those of its segment.
 pub struct OfFrame {
     segment: Arc<[Decided]>,
     at: usize,
@@ -51,19 +50,19 @@ impl std::ops::Deref for OfFrame {
 }
 
 impl Decisions {
-    /// A cache for frames whose decisions take `bytes_of_frame` bytes each. With `whole`, that many frames are one
+    /// A cache for frames whose decisions need `bytes_of_frame` bytes each. With `whole`, so many frames are one
     /// segment.
     pub fn new(bytes_of_frame: usize, whole: Option<usize>) -> Self {
         let length = (MAX_SEGMENT / bytes_of_frame.max(1)).clamp(1, MAX_FRAMES);
         Decisions { length: whole.unwrap_or(length).max(1), known: Mutex::default() }
     }
 
-    /// Whether a segment is known.
+    /// Whether the decisions for a segment are cached.
     pub fn has(&self, segment: usize) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).segments.contains_key(&segment)
     }
 
-    /// What is decided of a frame, if that is known.
+    /// The decisions for a frame, if they are cached.
     pub fn frame(&self, frame: usize) -> Option<OfFrame> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.asked += 1;
@@ -73,7 +72,7 @@ impl Decisions {
         Some(OfFrame { segment: segment.decided.clone(), at: frame % self.length })
     }
 
-    /// Keeps what is decided of a segment.
+    /// Adds the decisions for a segment.
     pub fn keep(&self, segment: usize, decided: Vec<Decided>) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = decided.iter().map(Decided::bytes).sum();

@@ -1,4 +1,4 @@
-//! The two nodes: one reads segments of the clip in order, and decides; the other one gives frames, in any order.
+//! The two nodes: one reads segments of the clip in order and decides; the other one returns frames, in any order.
 
 use crate::decisions::Decisions;
 use crate::host::{Arguments, Clip, Filter, Format, Host, HostFrame, NewFrame, Node, Order, Reason, Request, Results};
@@ -8,17 +8,17 @@ use histeq::options::{OPTIONS, in_python};
 use histeq::{Builder, Equalizer, Input, Mapper, Note, PixelFormat, Reach, Study};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes of frames that a segment asks for at once, if these are more than one, and the most frames.
+/// The limits of frames that a segment requests at once: bytes (but at least one frame), and frames.
 const MAX_AHEAD: usize = 128 << 20;
 const MAX_FRAMES_AHEAD: usize = 16;
 
-/// `Equalize(clip, ...)`.
+/// The function `Equalize(clip, ...)` of the plug-in.
 pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
     let source = arguments.node(host, "clip").ok_or("Equalize: there is no clip")?;
     let clip = source.clip();
     let of_equalize = |error: &dyn std::fmt::Display| in_python(&format!("Equalize: {error}"));
     let (builder, format, size) = builder(&clip, arguments).map_err(|error| of_equalize(&error))?;
-    // The study alone logs notes: the mappers would repeat them.
+    // Only the study logs notes, because the mappers would repeat them.
     let log = move |note: &Note| host.log(note);
     let study = builder.clone().on_note(log).study().map_err(|error| of_equalize(&error))?;
     let output = builder.output_format().map_err(|error| of_equalize(&error))?;
@@ -44,7 +44,7 @@ pub fn create(host: Host, arguments: &Arguments<'_>, results: &Results<'_>) -> R
     let study = host.node("EqualizeStudy", &token, reader, Order::OneByOne, &[&source])?;
 
     let output = picture::host_format(output, &clip.format);
-    // Each thread gets a mapper of its own. Making the first one here reports options that do not go together.
+    // Each thread gets a separate mapper. Making the first one here reports options that exclude each other.
     let mappers = Mutex::new(vec![builder.mapper().map_err(|error| of_equalize(&error))?]);
     let equalize = Equalize {
         source: source.again(),
@@ -101,7 +101,7 @@ struct Reader {
     kind: ClipKind,
     frames: usize,
     decisions: Arc<Decisions>,
-    /// How many frames are asked for at once.
+    /// How many frames are requested at once.
     at_once: usize,
     reading: Mutex<Reading>,
 }
@@ -111,9 +111,9 @@ struct Reading {
     /// The frame that is read next, if the study has read the frames before; `None` if it has to restart, as after a
     /// failure.
     next: Option<usize>,
-    /// The number behind the last frame to read for the segment.
+    /// The number after the last frame to read for the segment.
     last: usize,
-    /// The number behind the last frame that is decided.
+    /// The number after the last frame that is decided.
     decided: usize,
 }
 
@@ -147,7 +147,7 @@ impl Filter for Reader {
 }
 
 impl Reader {
-    /// Begins to read a segment, or goes on behind the one before it. Returns whether all is read.
+    /// Begins to read a segment, or continues after the previous one. Returns whether all its frames are read.
     fn begin(&self, segment: usize, reading: &mut Reading, request: &Request<'_>) -> Result<bool, String> {
         let first = segment * self.decisions.length;
         let end = (first + self.decisions.length).min(self.frames);
@@ -177,7 +177,7 @@ impl Reader {
         self.ask_or_end(segment, reading, request)
     }
 
-    /// Asks for the next frames, or ends the segment.
+    /// Requests the next frames, or if all are read, ends the segment.
     fn ask_or_end(&self, segment: usize, reading: &mut Reading, request: &Request<'_>) -> Result<bool, String> {
         let next = reading.next.unwrap_or(reading.last);
         let until = (next + self.at_once).min(reading.last);
@@ -209,11 +209,11 @@ struct Equalize {
     output: Format,
     decisions: Arc<Decisions>,
     builder: Mutex<Builder>,
-    /// The mappers that no thread uses now.
+    /// The mappers that no thread is using.
     mappers: Mutex<Vec<Mapper>>,
 }
 
-/// The step of a request that has asked for the frames around its own, too.
+/// The step of a request that has also requested the frames around its frame.
 const HAS_ALL: usize = 1;
 
 impl Filter for Equalize {
@@ -223,7 +223,7 @@ impl Filter for Equalize {
         }
         let decided = self.decisions.frame(number);
         let Some(decided) = decided.filter(|_| reason == Reason::AllFramesReady) else {
-            // `Decisions` may have dropped the segment again, to save memory.
+            // The segment is requested again, because `Decisions` may have dropped it to save memory.
             request.ask(&self.study, number / self.decisions.length);
             request.ask(&self.source, number);
             return Ok(None);
@@ -253,7 +253,7 @@ impl Equalize {
         idle.map_or_else(builder, Ok).map_err(|error| error.to_string())
     }
 
-    /// The equalized frame for the host. It shares the planes that are unchanged from `before`.
+    /// The equalized frame for the host. It shares with `before` the planes that are unchanged.
     fn made(&self, done: &Frame, before: &Frame, input: &HostFrame, request: &Request<'_>) -> Result<NewFrame, String> {
         let order = picture::planes(done.format());
         let mut shared = [false; 3];

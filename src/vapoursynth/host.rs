@@ -1,4 +1,4 @@
-//! The functions of VapourSynth, and what is `unsafe` about them: pointers that the host gives and takes.
+//! The functions of VapourSynth, and the `unsafe` code that they need: pointers from and to the host.
 #![allow(unsafe_code, reason = "only the host knows that its pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "VapourSynth4.h has the rules for callers")]
 
@@ -16,7 +16,7 @@ use vapoursynth4_sys::{
     VSPLUGINAPI, VSPlugin, VSRequestPattern, VSSampleType, VSVideoFormat, VSVideoInfo,
 };
 
-/// What a function of the plug-in does: reads its arguments, and gives results.
+/// A function of the plug-in: reads its arguments, and writes results.
 pub type Function = fn(Host, &Arguments<'_>, &Results<'_>) -> Result<(), String>;
 
 /// The plug-in, while it registers its functions.
@@ -37,13 +37,13 @@ unsafe impl Send for Host {}
 // SAFETY: the same.
 unsafe impl Sync for Host {}
 
-/// Arguments that a function was called with.
+/// The arguments of a function call.
 pub struct Arguments<'a> {
     api: &'a VSAPI,
     map: *const VSMap,
 }
 
-/// The map of results of a function.
+/// The results of a function call.
 pub struct Results<'a> {
     host: Host,
     map: *mut VSMap,
@@ -53,7 +53,7 @@ pub struct Results<'a> {
 /// A format of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// 1 is gray, 2 RGB, 3 YUV; 0 is not the same for all frames.
+    /// 1 is gray, 2 RGB, 3 YUV; 0 means that the format varies.
     pub family: i32,
     pub is_float: bool,
     pub depth: i32,
@@ -61,7 +61,7 @@ pub struct Format {
     pub log2_height: i32,
 }
 
-/// What is known of a clip.
+/// The properties of a clip.
 #[derive(Clone, Copy, Debug)]
 pub struct Clip {
     pub format: Format,
@@ -72,7 +72,7 @@ pub struct Clip {
     pub frames: i32,
 }
 
-/// A clip of which frames can be asked for.
+/// A clip whose frames can be requested.
 pub struct Node {
     host: Host,
     node: *mut VSNode,
@@ -83,7 +83,7 @@ unsafe impl Send for Node {}
 // SAFETY: the same.
 unsafe impl Sync for Node {}
 
-/// A frame of the host, which does not change while it is held.
+/// A frame of the host, which does not change while this reference is held.
 pub struct HostFrame {
     host: Host,
     frame: *const VSFrame,
@@ -94,13 +94,13 @@ unsafe impl Send for HostFrame {}
 // SAFETY: the same.
 unsafe impl Sync for HostFrame {}
 
-/// A plane of such a frame.
+/// A plane of a [`HostFrame`].
 pub struct HostPlane {
     frame: Arc<HostFrame>,
     plane: c_int,
 }
 
-/// A frame that is being made.
+/// A frame that is being written.
 pub struct NewFrame {
     host: Host,
     frame: *mut VSFrame,
@@ -111,32 +111,32 @@ pub struct Request<'a> {
     /// The host, for new frames.
     pub host: Host,
     context: *mut VSFrameContext,
-    /// A number that is kept with the request; it begins with 0.
+    /// A number that is kept with the request; it is 0 at first.
     pub step: &'a mut usize,
 }
 
 /// Makes the frames of a node.
 pub trait Filter: Send + Sync + 'static {
-    /// The next step of the request for frame `number`: `None` if it has asked for frames.
+    /// Does the next step of the request for frame `number`. Returns `None` if it has requested other frames.
     ///
     /// # Errors
-    /// When there is no such frame.
+    /// When the frame cannot be made.
     fn frame(&self, number: usize, reason: Reason, request: &mut Request<'_>) -> Result<Option<NewFrame>, String>;
 }
 
-/// How requests for frames of a node come.
+/// How the host requests frames of a node.
 #[derive(Clone, Copy)]
 pub enum Order {
-    /// On many threads.
+    /// On many threads at once.
     Parallel,
-    /// One after the other.
+    /// One frame at a time.
     OneByOne,
 }
 
-/// VapourSynth calls it when it loads the plug-in.
+/// VapourSynth calls this when it loads the plug-in.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn VapourSynthPluginInit2(plugin: *mut VSPlugin, api: *const VSPLUGINAPI) {
-    // SAFETY: the host gives its functions.
+    // SAFETY: the host passes a valid table of its functions.
     let api = unsafe { &*api };
     let _ = catch_unwind(|| crate::register(&Plugin { plugin, api }));
 }
@@ -145,7 +145,7 @@ fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// Does `work`; a panic becomes an error and does not unwind into the host.
+/// Runs `work`; a panic becomes an error and does not unwind into the host.
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -163,17 +163,17 @@ impl Plugin<'_> {
         let version = (part(env!("CARGO_PKG_VERSION_MAJOR")) << 16) | part(env!("CARGO_PKG_VERSION_MINOR"));
         let [identifier, namespace, name] = [identifier, namespace, name].map(c_text);
         let texts = (identifier.as_ptr(), namespace.as_ptr(), name.as_ptr());
-        // SAFETY: the texts live until it returns.
+        // SAFETY: the texts live until the call returns.
         unsafe {
             (self.api.configPlugin)(texts.0, texts.1, texts.2, version, VAPOURSYNTH_API_VERSION, 0, self.plugin);
         }
     }
 
-    /// Offers a function.
+    /// Registers a function.
     pub fn offer(&self, name: &str, arguments: &str, results: &str, function: Function) {
         let [name, arguments, results] = [name, arguments, results].map(c_text);
         let texts = (name.as_ptr(), arguments.as_ptr(), results.as_ptr());
-        // SAFETY: the texts live until it returns, and what comes with each call is the address of a function.
+        // SAFETY: the texts live until the call returns; the host passes the function's address back to `called`.
         unsafe {
             (self.api.registerFunction)(texts.0, texts.1, texts.2, called, function as *mut c_void, self.plugin);
         }
@@ -188,67 +188,67 @@ unsafe extern "system-unwind" fn called(
     core: *mut VSCore,
     api: *const VSAPI,
 ) {
-    // SAFETY: the host's functions stay as long as the plug-in is loaded, and `offer` has given the function.
+    // SAFETY: the host's functions stay valid while the plug-in is loaded, and `function` is from `offer`.
     let (api, function): (&'static VSAPI, Function) =
         unsafe { (&*api, std::mem::transmute::<*mut c_void, Function>(function)) };
     let host = Host { api, core };
     let results = Results { host, map: results, lifetime: std::marker::PhantomData };
     if let Err(error) = guarded(|| function(host, &Arguments { api, map: arguments }, &results)) {
         let error = c_text(&error);
-        // SAFETY: the map of results is there while the function is called.
+        // SAFETY: the map of results is valid during the call.
         unsafe { (api.mapSetError)(results.map, error.as_ptr()) };
     }
 }
 
 impl Arguments<'_> {
-    /// A whole number.
+    /// The integer argument of this name, if it was given.
     pub fn integer(&self, name: &str) -> Option<i64> {
         get(self.map, name, self.api.mapGetInt)
     }
 
-    /// A number.
+    /// The floating-point argument of this name, if it was given.
     pub fn number(&self, name: &str) -> Option<f64> {
         get(self.map, name, self.api.mapGetFloat)
     }
 
-    /// A text.
+    /// The text argument of this name, if it was given.
     pub fn text(&self, name: &str) -> Option<String> {
         let text: *const c_char = get(self.map, name, self.api.mapGetData)?;
-        // SAFETY: a text of the host ends with zero, and is there while the function is called.
+        // SAFETY: a text of the host ends with a zero byte, and is valid during the call.
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 
-    /// A clip.
+    /// The clip argument of this name, if it was given.
     pub fn node(&self, host: Host, name: &str) -> Option<Node> {
         get(self.map, name, self.api.mapGetNode).filter(|node| !node.is_null()).map(|node| Node { host, node })
     }
 }
 
-/// A function of the host that reads the value of a name in a map, by its index, and writes an error.
+/// A function of the host that returns the value with an index and a name in a map, and writes an error code.
 type Getter<T> = unsafe extern "system-unwind" fn(*const VSMap, *const c_char, c_int, *mut VSMapPropertyError) -> T;
 
-/// The first value of this name in a map that is there; `None` if there is none.
+/// The first value of this name in a valid map; `None` if there is none.
 fn get<T>(map: *const VSMap, name: &str, getter: Getter<T>) -> Option<T> {
     let (name, mut error) = (c_text(name), 0);
-    // SAFETY: map and name are there, and `error` can be written to.
+    // SAFETY: map and name are valid, and `error` is writable.
     let value = unsafe { getter(map, name.as_ptr(), 0, (&raw mut error).cast()) };
     (error == 0).then_some(value)
 }
 
 impl Results<'_> {
-    /// Adds a text to a list.
+    /// Appends a text to the list of results of this name.
     pub fn append(&self, name: &str, text: &str) {
         let (name, size) = (c_text(name), text.len() as c_int);
         let (hint, append) = (VSDataTypeHint::Utf8, VSMapAppendMode::Append);
-        // SAFETY: the map of results is there, and so are both texts.
+        // SAFETY: the map of results and both texts are valid.
         unsafe {
             (self.host.api.mapSetData)(self.map, name.as_ptr(), text.as_ptr().cast(), size, hint, append);
         }
     }
 
-    /// Gives a clip.
+    /// Returns a clip as the result of the function.
     pub fn give(&self, node: Node) {
-        // SAFETY: the map of results is there, and the node is; the host has its own reference then.
+        // SAFETY: the map of results and the node are valid; the host adds a reference to the node.
         unsafe { (self.host.api.mapSetNode)(self.map, c"clip".as_ptr(), node.node, VSMapAppendMode::Replace) };
     }
 }
@@ -266,7 +266,7 @@ impl Format {
 }
 
 impl Host {
-    /// Writes to the host's log.
+    /// Writes a note to the host's log.
     pub fn log(self, note: &Note) {
         let (kind, text) = match note {
             Note::Detail(text) => (VSMessageType::Debug, text),
@@ -274,7 +274,7 @@ impl Host {
             Note::Warning(text) => (VSMessageType::Warning, text),
         };
         let text = c_text(&in_python(&format!("Equalize: {text}")));
-        // SAFETY: the text lives until it returns, and the core as long as its nodes.
+        // SAFETY: the text lives until the call returns, and the core as long as its nodes.
         unsafe { (self.api.logMessage)(kind, text.as_ptr(), self.core) };
     }
 
@@ -285,7 +285,7 @@ impl Host {
         let sample = if format.is_float { VSSampleType::Float } else { VSSampleType::Integer };
         let (depth, width, height) = (format.depth, format.log2_width, format.log2_height);
         let mut described = std::mem::MaybeUninit::<VSVideoFormat>::uninit();
-        // SAFETY: `described` can be written to, and the host has written it if it does not return 0.
+        // SAFETY: `described` is writable, and the host has written it unless it returns 0.
         unsafe {
             let is_known =
                 (self.api.queryVideoFormat)(described.as_mut_ptr(), family, sample, depth, width, height, self.core);
@@ -297,8 +297,8 @@ impl Host {
         }
     }
 
-    /// A node whose frames `filter` makes of those of `sources`. The host does not cache them if requests come one by
-    /// one.
+    /// A node whose frames `filter` makes from frames of `sources`. The host does not cache them for
+    /// [`Order::OneByOne`].
     pub fn node(
         self,
         name: &str,
@@ -324,7 +324,7 @@ impl Host {
             Order::Parallel => VSFilterMode::Parallel,
             Order::OneByOne => VSFilterMode::FrameState,
         };
-        // SAFETY: all that is pointed to lives until it returns; the filter until `freed` is called.
+        // SAFETY: all pointers are valid until the call returns; that of the filter until `freed` is called.
         let node = unsafe {
             (self.api.createVideoFilter2)(
                 name.as_ptr(),
@@ -342,7 +342,7 @@ impl Host {
             return Err("VapourSynth makes no filter".to_owned());
         }
         if let Order::OneByOne = order {
-            // SAFETY: the node is there.
+            // SAFETY: the node is valid.
             unsafe { (self.api.setCacheMode)(node, VSCacheMode::ForceDisable) };
         }
         Ok(Node { host: self, node })
@@ -363,7 +363,7 @@ impl Host {
         let sources: [*const VSFrame; 3] =
             std::array::from_fn(|plane| if shared.get(plane).copied().unwrap_or(false) { properties } else { null() });
         let planes: [c_int; 3] = [0, 1, 2];
-        // SAFETY: all that is pointed to lives until it returns; there are as many planes as a format can have.
+        // SAFETY: all pointers are valid until the call returns; the arrays have as many planes as a format can have.
         let frame = unsafe {
             (self.api.newVideoFrame2)(
                 &raw const described,
@@ -384,15 +384,15 @@ impl Host {
 }
 
 impl Node {
-    /// Another reference to it.
+    /// Another reference to the node.
     pub fn again(&self) -> Node {
-        // SAFETY: the node is there.
+        // SAFETY: the node is valid.
         Node { host: self.host, node: unsafe { (self.host.api.addNodeRef)(self.node) } }
     }
 
-    /// What is known of the clip.
+    /// The properties of the clip.
     pub fn clip(&self) -> Clip {
-        // SAFETY: the node is there, and its description lives as long.
+        // SAFETY: the node is valid, and its description lives as long.
         let info = unsafe { &*(self.host.api.getVideoInfo)(self.node) };
         Clip {
             format: Format::new(&info.format),
@@ -405,20 +405,20 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // SAFETY: the reference is this one's.
+        // SAFETY: this value owns the reference.
         unsafe { (self.host.api.freeNode)(self.node) };
     }
 }
 
 impl HostFrame {
-    /// A property that is a whole number.
+    /// The integer property of this name, if the frame has it.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        // SAFETY: the frame is there, and its properties are as long as it is.
+        // SAFETY: the frame is valid, and its properties live as long.
         let properties = unsafe { (self.host.api.getFramePropertiesRO)(self.frame) };
         get(properties, name, self.host.api.mapGetInt)
     }
 
-    /// A plane of it.
+    /// A plane of the frame.
     pub fn plane(frame: &Arc<HostFrame>, plane: usize) -> HostPlane {
         HostPlane { frame: frame.clone(), plane: plane as c_int }
     }
@@ -426,7 +426,7 @@ impl HostFrame {
 
 impl Drop for HostFrame {
     fn drop(&mut self) {
-        // SAFETY: the reference is this one's.
+        // SAFETY: this value owns the reference.
         unsafe { (self.host.api.freeFrame)(self.frame) };
     }
 }
@@ -434,7 +434,7 @@ impl Drop for HostFrame {
 impl HostPlane {
     /// Bytes from one row to the next.
     pub fn stride(&self) -> usize {
-        // SAFETY: the frame is there, and has the planes of its format.
+        // SAFETY: the frame is valid, and has the planes of its format.
         unsafe { (self.frame.host.api.getStride)(self.frame.frame, self.plane) as usize }
     }
 }
@@ -442,7 +442,8 @@ impl HostPlane {
 impl Memory for HostPlane {
     fn bytes(&self) -> &[u8] {
         let (api, frame) = (self.frame.host.api, self.frame.frame);
-        // SAFETY: the host has as many rows of this stride there, and writes no frame that others hold.
+        // SAFETY: the plane has as many rows of this stride, and the host does not write to frames with other
+        // references.
         unsafe {
             let rows = (api.getFrameHeight)(frame, self.plane) as usize;
             std::slice::from_raw_parts((api.getReadPtr)(frame, self.plane), self.stride() * rows)
@@ -454,7 +455,7 @@ impl NewFrame {
     /// Writes the rows of a plane.
     pub fn write<'r>(&mut self, plane: usize, rows: impl Iterator<Item = &'r [u8]>) -> Result<(), String> {
         let (api, plane) = (self.host.api, plane as c_int);
-        // SAFETY: the frame is there, has this plane, and nothing else has it.
+        // SAFETY: the frame is valid and has this plane, and nothing else accesses it.
         let (target, stride, height) = unsafe {
             let size = ((api.getStride)(self.frame, plane) as usize, (api.getFrameHeight)(self.frame, plane) as usize);
             ((api.getWritePtr)(self.frame, plane), size.0, size.1)
@@ -463,7 +464,7 @@ impl NewFrame {
             if row.len() > stride {
                 return Err("a frame has another size than its clip".to_owned());
             }
-            // SAFETY: the host has `height` rows of `stride` bytes there, and the row is none of them.
+            // SAFETY: the plane has `height` rows of `stride` bytes, and `row` is not in it.
             unsafe { std::ptr::copy_nonoverlapping(row.as_ptr(), target.add(y * stride), row.len()) };
         }
         Ok(())
@@ -472,7 +473,7 @@ impl NewFrame {
     /// Sets a property.
     pub fn set(&mut self, name: &str, value: i64) {
         let name = c_text(name);
-        // SAFETY: the frame is there, and so is the name.
+        // SAFETY: the frame and the name are valid.
         unsafe {
             let map = (self.host.api.getFramePropertiesRW)(self.frame);
             (self.host.api.mapSetInt)(map, name.as_ptr(), value, VSMapAppendMode::Replace);
@@ -482,21 +483,21 @@ impl NewFrame {
 
 impl Drop for NewFrame {
     fn drop(&mut self) {
-        // SAFETY: the reference is this one's.
+        // SAFETY: this value owns the reference.
         unsafe { (self.host.api.freeFrame)(self.frame) };
     }
 }
 
 impl Request<'_> {
-    /// Asks for a frame: the request goes on when all are there.
+    /// Requests a frame: the filter is called again when all requested frames are ready.
     pub fn ask(&self, node: &Node, number: usize) {
-        // SAFETY: node and request are there.
+        // SAFETY: the node and the request are valid.
         unsafe { (self.host.api.requestFrameFilter)(number as c_int, node.node, self.context) };
     }
 
-    /// A frame that was asked for.
+    /// A frame that was requested, and is ready.
     pub fn take(&self, node: &Node, number: usize) -> Result<Arc<HostFrame>, String> {
-        // SAFETY: node and request are there.
+        // SAFETY: the node and the request are valid.
         let frame = unsafe { (self.host.api.getFrameFilter)(number as c_int, node.node, self.context) };
         if frame.is_null() {
             return Err(format!("frame {number} was not to be had"));
@@ -506,12 +507,12 @@ impl Request<'_> {
 
     /// Tells the host that this request does not need the frame any more.
     pub fn release(&self, node: &Node, number: usize) {
-        // SAFETY: node and request are there.
+        // SAFETY: the node and the request are valid.
         unsafe { (self.host.api.releaseFrameEarly)(node.node, number as c_int, self.context) };
     }
 }
 
-/// VapourSynth calls this for a new request, and again when the frames that the filter has asked for are ready.
+/// VapourSynth calls this for a new request, and again when the frames that the filter has requested are ready.
 unsafe extern "system-unwind" fn asked(
     number: c_int,
     reason: Reason,
@@ -521,21 +522,21 @@ unsafe extern "system-unwind" fn asked(
     core: *mut VSCore,
     api: *const VSAPI,
 ) -> *const VSFrame {
-    // SAFETY: the host's functions stay, and so does the filter until it is freed; what is kept is this request's
+    // SAFETY: the host's functions stay valid, and so does the filter until it is freed; `kept` belongs to this request
     // alone, and has the size of a number.
     let (api, filter, step) = unsafe { (&*api, &*filter.cast::<Box<dyn Filter>>(), &mut *kept.cast::<usize>()) };
     let mut request = Request { host: Host { api, core }, context, step };
     match guarded(|| filter.frame(number as usize, reason, &mut request)) {
         Ok(Some(made)) => {
             let frame = made.frame;
-            // The host has the reference now.
+            // The host takes over the reference.
             std::mem::forget(made);
             frame
         }
         Ok(None) => null_mut(),
         Err(error) => {
             let error = c_text(&format!("Equalize: {error}"));
-            // SAFETY: the request is there, and so is the text.
+            // SAFETY: the request and the text are valid.
             unsafe { (api.setFilterError)(error.as_ptr(), context) };
             null_mut()
         }
@@ -544,7 +545,7 @@ unsafe extern "system-unwind" fn asked(
 
 /// VapourSynth calls this when it frees a node.
 unsafe extern "system-unwind" fn freed(filter: *mut c_void, _core: *mut VSCore, _api: *const VSAPI) {
-    // SAFETY: `Host::node` made it, and the host uses it no more.
+    // SAFETY: `Host::node` made the filter, and the host does not use it any more.
     let filter = unsafe { Box::from_raw(filter.cast::<Box<dyn Filter>>()) };
     let _ = guarded(|| {
         drop(filter);

@@ -1,17 +1,17 @@
-//! A plug-in for VapourSynth: `core.histeq.Equalize(clip, look="night")`, whose frames are asked for in any order.
+//! A plug-in for VapourSynth: `core.histeq.Equalize(clip, look="night")`, whose frames may be requested in any order.
 //!
 //! ```text
-//! clip -> node "Study": a request stands for a segment of the clip, read in order, with frames around it -> Decisions
-//! clip, Study -> node "Equalize": a frame, with what was decided of it
+//! clip -> node "Study": a request reads a segment of the clip in order, with the frames around it -> Decisions
+//! clip, Study -> node "Equalize": a frame, with the decisions for it
 //! ```
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `lib.rs` | what the plug-in offers, and its arguments |
+//! | `lib.rs` | the functions of the plug-in, and their arguments |
 //! | `equalize.rs` | the two nodes |
-//! | `decisions.rs` | what is decided of the segments that were read, within bounds of memory |
-//! | `picture.rs` | formats and properties of VapourSynth, and ours |
-//! | `host.rs` | the functions of VapourSynth: what is `unsafe` |
+//! | `decisions.rs` | the decisions for segments that were read, in limited memory |
+//! | `picture.rs` | conversion of VapourSynth's formats and properties |
+//! | `host.rs` | the functions of VapourSynth, with all `unsafe` code |
 
 mod decisions;
 mod equalize;
@@ -21,7 +21,6 @@ mod picture;
 use histeq::options::{OPTIONS, OptionInfo, ValueKind, in_python, python_name};
 use host::{Arguments, Host, Plugin, Results};
 
-/// Registers the functions of the plug-in.
 pub(crate) fn register(plugin: &Plugin<'_>) {
     plugin.configure("video.histeq.equalize", "histeq", "Histogram equalization of video");
     let options: String =
@@ -39,7 +38,7 @@ fn kind(option: &OptionInfo) -> &'static str {
     }
 }
 
-/// The value that an option is given, as a text.
+/// The value of the argument for an option as a text, if it was given.
 fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
     let name = python_name(option.name);
     match option.kind {
@@ -49,7 +48,7 @@ fn value(option: &OptionInfo, arguments: &Arguments<'_>) -> Option<String> {
     }
 }
 
-/// The table of options: a list of each column.
+/// The function that returns the table of options: a list for each column.
 fn list_options(_host: Host, _arguments: &Arguments<'_>, results: &Results<'_>) -> Result<(), String> {
     for option in OPTIONS {
         let named = |(name, about): (&str, &str)| in_python(&format!("{name}: {about}"));

@@ -1,4 +1,4 @@
-//! Formats and properties of VapourSynth, and ours.
+//! Converts between VapourSynth's formats and properties and those of this library.
 
 use crate::host::{Format, HostFrame};
 use histeq::frame::{Frame, Model, Plane, Transfer};
@@ -10,7 +10,7 @@ pub const GRAY: i32 = 1;
 const RGB: i32 = 2;
 const YUV: i32 = 3;
 
-/// The library's format for one of VapourSynth; `None` if there is none.
+/// The library's format for one of VapourSynth; `None` if it has none.
 pub fn format(host: &Format) -> Option<PixelFormat> {
     let subsampling = match (host.family, host.log2_width, host.log2_height) {
         (YUV, 1, 1) => "yuv420p",
@@ -30,7 +30,7 @@ pub fn format(host: &Format) -> Option<PixelFormat> {
     PixelFormat::from_name(&format!("{subsampling}{depth}"))
 }
 
-/// A format as VapourSynth's presets are named, as far as that goes.
+/// The name of a format, as VapourSynth names its presets where it has one.
 pub fn name(host: &Format) -> String {
     let family = match host.family {
         GRAY => "gray",
@@ -57,18 +57,17 @@ pub fn host_format(format: PixelFormat, input: &Format) -> Format {
     Format { family, is_float: false, depth: format.depth().into(), log2_width, log2_height }
 }
 
-/// The index in VapourSynth of each plane of ours.
+/// For each plane of the library's format, its index in VapourSynth.
 pub fn planes(format: PixelFormat) -> &'static [usize] {
     match format.descriptor().model {
         Model::Gray => &[0],
         Model::Yuv => &[0, 1, 2],
-        // Green, blue, red.
+        // The library's order is green, blue, red.
         Model::Rgb => &[1, 2, 0],
     }
 }
 
-/// The frame of the host as one of ours, which shares its memory. Without a property, the range is limited, of RGB
-/// full.
+/// A library frame that shares the memory of the host's frame. Untagged range is limited, or full for RGB.
 pub fn frame(source: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize)) -> Result<Frame, String> {
     let is_rgb = format.descriptor().model == Model::Rgb;
     let range = match (source.integer("_Range"), source.integer("_ColorRange")) {
@@ -82,7 +81,7 @@ pub fn frame(source: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize))
     let matrix = match source.integer("_Matrix") {
         Some(1) => Matrix::Bt709,
         Some(9 | 10) => Matrix::Bt2020,
-        // Unspecified.
+        // Unspecified, or not tagged.
         None | Some(2) => Matrix::usual(format.descriptor().model, size),
         Some(_) => Matrix::Bt601,
     };
@@ -104,14 +103,14 @@ pub fn frame(source: &Arc<HostFrame>, format: PixelFormat, size: (usize, usize))
     Ok(frame)
 }
 
-/// The properties of an equalized frame that replace those of its input, which has the format `input`.
+/// The properties of an equalized frame that replace those of its input, whose format is `input`.
 pub fn properties(frame: &Frame, input: PixelFormat) -> impl Iterator<Item = (&'static str, i64)> {
     let matrix = match frame.matrix() {
         Matrix::Bt709 => 1,
         Matrix::Bt601 => 6,
         Matrix::Bt2020 => 9,
     };
-    // A frame that was RGB, and is not any more, gets a matrix. Any other one keeps the property as it was, set or not.
+    // A frame that is RGB no more gets a matrix property. Any other frame keeps its property, set or not.
     let is_new = input.descriptor().model == Model::Rgb && frame.format().descriptor().model != Model::Rgb;
     let range = i64::from(frame.range() == Range::Full);
     [("_Range", range)].into_iter().chain(is_new.then_some(("_Matrix", matrix)))

@@ -1,4 +1,4 @@
-//! The publications' own arithmetic (`--formula`), and the expected results.
+//! The publications' own arithmetic (`--formula`), and the results that it leads to.
 
 use crate::publications::Formula;
 use histeq::Named;
@@ -6,12 +6,12 @@ use histeq::Named;
 /// The arithmetic of a publication's kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// That of the specification.
+    /// The arithmetic of the specification.
     #[default]
     Specification,
     /// The own arithmetic of each publication.
     Own,
-    /// This formula, where it applies.
+    /// This formula, for the kernels to which it applies.
     One(Formula),
 }
 
@@ -31,7 +31,7 @@ impl Arithmetic {
         }
     }
 
-    /// The formula of a publication's kernels; `publication` is the publication's.
+    /// The formula of a publication's kernels; `publication` is the publication's own formula.
     pub fn formula(self, publication: Option<Formula>) -> Option<Formula> {
         match self {
             Arithmetic::Specification => None,
@@ -41,7 +41,7 @@ impl Arithmetic {
     }
 }
 
-/// The curve by this formula, or by the specification.
+/// The curve by this formula, or by the specification if there is none.
 pub fn curve(formula: Option<Formula>, counts: &[u32]) -> Vec<u16> {
     formula.map_or_else(|| Formula::exact(counts), |formula| formula.curve(counts))
 }

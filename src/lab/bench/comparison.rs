@@ -1,4 +1,4 @@
-//! Puts the publications' tables beside the same tables of this machine (`--compare references`).
+//! Prints the publications' tables with the same tables measured on this machine (`--compare references`).
 
 use super::markdown::{grid, significant};
 use super::references::{MeasuredCell, PUBLICATIONS, Publication, PublishedRow, PublishedTable};
@@ -33,7 +33,7 @@ fn heading(publication: &Publication) -> [String; 3] {
     [format!("## {name}"), format!("There: {hardware}."), includes.clone()]
 }
 
-/// A table of a publication, and those of this machine that have any figure.
+/// A table of a publication, and the tables of this machine that have any figure.
 fn section(table: &PublishedTable, report: &SuiteReport) -> Vec<String> {
     let unit = table.unit.symbol();
     let stated = filled(table, |row, column| Some(row.figures[column].clone()));
@@ -59,7 +59,7 @@ fn section(table: &PublishedTable, report: &SuiteReport) -> Vec<String> {
     parts
 }
 
-/// The rows and columns of `table` with these cells; `None` if all are empty.
+/// A table with the rows and columns of `table` and these cells; `None` if all cells are empty.
 fn filled(table: &PublishedTable, cell: impl Fn(&PublishedRow, usize) -> Option<String>) -> Option<String> {
     let heads = std::iter::once(&table.head).chain(table.columns.iter().map(|column| &column.name));
     let mut rows = vec![heads.cloned().collect::<Vec<_>>()];
@@ -71,7 +71,7 @@ fn filled(table: &PublishedTable, cell: impl Fn(&PublishedRow, usize) -> Option<
     has_any.then(|| grid(&rows, 1))
 }
 
-/// The figure of this machine, in the publication's unit.
+/// The figure measured on this machine, in the publication's unit.
 fn ours(
     unit: Unit,
     report: &SuiteReport,

@@ -1,10 +1,10 @@
-//! The content of the measured pictures: the speed of counting depends on how samples repeat.
+//! The content of the measured frames: the speed of counting depends on how often samples repeat.
 
 use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
 use histeq::named;
 
 named! {
-    /// The content of a picture.
+    /// The content of a frame.
     pub enum Content {
         Photo = "photo-like", "Smooth shading with edges and sensor noise";
         Noise = "noise", "Uniform noise over all codes";
@@ -25,8 +25,8 @@ impl Content {
     }
 }
 
-/// The picture under the noise: crossing waves, and edges. It is made of functions of one coordinate, whose values are
-/// computed once.
+/// The image to which noise is added: crossing waves, and edges. Its values are products of functions of one
+/// coordinate, which are computed once.
 struct Light {
     content: Content,
     across: Vec<[f64; 2]>,
@@ -60,7 +60,7 @@ impl Light {
     }
 }
 
-/// A picture of full range, with the same content in all components.
+/// A frame of full range, with the same content in all components.
 pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Content) -> Frame {
     let pool = HostPool::default();
     let sample = format.descriptor().sample;
@@ -87,7 +87,7 @@ pub fn picture(format: PixelFormat, (width, height): (usize, usize), content: Co
     Frame::new(format, (width, height), Range::Full, Matrix::Bt601, planes).expect("planes of the format's shape")
 }
 
-/// `count` copies of this frame, each in its own memory.
+/// `count` copies of this frame, each in separate memory.
 pub fn several(frame: &Frame, count: usize) -> Vec<Frame> {
     let pool = HostPool::default();
     let copy = |plane: &Plane| {
@@ -107,7 +107,7 @@ pub fn first_plane(frame: &Frame) -> Vec<u8> {
 /// The gray format whose samples have this depth.
 ///
 /// # Panics
-/// When there is none: a bug of a suite.
+/// When there is no such format: a bug of a suite.
 pub fn gray(depth: u8) -> PixelFormat {
     match depth {
         8 => PixelFormat::Gray,

@@ -1,4 +1,4 @@
-//! The bandwidth of memory and bus, measured in the same run: no equalizer is faster than a copy.
+//! The bandwidth of memory and bus, measured in the same run, as the upper limit: no equalizer is faster than a copy.
 #![allow(unsafe_code, reason = "copies between plain pinned buffers, device memory that is not set first, a callback")]
 
 use super::value::microseconds;
@@ -14,11 +14,10 @@ use std::hint::black_box;
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-/// Microseconds per copy of a frame's luma, by `threads` threads that make `rounds` copies each, every thread with its
-/// own target buffers.
+/// Microseconds per copy of a frame's luma, by `threads` threads with separate targets that make `rounds` copies each.
 pub fn memcpy(frames: &[Frame], threads: usize, rounds: usize, repeats: Repeats) -> Value {
     let sources: Vec<Vec<u8>> = frames.iter().map(super::content::first_plane).collect();
-    // Two per thread, so that a target is not in a near cache when it is written again.
+    // Two targets per thread, so that a target is not in a near cache when it is written again.
     let mut targets: Vec<[Vec<u8>; 2]> = (0..threads).map(|_| [(); 2].map(|()| vec![0; sources[0].len()])).collect();
     let Ok(value) = repeats.value(|| Ok::<f64, std::convert::Infallible>(copied_once(&sources, &mut targets, rounds)));
     value.times(1.0 / (threads * rounds) as f64)
@@ -50,8 +49,8 @@ fn copied_once(sources: &[Vec<u8>], targets: &mut [[Vec<u8>; 2]], rounds: usize)
     })
 }
 
-/// The pause of a stream before it is timed, in which launches queue up, so that a slow core does not limit the speed.
-/// (A launch takes the CPU 4 µs, a 720p frame on the device hardly more.)
+/// The pause of a stream before it is timed. Launches queue up meanwhile, so that a slow CPU core does not limit the
+/// speed. (A launch takes the CPU 4 µs; equalizing a 720p frame takes the GPU little more.)
 const HOLD: Duration = Duration::from_millis(5);
 
 /// Blocks a stream for [`HOLD`].
@@ -94,7 +93,7 @@ pub struct DeviceCopies {
     source: cudarc::driver::CudaSlice<u8>,
     target: cudarc::driver::CudaSlice<u8>,
     repeats: Repeats,
-    /// GB/s of one large copy, read and written.
+    /// GB/s of one large copy, where reading and writing both count.
     pub bandwidth: Value,
 }
 
@@ -131,11 +130,11 @@ pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeat
     let (up, down) = (context.new_stream()?, context.new_stream()?);
     // SAFETY: only copies read these buffers, and any bytes are valid for them.
     let pinned = || unsafe { context.alloc_pinned_with_flags::<u8>(bytes, CU_MEMHOSTALLOC_PORTABLE) };
-    // Several in turn, so that none is in a cache.
+    // Several buffers in turn, so that none is in a cache.
     let several = || (0..BUFFERS).map(|_| pinned()).collect::<Result<Vec<_>, _>>();
     let (source, mut target) = (several()?, several()?);
     let (mut above, below) = (up.alloc_zeros::<u8>(bytes)?, down.alloc_zeros::<u8>(bytes)?);
-    // The bindings would record an event behind each copy, which stops the bus.
+    // The bindings would record an event after each copy, which stalls the bus.
     let source = source.iter().map(PinnedHostSlice::as_slice).collect::<Result<Vec<_>, _>>()?;
     let mut target = target.iter_mut().map(PinnedHostSlice::as_mut_slice).collect::<Result<Vec<_>, _>>()?;
     let (above, _written) = above.device_ptr_mut(&up);
@@ -145,7 +144,7 @@ pub fn both_ways(context: &Arc<CudaContext>, bytes: usize, rounds: usize, repeat
         let begin = Instant::now();
         for round in 0..rounds {
             let buffer = round % BUFFERS;
-            // SAFETY: both sides have these bytes, and live until the context has been waited for.
+            // SAFETY: source and target have this many bytes, and live until the context is synchronized.
             unsafe {
                 result::memcpy_htod_async(above, source[buffer], up.cu_stream())?;
                 result::memcpy_dtoh_async(target[buffer], below, down.cu_stream())?;

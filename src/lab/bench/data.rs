@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 /// median, quartiles, runs.
 ///
 /// # Errors
-/// When there is no memory left for it.
+/// When there is no memory left for the text.
 pub fn csv(report: &SuiteReport) -> Result<String> {
     let mut keys: Vec<&str> = Vec::new();
     for key in report.tables.iter().flat_map(|table| &table.keys) {
@@ -41,7 +41,7 @@ fn key_of(table: &Table, row: &Row, key: &str) -> String {
     place.map_or(String::new(), |place| row.keys[place].clone())
 }
 
-/// Everything in one object.
+/// The whole report as one JSON object.
 ///
 /// # Errors
 /// Never, in practice: text and finite numbers can all be written.
@@ -81,7 +81,7 @@ fn row_json(table: &Table, row: &Row) -> Json {
     json!({ "keys": keys, "figures": figures.collect::<serde_json::Map<String, Json>>() })
 }
 
-/// Rounded to seven digits, more than the resolution of any clock here.
+/// The figure rounded to seven digits, more than the resolution of any clock here.
 fn rounded(figure: f64) -> f64 {
     format!("{figure:.6e}").parse().unwrap_or(figure)
 }

@@ -1,7 +1,7 @@
 //! The expected content of timed frames: the reference's output for a still picture, frame after frame.
 //!
-//! The reference takes a second for a large picture. A still picture has the same histogram in every frame, and soon
-//! the same curve; so it is counted once, and mapped once per curve.
+//! The reference needs a second for a large frame. A still picture has the same histogram in every frame, and soon the
+//! same curve; so this module counts the picture once, and maps it once per curve.
 
 use anyhow::{Result, bail};
 use histeq::equalize::reference::{histogram, map, tile_histograms};
@@ -28,7 +28,7 @@ enum ExpectedMapping {
 }
 
 impl<'a> Expected<'a> {
-    /// Before the first frame.
+    /// The state before the first frame.
     pub fn new(frame: &'a Frame, settings: Settings) -> Self {
         let bins = TileBins::new(frame.levels(), settings.bins);
         Expected {
@@ -120,7 +120,7 @@ pub fn check_values<T: PartialEq + std::fmt::Display>(what: &str, expected: &[T]
     }
 }
 
-/// Settings with a window of a second at 25 frames per second, scene cuts, plateau and contrast limit.
+/// Settings with a window of a second at 25 frames per second, scene detection, plateau and contrast limit.
 pub fn modified() -> Settings {
     Settings {
         smoothing: Smoothing::from_seconds(1.0, 25.0),

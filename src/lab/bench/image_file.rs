@@ -1,4 +1,4 @@
-//! Images of the user, and the files that opencl-blelloch-scan reads and writes.
+//! Reads and writes image files: those of the user, and those of the program of opencl-blelloch-scan.
 
 use anyhow::{Result, ensure};
 use histeq::frame::{Frame, PixelFormat};
@@ -9,10 +9,10 @@ use histeq_media::source::first_picture;
 use histeq_media::sys::Name;
 use std::path::Path;
 
-/// Reads the first picture of a file, as pixels of `format` in full range.
+/// Reads the first frame of a file, as pixels of `format` in full range.
 ///
 /// # Errors
-/// When it cannot be read, or has no picture; both name the file. When the suite is cancelled.
+/// When the file cannot be read, or has no frame (the error names the file), or the suite is cancelled.
 pub fn read(file: &Path, format: PixelFormat, cancel: &Cancel) -> Result<Frame> {
     let frame = first_picture(&file.into(), cancel);
     ensure!(!cancel.is_cancelled(), "interrupted");
@@ -23,7 +23,7 @@ pub fn read(file: &Path, format: PixelFormat, cancel: &Cancel) -> Result<Frame> 
     Converter::default().frame(&frame, VideoFormat { format, colour, ..source })
 }
 
-/// Writes a picture in the format of the file's extension. An existing file is replaced.
+/// Writes a frame in the file format of the file's extension. An existing file is replaced.
 ///
 /// # Errors
 /// When it cannot be written.

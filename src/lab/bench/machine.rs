@@ -25,7 +25,7 @@ impl Machine {
         }
     }
 
-    /// The machine in a line.
+    /// A description of the machine in one line.
     pub fn line(&self) -> String {
         let plural = if self.threads == 1 { "" } else { "s" };
         let gpu = self.gpu.as_ref().map_or(String::new(), |gpu| format!("{gpu}; "));

@@ -4,7 +4,7 @@ use super::report::PYTHON;
 use super::{SuiteReport, Table, Value};
 use histeq::Named;
 
-/// All tables of a report.
+/// All tables of a report as Markdown.
 pub fn markdown(report: &SuiteReport) -> String {
     let mut parts = vec![
         format!("# histeq-lab {}", report.suite.name()),
@@ -68,7 +68,7 @@ fn figure(value: Value) -> String {
     if value.runs > 1 && spread >= 0.995 { format!("{number} ±{spread:.0} %") } else { number }
 }
 
-/// A figure with three significant digits, or all digits before the point.
+/// A figure with three significant digits, or all digits before the point if these are more.
 pub fn significant(figure: f64) -> String {
     if figure == 0.0 {
         return "0".to_owned();

@@ -1,5 +1,5 @@
-//! `histeq-lab`: measures this machine. Its tables are those of the five publications that this project starts
-//! from, and its own.
+//! `histeq-lab`: measures this machine. It prints the tables of the five publications that this project starts
+//! from, and further tables.
 //!
 //! ```text
 //! Setup (what to run, how often, on which GPU) -> suites -> Report (tables) -> Markdown | CSV | JSON
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A figure is the median of repeated runs, with its quartiles. Results are compared with the reference, and a
-//! difference fails the run. (`kernels` times runs that leave pictures unchanged, so that they can be repeated; there
+//! difference fails the run. (`kernels` times runs that leave frames unchanged, so that they can be repeated; there
 //! the output of the same kernels at full strength is compared.)
 //!
 //! | file | what it is |
@@ -21,8 +21,8 @@
 //! | `report`, `machine` | the tables of a suite, and the machine that was measured |
 //! | `markdown`, `data` | the output formats of a report |
 //! | `references`, `publications.json` | the figures in the publications |
-//! | `comparison` | the figures of this machine beside them |
-//! | `content` | the content of the measured pictures |
+//! | `comparison` | the figures of this machine beside the published ones |
+//! | `content` | the content of the measured frames |
 //! | `arithmetic` | the publications' own arithmetic |
 //! | `sequential` | the publications' programs for one thread of a CPU |
 //! | `expected` | the expected content of timed frames |

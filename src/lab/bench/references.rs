@@ -1,13 +1,13 @@
 //! The figures of the five publications that this project starts from, digit for digit, with their hardware and what
-//! their times include; and the place of this program's figure in a report. `publications.json` has them.
+//! their times include; and for each, the table cell of this program's figure. All are in `publications.json`.
 
 use super::{Suite, Unit};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-/// The rows of the plain loop on the CPU.
+/// The name of the rows of the plain loop on the CPU.
 pub const SEQUENTIAL: &str = "sequential";
-/// The rows of this program on the CPU.
+/// The name of the rows of this program on the CPU.
 pub const BEST: &str = "this program";
 
 /// All five publications, in the order of the suites.
@@ -20,13 +20,13 @@ pub static PUBLICATIONS: LazyLock<Vec<Publication>> = LazyLock::new(|| {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
-    /// Its name, without `.txt`.
+    /// The name of the publication's file, without `.txt`.
     pub name: String,
     /// The hardware of its measurements.
     pub hardware: String,
-    /// The scope of its times.
+    /// What its times include.
     pub includes: String,
-    /// Its tables, in its own rows and columns.
+    /// Its tables, with its rows and columns.
     pub tables: Vec<PublishedTable>,
 }
 
@@ -34,7 +34,7 @@ pub struct Publication {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// Its place in the publication.
+    /// Its position in the publication (number or heading).
     pub place: String,
     /// The unit of its figures.
     pub unit: Unit,
@@ -48,7 +48,7 @@ pub struct PublishedTable {
     pub rows: Vec<PublishedRow>,
 }
 
-/// A column of a published table, and the places of this program's figures.
+/// A column of a published table, and the cells of this program's figures.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedColumn {
@@ -56,19 +56,19 @@ pub struct PublishedColumn {
     pub name: String,
     /// The cell of the figures by the publication's kernels, or the closest ones.
     here: Option<MeasuredCell>,
-    /// The cell of the figures by the kernels of normal runs, if that is another one.
+    /// The cell of the figures by the kernels of normal runs, if it differs from `here`.
     tuned: Option<MeasuredCell>,
 }
 
-/// A row of a published table. It has cells of its own if those of the columns do not apply to it.
+/// A row of a published table. It has separate cells if those of the columns do not apply to it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedRow {
-    /// Its name.
+    /// The name of the row.
     pub name: String,
     /// The text that replaces `{row}` in the keys of a cell, if that is not the name.
     key: Option<String>,
-    /// A figure for each column, as written there.
+    /// A figure for each column, as written in the publication.
     pub figures: Vec<String>,
     here: Option<MeasuredCell>,
     tuned: Option<MeasuredCell>,
@@ -80,11 +80,11 @@ pub struct PublishedRow {
 pub struct MeasuredCell {
     /// The table.
     pub table: String,
-    /// The keys of the row; `{row}` is that of the published row.
+    /// The keys of the row; `{row}` is replaced by the key of the published row.
     keys: Vec<String>,
-    /// The measure of the kernels alone, if there is one.
+    /// The name of the measure of the kernels alone, if there is one.
     pub alone: Option<String>,
-    /// The measure of all that the publication's time includes, such as copies, if there is one.
+    /// The name of the measure of all that the publication's time includes, such as copies, if there is one.
     pub whole: Option<String>,
 }
 
@@ -94,14 +94,14 @@ impl PublishedTable {
         row.here.as_ref().or(self.columns[column].here.as_ref())
     }
 
-    /// The cell of its figure by the kernels of normal runs, if that is another one.
+    /// The cell of this program's figure by the kernels of normal runs, if it differs from `here`.
     pub fn tuned<'a>(&'a self, row: &'a PublishedRow, column: usize) -> Option<&'a MeasuredCell> {
         row.tuned.as_ref().or(self.columns[column].tuned.as_ref())
     }
 }
 
 impl MeasuredCell {
-    /// The keys of its row in the table, beside this row of the publication.
+    /// The keys of the cell's row in the measured table, for this row of the publication.
     pub fn keys<'a>(&'a self, row: &'a PublishedRow) -> Vec<&'a str> {
         let of_row = row.key.as_ref().unwrap_or(&row.name);
         self.keys.iter().map(|key| if key == "{row}" { of_row } else { key }.as_str()).collect()

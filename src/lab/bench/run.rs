@@ -7,8 +7,8 @@ use anyhow::Result;
 /// Runs a suite.
 ///
 /// # Errors
-/// When a measurement fails, or a result differs from the reference. Measurements without their hardware or program are
-/// left out, with a note.
+/// When a measurement fails, or a result differs from the reference. Measurements whose hardware or program is missing
+/// are omitted, with a note.
 pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     let mut notes = Vec::new();
     if suite != Suite::Cpu
@@ -33,10 +33,10 @@ pub fn run(suite: Suite, setup: &Setup) -> Result<SuiteReport> {
     Ok(report)
 }
 
-/// The spread above which a figure is not reliable.
+/// The spread (half the distance between the quartiles, as a share of the median) above which a figure is unreliable.
 const WIDE: f64 = 0.25;
 
-/// A warning, if the runs of many figures differ too much.
+/// A warning, if many figures are unreliable.
 fn unsteady(tables: &[Table]) -> Option<String> {
     let values = tables.iter().flat_map(|table| {
         let of_row = |row| table.measures.iter().filter_map(move |measure| Row::get(row, &measure.name));

@@ -1,5 +1,5 @@
-//! The publications' programs for one thread of a CPU: plain loops over bytes, as the compiler optimizes them. GPUs are
-//! compared with their times and their results.
+//! The publications' programs for one thread of a CPU: plain loops over bytes, as the compiler optimizes them. The
+//! suites compare GPUs with them, both times and results.
 
 use histeq::spec::Weights;
 
@@ -12,7 +12,7 @@ pub fn histogram(elements: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// Writes `source`, full-range 8-bit gray, equalized by the specification to `target`.
+/// Equalizes `source`, full-range 8-bit gray, by the specification, and writes the result to `target`.
 pub fn equalize(source: &[u8], target: &mut [u8]) {
     let mut cumulative = histogram(source);
     let (mut sum, mut first) = (0, 0);
@@ -33,7 +33,7 @@ pub fn equalize(source: &[u8], target: &mut [u8]) {
     }
 }
 
-/// The count of each value, at most `most`; all elements are below `bins`.
+/// The count of each value, limited to `most`; all elements are below `bins`.
 pub fn saturated(elements: &[u32], bins: usize, most: u32) -> Vec<u32> {
     let mut counts = vec![0; bins];
     for &element in elements {
@@ -45,7 +45,7 @@ pub fn saturated(elements: &[u32], bins: usize, most: u32) -> Vec<u32> {
     counts
 }
 
-/// The histogram of the luminance of BGRA pixels, in float and truncated, as in cuda-rgb-luminance-histogram.
+/// The histogram of the luminance of BGRA pixels, computed in float and truncated, as in cuda-rgb-luminance-histogram.
 pub fn truncated_luminance(pixels: &[u8]) -> [u32; 256] {
     let mut counts = [0; 256];
     for pixel in pixels.chunks_exact(4) {
@@ -55,7 +55,7 @@ pub fn truncated_luminance(pixels: &[u8]) -> [u32; 256] {
     counts
 }
 
-/// The histogram of the luminance of BGRA pixels, in integers.
+/// The histogram of the luminance of BGRA pixels, computed in integers.
 pub fn luminance(pixels: &[u8], weights: Weights) -> [u32; 256] {
     let mut counts = [0; 256];
     for pixel in pixels.chunks_exact(4) {

@@ -1,4 +1,4 @@
-//! The parameters of a suite: the number of runs, the GPU, the variants; and its progress.
+//! The parameters of a suite (number of runs, GPU, variants), and its progress.
 
 use super::{Arithmetic, Repeats};
 use crate::publications::Variants;
@@ -21,19 +21,19 @@ pub struct Setup {
     pub gpu_index: Option<usize>,
     /// The arithmetic of the publications' kernels.
     pub arithmetic: Arithmetic,
-    /// Kernels and shapes from the command line, in place of the publications'.
+    /// Kernels and launch shapes from the command line, in place of the publications'.
     pub chosen: Variants,
     /// The value at which bins saturate.
     pub saturate: u32,
-    /// An image of the user's, for the suites that follow a publication.
+    /// An image of the user, for the suites that follow a publication.
     pub file: Option<PathBuf>,
     /// The progress of the suite.
     pub steps: Steps,
     /// The number of elements and of bins that `bins` measures, if one case was chosen.
     pub bins_case: Option<(usize, u32)>,
-    /// The GPU, opened on first use: opening it takes memory, and not every suite needs it.
+    /// The GPU, opened on first use, because opening it needs memory, and not every suite needs a GPU.
     pub opened: OnceCell<Result<Arc<Gpu>, String>>,
-    /// The time that opening it took.
+    /// The time that opening the GPU took.
     pub opened_in: OnceCell<Duration>,
 }
 
@@ -60,19 +60,19 @@ impl Setup {
         self.opened_in.get().copied()
     }
 
-    /// The picture sizes of a suite; if `quick`, the same number of small ones.
+    /// The frame sizes of a suite; if `quick`, the same number of small sizes.
     pub fn sizes(&self, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if !self.quick {
             return sizes.to_vec();
         }
-        // All different, and some odd, as the publications' are.
+        // All sizes differ, and some are odd, as in the publications.
         (0..sizes.len()).map(|index| (48 + 13 * index, 31 + 6 * index)).collect()
     }
 }
 
 /// The steps of a suite, with a progress bar.
 pub struct Steps {
-    /// The bar, for other output on the terminal.
+    /// The progress bar, through which other terminal output has to go.
     pub bar: ProgressBar,
     /// The token that cancels the suite.
     pub cancel: Cancel,

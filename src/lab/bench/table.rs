@@ -17,7 +17,7 @@ pub enum Unit {
     GigabytesASecond,
     /// Frames a second.
     FramesASecond,
-    /// Hundredths.
+    /// Percent.
     Percent,
     /// A ratio of two figures.
     Times,
@@ -37,7 +37,7 @@ impl Unit {
         }
     }
 
-    /// The unit in microseconds, if it is one of time.
+    /// The unit in microseconds, if it is a unit of time.
     pub fn in_microseconds(self) -> Option<f64> {
         match self {
             Unit::Microseconds => Some(1.0),
@@ -57,7 +57,7 @@ pub struct Measure {
     pub unit: Unit,
 }
 
-/// One row.
+/// A row of a table.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Its keys; one for each key of its table.
@@ -159,7 +159,7 @@ impl Table {
         self.measures.iter().find(|found| found.name == measure).map(|found| found.unit)
     }
 
-    /// The measures with any figure.
+    /// The measures for which any row has a figure.
     pub fn measured(&self) -> impl Iterator<Item = &Measure> {
         self.measures.iter().filter(|measure| self.rows.iter().any(|row| row.get(&measure.name).is_some()))
     }

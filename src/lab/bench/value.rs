@@ -5,9 +5,9 @@ use std::time::Instant;
 /// The numbers of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
-    /// Runs that count, at least 1.
+    /// The runs that are measured, at least 1.
     pub counted: usize,
-    /// Runs before them, which fill caches and memory pools and raise the clocks.
+    /// The runs before the measured ones, which fill caches and memory pools and raise clock rates.
     pub warm_up: usize,
 }
 
@@ -21,7 +21,7 @@ impl std::fmt::Display for Repeats {
 }
 
 impl Repeats {
-    /// The value of the counted runs.
+    /// The value of the measured runs.
     ///
     /// # Errors
     /// The first error of `run`.
@@ -83,13 +83,13 @@ impl Value {
         Value { median: figure, low: figure, high: figure, runs: 1 }
     }
 
-    /// Multiplies the figure by `factor`, for another unit.
+    /// Multiplies the figure by `factor`, to convert its unit.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Value { median: self.median * factor, low: self.low * factor, high: self.high * factor, ..self }
     }
 
-    /// `whole` divided by this figure: a rate from a time. The quartiles change places.
+    /// `whole` divided by this figure: a rate from a time. The quartiles are exchanged.
     #[must_use]
     pub fn into_rate(self, whole: f64) -> Self {
         Value { median: whole / self.median, low: whole / self.high, high: whole / self.low, ..self }

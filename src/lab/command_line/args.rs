@@ -112,10 +112,10 @@ pub struct Args {
 
 const PUBLISHED_HEADING: &str = "Suites that follow a publication";
 
-/// The suites that follow a publication. All but the last have an arithmetic.
+/// The suites that follow a publication. `--formula` applies to all but the last.
 const PUBLISHED: [Suite; 5] = [Suite::Stages, Suite::CdfMin, Suite::Scans, Suite::Luminance, Suite::Bins];
 
-/// The count at which bins saturate.
+/// The default count at which bins saturate.
 const SATURATED: u32 = 256;
 
 /// What figures are compared with.
@@ -141,7 +141,7 @@ fn block_sizes() -> impl TypedValueParser<Value = u32> {
 }
 
 impl Args {
-    /// The suites to run; if there is none, they are listed.
+    /// The suites to run; if there are none, the program lists all suites.
     pub fn suites(&self) -> Vec<Suite> {
         match self.suite {
             Some(suite) => vec![suite],
@@ -152,15 +152,15 @@ impl Args {
         }
     }
 
-    /// The files that are written.
+    /// The output files.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.csv, &self.json].into_iter().flatten()
     }
 
-    /// Checks that the options go together.
+    /// Checks that no options exclude each other.
     ///
     /// # Errors
-    /// When they do not: a usage error.
+    /// When some do: a usage error.
     pub fn check(&self) -> Result<(), clap::Error> {
         self.check_input().and_then(|()| self.check_outputs()).and_then(|()| self.check_suite_options())
     }
@@ -189,7 +189,7 @@ impl Args {
         }
     }
 
-    /// Checks the options that are not for every suite, and those of a GPU.
+    /// Checks the options that only some suites have, and those that need a GPU.
     fn check_suite_options(&self) -> Result<(), clap::Error> {
         let given = [
             (self.bins.is_some(), "--elements and --bins are", &[Suite::Bins][..], false),
@@ -202,7 +202,7 @@ impl Args {
         ];
         let without_gpu = !self.backend.may_use_gpu();
         for (_, option, suites, is_of_gpu) in given.into_iter().filter(|(is_given, ..)| *is_given) {
-            // Without a suite, all suites that have references run, so that options of a single suite do not fit.
+            // Without a suite, all suites that have references run, so options of a single suite are refused.
             if self.suite.map_or(suites.len() == 1, |suite| !suites.contains(&suite)) {
                 let names: Vec<&str> = suites.iter().map(|suite| suite.name()).collect();
                 let what = if names.len() == 1 { "suite" } else { "suites" };
@@ -218,7 +218,7 @@ impl Args {
         Ok(())
     }
 
-    /// How to run the suites.
+    /// The parameters of the suites.
     pub fn setup(&self, cancel: Cancel) -> Setup {
         Setup {
             repeats: Repeats { counted: self.repeat as usize, warm_up: self.warmup as usize },

@@ -18,15 +18,15 @@ use std::process::ExitCode;
 /// The exit code of a program that was interrupted.
 const INTERRUPTED: u8 = 130;
 
-/// Checks that the program takes these words.
+/// Checks a command line, given as words.
 ///
 /// # Errors
-/// When it does not: what is wrong with them.
+/// When it is invalid: the reason.
 pub fn check(words: &[&str]) -> Result<(), clap::Error> {
     Args::try_parse_from(words)?.check()
 }
 
-/// Does what the command line asks for.
+/// Runs the program.
 pub fn main() -> ExitCode {
     let args = Args::parse();
     if let Err(error) = args.check() {
@@ -41,7 +41,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(if cancel.is_cancelled() { INTERRUPTED } else { kind_of(&error).exit_code() })
 }
 
-/// From now on, the first Ctrl-C ends the run after its step, and the second one at once.
+/// Handles Ctrl-C from now on: the first one ends the run after the current step, the second one at once.
 fn listen(setup: &Setup) -> Result<()> {
     let (bar, cancel) = (setup.steps.bar.clone(), setup.steps.cancel.clone());
     let answer = move || {
@@ -54,7 +54,7 @@ fn listen(setup: &Setup) -> Result<()> {
     ctrlc::set_handler(answer).context("cannot listen for Ctrl-C")
 }
 
-/// The kind of `error`: that of the first of its causes that has one.
+/// The kind of `error`: that of the first of its causes that has a kind.
 fn kind_of(error: &anyhow::Error) -> FailureKind {
     let of_cause = |cause: &(dyn Error + 'static)| match cause.downcast_ref::<histeq::Error>() {
         Some(error) if error.gpu().is_some() => FailureKind::Device,

@@ -1,4 +1,4 @@
-//! The structures that the variants take by value, field for field as `kernels/variants/elements.cuh` declares them.
+//! The structures that kernel variants take by value, field for field as `kernels/variants/elements.cuh` declares them.
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use cudarc::driver::DeviceRepr;
@@ -22,12 +22,12 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// A picture without padding between rows, whose elements are their own codes.
+    /// A plane without padding between rows, whose elements are codes without unused bits.
     pub fn tight((width, height): (u32, u32), max: u32) -> Self {
         Area { first: 0, width, height, pitch: width, step: 1, shift: 0, swapped: 0, max }
     }
 
-    /// The counted region of a picture: of its stored luma, or with `is_made` of the luminance computed from RGB.
+    /// The counted region of a frame: of its stored luma, or with `is_made` of the luminance computed from RGB.
     pub fn counted(layout: &BufferLayout, counted: Rect, is_made: bool) -> Self {
         let samples = if is_made { Samples::for_luminance(layout) } else { Samples::new(layout) };
         let step = if is_made { 1 } else { layout.arrangement().luma_step() };
@@ -50,7 +50,7 @@ impl Area {
         (self.width, self.height)
     }
 
-    /// All elements as one row, if there is no padding between rows: kernels need no row numbers then.
+    /// The area as one row, if there is no padding between rows, so that kernels need no row numbers.
     pub fn in_one_row(self) -> Self {
         if u64::from(self.pitch) != u64::from(self.width) * u64::from(self.step) {
             return self;
@@ -58,7 +58,7 @@ impl Area {
         Area { width: self.width * self.height, height: 1, ..self }
     }
 
-    /// Whether vectors of samples from the begin of the plane hold only elements of the area.
+    /// Whether vectors of samples from the start of the plane contain only elements of the area.
     pub fn is_plain(&self) -> bool {
         self.first == 0 && self.height == 1 && self.step == 1
     }
@@ -74,7 +74,7 @@ pub(super) struct Counting {
     pub run: u32,
 }
 
-// SAFETY: `repr(C)`, fields of 32 bits only: the bytes that the kernel's structure has.
+// SAFETY: `repr(C)` with fields of 32 bits only, the same bytes as the kernel's structure.
 unsafe impl DeviceRepr for Area {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Counting {}

@@ -1,4 +1,4 @@
-//! The choice of a kernel for each step. Every choice gives the same bytes in another time.
+//! The choice of a kernel for each step. All kernels of a step give the same bytes and differ in time.
 
 use histeq::named;
 
@@ -7,11 +7,11 @@ named! {
     /// per window.
     pub enum HistogramVariant {
         Global = "global", "One atomic addition in global memory per element";
-        /// One element per thread.
+        /// A thread counts one element.
         Privatized = "privatized", "Each block counts into shared memory and then adds its sums";
-        /// Fewer blocks, so fewer sums to add.
+        /// Fewer blocks than privatized, so that fewer sums are added.
         Coarsened = "coarsened", "As privatized with many elements per thread, 128 by default";
-        /// 4 elements per thread.
+        /// A thread counts 4 elements.
         Aggregated = "aggregated", "A thread adds up a run of equal elements before its atomic addition";
         /// The algorithm of the tuned kernel, for elements of any width.
         Replicated = "replicated", "Several interleaved copies of each counter in shared memory, and loads of 16 bytes";
@@ -25,9 +25,9 @@ named! {
         HillisSteele = "hillis-steele", "One launch per doubling of the distance, in global memory, for any width";
         KoggeStone = "kogge-stone", "The same additions by one block in shared memory, with two barriers per step";
         KoggeStoneDouble = "kogge-stone-double", "As Kogge-Stone, with a second buffer in place of the second barrier";
-        /// Two elements per thread.
+        /// A thread scans two elements.
         BrentKung = "brent-kung", "A tree up and a tree down: fewer additions, in more steps";
-        /// Two elements per thread.
+        /// A thread scans two elements.
         Blelloch = "blelloch", "An exclusive scan by a tree up and a tree down, shifted by one";
         WarpShuffle = "warp-shuffle", "In registers, by shuffles within warps";
     }
@@ -37,9 +37,9 @@ named! {
     /// The kernels that find the cumulative count of the first occupied bin.
     pub enum CdfMin {
         Reduction = "reduction", "The smallest cumulative count above 0, by a tree";
-        /// The thread that reads this count finds it.
+        /// The thread that reads this count writes it.
         FirstNonzero = "first-nonzero", "The cumulative count above 0 whose predecessor is 0 or missing";
-        /// In the launch that makes the curve. A launch without a curve is that of first-nonzero.
+        /// The launch that makes the curve finds the bin. A run without a curve uses the launch of first-nonzero.
         InCurve = "in-curve", "The lowest index of an occupied bin by atomic minima";
     }
 }
@@ -47,15 +47,15 @@ named! {
 named! {
     /// The kernels that map elements through the curve.
     pub enum MapVariant {
-        /// One element per thread.
+        /// A thread maps one element.
         Computed = "computed", "Each output is computed from the cumulative counts, without a curve";
-        /// By a formula that multiplies by a factor, each thread makes the factor once.
+        /// If the formula multiplies by a factor, each thread computes the factor once.
         Factored = "factored", "As computed with 32 elements per thread";
-        /// The threads of a warp map pixels of different rows. Takes [`Walk::Tiles`](super::Walk::Tiles).
+        /// The threads of a warp map pixels of different rows. Needs [`Walk::Tiles`](super::Walk::Tiles).
         GroupMin = "group-min", "As computed; each block looks for the first occupied bin itself";
         Bytes = "bytes", "One element per thread, the curve in global memory";
         Coarsened = "coarsened", "As bytes with many elements per thread, 32 by default";
-        /// 4 elements per thread.
+        /// A thread maps 4 elements.
         SharedLut = "shared-lut", "Each block copies the curve to shared memory first";
         /// The algorithm of the tuned kernel.
         Wide = "wide", "As shared-lut with loads and stores of 16 bytes";
@@ -63,7 +63,7 @@ named! {
 }
 
 impl MapVariant {
-    /// Whether it takes cumulative counts in place of a curve.
+    /// Whether the kernel reads cumulative counts in place of a curve.
     pub fn is_computed(self) -> bool {
         matches!(self, MapVariant::Computed | MapVariant::Factored | MapVariant::GroupMin)
     }
@@ -93,12 +93,12 @@ impl Variants {
     /// The most elements per thread.
     pub const MAX_PIXELS_PER_THREAD: u32 = 256;
 
-    /// Whether nothing was chosen.
+    /// Whether every kernel and the launch shape are the defaults.
     pub fn is_default(&self) -> bool {
         *self == Variants::default()
     }
 
-    /// The histogram kernel of a normal run. A block size or a number of pixels without a kernel selects coarsened.
+    /// The histogram kernel of a normal run. If only a block size or a number of pixels is chosen, it is coarsened.
     pub(super) fn counting(&self) -> Option<HistogramVariant> {
         let shaped = self.block_size.is_some() && self.scan.is_none() || self.pixels_per_thread.is_some();
         self.histogram.or(shaped.then_some(HistogramVariant::Coarsened))

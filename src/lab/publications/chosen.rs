@@ -21,14 +21,14 @@ impl KernelChoice for Variants {
     }
 }
 
-/// The variants of a run, on its GPU.
+/// The chosen variants, loaded on the GPU of the run.
 struct ChosenKernels {
     loaded: LoadedKernels,
     variants: Variants,
     counting: Option<HistogramVariant>,
 }
 
-/// The buffers of the scan, beside those of a picture.
+/// The buffers that a scan needs besides those of the picture.
 struct ScanScratch {
     scan: Scan,
     cdf: CudaSlice<u32>,

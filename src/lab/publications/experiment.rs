@@ -3,7 +3,7 @@
 use super::{Formula, LaunchShape, Variants};
 use histeq::named;
 
-/// The elements of a picture: rows without padding. An element above the last bin is counted and mapped as the last
+/// The elements of an image: rows without padding. An element above the last bin is counted and mapped as the last
 /// bin.
 #[derive(Clone, Copy, Debug)]
 pub enum Elements<'a> {
@@ -55,9 +55,9 @@ impl PixelOrder {
 /// The number of runs of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelRepeats {
-    /// Runs before the timed ones.
+    /// Runs before the timed ones, which warm up the GPU.
     pub warm_up: u32,
-    /// Timed runs; each gives one time.
+    /// Timed runs, each of which is one entry of the times.
     pub measured: u32,
     /// Launches per time, at least 1; the time is divided by them. With 1, the time includes the delay from event to
     /// kernel to event, a µs or two. With many, it is the time of a launch that follows another one. All launches are
@@ -71,9 +71,9 @@ impl Default for KernelRepeats {
     }
 }
 
-/// The parameters of a measurement. A variant that is `None` is the one with the algorithm of the tuned kernel
-/// (replicated, warp-shuffle, first-nonzero, wide); [`KernelBench::tuned`](super::KernelBench::tuned) measures the
-/// tuned kernels themselves.
+/// The parameters of a measurement. A variant that is `None` is replaced by the one with the algorithm of the tuned
+/// kernel (replicated, warp-shuffle, first-nonzero, wide); [`KernelBench::tuned`](super::KernelBench::tuned) measures
+/// the tuned kernels themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Experiment {
     /// The kernels.
@@ -91,7 +91,7 @@ pub struct Experiment {
 pub struct Measured<T> {
     /// The result of a separate run before the timed ones.
     pub result: T,
-    /// In µs, one a repetition, in their order.
+    /// The times in µs, one for each repetition, in their order.
     pub times: Vec<f64>,
 }
 
@@ -102,7 +102,7 @@ named! {
         Saturation = "saturation", "Limiting counts to a value";
         Scan = "scan", "From counts to cumulative counts";
         CdfMin = "cdf-min", "The cumulative count of the first occupied bin";
-        /// The step of the tuned kernels includes the scan: it begins with counts.
+        /// Among the tuned kernels, this step includes the scan: it begins with counts.
         Curve = "curve", "From cumulative counts to the curve";
         Map = "map", "Elements through the curve";
     }
@@ -113,11 +113,11 @@ named! {
 pub struct StepTimes {
     /// The step.
     pub step: KernelStep,
-    /// In µs, one a repetition, in their order.
+    /// The times in µs, one for each repetition, in their order.
     pub times: Vec<f64>,
 }
 
-/// A whole equalization.
+/// The result and the times of a whole equalization.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The times of each step alone, in the order of the steps.
@@ -131,24 +131,24 @@ pub struct Run {
     pub cdf: Vec<u32>,
     /// The curve: an output for each bin.
     pub curve: Vec<u16>,
-    /// The mapped elements, of the same width, in this machine's byte order.
+    /// The mapped elements, with the width of the input, in this machine's byte order.
     pub picture: Vec<u8>,
 }
 
-/// The kind of host memory in copies.
+/// The kind of host memory from which and to which copies are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostMemory {
-    /// Memory of the allocator, which the driver copies once more.
+    /// Memory of the allocator, which the driver copies to pinned memory first.
     Pageable,
     /// Memory that the copy engines access directly.
     Pinned,
 }
 
-/// The times of the copies.
+/// The times of copies to and from the GPU.
 #[derive(Clone, Debug)]
 pub struct Transfer {
-    /// Upload, in µs.
+    /// The times of uploads, in µs.
     pub upload: Vec<f64>,
-    /// Download, in µs.
+    /// The times of downloads, in µs.
     pub download: Vec<f64>,
 }

@@ -1,5 +1,5 @@
 //! The publications' own arithmetic, for measurements: how many samples differ from the specification. Each formula
-//! differs from the specification only in the point of its name. `kernels/variants/formulas.cuh` has the same
+//! differs from the specification only in what its name says. `kernels/variants/formulas.cuh` has the same
 //! operations on the GPU, so that both give the same numbers.
 
 use histeq::named;
@@ -8,38 +8,37 @@ use histeq::spec::Weights;
 named! {
     /// The arithmetic of a publication that differs from the specification.
     pub enum Formula {
-        /// `floor(c * (L - 1) / N)` in integers: the naive map of cuda-naive-vs-optimized, which the publication does
-        /// not print; it says that the integer divisions of the naive map became a multiplication by a float.
+        /// `floor(c * (L - 1) / N)` in integers: the naive map of cuda-naive-vs-optimized. The publication does not
+        /// print it, but says that a multiplication by a float replaced its integer divisions.
         FloorInteger = "floor-integer", "the share of N rounded down, cmin left out: black is not black";
-        /// `floor(c * ((L - 1) / N))` in float: the optimized map of cuda-naive-vs-optimized. Without cmin the first
-        /// occupied level does not become black, and the ones above it are brighter by a part of its share; the floor
-        /// makes all of them up to one darker. For one number of samples in eight the float factor is rounded down so
-        /// far that white becomes L - 2.
+        /// `floor(c * ((L - 1) / N))` in float: the optimized map of cuda-naive-vs-optimized. Without cmin
+        /// the first occupied level does not become black, and the levels above it are too bright by a part of its
+        /// share; the floor makes all levels darker by less than 1. For one in eight values of N, the float factor is
+        /// rounded down so far that white becomes L - 2.
         FloorNoMin = "floor-no-min", "the same by a factor in float: white may not be white either";
-        /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). Of large pictures a quotient
-        /// next to a half can land on its other side: 4 of 100 do, and half of them from 2^24 samples on, where the
-        /// counts themselves lose bits. One occupied level divides 0 by 0, which NVIDIA's GPUs turn into black.
+        /// `round((c - cmin) / (N - cmin) * (L - 1))` in float (opencl-blelloch-scan). For large images,
+        /// a quotient near a half can be rounded the wrong way: this happens in 4 of 100 images, and from 2^24 samples
+        /// on, where the counts lose bits, in half of them. With one occupied level, 0/0 is black on NVIDIA's GPUs.
         FloatRound = "float-round", "in float: quotients near a half round either way; wrong above 2^24 samples";
-        /// As float-round with the cmin of that publication's faster way, which looks for an occupied level behind an
-        /// empty one. If level 0 is occupied there is none, and cmin stays unset: taken as 0 here, it could be
-        /// anything.
+        /// As float-round with the cmin of that publication's faster search, for an occupied level after an empty one.
+        /// If level 0 is occupied there is no such level, and cmin stays uninitialized; it is 0 here.
         WrongMin = "wrong-min", "float-round whose cmin is 0 where level 0 is occupied: black is not black";
         /// `floor((c - cmin) * (L - 1) / (N - cmin))`: equation 1 of cuda-three-scans, which its own program and its
-        /// figure 5 do not follow. About half of the levels come out one too dark.
+        /// figure 5 do not follow. About half of the levels are one too dark.
         EquationFloor = "equation-floor", "rounded down in place of to the nearest: half of the levels one too dark";
-        /// The program of cuda-three-scans: rounded as the specification, but the product has 32 bits. With 256 levels
-        /// it wraps above 16.8 million samples, as in its own pictures of 8192x8192.
+        /// The program of cuda-three-scans: rounded as by the specification, but the product has 32 bits. With 256
+        /// levels it overflows above 16.8 million samples, as in the publication's images of 8192x8192.
         Product32 = "product-32", "products of 32 bits: right up to 16.8 million samples, garbage above";
-        /// The scan of opencl-blelloch-scan, which moves the sums down the tree as floats: those above 2^24 lose their
+        /// The scan of opencl-blelloch-scan, which passes the sums down the tree as floats: sums above 2^24 lose their
         /// last bits.
         FloatScan = "float-scan", "cumulative counts in float: wrong above 2^24 samples";
-        /// The scan of cuda-three-scans with two buffers, which swaps them once more before it writes the result: what
-        /// comes out is the step before the last, sums over half of the bins at most. (In blocks of 512 threads, which
-        /// the publication has too, its scans write beyond their arrays of 256.)
+        /// The scan of cuda-three-scans with two buffers, which swaps them once too often before it writes the result:
+        /// the output is that of the step before the last, sums over at most half of the bins. (In the publication's
+        /// blocks of 512 threads, its scans write beyond their arrays of 256.)
         StaleBuffer =
             "stale-buffer", "product-32 of the step before the last one of the scan: sums over half of the levels";
         /// `(unsigned char)(0.299f * r + 0.587f * g + 0.114f * b)` (cuda-rgb-luminance-histogram). Half of all colours
-        /// come out one too dark, and so do 13 of the 256 greys.
+        /// are one too dark, and so are 13 of the 256 grays.
         TruncatedLuminance = "truncated-luminance", "luminance rounded down: half of all pixels one too dark";
     }
 }
@@ -59,7 +58,7 @@ impl Formula {
         let curve = counts.iter().enumerate().map(|(bin, &count)| {
             through += u64::from(count);
             let rounded = through.saturating_sub(first) * steps + rest / 2;
-            // One occupied bin: the identity.
+            // With one occupied bin, the curve is the identity.
             rounded.checked_div(rest).map_or(bin as u16, |becomes| becomes as u16)
         });
         curve.collect()
@@ -75,7 +74,7 @@ impl Formula {
         !matches!(self, Formula::FloorInteger | Formula::FloorNoMin)
     }
 
-    /// The cumulative counts. They wrap above 2^32, which no picture has.
+    /// The cumulative counts. They overflow above 2^32, which no image reaches.
     pub fn cumulative(self, counts: &[u32]) -> Vec<u32> {
         match self {
             Formula::FloatScan => float_scan(counts),
@@ -99,8 +98,8 @@ impl Formula {
         first.unwrap_or(0)
     }
 
-    /// The curve for these counts. Bins below the first occupied one, which no sample has, get the same output as on
-    /// the GPU.
+    /// The curve for these counts. Bins below the first occupied one, in which there is no sample, get the same
+    /// output as on the GPU.
     ///
     /// # Panics
     /// When there are more than 65,536 bins.
@@ -111,7 +110,7 @@ impl Formula {
         cdf.iter().enumerate().map(|(bin, &sum)| self.becomes(bin as u32, sum, first, total, counts.len())).collect()
     }
 
-    /// The output of one of `bins` bins.
+    /// The output for bin `bin` of `bins` bins.
     fn becomes(self, bin: u32, sum: u32, first: u32, total: u32, bins: usize) -> u16 {
         let steps = bins as u32 - 1;
         let (above, rest) = (sum.saturating_sub(first), total.saturating_sub(first));
@@ -124,7 +123,7 @@ impl Formula {
             Formula::EquationFloor => (u64::from(above) * u64::from(steps) / u64::from(rest)) as u16,
             Formula::Product32 | Formula::StaleBuffer => {
                 let product = sum.wrapping_sub(first).wrapping_mul(steps).wrapping_add(rest / 2) / rest;
-                // The program stores the product in one byte, or in two, without its high bits.
+                // The program stores the product in one or two bytes, which drops its high bits.
                 (if bins <= 256 { product & 0xff } else { product }) as u16
             }
             _ => ((u64::from(above) * u64::from(steps) + u64::from(rest) / 2) / u64::from(rest)).min(u64::from(steps))
@@ -161,7 +160,7 @@ fn prefix_sums(counts: &[u32]) -> Vec<u32> {
     counts.iter().map(add).collect()
 }
 
-/// Blelloch's scan: up the tree in integers, down the tree in floats, then shifted by one to be inclusive.
+/// Blelloch's scan: up the tree in integers, down the tree in floats, then shifted by one to make it inclusive.
 fn float_scan(counts: &[u32]) -> Vec<u32> {
     let width = counts.len().next_power_of_two();
     let mut sums = counts.to_vec();

@@ -1,4 +1,4 @@
-//! Measurements of the steps of equalization on elements on the device, each with the chosen kernel and timed by
+//! Measurements of the steps of equalization on elements in GPU memory, each with the chosen kernel and timed by
 //! events. The result of a step is returned too, so that it can be checked.
 
 use super::kernels::{self, CountedArea, LoadedKernels, Scan};
@@ -42,12 +42,12 @@ impl KernelBench {
         Ok(KernelBench { gpu: gpu.clone(), stream, loaded: LoadedKernels::new(&gpu.context, gpu.multiprocessors)? })
     }
 
-    /// Uploads `copies` copies (at least one) of a picture of `size` (columns and rows), whose elements belong to
+    /// Uploads `copies` copies (at least one) of an image of `size` (columns and rows), whose elements belong to
     /// `bins` bins, 2 to 65,536.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there are no elements, more than 2^31, or another number of bins; others when the GPU
-    /// has no memory left.
+    /// [`Error::Refused`] when there are no elements, more than 2^31, or too few or too many bins; other errors when
+    /// the GPU has no memory left.
     ///
     /// # Panics
     /// When there are more or fewer elements than pixels.
@@ -107,7 +107,7 @@ impl KernelBench {
         Ok(DevicePlane { kind, size: (width as u32, height as u32), bins, copies })
     }
 
-    /// Measures the upload, then the download, of as many bytes as the plane has.
+    /// Measures uploads, then downloads, of as many bytes as the plane has.
     ///
     /// # Errors
     /// When a copy fails, or the system has no more memory to pin.
@@ -129,7 +129,7 @@ impl KernelBench {
         Ok(Transfer { upload, download })
     }
 
-    /// Measures how long as many bytes as the plane has take from the host to the device in managed memory, in µs.
+    /// Measures prefetching managed memory of the plane's size from the host to the device, in µs.
     ///
     /// # Errors
     /// When the GPU has no managed memory, or too little memory.
@@ -137,8 +137,8 @@ impl KernelBench {
         managed::prefetch(&self.stream, plane.bytes(), repeats)
     }
 
-    /// Equalizes elements as opencl-blelloch-scan does: the host reads back the result of each kernel, and sends it and
-    /// the picture to the next one. Returns the picture. The map is a computed one.
+    /// Equalizes elements as opencl-blelloch-scan does: the host downloads the result of each kernel, and uploads it
+    /// and the image for the next one. Returns the equalized image. The map is computed, without a curve.
     ///
     /// # Errors
     /// As for [`put`](KernelBench::put) and [`equalize`](KernelBench::equalize).
@@ -164,11 +164,10 @@ impl KernelBench {
         self.down(&mapped)
     }
 
-    /// Counts the elements of a plane, or the luminance of its pixels. The times do not include the clearing of the
-    /// counts.
+    /// Counts the elements of a plane, or the luminance of its pixels. The times do not include clearing the counts.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the launch is not possible; others when it fails.
+    /// [`Error::Refused`] when the launch is not possible; other errors when it fails.
     pub fn histogram(
         &self,
         plane: &DevicePlane,
@@ -218,7 +217,7 @@ impl KernelBench {
         self.measure(repeats, |_| self.find_least(&cdf, &least, experiment), || Ok(self.down(&least)?[0]))
     }
 
-    /// Makes the curve from cumulative counts. The last one is the number of samples, the first one above 0 is
+    /// Makes the curve from cumulative counts, of which the last is the number of samples and the first above 0 is
     /// `cdf_min`.
     ///
     /// # Errors
@@ -240,7 +239,7 @@ impl KernelBench {
         self.measure(repeats, make, || self.down(&curve))
     }
 
-    /// Maps the elements of a plane through a curve. The output has their width and this machine's byte order.
+    /// Maps the elements of a plane by a curve. The output has elements of the same width, in native byte order.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram). Colour pixels and a computed map, which has no curve, are refused.
@@ -261,8 +260,8 @@ impl KernelBench {
     }
 
     /// The whole equalization: histogram, saturation if set, scan, cdf-min, curve, map. Colour pixels are not mapped.
-    /// The times do not include what a publication has no launch for: the curve, if the map is computed; cdf-min, if
-    /// the formula needs none, or if the curve's or the map's launch finds it.
+    /// The times omit steps for which a publication has no launch: the curve, if the map is computed; cdf-min, if the
+    /// formula needs none, or if the launch of the curve or of the map finds it.
     ///
     /// # Errors
     /// As for [`histogram`](KernelBench::histogram).
@@ -325,7 +324,7 @@ impl KernelBench {
     /// The whole equalization with the tuned kernels of normal runs, which map in place.
     ///
     /// # Errors
-    /// [`Error::Refused`] unless elements have 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536.
+    /// [`Error::Refused`] except for 1 byte and 256 bins, or 2 bytes and 512, 1,024, 4,096, 16,384 or 65,536 bins.
     pub fn tuned(&self, plane: &DevicePlane, repeats: KernelRepeats) -> Result<Run, Error> {
         tuned::run(&self.gpu, &self.loaded, plane, repeats)
     }
@@ -371,7 +370,7 @@ impl KernelBench {
         let (cdf, least, total) = sums;
         let levels = BlendedLevels::for_bins(cdf.len() as u32);
         let Experiment { variants, formula, .. } = experiment;
-        // The wrong search is a kernel of its own.
+        // The wrong search has a separate kernel.
         let in_curve = variants.cdf_min == Some(CdfMin::InCurve) && *formula != Some(Formula::WrongMin);
         let sums = (cdf, (!in_curve).then_some(least), total);
         kernels::curve(&self.loaded, &self.stream, sums, &levels, *formula, curve)
@@ -414,8 +413,7 @@ impl KernelBench {
         kernels::map_computed(&self.loaded, &self.stream, planes, lies, sums, (variants, shape), *formula)
     }
 
-    /// Runs a step once for its result, then for the times. A histogram keeps adding to its counts in the timed runs,
-    /// which takes the same time.
+    /// Runs a step once for its result, then for the times. Timed histograms add to the same counts, at the same speed.
     fn measure<T>(
         &self,
         repeats: KernelRepeats,

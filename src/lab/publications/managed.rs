@@ -12,7 +12,7 @@ const PREFETCHING: &str = "moving managed memory to the device";
 /// Bytes of the smallest page.
 const PAGE: usize = 4096;
 
-/// The times in µs in which `bytes` bytes, which the host has just written, are moved to the device.
+/// The times in µs of moving `bytes` bytes, which the host has just written, to the device.
 ///
 /// # Errors
 /// When the GPU has no managed memory, or too little memory.

@@ -1,10 +1,10 @@
 //! The kernels of five published histogram equalizers, to compare with the product's. All give the same bytes, so only
-//! the times differ. `kernels/variants/README.md` names the publication of each.
+//! their times differ. `kernels/variants/README.md` names the publication of each.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `choice` | the choice of a kernel for each step |
-//! | `shape` | the shape of a launch: threads, and the elements of each |
+//! | `shape` | the shape of a launch: threads, and the elements of each thread |
 //! | `formula` | the publications' own arithmetic, and its errors |
 //! | `setups` | the choices of the five publications |
 //! | `arguments` | the structures that the kernels take by value, as in `kernels/variants/elements.cuh` |
@@ -13,9 +13,9 @@
 //! | `timing` | times from events on the device |
 //! | `experiment` | the parameters and the results of a measurement |
 //! | `managed` | managed memory, prefetched to the device |
-//! | `plane` | a picture on the device |
+//! | `plane` | an image in GPU memory |
 //! | `kernel_bench` | the steps, timed one by one |
-//! | `tuned` | the same with the product's kernels |
+//! | `tuned` | the product's kernels, timed in the same way |
 
 mod arguments;
 mod choice;

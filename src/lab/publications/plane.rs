@@ -1,10 +1,10 @@
-//! The picture on the device that the steps of a measurement process.
+//! The image in GPU memory that the steps of a measurement process.
 
 use super::PixelOrder;
 use super::arguments::Area;
 use cudarc::driver::CudaSlice;
 
-/// The elements of a plane.
+/// The kind of a plane's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ElementKind {
     /// Numbers of this many bytes each.
@@ -12,8 +12,7 @@ pub(super) enum ElementKind {
     Pixels(PixelOrder),
 }
 
-/// Elements on the device, in one or more copies. Repetitions take the copies in turn, so that a cache smaller than all
-/// copies does not help.
+/// Elements in GPU memory, in one or more copies, used in turn, so that a cache smaller than all copies does not help.
 pub struct DevicePlane {
     pub(super) kind: ElementKind,
     pub(super) size: (u32, u32),
@@ -36,7 +35,7 @@ impl DevicePlane {
         Area::tight(self.size, self.bins - 1)
     }
 
-    /// The copy for this launch.
+    /// The copy for the launch with this number.
     pub(super) fn copy(&self, launch: usize) -> &CudaSlice<u8> {
         &self.copies[launch % self.copies.len()]
     }

@@ -1,4 +1,4 @@
-//! The choices of the five publications: the launches of each, so that a benchmark can repeat them on another GPU.
+//! The launches of the five publications, so that a benchmark can repeat them on another GPU.
 
 use super::{CdfMin, Formula, HistogramVariant, LaunchShape, MapVariant, ScanVariant, Variants, Walk};
 
@@ -7,7 +7,7 @@ use super::{CdfMin, Formula, HistogramVariant, LaunchShape, MapVariant, ScanVari
 pub struct PublishedSetup {
     /// A short name, for tables.
     pub name: &'static str,
-    /// Stem of the publication in `references/`.
+    /// Stem of the publication's file in `references/`.
     pub publication: &'static str,
     /// Its kernels.
     pub variants: Variants,
@@ -50,7 +50,7 @@ const LUMINANCE: &str = "cuda-rgb-luminance-histogram";
 const SCANS: &str = "cuda-three-scans";
 const OPENCL: &str = "opencl-blelloch-scan";
 
-/// A setup of cuda-three-scans with one scan, with 4 elements per thread.
+/// A setup of cuda-three-scans with this scan, where other kernels have 4 elements per thread.
 const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Aggregated),
@@ -60,7 +60,7 @@ const fn scans(name: &'static str, scan: ScanVariant, block_size: u32) -> Publis
         block_size: Some(block_size),
         pixels_per_thread: Some(4),
     };
-    // The publication's scan with two buffers returns the result of its last step but one.
+    // The publication's scan with two buffers returns the result of its step before the last.
     let formula = match scan {
         ScanVariant::KoggeStoneDouble => Formula::StaleBuffer,
         _ => Formula::Product32,
@@ -87,8 +87,8 @@ const fn saturated(name: &'static str, histogram: HistogramVariant) -> Published
     }
 }
 
-/// A setup of opencl-blelloch-scan: two-dimensional blocks with a pixel per thread, and either search for the first
-/// occupied bin, in every block of the map.
+/// A setup of opencl-blelloch-scan: two-dimensional blocks with a pixel per thread, and one of two searches for the
+/// first occupied bin, in every block of the map.
 const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> PublishedSetup {
     let variants = Variants {
         histogram: Some(HistogramVariant::Privatized),
@@ -101,7 +101,7 @@ const fn opencl(name: &'static str, cdf_min: CdfMin, formula: Formula) -> Publis
     PublishedSetup { name, publication: OPENCL, variants, shape, formula: Some(formula), ..PLAIN }
 }
 
-/// All setups, publication by publication. Only in cuda-three-scans does the scan have the block size of the other
+/// All setups, grouped by publication. Only in cuda-three-scans does the scan have the block size of the other
 /// kernels.
 pub const SETUPS: [PublishedSetup; 13] = [
     PublishedSetup { name: "naive", publication: NAIVE, formula: Some(Formula::FloorInteger), ..PLAIN },

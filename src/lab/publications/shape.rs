@@ -7,7 +7,7 @@ use histeq::named;
 named! {
     /// The distribution of the elements over the threads.
     pub enum Walk {
-        /// Neighbours in a warp read neighbours in memory (a grid-stride loop).
+        /// Neighbouring threads of a warp read neighbouring elements (a grid-stride loop).
         Interleaved = "interleaved", "Elements one grid apart";
         Consecutive = "consecutive", "A run of neighbours for each thread";
         Tiles = "tiles", "One pixel per thread, in a grid of blocks of 32 columns over the picture";
@@ -36,22 +36,22 @@ impl Default for LaunchShape {
     }
 }
 
-/// Columns of a block of [`Walk::Tiles`].
+/// Columns of a block in [`Walk::Tiles`].
 const TILE_COLUMNS: u32 = 32;
 
-/// The most blocks in y and z.
+/// The most blocks of a grid in y and z.
 const MAX_BLOCKS: u32 = 65535;
 
-/// A launch over elements.
+/// The dimensions of a launch over elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LaunchDimensions {
     pub grid: (u32, u32, u32),
     pub block: (u32, u32, u32),
-    /// Neighbouring elements per thread; 0 if its elements lie one grid apart.
+    /// The number of neighbouring elements of a thread; 0 if its elements lie one grid apart.
     pub run: u32,
 }
 
-/// The defaults of a kernel.
+/// The default launch shape of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DefaultShape {
     pub block_size: u32,
@@ -61,7 +61,7 @@ pub(super) struct DefaultShape {
 }
 
 impl DefaultShape {
-    /// The shape for a histogram on a GPU with `multiprocessors` multiprocessors.
+    /// The defaults for a histogram kernel on a GPU with `multiprocessors` multiprocessors.
     pub fn for_histogram(variant: HistogramVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
             HistogramVariant::Global | HistogramVariant::Privatized => (1024, 1),
@@ -73,7 +73,7 @@ impl DefaultShape {
         DefaultShape { block_size, pixels_per_thread, blocks }
     }
 
-    /// The shape for a map on a GPU with `multiprocessors` multiprocessors.
+    /// The defaults for a map kernel on a GPU with `multiprocessors` multiprocessors.
     pub fn for_map(variant: MapVariant, multiprocessors: u32) -> Self {
         let (block_size, pixels_per_thread) = match variant {
             MapVariant::Computed | MapVariant::GroupMin | MapVariant::Bytes => (1024, 1),
@@ -102,8 +102,8 @@ pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Refused { reason: reason.into() }
 }
 
-/// The launch of a kernel over `width` x `height` elements; elements without rows are one row. A load reads `at_once`
-/// neighbours.
+/// The launch of a kernel over `width` x `height` elements; elements in one row have height 1. A load reads
+/// `at_once` neighbouring elements.
 ///
 /// # Errors
 /// When the launch is not possible.
@@ -155,7 +155,7 @@ fn tiles(
     Ok(LaunchDimensions { grid, block: (TILE_COLUMNS, rows, 1), run: 0 })
 }
 
-/// The threads of a block of the scan, and its elements.
+/// The threads of a block of the scan, and the elements that it scans.
 pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -> Result<(u32, u32), Error> {
     check(variants)?;
     let each = match variant {
@@ -167,8 +167,7 @@ pub(super) fn scan_block(variant: ScanVariant, variants: &Variants, bins: u32) -
     Ok((threads, threads * each))
 }
 
-/// Bins that a block counts at a time, in `bytes` bytes of shared memory: as few windows as possible, of nearly equal
-/// size.
+/// The bins that a block counts at a time in `bytes` bytes of shared memory: few windows, of nearly equal size.
 pub(super) fn window(bins: u32, bytes: u32) -> u32 {
     let most = (bytes / 4).max(1);
     bins.div_ceil(bins.div_ceil(most))

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const RUNNING: &str = "running kernel variants";
 
-/// The length of a pause beyond twice the last time of enqueueing.
+/// The length of a pause in addition to twice the measured time of enqueueing.
 const SPARE: Duration = Duration::from_micros(20);
 
 /// Runs `work` once and waits until it is done.
@@ -39,7 +39,7 @@ pub(super) fn copied(
     times(stream, repeats, |_| Ok(()), work)
 }
 
-/// Times repetitions of `work`. `before` gets the time for which the device should be busy.
+/// Times repetitions of `work`. Before each, calls `before` with the time for which the GPU has to be busy.
 fn times(
     stream: &Arc<CudaStream>,
     repeats: KernelRepeats,

@@ -1,4 +1,4 @@
-//! Measures the kernels of normal runs as the variants are measured.
+//! Measures the kernels of normal runs in the same way as the variants.
 
 use super::kernels::LoadedKernels;
 use super::plane::{DevicePlane, ElementKind};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const COPYING: &str = "copying on the device";
 const DOWNLOADING: &str = "copying from the device";
 
-/// The gray format of these elements.
+/// The gray format with elements and bins like those of `plane`.
 fn format(plane: &DevicePlane) -> Result<PixelFormat, Error> {
     match (plane.kind, plane.bins) {
         (ElementKind::Elements(1), 256) => Ok(PixelFormat::Gray),
@@ -36,7 +36,7 @@ fn frame_like(plane: &DevicePlane) -> Result<Frame, Error> {
     Ok(Frame::new(format, size, Range::Full, Matrix::Bt601, vec![host]).expect("a plane of this format"))
 }
 
-/// A picture for each copy of the plane, with its samples.
+/// A [`DevicePicture`] for each copy of the plane, with the samples of the plane.
 fn pictures(gpu: &Arc<Gpu>, plane: &DevicePlane, frame: &Frame, task: &Task) -> Result<Vec<DevicePicture>, Error> {
     let mut pictures = DevicePicture::several(gpu, &BufferLayout::new(frame, false)?, plane.copies.len())?;
     refill(&mut pictures, plane, task)?;
@@ -79,7 +79,7 @@ pub(super) fn run(
     let picture = down(&stream, first.stage_buffers(&full).plane, plane.bytes())?;
     refill(&mut pictures, plane, &full)?;
 
-    // Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
+    // At strength 0 the kernels do all the work and leave the frame unchanged, so that it can be equalized again.
     let strength = Strength::from_share(0.0).unwrap_or_default();
     let task = &full.with(Settings { strength, ..Settings::default() })?;
     let copies = pictures.len();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mod.rs` | what is coloured, and in which format |
 //! | `painter.rs` | colours a frame, and puts the bar into it |
-//! | `values.rs` | which samples the colours of the bar stand for |
+//! | `values.rs` | which samples the colours of the bar show |
 
 mod painter;
 mod values;
@@ -48,7 +48,7 @@ impl Colouring {
     /// `settings` are those of `equalize` for the `input`.
     ///
     /// # Errors
-    /// When a bar is asked for, but a colour does not stand for a single value.
+    /// When a bar is asked for, but a colour can show several values.
     pub fn new(
         options: PaletteOptions,
         pixels: PixelChoice,
@@ -80,7 +80,7 @@ impl Colouring {
         Ok(Some(Colouring { palette, format, bar }))
     }
 
-    /// `stage`, with an observer that finds the values of the bar if there is one.
+    /// `stage`; if there is a bar, with an observer that finds the values at its labels.
     pub fn observe(colouring: Option<&Self>, stage: EqualizeStage) -> EqualizeStage {
         match colouring.and_then(|colouring| colouring.bar.clone()) {
             Some(Bar { values: queue, scale, .. }) => stage.observed_by(Box::new(ValueObserver { queue, scale })),
@@ -90,7 +90,7 @@ impl Colouring {
 
     /// The filters after the equalizer: the colouring, then those that `then` appends. `place` receives the function
     /// that builds them, and inserts them into the pipeline. Returns the filters, if any, and the description of the
-    /// frames that come out.
+    /// output frames.
     ///
     /// # Errors
     /// Those of `then` and `place`.
@@ -127,7 +127,7 @@ impl Colouring {
     }
 }
 
-/// `frame` in the colours of the palette, if there is one, of 8 bits and without a bar.
+/// Colours `frame` with the palette, in 8 bits and without a bar; without a palette, returns it unchanged.
 ///
 /// # Errors
 /// When it cannot be coloured.

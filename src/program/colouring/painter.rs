@@ -23,7 +23,7 @@ impl Painter {
         Painter { palette, format, pool: HostPool::default(), table: None, bar: None }
     }
 
-    /// The luminance of `frame`, which must be gray, in colours; with a bar if `labels` are given.
+    /// Colours the luminance of `frame`, which must be gray, and draws a bar if `labels` are given.
     ///
     /// # Errors
     /// When `frame` is not gray, the GPU that holds it fails, or it is too small for the bar.
@@ -85,7 +85,7 @@ impl Painter {
     }
 }
 
-/// Where the components of a pixel are.
+/// Sample type and component positions of the output.
 struct Out {
     sample: Sample,
     components: [Component; 3],

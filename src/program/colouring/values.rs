@@ -1,4 +1,4 @@
-//! Which samples the colours of a bar stand for: the curve of each frame, read backwards.
+//! Which samples the colours of a bar show: the inverse of each frame's curve.
 
 use crate::draw::colour_bar::LABELS;
 use crate::samples::SampleScale;
@@ -17,17 +17,17 @@ pub type LabelValues = [Option<f64>; LABELS];
 pub struct ValueQueue(Arc<Mutex<VecDeque<Option<LabelValues>>>>);
 
 impl ValueQueue {
-    /// The values of the next frame.
+    /// Removes and returns the values of the oldest frame.
     pub fn next(&self) -> Option<LabelValues> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front().flatten()
     }
 }
 
-/// Finds the values of each frame.
+/// Finds the label values of each frame.
 pub struct ValueObserver {
     /// The queue that receives the values.
     pub queue: ValueQueue,
-    /// The samples that codes stand for.
+    /// Converts codes of a frame to samples of the input.
     pub scale: SampleScale,
 }
 
@@ -54,7 +54,7 @@ impl Observer for ValueObserver {
 }
 
 /// The samples that `curve` maps to the colours of the labels. `ends` are the samples that the lowest and the highest
-/// level stand for.
+/// level represent.
 fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> LabelValues {
     let steps = (levels.count() - 1) as f64;
     std::array::from_fn(|label| {
@@ -64,8 +64,8 @@ fn values(curve: &[u16], levels: Levels, ends: (f64, f64)) -> LabelValues {
 }
 
 /// The code that `curve` maps to the colour of a label, interpolated between two codes if none does; `None` if it maps
-/// all codes to darker colours, or all to brighter ones. Of several codes, the largest for black, the smallest for
-/// white, and the middle for other colours.
+/// all codes to darker colours, or all to brighter ones. If several codes match, the largest for black, the smallest
+/// for white, and the middle for other colours.
 fn inverted(curve: &[u16], levels: Levels, label: usize) -> Option<f64> {
     let (lo, steps) = (u32::from(levels.lo()), levels.count() as u32 - 1);
     let target = lo + (steps * label as u32 + (LABELS as u32 - 1) / 2) / (LABELS as u32 - 1);
@@ -90,7 +90,7 @@ fn inverted(curve: &[u16], levels: Levels, label: usize) -> Option<f64> {
     }
 }
 
-/// The labels of values: with three significant digits of the range between them, or as whole codes.
+/// Formats values: with a unit, with three significant digits of their range; else as whole codes.
 pub fn labels(values: &LabelValues, has_unit: bool) -> [String; LABELS] {
     let known = || values.iter().flatten().copied();
     let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
@@ -124,11 +124,11 @@ mod tests {
         assert_eq!(rounded(eight_bit_values(|code| code)), [0, 64, 128, 191, 255].map(Some));
         // The curve stretches 100 to 151: darker codes become black, brighter ones white.
         assert_eq!(rounded(eight_bit_values(|code| 5.0 * (code - 100.0))), [100, 113, 126, 138, 151].map(Some));
-        // The curve has four output levels: a label between two of them stands for the code at which the curve jumps.
+        // The curve has four output levels: a label between two of them shows the code at which the curve jumps.
         assert_eq!(rounded(eight_bit_values(|code| (code / 64.0).floor() * 85.0)), [63, 64, 128, 191, 192].map(Some));
-        // No sample is brighter than a third of white.
+        // The curve maps no sample to more than a third of white.
         assert_eq!(rounded(eight_bit_values(|code| code / 3.0)), [Some(1), Some(192), None, None, None]);
-        // Dark and bright are exchanged.
+        // The curve inverts luminance.
         assert_eq!(rounded(eight_bit_values(|code| 255.0 - code)), [255, 191, 127, 64, 0].map(Some));
     }
 

@@ -30,7 +30,7 @@ const MAX_RUN: Duration = Duration::from_secs(12);
 /// How long the whole benchmark may take.
 const A_MINUTE: Duration = Duration::from_secs(55);
 
-/// Encoder, preset and CRF of both programs.
+/// The encoder, preset and CRF of both programs.
 const ENCODING: [&str; 3] = ["libx264", "veryfast", "18"];
 
 /// Measures, and prints each result as soon as it is known.
@@ -52,7 +52,7 @@ fn measure(cancel: &Cancel) -> Result<()> {
         Ok(gpu) => rate = rate.max(on_frames(&format!("GPU ({})", gpu.name), Backend::Cuda, cancel)?),
         Err(error) => say(&format!("  GPU: none that can be used: {error}"))?,
     }
-    // About three seconds of equalization.
+    // Frames for about three seconds.
     let frames = (rate * 3.0).clamp(25.0, 500.0) as u32;
     on_file(frames, end, cancel)
 }
@@ -83,7 +83,7 @@ fn on_frames(name: &str, backend: Backend, cancel: &Cancel) -> Result<f64> {
     Ok(smaller.unwrap_or_default())
 }
 
-/// How many frames a second come out, 0 where none comes in time.
+/// Measures frames per second; 0 if the first frame takes too long.
 fn frame_rate(builder: Builder, pictures: &[Vec<u8>], cancel: &Cancel) -> Result<f64> {
     // With look-ahead, the first frame would come out only after a second of video.
     let mut equalizer = builder.set("look-ahead", "0")?.build()?;
@@ -158,7 +158,7 @@ fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
     Ok(())
 }
 
-/// The seconds that a program takes. Kills the program when it takes too long, and when this run is cancelled.
+/// Runs a program, and returns its time in seconds. Kills it when it takes too long, and when this run is cancelled.
 fn seconds(command: &mut Command, end: Instant, cancel: &Cancel) -> Result<f64> {
     let begin = Instant::now();
     let most = MAX_RUN.min(end.saturating_duration_since(begin));

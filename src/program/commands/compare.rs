@@ -1,4 +1,4 @@
-//! `histeq-video compare`: two videos in one.
+//! `histeq-video compare`: draws two videos as one.
 
 use crate::draw::comparison::{Comparer, Partners, draw_pairs};
 use crate::options::CompareJob;

@@ -8,7 +8,7 @@ use histeq_media::ffmpeg;
 use histeq_media::sys::printable;
 use std::collections::BTreeMap;
 
-/// The encoders that people use.
+/// The encoders that are listed without `--all`.
 const USED: [&str; 18] = [
     "av1_nvenc",
     "dnxhd",
@@ -30,7 +30,7 @@ const USED: [&str; 18] = [
     "prores_ks",
 ];
 
-/// Prints the lists on stdout, with all encoders or those that people use.
+/// Prints the lists on stdout, with all encoders or the common ones.
 pub fn run(all: bool) -> Result<()> {
     ffmpeg::init();
     let lists =

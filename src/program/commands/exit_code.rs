@@ -54,7 +54,7 @@ fn error_code(error: &anyhow::Error, may_be_tried_again: bool) -> u8 {
         Some(ChildError { code, .. }) => *code,
         None if error.chain().any(|cause| cause.is::<InputChanged>()) => CHANGED,
         None if may_be_tried_again && (error.chain().any(is_passing) || signals::was_interrupted()) => TRY_AGAIN,
-        // Also when the error is not due to the interruption: the shell needs to know that there was one.
+        // The exit code reports an interruption even if the error has another cause: the shell needs to know.
         None if signals::was_interrupted() => signals::INTERRUPTED,
         None => kind_of(error).exit_code(),
     }

@@ -86,7 +86,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     let found: Arc<Mutex<PacketSurvey>> = Arc::default();
     whole.input.reading = Reading::Packets(end, found.clone());
     let opened = session.open(&whole.input, notices)?;
-    // The mask was checked with each piece, and `plan` has reported on the settings.
+    // No mask: it was checked with each piece. No notes on the settings: `plan` has printed them.
     let Prepared { mut source, input, settings, .. } =
         prepare(opened, &whole.equalize, &whole.filters, None, Around::BySource, [notices, &Notices::silent()])?;
     let begin = rescale(joining.begin(), joining.video.time_base(), microseconds());

@@ -23,7 +23,7 @@ use crate::stdout::print;
 use anyhow::{Context, Result};
 use histeq_media::pipeline::Outcome;
 
-/// Does what the command line asks for.
+/// Executes the job of the command line.
 pub fn run(job: Job, console: &Console) -> Result<Outcome> {
     let complete = |()| Outcome::Complete;
     match job {

@@ -53,7 +53,7 @@ fn check_options(job: &FileJob) -> Result<()> {
     Err(not_in_pieces(name, obstacle))
 }
 
-/// The most threads of an encoder that works beside others.
+/// The most threads of each encoder if several run.
 const MAX_THREADS: usize = 12;
 
 /// Plans a file, for pieces of this length or for this many processes, and prints the plan.

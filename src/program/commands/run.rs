@@ -132,7 +132,7 @@ fn limit_to_piece(whole: &mut FileJob, job: &RunJob, file: &FilePlan, piece: usi
             *nvdec = gpu;
         }
     }
-    // The plan's number of encoder threads, not one for this machine.
+    // Uses the plan's number of encoder threads, not one that suits this machine.
     let threads = |(key, _): &&(String, String)| key == "threads";
     let options = &mut whole.output.options.encoder.options;
     if options.iter().find(threads).is_none() {
@@ -171,7 +171,7 @@ fn check_resolved(file: &FilePlan, input: &Input, settings: &str, whole: &FileJo
 struct RecordedPiece {
     sink: PieceSink,
     records: Records,
-    /// The folder of the pieces, and the number of this one.
+    /// The folder of the pieces, and the number of this piece.
     place: (PrivateFolder, usize),
     cancel: Cancel,
 }

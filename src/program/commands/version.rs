@@ -1,5 +1,5 @@
-//! `histeq-video --version`: the versions of the program and of FFmpeg; with `--json` what this build and this machine
-//! have, for programs.
+//! `histeq-video --version`: the versions of the program and of FFmpeg; with `--json`, also the GPUs and the sandbox of
+//! this machine, as JSON.
 
 use crate::stdout;
 use anyhow::Result;
@@ -19,7 +19,7 @@ pub fn run(as_json: bool) -> Result<()> {
     gpus.extend(first.as_ref().ok().map(|gpu| gpu.name.clone()));
     gpus.extend((1..).map_while(|index| Gpu::open(index).ok().map(|gpu| gpu.name.clone())));
     let wall = ProcessWall { places: None, network: true, replaces: true, is_required: true };
-    // The wall holds for the rest of this process, which does nothing more than print.
+    // Tests the sandbox by closing it around this process, which only prints from here on.
     let sandbox = wall.close();
     let line = json!({
         "version": env!("CARGO_PKG_VERSION"),

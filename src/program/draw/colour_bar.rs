@@ -1,4 +1,4 @@
-//! A bar of the colours of a palette, with the values that they stand for.
+//! A bar of the colours of a palette, with labels of the values that they show.
 
 use super::chart::{Canvas, Lettering, words};
 use crate::palette::{Palette, WHITE};
@@ -91,7 +91,7 @@ mod tests {
         let (column, edge) = (bar.size.0 - 7, 4 + 5);
         let value_at = |row: usize| bar.pixels[row * bar.size.0 + column];
         assert_eq!((value_at(edge), value_at(bar.size.1 - 1 - edge)), (0xff_ffff, 0));
-        // A label on the left of both.
+        // Labels lie left of both ends and of the middle.
         let is_lit = |row: usize| bar.pixels[row * bar.size.0..][..5 * 6].contains(&0xff_ffff);
         assert!(is_lit(edge) && is_lit(bar.size.1 - 1 - edge) && is_lit(bar.size.1 / 2));
     }

@@ -1,4 +1,4 @@
-//! Drawings.
+//! Charts, comparisons, sheets and the colour bar.
 
 pub mod chart;
 pub mod colour_bar;

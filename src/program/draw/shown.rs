@@ -1,4 +1,4 @@
-//! What a frame looks like in numbers: its histogram by column, and the curve that was applied.
+//! The histogram of a frame by column, and the curve that was applied to the frame.
 
 use histeq::equalize::relation;
 use histeq::frame::Frame;

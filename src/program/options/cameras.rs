@@ -89,12 +89,13 @@ impl CameraFile {
         Some(CameraFile { path: path.into(), words })
     }
 
-    /// Reads it, and checks all of it.
+    /// Reads and checks the whole file.
     ///
     /// # Errors
     /// The first fault, with line and column.
     pub fn read(&self) -> Result<Vec<Camera>, clap::Error> {
-        // A faulty option of the command line is not the file's error. An argument that is missing may be in the file.
+        // Faulty options of the command line are reported without naming the file. A missing argument may be in the
+        // file.
         if let Err(error) = Args::try_parse_from(&self.words)
             && error.kind() != ErrorKind::MissingRequiredArgument
         {
@@ -140,7 +141,7 @@ impl CameraFile {
         Ok(found.into_iter().map(|(_, camera)| camera).collect())
     }
 
-    /// The camera of a table.
+    /// Reads a camera from its table.
     fn camera(
         &self,
         (key, table): (&Spanned<impl AsRef<str>>, &DeTable<'_>),
@@ -289,7 +290,7 @@ fn schedule(value: &Spanned<DeValue<'_>>, text: &Text<'_>) -> Result<Vec<Schedul
     entries.iter().map(entry).collect()
 }
 
-/// The options of a table, and their places.
+/// The options of a table, and their positions in the file.
 fn options(table: &DeTable<'_>, text: &Text<'_>) -> Result<(NamedOptions, Placed), clap::Error> {
     let (mut options, mut places) = (NamedOptions::new(), Placed::new());
     for (key, value) in table {
@@ -340,7 +341,7 @@ fn inserted(text: &str) -> Result<String, String> {
     Ok(all + rest)
 }
 
-/// `text`, percent-encoded except for the characters that have no meaning in URLs.
+/// `text`, percent-encoded except for letters, digits and `-._~`.
 fn url_escaped(text: &str) -> impl Iterator<Item = String> + '_ {
     text.bytes().map(|byte| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

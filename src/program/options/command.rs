@@ -1,4 +1,4 @@
-//! The whole command line: the commands with their options, and the job that each stands for.
+//! The whole command line: the commands with their options, and the job that each becomes.
 
 use super::cameras::{Camera, CameraFile};
 use super::compare::{CompareArgs, CompareJob};
@@ -117,12 +117,12 @@ pub enum Job {
     Bench,
     /// Print the versions of the program and of FFmpeg; as JSON, what this build and this machine have.
     Version {
-        /// Whether as JSON.
+        /// Whether to print JSON.
         as_json: bool,
     },
     /// List devices and encoders: all, or those that people use.
     Devices {
-        /// Whether all.
+        /// Whether to list all.
         all: bool,
     },
     /// Print shell completions.
@@ -139,7 +139,7 @@ impl Job {
         matches!(self, Job::Live(_) | Job::Cameras(..))
     }
 
-    /// Whether it decodes inputs in processes of their own.
+    /// Whether it decodes inputs in separate processes.
     pub fn isolates(&self) -> bool {
         match self {
             Job::File(job) => !job.sandbox.is_off(),
@@ -153,7 +153,7 @@ impl Job {
         }
     }
 
-    /// What this command line asks for.
+    /// The job for this command line.
     pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let program = Args::command();
         let words = habits::asked(&program, words.into_iter().collect());
@@ -171,7 +171,7 @@ impl Job {
         }
         let (all, origins) = with_defaults(Args::command(), words.clone())?;
         match (Job::from_words(all), origins) {
-            // The fault may be in an option of the configuration.
+            // Without the defaults, there is no error: the fault is in one of them.
             (Err(error), Some(origins)) if Job::from_words(words).is_ok() => {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default();
@@ -197,7 +197,7 @@ impl Job {
         Ok(options.chain(dashes.map(|_| "-".into())).collect())
     }
 
-    /// What these words ask for, without defaults.
+    /// The job for these words, without defaults.
     pub(super) fn from_words(words: Vec<OsString>) -> Result<Self, clap::Error> {
         // `-h` without a command prints only what most people need.
         let command = Args::command();
@@ -240,7 +240,7 @@ impl Job {
         self.stderr().is_some_and(|stderr| stderr.is_child)
     }
 
-    /// How long the run may take; `None` for many files, each of which may take as long.
+    /// The time limit of the run; `None` for many files, where the limit applies to each file.
     pub fn time(&self) -> Option<Duration> {
         match self {
             Job::File(job) => job.limits.time,
@@ -280,7 +280,7 @@ impl Job {
         overwrite == Overwrite::Yes
     }
 
-    /// The files that are read and written beside events.
+    /// The files that are read and written, without the file of events.
     pub fn files(&self) -> Vec<&Name> {
         match self {
             Job::File(job) => job.written_files().chain([&job.input.url]).chain(job.read_files()).collect(),
@@ -321,8 +321,8 @@ impl Job {
     }
 }
 
-/// Refuses an input that is named like a command, or nearly so: clap reads a command after an option, and one that is
-/// misspelt, as an input.
+/// Refuses an input whose name is that of a command, or nearly so: clap takes a command that follows an option, or is
+/// misspelt, for an input.
 fn refuse_late_command(args: &FileArgs) -> Result<(), clap::Error> {
     let Some(input) = args.input.as_ref().and_then(Name::text).filter(|input| !Path::new(input).exists()) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `histeq-video compare`: the options of showing two videos in one.
+//! `histeq-video compare`: the options of drawing two videos as one.
 
 use super::limits::{LimitArgs, Limits};
 use super::output::{OutputArgs, OutputFile};
@@ -42,15 +42,15 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub part: PartArgs,
 
-    /// How to write the output.
+    /// Options of the output file.
     #[command(flatten)]
     pub output_options: OutputArgs,
 
-    /// What they may cost.
+    /// Limits on time, memory and size.
     #[command(flatten)]
     pub limits: LimitArgs,
 
-    /// What they may reach.
+    /// The sandbox.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
 
@@ -75,7 +75,7 @@ pub struct CompareJob {
     pub inputs: [InputOptions; 2],
     /// What to write.
     pub output: OutputFile,
-    /// How two pictures become one.
+    /// The arrangement of the two pictures.
     pub view: CompareView,
     /// Whether nothing is drawn over the frames.
     pub plain: bool,
@@ -93,7 +93,7 @@ impl CompareJob {
         }
         let from_stdin = a == "-" || b == "-";
         let part = args.part.part()?;
-        // Frames are counted in A; B may have more of them in the same time.
+        // `--frames` counts frames of A; B may have more frames in the same time.
         let parts = [part, Part { frames: None, ..part }];
         let input = |url, part| InputOptions { url, part, ..InputOptions::default() };
         let mut inputs = [input(a, parts[0]), input(b, parts[1])];

@@ -50,7 +50,7 @@ impl Text<'_> {
 /// Options by their long names.
 pub(super) type NamedOptions = BTreeMap<String, Vec<String>>;
 
-/// Where options come from, for messages.
+/// The origin of options, for messages.
 pub(super) struct Origin {
     pub name: String,
     pub options: NamedOptions,
@@ -58,9 +58,9 @@ pub(super) struct Origin {
     pub is_checked: bool,
 }
 
-/// `words` for `program` with the options that hold by default, and where these come from. Those of the command line
-/// take precedence, then those of `--use`, of the environment, and of the configuration file. An option that does not
-/// go with one that takes precedence is left out.
+/// `words` for `program` with the options that apply by default, and the origins of these. Those of the command line
+/// take precedence, then those of `--use`, of the environment, and of the configuration file. An option that conflicts
+/// with one that takes precedence is left out.
 pub(super) fn with_defaults(
     program: Command,
     words: Vec<OsString>,
@@ -68,7 +68,7 @@ pub(super) fn with_defaults(
     with_origins(program, words, Vec::new())
 }
 
-/// As [`with_defaults`], with other origins ahead of all but the command line.
+/// As [`with_defaults`], with other origins that take precedence over all but the command line.
 pub(super) fn with_origins(
     mut program: Command,
     words: Vec<OsString>,
@@ -159,7 +159,7 @@ fn set_rare(options: &mut NamedOptions) {
     *options = rest;
 }
 
-/// Where options come from, in the order of their precedence.
+/// The origins of options, in the order of precedence.
 fn origins(typed: &ArgMatches) -> Result<Vec<Origin>, clap::Error> {
     let mut origins = Vec::new();
     let (path, config) = config()?;
@@ -265,7 +265,7 @@ fn values(table: &Table, name: &str) -> Result<NamedOptions, clap::Error> {
 pub(super) fn words_for(arg: &Arg, option: &str, values: &[String]) -> Result<Vec<OsString>, &'static str> {
     let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
     let may_stand_alone = is_flag || arg.get_num_args().is_some_and(|count| count.min_values() == 0);
-    // A number is a value of an option that may have one, as in `wait = 1`.
+    // `1` is "true" for a flag, and a value for other options, as in `wait = 1`.
     let is = |word: &str, digit: &str| matches!(values, [value] if value == word || is_flag && value == digit);
     match values {
         _ if may_stand_alone && is("true", "1") => Ok(vec![format!("--{option}").into()]),

@@ -1,5 +1,5 @@
-//! Words of `habits` whose answer depends on the command, and options of ffmpeg that would be read as short ones of
-//! this program: `-rtsp_transport` as `-r tsp_transport`.
+//! Further options of other programs for `habits`: those whose replacement depends on the command, and those of ffmpeg
+//! that clap would read as short ones: `-rtsp_transport` as `-r tsp_transport`.
 
 use super::web::web_address;
 use clap::Command;

@@ -74,7 +74,7 @@ pub struct EqualizeOptions {
     pub options: Options,
     /// Whether the video is stored, so that frames may wait for later ones: files, not live input.
     is_stored: bool,
-    /// Whether it comes from cameras.
+    /// Whether the video comes from cameras.
     is_live: bool,
     /// File of the image whose brightness is the weight of each pixel.
     pub mask: Option<Name>,
@@ -215,8 +215,8 @@ impl EqualizeOptions {
         }
     }
 
-    /// Whether log footage whose file names its curve is converted to BT.709: with the natural method and with loaded
-    /// curves, which are mostly of that method, unless the strength is 0.
+    /// Whether log footage with a tagged curve is converted to BT.709: with the natural method and with loaded curves,
+    /// which are mostly of that method, unless the strength is 0.
     pub fn shows_log(&self) -> bool {
         let is_off = self.options.strength.is_some_and(|strength| strength.to_256ths() == 0);
         // The method does not depend on the rate.
@@ -250,10 +250,10 @@ impl EqualizeOptions {
         let seconds = |frames: u64| (frames as f64 / rate * 1e4).round() / 1e4;
         let value = |(name, value)| match value {
             OptionValue::Text(text) => json!(text),
-            // A frame by itself.
+            // A single frame: no smoothing.
             OptionValue::Count(1) if name == "smooth" => json!(0.0),
             OptionValue::Count(frames) if name == "smooth" => json!(seconds(frames)),
-            // A frame may wait for further frames, which do not count for this option.
+            // The frames that smoothing waits for; denoising may wait for more.
             OptionValue::Count(_) if name == "look-ahead" => json!(seconds(settings.smoothing.ahead().into())),
             OptionValue::Count(count) => json!(count),
             OptionValue::Number(number) => json!(number),
@@ -268,7 +268,8 @@ impl EqualizeOptions {
         shown.chain(files).chain(range).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// What made a file, and how, for its metadata: `settings` are those of a report. Names of files are left out.
+    /// The text in an output's metadata that names the program and its `settings`, as in a report. Names of files are
+    /// left out.
     pub fn provenance(settings: &Map<String, Value>) -> String {
         let text = |(name, value): (&String, &Value)| match value.as_str() {
             _ if ["load-curves", "mask"].contains(&name.as_str()) => Some(format!("--{name}")),

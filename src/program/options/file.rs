@@ -43,7 +43,7 @@ pub struct FileArgs {
     #[arg(value_hint = clap::ValueHint::FilePath)]
     pub output: Option<Name>,
 
-    /// Many cores, and many files.
+    /// Options for many cores and many files.
     #[command(flatten)]
     pub many: ManyArgs,
 
@@ -51,11 +51,11 @@ pub struct FileArgs {
     #[command(flatten)]
     pub equalize: EqualizeArgs<FILES>,
 
-    /// Filters ahead of it.
+    /// Filters before equalization.
     #[command(flatten)]
     pub filters: FilterOptions,
 
-    /// Colours behind it.
+    /// False colours after equalization.
     #[command(flatten)]
     pub palette: PaletteOptions,
 
@@ -70,7 +70,7 @@ pub struct FileArgs {
     #[command(flatten)]
     pub part: PartArgs,
 
-    /// What the input is.
+    /// Options that describe the input.
     #[command(flatten)]
     pub input_kind: InputArgs,
 
@@ -93,11 +93,11 @@ pub struct FileArgs {
     #[command(flatten)]
     pub output_options: OutputArgs,
 
-    /// What it is for.
+    /// The purpose of the output.
     #[command(flatten)]
     pub purpose: PurposeArgs,
 
-    /// What comes out of equalization.
+    /// Options of the equalized frames.
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
@@ -126,11 +126,11 @@ pub struct FileArgs {
     #[arg(long, hide = true)]
     pub verify: bool,
 
-    /// What it may cost.
+    /// Limits on time, memory and size.
     #[command(flatten)]
     pub limits: LimitArgs,
 
-    /// What it may reach.
+    /// The sandbox.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
 
@@ -178,7 +178,7 @@ pub enum DecoderArg {
     Nvdec,
 }
 
-/// Decoders that work at once.
+/// The kind and the number of decoders.
 #[derive(Clone, Copy, Debug)]
 pub struct Decoders {
     kind: DecoderArg,
@@ -200,7 +200,7 @@ impl FromStr for Decoders {
 }
 
 impl DecoderArg {
-    /// The choice, where `gpu` is the index of the GPU.
+    /// The decoder; `gpu` is the index of the GPU.
     pub(super) fn on(self, gpu: usize) -> DecodeOn {
         match self {
             DecoderArg::Auto | DecoderArg::Cpu => DecodeOn::Cpu,
@@ -241,15 +241,15 @@ impl StatsFormat {
 /// The checked options of equalizing a file.
 #[derive(Clone, Debug)]
 pub struct FileJob {
-    /// What to read.
+    /// The input.
     pub input: InputOptions,
-    /// What to write.
+    /// The output.
     pub output: OutputFile,
-    /// What it is for.
+    /// The purpose of the output.
     pub purpose: Option<Purpose>,
     /// Files of statistics, and their formats.
     pub stats: Vec<(Name, StatsFormat)>,
-    /// Filters ahead of equalization.
+    /// Filters before equalization.
     pub filters: FilterOptions,
     /// Colours that are applied after equalization.
     pub palette: PaletteOptions,
@@ -263,12 +263,12 @@ pub struct FileJob {
     pub verify: bool,
     /// Whether the output's metadata names this program and its settings.
     pub has_provenance: bool,
-    /// Whether only to say what would be done, and whether in JSON.
+    /// Whether to print what would be done and do nothing; and whether as JSON.
     pub dry_run: Option<bool>,
     pub limits: Limits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
-    /// How many processes work on pieces of the video; `None` if it is not cut into pieces.
+    /// How many processes work on pieces of the video; `None` if it is not split.
     pub jobs: Option<Jobs>,
     /// What to do with a video that needs no correction.
     pub unchanged: Unchanged,
@@ -351,7 +351,7 @@ impl FileJob {
         (output.makes_folder, output.is_made_up) = (makes_folder, is_made_up);
         let unchanged = unchanged_of(unchanged, &input, &output.name, jobs, equalize.options.gray)?;
         args.purpose.apply(&mut output, &mut equalize.options.output_depth)?;
-        // NVDEC needs the GPU first; --verify checks the frames of the GPU.
+        // Not for NVDEC, which needs the GPU at once, nor for --verify, which checks its frames.
         let cpu_may_begin = args.decoder.kind != DecoderArg::Nvdec && !args.verify;
         if output.most_bytes.is_some() {
             check_size(&output, &input, equalize.options.has_whole_scenes())?;
@@ -469,7 +469,7 @@ fn unchanged_of(
     Ok(unchanged)
 }
 
-/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder. Of a folder of images, it is
+/// The default name of an output: `clip-equalized.mp4` for `clip.mp4`, in its folder. For a folder of images, it lies
 /// beside the folder: `scans-equalized/%03d.tif`, or a film, `scans-equalized.mp4`.
 fn beside(
     input: &Name,

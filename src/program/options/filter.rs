@@ -1,4 +1,4 @@
-//! Options of the filters that pictures pass before they are equalized.
+//! Options of the filters before equalization.
 
 use super::equalize::EqualizeOptions;
 use super::values::AnyCase;
@@ -55,7 +55,7 @@ pub fn takes_commands(chain: &str) -> bool {
 }
 
 impl FilterOptions {
-    /// The choice of `--log`, where `auto` is off if log footage is not converted with `equalize`.
+    /// The choice of `--log`; `auto` becomes off if the method of `equalize` does not convert log footage.
     pub fn log(&self, equalize: &EqualizeOptions) -> LogChoice {
         match self.log {
             LogChoice::Auto if !equalize.shows_log() => LogChoice::Off,

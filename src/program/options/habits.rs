@@ -18,9 +18,9 @@ use std::path::Path;
 /// What an option or a value of another program means here.
 #[derive(Clone, Copy)]
 enum Here {
-    /// This option or value.
+    /// Translates to this option or value.
     Is(&'static str),
-    /// No option or value; the message names what to use.
+    /// No translation; the message names what to use.
     Says(&'static str),
 }
 
@@ -242,7 +242,7 @@ const DEFAULTS_WITH_VALUE: [(&str, &str); 9] = [
     ("-strict", "-2"),
 ];
 
-/// Levels that FFmpeg's `-v` takes, and options for them; `-v` alone is an option of this program.
+/// Levels that FFmpeg's `-v` takes, with the options that replace them; `-v` alone is an option of this program.
 const LEVELS: [(&str, Option<&str>); 9] = [
     ("quiet", Some("-q")),
     ("panic", Some("-q")),
@@ -255,18 +255,18 @@ const LEVELS: [(&str, Option<&str>); 9] = [
     ("trace", Some("-v")),
 ];
 
-/// Options that stand before the names of input and output.
+/// Options that introduce the names of input and output.
 const NAMED: [&str; 4] = ["-i", "--input", "-o", "--output"];
 
 /// Names of a command that would restore the original, which does not exist.
 const UNDO: [&str; 4] = ["restore", "undo", "revert", "reset"];
 
-/// `words` with those of other programs translated.
+/// Translates the options of other programs in `words`.
 ///
 /// # Errors
-/// When one of another program has no translation: the message names what to use.
+/// When an option has no translation: the message names what to use.
 pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    // These have few options, and other programs have no commands like them.
+    // `bench`, `run` and others have few options, and other programs lack these commands.
     let first = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     let first = first.as_str();
     if let ("bench", Some(word)) = (first, words.get(2)) {
@@ -320,7 +320,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
         let ours = match typed.as_str() {
             "-q" if stands_alone && given.parse::<f64>().is_ok() => "--crf".to_owned(),
             "-f" if inputs > 0 && first != "live" => "--output-format".to_owned(),
-            // Before the input, these are of its raw frames.
+            // Before the input, these options describe its raw frames.
             "-pix_fmt" | "-video_size" | "-s:v" | "-framerate" if is_raw && inputs == 0 && names.is_empty() => {
                 match typed.as_str() {
                     "-pix_fmt" => "--pixel-format".to_owned(),
@@ -339,7 +339,7 @@ pub(super) fn understood(program: &Command, words: Vec<OsString>) -> Result<Vec<
                 names.extend(inline);
                 continue;
             }
-            // The last name is the output's.
+            // The output's name moves to the end.
             "-o" | "--output" if !has_output => {
                 let name = match (inline, next) {
                     (Some(inline), _) => as_name(inline),
@@ -422,8 +422,8 @@ fn values_of(argument: &Arg) -> usize {
     argument.get_num_args().map_or(1, |count| count.max_values())
 }
 
-/// The option of `command` that `typed` is, or is another program's name for. `word` is the whole word, `given` the
-/// option's value.
+/// The option of `command` that `typed` means, which may be another program's name for it. `word` is the whole word,
+/// `given` the option's value.
 ///
 /// # Errors
 /// When there is none: a message that names what to use.
@@ -444,7 +444,7 @@ fn meant(program: &Command, command: &Command, typed: &str, (word, given): (&OsS
             if NAMED.contains(&name) || find(command, name).is_some() {
                 return Ok((*ours).to_owned());
             }
-            // Another command may have it.
+            // Another command may have this option.
             long = name.to_owned();
         }
         Some((_, Says(answer))) => return Err((*answer).to_owned()),
@@ -672,7 +672,7 @@ mod tests {
             ("--force --max-size 16M --silent a b", "-y --target-size 16M -q a b"),
             ("-movflags +faststart a b", "--output-option=movflags=+faststart a b"),
             ("--output-pixel-format bgr a b", "--output-pixel-format bgr24 a b"),
-            // Values that are options elsewhere.
+            // Values that look like options are kept.
             ("--streams -t --sample-range -1:2 a b", "--streams -t --sample-range -1:2 a b"),
             ("--one-of -an -ss --made-up", "--one-of -an -ss --made-up"),
             ("-strict -2 -i a b", "a b"),
@@ -688,7 +688,7 @@ mod tests {
         }
     }
 
-    /// The options in an answer.
+    /// The options that an answer mentions.
     fn named(answer: &str) -> impl Iterator<Item = String> {
         let is_end = |c: char| !c.is_ascii_alphanumeric() && c != '-';
         let words = answer.split_whitespace().map(|word| word.trim_start_matches('('));

@@ -1,4 +1,4 @@
-//! Options that limit what an input may cost.
+//! Options that limit the time, memory and size of a run.
 
 use super::values::{parse_count, usage, value};
 use anyhow::Result;
@@ -35,7 +35,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "T", help_heading = "Limits", hide_short_help = true)]
     pub max_duration: Option<String>,
 
-    /// How many threads there are.
+    /// The number of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
 }
@@ -50,13 +50,13 @@ pub struct ThreadArgs {
 }
 
 impl ThreadArgs {
-    /// Default limits, with `--threads`.
+    /// The default limits, except for `--threads`.
     pub(super) fn limits(&self) -> Limits {
         Limits { threads: self.threads, ..Limits::default() }
     }
 }
 
-/// What an input may cost.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pixels: u64,
@@ -82,7 +82,7 @@ impl LimitArgs {
         values.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten().collect()
     }
 
-    /// Checks and converts them.
+    /// Checks and converts the limits.
     pub fn check(self) -> Result<Limits, clap::Error> {
         let pixels = value("--max-pixels", "a number of pixels like 34M", self.max_pixels, parse_count)?;
         let memory = value("--max-memory", "a number of bytes like 500M or 4Gi", self.max_memory, parse_count)?;
@@ -114,7 +114,7 @@ impl Limits {
         Limits { threads: threads.or(self.threads), ..self }
     }
 
-    /// These limits for a run that has no end.
+    /// These limits without a time limit.
     #[must_use]
     pub fn without_time(self) -> Self {
         Limits { time: None, ..self }
@@ -123,7 +123,7 @@ impl Limits {
     /// Checks the length of an input.
     ///
     /// # Errors
-    /// When it is longer, or when its length is not known.
+    /// When the input is longer than allowed, or its length is not known.
     pub fn check_length(&self, input: &Input) -> Result<()> {
         let Some(most) = self.duration.filter(|_| !input.is_image()) else { return Ok(()) };
         let seconds = |time: i64| time as f64 / 1e6;
@@ -137,7 +137,7 @@ impl Limits {
         Err(FailureKind::Limit.error(format!("{message} (--duration T takes a part)")))
     }
 
-    /// Applies them to the process. Returns the available memory, if the memory limit follows from it.
+    /// Applies the limits to the process. Returns the available memory if the memory limit was computed from it.
     pub fn apply(&self) -> Option<usize> {
         let available = if self.memory.is_none() { limits::available() } else { None };
         let memory = self.memory.unwrap_or_else(|| available.map_or(usize::MAX, |available| available / 2));

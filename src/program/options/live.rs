@@ -107,7 +107,7 @@ pub struct LiveArgs {
     #[arg(default_missing_value = "")]
     pub web: Option<SocketAddr>,
 
-    /// The token of that view.
+    /// The access token of the view in the browser.
     #[command(flatten)]
     pub web_token: WebTokenArg,
 
@@ -159,19 +159,19 @@ pub struct LiveArgs {
     #[command(flatten)]
     pub equalize: EqualizeArgs<LIVE>,
 
-    /// Filters ahead of it.
+    /// Filters before equalization.
     #[command(flatten)]
     pub filters: FilterOptions,
 
-    /// Colours behind it.
+    /// False colours after equalization.
     #[command(flatten)]
     pub palette: PaletteOptions,
 
-    /// How to write all of these outputs.
+    /// Options of all of these outputs.
     #[command(flatten)]
     pub output_options: OutputArgs,
 
-    /// What comes out of equalization.
+    /// Options of the equalized frames.
     #[command(flatten)]
     pub equalized: OptionArgs<OUTPUT>,
 
@@ -179,11 +179,11 @@ pub struct LiveArgs {
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub no_provenance: bool,
 
-    /// What it may reach.
+    /// The sandbox.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
 
-    /// How many threads there are.
+    /// The number of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
 
@@ -210,7 +210,7 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
-    /// Whether it holds at this time of the day.
+    /// Whether this entry applies at this time of the day.
     pub fn holds_at(&self, now: Time) -> bool {
         match self.start <= self.until {
             true => (self.start..self.until).contains(&now),
@@ -226,13 +226,13 @@ pub struct LiveJob {
     pub camera: CameraOptions,
     /// A file to record into.
     pub record: Option<Name>,
-    /// The length of its segments, and which of them are kept, if it is a pattern of their names.
+    /// The length of segments, and which of them are kept; `record` is then a pattern for their names.
     pub segments: Option<(Duration, Retention)>,
     /// What to do if an output exists.
     pub overwrite: Overwrite,
     /// How to encode the recording and the output.
     pub encoder: EncoderChoice,
-    /// Options of the containers of both.
+    /// Container options of the recording and the output.
     pub container: Vec<(String, String)>,
     /// Pixel format to encode.
     pub pixels: PixelChoice,
@@ -248,7 +248,7 @@ pub struct LiveJob {
     pub osd: Option<String>,
     /// Whether the metadata of recordings names this program and its settings.
     pub has_provenance: bool,
-    /// Whether only to check what would be done.
+    /// Whether to check the job without opening the camera.
     pub dry_run: bool,
     /// Whether to open a window.
     pub preview: bool,
@@ -256,13 +256,13 @@ pub struct LiveJob {
     pub web: Option<WebOptions>,
     /// A microphone to record.
     pub microphone: Option<String>,
-    /// Filters ahead of equalization.
+    /// Filters before equalization.
     pub filters: FilterOptions,
     /// How to equalize.
     pub equalize: EqualizeOptions,
     /// Where to equalize.
     pub backend: BackendChoice,
-    /// How many threads there are.
+    /// The limits: only the number of threads is set.
     pub limits: Limits,
     pub stderr: StderrOptions,
 }
@@ -313,7 +313,7 @@ impl LiveJob {
             overwrite: args.output_options.overwrite.choice(false),
             encoder: args.output_options.encoder(),
             container: args.output_options.output_option,
-            // --strict refuses formats with fewer bits or less chroma. 10 bits that are asked for stay 10.
+            // --strict refuses formats with fewer bits or less chroma. Requested 10 bits stay 10.
             pixels: args.output_options.output_pixel_format.unwrap_or(match args.stderr.strict || ten_bits {
                 true => PixelChoice::NearInput,
                 false => PixelChoice::ForPlayers,
@@ -411,7 +411,7 @@ impl LiveJob {
     pub fn shares_with(&mut self, count: usize) {
         self.backend.sources = count;
         let threads = self.backend.threads_for_each();
-        // A later option of the user replaces it.
+        // Inserted first, so that an option of the user replaces it.
         self.encoder.options.insert(0, ("threads".to_owned(), threads.to_string()));
         if self.camera.decode_on == DecodeOn::Cpu {
             self.camera.decode_on = DecodeOn::Threads(u16::try_from(threads).unwrap_or(u16::MAX));
@@ -423,7 +423,7 @@ impl LiveJob {
         self.record.is_none() && self.loopback.is_none() && self.output.is_none() && self.web.is_none()
     }
 
-    /// Checks that no two jobs write to one place, and none to a file that another one reads.
+    /// Checks that no two jobs write to the same file or device, and that none writes to a source.
     ///
     /// # Errors
     /// The index in `jobs` of the job at fault, and the error.
@@ -492,7 +492,7 @@ fn segments(args: &mut LiveArgs) -> Result<Option<(Duration, Retention)>, clap::
         );
         return Err(usage(ErrorKind::ValueValidation, &message));
     }
-    // A forgotten unit would remove nearly all.
+    // A forgotten unit (`7` for `7d`) would remove nearly all recordings.
     if let Some(keep) = args.keep.filter(|keep| *keep < length) {
         let seconds = keep.as_secs_f64();
         let message = format!("--keep: {seconds} seconds are less than one file of --segment (7d are days, 12h hours)");

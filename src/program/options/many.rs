@@ -96,7 +96,7 @@ const VIDEOS: [&str; 33] = [
     "265",
 ];
 
-/// Whether the name ends as those of videos do.
+/// Whether the name has the extension of a video.
 pub fn is_video_name(name: &Path) -> bool {
     let extension = name.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     extension.is_some_and(|extension| VIDEOS.contains(&extension.as_str()))
@@ -104,7 +104,7 @@ pub fn is_video_name(name: &Path) -> bool {
 
 /// Inputs and outputs.
 pub struct Listed {
-    /// Each input and its output.
+    /// Inputs with their outputs.
     pub files: Vec<(Name, Name)>,
     /// Images in folders that are not inputs, because the folder also has videos.
     pub left_out: Vec<PathBuf>,
@@ -201,7 +201,7 @@ pub fn differ_from_inputs(files: &[(Name, Name)]) -> Result<(), clap::Error> {
     Ok(())
 }
 
-/// `pictures`, sorted, without those that are inputs because the user has named them beside their folder.
+/// `pictures`, sorted, without those that the user has named as inputs of their own.
 fn without_inputs(mut pictures: Vec<PathBuf>, found: &[(PathBuf, PathBuf)]) -> Vec<PathBuf> {
     let mut inputs: Vec<&PathBuf> = found.iter().map(|(input, _)| input).collect();
     inputs.sort();
@@ -281,7 +281,7 @@ impl Below {
 pub struct ManyJob {
     /// Each input and its output.
     pub files: Vec<(Name, Name)>,
-    /// How many are worked on at once.
+    /// How many files are worked on at once.
     pub jobs: Jobs,
     /// Images that are left out of folders, because videos are in the same folder.
     pub left_out: Vec<PathBuf>,

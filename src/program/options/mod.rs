@@ -3,28 +3,28 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `command` | the commands, and the job that each stands for |
+//! | `command` | the commands, and the job that each becomes |
 //! | `file`, `live`, `compare`, `preview`, `work` | the options of each command |
-//! | `habits` | one table of what people type who know other programs; what most people need |
-//! | `elsewhere` | the rest of it: what depends on the command, and options of ffmpeg that have no word here |
+//! | `habits` | options of other programs, with their translations; the short help |
+//! | `elsewhere` | further options of other programs: those that depend on the command, and some of ffmpeg |
 //! | `defaults` | options from presets, the environment and a configuration file |
 //! | `equalize`, `option_args` | options that choose how to equalize: the table of the core as arguments |
 //! | `pieces` | the options of `plan`, `run`, `join` and `status` |
 //! | `many` | options for many cores and many files |
-//! | `filter` | options of the filters ahead of that |
-//! | `palette` | options of the colours that luminance has |
+//! | `filter` | options of the filters before equalization |
+//! | `palette` | options of false colours |
 //! | `input` | options that describe the input |
 //! | `sequence` | sequences of images, named by their first image or their folder |
 //! | `output` | options that choose how to write a file |
-//! | `purpose` | the option that says what a file is for, and what it sets |
-//! | `limits` | options that limit what an input may cost |
-//! | `sandbox` | the option of the walls around decoding |
+//! | `purpose` | `--for`, and the options that it sets |
+//! | `limits` | options that limit time, memory and size |
+//! | `sandbox` | the option of the sandbox around decoding |
 //! | `part` | options that choose a part of the input |
 //! | `web` | options of the view in a browser |
 //! | `stderr` | options that choose what is printed on stderr |
 //! | `backend_args` | options that choose the backend |
 //! | `values` | parsers of single values |
-//! | `web` | where a page is |
+//! | `cameras` | the file of cameras of `live --config` |
 //! | `shell` | completions and man pages |
 
 mod backend_args;

@@ -43,7 +43,7 @@ pub fn rare_without(other: &str) -> &'static [&'static str] {
     }
 }
 
-/// A text in which options stand as they are typed: `--set bins` for `--bins`.
+/// `text` with options in the form in which users type them: `--set bins` for `--bins`.
 pub fn typed(text: &str) -> String {
     RARE.iter().fold(text.to_owned(), |text, name| text.replace(&format!("--{name}"), &format!("--{SET} {name}")))
 }
@@ -90,7 +90,7 @@ fn argument(option: &'static OptionInfo) -> Arg {
             let choices = choices();
             let is_choice = choices.iter().any(|(name, _)| *name == option.default);
             shows_default = !is_choice;
-            // `auto` is the default look, and stands in no list.
+            // `auto` is an alias of the default look, and is not listed.
             let other = |name| (option.name == "look" && name == option.default).then_some("auto");
             let values =
                 choices.into_iter().map(|(name, about)| PossibleValue::new(name).help(about).aliases(other(name)));

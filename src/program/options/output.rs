@@ -19,7 +19,7 @@ pub struct OverwriteArgs {
 }
 
 impl OverwriteArgs {
-    /// What to do if the output exists. With the video on stdin, no question can be answered there.
+    /// What to do if the output exists. With the video on stdin, the user cannot be asked.
     pub(super) fn choice(self, from_stdin: bool) -> Overwrite {
         match (self.yes, self.no_overwrite) {
             (true, _) => Overwrite::Yes,
@@ -122,7 +122,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 pub struct OutputFile {
     /// Its name; `-` is stdout.
     pub name: Name,
-    /// How to encode and pack it.
+    /// How to encode and mux it.
     pub options: OutputOptions,
     /// What to do if it exists.
     pub overwrite: Overwrite,

@@ -1,4 +1,4 @@
-//! Options of the colours that luminance has.
+//! Options of false colours.
 
 use super::values::named;
 use crate::palette::Palette;

@@ -25,7 +25,7 @@ pub struct PartArgs {
 }
 
 impl PartArgs {
-    /// Checks and converts them.
+    /// Checks and converts the options.
     pub fn part(self) -> Result<Part, clap::Error> {
         Ok(Part { start: time("--start", self.start)?, duration: duration(self.duration)?, frames: self.frames })
     }

@@ -69,7 +69,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     pub gpu: Option<usize>,
 
-    /// How many threads there are.
+    /// The number of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
 
@@ -144,11 +144,11 @@ pub struct PlanJob {
 /// The checked options of `run`.
 pub struct RunJob {
     pub plan: PathBuf,
-    /// Which pieces; all if `None`.
+    /// The pieces to work on; all if `None`.
     pub pieces: Option<RangeInclusive<usize>>,
-    /// How many at once.
+    /// How many pieces are worked on at once.
     pub jobs: usize,
-    /// Which GPU.
+    /// The index of the GPU.
     pub gpu: Option<usize>,
     /// Threads, if they are not those of the plan.
     pub threads: Option<u16>,
@@ -158,7 +158,7 @@ pub struct RunJob {
 /// The checked options of `join`.
 pub struct JoinJob {
     pub plan: PathBuf,
-    /// Which file of it; all if `None`.
+    /// The index of the file to join; all if `None`.
     pub file: Option<usize>,
     /// Whether existing outputs are overwritten, whatever the plan says.
     pub overwrites: bool,

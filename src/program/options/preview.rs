@@ -1,4 +1,4 @@
-//! `histeq-video preview`: the options of showing every look on one sheet.
+//! `histeq-video preview`: the options of drawing every look on one sheet.
 
 use super::input::InputArgs;
 use super::limits::{LimitArgs, Limits};
@@ -82,7 +82,7 @@ pub struct PreviewArgs {
     #[arg(default_missing_value = "", conflicts_with_all = ["output", "output_dir", "frames"])]
     pub web: Option<SocketAddr>,
 
-    /// The token of that view.
+    /// The access token of the view.
     #[command(flatten)]
     pub web_token: WebTokenArg,
 
@@ -90,15 +90,15 @@ pub struct PreviewArgs {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=8))]
     pub frames: u64,
 
-    /// What the input is.
+    /// Options that describe the input.
     #[command(flatten)]
     pub input_kind: InputArgs,
 
-    /// What it may cost.
+    /// Limits on time, memory and size.
     #[command(flatten)]
     pub limits: LimitArgs,
 
-    /// What it may reach.
+    /// The sandbox.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
 
@@ -118,7 +118,7 @@ pub struct PreviewArgs {
 /// The checked options of `preview`.
 #[derive(Debug)]
 pub struct PreviewJob {
-    /// What to read, and the sheet of each.
+    /// The inputs, and the sheet of each.
     pub sheets: Vec<(InputOptions, OutputFile)>,
     /// The folder of the sheets, if there are many.
     pub folder: Option<PathBuf>,
@@ -126,7 +126,7 @@ pub struct PreviewJob {
     pub rows: Vec<LookRow>,
     /// The most columns of the sheet, 1 to 8.
     pub frames: u64,
-    /// The view of the file in a browser instead, and the command that equalizes it.
+    /// The view of the file in a browser in place of sheets, and the command that equalizes it.
     pub web: Option<(WebOptions, ReadyCommand)>,
     pub limits: Limits,
     pub sandbox: Sandbox,
@@ -150,7 +150,7 @@ impl LookRow {
         Ok(LookRow { look, strength: strength.transpose()? })
     }
 
-    /// The options of it as words of a command line.
+    /// The options of the row as words of a command line.
     pub(super) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         if self.look != Look::default() {
@@ -333,7 +333,7 @@ fn default_output(input: &Name) -> Name {
     };
     let name = last_part(&name);
     let stem = name.path().file_stem().unwrap_or_default();
-    // `%03d.png` leaves the stem `.png`.
+    // `%03d.png` without its number is `.png`, which is a stem.
     match stem.is_empty() || stem.as_encoded_bytes().starts_with(b".") {
         true => "looks.png".into(),
         false => Name::from_parts([&stem, &"-looks.png"]),

@@ -1,4 +1,4 @@
-//! What an output is for: encoder, quality, pixels and sound by one word.
+//! `--for`: one word that sets encoder, quality, pixel format and sound for a purpose.
 
 use super::output::OutputFile;
 use super::values::{parse_count, usage, value};
@@ -121,7 +121,7 @@ impl PurposeArgs {
             Purpose::Archive => {
                 set("ffv1", None);
                 if !is_given {
-                    // Damage of one frame stays in that frame.
+                    // Keyframes only: damage does not spread.
                     encoder.options.insert(0, ("g".to_owned(), "1".to_owned()));
                 }
             }

@@ -1,4 +1,4 @@
-//! The option of the walls around decoding, and what they have to leave open.
+//! The option of the sandbox around decoding, and what the sandbox has to allow.
 
 use super::output::OutputFile;
 use super::values::{named, usage};
@@ -26,18 +26,18 @@ pub struct SandboxArgs {
     pub sandbox: Isolation,
 }
 
-/// The walls of a run.
+/// The sandbox of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Sandbox {
     when: Isolation,
-    /// Whether a driver of a GPU is at work, which opens files, devices and sockets of its own.
+    /// Whether a GPU driver is in use, which opens files, devices and sockets of its own.
     with_driver: bool,
     /// Whether filters and encoders may open files that options name.
     with_other_files: bool,
 }
 
 impl SandboxArgs {
-    /// The walls of a run without a GPU that reads `inputs` and writes `output`. Sets the isolation of each input.
+    /// The sandbox of a run without a GPU that reads `inputs` and writes `output`. Sets the isolation of each input.
     pub(super) fn check<'a>(
         self,
         inputs: impl IntoIterator<Item = &'a mut InputOptions>,
@@ -72,12 +72,12 @@ impl SandboxArgs {
 }
 
 impl Sandbox {
-    /// Whether there are no walls.
+    /// Whether there is no sandbox.
     pub fn is_off(self) -> bool {
         self.when == Isolation::Off
     }
 
-    /// Adjusts the walls to a run on this backend, with filters if `has_filters`.
+    /// Adjusts the sandbox to a run on this backend, with filters if `has_filters`.
     pub(super) fn with(mut self, backend: &mut BackendChoice, has_filters: bool) -> Result<Self, clap::Error> {
         self.with_other_files |= has_filters;
         if self.when == Isolation::Required {
@@ -118,7 +118,7 @@ impl Sandbox {
     }
 }
 
-/// Whether an input is read from a device, whose library may do anything.
+/// Whether an input is a device or decoded by NVDEC, whose libraries may open any file.
 fn is_device(input: &&InputOptions) -> bool {
     input.format.as_deref().is_some_and(opens_more) || matches!(input.decode_on, DecodeOn::Nvdec(_))
 }

@@ -25,8 +25,8 @@ pub fn images_in(folder: &Path) -> std::io::Result<ImageFolder> {
     Ok(images)
 }
 
-/// Whether these numbered images are photos, each of which stands by itself: JPEG files with names as cameras give them
-/// (DCF: four capitals, digits or `_`, and four digits), or of which numbers are missing.
+/// Whether these numbered images are single photos: JPEG files with camera names (DCF: four capitals, digits or `_`,
+/// and four digits) or with gaps in their numbers.
 fn are_photos(pattern: &Name) -> bool {
     let extension = pattern.path().extension().unwrap_or_default();
     let is_jpeg = ["jpg", "jpeg"].iter().any(|ending| extension.eq_ignore_ascii_case(ending));
@@ -40,8 +40,8 @@ fn are_photos(pattern: &Name) -> bool {
     is_of_camera || last - first + 1 != numbers.len() as u64
 }
 
-/// The pattern of the images in the folder `name`, if they are a single sequence; else `None` if `name` is no folder,
-/// or one with videos or without a sequence.
+/// The pattern of the images in the folder `name`, if they are a single sequence; `None` if `name` is no folder, has
+/// videos, or has at most one image. Otherwise, an error.
 pub fn image_pattern(name: &Name) -> Result<Option<Name>, clap::Error> {
     let path = name.path();
     if !path.is_dir() {

@@ -38,7 +38,7 @@ pub fn completions(shell: Shell) -> Result<Vec<u8>> {
         completer.write_registration(ASKED_BY, PROGRAM, PROGRAM, PROGRAM, &mut text)?;
     }
     if shell == Shell::Zsh {
-        // At the first completion, zsh runs the whole file as the function.
+        // At the first completion, zsh runs the file as the function: it has to call the completer.
         let call = "[[ $funcstack[1] == _histeq-video ]] && _clap_dynamic_completer_histeq_video \"$@\"";
         writeln!(text, "{call}")?;
     }
@@ -81,7 +81,7 @@ fn command_names() -> Vec<CompletionCandidate> {
     documented().get_subcommands().map(|command| CompletionCandidate::new(command.get_name())).collect()
 }
 
-/// Bash breaks words at `=`: it asks for `ni` in `--look = ni`, and takes `night` for it.
+/// Bash splits words at `=`: for `--look=ni` it completes `ni`, and expects `night`.
 struct JoinedBash;
 
 impl EnvCompleter for JoinedBash {
@@ -158,7 +158,7 @@ pub fn man_pages(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Files that the program reads and writes beside those that are named.
+/// Files that the program reads and writes without an option that names them.
 const FILES: [(&str, &str); 4] = [
     ("~/.config/histeq-video/config.toml", "Options that hold without being given, and presets for --use."),
     ("NAME-equalized.EXT", "The output, where none is named."),
@@ -166,7 +166,7 @@ const FILES: [(&str, &str); 4] = [
     (".NAME.pieces", "Pieces of a video that is worked on with --jobs, until they are joined."),
 ];
 
-/// What an exit code of the program says; docs/reliability.md has more of each.
+/// The meaning of each exit code; docs/reliability.md has details.
 const EXIT_STATUS: [(&str, &str); 15] = [
     ("0", "Done, or the reader of stdout went away."),
     ("1", "Failed otherwise than by what has a code of its own."),
@@ -200,12 +200,12 @@ const BUGS: &str = "docs/limits.md lists what does not work, or works differentl
                     below /usr/share/doc/histeq-video. A report has the command, what histeq-video --version --json \
                     prints, and the smallest file that shows the fault.";
 
-/// The variables that set options, in words.
+/// The man page's text on the variables that set options.
 fn variables() -> String {
     let command = documented();
     let arguments = command.get_subcommands().chain([&command]).flat_map(Command::get_arguments);
     let options = arguments.filter(|option| is_settable(option)).filter_map(Arg::get_long).chain(RARE);
-    // A preset and a file of cameras are named on the command line alone.
+    // `--use` and `--config` have no variables: they are for the command line only.
     let names = options.filter(|option| !["use", "config"].contains(option)).map(variable_of);
     let names: Vec<String> = names.collect::<BTreeSet<_>>().into_iter().collect();
     format!(

@@ -68,18 +68,18 @@ pub enum MeterStyle {
     Bar,
     /// Lines of text.
     Plain,
-    /// Nothing.
+    /// Nothing is shown.
     Silent,
 }
 
 impl MeterStyle {
-    /// The style for each of several sources: a bar is for all of them.
+    /// The style for each of several sources, which share one bar.
     #[must_use]
     pub fn for_each_source(self) -> Self {
         if self == MeterStyle::Bar { MeterStyle::Silent } else { self }
     }
 
-    /// The style for all of several sources: lines are for each of them.
+    /// The style for several sources together: lines are printed by each source.
     #[must_use]
     pub fn for_all_sources(self) -> Self {
         if self == MeterStyle::Bar { self } else { MeterStyle::Silent }
@@ -104,7 +104,7 @@ pub struct StderrOptions {
     pub strict: bool,
     /// How much is printed.
     pub verbosity: Verbosity,
-    /// How progress is shown on this stderr.
+    /// How progress is shown on stderr.
     pub meter: MeterStyle,
     /// Where events go.
     pub events: EventsTo,

@@ -29,7 +29,7 @@ pub fn in_one_line(error: &clap::Error) -> String {
     let (mut message, mut tips) = (String::new(), Vec::new());
     for line in text.split('\n').map(str::trim).filter(|line| !line.is_empty()) {
         match line.strip_prefix("tip: ") {
-            // Clap's tip explains how to pass the word as a file's name: a mistyped option is no name.
+            // Clap's tip on how to pass the word as a file name is replaced: the word is probably a mistyped option.
             Some(tip) if tip.contains("as a value, use") => tips.push("--help lists all options"),
             Some(tip) if tip.contains("a similar") && !is_slip(error) => {
                 tips.extend(tip.contains("argument").then_some("--help lists all options"));
@@ -62,14 +62,14 @@ fn is_slip(error: &clap::Error) -> bool {
 
 /// A command line as it can be typed, without passwords.
 pub fn shown_command(words: impl Iterator<Item = Name>) -> String {
-    // Behind this option are words that the parent process has added to the command line.
+    // The words after this option were added by the parent process.
     let words = words.skip(1).take_while(|word| *word != "--one-of").map(|word| without_password(&word).quoted());
     let words: Vec<String> = std::iter::once("histeq-video".to_owned()).chain(words).collect();
     printable(&words.join(" ")).into_owned()
 }
 
 /// The name of an input: a `file:` URL (`file:a.mp4`, `file:///a.mp4`) becomes the name of the file, and FFmpeg's URL
-/// of a pipe (`pipe:0`, `pipe:3`) `-` or the name of the descriptor. A file that has such a name stays a file.
+/// of a pipe (`pipe:0`, `pipe:3`) becomes `-` or the name of the descriptor. A file that has such a name stays a file.
 pub fn input_name(name: Name) -> Name {
     stream_name(name, 0)
 }

@@ -10,7 +10,7 @@ const PORT: u16 = 8100;
 /// A view in a browser.
 #[derive(Clone, Debug)]
 pub struct WebOptions {
-    /// Where it listens.
+    /// The address at which it listens.
     pub address: SocketAddr,
     /// The file that keeps its token from run to run.
     pub token: Option<Name>,

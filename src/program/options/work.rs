@@ -43,7 +43,7 @@ pub struct WorkArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = web_address)]
     pub web: Option<SocketAddr>,
 
-    /// Who may use it.
+    /// The access token of the page.
     #[command(flatten)]
     pub token: WebTokenArg,
 
@@ -71,11 +71,11 @@ pub struct WorkArgs {
     #[arg(long)]
     pub no_browser: bool,
 
-    /// What an input may cost.
+    /// Limits on time, memory and size of each run.
     #[command(flatten)]
     pub limits: LimitArgs,
 
-    /// What it may reach.
+    /// The sandbox.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
 
@@ -91,7 +91,7 @@ pub struct WorkArgs {
 /// The checked options of `web`.
 #[derive(Debug)]
 pub struct WorkJob {
-    /// What the page shows.
+    /// The files and folders that the page shows.
     pub names: Vec<Name>,
     /// The address of the page, and its token.
     pub view: WebOptions,
@@ -152,7 +152,7 @@ const GOALS: [(&str, &[&str]); 3] =
 #[serde(deny_unknown_fields)]
 pub struct Chosen {
     pub look: String,
-    /// `None` for the strength of the look.
+    /// The strength; `None` for that of the look.
     #[serde(default)]
     pub strength: Option<f64>,
     /// The name of one of the [`goals`](Self::goals).
@@ -177,7 +177,7 @@ impl Chosen {
     /// The run that equalizes `input`, with the options `common` of all runs, checked like a command line.
     ///
     /// # Errors
-    /// When a value does not exist, or does not go with the file.
+    /// When a value does not exist, or conflicts with the file.
     pub fn plan(&self, input: &Name, common: &[OsString]) -> Result<PlannedRun, String> {
         let look = Look::from_name(&self.look).ok_or_else(|| format!("there is no look {:?}", self.look))?;
         let row = LookRow::read(look, self.strength.map(|share| share.to_string()).as_deref())?;

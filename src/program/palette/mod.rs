@@ -1,4 +1,4 @@
-//! Palettes: the colours that luminance has, from black to white.
+//! Palettes: the false colours of luminance, from black to white.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -24,7 +24,7 @@ histeq::named! {
     }
 }
 
-/// White as a share: black is 0.
+/// The share of white; black has 0.
 pub const WHITE: u32 = 65_535;
 
 impl Palette {
@@ -36,7 +36,7 @@ impl Palette {
         let (index, part) = ((place / u64::from(WHITE)) as usize, place % u64::from(WHITE));
         let (low, high) = (points[index], points[(index + 1).min(points.len() - 1)]);
         std::array::from_fn(|component| {
-            // 8 bits become 16.
+            // Scales 8 bits to 16.
             let [low, high] = [low, high].map(|point| 257 * u64::from(point.to_be_bytes()[component + 1]));
             ((low * (u64::from(WHITE) - part) + high * part + u64::from(WHITE) / 2) / u64::from(WHITE)) as u16
         })

@@ -55,10 +55,10 @@ const ARCTIC: [u32; 7] = [0x081038, 0x1848a8, 0x58a8d8, 0x909890, 0xd89030, 0xff
 /// Red is `3x`, green `3x - 1`, blue `3x - 2`, from 0 to 1 each: the formulae 21, 22 and 23 of gnuplot's `rgbformulae`.
 const LAVA: [u32; 4] = [0x000000, 0xff0000, 0xffff00, 0xffffff];
 
-/// Luminance.
+/// Black to white: luminance as gray.
 const WHITE_HOT: [u32; 2] = [0x000000, 0xffffff];
 
-/// The inverse of luminance.
+/// White to black: inverted luminance.
 const BLACK_HOT: [u32; 2] = [0xffffff, 0x000000];
 
 impl Palette {

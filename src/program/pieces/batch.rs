@@ -1,4 +1,4 @@
-//! Many files into a folder (`--output-dir`), each by a process of its own.
+//! Writes many files into a folder (`--output-dir`), each in a process of its own.
 
 use super::jobs::most_jobs;
 use super::processes::{ChildEnd, ChildError, ChildRun, ProcessPool};
@@ -90,7 +90,7 @@ impl Existing {
         }
         let written = if is_sequence_name(output) { numbers_there(output) } else { Vec::new() };
         let options = InputOptions { url: input.clone(), ..like.input.clone() };
-        // The run of the file reports errors.
+        // No error here: the run of the file reports it.
         let Ok(Some(sequence)) = source::sequence_of(&options, &Notices::silent()) else { return Existing::Nothing };
         let is_written = |place| written.binary_search(&sequence.number(place)).is_ok();
         match (0..sequence.count()).filter(|&place| is_written(place)).count() as u64 {

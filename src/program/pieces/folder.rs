@@ -17,11 +17,11 @@ pub const PLAN: &str = "plan.json";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PieceState {
-    /// It is whole.
+    /// The piece is whole.
     Done,
-    /// There is none.
+    /// The piece does not exist.
     Missing,
-    /// It exists, but is of another plan, or damaged.
+    /// The piece exists, but is damaged or of another plan.
     Wrong,
 }
 
@@ -54,7 +54,7 @@ impl<'a> PieceFolder<'a> {
         Name::from(self.plan.folder.path().join(file)).to_string()
     }
 
-    /// A path to the open folder, if it exists, even if its name leads elsewhere by now.
+    /// A path to the open folder, if it exists; it stays valid if the folder is renamed.
     pub fn place(&self) -> Option<PathBuf> {
         self.folder.as_ref().map(PrivateFolder::place)
     }
@@ -149,13 +149,13 @@ pub fn make_folder(path: &Path) -> Result<PrivateFolder> {
     PrivateFolder::make(path).with_context(|| Name::from(path))
 }
 
-/// The plan that lies in this folder, if there is one that can be read.
+/// The plan in this folder; `None` if it is missing or cannot be read.
 pub fn plan_within(folder: &PrivateFolder) -> Option<Plan> {
     let file = folder.read(PLAN).ok().flatten()?;
     Plan::parse(&read_whole(file, Plan::MAX_BYTES).ok()?).ok()
 }
 
-/// The file of a piece.
+/// The name of the file of a piece.
 pub fn file_of_piece(piece: usize) -> String {
     format!("{piece:06}.piece")
 }

@@ -25,7 +25,7 @@ const MAX_JOBS: usize = 8;
 /// Equalizes a video in pieces, by this many processes. `None` where `auto` finds that one process does it as fast.
 ///
 /// # Errors
-/// When it cannot be cut, and the number of jobs was given; when a piece fails for good.
+/// When it cannot be split, and the number of jobs was given; when a piece fails repeatedly.
 pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
     job.limits.apply();
     let cores = limits::threads();
@@ -45,7 +45,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         output.overwrite = Overwrite::Yes;
     }
     // Signals are not handled yet, so that they end this process and its child: the thread that handles them would be
-    // outside the wall that is built if this process does the work alone.
+    // outside the sandbox that is closed if this process does the work alone.
     let mut pool = ProcessPool::new(&job.stderr, console);
     pool.unit = "pieces";
     let mut arguments: Vec<OsString> = vec!["plan".into()];
@@ -65,7 +65,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
                 return Err(without_name(error));
             }
             let why = match error.downcast::<ChildError>() {
-                // The remedy is about an explicit number of jobs.
+                // Leaves out the remedy, which is for an explicit number of jobs.
                 Ok(ChildError { error, .. }) => error.cause.unwrap_or(error.message),
                 Err(error) => error.to_string(),
             };
@@ -120,7 +120,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
         }
         match pieces.join(is_interrupted) {
             Ok(joined) => break (worked, joined),
-            // Damage is found when the piece is read.
+            // Joining finds damaged pieces: they are made again, once.
             Err(error) if is_second_attempt || !pieces.remove_damaged()? => return Err(without_name(error)),
             Err(_) => is_second_attempt = true,
         }
@@ -169,12 +169,12 @@ fn lock(open: &File, file: &FilePlan) -> Result<()> {
         Err(TryLockError::WouldBlock) => {
             bail!("{}: another run is at work on it in pieces (wait until that has ended)", file.output)
         }
-        // There are file systems without locks.
+        // Some file systems have no locks: the run goes on without one.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
-/// Writes the plan into a locked file, which replaces the previous one; the target of a link stays unchanged.
+/// Writes the plan into a locked file, which replaces the previous one; if that is a link, its target stays unchanged.
 fn write_locked(plan: &Plan, folder: &PrivateFolder) -> Result<File> {
     let mut target = Target::in_folder(folder, PLAN)?;
     let mut open = target.writer()?;

@@ -1,4 +1,4 @@
-//! Which packet of which piece comes next, and with which times.
+//! The order and the times of the packets of all pieces.
 //!
 //! The decoding time of packet `i` of an encoder with a delay of `d` frames is the time of frame `i - d`; the first `d`
 //! packets have times before the first frame. The decoding times of joined pieces are computed like this from the times
@@ -31,7 +31,7 @@ impl<'a> Joining<'a> {
     /// The packets of all pieces or, if `is_partial`, of those before the first missing one.
     ///
     /// # Errors
-    /// When pieces are missing, or do not go together.
+    /// When pieces are missing, or were encoded differently.
     pub fn new(folder: &'a PieceFolder<'a>, is_partial: bool) -> Result<Self> {
         let plan = folder.plan;
         let (mut times, mut missing) = (Vec::new(), Vec::new());

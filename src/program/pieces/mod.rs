@@ -4,9 +4,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `plan.rs` | the plan: files, their pieces, and what each piece is made from |
-//! | `times.rs` | the times of all frames, short |
-//! | `folder.rs` | the folder of the pieces: what is there |
-//! | `joining.rs` | which packet of which piece comes next, and when |
+//! | `times.rs` | the times of all frames, run-length encoded |
+//! | `folder.rs` | the folder of the pieces: which of them exist and are valid |
+//! | `joining.rs` | the order and the times of the packets of all pieces |
 //! | `records.rs` | measurements and curves of pieces, in one file |
 //! | `processes.rs` | child processes, and their events |
 //! | `jobs.rs` | `--jobs`: one video by several processes |

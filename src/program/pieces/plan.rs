@@ -1,4 +1,4 @@
-//! The plan: a JSON file with all that a piece is made from, so that a piece decides nothing by itself.
+//! The plan: a JSON file that fixes all decisions, so that work on a piece makes none.
 
 use super::Times;
 use super::folder::{PLAN, hash_of};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// A plan, as the file has it.
+/// A plan, as it is stored in its file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -53,7 +53,7 @@ pub struct FilePlan {
     pub read: Vec<(Name, Hash)>,
     /// The index of the video stream.
     pub stream: usize,
-    /// Columns and rows of its pictures.
+    /// Columns and rows of the frames.
     pub size: (usize, usize),
     /// Numerator and denominator of the unit of its times, in seconds.
     pub time_base: [i32; 2],
@@ -223,7 +223,7 @@ impl FilePlan {
         Rational::new(self.time_base[0], self.time_base[1])
     }
 
-    /// Whether this plan and `other` differ in nothing but the pieces.
+    /// Whether this plan and `other` are equal except for the pieces.
     pub fn is_like(&self, other: &FilePlan) -> bool {
         FilePlan { pieces: other.pieces.clone(), ..self.clone() }.id() == other.id()
     }
@@ -238,7 +238,7 @@ impl FilePlan {
         self.pieces.iter().map(|(_, frames)| frames).sum()
     }
 
-    /// Frames a second of what is equalized, if it has two or more.
+    /// Frames a second of the equalized part, if it has two frames or more.
     pub fn rate(&self) -> Option<f64> {
         let (first, frames) = (self.first(), self.frames());
         let length = self.moment((first + frames).checked_sub(1)?)? - self.moment(first)?;
@@ -255,7 +255,7 @@ impl FilePlan {
         usize::from(self.measures_change && self.pieces[piece].0 > self.first())
     }
 
-    /// What a piece is decoded from.
+    /// The part of the input that a piece is decoded from.
     pub fn part(&self, piece: usize) -> Result<PlannedPart> {
         let (first, frames) = *self.pieces.get(piece).context("there is no such piece")?;
         let (begin, end) = (first - self.left_out(piece), first + frames);
@@ -321,7 +321,7 @@ impl Planning {
     /// Divides the file into pieces.
     ///
     /// # Errors
-    /// When it cannot be cut: the reason, and the way out.
+    /// When the file cannot be divided: the reason and the remedy.
     pub fn divide(self, input: &Input) -> Result<FilePlan> {
         let Planning { mut file, survey, begin, end, most, length, multiple } = self;
         let name = &input.name;
@@ -362,7 +362,7 @@ impl Planning {
         let multiple = usize::try_from(multiple).unwrap_or(1);
         let length = length.div_ceil(multiple) * multiple;
         file.pieces = (0..frames).step_by(length).map(|index| (first + index, length.min(frames - index))).collect();
-        // A piece of a few frames costs more than it saves.
+        // Merges a short last piece, which would cost more than it saves.
         if let [.., (_, before), (_, rest)] = &mut file.pieces[..]
             && *rest < length / 4
         {

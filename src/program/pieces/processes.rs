@@ -117,7 +117,7 @@ pub struct PoolResult {
     pub partial: Vec<OutputRecord>,
 }
 
-/// How one child process ended that did not fail.
+/// The result of a child process that did not fail.
 pub struct Answer {
     pub outcome: Outcome,
     pub result: ResultRecord,
@@ -127,7 +127,7 @@ pub struct Answer {
 /// Child processes that work at the same time.
 #[derive(Clone)]
 pub struct ProcessPool<'a> {
-    /// How many there are at once.
+    /// How many processes run at once.
     pub jobs: usize,
     /// Whether other runs begin when one has failed.
     pub goes_on: bool,
@@ -135,7 +135,7 @@ pub struct ProcessPool<'a> {
     pub done: (u64, usize),
     /// What the meter calls the runs.
     pub unit: &'static str,
-    /// Ends all processes.
+    /// Ends all processes when it is set.
     pub cancel: Cancel,
     stderr: &'a StderrOptions,
     console: &'a Console,
@@ -145,7 +145,7 @@ struct WaitingRun {
     run: usize,
     attempt: u32,
     not_before: Instant,
-    /// The GPU of the attempt before.
+    /// The GPU of the previous attempt.
     gpu: Option<usize>,
 }
 
@@ -169,7 +169,7 @@ struct Reported {
     result: ResultRecord,
 }
 
-/// What comes out of a process.
+/// An event or another line of a process, or the end of a pipe.
 #[allow(clippy::large_enum_variant, reason = "almost all of them are events")]
 pub enum ProcessOutput {
     Event(Event),
@@ -201,19 +201,19 @@ fn is_named(message: &str, file: &str) -> bool {
 }
 
 impl<'a> ProcessPool<'a> {
-    /// One process at a time, until the first one fails.
+    /// A pool of one process at a time, which stops at a failure.
     pub fn new(stderr: &'a StderrOptions, console: &'a Console) -> Self {
         let cancel = Cancel::default();
         ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console }
     }
 
-    /// From now on, the first signal ends all processes, and prints `answer`. This starts a thread, to which a wall
+    /// From now on, the first signal ends all processes, and prints `answer`. This starts a thread, to which a sandbox
     /// that is closed later does not apply.
     pub fn listen_for_signals(&self, answer: &'static str) -> Result<()> {
         signals::listen(self.cancel.clone(), self.console.clone(), Vec::new(), answer)
     }
 
-    /// Works on these runs.
+    /// Executes `runs`, several at the same time.
     pub fn run(&self, runs: &[ChildRun]) -> Result<PoolResult> {
         let now = Instant::now();
         let mut waiting: VecDeque<WaitingRun> =
@@ -273,8 +273,8 @@ impl<'a> ProcessPool<'a> {
         Ok(done)
     }
 
-    /// Prints a message of a child process as if it were one of this process. With `--strict`, the child itself makes
-    /// errors of warnings.
+    /// Prints a message of a child process as if it were one of this process. With `--strict`, the child itself turns
+    /// warnings into errors.
     pub fn pass_on(&self, message: ProcessOutput) {
         match message {
             ProcessOutput::Event(event) => self.console.report(event),
@@ -488,7 +488,7 @@ impl ActivePool<'_> {
                 }
                 continue;
             }
-            // A process without an exit code was killed.
+            // A process killed by a signal has no exit code.
             let may_succeed = status.code().is_none_or(|code| code == i32::from(TRY_AGAIN) || code == ABORTED);
             let mut failed = reported.error(name, status);
             if may_succeed && attempt < ATTEMPTS && !self.pool.cancel.is_cancelled() {
@@ -518,7 +518,7 @@ impl ActivePool<'_> {
             let now = Instant::now();
             let Some(index) = waiting.iter().position(|waiting| waiting.not_before <= now) else { break };
             let Some(WaitingRun { run, attempt, gpu: before, .. }) = waiting.remove(index) else { break };
-            // Another attempt takes another GPU; else the one with the fewest processes.
+            // Avoids the GPU of the previous attempt, then takes the one with the fewest processes.
             let load = |gpu: usize| self.working.iter().filter(|working| working.gpu == gpu).count();
             let gpu = (0..self.gpus).min_by_key(|&gpu| (before == Some(gpu), load(gpu))).unwrap_or(0);
             let mut arguments = self.runs[run].arguments.clone();
@@ -554,7 +554,7 @@ impl ActivePool<'_> {
                     let _ = working.child.kill();
                 }
                 let status = working.child.try_wait();
-                // Descendants of a killed process may keep its pipes open.
+                // Descendants of a killed process may keep its pipes open: there is a time limit.
                 if matches!(status, Ok(None)) || (working.open > 0 && !is_late) {
                     index += 1;
                     continue;
@@ -598,7 +598,7 @@ fn spawn(arguments: &[OsString]) -> Result<Child> {
     command.spawn().map_err(|error| anyhow!("no process can be started: {error}{}", limit_of(&error)))
 }
 
-/// This program, also where another version has been installed under its name meanwhile.
+/// This program, even if another version has been installed under its name meanwhile.
 fn own_program() -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new("/proc/self/exe");
@@ -665,7 +665,7 @@ mod tests {
         assert_eq!(named("a.mkv: frame 1 is damaged", "a.mkv"), "a.mkv: frame 1 is damaged");
         assert_eq!(named("2 times as large as a.mkv (3 MB)", "a.mkv"), "2 times as large as a.mkv (3 MB)");
         assert_eq!(named("my film.mkv ends early", "my film.mkv"), "my film.mkv ends early");
-        // The short name is part of many words.
+        // `in` is part of many words: only whole words count.
         assert_eq!(named("interlaced", "in"), "in: interlaced");
     }
 }

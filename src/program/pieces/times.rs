@@ -1,4 +1,4 @@
-//! The times of frames, stored as steps that repeat.
+//! The times of frames, stored as run lengths of equal differences.
 
 use serde::{Deserialize, Serialize};
 use std::iter::{once, repeat_n};
@@ -7,9 +7,8 @@ use std::iter::{once, repeat_n};
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
-    /// The first time.
     first: i64,
-    /// Steps to the next time, each with how often it comes in a row.
+    /// Differences to the next time, each with the number of times that it repeats in a row.
     steps: Vec<(i64, u32)>,
 }
 
@@ -30,7 +29,7 @@ impl Times {
         Times { first: times.first().copied().unwrap_or(0), steps }
     }
 
-    /// How many there are; `None` if they do not increase, or are too many.
+    /// The number of times; `None` if they do not increase, or are too many.
     pub fn count(&self) -> Option<usize> {
         let (mut count, mut last) = (1, self.first);
         for (step, times) in &self.steps {

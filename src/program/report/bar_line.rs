@@ -57,7 +57,7 @@ impl TermLike for BarLine {
         let mut result = Ok(());
         let width = columns();
         self.change(|line| {
-            // An ellipsis shows that the line is cut.
+            // An ellipsis shows that the line is truncated.
             let is_cut = line.trim_end().width() > width;
             let room = width - usize::from(is_cut);
             let shown: String = begin(line.chars(), room).into_iter().chain(is_cut.then_some('…')).collect();

@@ -1,4 +1,4 @@
-//! Lines on stderr that do not run into the progress bar, and the same as events.
+//! Prints messages on stderr without garbling the progress bar, and sends them as events.
 
 use super::events::{ErrorRecord, Event, Events, FileRecord, PROTOCOL, ResultRecord, SegmentRecord, StartRecord};
 use super::summary::{counted, in_bytes, with_strength};
@@ -9,7 +9,7 @@ use histeq_media::sys::{Name, one_line, print_line, wait_until_printed, without_
 use indicatif::ProgressBar;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Stderr beside the progress bar, and the events of `--progress json`; clones share both.
+/// Messages on stderr, and the events of `--progress json`; clones share both.
 #[derive(Clone)]
 pub struct Console {
     verbosity: Verbosity,

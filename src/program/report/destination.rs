@@ -1,4 +1,4 @@
-//! Opens where the events of `--progress json` go.
+//! Opens the destination of the events of `--progress json`.
 
 use super::Events;
 use crate::options::{EventsTo, Job};
@@ -59,7 +59,7 @@ fn with_events(name: &Name) -> Option<File> {
     (begin.is_empty() || begin == expected).then_some(file)
 }
 
-/// Ends the last line, which a full disk may have cut off.
+/// Ends the last line, which a full disk may have truncated.
 fn end_line(file: &mut File) -> std::io::Result<()> {
     let mut last = [b'\n'];
     if file.metadata()?.len() > 0 {

@@ -44,7 +44,7 @@ pub enum Event {
     Waiting {
         message: String,
     },
-    /// The live input is there again.
+    /// The live input is available again.
     Back {
         message: String,
     },
@@ -57,7 +57,7 @@ pub enum Event {
     Segment(SegmentRecord),
     /// One of many files is done, or has failed.
     File(Box<FileRecord>),
-    /// The last line, or that of one of several sources.
+    /// The result, in the last line; or that of one of several sources.
     Result(Box<ResultRecord>),
 }
 
@@ -118,7 +118,7 @@ pub struct StartRecord {
     /// How the output is encoded, if there is an encoded output.
     #[serde(default)]
     pub encoding: Option<Box<Encoding>>,
-    /// The settings that hold, by the names of their options; none for `compare`.
+    /// The effective settings, by the names of their options; none for `compare`.
     pub settings: Map<String, Value>,
 }
 
@@ -132,9 +132,9 @@ pub struct SegmentRecord {
     pub file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_bytes: Option<String>,
-    /// When it began, by the clock on the wall.
+    /// When it began, in wall-clock time.
     pub begin: Timestamp,
-    /// How long it is.
+    /// Its duration.
     pub seconds: f64,
     /// Number of frames in it.
     pub frames: u64,
@@ -142,7 +142,7 @@ pub struct SegmentRecord {
     pub bytes: u64,
 }
 
-/// One state of a run.
+/// The progress of a run at one moment.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ProgressRecord {
     /// Which of two passes runs, 1 or 2, if there are two.
@@ -164,7 +164,7 @@ pub struct ProgressRecord {
     pub fps: f64,
     /// How much of the video has been read, in seconds.
     pub position: f64,
-    /// Seconds of video done per second: `fps` by the frame rate of the video.
+    /// Seconds of video done per second: `fps` divided by the frame rate of the video.
     pub speed: f64,
     /// Seconds left, if known.
     pub eta: Option<f64>,
@@ -172,7 +172,7 @@ pub struct ProgressRecord {
     pub damaged: u64,
     /// Frames of a live input that were not equalized in time.
     pub dropped: u64,
-    /// How old the last frame of a live input was when it was equalized or shown.
+    /// The age of the last frame of a live input when it was equalized or shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
     /// Seconds since the last frame of a live input, while there is no signal.
@@ -199,19 +199,19 @@ pub struct ResultRecord {
     pub dropped: u64,
     /// Duration of the run, without what comes before the first frame.
     pub seconds: f64,
-    /// The time that decoding took of it.
+    /// Seconds that the source took, such as decoding.
     pub decode_seconds: f64,
-    /// The time that equalizing took of it.
+    /// Seconds that equalizing took.
     pub equalize_seconds: f64,
-    /// The time that encoding took of it.
+    /// Seconds that encoding took.
     pub encode_seconds: f64,
     /// What the video lacked and how much of it; none with other methods than natural.
     #[serde(default)]
     pub found: Option<FoundRecord>,
-    /// The same in words, and whether the video was log, or stayed as it was.
+    /// `found` in words, and whether the video was log, or stayed as it was.
     #[serde(default)]
     pub found_text: Option<String>,
-    /// The share of it that was corrected, 0 to 1.
+    /// The share of `found` that was corrected, 0 to 1.
     #[serde(default)]
     pub strength: Option<f64>,
     /// What was done with a video that needs no correction, if it was not encoded: `copied` or `skipped`.
@@ -239,7 +239,7 @@ pub struct FileRecord {
     pub bytes: Option<u64>,
     /// Damaged frames and packets.
     pub damaged: u64,
-    /// How long it took.
+    /// Duration of the run of this file.
     pub seconds: f64,
     /// What the video lacked, and the share of it that was corrected, as in the result of a run.
     #[serde(default)]
@@ -248,7 +248,7 @@ pub struct FileRecord {
     pub found_text: Option<String>,
     #[serde(default)]
     pub strength: Option<f64>,
-    /// As in the result of a run.
+    /// As `ResultRecord::unchanged`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<String>,
     /// The partial file that an interruption has left.
@@ -270,7 +270,7 @@ impl FileRecord {
 }
 
 impl From<ResultRecord> for FileRecord {
-    /// The numbers of the run of a file.
+    /// The record of a file, with the numbers of its run.
     fn from(
         ResultRecord { outputs, frames, damaged, seconds, found, found_text, strength, unchanged, .. }: ResultRecord,
     ) -> Self {
@@ -283,7 +283,7 @@ impl From<ResultRecord> for FileRecord {
 /// are shares, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct FoundRecord {
-    /// How sure it is that it is too dark.
+    /// The confidence that the video is too dark.
     pub dark: f64,
     pub exposure: f64,
     pub contrast: f64,
@@ -308,12 +308,12 @@ pub struct OutputRecord {
     pub name_bytes: Option<String>,
     /// Frames written.
     pub frames: u64,
-    /// Size of its file, if it is one.
+    /// Size of the output, if it is one file.
     #[serde(default)]
     pub bytes: Option<u64>,
 }
 
-/// The size of a file; `None` of what is no file.
+/// The size of a file; `None` if it is no file.
 pub(super) fn bytes_of(name: &Name) -> Option<u64> {
     std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len())
 }
@@ -346,7 +346,7 @@ impl StartRecord {
 /// The destination of events, shared by clones.
 #[derive(Clone)]
 pub struct Events {
-    /// `None` is stderr.
+    /// The file of events; `None` for stderr.
     file: Option<Arc<Mutex<EventFile>>>,
     /// Whether the result has been sent, after which no events are sent.
     is_over: Arc<Mutex<bool>>,
@@ -370,19 +370,19 @@ pub(super) struct LostEvents {
 }
 
 impl Events {
-    /// Lines on stderr, where nothing else is printed then.
+    /// Sends events to stderr, where nothing else is printed then.
     pub fn on_stderr() -> Self {
         give_up_with_an_event();
         Events { file: None, is_over: Arc::default() }
     }
 
-    /// Lines in this file or pipe, which is called `name`.
+    /// Sends events to this file or pipe; `name` is its name in messages.
     pub fn in_file(file: File, name: &Name, is_strict: bool) -> Self {
         let file = EventFile { file, name: name.clone(), is_strict, failure: None, is_reported: false };
         Events { file: Some(Arc::new(Mutex::new(file))), is_over: Arc::default() }
     }
 
-    /// Whether they are on stderr.
+    /// Whether events go to stderr.
     pub(super) fn are_on_stderr(&self) -> bool {
         self.file.is_none()
     }
@@ -426,7 +426,7 @@ impl Events {
         target.is_some_and(|target| target.is_strict && target.failure.is_some())
     }
 
-    /// Writes a usage error, and the end.
+    /// Sends a usage error, and the result with this exit code.
     pub fn refuse(&self, message: &str, code: u8) {
         let (kind, message) = (FailureKind::Usage, message.to_owned());
         self.send(&Event::Error(ErrorRecord { kind, message, ..ErrorRecord::default() }));

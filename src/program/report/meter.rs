@@ -75,7 +75,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts a meter. Sends events, too.
+    /// Starts a meter, which also sends events.
     pub fn start((style, events): (MeterStyle, Option<Events>), metered: Metered) -> Self {
         let has_end = metered.frames.is_some() || metered.share.is_some();
         let bar = match style {
@@ -140,7 +140,7 @@ impl Meter {
         let name = |file: &str| format!(": {}", cut(&printable(file.rsplit('/').next().unwrap_or(file)), NAME));
         let part = self.part(name).map(|part| format!("{part}, ")).unwrap_or_default();
         let frames = match record.frames {
-            // The container may be wrong about its length.
+            // The container's number of frames may be too low.
             Some(frames) => format!("{}/{} frames", record.frame, frames.max(record.frame)),
             None => counted(record.frame, "frame"),
         };
@@ -194,7 +194,7 @@ impl Meter {
         self.style == MeterStyle::Plain || self.events.is_some()
     }
 
-    /// How much is done, and of how much, if that is known.
+    /// The amount of work that is done, and the total, if known.
     fn done(&self, frames: u64) -> (f64, Option<f64>) {
         let by_frames = (frames as f64, self.metered.frames.filter(|&all| all > 0).map(|all| all as f64));
         self.metered.share.map_or(by_frames, |share| (share, Some(1.0)))
@@ -322,7 +322,7 @@ mod tests {
             before.starts_with(" 21% ETA ") && behind.starts_with("211/1000 frames, 21 fps, 1.6"),
             "{before}{behind}"
         );
-        // Of many files, the share goes by their sizes.
+        // For many files, the share is computed from their sizes.
         meter.metered = Metered { share: Some(0.25), ..Metered::default() };
         meter.first = Some((ago(5), 0.0));
         (meter.part, meter.file) =
@@ -342,7 +342,7 @@ mod tests {
     fn a_live_run_shows_the_rate_of_now() {
         let mut meter = meter(Metered { rate: Some(10.0), is_live: true, ..Metered::default() });
         let ago = |seconds: f64| Instant::now().checked_sub(Duration::from_secs_f64(seconds)).expect("a time");
-        // A minute of nothing, and then ten frames a second.
+        // No frames for a minute, then ten a second.
         meter.counts = [(60.0, 0), (3.5, 0), (1.0, 25)].map(|(seconds, frames)| (ago(seconds), frames)).into();
         meter.begin = ago(60.0);
         let progress = Progress::default();

@@ -43,7 +43,7 @@ pub fn unchanged_summary(result: &Summary, progress: &Progress, unchanged: Uncha
 const NOTHING: &str = "nothing to correct";
 const NEXT_TO_NOTHING: &str = "next to nothing to correct";
 
-/// What the video was, and what it lacked, on a line of its own.
+/// A line on what the video lacked, and whether it was log; may be empty.
 fn found(progress: &Progress) -> String {
     let words = progress.found_in_words();
     // Without a hint, people think that nothing was done.

@@ -59,22 +59,22 @@ fn wrapped(text: &str, columns: usize) -> String {
     lines
 }
 
-/// The fewest columns that a name is cut to.
+/// The fewest columns that a name is shortened to.
 const MIN_NAME: usize = 12;
 
-/// `name` in this many columns: its beginning and its end.
+/// `name` in this many columns: its beginning, an ellipsis, its end.
 pub(super) fn cut(name: &str, room: usize) -> String {
     let room = room.max(MIN_NAME);
     if name.width() <= room {
         return name.to_owned();
     }
-    // The end has the extension.
+    // More room for the end, which has the extension.
     let before = begin(name.chars(), (room - 1) / 3);
     let behind = begin(name.chars().rev(), room - 1 - (room - 1) / 3);
     before.into_iter().chain(['…']).chain(behind.into_iter().rev()).collect()
 }
 
-/// As many of the letters as these columns hold.
+/// The first letters that fit into `room` columns.
 pub(super) fn begin(letters: impl Iterator<Item = char>, room: usize) -> Vec<char> {
     let mut width = 0;
     let fits = |letter: &char| {
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(cut("out.mp4", 12), "out.mp4");
         assert_eq!(cut("holiday/2026/dive-at-the-reef.mp4", 20), "holida…-the-reef.mp4");
         assert_eq!(cut("holiday/2026/dive-at-the-reef.mp4", 20).width(), 20);
-        // Letters of two columns.
+        // Each letter takes two columns.
         let name = cut("日本の海と魚たちの動画ファイル.mp4", 20);
         assert!(name.width() <= 20 && name.ends_with(".mp4") && name.starts_with("日本の…"), "{name}");
         assert_eq!(cut("holiday/2026/dive-at-the-reef.mp4", 0).width(), MIN_NAME);

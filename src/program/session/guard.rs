@@ -1,5 +1,4 @@
-//! The start of a run, before its first thread: where it writes, what the process can still open, and how it ends
-//! early.
+//! The start of a run, before its first thread: its outputs, its sandbox, and the signals that end it.
 
 use super::Session;
 use crate::options::{FileJob, OutputFile, Sandbox};
@@ -21,7 +20,7 @@ pub struct Outputs {
     pub records: RecordTargets,
     /// A folder of pieces, which is written into, too.
     pub folder: Option<PathBuf>,
-    /// Gives video and records their final names at the same time, if they are to get them together.
+    /// Renames video and records to their final names at the same time, if they belong together.
     pub together: Together,
 }
 
@@ -51,8 +50,8 @@ impl Session<'_> {
         Ok(Outputs { target, records, folder: None, together })
     }
 
-    /// Puts the wall around this process, if there is one: `inputs` can be read, and `outputs` written. Then listens
-    /// for signals, and prints `answer` at the first one.
+    /// Closes the sandbox around this process, if there is one: it can then only read `inputs`, and write `outputs`.
+    /// Then listens for signals, and prints `answer` at the first one.
     pub fn guard(
         &self,
         sandbox: Sandbox,
@@ -67,7 +66,7 @@ impl Session<'_> {
         if let Some(wall) = sandbox.around_process(inputs, target.name(), written, replaces) {
             let network = inputs.iter().any(|input| is_url(&input.url));
             let needs_walls = inputs.iter().any(|input| input.isolation == Isolation::Required);
-            // The sheets of many inputs are drawn one after the other.
+            // At most two inputs are open at once: sheets are drawn one after the other.
             isolated::allow(inputs.len().min(2), network, needs_walls)?;
             let holds = wall.close()?;
             self.notices.detail(&format!("sandbox: the program {holds}"));

@@ -3,7 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `mod.rs` | cancellation, messages, progress and the meter |
-//! | `guard.rs` | outputs, the wall around the process, signals: what comes before the first thread |
+//! | `guard.rs` | outputs, sandbox and signals, which are set up before the first thread |
 //! | `prepared.rs` | an input whose filters and settings are decided, and the stage that equalizes it |
 
 mod guard;
@@ -50,7 +50,7 @@ pub struct Session<'a> {
     pub name: Option<String>,
     /// The recorded segments of all sources.
     pub shelf: Shelf,
-    /// Whether it is several sources together, each of which sends events of its own.
+    /// Whether this session stands for several sources, each of which sends its own events.
     is_sum: bool,
     /// Whether its `start` event has been sent.
     has_started: bool,
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         let memory = ProcessMemory::new(&limits);
         limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
-        // The parent process prints lines that are no events.
+        // The parent process prints lines of a child that are not events.
         ffmpeg::set_verbose(stderr.is_verbose() && (console.has_text() || stderr.is_child));
         let notices = console.notices(stderr.strict);
         let (cancel, progress) = (Cancel::default(), Arc::default());
@@ -122,8 +122,8 @@ impl<'a> Session<'a> {
     }
 
     /// Calls `read` before [`guard`](Self::guard), for files that may be hostile: tables of curves, masks. A thread
-    /// watches the memory of the process meanwhile, and has ended when this returns: each thread that begins before the
-    /// walls stays outside of them.
+    /// watches the memory of the process meanwhile, and has ended when this returns: a thread that starts before the
+    /// sandbox is closed stays outside of it.
     pub fn watching<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let _watch = self.memory.watch(self.console, Vec::new())?;
         read()
@@ -197,8 +197,8 @@ impl<'a> Session<'a> {
         result
     }
 
-    /// As [`metered`](Self::metered), for a run that writes one output; `None` when its reader went away, which is no
-    /// error.
+    /// As [`metered`](Self::metered), for a run that writes one output; `None` when the reader closed its pipe, which
+    /// is no error.
     pub fn to_output(
         &self,
         input: &Input,

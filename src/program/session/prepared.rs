@@ -1,5 +1,5 @@
-//! What comes between opening an input and equalizing it, in its order: filters, settings, checks, and the frames
-//! around the requested part; then the stage with its observers.
+//! The steps between opening an input and equalizing it: filters, settings, checks, the frames around the requested
+//! part, and the stage with its observers.
 
 use crate::options::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 pub enum Around {
     /// The frames that the settings need.
     AsSettings,
-    /// None.
+    /// No frames around the part.
     Nothing,
-    /// The frames that the source reads by itself: for live inputs, and if only packets are read.
+    /// The frames that the source itself chooses: for live inputs, and if only packets are read.
     BySource,
 }
 
@@ -38,7 +38,7 @@ pub struct Prepared {
 /// `notices` gets messages on the input and its filters, the second one those on the settings.
 ///
 /// # Errors
-/// When filters cannot be opened, or region or mask do not go with its pictures.
+/// When filters cannot be opened, or region or mask do not fit its frames.
 pub fn prepare(
     opened: (Box<dyn Source>, Input),
     equalize: &EqualizeOptions,

@@ -1,4 +1,4 @@
-//! What is written beside a video.
+//! Files that are written beside a video: statistics and curves.
 
 pub mod curves;
 mod record_file;

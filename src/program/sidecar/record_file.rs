@@ -37,7 +37,7 @@ impl RecordFile {
         self.target
     }
 
-    /// Opens it, once a FIFO has a reader.
+    /// Opens the file; if it is a FIFO, waits for a reader.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -62,7 +62,7 @@ impl RecordFile {
             (Ok(()), _) => self.bytes += record.len() as u64,
             (Err(error), Some(notices)) if FailureKind::from_io(&error) == FailureKind::Disk => {
                 let (name, why) = (self.target.name(), reason(&error));
-                // The run ends with this error, whether warnings are errors or not.
+                // Only printed, even with `--strict`: the run ends with this error in any case.
                 notices.print(
                     Level::Warning,
                     &format!(

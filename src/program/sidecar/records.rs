@@ -77,7 +77,7 @@ impl RecordTargets {
         self.targets().filter_map(Target::place)
     }
 
-    /// Whether one of them replaces a file.
+    /// Whether a target replaces a file.
     pub fn replace_files(&self) -> bool {
         self.targets().any(Target::replaces_file)
     }
@@ -93,8 +93,7 @@ impl RecordTargets {
     }
 }
 
-/// What to do if a record exists. `-n` is about the output only: a run that cannot write a requested record has
-/// failed.
+/// What to do if a record exists. `-n` skips existing outputs only: a run that cannot write a requested record fails.
 fn beside(output: Overwrite) -> Overwrite {
     if output == Overwrite::Skip { Overwrite::No } else { output }
 }

@@ -1,4 +1,4 @@
-//! Who may use the view: the address that it listens at, the token, and what a request has to say of where it comes from.
+//! Who may use the view: the address at which it listens, the token, and the origins from which it accepts requests.
 
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Method};
@@ -24,7 +24,7 @@ pub enum Refusal {
 /// The rules for one address.
 pub struct Access {
     address: SocketAddr,
-    /// The token that requests have to send; `None` where whoever uses this machine may view.
+    /// The token that requests have to send; `None` where all users of this machine may view.
     token: Option<String>,
 }
 
@@ -110,7 +110,8 @@ impl Access {
     }
 }
 
-/// Whether a browser says that a page of another address sends the request, unless a person follows a link to the view.
+/// Whether, by its headers, a page of another address sends the request. A link to the view that a person follows does
+/// not count.
 fn is_of_another_page(method: &Method, headers: &HeaderMap) -> bool {
     let header = |name| text(headers, HeaderName::from_static(name));
     let is_foreign = matches!(header("sec-fetch-site"), Some("cross-site" | "same-site"));

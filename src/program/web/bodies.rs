@@ -47,7 +47,7 @@ pub static MAKERS: Semaphore = Semaphore::const_new(2);
 /// The multipart boundary between pictures of the MJPEG fallback.
 const BOUNDARY: &str = "picture";
 
-/// What is shown of a pair of pictures.
+/// Which picture of a pair is shown.
 #[derive(Clone, Copy)]
 pub enum Of {
     Original,
@@ -121,7 +121,8 @@ impl Gone {
     }
 }
 
-/// Sets its [`Gone`] when it is dropped: with the future that makes the answer, which ends with its connection.
+/// Sets its [`Gone`] when it is dropped. The future that makes the answer owns it, and is dropped when its connection
+/// ends.
 struct Asker(Gone);
 
 impl Drop for Asker {

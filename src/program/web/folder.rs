@@ -1,5 +1,4 @@
-//! The files and folders that the page may see. Each gets a number here, and the page names it by that number, never by
-//! its path.
+//! The files and folders that the page may see. Each gets a number, by which the page refers to it, never by its path.
 
 use super::hub::lock;
 use crate::options::{images_in, is_video_name};
@@ -194,7 +193,7 @@ impl Shelf {
             let folder = self.path(number)?;
             ensure!(folder.is_dir(), "this is no folder");
             let name = Name::from(folder.file_name().unwrap_or_default()).to_string();
-            // The page may not see the parent of a bound. If several paths were named, the list of them is in its
+            // The page may not see the parent of a bound. If several paths were named, their list takes the parent's
             // place.
             let above = folder.parent().filter(|above| self.is_within(above)).map(Path::to_owned);
             let top = (self.named.len() != 1).then_some(TOP);
@@ -352,7 +351,7 @@ mod tests {
         assert_eq!(names(&list), ["beside.mp4", "own.mp4"]);
         let up = wide.list(list.up.expect("a folder above")).expect("a list");
         assert_eq!((names(&up), up.up), (vec!["in", "beside.mp4"], None));
-        // A file that has become a link meanwhile.
+        // A listed file that is now a symbolic link is refused.
         let inside = list.entries[1].number;
         assert!(wide.file(inside).is_ok());
         std::fs::remove_file(path("in/own.mp4")).expect("it was there");

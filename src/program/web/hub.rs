@@ -28,7 +28,7 @@ const WAITING: usize = 64;
 /// Most pictures since the last key frame that a new viewer gets.
 const MAX_PICTURES: usize = 256;
 
-/// Most bytes of these pictures.
+/// Most bytes of the pictures since the last key frame.
 const MAX_SINCE_KEY: usize = 32 << 20;
 
 /// The time that the rate of frames is counted over.
@@ -54,7 +54,7 @@ pub struct Hub {
     viewers: Arc<AtomicUsize>,
     /// A file that is viewed, instead of sources.
     file: OnceLock<Arc<ViewedFile>>,
-    /// Files that are worked on, instead of sources or one viewed file.
+    /// The page that equalizes files, instead of sources or one viewed file.
     work: OnceLock<Arc<Work>>,
 }
 
@@ -69,12 +69,12 @@ impl Hub {
         self.file.get_or_init(|| Arc::new(file));
     }
 
-    /// The files that are worked on.
+    /// The page that equalizes files.
     pub fn work(&self) -> Option<Arc<Work>> {
         self.work.get().cloned()
     }
 
-    /// From now on, files are worked on.
+    /// From now on, the page equalizes files.
     pub fn show_work(&self, work: Arc<Work>) {
         self.work.get_or_init(|| work);
     }
@@ -150,11 +150,11 @@ impl Drop for Admitted {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceChange {
-    /// A look, by its name.
+    /// The name of a look.
     look: Option<String>,
     /// Share of the equalization, 0 to 1.
     strength: Option<f64>,
-    /// Whether it is recorded.
+    /// Whether the source is recorded.
     recording: Option<bool>,
 }
 
@@ -270,7 +270,7 @@ impl Viewed {
         }
     }
 
-    /// Takes a frame. Returns at once.
+    /// Accepts a frame for the viewers, without waiting.
     pub fn show(&self, shown: &Shown) {
         let now = Instant::now();
         let mut times = lock(&self.times);
@@ -287,7 +287,7 @@ impl Viewed {
         lock(&self.last).clone()
     }
 
-    /// Its state.
+    /// The state of the source.
     pub fn state(&self) -> SourceState {
         let chosen = lock(&self.chosen);
         let (look, strength) = (chosen.equalize.options.look.to_string(), chosen.strength(&self.settings.get()));
@@ -361,7 +361,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// Its recordings: their names, when they began, in seconds since 1970, and their bytes.
+    /// Its recordings: their names, when they began, in seconds since 1970, and their sizes in bytes.
     pub fn recordings(&self) -> Vec<(PathBuf, i64, u64)> {
         match &self.record {
             Some((pattern, true)) => recordings(pattern)
@@ -378,14 +378,14 @@ impl Viewed {
         self.recordings().into_iter().map(|(file, ..)| file).find(|file| shown(file).as_deref() == Some(name))
     }
 
-    /// How many watch it.
+    /// The number of its viewers.
     pub fn viewers(&self) -> usize {
         let mut stream = lock(&self.stream);
         stream.viewers.retain(|viewer| !viewer.messages.is_closed());
         stream.viewers.len()
     }
 
-    /// Begins to watch it.
+    /// Adds a viewer, who receives the messages.
     pub fn watch(&self) -> Receiver<Message> {
         let (messages, received) = channel(WAITING + MAX_PICTURES);
         let mut stream = lock(&self.stream);
@@ -402,7 +402,7 @@ impl Viewed {
         received
     }
 
-    /// A video begins.
+    /// Begins a video, and sends its header to all viewers.
     pub(super) fn begin_video(&self, description: &str, header: Vec<u8>) {
         let mut stream = lock(&self.stream);
         let header: (Arc<str>, Bytes) = (description.into(), header.into());
@@ -415,13 +415,13 @@ impl Viewed {
         stream.header = Some(header);
     }
 
-    /// The video has ended.
+    /// Ends the video.
     pub(super) fn end_video(&self) {
         let mut stream = lock(&self.stream);
         (stream.header, stream.since_key) = (None, Vec::new());
     }
 
-    /// Gives a picture of the video to all viewers that keep up.
+    /// Sends a picture of the video to all viewers that keep up.
     pub(super) fn send_picture(&self, bytes: Vec<u8>, is_key: bool) {
         let picture = Bytes::from(bytes);
         let mut stream = lock(&self.stream);
@@ -445,7 +445,7 @@ impl Viewed {
         }
     }
 
-    /// Gives a text to all viewers that keep up.
+    /// Sends a text to all viewers that keep up.
     pub(super) fn send_text(&self, text: &str) {
         let text: Arc<str> = text.into();
         lock(&self.stream).viewers.iter_mut().for_each(|viewer| viewer.send(Message::Text(text.clone())));

@@ -59,7 +59,7 @@ struct QueuedJob {
     /// The command-line options of this run, with those of all runs.
     options: Vec<OsString>,
     output: Name,
-    /// Command lines that do the same: one with the folders of the files, and one without.
+    /// Equivalent command lines: one with the folders of the files, and one without.
     commands: [String; 2],
     state: JobState,
     progress: ProgressRecord,

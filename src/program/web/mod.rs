@@ -4,20 +4,20 @@
 //! |---|---|
 //! | `mod.rs` | the thread that serves, and the sources that it serves |
 //! | `access.rs` | who may use it |
-//! | `addresses.rs` | the numbers by which others reach it |
-//! | `token.rs` | what others have to know, and the file that keeps it |
+//! | `addresses.rs` | the IP addresses at which others reach it |
+//! | `token.rs` | the token that others need, and the file that stores it |
 //! | `server.rs` | connections, and their limits |
 //! | `routes.rs` | what each address answers |
-//! | `bodies.rs` | answers that go on: files, pictures |
+//! | `bodies.rs` | long answers: files, pictures |
 //! | `hub.rs` | sources, and who views them |
 //! | `picture.rs` | the video and the numbers that viewers of a source see |
 //! | `viewed_file.rs` | a file that is looked at before it is equalized |
 //! | `work.rs` | the page that does the work: what it may ask for |
-//! | `folder.rs` | the files and folders that it may see |
-//! | `playing.rs` | what browsers are asked before they play one |
-//! | `small.rs` | small pictures of them |
-//! | `jobs.rs` | the queue of files that are made, each by a child process |
-//! | `uploads.rs` | files that are dropped on it |
+//! | `folder.rs` | the files and folders that the page may see |
+//! | `playing.rs` | media types, by which browsers are asked whether they can play a film |
+//! | `small.rs` | small pictures of files |
+//! | `jobs.rs` | the queue of files to equalize, each by a child process |
+//! | `uploads.rs` | files that are dropped on the page |
 //! | `numbers.rs` | what is drawn beside a pair of pictures |
 //! | `metrics.rs` | the states of all sources for Prometheus |
 //! | `page` | the page |
@@ -129,7 +129,7 @@ impl Web {
         self.hub.show_file(file);
     }
 
-    /// Shows files that are worked on, as long as the process runs.
+    /// Shows the page that equalizes files, as long as the process runs.
     pub fn show_work(&self, work: Arc<Work>) {
         self.hub.show_work(work);
     }

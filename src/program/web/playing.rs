@@ -59,7 +59,8 @@ mod tests {
             ("hevc", &main[..], Some("hvc1.1.6.H93.B0.0.0.1")),
             ("av1", &[0x81, 0x08, 0x4C, 0][..], Some("av01.0.08M.10")),
             ("av1", &[0x81, 0x28, 0x80, 0][..], Some("av01.1.08H.08")),
-            // Start codes in place of a header, as in broadcasts; a truncated header; no header; no codec of browsers.
+            // No type: start codes instead of a header, as in broadcasts; a truncated header; no header; a codec that
+            // browsers lack.
             ("h264", &[0, 0, 0, 1, 0x67][..], None),
             ("hevc", &main[..12], None),
             ("h264", &[][..], None),

@@ -1,4 +1,4 @@
-//! What each address answers.
+//! Routes requests to their answers, by path.
 
 use super::access::{Access, Refusal};
 use super::bodies::{self, Gone, Of};
@@ -29,7 +29,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 /// The body of an answer.
 pub type Body = BoxBody<Bytes, std::io::Error>;
 
-/// Most bytes of the body of a request, and how long it may take to come.
+/// Most bytes of the body of a request, and how long it may take to arrive.
 const MAX_BODY: usize = 64 << 10;
 const BODY_TIME: Duration = Duration::from_secs(10);
 
@@ -54,7 +54,7 @@ pub const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The page, and what it consists of.
+/// The files of the page: path, type, content.
 const FILES: [(&str, &str, &str); 9] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.js", JAVASCRIPT, include_str!("page/page.js")),
@@ -67,7 +67,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
 ];
 
-/// All that is served.
+/// What answers depend on.
 pub struct Routes {
     pub access: Access,
     pub hub: Arc<Hub>,
@@ -278,7 +278,7 @@ async fn change(source: &Viewed, request: Request<Incoming>) -> Response<Body> {
 
 /// The value that the JSON body of a request has, or the answer that says what is wrong with the request.
 pub async fn json_of<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, Response<Body>> {
-    // An HTML form on a foreign site cannot send this content type.
+    // Only JSON, because an HTML form on a foreign site cannot send this content type.
     let is_json =
         request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !is_json {
@@ -301,7 +301,7 @@ fn cameras(hub: &Hub) -> Value {
         .collect()
 }
 
-/// All looks, and what each is.
+/// All looks, with their descriptions.
 fn looks() -> Value {
     let looks = Look::ALL.iter().map(|look| json!({ "name": look.to_string(), "about": look.about() }));
     looks.collect()
@@ -323,7 +323,7 @@ pub fn error(status: StatusCode, message: &str) -> Response<Body> {
     whole(status, JSON, json!({ "error": message }).to_string())
 }
 
-/// Whether a browser shows the answer itself to a person, who should not see JSON.
+/// Whether a browser shows the answer as a page to a person, who should not see JSON.
 fn is_opened_by_hand(request: &Request<Incoming>) -> bool {
     request.headers().get(ACCEPT).is_some_and(|kinds| kinds.as_bytes().starts_with(b"text/html"))
 }

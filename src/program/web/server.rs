@@ -1,4 +1,4 @@
-//! Takes connections on one thread, and keeps them within limits.
+//! Accepts connections on one thread, and keeps them within limits.
 
 use super::access::Access;
 use super::hub::{Hub, Message, Viewed};
@@ -27,7 +27,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 /// Most connections at a time. Others are closed at once.
 const MAX_CONNECTIONS: usize = 192;
 
-/// How long the head of a request may take to come.
+/// How long the head of a request may take to arrive.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// Most bytes and header lines of the head of a request.
@@ -58,7 +58,7 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
             let mut peers: HashMap<IpAddr, Weak<Semaphore>> = HashMap::new();
             loop {
                 let Ok((connection, peer)) = listener.accept().await else {
-                    // The process is out of file descriptors until other connections end.
+                    // Out of file descriptors: wait until other connections end.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 };
@@ -127,7 +127,7 @@ async fn answer(mut request: Request<Incoming>, routes: &Routes, place: Connecti
     answer.unwrap_or_default()
 }
 
-/// Sends the video of `source` until the viewer goes, or takes nothing for a minute.
+/// Sends the video of `source` until the viewer goes, or accepts no data for a minute.
 async fn send_video(mut socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>, source: &Viewed) {
     let mut messages = source.watch();
     loop {
@@ -142,7 +142,7 @@ async fn send_video(mut socket: WebSocketStream<TokioIo<hyper::upgrade::Upgraded
                     break;
                 }
             }
-            // Messages of viewers have no meaning, except that they close the connection.
+            // Messages of viewers are ignored, except that a close message ends the connection.
             heard = socket.next() => match heard {
                 Some(Ok(frame)) if !frame.is_close() => {}
                 _ => break,

@@ -22,7 +22,7 @@ const ROOM: (usize, usize) = (320, 320);
 const MAX_BYTES: usize = 24 << 20;
 const MAX_KEPT: usize = 4_000;
 
-/// Time of the frame that a film is shown by, in microseconds, if the film is that long: the first frame is often
+/// The time of the frame that represents a film, in microseconds, if the film is that long: the first frame is often
 /// black.
 const AT: i64 = 1_500_000;
 

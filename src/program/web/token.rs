@@ -38,7 +38,7 @@ pub fn kept(file: &Name) -> Result<String> {
     new.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     let mut made = new.open(file.path()).map_err(|error| failed(file, &error))?;
     if let Err(error) = writeln!(made, "{token}").and_then(|()| made.sync_all()) {
-        // A file with a part of a token would make each later run fail.
+        // Remove the file: an incomplete token would make each later run fail.
         let _ = remove_file(file.path());
         return Err(failed(file, &error));
     }

@@ -118,7 +118,7 @@ impl Drop for Coming<'_> {
 }
 
 impl Uploads {
-    /// No uploads yet; later at most `most` bytes of them.
+    /// An empty list of uploads, which accepts at most `most` bytes.
     pub fn new(most: u64) -> Self {
         Uploads { most, state: Mutex::default() }
     }
@@ -146,7 +146,7 @@ impl Uploads {
         let (head, mut body) = request.into_parts();
         let taken = self.receive(&head, &mut body, begun).await;
         if taken.is_err() {
-            // Browsers read no answer before they have sent all.
+            // Browsers read the answer only after sending the whole body: read and discard the rest.
             let mut most = MAX_DROPPED;
             while let Ok(Some(Ok(frame))) = timeout(PATIENCE, body.frame()).await {
                 most = most.saturating_sub(frame.data_ref().map_or(0, |data| data.len()));
@@ -164,7 +164,7 @@ impl Uploads {
         body: &mut Incoming,
         begun: impl FnOnce(PathBuf) + Send,
     ) -> Result<PathBuf, Wrong> {
-        // An HTML form on a foreign site cannot send this content type.
+        // This content type cannot be sent by an HTML form on a foreign site.
         if head.headers.get(CONTENT_TYPE).is_none_or(|kind| kind != "application/octet-stream") {
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, "a file is application/octet-stream"));
         }

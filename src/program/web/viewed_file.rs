@@ -70,7 +70,7 @@ pub struct ViewedFile {
 #[derive(Serialize)]
 struct Facts {
     name: String,
-    /// In seconds.
+    /// The duration in seconds.
     duration: f64,
     /// Frames a second.
     rate: f64,
@@ -117,7 +117,7 @@ impl Drop for WaitingRequest<'_> {
     }
 }
 
-/// Which frame is asked for, and what is done to it.
+/// Which frame is requested, and how it is equalized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// Microseconds from the begin of the part of the file that the input options choose.
@@ -151,7 +151,7 @@ impl Asked {
     }
 }
 
-/// Which part of a frame is asked for.
+/// Which part of a frame is requested.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AskedPart {
     /// The centre, in shares of the upright frame's width and height, 0 to 1.
@@ -383,7 +383,7 @@ impl ViewedFile {
         Ok(&held.insert((time, moment)).1)
     }
 
-    /// The frame as it is, and what its look does to it, from the cache or new.
+    /// The original frame, and how the look equalizes it, from the cache or computed.
     fn judged(&self, last: &mut Last, asked: &Asked) -> Result<(Frame, Arc<Judged>)> {
         let known = last
             .judged

@@ -144,7 +144,7 @@ impl Work {
         }
     }
 
-    /// What the page may do, and what there is to choose.
+    /// What the page may do, and the choices that it offers.
     fn facts(&self, is_local: bool) -> Value {
         let goals: Vec<Value> =
             Chosen::goals().map(|(name, words)| json!({ "name": name, "options": words })).collect();
@@ -262,7 +262,7 @@ pub async fn answer(work: Arc<Work>, path: &str, request: Request<Incoming>, is_
 
 /// Answers a request about a file that is viewed.
 async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local: bool) -> Response<Body> {
-    // The semaphore is never closed.
+    // The semaphore is never closed, so this does not fail.
     let turn = OPENING.acquire().await;
     let view = move || {
         let _turn = turn;

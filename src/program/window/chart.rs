@@ -9,13 +9,13 @@ use embedded_graphics::primitives::{Line, Rectangle};
 use histeq::spec::chroma::UNIT_GAIN;
 use histeq::spec::{Histogram, Scene};
 
-/// Width and height of the plot without labels, points.
+/// Width and height of the plot without labels, in points.
 const PLOT: (i32, i32) = (256, 128);
 
 const BARS: Rgb888 = Rgb888::new(150, 170, 190);
 const FRAME: Rgb888 = Rgb888::new(110, 110, 110);
 
-/// Bars are cut at this multiple of their mean, so that a large flat area does not dwarf all others.
+/// Bars are clipped at this multiple of their mean, so that a large flat area does not dwarf all others.
 const MAX_OF_MEAN: u64 = 6;
 
 /// The share of samples below and above the levels that are marked as those in use.
@@ -50,7 +50,7 @@ pub fn chart(canvas: &mut Canvas, histogram: &Histogram, points: &[(f64, f64)], 
         let foot = origin + Point::new((code * PLOT.0 as usize / histogram.levels().codes()) as i32, 0);
         draw(canvas, Line::new(foot, foot - Point::new(0, PLOT.1 - 1)), BARS, 1);
     }
-    // The curve that changes nothing.
+    // The diagonal is the curve that changes nothing.
     draw(canvas, Line::new(origin, top + Point::new(PLOT.0 - 1, 0)), FRAME, 1);
     chart::curve(canvas, Rectangle::new(top, Size::new(PLOT.0 as u32, PLOT.1 as u32)), points, 2);
 
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_chart_stays_within_its_frame() {
-        // The longest texts: of 16 bits, in a late scene.
+        // Texts are longest at 16 bits and with a high scene number.
         let size = (400, 300);
         let mut counts = vec![1; 65_536];
         counts[28_000] = 1 << 20;
@@ -124,7 +124,7 @@ mod tests {
                 assert_eq!(pixel(x, y), 0x80_8080, "{x}, {y}");
             }
         }
-        // Nothing touches its edges, which are shaded and no more.
+        // Nothing is drawn over the edges of the chart: they are only shaded.
         let shaded = pixel(left, top);
         assert_ne!(shaded, 0x80_8080);
         for y in top..top + frame.1 {

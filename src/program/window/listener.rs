@@ -57,7 +57,7 @@ impl ApplicationHandler for Listener {
     fn window_event(&mut self, _system: &ActiveEventLoop, _window: WindowId, event: WindowEvent) {
         let drag = |listener: &Listener| listener.pressed.then_some(UserInput::Drag(listener.mouse));
         let input = match event {
-            // Synthetic events are of keys that were down before the window had the focus.
+            // Synthetic events, of keys that were down before the window had the focus, are ignored.
             WindowEvent::KeyboardInput { event, is_synthetic: false, .. } => {
                 Action::for_event(&event).map(UserInput::Key)
             }

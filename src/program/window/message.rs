@@ -8,7 +8,7 @@ const SHOWN_FOR: Duration = Duration::from_secs(3);
 
 /// The newest message, and the channel of messages.
 pub struct Messages {
-    /// For other threads.
+    /// The sender for other threads.
     pub sender: Sender<String>,
     receiver: Receiver<String>,
     shown: Option<(String, Instant)>,

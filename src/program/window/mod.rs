@@ -100,7 +100,6 @@ impl PreviewWindow {
         Ok(Some(!inputs.is_empty()))
     }
 
-    /// Performs the action of a key.
     fn perform(&mut self, action: Action) -> Result<ViewerReply> {
         let controls = &mut self.controls;
         match action {

@@ -14,7 +14,7 @@ use winit::event_loop::{EventLoop, OwnedDisplayHandle};
 use winit::platform::pump_events::{EventLoopExtPumpEvents, PumpStatus};
 use winit::window::{CursorIcon, Fullscreen, Window};
 
-/// Attempts to receive the window from the system. Most systems have it ready at the first one.
+/// The most attempts to get the window from the system; most systems have it ready at the first.
 const ATTEMPTS: u32 = 20;
 /// Time that each attempt but the first one waits.
 const ATTEMPT_TIME: Duration = Duration::from_millis(100);

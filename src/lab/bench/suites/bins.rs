@@ -8,17 +8,17 @@ use anyhow::Result;
 use histeq::{Named, named};
 use std::hint::black_box;
 
-/// Numbers of elements, at 4,096 bins. The second is the publication's, three per pixel of 1920x1080; the last takes
-/// one core about as long as the publication's largest, "up to even 600 ms".
+/// Numbers of elements, for 4,096 bins. The second is the publication's, three per pixel of 1920x1080; the last takes
+/// one CPU core about as long as the publication's largest, "up to even 600 ms".
 const ELEMENTS: [usize; 6] = [1 << 20, 1920 * 1080 * 3, 1 << 24, 1 << 26, 1 << 28, 1 << 30];
 
-/// Numbers of bins, at one number of elements. The publication stops at 4,096.
+/// Numbers of bins, for `TYPICAL` elements. The publication stops at 4,096.
 const BINS: [u32; 9] = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 
 /// The publication's number of bins.
 const MAX_BINS: u32 = 4096;
 
-/// The elements of the second table.
+/// The number of elements of the second table.
 const TYPICAL: usize = 1 << 24;
 
 /// A table of the CPU, and tables of the GPU over elements and over bins.
@@ -35,7 +35,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         setup.steps.next(format!("{elements} elements, {bins} bins"))?;
         let case = InputElements::new(setup, input, elements, bins);
         let row = case.row(&[]).with("sequential", case.on_cpu);
-        // Both tables of the GPU share one case.
+        // Both tables of the GPU have one case in common, whose row on the CPU is added once.
         if !cpu.rows().iter().any(|known| known.keys == row.keys) {
             cpu.push(row);
         }
@@ -53,21 +53,21 @@ named! {
     /// The elements' values.
     pub enum Values {
         Random = "random", "Random ones";
-        /// As in the current version of the publication's program: every thread counts in the same bin.
+        /// As in the current version of the publication's program: every thread adds to the same bin.
         Ones = "ones", "All 1";
     }
 }
 
-/// Elements to count.
+/// An input to count.
 struct Case {
     elements: usize,
     bins: u32,
-    /// The index of its table.
+    /// The index of its table: 0 over elements, 1 over bins.
     over: usize,
     input: Values,
 }
 
-/// The chosen case, or all of them.
+/// The case chosen on the command line, or all cases.
 fn cases(setup: &Setup) -> Vec<Case> {
     let both = |elements: usize, bins: u32, over: usize| {
         [Values::Random, Values::Ones].map(|input| Case { elements, bins, over, input })
@@ -76,7 +76,7 @@ fn cases(setup: &Setup) -> Vec<Case> {
         return both(elements, bins, 0).into();
     }
     let elements = |elements: usize| if setup.quick { elements >> 12 } else { elements };
-    // All elements in one bin take long on the GPU.
+    // Counting all elements in one bin takes the GPU long, so large inputs are omitted.
     let over_elements = ELEMENTS.into_iter().flat_map(|count| {
         both(elements(count), MAX_BINS, 0)
             .into_iter()
@@ -86,7 +86,7 @@ fn cases(setup: &Setup) -> Vec<Case> {
     over_elements.chain(BINS.map(random)).collect()
 }
 
-/// The measured kernels: the publication's two and this project's, or the chosen one.
+/// The measured kernels: two of the publication and those of this project, or the chosen one.
 fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let publication = experiment(setup, &published_setup("4096 bins, privatized"));
     let chosen = |histogram| Variants { histogram: Some(histogram), ..setup.chosen };
@@ -123,7 +123,7 @@ fn gpu_table(setup: &Setup, name: &'static str, title: &str) -> Table {
         .measures(["speed-up"], Unit::Times)
 }
 
-/// Elements, with the counts and the time of the CPU.
+/// Elements, with their counts and the time that the CPU needs to count them.
 struct InputElements {
     input: Values,
     elements: Vec<u32>,
@@ -163,7 +163,7 @@ struct DeviceElements<'a> {
     case: &'a InputElements,
     plane: DevicePlane,
     upload: Vec<f64>,
-    /// `None` where it failed: not every GPU has managed memory that it prefetches.
+    /// `None` where prefetching failed: not every GPU can prefetch managed memory.
     prefetch: Option<Value>,
 }
 

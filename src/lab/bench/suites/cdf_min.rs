@@ -1,4 +1,4 @@
-//! `histeq-lab cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first occupied level.
+//! `histeq-lab cdf-min`: the images of opencl-blelloch-scan, by its kernels, with two searches for the first level.
 
 use super::on_cpu::{GrayImage, images};
 use super::on_gpu::{DeviceImage, experiment, note, published_setup, with_choice};
@@ -26,17 +26,17 @@ const SIZES: [(usize, usize); 10] = [
 /// The number of the publication's large images, which come first in [`SIZES`].
 const LARGE: usize = 4;
 
-/// The two searches: their names in columns, and the publication's setups.
+/// The two searches: names of columns, and names of the publication's setups.
 const SEARCHES: [(&str, &str); 2] = [("reduction", "OpenCL, reduction"), ("first-nonzero", "OpenCL, min")];
 
-/// Tables of the kernels, and of the whole program over the sizes.
+/// Tables of the kernels, and of the whole program, by image size.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let (mut kernels, mut programs) = (kernels_table(setup), programs_table());
     let kernel_bench = setup.gpu().ok().map(KernelBench::new).transpose()?;
     for frame in images(setup, &SIZES, PixelFormat::Gray)? {
         let image = GrayImage::new(frame?);
         kernels.push(kernels_row(setup, kernel_bench.as_ref(), "photo-like", &image)?);
-        // The publication's faster search is wrong for images with black in them.
+        // The publication's faster search is wrong for images that contain black.
         if setup.arithmetic != Arithmetic::Specification {
             kernels.push(kernels_row(setup, kernel_bench.as_ref(), "with black", &image.with_black())?);
         }
@@ -85,7 +85,7 @@ fn kernels_table(setup: &Setup) -> Table {
     table.measures(["kernels, tuned", "with pinned copies, tuned"], Unit::Microseconds)
 }
 
-/// The image as the publication's program takes it: from a PNG file to another one.
+/// Times equalizing the image as the publication's program does, from one PNG file to another.
 fn program_row(setup: &Setup, kernel_bench: Option<&KernelBench>, image: &GrayImage) -> Result<Row> {
     let folder = tempfile::tempdir().context("making a folder for PNG files")?;
     let (source, target) = (folder.path().join("in.png"), folder.path().join("out.png"));
@@ -117,7 +117,7 @@ fn program_row(setup: &Setup, kernel_bench: Option<&KernelBench>, image: &GrayIm
     Ok(row)
 }
 
-/// Microseconds of `work`.
+/// The time of `work` in microseconds.
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let begin = std::time::Instant::now();
     work()?;
@@ -140,7 +140,7 @@ fn programs_table() -> Table {
     table
 }
 
-/// The publication's averages over its large and its small images.
+/// The average speedups for the large and the small images, as in the publication.
 fn gains(programs: &Table) -> Table {
     let mut table = Table::new("gains", "How many times as fast as the CPU, on average", &["images"])
         .note("The mean over the sizes of CPU divided by GPU, and by GPU with set-up, of the table above.");

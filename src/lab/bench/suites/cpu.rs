@@ -1,5 +1,5 @@
-//! `histeq-lab cpu`: the CPU backend on one thread to all, and the time of each pass, for every instruction set of this
-//! machine.
+//! `histeq-lab cpu`: the CPU backend on one to all threads, and the time of each pass, for every instruction set of
+//! this machine.
 
 use crate::bench::content::{Content, gray, picture, several};
 use crate::bench::copies::memcpy;
@@ -24,12 +24,12 @@ const DEPTHS: [u8; 3] = [8, 10, 16];
 /// Separate frames that are used in turn, so that none is in a cache.
 const FRAMES: usize = 8;
 
-/// The settings that are measured, by the names of their columns.
+/// The measured settings, by the names of their columns.
 fn columns() -> [(&'static str, Settings); 3] {
     [("exact", Settings::default()), ("modified", modified()), ("clahe", local())]
 }
 
-/// Tables of whole frames, and of passes.
+/// A table of whole frames, and one of single passes.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![frames(setup)?, passes(setup)?])
 }
@@ -78,7 +78,7 @@ fn paths() -> Vec<(Isa, usize)> {
     Isa::available().map(|isa| (isa, 1)).chain(threads.into_iter().map(|threads| (Isa::best(), threads))).collect()
 }
 
-/// Microseconds per frame through the backend, as in the program.
+/// Microseconds per frame through the whole backend, as the program uses it.
 fn whole_frames(
     setup: &Setup,
     frames: &[Frame],
@@ -88,7 +88,7 @@ fn whole_frames(
 ) -> Result<Value> {
     let Some(mut cpu) = Cpu::with_isa(threads, isa) else { unreachable!("{isa} is available") };
     let count = if setup.quick { 3 } else { (4 * threads).max(FRAMES) };
-    // Once the window is full, the curve of a still picture does not change.
+    // As soon as the window is full, the curve of a still picture does not change.
     let full = settings.smoothing.frames() as usize;
     through(&mut cpu, frames, settings, full)?;
     expected.begin();

@@ -13,7 +13,7 @@ use histeq::spec::{Settings, Strength};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Video sizes, and the squares of the publications.
+/// Video sizes, and the square sizes of the publications.
 const SIZES: [(usize, usize); 8] =
     [(1280, 720), (1920, 1080), (3840, 2160), (7680, 4320), (1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
 
@@ -23,14 +23,14 @@ const TYPICAL: (usize, usize) = (3840, 2160);
 /// Further sizes at which depths are compared.
 const SMALLER: [(usize, usize); 2] = [(1920, 1080), (1280, 720)];
 
-/// Bytes of the pictures of one measurement together: more than any GPU's cache.
+/// Total bytes of the frames of one measurement: more than any GPU's cache.
 const SPREAD: usize = 400 << 20;
 
-/// The fewest pictures of a measurement. With a look-ahead of 12 frames, a picture is mapped 3 turns before it is
-/// counted again; in a video they are never the same.
+/// The fewest frames of a measurement. With a look-ahead of 12 frames, a frame is mapped 3 turns before it is counted
+/// again; in a video, the counted and the mapped frame always differ.
 const MIN_PICTURES: usize = 15;
 
-/// The columns of a case: names and settings. Fewer where the reference takes long: for the squares of the
+/// The columns of a case: names and settings. There are fewer where the reference takes long: for the squares of the
 /// publications, and for all but one content at 8K.
 fn columns((size, _, content): FrameCase) -> Vec<(&'static str, Settings)> {
     let mut columns = vec![
@@ -105,7 +105,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
 
 type FrameCase = ((usize, usize), u8, Content);
 
-/// A case with what the reference makes of its frame, for each column.
+/// A case with the reference's output of its frame, for each column.
 struct Referenced {
     case: FrameCase,
     frame: Frame,
@@ -134,7 +134,7 @@ fn references_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 4).max(1))
 }
 
-/// Every size at 8 bits, video sizes with every content; and every depth with every content at three sizes.
+/// Every size at 8 bits; video sizes with every content; and every depth with every content at three sizes.
 fn cases(setup: &Setup) -> Vec<FrameCase> {
     let typical = if setup.quick { (96, 64) } else { TYPICAL };
     let contents = |size: (usize, usize)| if size.0 == size.1 { &Content::ALL[..1] } else { Content::ALL };
@@ -164,26 +164,26 @@ fn spread(setup: &Setup) -> usize {
     if setup.quick { 4 << 20 } else { SPREAD }
 }
 
-/// The stream of a picture, for copies.
+/// The stream of a [`DevicePicture`], for copies.
 fn one_stream(gpu: &Arc<Gpu>) -> Result<Arc<cudarc::driver::CudaStream>> {
     let frame = picture(PixelFormat::Gray, (16, 16), Content::Flat);
     let pictures = DevicePicture::several(gpu, &BufferLayout::new(&frame, false)?, 1)?;
     Ok(pictures[0].stream().clone())
 }
 
-/// Strength 0 does all the work and leaves the picture unchanged, so that it can be equalized again.
+/// A task of strength 0: it does all the work and leaves the frame unchanged, so that it can be equalized again.
 fn task(frame: &Frame, settings: Settings) -> Result<Task> {
     let strength = Strength::from_share(0.0).expect("a share");
     let settings = Settings { strength, ..settings };
     Ok(Task::new(frame, settings, frame.whole())?)
 }
 
-/// Copies of this frame on the device, which together are larger than the cache.
+/// Copies of this frame on the device, in total larger than the cache.
 fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePicture>> {
     let layout = BufferLayout::new(frame, false)?;
     let count = spread(setup).div_ceil(layout.bytes()).max(MIN_PICTURES);
     let mut pictures = DevicePicture::several(gpu, &layout, count)?;
-    // The planes of these formats follow each other without a gap at these sizes, except for planar RGB.
+    // At these sizes, the planes of these formats follow each other without a gap, except in planar RGB.
     let bytes: Vec<u8> = frame.planes()[frame.rewritten_planes(false)]
         .iter()
         .flat_map(|plane| (0..plane.rows()).flat_map(|y| plane.row(y).iter().copied()))
@@ -192,8 +192,7 @@ fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePi
     Ok(pictures)
 }
 
-/// Microseconds of `work` per picture, over all pictures in turn. `work` gets all pictures and the index of the current
-/// one.
+/// Microseconds of `work` per frame, over all frames in turn. `work` gets all frames and the index of the current one.
 fn each(
     setup: &Setup,
     pictures: &mut [DevicePicture],
@@ -206,7 +205,7 @@ fn each(
     Ok(value.times(1.0 / count as f64))
 }
 
-/// Equalizes a picture, or with a look-ahead counts it and maps the one that has waited for its curve.
+/// Equalizes a frame; or with a look-ahead, counts it and maps the frame that has waited for its curve.
 fn equalize(
     pictures: &mut [DevicePicture],
     index: usize,
@@ -258,8 +257,7 @@ fn frame_row(setup: &Setup, gpu: &Arc<Gpu>, copies: &mut DeviceCopies, reference
     Ok(row)
 }
 
-/// Microseconds per frame with many frames per launch; `None` where there is no such kernel. Verified at full strength
-/// first.
+/// Microseconds per frame with many frames per launch; `None` if there is no such kernel. First verifies the output.
 fn batch(
     setup: &Setup,
     pictures: &mut [DevicePicture],
@@ -309,7 +307,7 @@ fn kernel_row(setup: &Setup, gpu: &Arc<Gpu>, format: PixelFormat) -> Result<Row>
 /// The reference's outputs for a still picture: two frames in one temporal window.
 fn references(frame: &Frame, settings: Settings) -> [Frame; 2] {
     let mut expected = Expected::new(frame, settings);
-    // A frame of a look-ahead has the curve of a later one.
+    // With a look-ahead, a frame gets the curve of a later one.
     expected.skip(settings.backend_look_ahead() as usize);
     [expected.after(1).clone(), expected.after(1).clone()]
 }

@@ -17,10 +17,10 @@ use std::hint::black_box;
 /// The publication's size, and video sizes.
 const SIZES: [(usize, usize); 3] = [(1280, 1024), (1920, 1080), (3840, 2160)];
 
-/// The rows of the loop in integers.
+/// The name of the rows of the loop in integers.
 const INTEGER: &str = "sequential, integers";
 
-/// Tables of the CPU and of the kernels.
+/// Tables of the CPU and of the kernels on the GPU.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let sequential = format!(
         "the publication's loop, in floating point and truncated; {INTEGER} is the same loop by the specification"
@@ -42,12 +42,12 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, kernels])
 }
 
-/// The measured kernels: the publication's, one whose threads read neighbouring pixels together, and the chosen one.
+/// The measured kernels: the publication's, one with coalesced reads, and the chosen one.
 fn experiments(setup: &Setup) -> Vec<(&'static str, Experiment)> {
     let publication = experiment(setup, &published_setup("luminance"));
     let coarsened = Experiment { formula: publication.formula, ..Experiment::default() };
     let mut experiments = vec![("publication's", publication), ("coarsened", coarsened)];
-    // The luminance kernels have private counters only.
+    // The luminance kernels have only variants with private counters.
     let private =
         |histogram: &HistogramVariant| matches!(histogram, HistogramVariant::Privatized | HistogramVariant::Coarsened);
     let chosen = Variants { histogram: setup.chosen.histogram.filter(private), scan: None, ..setup.chosen };
@@ -87,7 +87,7 @@ impl ColourImage {
         ColourImage { size, pixels, frame, counts }
     }
 
-    /// The times of the publication's loop, of the same in integers, and of this program.
+    /// The times of the publication's loop in float, of the same loop in integers, and of this program.
     fn on_cpu(&self, setup: &Setup) -> Result<[Value; 3]> {
         let mut counts = [0; 256];
         let in_float = setup.repeats.time(|| {
@@ -132,7 +132,7 @@ impl ColourImage {
         self.pixels.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]])
     }
 
-    /// The counts by a formula, or by the specification.
+    /// The counts by a formula, or by the specification if there is none.
     fn expected(&self, formula: Option<Formula>) -> Vec<u32> {
         let Some(formula) = formula else { return self.counts.to_vec() };
         let mut counts = vec![0; 256];

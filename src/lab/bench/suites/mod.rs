@@ -1,5 +1,4 @@
-//! One file per suite, and code that several share. Each suite returns its tables; without a GPU, those of the GPU have
-//! no rows.
+//! One file per suite, and code that several share. Each suite returns its tables; those of a missing GPU have no rows.
 
 pub mod bins;
 pub mod cdf_min;

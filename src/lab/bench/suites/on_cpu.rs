@@ -13,10 +13,10 @@ use histeq::frame::{Frame, HostPool, PixelFormat};
 use histeq::spec::{Chroma, Curve};
 use std::hint::black_box;
 
-/// Photo-like images of these sizes, each a step of the progress; or the user's image alone.
+/// Photo-like images of these sizes, each of which is a progress step; or only the image of the user.
 ///
 /// # Errors
-/// When the user's image cannot be read. In place of an image, when the suite is cancelled.
+/// When the user's image cannot be read. The iterator returns an error when the suite is cancelled.
 pub fn images(
     setup: &Setup,
     sizes: &[(usize, usize)],
@@ -60,7 +60,7 @@ impl GrayImage {
         GrayImage { size, counts: sequential::histogram(&pixels).to_vec(), pixels, frame }
     }
 
-    /// A copy with a row of black.
+    /// A copy whose first row is black.
     pub fn with_black(&self) -> Self {
         let mut pixels = self.pixels.clone();
         pixels[..self.size.0].fill(0);
@@ -68,22 +68,22 @@ impl GrayImage {
         GrayImage::new(self.frame.with_planes(|_| Some(plane.clone())))
     }
 
-    /// The image mapped through a curve.
+    /// The image mapped by a curve.
     pub fn through(&self, curve: &[u16]) -> Vec<u8> {
         self.pixels.iter().map(|&code| curve[usize::from(code)] as u8).collect()
     }
 
-    /// Equalizes it on the CPU.
+    /// Equalizes the image on the CPU, by the plain loop and by this program.
     ///
     /// # Errors
-    /// When the outputs of both differ.
+    /// When the two outputs differ.
     pub fn on_cpu(&self, setup: &Setup) -> Result<CpuTimes> {
         let mut target = vec![0; self.pixels.len()];
         let sequential = setup.repeats.time(|| sequential::equalize(black_box(&self.pixels), black_box(&mut target)));
         let mut engine = Engine::new(Isa::best(), HostPool::default()).expect("the best is available");
         let mut found = None;
         let best = setup.repeats.time(|| {
-            // Return its memory to the pool first.
+            // The memory of the last result goes back to the pool first.
             drop(found.take());
             let histogram = engine.histogram(&self.frame, self.frame.whole());
             found = Some(engine.map(&self.frame, &Curve::equalizing(&histogram), Chroma::Keep));
@@ -94,14 +94,14 @@ impl GrayImage {
     }
 }
 
-/// The table of the CPU's times, with this note on the plain loop.
+/// The table of the CPU's times, with a note that describes the plain loop as `sequential`.
 pub fn table(sequential: &str) -> Table {
     Table::new("cpu", "On the CPU, one thread", &["size", "path"])
         .note(format!("{SEQUENTIAL} is {sequential}; {BEST} is the CPU backend with {}.", Isa::best()))
         .measures(["time"], Unit::Microseconds)
 }
 
-/// The note on the plain loop of images in gray.
+/// The description of the plain loop for gray images.
 pub const PLAIN_LOOP: &str = "the plain loop of the publications, as the compiler makes it";
 
 /// The row of an image and a path in that table.
@@ -109,7 +109,7 @@ pub fn row(size: (usize, usize), path: &str, time: Value) -> Row {
     Row::new([&size_name(size), path]).with("time", time)
 }
 
-/// The rows of both paths.
+/// The rows of the plain loop and of this program.
 pub fn rows(size: (usize, usize), times: &CpuTimes) -> [Row; 2] {
     [(SEQUENTIAL, times.sequential), (BEST, times.best)].map(|(path, time)| row(size, path, time))
 }

@@ -14,7 +14,7 @@ use anyhow::Result;
 /// The setup of a publication with this name.
 ///
 /// # Panics
-/// When there is none: a bug of a suite.
+/// When there is no such setup: a bug of a suite.
 pub fn published_setup(name: &str) -> publications::PublishedSetup {
     *SETUPS.iter().find(|setup| setup.name == name).unwrap_or_else(|| panic!("no setup {name}"))
 }
@@ -29,7 +29,7 @@ pub fn experiment(setup: &Setup, publication: &publications::PublishedSetup) -> 
     }
 }
 
-/// The experiment with the variants of the command line in place of the publication's.
+/// The experiment with the variants from the command line in place of the publication's.
 pub fn with_choice(experiment: Experiment, chosen: &Variants) -> Experiment {
     let published = experiment.variants;
     let variants = Variants {
@@ -82,7 +82,7 @@ impl<'a> DeviceImage<'a> {
         Ok(DeviceImage { setup, kernel_bench, image, plane, pageable, pinned })
     }
 
-    /// Equalizes it.
+    /// Equalizes the image.
     ///
     /// # Errors
     /// When the GPU fails, or the result differs from the formula's.
@@ -91,7 +91,7 @@ impl<'a> DeviceImage<'a> {
         self.check(run, experiment.formula)
     }
 
-    /// Equalizes it with the kernels of normal runs.
+    /// Equalizes the image with the kernels of normal runs.
     ///
     /// # Errors
     /// When the GPU fails, or the result differs from the specification's.
@@ -132,7 +132,7 @@ impl Timed {
         Value::from_samples(&self.pageable.download)
     }
 
-    /// Microseconds of upload, kernels and download.
+    /// Microseconds of upload, kernels and download, with copies from and to pageable memory.
     pub fn with_copies(&self) -> Value {
         self.total(&self.pageable)
     }
@@ -148,7 +148,7 @@ impl Timed {
     }
 }
 
-/// The note of tables on another arithmetic.
+/// The note of tables that use another arithmetic than the specification.
 pub fn note(arithmetic: Arithmetic) -> Option<String> {
     let which = match arithmetic {
         Arithmetic::Specification => return None,

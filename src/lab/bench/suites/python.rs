@@ -9,13 +9,13 @@ use std::process::Command;
 
 const PROGRAM: &str = include_str!("../../../../benches/equalize.py");
 
-/// The way that goes over pixels one by one.
+/// The name of the method in Python that loops over pixels one by one.
 pub const LOOP: &str = "loop";
 
-/// The times of each way by its name; none if there is no Python.
+/// The times of each method by its name; none if there is no Python.
 ///
 /// # Errors
-/// When the program fails, or its picture is not that of the specification.
+/// When the program fails, or its output differs from the specification's.
 pub fn run(setup: &Setup, image: &GrayImage) -> Result<Vec<(String, Value)>> {
     let folder = tempfile::tempdir().context("making a folder for Python's images")?;
     let path = |name: &str| folder.path().join(name);
@@ -34,7 +34,7 @@ pub fn run(setup: &Setup, image: &GrayImage) -> Result<Vec<(String, Value)>> {
     text.lines().map(times).collect()
 }
 
-/// A line of the program: the name of a way, and seconds.
+/// Parses a line of the program's output: the name of a method, and seconds.
 fn times(line: &str) -> Result<(String, Value)> {
     let mut words = line.split(' ');
     let way = words.next().unwrap_or_default().to_owned();

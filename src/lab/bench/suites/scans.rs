@@ -1,4 +1,4 @@
-//! `histeq-lab scans`: the squares of cuda-three-scans, by its kernels with each of six scans, in blocks of 256 and 512.
+//! `histeq-lab scans`: the square images of cuda-three-scans, by its kernels with six scans, in blocks of 256 and 512.
 
 use super::on_cpu::{self, CpuTimes, GrayImage, images};
 use super::on_gpu::{DeviceImage, Timed, experiment, note, published_setup, repeats, with_choice};
@@ -16,7 +16,7 @@ const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8
 
 const BLOCKS: [u32; 2] = [256, 512];
 
-/// Bins of the scans alone: those of 8 to 16 bits.
+/// Bins of the scans that are measured alone, for 8 to 16 bits.
 const BINS: [u32; 5] = [256, 1024, 4096, 16384, 65536];
 
 /// Tables of the CPU, of the scans in an equalization, and of the scans alone.
@@ -28,7 +28,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
         let size = image.size;
         let times = image.on_cpu(setup)?;
         on_cpu::rows(size, &times).into_iter().for_each(|row| cpu.push(row));
-        // A single formula has nothing to do with Python.
+        // Python's times are irrelevant if a single formula was chosen.
         let has_python = !matches!(setup.arithmetic, Arithmetic::One(_));
         let in_python = if has_python { python::run(setup, &image)? } else { Vec::new() };
         for (way, time) in &in_python {
@@ -52,10 +52,10 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     Ok(vec![cpu, python, scans, alone])
 }
 
-/// Every scan in blocks of both sizes, unless the command line chooses.
+/// Every scan in blocks of both sizes, unless the command line chooses a scan or a block size.
 fn experiments(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     let scans = match (setup.arithmetic, setup.chosen.scan) {
-        // These formulas are errors of one scan.
+        // Each of these formulas is an error of a single scan.
         (Arithmetic::One(Formula::StaleBuffer), _) => vec![ScanVariant::KoggeStoneDouble],
         (Arithmetic::One(Formula::FloatScan), _) => vec![ScanVariant::Blelloch],
         (_, Some(scan)) => vec![scan],
@@ -71,7 +71,7 @@ fn experiments(setup: &Setup) -> Vec<(ScanVariant, u32, Experiment)> {
     experiments.collect()
 }
 
-/// The publication's setup with this scan and block size; another of its setups where it has none.
+/// The publication's setup with this scan and block size, or if there is none, that of Kogge-Stone with 256 threads.
 fn setup_of_scan(scan: ScanVariant, threads: u32) -> publications::PublishedSetup {
     let other = published_setup("Kogge-Stone 256");
     let is_it = |setup: &&publications::PublishedSetup| {

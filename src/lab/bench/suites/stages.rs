@@ -1,4 +1,4 @@
-//! `histeq-lab stages`: the upload, the equalization and the download of an image, as in cuda-naive-vs-optimized, by its
+//! `histeq-lab stages`: upload, equalization and download of an image, as in cuda-naive-vs-optimized, by its
 //! naive kernels, by its optimized ones and by those of normal runs; and a sweep over pixels per thread.
 
 use super::on_cpu::{self, GrayImage, images};
@@ -28,7 +28,7 @@ pub fn run(setup: &Setup) -> Result<Vec<Table>> {
             stages.push(row(size, name, &on_gpu.equalize(&experiment)?));
         }
         stages.push(row(size, "tuned", &on_gpu.tuned()?));
-        // The two largest sizes, or the user's.
+        // Only for the two largest sizes, or the image of the user.
         if setup.file.is_some() || index + 2 >= SIZES.len() {
             pixels_a_thread(&on_gpu, &mut sweep)?;
             kernel_by_kernel(&on_gpu, &mut kernels)?;
@@ -89,7 +89,7 @@ fn sweep_table() -> Table {
 fn pixels_a_thread(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
     let DeviceImage { setup, kernel_bench, image, plane, .. } = on_gpu;
     let publication = experiment(setup, &published_setup("optimized"));
-    // The sweep measures the map through a curve.
+    // The sweep measures the map that reads a curve.
     let variants = Variants { map: Some(MapVariant::Coarsened), ..publication.variants };
     let optimized = Experiment { variants, formula: None, ..publication };
     let curve = Formula::exact(&image.counts);
@@ -130,7 +130,7 @@ fn kernel_by_kernel(on_gpu: &DeviceImage, table: &mut Table) -> Result<()> {
     }
     let curve = Formula::exact(&image.counts);
     let expected = image.through(&curve);
-    // A computed map has no curve.
+    // A computed map reads no curve.
     for &map in MapVariant::ALL.iter().filter(|map| !map.is_computed()) {
         let variants = Variants { map: Some(map), ..shape };
         let experiment = Experiment { variants, ..Experiment::default() };

@@ -17,10 +17,10 @@ const SIZES: [(usize, usize); 4] = [(1280, 720), (1920, 1080), (3840, 2160), (76
 
 const DEPTHS: [usize; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/// Frames that are used in turn.
+/// The number of frames that are used in turn.
 const FRAMES: usize = 8;
 
-/// Bytes that are uploaded in one run, approximately.
+/// The approximate number of bytes that are uploaded in one run.
 const LOAD: usize = 1 << 29;
 
 /// The memory of the submitted frames.
@@ -32,7 +32,7 @@ enum InputMemory {
     Copied,
 }
 
-/// A table of sizes and depths of the ring.
+/// A table of frame sizes and ring depths.
 pub fn run(setup: &Setup) -> Result<Vec<Table>> {
     let mut table = Table::new("ring", "8-bit luma up, equalized, down", &["size", "ring"])
         .note(
@@ -77,10 +77,10 @@ fn count(setup: &Setup, bytes: usize) -> usize {
     if setup.quick { 20 } else { (LOAD / bytes).clamp(24, 400) }
 }
 
-/// Microseconds per frame.
+/// Microseconds per frame through a ring of this depth.
 fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: InputMemory) -> Result<Value> {
     let mut ring = Ring::new(gpu, depth)?;
-    // Several in turn, so that none is in a cache.
+    // Several frames in turn, so that none is in a cache.
     let sources: Vec<Frame> = match memory {
         InputMemory::Pinned => (0..FRAMES).map(|_| pinned(&ring, frame)).collect::<Result<_>>()?,
         InputMemory::Copied => several(frame, FRAMES),
@@ -88,7 +88,7 @@ fn through(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame, depth: usize, memory: I
     let task = Task::new(frame, Settings::default(), frame.whole())?;
     let frames = count(setup, frame.width() * frame.height());
     let mut expected = Expected::new(frame, Settings::default());
-    // The first round allocates.
+    // The first round allocates memory, so it is not measured.
     send(&mut ring, &sources, &task, 2 * depth)?;
     let value = setup.repeats.value(|| {
         let begin = Instant::now();

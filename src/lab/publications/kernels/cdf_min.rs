@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The default threads of a block.
 const THREADS: u32 = 256;
 
-/// Enqueues the search for the first value above 0 in `cdf`, which is written to `least`. `least` is 0 before.
+/// Enqueues the search for the first value above 0 in `cdf`, which is written to `least`. `least` has to be 0 before.
 ///
 /// # Errors
 /// When the launch fails.

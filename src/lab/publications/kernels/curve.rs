@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 const THREADS: u32 = 256;
 
-/// The end of the names of the kernels of a formula; `None` is the specification.
+/// The suffix of the names of a formula's kernels; `None` is the specification.
 fn kernel_of(formula: Option<Formula>) -> &'static str {
     match formula {
         None | Some(Formula::TruncatedLuminance) => "exact",
@@ -24,8 +24,8 @@ fn kernel_of(formula: Option<Formula>) -> &'static str {
     }
 }
 
-/// Enqueues the curve of `total` samples from cumulative counts; `least` is the first of them above 0, or `None` to
-/// have it looked for in the same launch.
+/// Enqueues the curve of `total` samples from cumulative counts; `least` is the first of them above 0; if
+/// `None`, the same launch finds it.
 ///
 /// # Errors
 /// When the launch fails.

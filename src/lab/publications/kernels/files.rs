@@ -46,7 +46,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// The names of the files in a folder that have this extension, without it.
+    /// The names, without extension, of the files in a folder that have this extension.
     fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
         let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder)).unwrap();
         let paths = files.map(|file| file.unwrap().path());

@@ -20,11 +20,11 @@ const MAX_COPIES: u32 = 5;
 /// The elements to count, and their counts.
 pub(in crate::publications) struct CountedArea<'a> {
     pub plane: &'a CudaSlice<u8>,
-    /// 1, 2 or 4.
+    /// Bytes of an element: 1, 2 or 4.
     pub element_bytes: u8,
     pub area: Area,
     pub levels: BlendedLevels,
-    /// A count for each of `codes` codes, zero before.
+    /// A count for each of `codes` codes, zero before the launch.
     pub counts: &'a CudaSlice<u32>,
     pub codes: u32,
 }

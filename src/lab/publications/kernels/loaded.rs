@@ -10,17 +10,17 @@ use histeq::cuda::launch::Kernel;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A null pointer: the kernel omits this output.
+/// A null pointer, with which a kernel omits an optional output.
 pub(super) const NULL: u64 = 0;
 
-/// Dynamic shared memory of a kernel without an attribute, in bytes.
+/// The most dynamic shared memory that a kernel may use without setting an attribute, in bytes.
 const GRANTED: u32 = 48 << 10;
 
 /// The kernels of `kernels/variants/`, each loaded on its first launch, because a run needs few of them.
 pub(in crate::publications) struct LoadedKernels {
     context: Arc<CudaContext>,
     modules: Mutex<HashMap<&'static str, Module>>,
-    /// By name, each with its current limit of dynamic shared memory, in bytes.
+    /// Kernels by name, each with its current limit of dynamic shared memory, in bytes.
     kernels: Mutex<HashMap<String, (Arc<Kernel>, u32)>>,
     /// The most dynamic shared memory of a block, in bytes.
     pub shared: u32,
@@ -28,7 +28,7 @@ pub(in crate::publications) struct LoadedKernels {
 }
 
 impl LoadedKernels {
-    /// An empty set.
+    /// A set in which no kernel is loaded yet.
     pub fn new(context: &Arc<CudaContext>, multiprocessors: u32) -> Result<Self, Error> {
         let shared = context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
         Ok(LoadedKernels {
@@ -74,7 +74,7 @@ pub(super) fn each(count: u32, threads: u32, shared_mem_bytes: u32) -> LaunchCon
     LaunchConfig { grid_dim: (count.div_ceil(threads), 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes }
 }
 
-/// The end of a kernel's name for elements of `element_bytes` bytes.
+/// The suffix of a kernel's name for elements of `element_bytes` bytes.
 pub(super) fn suffix(element_bytes: u8) -> &'static str {
     match element_bytes {
         1 => "u8",

@@ -12,7 +12,7 @@ use histeq::cuda::error::{Doing, Error};
 use histeq::spec;
 use std::sync::Arc;
 
-/// Enqueues the counting of a picture's luminance in 256 bins, which are zero before.
+/// Enqueues the counting of an image's luminance in 256 bins, which have to be zero before.
 ///
 /// # Errors
 /// When the launch is not possible, or fails.

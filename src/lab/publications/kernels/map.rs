@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/map_*.cu`: maps elements through the curve.
+//! Launches `kernels/variants/map_*.cu`: maps elements by a curve.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -86,7 +86,7 @@ pub(in crate::publications) fn launch_computed(
         );
     }
     let in_tiles = shape.walk == Walk::Tiles;
-    // The factored map has its own number of elements per thread: the given one is for the histogram.
+    // The factored map has a fixed number of elements per thread; the chosen number applies to the histogram only.
     let variants =
         &if variant == MapVariant::Factored { Variants { pixels_per_thread: None, ..*variants } } else { *variants };
     let area = if in_tiles { area } else { area.in_one_row() };
@@ -130,7 +130,7 @@ fn launch_group_min(
     let by_reduction = variants.cdf_min == Some(CdfMin::Reduction) && !is_wrong;
     let search = if by_reduction { "reduction" } else { "first_nonzero" };
     let first_bin = u32::from(is_wrong);
-    // The first dimension of the grid is rows.
+    // The first dimension of the grid counts rows.
     let defaults = DefaultShape::for_map(MapVariant::GroupMin, loaded.multiprocessors);
     let tiles = LaunchShape { walk: Walk::Tiles, ..LaunchShape::DEFAULT };
     let launch = shape::over((area.height, area.width), variants, &tiles, defaults, 1)?;

@@ -8,7 +8,7 @@ use histeq::cuda::error::{Doing, Error};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest pause, which limits the wait if a launch behind it fails.
+/// The longest pause, which limits the wait if a later launch fails.
 const MAX_PAUSE: Duration = Duration::from_millis(20);
 
 /// Enqueues a pause.

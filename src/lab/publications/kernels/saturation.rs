@@ -7,7 +7,7 @@ use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
 use histeq::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
-/// The launch of the publication.
+/// The publication's grid and block size.
 const CONFIG: LaunchConfig = LaunchConfig { grid_dim: (8, 1, 1), block_dim: (512, 1, 1), shared_mem_bytes: 0 };
 
 /// Enqueues the limiting of `counts` to `most`.

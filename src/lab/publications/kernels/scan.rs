@@ -1,4 +1,4 @@
-//! Launches `kernels/variants/scan_*.cu`: inclusive prefix sums, in one block where they fit, else in segments.
+//! Launches `kernels/variants/scan_*.cu`: inclusive prefix sums, in one block if the entries fit, else in segments.
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::files;
@@ -23,14 +23,14 @@ pub(in crate::publications) struct Scan {
     function: Arc<Kernel>,
     add_sums: Arc<Kernel>,
     shared: u32,
-    /// The second buffer of Hillis and Steele; one entry for other scans.
+    /// The second buffer of Hillis and Steele's scan; one entry for other scans.
     other: CudaSlice<u32>,
     /// The sums of the segments, then the sums of the segments of those, and so on.
     sums: Vec<CudaSlice<u32>>,
 }
 
 impl Scan {
-    /// The chosen scan of `count` entries; or that of `formula`, if the formula has its own scan.
+    /// The chosen scan of `count` entries; or the scan of `formula`, if it has one.
     ///
     /// # Errors
     /// When the scan is not possible, or the GPU has no memory left.
@@ -50,7 +50,7 @@ impl Scan {
             Some(Formula::StaleBuffer) => whole(ScanVariant::KoggeStoneDouble, count, 1)?,
             _ => (variant, threads, width),
         };
-        // The third value is the number of entries in shared memory; for warp-shuffle one per warp.
+        // The third value is the number of entries in shared memory; warp-shuffle has one entry per warp.
         let (ptx, kernel, shared) = match variant {
             ScanVariant::HillisSteele => (&files::SCAN_HILLIS_STEELE, "scan_hillis_steele", 0),
             ScanVariant::KoggeStone => (&files::SCAN_KOGGE_STONE, "scan_kogge_stone", width),
@@ -86,7 +86,7 @@ impl Scan {
     }
 }
 
-/// The shape of a scan in one block, as in the program of the publication.
+/// The shape of a scan in one block, as in the publication's program.
 fn whole(variant: ScanVariant, count: u32, each: u32) -> Result<(ScanVariant, u32, u32), Error> {
     let width = count.next_power_of_two();
     let threads = width / each;
@@ -138,8 +138,7 @@ fn by_steps(
     Ok(())
 }
 
-/// Scans each segment in a block, then the sums of the segments in the same way, in place; then adds these to the
-/// segments.
+/// Scans each segment in a block, then the segments' sums likewise, in place; then adds these to the segments.
 fn in_segments(
     stream: &Arc<CudaStream>,
     scan: &Scan,

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// After this long, a camera that has failed begins again.
+/// The pause before a failed camera is started again.
 const AGAIN: Duration = Duration::from_secs(60);
 
 /// A camera of the command line or the file; also one that was removed from the file and has not ended yet.
@@ -27,7 +27,7 @@ struct Slot<'a> {
     camera: Camera,
     session: Session<'a>,
     state: CameraState,
-    /// The result of the check before any camera started; the camera's first start takes it.
+    /// The result of the check before any camera started; the camera's first start consumes it.
     planned: Option<PlannedCamera>,
     /// Whether its last run failed.
     has_failed: bool,
@@ -35,11 +35,11 @@ struct Slot<'a> {
 
 enum CameraState {
     Running,
-    /// It is being stopped: the file no longer has it, or has changed it to this camera.
+    /// The camera is being stopped: the file lacks it now, or replaces it with this one.
     Ending(Option<Box<Camera>>),
-    /// It is to start at this time.
+    /// The camera starts at this time.
     Due(Instant),
-    /// It has ended by itself.
+    /// The camera has ended, and is not started again.
     Over,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn run(
 }
 
 impl<'a> Slot<'a> {
-    /// A camera that begins at once.
+    /// A camera that starts at once.
     fn new(number: usize, camera: Camera, session: &Session<'a>) -> Self {
         let session = session.for_source(number, &camera.name);
         Slot { camera, session, state: CameraState::Due(Instant::now()), planned: None, has_failed: false }
@@ -176,7 +176,7 @@ impl<'a> Cameras<'a> {
     where
         'a: 'env,
     {
-        // A source of the command line starts even then: its run reports the interruption.
+        // After an interruption, only sources of the command line start: their runs report it.
         let (now, is_over) = (Instant::now(), self.file.is_some() && self.session.cancel.is_cancelled());
         let (mut due, mut goes_on) = (Vec::new(), false);
         for (number, slot) in (1..).zip(&mut self.slots) {
@@ -206,7 +206,7 @@ impl<'a> Cameras<'a> {
         for (number, planned, job, session, warming_up) in due {
             let (backend, web) = (self.backend.clone(), self.web.clone());
             works.begin(number, move || {
-                // A camera that is restarted may have been checked days ago.
+                // Before a restart, the check is repeated: it may be days old.
                 let planned = planned.map_or_else(|| PlannedCamera::check(job, &session), Ok)?;
                 let shown_by = ShownBy { web: web.as_ref(), ..ShownBy::default() };
                 film(planned, &session, || Ok(backend), (&SharedSettings::default(), warming_up), shown_by)
@@ -329,7 +329,7 @@ fn source_of(camera: &Camera) -> String {
     camera.job.camera.camera.as_ref().map(without_password).unwrap_or_default().to_string()
 }
 
-/// What a source without a name is called.
+/// The name of a source that has no name of its own.
 pub(super) fn source(number: usize) -> String {
     format!("source {number}")
 }

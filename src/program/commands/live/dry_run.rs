@@ -27,7 +27,7 @@ pub fn run(jobs: &[LiveJob], session: &Session<'_>) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-/// Does the same for the cameras of a file. An error names the camera and its position in the file.
+/// Checks the cameras of a file. An error names the camera and its position in the file.
 pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>) -> Result<Outcome> {
     Web::check(cameras[0].job.web.as_ref())?;
     let checked = |camera: &Camera| {
@@ -41,7 +41,7 @@ pub fn run_cameras(file: &CameraFile, cameras: &[Camera], session: &Session<'_>)
     Ok(Outcome::Complete)
 }
 
-/// Checks a camera. Returns what it would be written to, in words.
+/// Checks a camera. Returns a text about what its outputs would be.
 fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
     let mut job = job.clone();
     if job.overwrite.asks() {
@@ -55,7 +55,7 @@ fn check(job: &LiveJob, session: &Session<'_>) -> Result<String> {
     let mut text = format!("{}\n", one_line(&source.to_string()));
     for output in planned.outputs {
         let name = output.target.name().to_owned();
-        // A virtual camera takes one raw format, so that there is no encoder to try.
+        // A virtual camera gets raw frames, so there is no encoder to try.
         let encoding = if loopback.as_ref() == Some(&name) { None } else { try_out(&name, output.options, picture)? };
         let how =
             encoding.map(|chosen| [chosen.encoder, Some(chosen.container)].into_iter().flatten().collect::<Vec<_>>());

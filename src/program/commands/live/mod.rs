@@ -1,11 +1,11 @@
-//! `histeq-video live`: from a camera to a window, a recording and other outputs, or from several cameras to theirs.
+//! `histeq-video live`: equalizes one camera or several, and shows, records and streams the frames.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `mod.rs` | one camera |
 //! | `cameras.rs` | several at the same time; those of a file may change while they run |
 //! | `dry_run.rs` | `--dry-run`: checks what can be checked without a camera |
-//! | `timetable.rs` | what holds at some times of the day alone |
+//! | `timetable.rs` | settings that apply only at some times of the day |
 
 mod cameras;
 mod dry_run;
@@ -48,8 +48,8 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     if jobs[0].dry_run {
         return dry_run::run(&jobs, &session);
     }
-    // A reader of stderr that stalls must not stop a recording. `live` has no wall (sandbox), which would have to be
-    // closed before threads start.
+    // A thread writes to stderr from here on, so that a stalled reader does not stop a recording. `live` has no
+    // sandbox, which would have to be closed before threads start.
     print_without_waiting()?;
     if jobs.len() > 1 {
         LiveJob::check_apart(&jobs.iter().collect::<Vec<_>>()).map_err(|(_, error)| error)?;
@@ -120,7 +120,7 @@ fn film<'a>(
     ShownBy { viewer, web }: ShownBy<'a>,
 ) -> Result<ResultRecord> {
     let Session { cancel, notices, progress, .. } = session;
-    // Opened before the camera: a microphone takes longer to open than the camera's buffers last.
+    // The microphone opens first: meanwhile, the buffers of a camera would overflow.
     let begin = StartTime::default();
     let microphone = job.microphone.as_deref().map(Microphone::find);
     let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
@@ -259,7 +259,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
     };
     job.encoded_files().try_for_each(stdout::check)?;
     check_files_differ(job.read_files(), job.written_files())?;
-    // The input may itself be a file.
+    // The input may be a file, too.
     if let Some(camera) = &job.camera.camera {
         job.written_files().try_for_each(|name| Target::differs(name, camera))?;
     }
@@ -287,7 +287,7 @@ fn plan_outputs(job: &LiveJob, session: &Session<'_>) -> Result<Vec<PlannedOutpu
         let options = OutputOptions {
             format: Some(VIRTUAL_CAMERA.to_owned()),
             live: true,
-            // The format that browsers support.
+            // The format of virtual cameras that browsers support.
             pixels: RawFormat::from_name("yuyv422").map_or(PixelChoice::NearInput, PixelChoice::Exactly),
             ..OutputOptions::default()
         };

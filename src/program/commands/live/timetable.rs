@@ -20,7 +20,7 @@ impl<'a> Timetable<'a> {
     /// The timetable of `job`. `otherwise` are the settings for times that no entry covers.
     ///
     /// # Errors
-    /// When the options of an entry do not go with this input, or with the mask of `builder`.
+    /// When the options of an entry conflict with this input, or with the mask of `builder`.
     pub fn new(
         job: &'a LiveJob,
         (input, builder): (&Input, &StageBuilder),
@@ -39,7 +39,7 @@ impl<'a> Timetable<'a> {
         Ok(Timetable { entries, otherwise: (&job.equalize, otherwise), holds: None })
     }
 
-    /// The options that hold since [`apply`](Self::apply), and their settings.
+    /// The options that [`apply`](Self::apply) has set last, and their settings.
     pub fn holding(&self) -> (&'a EqualizeOptions, Settings) {
         let entry = |index: usize| (&self.entries[index].0.equalize, self.entries[index].1);
         self.holds.map_or(self.otherwise, entry)

@@ -65,7 +65,7 @@ pub fn run(job: &PreviewJob, console: &Console) -> Result<Outcome> {
     }
 }
 
-/// Draws a sheet, and writes it. Returns a line on it; `None` when it was interrupted, or its reader went away.
+/// Draws and writes a sheet. Returns a line about it; `None` if interrupted, or if the reader closed the output's pipe.
 fn draw_sheet(
     job: &PreviewJob,
     options: &InputOptions,
@@ -164,7 +164,7 @@ fn labels(rows: &[LookRow], above: &[Option<usize>]) -> Vec<Vec<String>> {
     above.iter().enumerate().map(label).collect()
 }
 
-/// Which rows look like one above them, in words.
+/// A text on which rows look like a row above them.
 fn alike(names: &[String], above: &[Option<usize>]) -> String {
     let like = |number: usize| {
         let rows = names.iter().zip(above).filter(|(_, above)| **above == Some(number)).map(|(name, _)| name.as_str());

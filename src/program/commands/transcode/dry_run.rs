@@ -34,7 +34,7 @@ struct DryRun {
     command: String,
     input: InputRecord,
     output: DryOutput,
-    /// The settings that would hold, by the names of their options.
+    /// The settings that a run would use, by the names of their options.
     settings: Map<String, Value>,
     found: Vec<PlaceRecord>,
 }
@@ -78,7 +78,7 @@ struct PlaceRecord {
     frames: u64,
     /// Null with other methods than natural.
     found: Option<FoundRecord>,
-    /// The same in words.
+    /// `found` in words.
     found_text: Option<String>,
 }
 
@@ -87,10 +87,10 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     let name = &job.input.url;
     ensure!(!is_pipe(name), "{name}: --dry-run reads the input several times, which a pipe does not allow");
     let stderr = StderrOptions { meter: MeterStyle::Silent, ..job.stderr.clone() };
-    // This command sends no events of a run.
+    // `--dry-run` sends no progress events.
     let quiet = Console::new(job.stderr.verbosity, None);
     let mut session = Session::new(stderr, job.limits, &quiet);
-    // The input is opened several times.
+    // Messages would repeat: the input is opened several times.
     session.notices = console.notices(job.stderr.strict).without_repeats();
     check_files_differ(job.read_files(), job.written_files())?;
     let mut changed = job.clone();
@@ -143,7 +143,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         let size = is_measured.then(|| SizeRule::Measure(Arc::clone(&measured)));
         let options = OutputOptions { size, ..job.output.options.clone() };
         let mut run = session.first_pass();
-        // Messages are printed for the first place only.
+        // Messages are printed for the first position only.
         run.notices = if index == 0 { notices.clone() } else { Notices::silent() };
         let scenes = match job.equalize.options.has_whole_scenes() {
             true => scene_survey::find_scenes(&session.first_pass(), &part_job, &builder)?,
@@ -152,7 +152,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
         session.cancel.begin_again();
         let backend = BackendStartup::begin(job.backend.clone());
         let result = match transcode(&run, &part_job, &builder, scenes, backend, (discarding(job)?.into(), options)) {
-            // The video stream may end before the file does.
+            // A position can lie after the last frame: the video may end before the file.
             Err(error)
                 if index > 0
                     && error.downcast_ref().is_some_and(|failure: &Failure| failure.kind == FailureKind::Usage) =>
@@ -327,7 +327,7 @@ fn estimated(places: &[(Measured, u64)], all: u64, aim: Option<f64>) -> Option<(
     let rest = seen - keys;
     let of_key = sum(|place| place.key_bytes) / keys;
     let of_other = if rest > 0.0 { sum(|place| place.video - place.key_bytes) / rest } else { 0.0 };
-    // Headers of the file, and audio.
+    // Bytes beside the video: headers and audio.
     let beside = sum(|place| place.all.saturating_sub(place.video));
     let beside = if all > seen { beside / seen * all } else { beside };
     let of_video = keys_of_all * of_key + (all - keys_of_all).max(0.0) * of_other;

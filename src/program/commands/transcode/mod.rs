@@ -38,7 +38,7 @@ use std::time::Instant;
 const LOOKS_LOG: &str = "this looks like log footage, but nothing names its curve (--log s-log3, v-log, ... brings it \
                          to BT.709 first; --log off says that it is none)";
 
-/// Equalizes a file, in pieces if it is asked for.
+/// Equalizes a file, in pieces with `--jobs`.
 pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     job.input.check_there()?;
     if let Some(as_json) = job.dry_run {
@@ -127,7 +127,7 @@ fn unchanged(job: &FileJob, result: &Summary, progress: &Progress) -> Unchanged 
 }
 
 /// Equalizes the input of `job` once, from its source to its outputs; with the mappings of `scenes`, if a first pass
-/// has made them. `None` when the reader of the output went away.
+/// has made them. `None` when the reader of the output closed its pipe.
 fn transcode(
     session: &Session<'_>,
     job: &FileJob,
@@ -137,7 +137,7 @@ fn transcode(
     (Outputs { target, records, together, .. }, mut options): (Outputs, OutputOptions),
 ) -> Result<Option<Summary>> {
     let Session { cancel, notices, progress, .. } = session;
-    // The first pass has reported on the input.
+    // The second pass repeats no messages of the first.
     let (of_input, around) = match scenes {
         Some(_) => (&Notices::silent(), Around::Nothing),
         None => (notices, Around::AsSettings),

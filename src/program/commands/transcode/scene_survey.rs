@@ -57,7 +57,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
     Ok(Some(scenes.into()))
 }
 
-/// Takes frames and writes nothing.
+/// Discards all frames.
 struct Nowhere;
 
 impl Sink for Nowhere {

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The bytes by which an output has to exceed its input before that is noted.
 const NOTICED: u64 = 1_000_000;
 
-/// Whether the output is to be small: its encoder is not the user's choice, and is not lossless.
+/// Whether the output is expected to be small: its encoder is not the user's choice, and is not lossless.
 pub fn may_be_smaller(job: &FileJob) -> bool {
     let (name, format) = (&job.output.name, job.output.options.format.as_deref());
     let is_encoded = OutputKind::for_name(name, format).is_encoded_video();
@@ -45,7 +45,7 @@ pub fn compare(input: &Name, output: &Name, notices: &Notices) {
 const LONG: Duration = Duration::from_secs(30);
 const MIN_SHARE: f64 = 0.6;
 
-/// Notes that an encoder on the CPU took most of the time of a run on a GPU, which may have one.
+/// Notes that a CPU encoder took most of the time of a run on a GPU, and that the GPU may have an encoder.
 pub fn propose_gpu(equalizer: &str, progress: &Progress, elapsed: Duration, notices: &Notices) {
     if is_slow_beside_gpu(equalizer, progress.busy(Stage::Sink), elapsed) && Encoder::find("hevc_nvenc").is_some() {
         notices

@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 4;
 /// The least bits a second that a video may have.
 const MIN_RATE: f64 = 10_000.0;
 
-/// The share of the usual quality's bits below which the picture is coarse.
+/// Below this share of the bits of the usual quality, the picture is coarse.
 const COARSE: f64 = 0.15;
 
 /// Equalizes the input of `job` into no more than `most` bytes. Returns the result, and the session of the last pass.
@@ -56,7 +56,7 @@ pub fn transcode_to_size<'a>(
         session.notices.note("interrupted in the first pass: nothing was written");
         return Ok((result.map(|result| Summary { output: None, ..result }), first_session));
     }
-    // The first pass has reported on input and output.
+    // The second pass repeats no messages of the first.
     let notices = std::mem::replace(&mut session.notices, Notices::silent());
     session.progress.add_work(&first_session.progress);
     let mut outputs = outputs;
@@ -82,7 +82,7 @@ pub fn transcode_to_size<'a>(
             }
             options.encoder.pass = Some(Pass { stats: stats.clone(), bit_rate: Some(rate as u64) });
         }
-        // The pass before has ended all waiting for input.
+        // The previous pass has stopped waiting for input: allows it again.
         session.cancel.begin_again();
         let backend = BackendStartup::begin(job.backend.clone());
         let second = transcode(&session, job, builder, None, backend, (outputs, options));

@@ -11,7 +11,7 @@ const BARS: Rgb888 = Rgb888::new(190, 190, 190);
 /// The colour of curves.
 pub const CURVE: Rgb888 = Rgb888::new(255, 200, 40);
 
-/// Height of the chart, as a multiple of the highest column without outliers. Outliers are cut off there, so that black
+/// Height of the chart, as a multiple of the highest column without outliers. Outliers are clipped there, so that black
 /// bars around a picture do not flatten the rest.
 const HIGHEST: f64 = 1.5;
 
@@ -28,7 +28,7 @@ pub fn bars(canvas: &mut Canvas, area: Rectangle, histogram: &Histogram) {
     }
 }
 
-/// The value at the top of the chart: the highest column, unless a hundredth of the columns are outliers.
+/// The top of the chart: the highest column, but at most [`HIGHEST`] times the highest one below the top 1 %.
 fn top(columns: &[f64]) -> f64 {
     let mut sorted = columns.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -77,7 +77,7 @@ mod tests {
         let mut columns = vec![2.0; 200];
         columns[0] = 900.0;
         assert_eq!(top(&columns), 3.0);
-        // Two levels are all that there is.
+        // With only two occupied levels, neither is an outlier.
         assert_eq!(top(&[0.0, 5.0, 0.0, 7.0]), 7.0);
     }
 

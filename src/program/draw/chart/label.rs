@@ -45,8 +45,8 @@ pub enum Side {
     Right,
 }
 
-/// Draws `text` on a dark background at the top of these columns. Text that is too long is cut at its beginning, since
-/// file names differ at their end.
+/// Draws `text` on a dark background at the top of these columns. Text that is too long is truncated at its beginning,
+/// since file names differ at their end.
 pub fn label(canvas: &mut Canvas, text: &str, columns: std::ops::Range<usize>, side: Side, lettering: Lettering) {
     let (letter, margin) = (lettering.letter(), lettering.margin());
     let room = (columns.len() as u32).saturating_sub(4 * margin) / letter.width;

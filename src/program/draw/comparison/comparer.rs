@@ -15,9 +15,9 @@ pub struct Comparer {
     names: Option<[String; 2]>,
     /// Whether the output is RGB, as for images.
     rgb: bool,
-    /// From A and B to RGB.
+    /// Convert A and B to RGB.
     to_rgb: [Converter; 2],
-    /// From the drawn picture to the output format.
+    /// Converts the drawn picture to the output format.
     to_output: Converter,
     /// The pixels of the drawn picture.
     pixels: Vec<u32>,
@@ -45,7 +45,7 @@ impl Comparer {
         }
     }
 
-    /// The picture of both, with the time and the properties of `a`.
+    /// Draws both frames as one, which has the time and the properties of `a`.
     ///
     /// # Errors
     /// When a frame cannot be converted.
@@ -105,7 +105,7 @@ impl Comparer {
         };
         match model {
             Model::Yuv => (format, of_a.colour()),
-            // The drawn curve has a colour, even on gray pictures.
+            // Gray frames get chroma, too: the curve is drawn in colour.
             _ => {
                 let rgb = RawFormat::from(PixelFormat::Bgr0);
                 (format, of_a.colour().converted(rgb, format.into(), of_a.size()))
@@ -114,7 +114,7 @@ impl Comparer {
     }
 }
 
-/// The width of B at the height of A, with the aspect ratio of its display.
+/// The width of B when it is scaled to the height of A, with its display aspect ratio.
 fn width_beside(a: &Picture, b: &Picture) -> usize {
     if a.size() == b.size() {
         return a.size().0;

@@ -27,7 +27,7 @@ pub struct PairLayout {
 }
 
 impl PairLayout {
-    /// The layout for an A of this size; `beside` is the width of B at the same height.
+    /// The layout for an A of this size; `beside` is the width of B scaled to the same height.
     pub fn new(view: CompareView, (width, height): (usize, usize), beside: usize) -> Self {
         match view {
             CompareView::SideBySide => PairLayout {

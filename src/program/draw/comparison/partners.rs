@@ -12,7 +12,7 @@ const DEFAULT_RATE: f64 = 25.0;
 pub struct Partners {
     b: Box<dyn Source>,
     clocks: [VideoClock; 2],
-    /// Rotates both upright.
+    /// Rotate the frames of A and of B upright.
     upright: [AutoRotate; 2],
     /// The current frame of B and the next one, with their times in microseconds.
     shown: Option<(i64, Frame)>,
@@ -25,8 +25,8 @@ pub struct Partners {
 }
 
 impl Partners {
-    /// The partners for the frames of A. Also returns the input of the joined video for the sink; it is as long as the
-    /// shorter one.
+    /// The partners for the frames of A. Also returns the description of the drawn video for the sink; its length is
+    /// that of the shorter video.
     pub fn new(of_a: Input, (b, of_b): (Box<dyn Source>, Input)) -> (Self, Input) {
         let clocks = [VideoClock::new(&of_a), VideoClock::new(&of_b)];
         let rates = [of_a.rate(), of_b.rate()].map(|rate| rate.unwrap_or(DEFAULT_RATE));
@@ -71,7 +71,7 @@ impl Partners {
                 self.b_has_ended = self.following.is_none();
             }
             let Some(next) = self.following.take_if(|(offset, _)| *offset <= until) else { break };
-            // Equal times are those of a damaged file, whose times go backwards: they are no interval.
+            // In a damaged file, times may go backwards, and are made equal: no frame duration.
             if let Some((last, _)) = self.shown.as_ref().filter(|(last, _)| *last < next.0) {
                 self.interval = next.0 - last;
             }

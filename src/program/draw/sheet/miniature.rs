@@ -13,7 +13,7 @@ pub struct Miniatures {
     to_rgb: Converter,
     /// Width and height that pictures fit in, in pixels.
     room: (usize, usize),
-    /// Whether `room` is turned for frames that are taller than wide.
+    /// Whether to swap the sides of `room` for frames that are taller than wide.
     turns: bool,
 }
 
@@ -26,13 +26,13 @@ impl Miniatures {
         Miniatures { upright, sample_aspect_ratio, to_rgb, room, turns: false }
     }
 
-    /// The room is turned for pictures that are higher than wide, so that they have as many pixels as others.
+    /// Swaps the sides of the room for pictures that are taller than wide, so that they have as many pixels as others.
     pub fn turning(self) -> Self {
         Miniatures { turns: true, ..self }
     }
 
-    /// `frame` as large as fits, in `bgr0`, as players show it: upright, and with its aspect ratio. Colours of HDR are
-    /// not mapped, and alpha is left out.
+    /// `frame` as large as fits, in `bgr0`, as players show it: upright, and with its aspect ratio. HDR is not
+    /// tone-mapped, and alpha is dropped.
     ///
     /// # Errors
     /// When it cannot be converted.

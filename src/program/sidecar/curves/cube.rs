@@ -7,7 +7,7 @@
 //! most half a level of 255 off for 999 colours in 1,000.
 //!
 //! Inputs and outputs are R, G and B from black to white as 0 to 1. Outputs may lie outside of that range: programs
-//! clip them after interpolation. The table of log footage takes log.
+//! clip them after interpolation. The table of log footage expects log as its input.
 //!
 //! For YUV of limited range, white is the value to which FFmpeg converts it in RGB of the same depth, such as 1020 of
 //! 1023 at 10 bits: in FFmpeg, a table that stretches levels from mid-gray would be a level off if its white were 1.
@@ -35,7 +35,7 @@ const ONE_IN: usize = 1000;
 /// The error for a mapping that no table can represent.
 const NO_TABLE: &str = "what is done to HDR in light is no table (take .jsonl)";
 
-/// Half a level of 255.
+/// Half a level at 8 bits.
 const HALF: f64 = 0.5 / 255.0;
 
 /// The most scenes that get tables.
@@ -56,7 +56,7 @@ struct SceneLook {
     first: FramePlace,
     last: FramePlace,
     mapping: Mapping,
-    /// The number of frames of the scene at which the mapping is replaced by that of the present frame.
+    /// When the scene has this many frames, its mapping is replaced by that of the current frame.
     next: u64,
 }
 
@@ -251,7 +251,7 @@ impl ColourMap<'_> {
 
     /// The coarsest table that is fine enough, or the finest.
     fn colours(&self) -> Table {
-        // The points of the conversion from log are points of the table.
+        // All points of the conversion from log are points of these tables.
         let sizes = self.log.map_or(SIZES.to_vec(), |log| vec![log.size, 2 * log.size - 1]);
         let finest = sizes[sizes.len() - 1];
         let mut fine = sizes.into_iter().map(|size| Table::new(self, size));
@@ -272,8 +272,8 @@ impl Table {
         Table { size, points: (0..size * size * size).map(|index| look.apply(colour(index))).collect() }
     }
 
-    /// Whether no more than one colour in [`ONE_IN`] is more than half a level off: of a grid that lies between the
-    /// points of all tables, and of grays. Colours whose output is clipped do not count: all tables clip them alike.
+    /// Whether at most one test colour in [`ONE_IN`] is more than half a level off. Test colours are grays, and a grid
+    /// between the points of all tables. Colours whose output is clipped do not count: all tables clip them alike.
     fn is_fine(&self, look: &ColourMap<'_>) -> bool {
         const STEPS: usize = 41;
         let place = |step: usize| (step as f64 + 0.37) / STEPS as f64;
@@ -300,7 +300,7 @@ impl Table {
         let low = scaled.map(|place| (place as usize).min(self.size - 2));
         let part: [f64; 3] = std::array::from_fn(|channel| scaled[channel] - low[channel] as f64);
         let point = |indices: [usize; 3]| self.points[(indices[2] * self.size + indices[1]) * self.size + indices[0]];
-        // From the lowest corner along the channel with the largest part, then the next, then the last.
+        // Steps from the lowest corner along the channel with the largest fraction, then the next, then the last.
         let mut order = [0, 1, 2];
         order.sort_by(|&a, &b| part[b].total_cmp(&part[a]));
         let (mut corner, mut index) = (low, point(low));

@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 /// The version of the format.
 pub const VERSION: u32 = 1;
 
-/// The first line.
+/// The first line of a curve file.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Header {
     /// The version of the format.
@@ -41,7 +41,7 @@ enum RangeName {
     Full,
 }
 
-/// Every other line: the mapping of frames.
+/// Each line after the first: the mapping of frames.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurveLine<L> {
@@ -78,10 +78,10 @@ struct RegionFields {
     chroma: [[u32; REGIONS]; REGIONS],
     #[serde(skip_serializing_if = "Option::is_none")]
     curve: Option<TonedFields>,
-    /// Left out where it is white.
+    /// The ceiling of the tone, left out if it is white.
     #[serde(skip_serializing_if = "Option::is_none")]
     ceiling: Option<u32>,
-    /// For HDR only.
+    /// How HDR is corrected; left out for SDR.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_light: Option<LightFields>,
 }
@@ -164,7 +164,7 @@ fn curve(lut: Vec<u64>, format: CurveFormat) -> Result<Curve> {
     Curve::from_codes(format.levels(), lut).context("a curve of another depth")
 }
 
-/// Checks that these numbers are in this range; `name` is what they are called.
+/// Checks that these numbers are in this range; `name` is their name in messages.
 fn check<N: Copy + Into<i64>>(name: &str, numbers: &[N], range: RangeInclusive<i64>) -> Result<()> {
     match numbers.iter().find(|number| !range.contains(&(**number).into())) {
         None => Ok(()),

@@ -43,7 +43,7 @@ impl Eme {
         let levels = frame.levels();
         let width = frame.width();
         let mut codes = vec![T::default(); width];
-        // The extremes of each column of a row of blocks.
+        // The lowest and the highest code of each pixel column in a row of blocks.
         let (mut lowest, mut highest) = (vec![most; width], vec![T::default(); width]);
         let (mut sum, mut blocks) = (0.0, 0);
         for y in 0..frame.height() {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn each_block_counts_the_same_the_narrow_ones_at_the_edge_too() {
-        // Two blocks across: eight columns of 9 and 99, then four flat ones.
+        // Two blocks: eight columns with the levels 9 and 99, then four flat columns.
         let frame = gray((12, 8), Range::Full, |x, _| if x == 3 { 99 } else { 9 });
         assert!((Eme::default().mean(&frame) - 20.0 * 10f64.ln() / 2.0).abs() < 1e-12);
     }

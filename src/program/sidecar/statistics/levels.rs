@@ -14,7 +14,7 @@ const MAX_COLUMNS: usize = 480;
 /// The largest number of bins, each of one level or of several.
 const MAX_BINS: usize = 256;
 
-/// What is drawn of the levels.
+/// A plot of the levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
     /// The histogram before equalization.
@@ -109,7 +109,7 @@ impl FrameLevels {
 /// One frame, or several consecutive frames.
 #[derive(Clone)]
 struct LevelColumn {
-    /// As [`Point::at`].
+    /// The position, as [`Point::at`].
     at: f64,
     /// Number of frames, and of those that have a single curve.
     frames: [f32; 2],

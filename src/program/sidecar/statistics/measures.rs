@@ -21,7 +21,7 @@ pub fn deviation(histogram: &Histogram) -> f64 {
 pub fn entropy(histogram: &Histogram) -> f64 {
     let total = histogram.total().max(1) as f64;
     let share = |count: u64| count as f64 / total;
-    // The sum is -0 for a single level.
+    // For a single level, the sum is -0.
     occupied(histogram).map(|(_, count)| -share(count) * share(count).log2()).sum::<f64>().abs()
 }
 
@@ -99,7 +99,7 @@ mod tests {
     fn the_change_of_a_curve_is_a_mean_over_the_levels() {
         let identity = Curve::identity(FULL);
         assert_eq!(curve_change(identity.codes(), identity.codes(), FULL), 0.0);
-        // All black below 128, all white from there on: twice 0 + 1 + ... + 127 apart.
+        // The step is 0 below 128 and 255 above: the differences are 0 + 1 + ... + 127, twice.
         let step = Curve::equalizing(&histogram(FULL, &[0, 128]));
         assert_eq!(curve_change(identity.codes(), step.codes(), FULL), 2.0 * (127.0 * 128.0 / 2.0) / 256.0);
     }

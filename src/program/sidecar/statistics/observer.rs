@@ -61,7 +61,7 @@ impl CurveSaver {
                 let chroma_gain = seen.after.applied.chroma_gain.unwrap_or(UNIT_GAIN);
                 Mapping::Curve { curve: curve.into(), chroma_gain }
             }
-            // A curve for each tile.
+            // Curves of tiles are not saved.
             _ => return Ok(()),
         };
         let follows = before.settings().chroma == Chroma::Follow;
@@ -224,7 +224,7 @@ impl Recorder {
         let record = self.record(seen, curves.clone(), (&all, &equalized));
         let curve = Some(&*curves).filter(|curve| curve.len() == all.levels().codes());
         let miniatures = &mut self.miniatures;
-        // A frame that cannot be scaled down is measured all the same.
+        // A frame that cannot be scaled down gets empty pictures.
         let mut file =
             |frame| miniatures.miniature(frame).and_then(|small| Still::Jpeg.encode(&small)).unwrap_or_default();
         let pictures = || [before, after].map(&mut file);

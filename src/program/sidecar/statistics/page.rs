@@ -9,7 +9,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use histeq_media::sys::printable;
 use serde_json::{Map, Value, json};
 
-/// The page may load nothing, and send nothing.
+/// The content security policy: the page loads nothing and sends nothing.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// The contents of a page.
@@ -41,7 +41,7 @@ impl Page {
         self.scenes.add(record, pictures);
     }
 
-    /// The page.
+    /// The page as HTML.
     pub fn html(&self) -> String {
         let Page { title, made_by, series, levels, scenes } = self;
         let title = escaped(title);
@@ -110,7 +110,7 @@ fn table(series: &Series) -> String {
     format!("<table>\n<tr><th>mean over all frames</th><th>before</th><th>after</th></tr>\n{}</table>\n", rows.concat())
 }
 
-/// The pictures of the scenes; nothing without any.
+/// The pictures of the scenes as HTML; empty if there are none.
 fn pictures(scenes: &PicturedScenes, series: &Series) -> String {
     let unit = if series.timed { " s" } else { "" };
     let cell = |scene: &ScenePictures| {

@@ -1,4 +1,4 @@
-//! What a piece of a video keeps of each frame for a page of the whole video.
+//! The data that a piece of a video stores of each frame, for a page of the whole video.
 
 use super::FrameRecord;
 use super::levels::FrameLevels;
@@ -11,7 +11,7 @@ pub struct PieceRecord {
     /// What is measured. Scenes are numbered from 0 in each piece.
     #[serde(flatten)]
     pub record: FrameRecord,
-    /// What a page draws of its levels, if a page is made.
+    /// The levels that a page draws, if a page is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<FrameLevels>,
     /// Small pictures before and after equalization as JPEG files, if it may be the frame that shows a scene.
@@ -38,7 +38,8 @@ impl SceneFrames {
         if record.cut {
             (self.since, self.has_cut) = (0, true);
         }
-        // The frame before the piece may come first, to measure how the curve changes at the piece's first frame.
+        // `+ 1`: the frame before the piece may come first, to measure how the curve changes at the piece's first
+        // frame.
         let may = self.since == 0 || self.since == SETTLED || !self.has_cut && self.since <= SETTLED + 1;
         self.since += 1;
         may

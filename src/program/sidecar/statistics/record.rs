@@ -38,8 +38,8 @@ pub struct FrameRecord {
     pub low: Option<u32>,
     /// The highest of these levels.
     pub high: Option<u32>,
-    /// The gain of the stretch, which colour has too where it follows: with haze, the mean over the regions; with a
-    /// cast, over red, green and blue.
+    /// The gain of the stretch, also that of chroma where it follows luma: with haze, the mean over the regions; with a
+    /// colour cast, over red, green and blue.
     pub gain: f64,
     /// Largest slope of the curve, in output levels an input level; with CLAHE, of the curves of all tiles. 0
     /// where no curve is applied, as to haze.

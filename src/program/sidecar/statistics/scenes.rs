@@ -26,7 +26,7 @@ pub struct ScenePictures {
 /// The scenes that have pictures.
 #[derive(Default)]
 pub struct PicturedScenes {
-    /// In order.
+    /// In the order of the video.
     pub kept: Vec<ScenePictures>,
     /// Number of scenes that have begun.
     pub begun: u64,

@@ -12,7 +12,7 @@ macro_rules! metrics {
     ($($field:ident,)*) => { &[$((stringify!($field), |record| f64::from(record.$field)),)*] };
 }
 
-/// A field of a record: its name, and what reads it.
+/// A field of a record: its name, and a function that reads it.
 type Metric = (&'static str, fn(&FrameRecord) -> f64);
 
 /// The metrics that are plotted.
@@ -101,7 +101,7 @@ impl Point {
 /// The records of a run, reduced to points.
 #[derive(Default)]
 pub struct Series {
-    /// In order.
+    /// In the order of the video.
     pub points: Vec<Point>,
     /// Number of frames in a point; the last point can have fewer.
     frames_per_point: u64,
