@@ -1,5 +1,5 @@
-//! Chroma that follows: the reference against a second computation of its rule with exact fractions, what the rule
-//! promises, and every backend against the reference.
+//! Chroma that follows luma: the reference against a second implementation with exact fractions, properties of the
+//! rule, and every backend against the reference.
 
 use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::grid::LAYOUTS;
@@ -32,7 +32,7 @@ fn times(offset: i128, gain: u32) -> i128 {
     offset.signum() * ((2 * product + whole) / (2 * whole))
 }
 
-/// Kr and Kb as the recommendations have them, in 65536ths.
+/// Kr and Kb of the ITU recommendations, in 65536ths.
 fn naive_weights(matrix: Matrix) -> (i128, i128) {
     match matrix {
         Matrix::Bt601 => (19595, 7471),
@@ -66,7 +66,7 @@ fn check_chroma(before: &Frame, after: &Frame, gain: u32, picture: &Picture) {
     }
 }
 
-/// Checks the luma of `after`, or red, green and blue, whose luminance goes through `curve`.
+/// Checks the luma of `after`, or its RGB, whose luminance has to be mapped by `curve`.
 fn check_luminance(before: &Frame, after: &Frame, curve: &Curve, gain: u32, picture: &Picture) {
     let descriptor = before.format().descriptor();
     let (kr, kb) = naive_weights(before.matrix());
@@ -145,7 +145,7 @@ fn gray_stays_gray_hue_stays_and_so_does_what_is_legal() {
         let levels = if round % 3 == 0 { Levels::full(depth) } else { Levels::limited(depth) };
         let weights = [Weights::BT601, Weights::BT709, Weights::BT2020][round % 5 % 3];
         let colours = Colours::new(levels, weights);
-        // Most colours of video are weak.
+        // Most colours in video are weak, so most offsets are small.
         let furthest = (colours.reach as u64 >> random.below(8)).max(1);
         let offset = |random: &mut Random| random.below(2 * furthest + 1) as i32 - furthest as i32;
         let pair = [(); 2].map(|()| (colours.centre + offset(&mut random)) as u16);
@@ -163,8 +163,8 @@ fn gray_stays_gray_hue_stays_and_so_does_what_is_legal() {
     }
 }
 
-/// Equalizes the frames with the backend, its queue kept full, each with its own curve and gain, and compares with the
-/// reference.
+/// Equalizes the frames with the backend at full queue depth, each frame with its own curve and gain, and compares them
+/// with the reference.
 fn check(backend: &Backend, pictures: &[Picture]) {
     let seed = seed();
     let mut random = Random::new(seed);

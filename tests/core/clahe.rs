@@ -1,5 +1,5 @@
-//! Local equalization: the reference against a second computation of its rules with exact fractions, and against what
-//! OpenCV made of the same pictures; every backend against the reference.
+//! Local equalization: the reference against a second implementation with exact fractions, and against OpenCV's output
+//! for the same images; every backend against the reference.
 
 use crate::backends::{available, by_reference};
 use crate::grid::LAYOUTS;
@@ -30,7 +30,7 @@ fn nearest(part: i128, whole: i128) -> i128 {
     }
 }
 
-/// Where OpenCV's borderInterpolate finds pixel `p` with BORDER_REFLECT_101.
+/// The position at which OpenCV's borderInterpolate reads pixel `p` with BORDER_REFLECT_101.
 fn reflected(mut p: i128, length: i128) -> i128 {
     while length > 1 && !(0..length).contains(&p) {
         p = if p < 0 { -p } else { 2 * length - 2 - p };
@@ -38,7 +38,7 @@ fn reflected(mut p: i128, length: i128) -> i128 {
     if length == 1 { 0 } else { p }
 }
 
-/// A second implementation of local equalization, row by row, from its rules alone, for the codes of one frame.
+/// A second implementation of local equalization, straight from its rules, for the codes of one frame.
 struct Naive {
     codes: Vec<Vec<i128>>,
     lo: i128,
@@ -62,7 +62,7 @@ impl Naive {
         Naive { codes, lo, hi, bins: settings.bins, tiles: (columns, rows), tile, gain }
     }
 
-    /// What each code becomes in tile (column, row).
+    /// The output code of each code in tile (column, row).
     fn curve(&self, column: i128, row: i128, depth: u8) -> Vec<i128> {
         let levels = self.hi - self.lo + 1;
         let bins = self.bins.map_or(levels, i128::from).min(levels).min(4096);
@@ -119,7 +119,8 @@ impl Naive {
         let (tw, th) = self.tile;
         let k = i128::from(strength.to_256ths());
         let pixel = |(x, y): (i128, i128), code: i128| {
-            // The left tile is `floor(x / tw - 1/2)`; shares are in units of `1 / (2 * tw)`; y likewise.
+            // The tile on the left is `floor(x / tw - 1/2)`; the weight of the right one is in units of `1 / (2 * tw)`;
+            // y likewise.
             let (left, above) = ((2 * x - tw).div_euclid(2 * tw), (2 * y - th).div_euclid(2 * th));
             let (right_share, below_share) = ((2 * x - tw).rem_euclid(2 * tw), (2 * y - th).rem_euclid(2 * th));
             let value = |column: i128, row: i128| {
@@ -246,7 +247,7 @@ fn opencv_is_never_more_than_one_level_away() {
     }
 }
 
-/// Equalizes the frames with every backend, its queue kept full, and compares with the reference.
+/// Equalizes the frames with every backend at full queue depth, and compares them with the reference.
 fn check(settings: Settings, pictures: &[Picture]) {
     let mut reference = by_reference(settings);
     let expected: Vec<Frame> = pictures.iter().map(|picture| reference.equalize(&picture.make())).collect();
@@ -353,7 +354,7 @@ fn a_window_with_cuts_and_fewer_bins_is_the_same_everywhere() {
         };
         check(settings, &video);
         check(settings, &video.iter().copied().map(deep).collect::<Vec<_>>());
-        // Sizes that alternate, with the same number of samples, make backends set up everything again.
+        // Alternating sizes with the same number of samples make backends set everything up again.
         let turned: Vec<Picture> = video
             .iter()
             .enumerate()
@@ -452,7 +453,7 @@ fn thermal_footage_in_a_small_part_of_its_range_has_more_contrast_in_tiles_than_
         tiles.iter().zip(&one_curve).filter(|(tile, one)| part(tile) >= part(one)).count()
     };
     assert_eq!(better(&full, |tile| tile.0), 64, "tiles with larger steps between neighbours");
-    // With one curve, a tile half on the wall already has the large deviation between its two flat parts.
+    // Tiles at the wall's edge may fail: with one curve, the step between their two flat parts is already large.
     let wider = better(&full, |tile| tile.1);
     assert!(wider >= 58, "{wider} of 64 tiles with a larger deviation");
     assert_eq!(better(&blind, |tile| tile.0), 0, "without the stretch");

@@ -1,5 +1,5 @@
-//! What only the GPU backend can get wrong: its errors, its memory's lifetime, and whether its stages overlap. That its
-//! bytes are right is the grid's business.
+//! Properties of the GPU backend alone: its errors, the lifetime of its memory, and the overlap of its stages. Other
+//! tests compare its bytes.
 
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::failing::guarded;
@@ -78,7 +78,7 @@ fn planes_that_are_too_large_for_shared_memory_are_equalized_like_the_reference(
 #[test]
 fn a_batch_becomes_what_its_frames_become_one_by_one() {
     let Some(gpu) = gpu() else { return };
-    // Planes from less than one block to more than shared memory holds; counts that take several rounds of teams of
+    // Planes of less than a block up to more than fits into shared memory; batches that take several rounds of teams of
     // blocks, or several launches.
     for (size, count) in
         [((1, 1), 3), ((15, 1), 70), ((321, 77), 300), ((1283, 721), 41), ((3841, 2161), 9), ((7681, 4320), 3)]
@@ -95,7 +95,7 @@ fn a_batch_becomes_what_its_frames_become_one_by_one() {
         let layout = BufferLayout::new(&frames[0], false).unwrap();
         let mut on_device = DevicePicture::several(gpu, &layout, count).unwrap();
         let mut history = History::on(on_device[0].stream()).unwrap();
-        // Twice, because the state that a batch leaves must not affect the next one.
+        // The batch runs twice, because the state that it leaves must not affect the next one.
         for _ in 0..2 {
             for (picture, frame) in on_device.iter_mut().zip(&frames) {
                 picture.fill(&samples(frame)).unwrap();
@@ -136,7 +136,7 @@ fn frames_on_several_streams_at_once_all_come_to_an_end() {
     });
 }
 
-/// Equalizes large frames on a stream of its own, many times, and compares them with the reference's.
+/// Equalizes large frames many times on a separate stream, and compares them with the reference.
 fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
     let frames =
         [Content::Noise, Content::Ramp].map(|content| Picture { content, ..Picture::new(format, (3841, 2161)) }.make());
@@ -162,7 +162,7 @@ fn keep_busy(gpu: &Arc<Gpu>, format: PixelFormat, settings: Settings) {
 #[test]
 fn a_cuda_error_is_survived_with_the_same_bytes() {
     let Some(gpu) = gpu() else { return };
-    // Content and size differ, so that frames that are mixed up do not pass.
+    // Contents and sizes differ, so that mixed-up frames are detected.
     let pictures = (1..=12).map(|seed| {
         let size = if seed < 8 { (64, 48) } else { (33, 17) };
         Picture { seed, ..Picture::new(PixelFormat::Yuv420p, size) }
@@ -201,7 +201,7 @@ fn a_task_for_another_kind_of_picture_never_reaches_the_kernels() {
     let make = |format, size| Picture::new(format, size).make();
     let (narrow, wide) = (make(PixelFormat::Gray, (64, 48)), make(PixelFormat::Gray16le, (64, 48)));
     let larger = make(PixelFormat::Gray, (640, 480));
-    // These tasks would have more levels than counters, or a region that reaches beyond the plane.
+    // With the other frame's task, there would be more levels than counters, or a region beyond the plane.
     for (frame, of_another) in [(&narrow, &wide), (&narrow, &larger), (&wide, &narrow)] {
         let mut ring = Ring::new(gpu, 1).unwrap();
         let submitted = catch_unwind(AssertUnwindSafe(|| ring.submit(frame.clone(), task(of_another))));
@@ -261,7 +261,7 @@ fn pinned(pool: &dyn Pool, frame: &Frame, padding: usize, bottom_up: bool) -> Fr
     frame.with_planes(|index| {
         let plane = travelling.contains(&index).then(|| &frame.planes()[index])?;
         let stride = plane.row_bytes() + padding;
-        // As in cropped frames, the plane does not begin at the buffer's first byte.
+        // The plane begins after the buffer's first byte, as in cropped frames.
         let mut buffer = pool.buffer(64 + stride * plane.rows()).unwrap();
         assert!(buffer.is_pinned());
         let place = |y: usize| 64 + stride * if bottom_up { plane.rows() - 1 - y } else { y };
@@ -312,14 +312,14 @@ fn memory_for_frames_on_their_way_up_is_pinned_within_bounds_and_never_runs_out(
     assert!(pool.buffer(len / 2).unwrap().is_pinned(), "those of another size make room");
 }
 
-/// The error of event timestamps, in milliseconds.
+/// The error of CUDA's event timestamps, in milliseconds.
 const TICK: f32 = 0.01;
 
 fn overlap(a: &Range<f32>, b: &Range<f32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Runs a 4K plane through a ring of four and gives the timelines.
+/// Runs a 4K plane through a ring of four frames. Returns the frames' timelines.
 fn run(gpu: &Arc<Gpu>, staged: bool) -> Vec<Timeline> {
     let frame = Picture::new(PixelFormat::Gray, (3840, 2160)).make();
     let expected = by_reference(Settings::default()).equalize(&frame);

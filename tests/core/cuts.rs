@@ -1,4 +1,4 @@
-//! Scenes that are found from the samples of a lattice: cuts, flashes, crossings, light, fades.
+//! Detecting scenes from the samples of a lattice: cuts, flashes, moving objects, light, fades.
 
 use crate::pictures::Random;
 use histeq::spec::cuts::Distance;
@@ -116,7 +116,7 @@ fn what_crosses_the_picture_fades_or_pans_is_no_cut() {
     let crossing: Vec<Picture> = (0..60)
         .map(|number: usize| {
             let mut frame = noisy(&picture, &mut random);
-            // Half of the picture is covered for a while.
+            // An object that covers half of the frame crosses it.
             let left = (4 * number).saturating_sub(columns / 2);
             for y in 0..rows {
                 for x in left..(4 * number).min(columns) {

@@ -1,4 +1,4 @@
-//! Noise that is removed: what is gained, and that bytes depend on nothing that they must not depend on.
+//! Denoising: how much noise it removes, and that the bytes do not depend on threads, instruction sets or parts.
 
 use crate::backends::{available, gpu};
 use crate::noise_kernels::{made_clean, noisy_planes};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 const SIZE: (usize, usize) = (168, 104);
 
-/// A scene that has all levels.
+/// The number of a scene that has all levels.
 const DAYLIGHT: usize = 100;
 
-/// The luma without noise, in 16ths of an 8-bit code: a dark scene, selected by `scene`, over which a square moves.
+/// The luma without noise, in 16ths of an 8-bit code: a dark scene, selected by `scene`, with a moving square.
 fn truth(scene: usize, number: usize, x: usize, y: usize) -> i32 {
     let (left, top) = (10 + 3 * number, 30 + number);
     if scene == DAYLIGHT {
-        // All levels, from left to right, with as much light above the middle as below.
+        // A ramp over all levels, with equal shares above and below the middle.
         return 16 * (16 + (219 * x / SIZE.0) as i32);
     }
     let wave = |index: usize, long: f64| ((index as f64 / long).sin() * 70.0) as i32;
@@ -36,13 +36,13 @@ fn truth(scene: usize, number: usize, x: usize, y: usize) -> i32 {
     }
 }
 
-/// Noise of this deviation, in 16ths of a code.
+/// Noise with this standard deviation, in 16ths of a code.
 fn noise(random: &mut Random, deviation: i64) -> i32 {
     let sum: i64 = (0..6).map(|_| random.below(2001) as i64 - 1000).sum();
     (sum * deviation / 1414) as i32
 }
 
-/// A frame of the scene, with noise of this deviation in luma and chroma.
+/// A frame of the scene, with noise of this standard deviation in luma and chroma.
 fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, brighter: i32) -> Frame {
     let mut random = Random::new((1000 * scene as u64 + number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let pool = HostPool::default();
@@ -63,7 +63,7 @@ fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, b
     let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
     for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
         let of_16 = truth(scene, number, x, y) + brighter + noise(&mut random, deviation);
-        // Rounded to 8 bits at every depth, so that formats can be compared.
+        // The luma is rounded to 8 bits at every depth, so that formats can be compared.
         sample.write(planes[luma.plane].row_mut(y), luma.offset + x * luma.step, code((of_16 + 8) & !15));
     }
     if let Some(chroma) = descriptor.chroma {
@@ -83,7 +83,7 @@ fn film(format: PixelFormat, count: usize, deviation: i64) -> Vec<Frame> {
     (0..count).map(|number| frame(format, (0, number), deviation, 0)).collect()
 }
 
-/// Settings that only remove noise, or with `natural` the program's defaults.
+/// Settings for denoising only, or with `natural` the program's defaults.
 fn settings(share: f64, waits: bool, natural: bool) -> Settings {
     let cleaner =
         Cleaner { share: Strength::from_share(share).expect("a share"), around: (2, if waits { 2 } else { 0 }) };
@@ -100,7 +100,7 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
     }
 }
 
-/// `settings` with the reach of this effort.
+/// `settings` with the number of frames that this effort uses.
 fn with_effort(settings: Settings, effort: Effort) -> Settings {
     let value_of = |cleaner: Cleaner| {
         let (_, behind) = cleaner.around;
@@ -125,7 +125,7 @@ fn the_best_effort_leaves_less_noise() {
     assert!(best < 0.95 * fast, "{best} {fast}");
 }
 
-/// The output of a stage for the frames behind the first `before`, which only warm it up.
+/// The output of a stage; its first `before` frames only warm it up.
 fn run(frames: &[Frame], before: usize, settings: Settings, threads: usize) -> Vec<Frame> {
     run_on(Box::new(Cpu::new(2)), frames, before, settings, threads)
 }
@@ -168,7 +168,7 @@ fn same(expected: &[Frame], found: &[Frame], what: &str) {
     }
 }
 
-/// The mean squared error of luma of 10 or 8 bits, in 16ths of a code, over the pixels where `counts` is true.
+/// The mean squared error of 10-bit or 8-bit luma, in 16ths of a code, over the pixels that satisfy `counts`.
 fn wrong(frame: &Frame, (scene, number): (usize, usize), counts: impl Fn(usize, usize) -> bool) -> f64 {
     let sample = frame.format().descriptor().sample;
     let (mut sum, mut count) = (0.0, 0.0);
@@ -209,7 +209,7 @@ fn noise_goes_from_rgb_too() {
             Luminance::FromRgb { r, g, b } => [r, g, b],
             Luminance::Stored(_) => panic!("{format} is no RGB"),
         };
-        // The scene is coloured: less red than green, and more blue.
+        // The scene is tinted: red is 3/4 of green, and blue is 5/4.
         let lit = |index: usize, number: usize, x: usize, y: usize| truth(0, number, x, y) * [3, 4, 5][index] / 4;
         let noisy = |number: usize| {
             let mut random = Random::new(2 * number as u64 + 7);
@@ -313,7 +313,7 @@ fn fields_are_made_clean_as_pictures_of_their_own() {
 
 #[test]
 fn nothing_is_drawn_twice_where_something_comes_or_goes_at_once_or_the_light_changes() {
-    // In one frame the square is elsewhere, and everything becomes brighter.
+    // In frame 4, the square is elsewhere, and each frame is brighter than the one before it.
     let noisy: Vec<Frame> = (0..8)
         .map(|number| frame(PixelFormat::Gray, (0, if number == 4 { 30 } else { number }), 32, 12 * number as i32))
         .collect();
@@ -359,7 +359,7 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
             assert!(made_clean(&**gpu, &frames, log2, &[0, 2, 4]) == plain, "GPU, {size:?}");
         }
     }
-    // Up to four frames are used on either side.
+    // The best effort uses up to four frames on each side.
     let frames: Vec<_> = (0..9).map(|number| noisy_planes((70, 50), (1, 1), number, &mut random)).collect();
     let plain = made_clean(&Steps::PLAIN, &frames, (1, 1), &[0, 3, 4, 8]);
     for isa in Isa::available() {
@@ -369,7 +369,7 @@ fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
     if let Some(gpu) = gpu() {
         assert!(made_clean(&**gpu, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "GPU, best");
     }
-    // Samples differ as much as they can, while two thirds follow the same stripes in all frames.
+    // Each frame has the same stripes with extreme noise.
     let frames: Vec<_> = (0..5).map(|_| black_and_white(&mut random)).collect();
     let plain = made_clean(&Steps::PLAIN, &frames, (0, 0), &[1, 2]);
     for isa in Isa::available() {
@@ -437,7 +437,7 @@ fn the_same_pictures_give_the_same_samples_in_every_layout_and_depth() {
                 let (width, height) = if component == 0 { SIZE } else { (SIZE.0 / 2, SIZE.1 / 2) };
                 for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
                     let apart = value(expected, x, y, component).abs_diff(value(found, x, y, component));
-                    // Two codes of 12 bits: what is rounded to 10 is.
+                    // Rounding to 10 bits moves a 16-bit value by up to 32, rounding to 12 bits by up to 8.
                     assert!(apart <= 48, "{format}, component {component}, {x}, {y}: {apart}");
                 }
             }
@@ -470,7 +470,7 @@ fn a_frame_depends_on_those_that_the_settings_name_and_on_none_beyond_a_cut() {
         noisy[..4].iter().flat_map(|frame| run(std::slice::from_ref(frame), 0, alone, 0)).collect();
     let first = run(&noisy[..1], 0, settings, 0);
     same(&expected[..1], &first, "a frame alone");
-    // Each of two scenes comes out as it would by itself.
+    // Each of two scenes is denoised as it would be alone.
     let other: Vec<Frame> = (0..6).map(|number| frame(format, (9, number), 48, 900)).collect();
     let settings = Settings { scene_threshold: Threshold::from_share(0.1).expect("a threshold"), ..settings };
     let both: Vec<Frame> = noisy[..10].iter().chain(&other).cloned().collect();
@@ -538,7 +538,8 @@ fn what_lies_behind_the_wanted_frames_keeps_its_noise_unless_it_is_counted() {
             out.push(done.frame);
         }
         same(&all[..WANTED], &out[..WANTED], "wanted frames");
-        // With `Denoise::Always`, equalization counts denoised frames, so frames behind are denoised, too.
+        // With `Denoise::Always`, equalization measures denoised frames, so the frames behind the part are denoised,
+        // too.
         assert_eq!(difference(&all[WANTED], &out[WANTED]).is_some(), natural);
     }
 }

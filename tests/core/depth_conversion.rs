@@ -1,4 +1,4 @@
-//! The output's depth: what the curve leaves alone comes back as it was, in every format.
+//! The output depth: with an identity curve, samples are restored exactly in every format.
 
 use crate::pictures::{Picture, difference};
 use histeq::equalize::cpu::Cpu;
@@ -6,7 +6,7 @@ use histeq::equalize::{Depth, EqualizeStage, OutputDepth};
 use histeq::frame::{Frame, PixelFormat, Range};
 use histeq::spec::{Settings, Strength};
 
-/// `frame` through a curve that changes nothing.
+/// `frame` after equalization with an identity curve (strength 0).
 fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {
     let settings = Settings { strength: Strength::from_share(0.0).unwrap(), ..Settings::default() };
     let mut stage = EqualizeStage::new(Box::new(Cpu::new(1)), settings).with_output_depth(output);
@@ -25,7 +25,7 @@ fn lifted() -> impl Iterator<Item = PixelFormat> {
 fn what_the_curve_leaves_alone_keeps_every_sample_of_eight_bits() {
     assert!(lifted().count() > 20);
     for format in lifted() {
-        // In packed 4:2:2, the last of an odd number of pixels has an unused sample beside it.
+        // In packed 4:2:2, an odd width leaves an unused sample, so the width is even.
         let width = if format.descriptor().planes()[0].samples == 4 { 130 } else { 131 };
         for range in [Range::Limited, Range::Full] {
             let frame = Picture { range, ..Picture::new(format, (width, 67)) }.make();

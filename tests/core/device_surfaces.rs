@@ -1,5 +1,5 @@
-//! Pictures that are on the GPU already: copied in, equalized there, left there and copied out with the bytes of the CPU,
-//! within bounds, and with an error that names the way out where that cannot be.
+//! Frames in GPU memory: imported, equalized on the GPU, kept there and exported with the bytes of the CPU, within
+//! memory limits; and errors that say what to do instead.
 #![allow(unsafe_code, reason = "hands addresses on the GPU to the library, as its callers do")]
 
 use crate::backends::{by_reference, gpu};
@@ -19,21 +19,21 @@ use histeq::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smooth
 use histeq::{Backend, Equalizer, Input, Look, Output};
 use std::sync::{Arc, Mutex};
 
-/// A frame in GPU memory that the library did not allocate.
+/// A frame in GPU memory that the test, not the library, has allocated.
 struct Place {
     stream: Arc<CudaStream>,
     buffers: Vec<CudaSlice<u8>>,
-    /// The sources of the copies into `buffers`, which may read them after the call that enqueues them.
+    /// The source bytes of asynchronous copies into `buffers`, which may still be read after `new` returns.
     _filled: Vec<Vec<u8>>,
     planes: DevicePlanes,
 }
 
-/// The value of the bytes between rows.
+/// The value of padding bytes between rows.
 const PADDING: u8 = 0xa5;
 
 impl Place {
-    /// Buffers for a frame, with `padding` bytes between rows, filled with `frame` if there is one. The copies are only
-    /// enqueued.
+    /// Allocates buffers for a frame, with `padding` bytes between rows, and fills them with `frame` if there is one.
+    /// The copies are only enqueued.
     fn new(
         gpu: &Gpu,
         stream: &Arc<CudaStream>,
@@ -65,12 +65,12 @@ impl Place {
         Place::new(gpu, stream, (frame.format(), (frame.width(), frame.height())), padding, Some(frame))
     }
 
-    /// Enqueues zeros for all planes.
+    /// Enqueues clearing of all planes.
     fn clear(&mut self) {
         self.buffers.iter_mut().for_each(|buffer| self.stream.memset_zeros(buffer).unwrap());
     }
 
-    /// The planes as a frame like `frame`. Panics if the bytes between rows have changed.
+    /// Reads the planes into a frame like `frame`. Panics if padding bytes have changed.
     fn read(&self, frame: &Frame) -> Frame {
         let bytes: Vec<Vec<u8>> = self.buffers.iter().map(|buffer| self.stream.clone_dtoh(buffer).unwrap()).collect();
         self.stream.synchronize().unwrap();
@@ -91,7 +91,7 @@ impl Drop for Place {
     }
 }
 
-/// The frame with its planes in the library's memory on the GPU.
+/// Imports the frame into GPU memory of the library.
 fn imported(gpu: &Gpu, place: &Place, frame: &Frame) -> Result<Frame, Error> {
     // SAFETY: the place has these planes until it is dropped, and nothing but its own stream writes them.
     let planes = unsafe { gpu.import(frame.format(), (frame.width(), frame.height()), &place.planes) }?;
@@ -104,7 +104,7 @@ fn export(gpu: &Gpu, frame: &Frame, place: &Place) -> Result<(), Error> {
     unsafe { gpu.export(frame, &place.planes) }
 }
 
-/// Equalizes the frames with the stage, its queue kept full.
+/// Equalizes the frames with the stage at full queue depth.
 fn through(stage: &mut EqualizeStage, frames: impl IntoIterator<Item = Frame>) -> Vec<Frame> {
     let mut found = Vec::new();
     for frame in frames {
@@ -124,7 +124,7 @@ fn gain(slope: f64) -> Gain {
     Gain::from_slope(slope).unwrap()
 }
 
-/// Exact equalization; what the program does by default; and others that rewrite other planes.
+/// Exact equalization, the program's defaults, and settings that rewrite other planes.
 fn all_settings() -> Vec<Settings> {
     let by_default = Settings {
         smoothing: Smoothing::new(6, 2).looking_ahead(3),
@@ -155,7 +155,7 @@ fn all_settings() -> Vec<Settings> {
 
 const SIZES: [(usize, usize); 5] = [(1, 1), (2, 1), (33, 17), (130, 6), (321, 90)];
 
-/// Bytes between rows: none, few, and rows that begin at odd addresses.
+/// Bytes of padding between rows. With 31, rows begin at odd addresses.
 const PITCHES: [usize; 3] = [0, 31, 256];
 
 #[test]
@@ -164,7 +164,7 @@ fn pictures_on_the_gpu_stay_there_and_become_what_they_become_on_the_cpu() {
     let stream = gpu.context.new_stream().unwrap();
     for (turn, settings) in all_settings().into_iter().enumerate() {
         for (number, &format) in PixelFormat::ALL.iter().enumerate() {
-            // Each format meets each size with exact equalization, and two of them with the others.
+            // Exact equalization is tested with all sizes, other settings with every third one.
             let sizes = SIZES.iter().enumerate().filter(|(index, _)| turn == 0 || (index + number + turn) % 3 == 0);
             for (index, &size) in sizes {
                 let padding = PITCHES[(number + index) % PITCHES.len()];
@@ -185,7 +185,7 @@ fn pictures_on_the_gpu_stay_there_and_become_what_they_become_on_the_cpu() {
                     .map(|frame| {
                         let mut place = Place::for_frame(gpu, &stream, frame, padding);
                         let imported = imported(gpu, &place, frame).unwrap();
-                        // The caller's memory is free when the call returns.
+                        // The caller may reuse its memory as soon as `import` returns.
                         place.clear();
                         imported
                     })
@@ -312,7 +312,7 @@ fn frames_on_the_host_are_exported_however_their_rows_lie() {
             }
         }
     }
-    // Planes in pinned memory, and a frame with only some of its planes on the GPU.
+    // A frame whose luma is in pinned memory and whose other planes are on the GPU can be exported.
     let settings = Settings::default();
     let frame = Picture::new(PixelFormat::Yuv444p, (321, 90)).make();
     let on_gpu = imported(gpu, &Place::for_frame(gpu, &stream, &frame, 0), &frame).unwrap();
@@ -400,7 +400,7 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     let found = imported(&gpu, &Place::for_frame(&gpu, &stream, &large, 0), &large).unwrap();
     assert_eq!(difference(&large, &found), None);
     drop(found);
-    // A ring limits its frames in flight, to leave memory for those that the caller holds.
+    // A ring limits its frames in flight, so that the caller's frames find memory.
     gpu.allow_for_pictures(4 << 20).unwrap();
     let backend = Box::new(Cuda::on(&gpu, 8).unwrap());
     let mut stage = EqualizeStage::new(backend, Settings::default()).staying_on_device(true);
@@ -418,7 +418,7 @@ fn pictures_on_the_gpu_take_no_more_memory_than_they_may() {
     assert_eq!(most, 4);
 }
 
-/// A GPU backend that fails at the first frame, with a CPU backend to take over; and the messages.
+/// A GPU backend that fails at the first frame, with a CPU fallback; and the list of messages.
 fn failing_stage(gpu: &Arc<Gpu>) -> (EqualizeStage, Arc<Mutex<Vec<String>>>) {
     let mut cuda = Cuda::on(gpu, 3).unwrap();
     cuda.refuse_next();
@@ -498,7 +498,7 @@ fn planes_on_a_gpu_are_checked_against_format_and_size() {
     assert!(matches!(overlapping, Err(FrameError::PlanePlace { plane: 1, pitch: 33, .. })), "{overlapping:?}");
     let nowhere = planes_of(vec![DeviceRows { address: 0, ..rows(64, 33, 17) }, rows(64, 34, 9)]).check(format, size);
     assert!(matches!(nowhere, Err(FrameError::PlanePlace { plane: 0, .. })), "{nowhere:?}");
-    // The pitch of a single row has no meaning.
+    // With a single row, the pitch does not matter.
     assert_eq!(planes_of(vec![rows(0, 2, 1), rows(0, 2, 1)]).check(format, (2, 1)), Ok(()));
 }
 

@@ -1,5 +1,5 @@
-//! Failover: a backend takes over from another, because it has opened or because the other has failed. The bytes are
-//! those of a single backend, at whichever frame that happens.
+//! Failover: a backend takes over from another when it has opened, or when the other one has failed. At whichever frame
+//! that happens, the bytes equal those of a single backend.
 
 use crate::backends::{Backend, Sequence, available, by_reference, gpu, with_threadless};
 use crate::failing::{Call, Due, Failing, NEVER, Said, guarded, saying, the_reference};
@@ -13,10 +13,10 @@ use histeq::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
 use histeq::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
 use std::sync::Arc;
 
-/// How many checks find that the second backend has not opened yet.
+/// The numbers of checks that find that the second backend has not opened yet.
 const MOMENTS: [usize; 6] = [0, 1, 2, 5, 20, NEVER];
 
-/// Records the error if the second backend does not open, and lets the first go on.
+/// Records the error if the second backend does not open, and continues with the first one.
 fn optional(said: &Said) -> OnUnavailable {
     let said = said.clone();
     OnUnavailable::Report(Box::new(move |error| said.lock().unwrap().push(format!("absent: {error}"))))
@@ -26,20 +26,20 @@ fn first() -> Box<dyn Executor> {
     Box::new(Cpu::new(2))
 }
 
-/// The CPU until this backend is open, with the reference to take over after a failure; and the messages.
+/// The CPU until this backend has opened, with the reference as fallback after a failure; and the list of messages.
 fn until(opening: Box<dyn OpeningBackend>, settings: Settings) -> (Sequence, Said) {
     let said = Said::default();
     let failover = Failover::opening(first(), opening, optional(&said), Box::new(the_reference), saying(&said));
     (Sequence::new(Box::new(failover), settings), said)
 }
 
-/// The CPU until this backend opens, at the check after `after` others.
+/// The CPU until this backend has opened; `after` checks find that it has not.
 fn relay(backend: &Backend, settings: Settings, after: usize) -> Sequence {
     let second = backend.open(3);
     until(Due::new(after, move || Ok(second)), settings).0
 }
 
-/// Collects a frame and tells whether there was one. After a failure, frames in flight may have to wait again.
+/// Collects a frame, and returns whether there was one. After a failure, frames in flight may have to be redone.
 fn collect(equalizer: &mut Sequence, found: &mut Vec<Frame>) -> bool {
     let there_was_one = equalizer.in_flight() > 0;
     let frame = equalizer.collect().unwrap();
@@ -78,7 +78,7 @@ fn assert_same(expected: &[Frame], found: &[Frame], what: &str) {
     }
 }
 
-/// Gives frames their numbers as timestamps, so that a mix-up shows.
+/// Gives frames their numbers as timestamps, so that mixed-up frames are detected.
 fn numbered(frames: impl Iterator<Item = Frame>) -> Vec<Frame> {
     let number = |(number, mut frame): (usize, Frame)| {
         frame.pts = Some(number as i64);
@@ -112,7 +112,7 @@ fn by_turns<'a, T>(moments: &'a [T], turn: usize, frames: &[Frame]) -> &'a [T] {
     if frames[0].format().depth() == 16 { &moments[one..=one] } else { moments }
 }
 
-/// The number of frames that the CPU made, parsed from the backend's name.
+/// The number of frames that the CPU has equalized, parsed from the backend's name.
 fn first_by_cpu(name: &str) -> usize {
     match name.split_once(", the first ").map(|(_, rest)| rest.split_once(" by cpu (").expect("who made them").0) {
         None => 0,
@@ -140,7 +140,7 @@ fn bytes_do_not_tell_where_another_backend_took_over() {
                     let told = match after {
                         0 => !name.contains("the first"),
                         NEVER => name.starts_with("cpu (") && name.ends_with(") before the GPU was open"),
-                        // The second backend repeats the frames that were in flight on the CPU.
+                        // Frames in flight on the CPU are equalized again by the second backend, so they do not count.
                         most => !name.contains("opening") && first_by_cpu(&name) <= most,
                     };
                     assert!(told, "{name}, after {after}");
@@ -190,8 +190,8 @@ fn given_curves_and_other_settings_come_along() {
     let levels = Levels::limited(8);
     let inverted = Arc::new(Curve::from_codes(levels, (0..256).rev().collect()).unwrap());
     let frames: Vec<Frame> = frames(PixelFormat::Yuv420p).into_iter().take(17).collect();
-    // Given curves for all frames, the first ones, or some in the middle; and settings that start a new window, and
-    // change back.
+    // Curves are given for all frames, for the first ones, or for some in the middle; and settings change to another
+    // window, or another contrast limit, and back.
     let other = Settings { smoothing: Smoothing::new(2, 1), ..window };
     let stronger = Settings { max_gain: Gain::from_slope(3.0).unwrap(), ..window };
     type Turn = fn(usize) -> bool;
@@ -232,7 +232,7 @@ fn without_a_second_backend_the_first_one_goes_on_and_that_is_told_once() {
         let (mut relay, said) = until(Due::new(after, || Err(Error::Worker("no such GPU".to_owned()))), settings);
         assert_same(&expected(settings, &frames), &through(&mut relay, &frames), "alone");
         drop(relay);
-        // The run does not wait for a backend that has not opened when all frames are done.
+        // If the backend has not opened when all frames are done, the run ends without waiting for it.
         let told: &[&str] = if after == NEVER { &[] } else { &["absent: no such GPU"] };
         assert_eq!(*said.lock().unwrap(), told, "after {after}");
     }
@@ -259,7 +259,7 @@ fn a_backend_that_was_insisted_on_fails_the_run_if_it_does_not_come() {
     assert_eq!(relay.finish().unwrap_err().to_string(), "no such GPU");
     drop(relay);
     assert!(said.lock().unwrap().is_empty(), "an error says it");
-    // A backend that opens too late to be used is no error.
+    // A backend that opens only after the last frame is no error.
     let late = Due::new(NEVER, || Ok(first()));
     let late = Failover::opening(first(), late, OnUnavailable::Fail, Box::new(the_reference), saying(&Said::default()));
     let mut relay = Sequence::new(Box::new(late), settings);
@@ -275,7 +275,7 @@ fn a_backend_that_fails_while_it_takes_over_leaves_it_to_the_first() {
         for call in [Call::Remember(0), Call::Remember(2), Call::Submit(0), Call::Submit(1)] {
             let second = Failing::at(backend.open(3), call);
             let (mut relay, said) = until(Due::new(12, move || Ok(Box::new(second))), settings);
-            // Two frames stay in flight.
+            // One frame stays in flight while the next one is submitted.
             let mut found = Vec::new();
             for frame in &frames {
                 while relay.in_flight() > 1 {
@@ -304,12 +304,12 @@ fn a_backend_that_fails_after_it_has_taken_over_is_replaced() {
         let frames = frames(PixelFormat::Gray);
         for backend in with_threadless() {
             for index in [0, 1, 9] {
-                // The second backend's first frames are those that were in flight on the CPU.
+                // The second backend begins with the frames that were in flight on the CPU.
                 let second = Failing::at(backend.open(3), Call::Collect(index));
                 let (mut relay, said) = until(Due::new(4, move || Ok(Box::new(second))), settings);
                 assert_same(&expected(settings, &frames), &through(&mut relay, &frames), &backend.name);
-                // A backend with room for one frame may fail as it takes over: the CPU still has the frames, and goes
-                // on.
+                // A backend with room for a single frame may fail while it takes over; then the CPU still has the
+                // frames and continues.
                 let name = if relay.name().starts_with("cpu") { relay.name() } else { "reference".to_owned() };
                 assert_eq!(*said.lock().unwrap(), [format!("failing failed, going on with {name}: out of order")]);
                 assert!(name == "reference" || backend.open(3).capacity() == 1, "{} at {index}", backend.name);
@@ -460,7 +460,7 @@ fn a_backend_that_fails_while_it_warms_up_is_replaced() {
     }
 }
 
-/// A backend whose `Arc` shows when it is dropped.
+/// A backend with an `Arc` whose count shows whether the backend has been dropped.
 struct Watched(Box<dyn Executor>, #[expect(dead_code, reason = "it counts who lives")] Arc<()>);
 
 impl Executor for Watched {
@@ -504,7 +504,7 @@ fn the_first_backend_is_gone_once_another_one_has_taken_over() {
     }
 }
 
-/// A pool whose buffers are recognizable: every byte is 7.
+/// A pool that fills its buffers with 7, so that they can be recognized.
 struct Marked;
 
 impl Pool for Marked {

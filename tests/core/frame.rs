@@ -1,5 +1,5 @@
-//! What backends rely on without checking: planes lie inside their memory, frames have the shape of their format, and
-//! the pool hands out the same memory again.
+//! What backends rely on without checking: planes do not exceed their memory, frames have the planes of their format,
+//! and the pool reuses memory.
 
 use crate::pictures::Bytes;
 use histeq::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};

@@ -1,7 +1,7 @@
-//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu` on this
-//! machine, thread by thread (`fused/emulator.hpp`), all blocks at once, with asynchronous copies that complete at
-//! random times, compared with the specification. A vector that is read before its copy was waited for, a missing
-//! barrier, or totals that are used before they are complete fail here.
+//! `kernels/{fused,equalization,histogram,tile_histogram,tile_curves,tile_map,chroma,balance,veil_curves}.cu` in an
+//! emulator on the CPU (`fused/emulator.hpp`), thread by thread, with all blocks at once and asynchronous copies that
+//! complete at random times, compared with the specification. The tests fail if a vector is read before its copy has
+//! completed, if a barrier is missing, or if totals are used too early.
 
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
@@ -54,7 +54,7 @@ const KERNELS: [(&str, &str); 21] = kernels![
 /// Headers that the emulator replaces.
 const EMULATED: [&str; 4] = ["barriers.cuh", "shared_memory.cuh", "copy_async.cuh", "launch.cuh"];
 
-/// The kernels in the emulator, as on GPUs on which launches overlap or do not; `None` where there is no C++ compiler.
+/// The kernels in the emulator, for GPUs on which launches may overlap or not; `None` without a C++ compiler.
 fn emulated(overlap: bool) -> Option<Program> {
     let spelt = |text: &str| {
         text.replace("extern __shared__ __align__(128) unsigned shared_words[];", "#define shared_words block_words()")
@@ -94,10 +94,10 @@ fn emulated(overlap: bool) -> Option<Program> {
     Program::new(&files, &["-O2", "-Wno-unknown-pragmas", "-Wno-unused", "-Wno-maybe-uninitialized", &overlap])
 }
 
-/// Without and with overlapping launches, compiled once for all tests.
+/// The kernels without and with overlapping launches, compiled once for all tests.
 static EMULATED_KERNELS: LazyLock<[Option<Program>; 2]> = LazyLock::new(|| [false, true].map(emulated));
 
-/// Checks the kernels' answers, whether launches overlap or not.
+/// Checks the kernels' answers, without and with overlapping launches.
 fn compare(asked: Vec<(String, Vec<u32>)>) {
     let (questions, expected): (Vec<String>, Vec<Vec<u32>>) = asked.into_iter().unzip();
     for (program, overlap) in EMULATED_KERNELS.iter().zip([false, true]) {
@@ -109,7 +109,7 @@ fn compare(asked: Vec<(String, Vec<u32>)>) {
     }
 }
 
-/// The bits of a sample in memory.
+/// The bits of a stored sample.
 fn stored(sample: Sample, code: u16) -> u32 {
     let bits = code << sample.shift;
     u32::from(if sample.endian == Endian::Big { bits.swap_bytes() } else { bits })
@@ -127,7 +127,7 @@ fn mapped_samples(frame: &Frame, curves: &TileCurves, numbers: &mut Numbers) -> 
     (sample, samples, given.iter().enumerate().map(becomes).collect())
 }
 
-/// Samples of a random kind, and these samples equalized.
+/// Samples of a random distribution, and the same samples equalized.
 fn plane(
     sample: Sample,
     levels: Levels,
@@ -154,8 +154,8 @@ fn plane(
     )
 }
 
-/// The number of vectors of a plane whose blocks have `share` vectors each: mostly only the last share is incomplete,
-/// sometimes blocks have few or none.
+/// The number of vectors of a plane that blocks process in shares of `share` vectors: mostly, only the last share is
+/// incomplete; sometimes, blocks have few vectors or none.
 fn sharing(blocks: u32, share: u32, numbers: &mut Numbers) -> u32 {
     let most = blocks * share;
     match numbers.below(3) {
@@ -183,7 +183,7 @@ fn planes_of_a_batch_become_what_the_specification_says() {
         let (team, teams, count) = (1 + numbers.below(3), 1 + numbers.below(3), 1 + numbers.below(6));
         let rounds = 1 + numbers.below(7);
         let share = if numbers.below(3) == 0 { threads * rounds } else { 1 + numbers.below(threads * rounds) };
-        // From none to all rounds of a share.
+        // The number of rounds whose vectors are kept in shared memory: from none to all.
         let kept = numbers.below(share.div_ceil(threads) + 1);
         let vectors = sharing(team, share, &mut numbers);
         let pixels = (vectors * 16).saturating_sub(numbers.below(2) * numbers.below(16)).max(1);
@@ -213,10 +213,10 @@ fn planes_of_any_depth_become_what_the_specification_says() {
             let shift = if depth > 8 && numbers.below(2) == 0 { 16 - depth } else { 0 };
             let endian = if depth > 8 && numbers.below(2) == 0 { Endian::Big } else { Endian::Little };
             let sample = Sample { bytes, depth, shift, endian };
-            // A group of 8 warps beside one to three others, or one of all 32.
+            // One group of 8 warps and one to three more warps, or a single group of 32 warps.
             let threads = if depth == 8 { 288 + 32 * numbers.below(3) } else { 1024 };
             let blocks = 1 + numbers.below(3);
-            // More rounds than are kept in shared memory and held in registers, too.
+            // The number of rounds may exceed those kept in shared memory and in registers.
             let rounds = 1 + numbers.below(if depth == 8 { 20 } else { 14 });
             let share = if numbers.below(3) == 0 { threads * rounds } else { 1 + numbers.below(threads * rounds) };
             let kept = numbers.below(share.div_ceil(threads) + 1);
@@ -261,7 +261,7 @@ fn every_sample_of_a_plane_is_counted_once_however_many_copies_counters_have() {
     compare(asked);
 }
 
-/// Where `index` lies in `length` pixels that are mirrored without repeating the edge.
+/// Maps `index` into `length` pixels by mirroring without repeating the edge pixel.
 fn mirrored(index: u32, length: u32) -> u32 {
     let way: Vec<u32> = (0..length).chain((1..length.saturating_sub(1)).rev()).collect();
     way[index as usize % way.len()]
@@ -279,7 +279,7 @@ fn every_pixel_of_a_tile_is_counted_and_its_mirror() {
         let threads = 32 * (1 + numbers.below(8));
         let (columns, rows) = (1 + numbers.below(4), 1 + numbers.below(4));
         let (width, height) = (1 + numbers.below(40), 1 + numbers.below(9));
-        // The last tiles may reach beyond the picture, which has at least a pixel in each row of tiles.
+        // The last tiles may exceed the picture, but every row of tiles contains at least one pixel.
         let picture = (columns * width - numbers.below(width), rows * height - numbers.below(height));
         let bins = if depth == 14 { 4096 } else { levels.count() as u32 };
         let bin_multiplier = (u64::from(bins) << 32).div_ceil(levels.count() as u64) as u32;
@@ -308,7 +308,7 @@ fn every_pixel_of_a_tile_is_counted_and_its_mirror() {
     compare(asked);
 }
 
-/// A gray frame of this depth, whose samples do not matter.
+/// A gray frame of this depth; its samples are not used.
 fn frame_of(depth: u8, is_full: bool, (width, height): (usize, usize)) -> Frame {
     let format = match depth {
         8 => PixelFormat::Gray,
@@ -323,7 +323,7 @@ fn frame_of(depth: u8, is_full: bool, (width, height): (usize, usize)) -> Frame 
     Frame::new(format, (width, height), range, Matrix::Bt709, vec![plane]).unwrap()
 }
 
-/// Settings with a window, or without one.
+/// Random settings, with or without a temporal window.
 fn settings_with_window(method: Method, has_bins: bool, numbers: &mut Numbers) -> Settings {
     let mut one_of = |count: u32| numbers.below(count);
     let smoothing = if one_of(5) == 0 { Smoothing::OFF } else { Smoothing::new(2 + one_of(4), one_of(4)) };
@@ -353,7 +353,7 @@ fn detail_of(levels: Levels, numbers: &mut Numbers) -> Detail {
     }
 }
 
-/// A random guide: a cut, a flash, its end, or no change, with levels that may be stretched.
+/// A random guide: a cut, a flash, the end of a flash, or no change, with or without stretched levels.
 fn guide_of(levels: Levels, settings: &Settings, numbers: &mut Numbers) -> Guide {
     let change = match numbers.below(8) {
         0 | 1 => Change::Cut,
@@ -395,7 +395,7 @@ fn detail(task: &Task) -> String {
     words_of_detail(task).map_or("0".to_owned(), |words| format!("1 {}", text(&words)))
 }
 
-/// The windows of a video, as the launchers keep them.
+/// The temporal windows of a video, as the kernel launchers keep them.
 struct Windows {
     equalization: Equalization,
     size: (usize, usize),
@@ -424,7 +424,7 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
         for case in 0..cases {
             let bytes = if depth == 8 { 1 } else { 2 };
             let threads = if depth == 8 { 256 } else { 512 };
-            // Where seven rounds or more are kept, positions in shared memory are reused.
+            // From seven rounds in shared memory on, its positions are reused.
             let is_large = case == 0 && depth != 9;
             let share = 1 + numbers.below(300) + if is_large { 10 * threads } else { 0 };
             let blocks = 1 + numbers.below(2);
@@ -466,7 +466,7 @@ fn videos_with_cuts_and_flashes_become_what_the_specification_says() {
     compare(asked);
 }
 
-/// Counts of codes, or of bins, that add up to `samples`.
+/// Counts of codes or bins with the sum `samples`.
 fn counts_of(entries: usize, samples: u32, numbers: &mut Numbers) -> Vec<u32> {
     let mut counts = vec![0; entries];
     let (first, span) = (numbers.below(entries as u32), 1 + numbers.below(entries as u32));
@@ -505,7 +505,7 @@ fn counts_of_videos_become_curves_in_one_block_and_in_several() {
             let mut question = format!("e {codes} {blocks} {threads} {each} {rows} {FRAMES}");
             for _ in 0..FRAMES {
                 let guide = guide_of(levels, &settings, &mut numbers);
-                // Where the region varies, frames have more or fewer samples.
+                // With an automatic region, the number of samples differs from frame to frame.
                 let height = if settings.region == Region::Auto { 1 + numbers.below(100) as usize } else { 100 };
                 let counted = Rect { x: 0, y: 0, width: 200, height };
                 let task = Task::new(&frame, settings, counted).unwrap().guided(guide.clone());
@@ -573,7 +573,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
         for case in 0..cases {
             let (columns, rows) = (1 + numbers.below(3), 1 + numbers.below(3));
             let method = if case % 4 == 3 { Method::Detail { columns, rows } } else { Method::Clahe { columns, rows } };
-            // Wide and high frames are included, whose sums have many bits.
+            // Very wide or very high frames have large sums.
             let size = [(1 + numbers.below(90), 1 + numbers.below(20)), (1 + numbers.below(900), 1), (2, 400)];
             let size = size[case % 3];
             let size = (size.0 as usize, size.1 as usize);
@@ -618,7 +618,7 @@ fn samples_become_the_blend_of_the_curves_of_the_tiles_around_them() {
     compare(asked);
 }
 
-/// A random veil, with or without a curve behind it, including extreme numbers.
+/// A random veil, with or without a curve after it, including extreme values.
 fn veil_of(levels: Levels, numbers: &mut Numbers) -> Veil {
     let white = 16 * (levels.count() as u32 - 1);
     let most_taken = [white / 2, 0, 2 * white, u32::MAX][numbers.below(4) as usize];
@@ -718,7 +718,7 @@ fn mapped(frame: &Frame, chroma: Chroma, mapping: &Mapping) -> Frame {
     reference.collect().unwrap().expect("a frame that waits for no other").frame
 }
 
-/// A curve, a veil or a balance.
+/// A random curve, veil or balance.
 fn mapping_of(levels: Levels, kind: usize, numbers: &mut Numbers) -> Mapping {
     match kind {
         0 => {

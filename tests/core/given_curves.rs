@@ -1,4 +1,4 @@
-//! Curves that are given: every backend sends frames through them.
+//! Given curves: every backend applies them.
 
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;

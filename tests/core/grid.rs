@@ -1,5 +1,5 @@
-//! Every backend gives the reference's bytes: over all formats, over sizes, strides and contents that are known to
-//! break kernels, and with several frames in flight.
+//! Every backend produces the reference's bytes: for all formats, for sizes, strides and contents that often break
+//! kernels, and with several frames in flight.
 
 use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
@@ -9,7 +9,7 @@ use histeq::spec::{Settings, Strength};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One format for each way in which luminance lies in memory.
+/// One format for each memory layout of luminance.
 pub const LAYOUTS: &[PixelFormat] = &[
     PixelFormat::Gray,
     PixelFormat::Yuv420p,
@@ -38,7 +38,7 @@ pub const LAYOUTS: &[PixelFormat] = &[
 const SIZES: [(usize, usize); 9] =
     [(1, 1), (2, 1), (15, 1), (1, 10_000), (33, 17), (63, 5), (64, 2), (130, 3), (1919, 3)];
 
-/// Equalizes the frames with `equalizer`, its queue kept full, and compares with the reference.
+/// Equalizes the frames with `equalizer` at full queue depth, and compares them with the reference.
 pub fn check(backend: &str, equalizer: &mut Sequence, settings: Settings, pictures: &[Picture]) {
     let mut reference = by_reference(settings);
     pictures.iter().for_each(|picture| reference.submit(picture.make()).unwrap());
@@ -134,7 +134,7 @@ fn frames_of_7680x4320_do_not_overflow() {
     let settings = Settings::default();
     let backends = available();
     for format in [PixelFormat::Gray, PixelFormat::Gray10le, PixelFormat::Gray16le] {
-        // The results are known without the reference, which takes seconds for each.
+        // The results are known in advance; the reference would take seconds for each frame.
         for (content, equalized) in [(Content::Flat, Content::Flat), (Content::TwoLevel, Content::BlackAndWhite)] {
             let picture = Picture { range: Range::Full, content, ..Picture::new(format, (7680, 4320)) };
             let frame = picture.make();
@@ -151,7 +151,7 @@ fn frames_of_7680x4320_do_not_overflow() {
 
 #[test]
 fn frames_come_out_in_order_from_any_number_of_threads() {
-    // Large and small ones in turns, so that later frames are done before earlier ones.
+    // Large and small frames alternate, so that later frames are finished before earlier ones.
     let pictures: Vec<Picture> = (0..24)
         .map(|index| {
             let size = if index % 3 == 0 { (400, 300) } else { (8, 8) };

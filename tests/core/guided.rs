@@ -1,6 +1,6 @@
-//! Every backend gives the reference's bytes where scenes, levels and colour are decided before: stretched levels, dark
-//! footage, haze, casts and flicker, with cuts and flashes, with and without a look-ahead, in every format; and a backend goes
-//! on where another one was.
+//! Every backend produces the reference's bytes with guides, which decide scenes, levels and colour before
+//! equalization: stretched levels, dark footage, haze, casts and flicker, cuts and flashes, with and without
+//! look-ahead, in every format; also when a backend takes over from another.
 
 use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
@@ -15,13 +15,13 @@ use histeq::spec::{
     Smoothing, Strength, Stretch,
 };
 
-/// How each frame continues the one before it.
+/// The change between each frame and the frame before it.
 const CHANGES: [Change; 16] = {
     use Change::{AfterFlash, Cut, Flash, None};
     [None, None, Flash, None, Cut, None, Flash, Flash, None, None, Cut, AfterFlash, None, None, Cut, None]
 };
 
-/// Settings for each kind of decision that is made before equalization.
+/// Settings for each kind of decision by a guide.
 fn treatments() -> Vec<Settings> {
     let gain = |slope| Gain::from_slope(slope).unwrap();
     let plain = Settings { chroma: Chroma::Follow, ..Settings::default() };
@@ -71,7 +71,7 @@ fn windows() -> [Smoothing; 3] {
     [Smoothing::OFF, Smoothing::new(4, 2), Smoothing::new(6, 2).looking_ahead(3)]
 }
 
-/// A video with `changes` between its frames, and guides made of the frames.
+/// A video with `changes` between its frames, and with guides that are derived from the frames.
 fn video(format: PixelFormat, size: (usize, usize), settings: Settings, changes: &[Change]) -> Vec<Work> {
     guided(frames(format, size, settings, changes.len()), settings, changes)
 }
@@ -280,7 +280,7 @@ fn check(backends: &[Backend], works: &[Work], what: &str) {
     }
 }
 
-/// The mapping of each frame by the reference: that of its guide, or the curve of its histogram.
+/// The mapping that the reference applies to each frame: that of its guide, or the curve of its histogram.
 fn mappings(works: &[Work]) -> Vec<Mapping> {
     let curve_of = |work: &Work| {
         let applied = results(&mut Reference::default(), std::slice::from_ref(work)).remove(0).applied;
@@ -299,7 +299,7 @@ fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
             let size = [(61, 34), (96, 20), (33, 47)][turn % 3];
             let works = video(format, size, settings, &CHANGES[..5]);
             let expected = results(&mut Reference::default(), &works);
-            // Settings with another method and window: only chroma counts.
+            // With given mappings, the method and the window do not matter, only the setting of chroma does.
             let other = Settings { chroma: settings.chroma, ..treatments()[(index + turn) % 12] };
             let other = Settings { smoothing: windows()[turn % 2], ..other };
             let given = works.iter().zip(mappings(&works));
@@ -322,7 +322,7 @@ fn what_is_given_to_a_frame_is_what_it_would_get_by_itself() {
     }
 }
 
-/// A mapping of numbers at their limits.
+/// A mapping with extreme values.
 fn extreme(levels: Levels, turn: usize) -> Mapping {
     let furthest = Balance::furthest_offset(levels) as i32;
     let [low, high] = [[0, MAX_GAIN], [MAX_GAIN; 2]][turn % 2];
@@ -374,7 +374,7 @@ fn what_is_given_in_between_leaves_no_trace() {
         let of_veil = Mapping::Balanced { balance: BALANCE, then: veil.clone().into() };
         let given = [curve.clone(), veil, Mapping::Balance(BALANCE), of_veil, of_curve, curve];
         let apply = |work: &Work, index: usize| work.clone().applying(given[index % given.len()].clone());
-        // Frames with given mappings come between the others, sometimes two in a row.
+        // Frames with given mappings are inserted between the others, sometimes two in a row.
         let mixed = works.iter().enumerate();
         let mixed = mixed.flat_map(|(index, work)| {
             let extra = (index % 3 != 0).then(|| apply(work, index));
@@ -477,7 +477,7 @@ fn frames_that_only_warm_up_count_in_the_windows_of_those_that_follow() {
 #[test]
 fn treatments_that_change_between_frames_do_so_everywhere() {
     let treatments = treatments();
-    // Each has another size than the one before, and so does not depend on it.
+    // Neighbouring videos differ in size, so no video depends on the one before it.
     let videos: Vec<Vec<Work>> = (0..24)
         .map(|index| {
             let smoothing = windows()[(index / 2) % 3];
@@ -494,7 +494,7 @@ fn treatments_that_change_between_frames_do_so_everywhere() {
     }
 }
 
-/// The frames that a stage makes of `frames`, the first two of which only warm it up, measuring on this many threads.
+/// The output of a stage that measures on `threads` threads. The first two frames only warm it up.
 fn by_stage(frames: &[Frame], settings: Settings, threads: usize, as_they_come: bool) -> Vec<Frame> {
     let mut stage = EqualizeStage::new(Box::new(Reference::default()), settings).measuring_on(threads);
     let mut done = Vec::new();

@@ -1,5 +1,6 @@
-//! HDR under the look natural: PQ and HLG are decided and corrected in light. Clean footage stays, dark footage is lifted up to
-//! diffuse white, a brighter peak is kept, and levels keep their order. That every backend gives the bytes of the reference is in `guided.rs`.
+//! HDR under the look natural: PQ and HLG are analysed and corrected in linear light. Clean footage is unchanged, dark
+//! footage is raised up to diffuse white, a brighter peak is kept, and levels keep their order. `guided.rs` compares
+//! backends with the reference.
 
 use crate::pictures::difference;
 use histeq::Named;
@@ -14,7 +15,7 @@ use histeq::spec::{Chroma, Gain, Guides, Levels, Mapping, Method, Settings, Smoo
 
 const BOTH: [Transfer; 2] = [Transfer::Pq, Transfer::Hlg];
 
-/// The light of a signal by the published formulas, in cd/m2; that of HLG on a display of 1000.
+/// The light of a signal in cd/m2 by the published formulas; for HLG, on a display of 1000 cd/m2.
 fn light(transfer: Transfer, signal: f64) -> f64 {
     if transfer == Transfer::Pq {
         let (m1, m2, c1, c2, c3) = (0.159_301_757_812_5, 78.84375, 0.835_937_5, 18.851_562_5, 18.6875);
@@ -26,7 +27,7 @@ fn light(transfer: Transfer, signal: f64) -> f64 {
     1000.0 * scene.powf(1.2)
 }
 
-/// The signal of a light.
+/// The inverse of `light`.
 fn signal(transfer: Transfer, wanted: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..40 {
@@ -45,7 +46,7 @@ fn clean(x: f64, y: f64) -> f64 {
     if x > 0.9 && y > 0.85 { 700.0 } else { paper }
 }
 
-/// `clean` without its sun, with half of the light, and a little of it everywhere.
+/// `clean` without its sun, at half of the light plus 1 cd/m2.
 fn dim(x: f64, y: f64) -> f64 {
     clean(x * 0.9, y * 0.84) * 0.5 + 1.0
 }
@@ -65,7 +66,7 @@ fn hazy(x: f64, y: f64) -> f64 {
     clean(x * 0.9, y * 0.84) * (0.35 + 0.25 * y) + 60.0 - 30.0 * y
 }
 
-/// A frame of a scene, a little warm.
+/// A slightly warm frame of a scene.
 fn frame(format: PixelFormat, range: Range, transfer: Transfer, scene: Scene) -> Frame {
     let size @ (width, height) = (160, 90);
     let Descriptor { sample, luminance, chroma, model, .. } = *format.descriptor();
@@ -131,7 +132,7 @@ fn corrected(frame: &Frame, settings: &Settings) -> Frame {
     reference.collect().unwrap().expect("a frame").frame
 }
 
-/// The luminance of each pixel, as a share of the signal.
+/// The luminance signal of each pixel, from 0 to 1.
 fn signals(frame: &Frame) -> Vec<f64> {
     let sample = frame.format().descriptor().sample;
     let (levels, weights) = (frame.levels(), frame.weights());
@@ -155,7 +156,7 @@ fn peak(frame: &Frame) -> f64 {
     signals(frame).into_iter().fold(0.0, f64::max)
 }
 
-/// Checks that no pixel is brighter than diffuse white or the peak before, whichever is more, apart from rounding.
+/// Requires that no pixel exceeds diffuse white or the former peak, whichever is higher, except for rounding.
 fn has_kept_its_peak(before: &Frame, after: &Frame, what: &str) {
     let step = 1.01 / (before.levels().count() - 1) as f64;
     let most = peak(before).max(signal(before.transfer, 203.0) + 0.002) + step;
@@ -261,7 +262,7 @@ fn no_strength_is_the_input_and_half_of_it_is_between() {
     }
 }
 
-/// The sRGB level (IEC 61966-2-1) of a light, where 1 is diffuse white.
+/// The sRGB level (IEC 61966-2-1) of a light in cd/m2; diffuse white has level 1.
 fn level(light: f64) -> f64 {
     let share = light / 203.0;
     if share <= 0.003_130_8 { 12.92 * share } else { 1.055 * share.powf(1.0 / 2.4) - 0.055 }
@@ -317,12 +318,12 @@ fn light_of_fade(frame: &Frame, whole: &Frame, curve: &[u16], more: f64) -> f64 
     signals.iter().map(|signal| lights[(signal * most).round() as usize]).sum::<f64>() / signals.len() as f64
 }
 
-/// What is added to a mean before it is compared, because means near black are unreliable (`natural/light.rs`).
+/// This is added to means before they are compared, because means near black are unreliable (`natural/light.rs`).
 const ADDED_TO_MEANS: f64 = 1.0 / 512.0;
 
-/// The relative error of the mean light: half a 10-bit code in the frame and half of one in the result, if all pixels
-/// are rounded to the same side. A code of PQ is at most 1.5 % of the light from 10 cd/m2 on, one of HLG less, and
-/// darker pixels contribute little to the mean.
+/// The allowed relative error of the mean light: half a 10-bit code each in the frame and in the result, if all pixels
+/// are rounded in the same direction. From 10 cd/m2 on, a code of PQ is at most 1.5 % of the light, and a code of HLG
+/// less; darker pixels contribute little to the mean.
 const ROUNDING: f64 = 0.015;
 
 #[test]

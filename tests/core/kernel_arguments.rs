@@ -1,5 +1,5 @@
-//! The structures that `src/core/build.rs` makes of `kernels/arguments.cuh` lie in memory as those of the kernels do: a C++
-//! compiler says so, field by field.
+//! The structures that `src/core/build.rs` generates from `kernels/arguments.cuh` have the memory layout of the
+//! kernels' structures: a C++ compiler checks each field.
 
 use crate::host_program::Program;
 use histeq::cuda::STRUCTURES;
@@ -20,7 +20,7 @@ fn structures_that_kernels_take_lie_in_memory_as_those_of_the_launchers() {
             program +=
                 &format!("static_assert(sizeof({name}::{}) == {bytes}, \"the bytes of {place}\");\n", field.name);
         }
-        // The fields fill the structure, so the kernels' one, which has the same size, has no further field.
+        // The fields fill the structure, and the kernels' structure has the same size, so it has no further field.
         assert_eq!(structure.bytes, structure.fields.iter().map(|field| field.bytes).sum::<usize>(), "{name}");
     }
     Program::new(&[("arguments.cuh", ARGUMENTS), ("main.cpp", &program)], &[]);

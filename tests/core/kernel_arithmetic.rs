@@ -1,5 +1,5 @@
-//! The arithmetic that the CUDA kernels are made of (`kernels/spec.cuh`), compiled for the host and compared with the
-//! specification value by value: what a machine without a GPU can say about them.
+//! The arithmetic of the CUDA kernels (`kernels/spec.cuh`), compiled for the host and compared with the specification
+//! value by value, so that it is tested without a GPU.
 
 use crate::host_program::{Numbers, Program};
 use histeq::frame::{Endian, Sample};
@@ -12,7 +12,7 @@ const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");
 const PROGRAM: &str = include_str!("kernel_arithmetic.cpp");
 
-/// The program's answers; `None`, with a message, where there is no C++ compiler.
+/// The program's answers; without a C++ compiler, `None` and a note.
 fn answers(questions: &[String]) -> Option<Vec<Vec<u32>>> {
     let program =
         Program::new(&[("arguments.cuh", ARGUMENTS), ("spec.cuh", ARITHMETIC), ("main.cpp", PROGRAM)], &["-O2"])?;
@@ -39,7 +39,7 @@ pub fn line(levels: Levels, numbers: &mut Numbers) -> Line {
     Line::through(&points)
 }
 
-/// A line as the programs read it: how many knots are used, and all eight.
+/// A line in the programs' input format: the number of used knots, and all eight knots.
 pub fn text_of(line: &Line) -> String {
     let knot = |index: usize| line.knots().get(index).copied().unwrap_or_default();
     let knots = (0..KNOTS)
@@ -48,7 +48,7 @@ pub fn text_of(line: &Line) -> String {
     line.knots().len().to_string() + &knots.collect::<String>()
 }
 
-/// Counts of `codes` codes that are hard in some way; their sum stays below 2^32.
+/// Difficult histograms of `codes` codes; their sum stays below 2^32.
 fn hard_counts(codes: usize, levels: Levels, numbers: &mut Numbers) -> Vec<Vec<u32>> {
     let (lo, hi) = (usize::from(levels.lo()), usize::from(levels.hi()));
     let value_at = |places: &[(usize, u32)]| {
@@ -113,7 +113,7 @@ fn curves_of_modified_histograms_are_those_of_the_specification() {
         for levels in [Levels::limited(depth), Levels::full(depth)] {
             for counts in hard_counts(levels.codes(), levels, &mut numbers) {
                 let turn = questions.len();
-                // Windows of one frame, and of many large ones.
+                // Windows of a single frame, and of many frames with many samples.
                 let times = [1u64, 25, 7, 511][turn % 4];
                 let window = Histogram::from_codes(levels, &counts);
                 let window =
@@ -162,7 +162,7 @@ fn luminance_moves_and_samples_are_those_of_the_specification() {
     for round in 0..20_000 {
         let depth = 8 + numbers.below(9);
         let max = (1u32 << depth) - 1;
-        // Every other value is an end of the range.
+        // Half of the values are an end of the range.
         let mut code = || match numbers.below(4) {
             0 => 0,
             1 => max,
@@ -244,7 +244,7 @@ fn gains_of_colour_and_balances_are_those_of_the_specification() {
     }
     let Some(answers) = answers(&questions) else { return };
     for ((question, answer), expected) in questions.iter().zip(answers).zip(expected) {
-        // Negative numbers come in two's complement.
+        // The program prints negative numbers in two's complement.
         assert!(
             answer.iter().copied().eq(expected.iter().map(|&number| number as u32)),
             "{question}: {answer:?} {expected:?}"

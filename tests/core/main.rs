@@ -1,5 +1,5 @@
-//! The tests of `histeq`, one binary: the backends against the reference, the rules against second computations of them, and
-//! the kernels on this machine.
+//! The tests of `histeq`, as one binary: the backends against the reference, the rules against second implementations,
+//! and the kernels on the CPU.
 
 // Helper.
 #[path = "../support/backends.rs"]
@@ -16,20 +16,20 @@ mod cuda;
 mod cuts;
 // `--denoise`.
 mod denoise;
-// 8 bits to more and back.
+// Conversion from 8 bits to more and back.
 mod depth_conversion;
-// Pictures that are on the GPU already.
+// Frames in GPU memory.
 mod device_surfaces;
 // Helper.
 #[path = "../support/failing.rs"]
 mod failing;
-// A backend that takes over from another.
+// Failover between backends.
 mod failover;
 // Frames and planes.
 mod frame;
-// Kernels on this machine, as C++.
+// Kernels in an emulator on the CPU.
 mod fused_kernels;
-// Curves that are given.
+// Given curves.
 mod given_curves;
 // All backends: formats, sizes, contents.
 mod grid;
@@ -43,13 +43,13 @@ mod host_program;
 // Helper.
 #[path = "../support/kept_files.rs"]
 mod kept_files;
-// Structures of kernels beside those of Rust.
+// Structures of the kernels, compared with those in Rust.
 mod kernel_arguments;
-// Arithmetic of kernels beside the specification.
+// Arithmetic of the kernels, compared with the specification.
 mod kernel_arithmetic;
 // `--bins`, `--plateau`, `--max-gain`.
 mod modifiers;
-// Kernels of the denoiser on this machine.
+// The denoiser's kernels in an emulator on the CPU.
 mod noise_kernels;
 // Helper.
 #[path = "../support/pictures.rs"]
@@ -62,7 +62,7 @@ mod sample_weights;
 // Helper.
 #[path = "../support/skip.rs"]
 mod skip;
-// The curve beside exact fractions.
+// The curve, compared with exact fractions.
 mod spec;
 // Levels and colour.
 mod tone;

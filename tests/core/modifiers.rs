@@ -1,5 +1,5 @@
-//! Bins, plateau and contrast limit: against a second computation of them with exact fractions, and on every backend,
-//! with the temporal window around them.
+//! Bins, plateau and contrast limit: against a second implementation with exact fractions, and on every backend,
+//! together with the temporal window.
 
 use crate::backends::{Sequence, available, by_reference, gpu};
 use crate::grid::{LAYOUTS, check};
@@ -16,7 +16,7 @@ fn gain(slope: f64) -> Gain {
     Gain::from_slope(slope).unwrap()
 }
 
-/// Histograms that are hard in some way.
+/// Difficult histograms.
 fn histograms(levels: Levels, random: &mut Random) -> Vec<Histogram> {
     let count = levels.count();
     let mut all = Vec::new();
@@ -26,7 +26,7 @@ fn histograms(levels: Levels, random: &mut Random) -> Vec<Histogram> {
             all.push(Histogram::from_counts(levels, counts.collect()));
         }
     }
-    // Near-black noise; a title; two levels far apart.
+    // Histograms of near-black noise, of a title on black, and of two levels far apart.
     for places in
         [&[(1, 500_000), (2, 700_000)][..], &[(0, 2_000_000), (count - 1, 900)], &[(count / 2, 1), (count - 2, 9)]]
     {
@@ -68,7 +68,7 @@ fn bins_and_plateau_are_what_the_rule_says() {
 #[test]
 fn a_flat_wall_that_comes_and_goes_moves_the_curve_by_no_more_than_its_plateau() {
     let levels = Levels::full(8);
-    // Samples of every level, and now and then a wall of one level.
+    // All levels occur equally; in 5 of 20 frames, a wall adds samples of a single level.
     let curves = |plateau| {
         let settings = Settings { smoothing: Smoothing::new(25, 0), plateau, ..Settings::default() };
         let mut equalization = Equalization::new(settings);
@@ -139,7 +139,7 @@ fn near_black_noise_fades_and_blank_frames_stay_calm() {
     let mut equalization = Equalization::new(settings);
     let mut random = Random::new(4);
     for frame in 0..200u64 {
-        // Blank, noise of two codes, a fade from black, and blank again.
+        // Blank frames, noise of two codes, a fade from black, and blank frames again.
         let mut counts = vec![0; levels.count()];
         let brightness = if (60..140).contains(&frame) { frame - 60 } else { 0 };
         for _ in 0..5000 {
@@ -155,7 +155,7 @@ fn near_black_noise_fades_and_blank_frames_stay_calm() {
     }
 }
 
-/// A window of `frames` frames, in scenes that flashes of at most `flash` frames do not end.
+/// A window of `frames` frames; flashes of at most `flash` frames do not end a scene.
 pub fn window(frames: u32, flash: u32) -> Settings {
     let scene_threshold = Threshold::from_share(0.15).unwrap();
     Settings { smoothing: Smoothing::new(frames, flash), scene_threshold, ..Settings::default() }
@@ -201,7 +201,7 @@ pub fn all_settings() -> Vec<Settings> {
     ]
 }
 
-/// Scenes, flashes, and pictures of another size, range or content in between.
+/// A video with scenes, flashes, and frames of another size, range or content.
 pub fn video(format: PixelFormat, size: (usize, usize)) -> Vec<Picture> {
     use Content::{Flat, NearMax, NearZero, Noise, Ramp, TwoLevel};
     let contents = [
@@ -235,7 +235,7 @@ fn every_backend_remembers_what_the_reference_remembers() {
 #[test]
 fn frames_of_a_look_ahead_that_take_many_blocks_are_equalized_like_the_reference() {
     let Some(gpu) = gpu() else { return };
-    // The last one is too large for shared memory.
+    // The last case is too large for shared memory.
     let small = [PixelFormat::P010le, PixelFormat::Gray12le, PixelFormat::Gray16be, PixelFormat::Rgb24];
     let cases = small.map(|format| (format, (1283, 541))).into_iter();
     for (format, size) in cases.chain([(PixelFormat::Gray, (3841, 1083)), (PixelFormat::Gray, (7681, 4321))]) {
@@ -253,7 +253,7 @@ fn settings_that_change_on_the_way_reach_every_backend() {
         for format in [PixelFormat::Gray, PixelFormat::Gray16le] {
             let mut reference = by_reference(Settings::default());
             let mut equalizer = backend.make(Settings::default(), 2);
-            // Settings without a look-ahead hold no frame back.
+            // Without a look-ahead, no frame is held back.
             let all: Vec<Settings> = all_settings().into_iter().filter(|one| one.smoothing.ahead() == 0).collect();
             for (number, picture) in video(format, (45, 7)).into_iter().enumerate() {
                 let settings = all[number / 2 % all.len()];
@@ -269,7 +269,7 @@ fn settings_that_change_on_the_way_reach_every_backend() {
     }
 }
 
-/// A gray picture of full range with these samples.
+/// A gray full-range frame with the samples `place(x, y)`.
 pub fn gray((width, height): (usize, usize), place: impl Fn(usize, usize) -> u8) -> Frame {
     let mut plane = HostPool::default().plane(width, height);
     for y in 0..height {
@@ -278,7 +278,7 @@ pub fn gray((width, height): (usize, usize), place: impl Fn(usize, usize) -> u8)
     Frame::new(PixelFormat::Gray, (width, height), Range::Full, Matrix::Bt601, vec![plane.freeze()]).unwrap()
 }
 
-/// Requires that every backend makes of these frames, one after the other, what the reference makes of them.
+/// Requires that every backend equalizes these frames, one after the other, like the reference.
 fn check_frames(frames: &[(Settings, Frame)]) {
     for backend in available() {
         let mut reference = by_reference(frames[0].0);
@@ -306,7 +306,7 @@ fn a_frame_by_itself_ends_the_window_on_every_backend() {
 
 #[test]
 fn the_plateau_of_a_window_is_not_that_of_its_last_frame_alone() {
-    // Once the window has dropped the first frame, which has no bars, all but two pixels are bars.
+    // The first frame has no bars. Once it has left the window, all but two pixels are in bars.
     let open = gray((20, 10), |x, y| (20 * x + y) as u8);
     let barred = gray((20, 10), |x, y| match (x, y) {
         (0, 0) => 0,

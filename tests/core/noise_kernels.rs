@@ -1,5 +1,5 @@
-//! `kernels/{pyramid,motion,merge}.cu`, run on this machine thread by thread (`fused/emulator.hpp`): a whole engine
-//! that removes noise, whose every step is compared with that of a CPU.
+//! `kernels/{pyramid,motion,merge}.cu` in an emulator on the CPU (`fused/emulator.hpp`): a whole denoising engine, of
+//! which each step is compared with the CPU's engine.
 
 use crate::host_program::Program;
 use crate::random::Random;
@@ -23,7 +23,7 @@ macro_rules! kernels {
 const KERNELS: [(&str, &str); 7] =
     kernels!["pyramid.cu", "motion.cu", "merge.cu", "sheet.cuh", "arguments.cuh", "device.cuh", "warp.cuh",];
 
-/// The kernels in the emulator; `None` where there is no C++ compiler.
+/// The kernels in the emulator; `None` without a C++ compiler.
 fn emulated() -> Option<Program> {
     let spelt = |text: &str| {
         text.replace("__shared__ TempStorage storage;", "TempStorage& storage = block_static<TempStorage>();")
@@ -52,7 +52,7 @@ fn emulated() -> Option<Program> {
     )
 }
 
-/// The kernels as an engine.
+/// The emulated kernels as a denoising engine.
 struct Emulated(Program);
 
 struct Padded {
@@ -202,7 +202,7 @@ impl Denoiser for Emulated {
     }
 }
 
-/// Planes of a picture over which something moves, with noise.
+/// The planes of a noisy picture that moves by (-2, -1) samples per frame.
 pub fn noisy_planes(
     (width, height): (usize, usize),
     log2: (u8, u8),

@@ -23,7 +23,7 @@ fn each_sample_counts_by_its_weight() {
         let (placement, range) = placement_and_range(number);
         let size = (37, 9);
         let frame = Picture { placement, range, ..Picture::new(format, size) }.make();
-        // With 5 as the greatest common divisor.
+        // The weights have the greatest common divisor 5.
         let weights: Vec<u8> = (0..size.0 * size.1).map(|_| [0, 100, 15, 255][random.below(4) as usize]).collect();
         let mask = Mask::new(size, weights.clone()).unwrap();
         let region = Rect { x: 3, y: 2, width: 30, height: 6 };
@@ -51,7 +51,7 @@ fn the_rectangle_around_what_counts_lies_in_the_region() {
     assert_eq!(mask(&weights).around(Rect::whole((10, 8))), around);
     let region = Rect { x: 0, y: 0, width: 5, height: 8 };
     assert_eq!(mask(&weights).around(region), Rect { x: 3, y: 2, width: 1, height: 1 });
-    // A region without any weight is ignored.
+    // A region in which all weights are 0 is ignored.
     assert_eq!(mask(&weights).around(Rect { x: 0, y: 6, width: 10, height: 2 }), around);
 }
 
@@ -102,8 +102,8 @@ fn every_backend_gives_the_same_bytes_with_a_mask() {
     }
 }
 
-/// `frame` with alpha 0 in `hole`, which consists of blocks of four pixels and whose other samples are `hidden`, and
-/// full alpha elsewhere.
+/// `frame` with alpha 0 in `hole` and full alpha elsewhere. The other samples in the hole, which consists of blocks of
+/// four pixels, are `hidden`.
 fn with_hole(frame: &Frame, hole: Rect, hidden: u8) -> Frame {
     let alpha = frame.format().alpha().expect("a format with alpha");
     let (pool, sample) = (HostPool::default(), frame.format().descriptor().sample);

@@ -1,5 +1,5 @@
-//! The specification against a second computation of it, with exact fractions and from the definition: one count at a
-//! time, no shared code.
+//! The specification against a second implementation, straight from the definition and with exact fractions: it sums up
+//! single counts and shares no code.
 
 use crate::backends::by_reference;
 use crate::pictures::{Bytes, Random, seed};
@@ -14,7 +14,7 @@ fn ranges(depth: u8) -> [(Levels, u64, u64); 2] {
     [(Levels::limited(depth), 16 * scale, 235 * scale), (Levels::full(depth), 0, 256 * scale - 1)]
 }
 
-/// What `code` becomes in a picture that has `counts[code]` samples of each code.
+/// The output code for `code` in a picture with `counts[code]` samples of each code.
 fn equalized(counts: &[u64], code: usize, lo: u64, hi: u64) -> u64 {
     let clamped = |code: usize| (code as u64).clamp(lo, hi);
     let not_above = |level: u64| -> u128 {
@@ -26,7 +26,7 @@ fn equalized(counts: &[u64], code: usize, lo: u64, hi: u64) -> u64 {
         return code as u64;
     }
     let (above, spread) = (not_above(clamped(code)).saturating_sub(darkest), all - darkest);
-    // above / spread of the way from lo to hi, to the nearest level, halves up.
+    // `above / spread` is the share of the range from lo to hi; it is rounded to the nearest level, halves up.
     lo + ((2 * above * u128::from(hi - lo) + spread) / (2 * spread)) as u64
 }
 
@@ -34,7 +34,7 @@ fn check(counts: &[u64], depth: u8, seed: u64) {
     for (levels, lo, hi) in ranges(depth) {
         let curve = Curve::equalizing(&Histogram::from_codes(levels, counts));
         assert_eq!(curve.codes().len(), 1 << depth);
-        // Every code up to 10 bits; a sample of them, ends included, where that would take minutes.
+        // All codes up to 10 bits; beyond, a selection that includes the ends, because all codes would take minutes.
         let step = if depth > 10 { 997 } else { 1 };
         for code in (0..1 << depth).step_by(step).chain([lo as usize, hi as usize, (1 << depth) - 1]) {
             let (expected, found) = (equalized(counts, code, lo, hi), u64::from(curve.apply(code as u16)));
@@ -45,7 +45,7 @@ fn check(counts: &[u64], depth: u8, seed: u64) {
 
 #[test]
 fn the_published_example_of_8x8() {
-    // A. Bugetti, Histogram Equalization, 2025: figure 2 becomes figure 5.
+    // A. Bugetti, Histogram Equalization, 2025: the samples of figure 2, which become those of figure 5.
     #[rustfmt::skip]
     let before = [
         52, 55, 61,  59,  79,  61, 76, 61,
@@ -153,7 +153,7 @@ fn samples_outside_of_the_range_count_and_map_as_its_ends() {
     assert_eq!((histogram.counts()[0], histogram.counts()[219], histogram.total()), (3, 3, 7));
     let curve = Curve::equalizing(&histogram);
     assert_eq!([0, 15, 16, 235, 236, 255].map(|code| curve.apply(code)), [16, 16, 16, 235, 235, 235]);
-    // Samples that are all below the range count as one level, and stay as they are.
+    // If all samples are below the range, they count as a single level and stay unchanged.
     let mut histogram = Histogram::new(levels);
     histogram.add(3);
     histogram.add(9);

@@ -1,4 +1,4 @@
-//! Levels and colour: lines, what each rule makes of a scene, and what it leaves alone.
+//! Levels and colour: lines, the effect of each rule on a scene, and what the rules leave unchanged.
 
 use crate::pictures::Random;
 use histeq::spec::chroma::{Colours, UNIT_GAIN};
@@ -11,7 +11,7 @@ const SEED: u64 = 1;
 const LEVELS: [Levels; 5] =
     [Levels::full(8), Levels::limited(8), Levels::limited(10), Levels::full(12), Levels::full(16)];
 
-/// The ends of a scene that uses the levels from `low` to `high`, of 255.
+/// The ends of a scene that uses the 8-bit levels from `low` to `high`.
 fn ends(levels: Levels, low: u32, high: u32) -> Ends {
     let white = 16 * (levels.count() as u32 - 1);
     let [low, high] = [low, high].map(|of_255| (u64::from(white) * u64::from(of_255) / 255) as u32);
@@ -58,7 +58,7 @@ fn strength_is_a_share_of_what_a_mapping_does() {
         let balance = Balance { gains: [8192, 2048, 4096], offsets: [-160, 320, 0] };
         let half = Balance { gains: [6144, 3072, 4096], offsets: [-80, 160, 0] };
         assert_eq!(balance.with_strength(strength(128)), half);
-        // In sixteenths of a level, a tenth of white.
+        // A tenth of white, in sixteenths of a level.
         let taken = [[most as u32 * 16 / 10; REGIONS]; REGIONS];
         let (gains, chroma) = ([[9000; REGIONS]; REGIONS], [[2048; REGIONS]; REGIONS]);
         let veil = Veil { taken, gains, chroma, then: None, in_light: None, ceiling: most as u32 };
@@ -102,7 +102,7 @@ fn a_flat_scene_is_stretched_to_black_and_white_with_its_colour() {
         let tone = Tone::new([ends(levels, 90, 170)].iter(), levels, &unused(8.0));
         let [black, white] = [90, 170].map(|of_255| tone.line.level(most * of_255 / 255, most) * 255 / most);
         assert!(black <= 1 && white >= 253, "{black} {white} {levels:?}");
-        // 255 / 80 is 3.19.
+        // 80 of 255 levels are stretched to all, which is a gain of 3.19.
         assert!(tone.chroma_gain.abs_diff(4096 * 255 / 80) < 60, "{}", tone.chroma_gain);
         let held = Tone::new([ends(levels, 90, 170)].iter(), levels, &unused(2.0));
         assert!(held.chroma_gain <= 2 * 4096 && held.chroma_gain > 2 * 4096 - 16);
@@ -119,7 +119,7 @@ fn yuv_is_balanced_as_its_rgb_is() {
             let gains = std::array::from_fn(|_| 2048 + random.below(6144) as u32);
             let balance = Balance { gains, offsets: std::array::from_fn(|_| random.below(640) as i32 - 320) };
             let sums = BalanceOfYuv::new(&balance, &colours, weights);
-            // A weak colour, so that nothing is clamped.
+            // The colour is weak, so nothing is clamped.
             let before = [100 + random.below(40) as i32, random.below(21) as i32 - 10, random.below(21) as i32 - 10];
             let rgb = |[luma, cb, cr]: [i32; 3]| {
                 let [luma, cb, cr] = [luma, cb, cr].map(f64::from);

@@ -1,4 +1,4 @@
-//! Warm-up frames, which lie before the wanted part: they are measured and counted, but not output.
+//! Warm-up frames, which precede the wanted part: they are measured and counted, but not output.
 
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;

@@ -1,4 +1,4 @@
-//! Scenes with one mapping for all of their frames.
+//! Scenes whose frames all get the same mapping.
 
 use crate::pictures::{Content, Picture};
 use histeq::equalize::{OutputDepth, Survey, measure};

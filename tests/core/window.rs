@@ -1,5 +1,5 @@
-//! The temporal window: which frames it sums up, what a cut and a flash do to it, and that a run in the middle of a
-//! video sees the same as the whole.
+//! The temporal window: which frames it sums up, how it reacts to a cut and a flash, and that a run from the middle of
+//! a video has the same window as a run over the whole.
 
 use crate::pictures::{Random, seed};
 use histeq::spec::{
@@ -9,7 +9,7 @@ use histeq::spec::{
 const SAMPLES: u64 = 10_000;
 const SIZE: (usize, usize) = (100, 100);
 
-/// A frame whose samples crowd around a level.
+/// A histogram of samples within 20 levels from `level` on.
 fn around(level: usize, random: &mut Random) -> Histogram {
     let mut counts = vec![0u64; Levels::full(8).count()];
     for _ in 0..100 {
@@ -26,8 +26,7 @@ fn settings(frames: u32, flash: u32) -> Settings {
     }
 }
 
-/// The numbers of the frames in the window of the last frame, computed by the rule from all changes, without state from
-/// frame to frame.
+/// The numbers of the frames in the window of the last frame: a second implementation, from the list of all changes.
 fn members(changes: &[Change], settings: &Settings) -> Vec<usize> {
     let (most, memory) = (settings.smoothing.frames() as usize, settings.smoothing.memory() as usize);
     let (mut current, mut aside) = (Vec::new(), Vec::new());
@@ -82,7 +81,7 @@ fn the_sum_is_that_of_the_frames_that_the_rule_names() {
         let changes: Vec<Change> = frames.iter().map(|(_, guide)| guide.change).collect();
         let (mut scenes, mut window) = (SceneWindows::new(settings.smoothing), WindowSums::default());
         for (number, (frame, guide)) in frames.iter().enumerate() {
-            // There is nothing before the first frame.
+            // The first frame has no predecessor, so it has no change.
             let change = if number == 0 { Change::None } else { guide.change };
             let turn = scenes.next(guide.change, frame.levels(), SIZE);
             let sum = window.next(&turn, frame.counts()).to_vec();
@@ -142,7 +141,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
     let calm: Vec<_> = dark.iter().map(|frame| calm.next(frame, SIZE, &guide(Change::None)).curve).collect();
 
     for length in 1..=3 {
-        // The flash is unknown at first: it comes as a cut.
+        // Without look-ahead, the flash is reported as a cut at first.
         let mut equalization = Equalization::new(settings);
         let frames = [&dark[..6], &bright[..length], &dark[6..]].concat();
         let steps: Vec<_> = (0..)
@@ -161,7 +160,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
         assert!(back.scene.after_flash && back.scene.number == 0 && back.frames == 7, "{back:?}");
         assert!(steps[6 + length..].iter().zip(&calm[6..]).all(|(step, curve)| step.curve == *curve));
 
-        // The flash is known, so its frames have the curve of the scene.
+        // With look-ahead, the flash is known, and its frames get the curve of the scene.
         let mut equalization = Equalization::new(settings);
         let in_flash = |number: usize| (6..6 + length).contains(&number);
         for (number, frame) in frames.iter().enumerate() {
@@ -184,7 +183,7 @@ fn a_cut_is_answered_at_once_and_a_flash_is_forgotten() {
 fn a_look_ahead_ends_the_window_at_the_last_frame_of_the_scene_that_is_known() {
     let mut look_ahead = LookAhead::default();
     let mut seen = Vec::new();
-    // A scene, a flash of two frames, the scene again, a cut.
+    // A scene, a flash of two frames, the first scene again, a cut to another scene.
     for (number, scene) in [0, 0, 1, 1, 0, 0, 0, 2, 2].into_iter().enumerate() {
         let taker = look_ahead.taker(3, scene).copied();
         let leaves = look_ahead.push(3, scene, number, number);

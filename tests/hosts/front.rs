@@ -1,5 +1,5 @@
-//! `histeq::Equalizer` gives the program's bytes: with every look and method, across a cut, for formats of all kinds,
-//! on every backend, with frames in order and in any order. So do both samples.
+//! `histeq::Equalizer` produces the program's bytes: with every look and method, across a cut, for formats of all
+//! kinds, on every backend, with frames in order and in any order. Both samples do, too.
 
 use crate::support::backends::gpu;
 use crate::support::program::Dir;
@@ -37,7 +37,7 @@ pub fn clip(dir: &Dir, name: &str, format: &str) -> Vec<Vec<u8>> {
     frames
 }
 
-/// The raw frames that the program makes of the clip.
+/// The raw output of the program for the clip.
 fn by_program(dir: &Dir, name: &str, options: &str) -> Vec<u8> {
     let line = format!("-q --backend cpu {options} --output-pixel-format keep --output-format rawvideo {name} -");
     dir.succeeds(&line).stdout
@@ -48,7 +48,7 @@ fn builder(format: &str, backend: Backend) -> Builder {
     Equalizer::builder(format, SIZE.0, SIZE.1).rate(RATE).backend(backend).threads(2)
 }
 
-/// The builder with the options of a command line, set by name.
+/// Sets the options of a command line by name in the builder.
 fn with(mut builder: Builder, options: &str) -> Builder {
     let mut words = options.split_whitespace();
     while let Some(option) = words.next() {
@@ -62,7 +62,7 @@ fn with(mut builder: Builder, options: &str) -> Builder {
     builder
 }
 
-/// All frames through an equalizer.
+/// Sends all frames through an equalizer. Returns the output frames.
 fn through(equalizer: &mut Equalizer, frames: &[Vec<u8>]) -> Vec<u8> {
     let (mut all, mut next) = (Vec::new(), 0);
     let mut take = |done: histeq::Output| {
@@ -126,7 +126,7 @@ fn every_look_and_method_gives_the_bytes_of_the_program() {
 fn formats_of_all_kinds_give_the_bytes_of_the_program() {
     let dir = Dir::new();
     for format in ["gray", "gray10le", "gray16le", "nv12", "yuv422p10le", "yuv444p12le", "rgb24", "gbrp", "yuyv422"] {
-        // FFV1 keeps neither packed formats nor 8 bits of RGB as they are.
+        // FFV1 does not store packed formats and 8-bit RGB unchanged.
         let is_raw = ["nv12", "yuyv422", "rgb24", "gbrp"].contains(&format);
         let name = format!("{format}.{}", if is_raw { "nut" } else { "mkv" });
         let frames = if is_raw {
@@ -284,11 +284,11 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     let exact = by_program(&dir, "in.mkv", "--exact");
     let build = || builder("yuv420p", Backend::Cpu).build().expect("a backend");
 
-    // Before the first frame.
+    // Options that change before the first frame.
     let mut equalizer = build();
     equalizer.change(&Options::for_look(Look::Exact)).expect("options that go together");
     assert_same(&through_all(&mut equalizer), &exact, "changed before the first frame");
-    // Between two videos.
+    // Options that change between two videos.
     let mut equalizer = build();
     through_all(&mut equalizer);
     equalizer.change(&Options::for_look(Look::Exact)).expect("options that go together");
@@ -296,7 +296,7 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     assert_eq!((equalizer.look(), equalizer.reach()), (Look::Exact, Default::default()));
     assert_same(&through_all(&mut equalizer), &exact, "changed between two videos");
 
-    // New options leave the format unchanged.
+    // Changed options do not change the format.
     let mut options = Options::for_look(Look::Haze);
     options.set("strength", "0.5").expect("a share");
     options.gray = true;
@@ -304,7 +304,7 @@ fn a_change_before_the_first_frame_or_between_videos_holds() {
     assert!(!equalizer.options().gray && equalizer.options().strength.is_some());
     equalizer.restart(0).expect("a backend");
     assert_eq!(through_all(&mut equalizer).len(), frames.concat().len());
-    // Options that contradict each other change nothing.
+    // If options conflict, `change` returns an error and changes nothing.
     let mut scene = Options::for_look(Look::Natural);
     scene.set("smooth", "scene").expect("a word");
     assert!(matches!(equalizer.change(&scene), Err(Error::NoScenes)));

@@ -1,4 +1,4 @@
-//! The library as others call it: from Rust, C and Python. The scripts in this folder test the packages in their hosts.
+//! The library as its callers use it, in Rust, C and Python. The scripts here test the packages in their hosts.
 
 // C programs, and the header.
 mod from_c;

@@ -1,4 +1,4 @@
-//! `src/python/histeq.pyi`: what editors and type checkers say of the module for Python, made of the table of options.
+//! `src/python/histeq.pyi`, the Python module's types and help for editors, is generated from the table of options.
 
 #[allow(dead_code, reason = "the module uses the rest")]
 #[path = "../../src/python/texts.rs"]
@@ -36,7 +36,7 @@ fn kind(option: &OptionInfo) -> String {
     match option.kind {
         ValueKind::Flag => "bool".to_owned(),
         ValueKind::Number { .. } => "float".to_owned(),
-        // The name of a look may also come from elsewhere, as a plain `str`.
+        // A look's name may also be a plain `str`, for example one that was read from a file.
         ValueKind::Choice(_) if option.name == "look" => "_Look | str".to_owned(),
         ValueKind::Choice(choices) => literal(choices().iter().map(|(name, _)| *name)),
         ValueKind::Text => match option.placeholder {
@@ -47,14 +47,14 @@ fn kind(option: &OptionInfo) -> String {
     }
 }
 
-/// The type of one of these names. A name that is a number may also be given as a number.
+/// The Python type of one of these names. A numeric name may also be given as a number.
 fn literal<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let value_of =
         |name: &str| if name.parse::<u32>().is_ok() { format!("\"{name}\", {name}") } else { format!("\"{name}\"") };
     format!("Literal[{}]", names.map(value_of).collect::<Vec<_>>().join(", "))
 }
 
-/// `histeq.pyi`: types and help for editors and type checkers.
+/// The text of `histeq.pyi`.
 fn stub() -> String {
     let (mut options, mut rest) = (String::new(), String::new());
     for (name, kind, _, about) in OTHERS {

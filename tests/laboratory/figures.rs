@@ -1,8 +1,8 @@
-//! The publications' figures, as the tables of `bench` state them.
+//! The publications' figures in the tables of `bench`.
 
 use histeq_lab::bench::{PUBLICATIONS, PublishedTable};
 
-/// The figure of a row and a column.
+/// The published figure in this row and column.
 fn stated<'a>(table: &'a PublishedTable, row: &str, column: &str) -> Option<&'a str> {
     let place = table.columns.iter().position(|known| known.name == column)?;
     let row = table.rows.iter().find(|known| known.name == row)?;
@@ -44,7 +44,7 @@ fn figures_are_those_of_the_documents() {
 fn every_table_is_of_a_document_that_is_described_and_full_of_numbers() {
     let tables = || PUBLICATIONS.iter().flat_map(|publication| &publication.tables);
     let figures = |table: &PublishedTable| table.rows.iter().map(|row| row.figures.len()).sum::<usize>();
-    // Rows x columns: 5x5, 2x5, 1x5; 4x3 and 6x3, 2x2; two of 4x7, two of 4x6, 4x2; 2; 3.
+    // The figures of each table, as rows x columns: 5x5, 2x5, 1x5; 4x3 and 6x3, 2x2; two of 4x7, two of 4x6, 4x2; 2; 3.
     assert_eq!(tables().map(figures).sum::<usize>(), 25 + 10 + 5 + 30 + 4 + 56 + 48 + 8 + 2 + 3);
     for table in tables() {
         for row in &table.rows {

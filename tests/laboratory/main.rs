@@ -1,4 +1,4 @@
-//! The tests of `histeq-lab`, the program and the library behind it, one binary.
+//! The tests of the `histeq-lab` program and of its library, as one binary.
 
 // The program.
 mod bench;
@@ -9,29 +9,29 @@ mod pages;
 // Helpers of all tests.
 #[path = "../support"]
 mod support {
-    // The backends that tests of bytes go through.
+    // The backends under test.
     pub mod backends;
-    // C++ for this machine.
+    // C++ programs for the CPU.
     pub mod host_program;
     // Files that are kept from run to run.
     pub mod kept_files;
-    // A library that is loaded before the program.
+    // Programs that are loaded once and forked for each run.
     pub mod loaded;
     // Pictures to equalize.
     pub mod pictures;
-    // The program in a folder of its own.
+    // Running the program in a separate folder.
     pub mod program;
     // Random numbers.
     pub mod random;
-    // Programs that run beside a test.
+    // Programs that run during a test.
     pub mod running;
     // Skips.
     pub mod skip;
 
-    /// The program under test, and the variable that names another one.
+    /// The environment variable that names the program under test, and the default program.
     pub const PROGRAM: (&str, &str) = ("HISTEQ_LAB_BIN", env!("CARGO_BIN_EXE_histeq-lab"));
 }
-// The kernels on this machine, as C++.
+// The kernels in an emulator on the CPU.
 mod variant_kernels;
-// Variants against arithmetic by hand, and in videos.
+// Variants against results calculated by hand, and on a GPU.
 mod variants;

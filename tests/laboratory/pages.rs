@@ -1,4 +1,4 @@
-//! Each command line of the laboratory in a page is one that it takes.
+//! The laboratory accepts each of its command lines in the pages.
 
 use histeq_lab::command_line::check;
 

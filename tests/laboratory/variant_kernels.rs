@@ -1,7 +1,6 @@
-//! The kernels of `kernels/variants/`, and our own scan, run on this machine thread by thread
-//! (`variants/emulator.hpp`), barriers and all, and compared with the plainest loops: what can be said about them
-//! without a GPU. A kernel that reads what another thread may not have written yet, or writes beyond shared memory or a
-//! plane, fails here.
+//! The kernels of `kernels/variants/`, and our own scan, in an emulator on the CPU (`variants/emulator.hpp`), thread by
+//! thread with barriers, compared with plain loops. The tests fail if a kernel reads what another thread may not have
+//! written yet, or writes beyond shared memory or a plane.
 
 use crate::support::host_program::{Numbers, Program};
 use histeq::spec::{self, Curve, Levels, Line, Strength};
@@ -39,7 +38,7 @@ const KERNELS: [(&str, &str); 22] = kernels![
     "luminance_histogram.cu",
 ];
 
-/// The kernels in the emulator, compiled once for all tests; `None` where there is no C++ compiler.
+/// The kernels in the emulator, compiled once for all tests; `None` without a C++ compiler.
 fn emulated() -> Option<&'static Program> {
     static PROGRAM: OnceLock<Option<Program>> = OnceLock::new();
     let spelt = |(name, text): &(&'static str, &str)| {
@@ -83,7 +82,7 @@ struct Launch {
     run: u32,
 }
 
-/// All launch shapes for this size, with `each` elements per thread where the shape allows it.
+/// All launch shapes for this size; those that allow it have `each` elements per thread.
 fn launches((width, height): (u32, u32), threads: u32, each: u32) -> [Launch; 4] {
     let blocks = (width * height).div_ceil(threads * each);
     let rows = threads / 32;
@@ -96,7 +95,7 @@ fn launches((width, height): (u32, u32), threads: u32, each: u32) -> [Launch; 4]
     ]
 }
 
-/// The layout of elements in memory, as the kernels get it.
+/// The memory layout of the elements, as arguments of the kernels.
 #[derive(Clone, Copy)]
 struct Area {
     first: u32,
@@ -274,7 +273,7 @@ fn the_documents_scans_give_what_their_formulas_say() {
     compare(asked);
 }
 
-/// Counts of `bins` bins that are hard in some way.
+/// Difficult histograms of `bins` bins.
 fn hard_counts(bins: usize, numbers: &mut Numbers) -> Vec<Vec<u32>> {
     let most = (1u32 << 31) / bins as u32;
     let mut all: Vec<Vec<u32>> =
@@ -324,7 +323,7 @@ fn our_scan_makes_the_curve_of_the_specification() {
     for (depth, cases) in [(8, 7), (9, 2), (10, 7), (11, 2), (12, 3), (16, 1)] {
         for levels in [Levels::full(depth), Levels::limited(depth)] {
             for mut counts in hard_counts(levels.codes(), &mut numbers).into_iter().rev().take(cases) {
-                // Codes outside of the levels count as the nearest one.
+                // Codes outside of the levels are clamped.
                 let (lo, hi) = (usize::from(levels.lo()), usize::from(levels.hi()));
                 let (below, above) = (counts[..lo].iter().sum::<u32>(), counts[hi + 1..].iter().sum::<u32>());
                 counts[..lo].fill(0);

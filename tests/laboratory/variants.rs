@@ -1,4 +1,4 @@
-//! Kernel variants: the publications' arithmetic by hand, and, on a GPU, every variant against plain loops and in videos.
+//! Kernel variants: the publications' arithmetic calculated by hand, and, on a GPU, every variant against plain loops.
 
 use crate::support::backends::{Sequence, by_reference, gpu};
 use crate::support::host_program::Numbers;
@@ -13,14 +13,14 @@ use histeq_lab::publications::{
     LaunchShape, MapVariant, PixelOrder, PublishedSetup, SETUPS, ScanVariant, Variants, Walk,
 };
 
-/// Figure 2 of cuda-three-scans.
+/// The samples of figure 2 of cuda-three-scans.
 const FIGURE_2: [u8; 64] = [
     52, 55, 61, 59, 79, 61, 76, 61, 62, 59, 55, 104, 94, 85, 59, 71, 63, 65, 66, 113, 144, 104, 63, 72, 64, 70, 70,
     126, 154, 109, 71, 69, 67, 73, 68, 106, 122, 88, 68, 68, 68, 79, 60, 70, 77, 66, 58, 75, 69, 85, 64, 58, 55, 61,
     65, 83, 70, 87, 69, 68, 65, 73, 78, 90,
 ];
 
-/// Figure 5 of cuda-three-scans: figure 2 equalized.
+/// The samples of figure 5 of cuda-three-scans, which are those of figure 2 equalized.
 const FIGURE_5: [u8; 64] = [
     0, 12, 53, 32, 190, 53, 174, 53, 57, 32, 12, 227, 219, 202, 32, 154, 65, 85, 93, 239, 251, 227, 65, 158, 73, 146,
     146, 247, 255, 235, 154, 130, 97, 166, 117, 231, 243, 210, 117, 117, 117, 190, 36, 146, 178, 93, 20, 170, 130, 202,
@@ -77,14 +77,14 @@ fn every_document_has_its_setups() {
     }
 }
 
-/// Without warm-up, because results matter, and not times.
+/// No warm-up, because the tests check results, not times.
 const ONCE: KernelRepeats = KernelRepeats { warm_up: 0, measured: 2, launches: 2 };
 
 fn kernel_bench() -> Option<KernelBench> {
     gpu().map(|gpu| KernelBench::new(gpu).unwrap())
 }
 
-/// Elements that mostly belong to a bin, some of them in runs, as in pictures.
+/// Elements of which most belong to a bin, and some are in runs, as in real pictures.
 fn elements(count: usize, bins: u32, highest: u32, numbers: &mut Numbers) -> Vec<u32> {
     let mut last = 0;
     let mut next = || {
@@ -98,7 +98,7 @@ fn elements(count: usize, bins: u32, highest: u32, numbers: &mut Numbers) -> Vec
     (0..count).map(|_| next()).collect()
 }
 
-/// The same elements, each of the given number of bytes, for `work`.
+/// Calls `work` with the elements, stored with this number of bytes each.
 fn stored<T>(elements: &[u32], bytes: u8, work: impl FnOnce(Elements) -> T) -> T {
     match bytes {
         1 => work(Elements::U8(&elements.iter().map(|&element| element as u8).collect::<Vec<_>>())),
@@ -119,7 +119,7 @@ fn shapes() -> Vec<LaunchShape> {
     walks.chain([blocks, LaunchShape { walk: Walk::Consecutive, ..blocks }]).collect()
 }
 
-/// The result, or `None` for a refusal, which names a reason. Any other error fails the test.
+/// The result; `None` if the variant is refused, with a reason. Any other error fails the test.
 fn unless_refused<T>(result: Result<T, Error>) -> Option<T> {
     match result {
         Ok(done) => Some(done),
@@ -189,7 +189,7 @@ fn every_scan_variant_sums_up_right() {
     }
 }
 
-/// Counts with black in them, without, and of one level.
+/// Histograms with black samples, without black samples, and of a single level.
 fn hard_counts(bins: usize, numbers: &mut Numbers) -> Vec<Vec<u32>> {
     let mut random = |bound: u32| (0..bins).map(|_| numbers.below(bound)).collect::<Vec<u32>>();
     let mut all = vec![random(3), random(1000), random((1 << 31) / bins as u32)];
@@ -209,7 +209,7 @@ fn cdf_min_curves_and_saturation_are_those_of_plain_loops() {
             assert_eq!(kernel_bench.saturation(&counts, 256, ONCE).unwrap().result, cut);
             for formula in [None].into_iter().chain(Formula::ALL.iter().copied().map(Some)) {
                 let plain = formula.unwrap_or(Formula::TruncatedLuminance);
-                // The curve needs the number of samples, which this formula's last sum is not.
+                // The curve needs the number of samples, which is not the last sum of this formula.
                 if plain == Formula::StaleBuffer {
                     continue;
                 }
@@ -326,7 +326,7 @@ fn the_documents_equalize_as_their_formulas_say() {
         for formula in formulas.into_iter().take(if setup.is_luminance || setup.bins > 256 { 1 } else { 4 }) {
             let experiment =
                 Experiment { variants: setup.variants, shape: setup.shape, saturated_at: setup.saturated_at, formula };
-            // The map of opencl-blelloch-scan has its own formulas only.
+            // The map of opencl-blelloch-scan supports only its own formulas.
             let Some(run) = unless_refused(kernel_bench.equalize(&plane, &experiment, ONCE)) else {
                 assert_eq!((setup.publication, formula), ("opencl-blelloch-scan", Some(Formula::StaleBuffer)));
                 continue;
@@ -397,7 +397,8 @@ fn what_a_variant_cannot_do_is_refused_with_a_reason() {
     assert!(matches!(kernel_bench.put(Elements::U8(&[]), (0, 8), 256, 1), Err(Error::Refused { .. })));
 }
 
-/// Settings whose curves are made in other ways: by the scan variant, and by the tuned kernel after a variant's counts.
+/// Settings whose curves are computed differently: by the scan variant, and by the tuned kernel from a variant's
+/// histogram.
 fn ways() -> [Settings; 4] {
     let region = Region::Fixed(Rect { x: 3, y: 2, width: 29, height: 17 });
     [

@@ -1,4 +1,4 @@
-//! Outputs that work everywhere: what players, browsers and pipes need of a file.
+//! Outputs that work everywhere: the requirements of players, browsers and pipes.
 
 use crate::program::interrupt::interrupted;
 use crate::support::program::{Dir, usage_error};
@@ -39,7 +39,7 @@ fn mp4_and_mov_have_their_index_in_front_unless_told_otherwise() {
         dir.succeeds(&format!("{sound}--output-option movflags=-faststart in.mkv behind.{container}"));
         assert!(!is_index_in_front(&dir, &format!("behind.{container}")), "{container}");
     }
-    // The flag that the program itself sets for the muxer stays set: metadata of any key is written.
+    // `movflags` keeps the flag that the program sets itself, which writes metadata with arbitrary keys.
     for name in ["out.mp4", "behind.mp4"] {
         let tags = dir.tool("ffprobe", &format!("-v error -show_entries format_tags=mood -of csv=p=0 {name}"), None);
         assert_eq!(String::from_utf8_lossy(&tags.stdout).trim(), "calm", "{name}");
@@ -83,7 +83,7 @@ fn a_partial_mp4_is_playable_and_has_its_index_in_front() {
     assert!((5..2000).contains(&dir.frames("out.partial.mp4").len()));
 }
 
-/// These entries of all streams of a file, as ffprobe prints them.
+/// The values of `entries` for all streams of a file, as ffprobe prints them.
 fn streams(dir: &Dir, name: &str, entries: &str) -> String {
     let line = format!("-v error -show_entries stream={entries} -of csv=p=0 {name}");
     String::from_utf8_lossy(&dir.tool("ffprobe", &line, None).stdout).trim().replace('\n', "; ")
@@ -229,7 +229,7 @@ fn an_output_much_larger_than_its_input_is_worth_a_word() {
     dir.succeeds(&format!("{noisy} --for archive in.mp4 large.mkv")).never_says(larger);
     dir.succeeds(&format!("{noisy} --encoder libx264 in.mp4 asked.mp4")).never_says(larger);
     dir.succeeds("in.mp4 small.mp4").never_says(larger);
-    // GIF has no quality to choose.
+    // GIF has no quality setting, so the warning proposes `--fit`, not `--crf`.
     dir.succeeds(&format!("{noisy} in.mp4 large.gif")).says(&["large.gif is ", larger, "--fit"]).never_says("--crf");
     dir.succeeds("--fit 320x180 in.mp4 small.gif").never_says(larger);
 }
@@ -243,7 +243,7 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
     let noise = "-f lavfi -i testsrc2=size=320x240:rate=25,noise=alls=30:allf=t -f lavfi -i sine -t 2";
     dir.ffmpeg(&format!("{noise} -c:v mpeg4 -q:v 3 -c:a aac in.mkv"));
     let bytes = |name: &str| dir.read(name).len();
-    // With mbtree, libx264 reads uninitialized memory, so that its bytes may differ from run to run.
+    // With mbtree, libx264 reads uninitialized memory, so its output may differ between runs.
     let same_bytes = "--look faithful --encoder-option x264-params=mbtree=0";
     dir.succeeds(&format!("{same_bytes} in.mkv usual.mp4"));
     assert!(bytes("usual.mp4") > 600_000, "{}", bytes("usual.mp4"));
@@ -256,7 +256,7 @@ fn a_file_for_a_limit_has_no_more_bytes_and_uses_what_it_may() {
         assert_eq!(streams(&dir, name, "codec_name"), "h264; aac");
     }
     assert!(is_index_in_front(&dir, "a.mp4"));
-    // An output that is small enough anyway has the same bytes as without a limit.
+    // An output below the size limit has the same bytes as without a limit.
     dir.succeeds(&format!("--target-size 50M {same_bytes} in.mkv same.mp4"));
     assert!(dir.read("same.mp4") == dir.read("usual.mp4"));
     if encoder_is_here("a file for a limit", "libx265") {

@@ -1,4 +1,4 @@
-//! The streaming engine with sources and sinks that are easy to watch: order, back-pressure, and every way to stop.
+//! The streaming engine with simple sources and sinks: order, back-pressure, and every way to stop.
 
 use crate::support::backends::by_reference;
 use crate::support::failing::{Call, Failing};
@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// What source and sink count for the test.
+/// Counters of the source and of the sink.
 #[derive(Default)]
 struct Watch {
     read: AtomicI64,
     written: AtomicI64,
-    /// The most frames that were between source and sink at one time.
+    /// The maximum number of frames between source and sink.
     most_under_way: AtomicI64,
     /// 0: never finished; 1: complete; 2: interrupted.
     finished: AtomicI64,
 }
 
-/// A fault at the frame with this number.
+/// A fault at frame N.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -99,12 +99,12 @@ impl Sink for Collected {
     }
 }
 
-/// A small picture that differs from its neighbours.
+/// A small frame that differs from its neighbours.
 fn picture(number: i64) -> Frame {
     Picture { seed: number as u64, ..Picture::new(PixelFormat::Gray, (64, 4)) }.make()
 }
 
-/// A run, as a test sets it up.
+/// The parameters of a run.
 struct Run {
     frames: i64,
     source: Fault,
@@ -138,7 +138,7 @@ impl Run {
     }
 }
 
-/// Every thread of a run holds the watch; when only the test is left with it, all of them have ended.
+/// Each thread of a run holds the watch, so all threads have ended when the test has the only reference.
 fn assert_no_thread_is_left(watch: &Arc<Watch>) {
     assert_eq!(Arc::strong_count(watch), 1);
 }
@@ -165,7 +165,7 @@ fn a_source_without_frames_ends_the_run() {
 fn a_slow_sink_holds_the_source_back() {
     let (result, watch) = Run { slow: true, frames: 200, ..PLAIN }.go();
     result.unwrap();
-    // Two channels of four, three stages with one frame each, and what the backend holds: two threads and one more.
+    // At most 4 frames in each of two channels, one in each of three stages, and three in the backend (threads + 1).
     let most = watch.most_under_way.load(Ordering::SeqCst);
     assert!(most <= 2 * 4 + 3 + 3, "{most} frames were under way");
 }

@@ -1,4 +1,4 @@
-//! Filters ahead of equalization: the frames that FFmpeg's filters give, with all that the program keeps.
+//! Filters before equalization: frames equal those of FFmpeg's filters, and everything else is kept.
 
 use crate::support::backends::gpu;
 use crate::support::program::Dir;
@@ -9,12 +9,12 @@ use rustix::process::Signal;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Two seconds of moving picture, 25 frames a second.
+/// Two seconds of moving video at 25 frames/s.
 fn film(dir: &Dir, file: &str, options: &str) {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=96x64:rate=25:duration=2 {options} {file}"));
 }
 
-/// The frames and the times of both files are the same.
+/// Requires equal frames and timestamps in both files.
 #[track_caller]
 fn assert_same_films(dir: &Dir, [found, expected]: [&str; 2], what: &str) {
     let format = dir.pixel_format(expected);
@@ -31,12 +31,12 @@ fn a_filtered_film_is_what_comes_of_one_that_ffmpeg_has_filtered() {
     film(&dir, "rgb.mkv", "-c:v ffv1 -pix_fmt gbrp10le");
     film(&dir, "raw.y4m", "-pix_fmt yuv422p");
     let chains = [
-        // For all films.
+        // The first four chains are tried on all films.
         "hqdn3d",
         "atadenoise",
         "yadif=1",
         "scale=48:32",
-        // For the first one.
+        // The other chains are tried on the first film.
         "fps=50",
         "fps=10",
         "crop=41:31",
@@ -335,7 +335,7 @@ fn a_film_filtered_after_equalization_is_what_ffmpeg_makes_of_the_equalized_one(
             assert_eq!(records.lines().count(), 51, "the frames ahead of {chain} are measured");
         }
     }
-    // More bits than the input, and filters at both ends.
+    // `--output-depth` together with filters before and after equalization.
     dir.succeeds(
         "--backend cpu --encoder ffv1 --filter hflip --filter-after hflip,scale=32:32 --output-depth 10 8.mkv deep.mkv",
     );

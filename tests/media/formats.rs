@@ -1,4 +1,4 @@
-//! Our table of pixel formats against FFmpeg's own: planes, offsets, steps, depth, byte order, chroma size.
+//! The table of pixel formats matches FFmpeg's: planes, offsets, steps, depth, byte order, chroma size.
 #![allow(unsafe_code, reason = "reads FFmpeg's descriptors")]
 
 use crate::support::skip::skip;
@@ -6,7 +6,7 @@ use ffmpeg_sys_next as ffi;
 use histeq::frame::{Component, Endian, Luminance, Model, PixelFormat};
 use std::ffi::CString;
 
-/// FFmpeg's descriptor of a format, `None` when this FFmpeg does not know its name.
+/// FFmpeg's descriptor of a format; `None` if this FFmpeg lacks the format.
 fn descriptor(format: PixelFormat) -> Option<&'static ffi::AVPixFmtDescriptor> {
     let name = CString::new(format.name()).expect("a name without NUL");
     // SAFETY: the name ends with NUL and lives through the call; descriptors are constants of the library, and the
@@ -14,7 +14,7 @@ fn descriptor(format: PixelFormat) -> Option<&'static ffi::AVPixFmtDescriptor> {
     unsafe { ffi::av_pix_fmt_desc_get(ffi::av_get_pix_fmt(name.as_ptr())).as_ref() }
 }
 
-/// Every native format with FFmpeg's descriptor of it.
+/// All native formats that this FFmpeg knows, with its descriptors.
 fn known() -> Vec<(PixelFormat, &'static ffi::AVPixFmtDescriptor)> {
     let with_descriptor = |&format: &PixelFormat| {
         let found = descriptor(format);
@@ -116,7 +116,8 @@ fn planes_have_the_size_that_ffmpeg_gives_them() {
                 // SAFETY: a valid format and a plane that it has.
                 let row_bytes = unsafe { ffi::av_image_get_linesize(number, width, plane) };
                 let ours = format.row_bytes(plane as usize, width as usize);
-                // FFmpeg gives packed 4:2:2 of an odd width only the bytes of half a pair; we count the whole pair.
+                // For packed 4:2:2 of an odd width, FFmpeg counts half of the last pair of pixels; we count the whole
+                // pair.
                 let packed = planes == 1 && theirs.log2_chroma_w > 0;
                 if !packed || width % 2 == 0 {
                     assert_eq!(ours as i32, row_bytes, "{format}: plane {plane} of {width}x{height}");

@@ -56,12 +56,12 @@ fn an_image_holds_its_own_codec_alone() {
         dir.succeeds(&format!("--encoder {encoder} --frames 1 in.mkv {output}"));
         assert_eq!(dir.streams(&output.replace("%02d", "01"))[0]["codec_name"], encoder, "{output}");
     }
-    // The name does not tell the format, but the options do.
+    // The name has no extension of a format, but the options choose one.
     dir.succeeds("--encoder png --output-format image2 --frames 1 in.mkv a.picture");
     assert!(dir.read("a.picture").starts_with(b"\x89PNG"));
 }
 
-/// FFmpeg's decoder refuses narrow Theora, though its encoder makes it.
+/// FFmpeg's encoder makes narrow Theora that FFmpeg's decoder refuses.
 #[test]
 fn theora_that_is_too_narrow_to_be_decoded_is_not_made() {
     if !encoder_is_here("narrow Theora", "libtheora") {
@@ -161,7 +161,7 @@ fn a_folder_of_images_is_read_and_never_written_into() {
     dir.succeeds("--backend cpu stack").says(&["3 frames in ", "-> stack-equalized/f%03d.png"]);
     dir.run("--backend cpu stack").exits_with(10).says(&["stack-equalized/f001.png exists"]);
     dir.succeeds("--backend cpu -y stack/");
-    // The folder may also be named `.`.
+    // `.` names the folder, too.
     Run::from_command(dir.command("--backend cpu -y .").current_dir(dir.path("stack")), ".").exits_with(0);
     dir.succeeds("--backend cpu --for archive stack").says(&["-> stack-equalized.mkv"]);
     assert_eq!(names("stack"), images("stack"));
@@ -195,7 +195,7 @@ fn a_photo_that_is_cut_short_is_damaged() {
     dir.succeeds("--strict whole.jpg out.jpg");
     let whole = dir.read("whole.jpg");
     dir.write("half.jpg", &whole[..whole.len() / 2]);
-    // The packet and the picture each count as damaged.
+    // Both the packet and the decoded image count as damaged.
     dir.succeeds("half.jpg half.png")
         .says(&["half.jpg: frame 0: the image is cut short", "2 damaged frames or packets"]);
     dir.run("--strict -y half.jpg half.png").fails();
@@ -236,7 +236,7 @@ fn an_image_that_cannot_be_written_leaves_the_old_one_as_it_was() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 3 in%d.png");
     dir.write("out2.png", b"an old image");
-    // An output with the name of a folder cannot be written.
+    // A folder that has the output's name makes the run fail.
     std::fs::create_dir(dir.path("out3.png")).expect("a folder");
     dir.run("-y in%d.png out%d.png").exits_with(10).says(&["out3.png is a folder"]);
     std::fs::remove_dir(dir.path("out3.png")).expect("an empty folder");
@@ -339,7 +339,7 @@ fn the_pages_of_a_tiff_are_frames() {
             dir.succeeds(&format!("-y {name} out.png"));
         }
         dir.run("three.tif no.png").fails().says(&["an image holds one frame only", "--frames 1"]);
-        // The same frames as from a file for each page.
+        // The expected frames come from a separate file for each page.
         for page in 0..3 {
             let bytes: Vec<u8> = (0..64).map(|pixel| pixel * 3 + page * 20).collect();
             dir.write("page.raw", &bytes);
@@ -353,17 +353,17 @@ fn the_pages_of_a_tiff_are_frames() {
         dir.succeeds("-y three.tif out%d.png");
         assert!(dir.path("out3.png").exists());
     }
-    // Of each numbered file, the first page is read; a warning tells of the others.
+    // Only the first page of each numbered file is read; a warning says so.
     dir.write("t1.tif", &tiff(&[2, 2], false));
     dir.write("t2.tif", &tiff(&[0], false));
     dir.succeeds("-y --encoder ffv1 t%d.tif pages.mkv").says(&["frame 0: the image has several pages", "1 damaged"]);
     assert_eq!(dir.frame_times("pages.mkv"), [0.0, 0.04]);
     dir.run("-y --strict --encoder ffv1 t%d.tif pages.mkv").fails();
-    // In a video of TIFF pictures, each packet is one picture.
+    // In a TIFF video, each packet is a single image.
     dir.ffmpeg("-f lavfi -i testsrc2=s=64x48:r=25 -frames:v 5 -c:v tiff film.mov");
     let told = dir.succeeds("-y --encoder ffv1 --progress json film.mov film.mkv").stderr;
     assert!(told.contains("\"frames\":5"), "{told}");
-    // A thumbnail ahead of the page itself.
+    // A thumbnail before the main page is skipped.
     let mut thumb = tiff(&[1, 0], false);
     dir.write("thumb.tif", &thumb);
     dir.ffmpeg("-f rawvideo -pix_fmt gray -s 8x8 -i page.raw second.png");
@@ -373,7 +373,8 @@ fn the_pages_of_a_tiff_are_frames() {
         dir.succeeds(&format!("-y --look exact {input} {}.pgm", &input[..5]));
     }
     assert!(dir.read("thumb.pgm") == dir.read("secon.pgm"));
-    // Without the lengths of strips (279), and with a date (306) whose value lies outside of the file.
+    // Pages whose tag for the lengths of strips (279) is missing, and pages with a date (306) that lies outside of the
+    // file.
     for (tag, index) in [(279u16, 0), (277, 8)] {
         thumb = tiff(&[0, 0], false);
         for tag in
@@ -394,7 +395,7 @@ fn the_pages_of_a_tiff_are_frames() {
 fn a_tiff_that_claims_its_bytes_many_times_takes_no_memory_for_them() {
     let dir = Dir::new();
     let mut file = b"II*\0\x08\0\0\0".to_vec();
-    // Two pages whose tags all hold the whole file.
+    // Two pages; the value of each of their 4000 tags covers the whole file.
     let tags = 4000u16;
     let list = 2 + usize::from(tags) * 12 + 4;
     let end = (8 + 2 * list) as u32;
@@ -427,7 +428,7 @@ fn pages_of_a_tiff_are_read_whatever_their_samples_are_stored_as() {
     for (format, compression) in
         [("gray16le", "raw"), ("gray16le", "deflate"), ("rgb24", "lzw"), ("rgb48le", "packbits"), ("rgba", "deflate")]
     {
-        // Each file that FFmpeg writes becomes a page of `all.tif`.
+        // FFmpeg writes each frame to a file of its own; the files become the pages of `all.tif`.
         dir.ffmpeg(&format!(
             "-f lavfi -i {chain}={format} -frames:v 3 -c:v tiff -compression_algo {compression} p%d.tif"
         ));
@@ -461,14 +462,14 @@ fn pages_in_colour_behind_a_gray_one_are_narrowed_with_a_word() {
     dir.run("-y --strict --encoder ffv1 gray-first.tif strict.mkv").fails().says(&[narrowed]);
     let colours = |name: &str| dir.streams(name)[0]["pix_fmt"].clone();
     assert_eq!(colours("out.mkv"), "gray");
-    // The remedy that the warning names.
+    // The filter that the warning proposes keeps the colours.
     let run = dir.succeeds("-y --backend cpu --filter format=rgb24 gray-first.tif rgb%d.png");
     assert!(!run.stderr.contains("narrowed") && colours("rgb3.png") == "rgb24", "{}", run.stderr);
     let run = dir.succeeds("-y --encoder ffv1 --backend cpu gray-last.tif out.mkv");
     assert!(!run.stderr.contains("narrowed"), "{}", run.stderr);
 }
 
-/// A TIFF with the pages of these files, which have one each: all offsets of a page grow by the bytes before it.
+/// A TIFF with one page from each file. All offsets of a page grow by the number of bytes before it.
 fn joined(files: &[Vec<u8>]) -> Vec<u8> {
     let u32_at = |file: &[u8], index: usize| u32::from_le_bytes(file[index..index + 4].try_into().expect("4 bytes"));
     let u16_at = |file: &[u8], index: usize| u16::from_le_bytes(file[index..index + 2].try_into().expect("2 bytes"));
@@ -503,14 +504,15 @@ fn joined(files: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
     let dir = Dir::new();
-    // A list of pages that leads back to its first one.
+    // The last page's link leads back to the first page.
     let mut endless = tiff(&[0, 0], false);
     let begin = endless[4..8].to_vec();
     let last = endless.len() - 4;
     endless[last..].copy_from_slice(&begin);
     dir.write("endless.tif", &endless);
     dir.succeeds("--encoder ffv1 endless.tif endless.mkv").says(&["2 frames in"]);
-    // The second page is cut off; its samples are outside of the file; it has tiles, which FFmpeg does not read.
+    // Three damaged second pages: truncated, with samples outside of the file, and with tiles, which FFmpeg does not
+    // read.
     let whole = tiff(&[0, 0], false);
     let patched = |tag: u16, page: usize, change: &dyn Fn(&mut [u8])| {
         let mut file = whole.clone();
@@ -537,7 +539,7 @@ fn no_page_of_a_damaged_tiff_is_lost_without_a_word() {
 #[test]
 fn animations_keep_their_frames_and_go_on() {
     let dir = Dir::new();
-    // Encoders of WebP join frames that look alike.
+    // The frames differ clearly, because WebP encoders merge similar frames.
     dir.ffmpeg(
         "-f lavfi -i color=size=32x24:rate=10,format=rgb24,geq=r=36*N:g=255-36*N:b=3*X -frames:v 7 -plays 0 in.apng",
     );
@@ -555,7 +557,7 @@ fn animations_keep_their_frames_and_go_on() {
     }
     dir.succeeds("in.apng out.webp");
     assert_eq!(dir.read("out.webp").windows(4).filter(|name| name == b"ANMF").count(), 7);
-    // FFmpeg reads animated WebP since version 9; older versions only write it.
+    // FFmpeg reads animated WebP only since version 9.
     let read = dir.run("out.webp back.mkv");
     match read.code {
         Some(0) => assert_eq!(dir.frames("back.mkv").len(), 7),
@@ -584,7 +586,7 @@ fn the_light_of_exr_is_linear_and_that_of_others_is_not() {
     dir.succeeds(&format!("{line} in.png out.exr")).says(&["light of displays", to_linear]);
     dir.run(&format!("{line} --strict in.png no.exr")).fails().says(&["light of displays"]);
     dir.succeeds(&format!("{line} --strict --filter-after {to_linear} in.png linear.exr"));
-    // 0x94 is 0xc8 converted to linear light.
+    // Without the filter, the PNG holds linear light: sRGB 0xc8 is 0x94 in linear light.
     let run = dir.succeeds(&format!("{line} linear.exr dark.png"));
     // FFmpeg 7 and later write the transfer function into the PNG, so that no warning is needed.
     if dir.streams("dark.png")[0]["color_transfer"] != "linear" {
@@ -694,7 +696,7 @@ fn pictures_of_avif_keep_their_colour_and_may_be_small() {
 #[test]
 fn what_shows_no_alpha_gets_none() {
     let dir = Dir::new();
-    // A palette without transparency, and one with it.
+    // PNGs with an opaque palette, and with a partly transparent one.
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt pal8 opaque.png");
     dir.succeeds("--backend cpu --strict --strength 0 opaque.png out.png");
     assert_eq!(dir.streams("out.png")[0]["pix_fmt"], "rgb24");
@@ -706,7 +708,7 @@ fn what_shows_no_alpha_gets_none() {
     );
     dir.succeeds("--backend cpu --strict --strength 0 palette.png out2.png");
     assert_eq!(dir.streams("out2.png")[0]["pix_fmt"], "rgba");
-    // A CMYK JPEG, as for print: FFmpeg decodes it to pictures with alpha.
+    // FFmpeg decodes a CMYK JPEG, a format for print, to frames with alpha.
     let cmyk = "tests/data/cmyk.jpg";
     dir.write("cmyk.jpg", &std::fs::read(cmyk).unwrap_or_else(|error| panic!("{cmyk}: {error}")));
     for (output, format) in [("cmyk.png", "rgb24"), ("cmyk-out.jpg", "yuvj444p")] {

@@ -1,6 +1,6 @@
-//! Frames are not copied: the upload begins where the decoder writes, the encoder reads where the download writes, and
-//! everything else is passed on by reference. The tests use the real decoders, the real engine and the pictures that
-//! encoders get; a pool that records what it lends stands for pinned memory.
+//! Frames are not copied: decoders write into memory from which frames are uploaded, encoders read the memory to which
+//! frames are downloaded, and all other planes are passed by reference. The tests use real decoders, the real engine
+//! and the frames that encoders get; a pool that records its buffers takes the place of pinned memory.
 
 use crate::support::backends::{Sequence, by_reference, gpu};
 use crate::support::pictures::difference;
@@ -19,7 +19,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// A pool that records the buffers that it lends. Its memory claims to be pinned.
+/// A pool that records the buffers that it lends. It claims that its memory is pinned.
 #[derive(Clone, Default)]
 pub struct Ledger {
     memory: HostPool,
@@ -29,9 +29,9 @@ pub struct Ledger {
 
 #[derive(Default)]
 struct Entries {
-    /// The start addresses of all buffers so far, those that were returned included.
+    /// The start addresses of all buffers so far, including returned ones.
     starts: HashSet<usize>,
-    /// The number of buffers that are lent now, and the most at one time.
+    /// The number of buffers in use now; `most` is its maximum so far.
     lent: usize,
     most: usize,
 }
@@ -114,7 +114,7 @@ fn address(plane: &Plane) -> usize {
     plane.row(0).as_ptr().addr()
 }
 
-/// The file as a source, with frames in memory from `pool` if there is one.
+/// Opens a file as a source; with a pool, its frames are in memory of the pool.
 fn open(file: &Path, pool: Option<Arc<dyn Pool>>) -> Box<dyn Source> {
     let options = InputOptions { url: file.into(), ..InputOptions::default() };
     let silent = Notices::new(false, |_, _| {});
@@ -123,7 +123,7 @@ fn open(file: &Path, pool: Option<Arc<dyn Pool>>) -> Box<dyn Source> {
     source
 }
 
-/// Hands every frame of a source to `look`.
+/// Calls `look` with every frame of a source.
 pub fn each_frame(mut source: Box<dyn Source>, mut look: impl FnMut(Frame)) {
     while let Some(delivery) = source.next().unwrap() {
         delivery.frame.into_iter().for_each(&mut look);
@@ -142,7 +142,7 @@ pub fn plainly(file: &Path) -> Vec<Frame> {
     frames
 }
 
-/// A second of video. H.265, whose encoder a machine with a GPU may lack, comes from `tests/data`.
+/// A second of video. H.265 comes from `tests/data`, because a machine with a GPU may lack its encoder.
 fn film(dir: &Dir, file: &str, size: &str, video: &str) {
     if video == READY_MADE {
         return dir.write(file, include_bytes!("../data/nvdec/h265.mkv"));
@@ -150,10 +150,10 @@ fn film(dir: &Dir, file: &str, size: &str, video: &str) {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size={size}:rate=25:duration=1 {video} {file}"));
 }
 
-/// Stands for a file of `tests/data` in place of an encoder.
+/// Instead of encoder options: the file comes from `tests/data`.
 const READY_MADE: &str = "";
 
-/// Files of many kinds: codecs with and without threads of their own, sizes with and without padding in a row.
+/// Various files: codecs with and without threads of their own, sizes with and without row padding.
 const KINDS: [(&str, &str, &str); 9] = [
     ("h264.mp4", "854x480", "-c:v libx264 -preset veryfast"),
     ("h264-10.mkv", "320x240", "-c:v libx264 -preset veryfast -pix_fmt yuv420p10le"),
@@ -213,7 +213,7 @@ fn a_cropped_picture_begins_inside_its_buffer() {
 #[test]
 fn what_cannot_lie_in_the_pool_is_decoded_all_the_same() {
     let dir = Dir::new();
-    // A palette is no plane; raw video stays in the packet that was read.
+    // Frames with a palette have no planes for the pool; raw video stays in the packet's memory.
     film(&dir, "palette.mkv", "64x48", "-c:v png -pix_fmt pal8");
     film(&dir, "raw.nut", "64x48", "-c:v rawvideo -pix_fmt yuv420p");
     for file in ["palette.mkv", "raw.nut"] {
@@ -227,7 +227,7 @@ fn what_cannot_lie_in_the_pool_is_decoded_all_the_same() {
     }
 }
 
-/// A pool with nothing in it.
+/// A pool without memory.
 struct Empty;
 
 impl Pool for Empty {
@@ -255,7 +255,7 @@ fn a_long_video_takes_no_more_buffers_than_a_short_one() {
         let rest = "-c:v libx264 -preset veryfast -bf 3 -refs 4";
         dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=160x120:rate=25:duration={seconds} {rest} {file}"));
         let ledger = Ledger::default();
-        // As many frames as a busy pipeline holds back.
+        // A busy pipeline holds about 12 frames at once.
         let mut held = VecDeque::new();
         each_frame(open(&dir.path(&file), Some(Arc::new(ledger.clone()))), |frame| {
             held.push_back(frame);
@@ -269,7 +269,7 @@ fn a_long_video_takes_no_more_buffers_than_a_short_one() {
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(16);
     let (short, long) = (most(4), most(40));
-    // Those held back, one for each thread of the decoder and what it keeps for each of them.
+    // The bound is the held frames, and for each decoding thread a frame and its reference frames.
     let bound = 12 + 2 * (threads + 1) + 17;
     assert!(short <= bound && long <= bound, "{short} and {long} buffers, at most {bound}");
 }
@@ -283,7 +283,7 @@ struct Trace {
     encoded: Vec<[usize; 3]>,
 }
 
-/// A backend that works as on a GPU: luma is downloaded into the backend's own buffers, nothing else is touched.
+/// A backend like a GPU: it downloads luma into its own buffers and touches nothing else.
 struct Elsewhere {
     pool: Ledger,
     trace: Arc<Mutex<Trace>>,
@@ -328,7 +328,7 @@ impl Executor for Elsewhere {
     }
 }
 
-/// A sink that makes of each frame the picture that an encoder gets, and holds it back as a look-ahead does.
+/// A sink that converts each frame to the encoder's picture and keeps it, as an encoder with look-ahead does.
 struct HoldingBack {
     trace: Arc<Mutex<Trace>>,
     pictures: Vec<Picture>,
@@ -368,7 +368,7 @@ fn what_comes_down_is_what_the_encoder_reads_and_chroma_is_passed_on() {
         assert_eq!(luma, trace.downloaded[number], "frame {number}: luma");
         assert_eq!([cb, cr], trace.chroma[number], "frame {number}: chroma");
     }
-    // The encoder held the memory that all pictures were downloaded to, but none that frames were decoded to.
+    // The sink kept all buffers of downloaded luma, but none into which frames were decoded.
     assert_eq!(down.most(), 150);
     assert!(up.most() < 100, "{} buffers", up.most());
     assert_eq!((up.lent(), down.lent()), (0, 0), "all buffers came back");

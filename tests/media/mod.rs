@@ -1,8 +1,8 @@
-//! Video, images and cameras in and out: `histeq-media`, and the program on files of all kinds.
+//! Video, images and cameras as input and output: `histeq-media`, and the program with files of all kinds.
 
 // Cameras with real drivers, in a virtual machine.
 mod cameras;
-// What players, browsers and pipes need of a file.
+// The requirements of players, browsers and pipes.
 mod compatibility;
 // Order, back-pressure and ends of a run.
 mod engine;
@@ -14,7 +14,7 @@ mod formats;
 mod images;
 // Frames that are not copied.
 pub mod in_place;
-// What a file keeps beside its luma.
+// What the output keeps of a file besides its luma.
 mod kept;
 // `live` without a camera of this machine.
 pub mod live;

@@ -1,5 +1,5 @@
-//! Decoding by NVDEC: the same bytes as from the decoders on the CPU, in memory of the pool that is set, or on the GPU,
-//! where they are equalized; or one line that says why not.
+//! Decoding by NVDEC gives the bytes of the CPU decoders, in memory of the chosen pool or on the GPU, where frames are
+//! equalized; or a single line says why it is not possible.
 
 use crate::media::in_place::{Ledger, each_frame, plain_source, plainly, with_gain};
 use crate::support::backends::{Sequence, by_reference, gpu};
@@ -18,7 +18,7 @@ use histeq_media::source::{self, InputOptions};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Files of codecs for which there may be no encoder: 8, 10 and 12 bits, even sizes and an odd one.
+/// Files in codecs whose encoders may be missing: 8, 10 and 12 bits, even sizes and an odd one.
 const READY_MADE: [(&str, &[u8]); 5] = [
     ("h265.mkv", include_bytes!("../data/nvdec/h265.mkv")),
     ("h265-10.mkv", include_bytes!("../data/nvdec/h265-10.mkv")),
@@ -27,14 +27,14 @@ const READY_MADE: [(&str, &[u8]); 5] = [
     ("vp9-10-odd.webm", include_bytes!("../data/nvdec/vp9-10-odd.webm")),
 ];
 
-/// The file, decoded by NVDEC.
+/// Opens a file for decoding by NVDEC.
 fn open(file: &Path) -> anyhow::Result<Box<dyn Source>> {
     let options = InputOptions { url: file.into(), decode_on: DecodeOn::Nvdec(0), ..InputOptions::default() };
     let silent = Notices::new(false, |_, _| {});
     Ok(source::open(&options, &Cancel::default(), silent, Arc::default())?.0)
 }
 
-/// The file, decoded by NVDEC into memory from the pool of this backend.
+/// Opens a file for decoding by NVDEC into memory of this backend's pool.
 fn open_into(file: &Path, cuda: &Sequence) -> Box<dyn Source> {
     let mut source = open(file).unwrap();
     source.use_pool(cuda.input_pool().unwrap());
@@ -47,8 +47,8 @@ pub fn is_here(file: &Path) -> bool {
     tried.map_err(|error| skip("nvdec", &format!("{error:#}"))).is_ok()
 }
 
-/// Files of many kinds, made in this folder, without those that this NVDEC cannot decode; `None` if it cannot even
-/// decode H.264.
+/// Makes files of many kinds in this folder, and returns those that this NVDEC can decode; `None` if it cannot decode
+/// even H.264.
 fn films(dir: &Dir) -> Option<Vec<String>> {
     for (file, size, video) in [
         ("h264.mp4", "854x480", "-c:v libx264 -preset veryfast -bf 3"),
@@ -235,7 +235,7 @@ fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
     let Some(files) = films(&dir) else { return };
     for file in files {
         let cuda = Sequence::new(Box::new(Cuda::on(gpu, 1).unwrap()), Settings::default());
-        // All frames are held at once: many more than NVDEC has surfaces.
+        // The test holds all frames at once, many more than NVDEC has surfaces.
         let mut held = Vec::new();
         each_frame(open_into(&dir.path(&file), &cuda), |frame| held.push(frame));
         drop(cuda);
@@ -244,7 +244,7 @@ fn luma_on_the_gpu_is_downloaded_once_when_it_is_read() {
         for (number, (expected, found)) in expected.iter().zip(&held).enumerate() {
             let luma = found.planes()[0].memory();
             assert!(luma.on_device().is_some() && !luma.is_on_host(), "{file}: frame {number}");
-            // Scenes, levels and colour are decided from a few rows, of the whole picture and of a part of it.
+            // The measurements for scenes, levels and colour read a few rows, of the whole frame or of a part of it.
             let (width, height) = (found.width(), found.height());
             let part = Rect { x: 1, y: height / 3, width: width - 2, height: height / 2 - 1 };
             for counted in [found.whole(), part] {
@@ -289,7 +289,7 @@ fn luma_comes_down_where_chroma_is_to_follow() {
 fn what_is_more_than_may_wait_on_the_gpu_comes_down() {
     let Some(gpu) = gpu() else { return };
     let dir = Dir::new();
-    // 64 frames of this size are half a gibibyte.
+    // The luma of 64 such frames takes 512 MiB, the limit of luma that waits on the GPU.
     dir.ffmpeg("-f lavfi -i testsrc2=size=3840x2160:rate=25 -frames:v 70 -c:v libx264 -preset ultrafast in.mp4");
     if !is_here(&dir.path("in.mp4")) {
         return;

@@ -1,5 +1,5 @@
-//! Several decoders on pieces of one file give what one decoder gives: the same frames to the byte, with the same
-//! times, and the same warnings. Here the decoders run on the CPU; NVDEC shares the code that cuts and orders pieces.
+//! Several decoders for pieces of one file give the result of a single decoder: the same bytes, timestamps and
+//! warnings. These decoders run on the CPU; NVDEC shares the code that divides the file and orders the frames.
 
 use crate::media::in_place::Ledger;
 use crate::support::pictures::difference;
@@ -13,13 +13,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// The notices that a file is decoded in pieces, and that it no longer is.
+/// The notices on the start and the end of decoding in pieces.
 const SAYS: [&str; 2] = ["decoded in pieces", "not in pieces any more"];
 
 /// A list of notices.
 type Said = Arc<Mutex<Vec<String>>>;
 
-/// Opens a file for this number of decoders, and a list to which its notices are added.
+/// Opens a file for this number of decoders. Returns also its progress and the list of its notices.
 fn open(file: &Path, decoders: usize, part: Part) -> (Box<dyn Source>, Arc<Progress>, Said) {
     let said = Said::default();
     let list = said.clone();
@@ -33,7 +33,7 @@ fn open(file: &Path, decoders: usize, part: Part) -> (Box<dyn Source>, Arc<Progr
 /// The result of decoding a file.
 struct Decoded {
     frames: Vec<Frame>,
-    /// Whether all frames were read, or the error that ended them.
+    /// The error that ended decoding before the end of the file, if there was one.
     end: Result<(), String>,
     damaged: u64,
     /// Warnings and notes.
@@ -44,7 +44,7 @@ struct Decoded {
 
 fn decode(file: &Path, decoders: usize, part: Part) -> Decoded {
     let (mut source, progress, said) = open(file, decoders, part);
-    // A pool with little memory keeps the pieces short.
+    // A pool that is small makes the pieces short.
     source.use_pool(Arc::new(Narrow(Ledger::default(), 240 * PICTURE)));
     source.look_around(if part.start.is_some() { 20 } else { 0 }, 0);
     let mut frames = Vec::new();
@@ -202,14 +202,14 @@ fn key_frames_that_are_none_are_no_beginning_of_a_piece() {
     let list = bytes.windows(4).position(|name| name == b"stss").expect("a list of key frames");
     let count = u32::from_be_bytes(bytes[list + 8..list + 12].try_into().unwrap()) as usize;
     assert!(count > 4, "{count} key frames");
-    // The first entry stays right; the others are made to name frames that come later.
+    // The first entry stays valid; the others now name frames that are no keyframes.
     for number in bytes[list + 16..list + 12 + 4 * count].chunks_exact_mut(4) {
         number[3] = number[3].wrapping_add(9);
     }
     dir.write("lies.mp4", &bytes);
     same_in_pieces(&dir, "lies.mp4", WHOLE);
 
-    // Intra refresh, column by column, has recovery points, but no frame that is a keyframe.
+    // With intra refresh, columns are refreshed one by one: there are recovery points, but no keyframes.
     film(&dir, "-c:v libx264 -preset veryfast -g 50 -x264-params intra-refresh=1", "refresh.ts");
     same_in_pieces(&dir, "refresh.ts", WHOLE);
 }
@@ -254,7 +254,7 @@ fn damage_is_the_same_and_is_said_the_same() {
     }
 }
 
-/// A pool that lends the buffers of a ledger, and says that it has memory for this number of bytes.
+/// A pool with the buffers of a ledger that claims to have memory for this number of bytes.
 struct Narrow(Ledger, usize);
 
 impl Pool for Narrow {
@@ -276,7 +276,7 @@ fn no_more_frames_wait_than_there_is_room_for() {
     let dir = Dir::new();
     film(&dir, CLOSED, "in.mp4");
     let expected = decode(&dir.path("in.mp4"), 1, WHOLE).frames;
-    // 60 frames are too few for two pieces of 50 frames each.
+    // Two pieces of 50 frames do not fit into 60 frames of memory.
     for (room, in_pieces) in [(160, ALL), (60, NONE)] {
         let ledger = Ledger::default();
         let (mut source, _, said) = open(&dir.path("in.mp4"), 4, WHOLE);

@@ -1,8 +1,8 @@
-//! Numbered images: opened from their folder or their first image, with numbers from anywhere, and with gaps.
+//! Numbered images: opened by their folder or their first image, with any first number, and with gaps.
 
 use crate::support::program::Dir;
 
-/// Writes images with these numbers into `folder`, named by a pattern of FFmpeg's. Each has another gray level.
+/// Writes images with these numbers into `folder`, by an FFmpeg name pattern. Each has another gray level.
 fn images(dir: &Dir, folder: &str, pattern: &str, numbers: &[u32]) {
     std::fs::create_dir_all(dir.path(folder)).expect("a folder");
     dir.ffmpeg(&format!(
@@ -18,7 +18,7 @@ fn images(dir: &Dir, folder: &str, pattern: &str, numbers: &[u32]) {
     }
 }
 
-/// For each frame of `file`, which of the images that `images` wrote it shows, from 0 on.
+/// For each frame of `file`, the index of the image of `images` that it shows.
 fn places(dir: &Dir, file: &str) -> Vec<usize> {
     let samples = dir.raw(file, "gray");
     samples.chunks_exact(32 * 24).map(|frame| (usize::from(frame[0]) - 20) / 7).collect()
@@ -40,7 +40,7 @@ fn a_folder_of_images_is_a_sequence() {
     assert_eq!(places(&dir, "out.mkv"), [0, 1, 2, 3]);
     dir.succeeds("--backend cpu -y shots out%05d.png");
     assert!(dir.path("out00998.png").exists() && dir.path("out01001.png").exists(), "{:?}", dir.names());
-    // The program does not choose between several sequences.
+    // If there are several sequences, the program asks the user to choose.
     images(&dir, "shots", "g%d.png", &[9, 10]);
     let both = ["'shots/f_%04d.png' (4 images)", "'shots/g%d.png' (2 images)", "--output-dir DIR shots"];
     dir.run("-y shots out.mkv").exits_with(2).says(&both);
@@ -61,7 +61,8 @@ fn the_first_image_is_its_sequence_where_a_film_is_written_and_itself_where_an_i
     assert!(["out7.png", "out10.png"].iter().all(|name| dir.path(name).exists()), "{:?}", dir.names());
     dir.succeeds(&format!("{AS_IT_IS} --frames 1 f_0007.png out.mkv"));
     assert_eq!(places(&dir, "out.mkv"), [0]);
-    // A still stays a still: into an image, with a number from the middle, and where no image has the next number.
+    // A single image is read if the output is an image, if its number is not the first, and if the next number is
+    // missing.
     dir.succeeds("--backend cpu -y --strength 0 f_0007.png still.png").never_says("first of");
     assert_eq!(places(&dir, "still.png"), [0]);
     dir.succeeds(&format!("{AS_IT_IS} f_0008.png out.mkv")).never_says("first of");
@@ -88,7 +89,7 @@ fn what_is_missing_in_a_sequence_is_skipped_held_or_an_error() {
         dir.run(&format!("--strict --gaps {gaps} in%d.png no.mkv")).fails().says(&["missing"]);
     }
     assert!(!dir.path("no.mkv").exists());
-    // Outputs keep the numbers of the inputs, and `--gaps hold` leaves none out.
+    // Output numbers equal the input numbers; with `--gaps hold`, missing numbers are filled.
     let numbers = |name: &str| (1..10).filter(|number| dir.path(format!("{name}{number}.png")).exists()).collect();
     dir.succeeds("--backend cpu in%d.png skipped%d.png");
     dir.succeeds("--backend cpu --gaps hold in%d.png held%d.png");
@@ -125,18 +126,18 @@ fn sequences_are_inputs_of_a_folder_of_outputs_which_goes_on_where_it_was_interr
         assert!(dir.path(format!("out/{name}")).exists(), "{name}");
     }
     dir.succeeds(line).says(&["0 files", "4 files were there"]);
-    // A missing output is made again, an existing one stays as it is.
+    // A missing output image is written again, an existing one is kept.
     let whole = dir.read("out/day/f_0003.png");
     std::fs::remove_file(dir.path("out/day/f_0003.png")).expect("an image");
     dir.write("out/day/f_0002.png", b"as it was");
     dir.succeeds(line).says(&["1 file with 4 frames", "3 files were there"]);
     assert_eq!(dir.read("out/day/f_0003.png"), whole);
     assert_eq!(dir.read("out/day/f_0002.png"), b"as it was");
-    // The video of a sequence is named after the pattern without its number, or after the folder.
+    // The video of a sequence is named after the pattern without the number, or after its folder.
     dir.succeeds("--backend cpu --for archive --output-dir films shots/day/f_%04d.png shots/night");
     let films = ["films/f.mkv", "films/night.mkv"].map(|name| dir.frames(name).len());
     assert_eq!(films, [4, 2]);
-    // A folder with videos in it stands for the videos.
+    // In a folder that contains videos, only the videos are equalized.
     dir.ffmpeg("-f lavfi -i testsrc2=size=32x24 -frames:v 2 -c:v ffv1 shots/night/film.mkv");
     dir.succeeds("--backend cpu --output-dir videos shots/night").says(&["1 file with 2 frames"]);
 }
@@ -149,7 +150,7 @@ fn scans_in_dpx_keep_of_their_headers_what_ffmpeg_keeps() {
     for number in 1..=2 {
         let name = format!("scan{number:02}.dpx");
         let mut scan = std::fs::read(dir.path(&name)).expect("a scan");
-        // The name of the file, of the creator, of the project, and of the device.
+        // Header fields: file name, creator, project, device.
         for (index, text) in [(36, "reel_7.dpx"), (160, "scanner 3"), (260, "archive"), (1556, "ARRISCAN")] {
             scan[index..][..text.len()].copy_from_slice(text.as_bytes());
         }
@@ -157,7 +158,7 @@ fn scans_in_dpx_keep_of_their_headers_what_ffmpeg_keeps() {
     }
     dir.tool("ffmpeg", "-v error -y -i scan%02d.dpx theirs%02d.dpx", None);
     dir.succeeds("--backend cpu --strength 0 -y scan%02d.dpx ours%02d.dpx");
-    // The bytes of the header that FFmpeg writes.
+    // The header has the bytes that FFmpeg writes.
     let header = |name: &str| std::fs::read(dir.path(name)).expect("a file")[..1664].to_vec();
     for number in 1..=2 {
         assert!(header(&format!("ours{number:02}.dpx")) == header(&format!("theirs{number:02}.dpx")));
@@ -186,7 +187,7 @@ fn pictures_beside_films_are_counted_and_those_that_are_named_are_made() {
     let run = dir.succeeds(&format!("--backend cpu --output-dir out holiday {photos}"));
     run.says(&["2 files with 2 frames"]).never_says("left out");
     assert_eq!(made(), ["out/IMG_0001.JPG", "out/IMG_0002.JPG", "out/a.mkv"]);
-    // A command for the videos alone must not claim to convert the pictures.
+    // The proposed command is for videos only, so its description must not mention the images.
     let run = dir.run("holiday").exits_with(2);
     run.says(&["--output-dir DIR holiday equalizes the videos in it"]).never_says("makes each of them");
 }
@@ -216,7 +217,7 @@ fn photos_of_a_camera_are_made_one_by_one_and_frames_are_a_film() {
     }
     assert!(dir.path("out/a1.jpg").exists() && dir.path("out/a3.jpg").exists());
     dir.run("photos").exits_with(2).says(&["photos is a folder with 3 pictures", "--output-dir DIR photos"]);
-    // Frames become one video, and so do photos if their pattern is named.
+    // Numbered frames become one video; photos do so only if their pattern is given.
     dir.succeeds("--backend cpu --output-dir film frames").says(&["1 file with 3 frames"]);
     dir.succeeds("-q --backend cpu --encoder ffv1 frames/f%d.jpg film.mkv");
     assert_eq!(dir.frames("film.mkv").len(), 3);

@@ -1,5 +1,5 @@
-//! Stacks of pictures that FFmpeg does not read: BigTIFF, tiles, floating point, FITS, SER. Samples stay as they are,
-//! or are mapped linearly from a range that the program prints.
+//! Image stacks that FFmpeg cannot read: BigTIFF, tiles, floating point, FITS, SER. Samples are kept unchanged, or
+//! mapped linearly from a range that the program prints.
 
 use crate::support::program::Dir;
 use crate::support::reader::seconds;
@@ -9,7 +9,7 @@ const SIZE: (usize, usize) = (33, 17);
 /// Options that leave the frames unchanged.
 const AS_IT_IS: &str = "--backend cpu --strength 0 -y";
 
-/// The samples of picture `k`, of 16 bits.
+/// The 16-bit samples of image `k`.
 fn words(k: usize) -> Vec<u16> {
     (0..SIZE.0 * SIZE.1).map(|index| ((k * 1000 + index * 7) % 65_536) as u16).collect()
 }
@@ -18,7 +18,7 @@ fn bytes(pictures: usize) -> Vec<u8> {
     (0..pictures).flat_map(words).flat_map(u16::to_le_bytes).collect()
 }
 
-/// Picture `k` of floating point: temperatures.
+/// The floating-point samples of image `k`, as temperatures.
 fn floats(k: usize) -> Vec<f32> {
     (0..SIZE.0 * SIZE.1).map(|index| -20.0 + 10.0 * k as f32 + 0.25 * index as f32).collect()
 }
@@ -33,16 +33,16 @@ fn codes(samples: impl Iterator<Item = f64>, least: f64, most: f64) -> Vec<u8> {
 #[derive(Clone, Copy, Default)]
 struct Kind {
     is_big: bool,
-    /// Tiles of 16x16.
+    /// Are samples stored in tiles of 16x16 pixels?
     has_tiles: bool,
     /// 1: unsigned, 2: signed, 3: floating point.
     format: u16,
-    /// Bytes of a sample, and samples of a pixel.
+    /// The number of bytes of a sample; `channels` is the number of samples of a pixel.
     each: usize,
     channels: usize,
 }
 
-/// Type, number and bytes of the values of a tag.
+/// The type of a tag's values, their number, and their bytes.
 type Values = (u16, usize, Vec<u8>);
 
 /// A TIFF of these pages.
@@ -151,7 +151,7 @@ fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
     for (name, kind) in [("plain", Kind::default()), ("big", big), ("tiles", tiles), ("both", both)] {
         dir.write("in.tif", &word_stack(kind, 3));
         dir.succeeds(&format!("{AS_IT_IS} --strict in.tif out.tif")).says(&["3 frames in"]);
-        // The output is a TIFF of three pages: the program reads all of them, FFmpeg the first one.
+        // The output is a TIFF of three pages. FFmpeg reads only the first one, the program all.
         assert_eq!(dir.raw("out.tif", "gray16le"), bytes(1), "{name}");
         dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.tif out.mkv")).says(&["3 frames in"]);
         assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(3), "{name}");
@@ -169,7 +169,7 @@ fn bigtiff_and_tiles_are_read_to_the_sample_and_a_stack_makes_a_stack() {
     assert_eq!(dir.raw("rgb.png", "rgb24"), colours);
 }
 
-/// The samples of three pages of floating point.
+/// The floating-point samples of three pages.
 fn float_samples() -> impl Iterator<Item = f64> {
     (0..3).flat_map(floats).map(f64::from)
 }
@@ -191,7 +191,7 @@ fn the_line_of_samples_can_be_given() {
     dir.write("in.tif", &float_stack(Kind::default(), 3));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range -40:100 --encoder ffv1 in.tif out.mkv"));
     assert_eq!(dir.raw("out.mkv", "gray16le"), codes(float_samples(), -40.0, 100.0));
-    // Unsigned samples have a range, too.
+    // `--sample-range` applies to unsigned samples, too.
     dir.write("words.tif", &word_stack(Kind::default(), 2));
     dir.succeeds(&format!("{AS_IT_IS} --sample-range 100:2000 --encoder ffv1 words.tif out.mkv"));
     let samples = (0..2).flat_map(words).map(f64::from);
@@ -255,7 +255,7 @@ fn fits(bits: i32, axes: &[usize], data: &[u8], more: &[(&str, &str)]) -> Vec<u8
     file
 }
 
-/// The rows of a picture in reverse order: FITS begins with the bottom row.
+/// The rows of an image in reverse order, because FITS begins with the bottom row.
 fn from_below<T: Copy>(samples: &[T]) -> Vec<T> {
     samples.chunks(SIZE.0).rev().flatten().copied().collect()
 }
@@ -294,7 +294,7 @@ fn cards(file: &[u8]) -> Vec<String> {
     cards.take_while(|card| card != "END").collect()
 }
 
-/// The samples of picture `k` as FITS stores them, with a BZERO of 32768.
+/// The samples of image `k` as FITS stores them, with a BZERO of 32768.
 fn stored(k: usize) -> Vec<u8> {
     from_below(&words(k)).into_iter().flat_map(|word| (word ^ 0x8000).to_be_bytes()).collect()
 }
@@ -313,7 +313,7 @@ fn a_pattern_for_fits_names_a_file_for_each_picture() {
     }
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out%04d.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
-    // Without a pattern, one file has all pictures.
+    // An output name without a number pattern gives one file with all images.
     dir.succeeds(&format!("{AS_IT_IS} --strict out%04d.fits all.fits"));
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 all.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
@@ -341,7 +341,7 @@ fn fits_keeps_the_cards_of_its_header() {
     assert!(header.iter().any(|line| line.starts_with("HISTORY histeq-video ")), "{header:?}");
     dir.succeeds(&format!("{AS_IT_IS} --strict --encoder ffv1 out.fits out.mkv")).says(&["4 frames in"]);
     assert_eq!(dir.raw("out.mkv", "gray16le"), bytes(4));
-    // Each numbered file keeps its own cards, and an output without cards has a warning that names them.
+    // Each numbered file keeps its own cards; if the output supports no cards, a warning names them.
     let times = [(1, "60"), (2, "90.5")];
     for (number, time) in times {
         let more = [("BZERO", "32768"), ("EXPTIME", time)];
@@ -357,7 +357,7 @@ fn fits_keeps_the_cards_of_its_header() {
     let of_second = both.windows(8).position(|bytes| bytes == b"XTENSION").expect("an extension");
     assert!(cards(&both[of_second..]).contains(&card("EXPTIME", "90.5")), "{:?}", cards(&both[of_second..]));
     dir.succeeds(&format!("{AS_IT_IS} n%d.fits p%d.png")).says(&["does not say what", "texts (1: EXPTIME)"]);
-    // A colour picture gets a CTYPE3 card from the program, in place of the one that it had.
+    // For a colour image, the program replaces an existing CTYPE3 card.
     let colours: Vec<u8> = (0..SIZE.0 * SIZE.1 * 3).map(|index| (index * 5 % 256) as u8).collect();
     dir.write("rgb.fits", &fits(8, &[SIZE.0, SIZE.1, 3], &colours, &[("CTYPE3", "'WAVE'"), ("OBJECT", "'M 1'")]));
     dir.succeeds(&format!("{AS_IT_IS} --strict rgb.fits colours.fits"));
@@ -367,7 +367,7 @@ fn fits_keeps_the_cards_of_its_header() {
     assert_eq!(dir.raw("colours.fits", "rgb24"), dir.raw("rgb.png", "rgb24"));
 }
 
-/// An extension of a FITS file: an image of 16 bits with these cards, to be put behind another image.
+/// A FITS extension: a 16-bit image with these cards, to be appended to another image.
 fn extension(k: usize, more: &[(&str, &str)]) -> Vec<u8> {
     let mut image = fits(16, &[SIZE.0, SIZE.1], &stored(k), more);
     image[..80].copy_from_slice(format!("{:<80}", "XTENSION= 'IMAGE   '").as_bytes());
@@ -432,7 +432,7 @@ fn fits_has_three_endings() {
     }
 }
 
-/// A SER file of these frames, which come `apart` seconds from each other.
+/// A SER file of these frames; their timestamps are `apart` seconds apart.
 fn ser(colours: i32, depth: i32, frames: &[Vec<u8>], apart: f64) -> Vec<u8> {
     let numbers = [0, colours, 0, SIZE.0 as i32, SIZE.1 as i32, depth, frames.len() as i32];
     let mut file = b"LUCAM-RECORDER".to_vec();
@@ -459,7 +459,7 @@ fn ser_is_read_in_gray_and_in_colours() {
         dir.succeeds(&format!("{AS_IT_IS} --strict colours.ser out.png"));
         assert_eq!(dir.raw("out.png", "rgb24"), colours, "{kind}");
     }
-    // A mosaic whose red pixels are bright is a red picture.
+    // A Bayer mosaic whose red pixels are bright becomes a red image.
     let mosaic: Vec<u8> =
         (0..SIZE.0 * SIZE.1).map(|index| if index % SIZE.0 % 2 + index / SIZE.0 % 2 == 0 { 200 } else { 0 }).collect();
     dir.write("mosaic.ser", &ser(8, 8, &[mosaic], 0.0));
@@ -475,7 +475,7 @@ fn ser_is_read_in_gray_and_in_colours() {
     assert!(found.chunks(2).map(|pixel| u32::from(pixel[0]) | u32::from(pixel[1]) << 8).eq(expected));
 }
 
-/// A stack of each format: its name, its bytes, and the length to which a test cuts it.
+/// A stack of each format: its name, its bytes, and the length to which a test truncates it.
 fn stacks() -> [(&'static str, Vec<u8>, usize); 3] {
     let big = float_stack(Kind { is_big: true, ..Kind::default() }, 3);
     let cube = fits(-32, &[SIZE.0, SIZE.1, 3 + 1], &vec![0; SIZE.0 * SIZE.1 * 16], &[]);
@@ -494,7 +494,7 @@ fn damaged_stacks_lose_no_picture_without_a_word() {
     }
 }
 
-/// No byte of the header may crash the program, or make it allocate more memory than there is.
+/// No value of a header byte may crash the program, or make it allocate too much memory.
 #[test]
 #[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn no_byte_of_the_head_of_a_stack_is_a_crash() {

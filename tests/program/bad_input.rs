@@ -1,4 +1,4 @@
-//! Bad input and bad places: one clear line, the right exit code, nothing left behind, nothing harmed.
+//! Damaged input and unwritable outputs: one clear error line, the right exit code, no leftovers, no damaged files.
 
 use crate::support::program::{Dir, Run, program};
 use crate::support::reader::encoder_is_here;
@@ -20,7 +20,7 @@ fn refuses(dir: &Dir, line: &str, texts: &[&str]) {
     let before = dir.files();
     let begin = Instant::now();
     let run = dir.run(&format!("--backend cpu {line}")).fails().says(texts);
-    // On a machine that does nothing else it takes a tenth of a second.
+    // On an idle machine, it takes a tenth of a second.
     assert!(begin.elapsed() < under_load(Duration::from_secs(5)), "`{line}` took {:?}", begin.elapsed());
     assert_one_error(&run);
     assert!(dir.files() == before, "`{line}` changed files: {:?}", dir.names());
@@ -37,7 +37,6 @@ fn assert_one_error(run: &Run) {
     );
 }
 
-/// Random bytes.
 fn noise(count: usize) -> Vec<u8> {
     let mut random = crate::support::pictures::Random::new(7);
     (0..count).map(|_| random.next() as u8).collect()
@@ -246,7 +245,7 @@ fn a_full_disk_is_an_error_that_leaves_nothing_behind() {
             assert_eq!(dir.read(name), b"precious");
         }
     }
-    // Muxers that open files of their own report no error.
+    // Muxers that open segment files themselves do not report write errors.
     for output in ["disk/out.m3u8", "disk/out.mpd"] {
         let line = format!("--backend cpu --encoder libx264 --preset ultrafast --crf 1 in.mkv {output}");
         if encoder_is_here("segments on a full disk", "libx264") {
@@ -279,7 +278,7 @@ fn a_video_that_is_whole_outlives_a_record_that_has_no_room() {
 #[test]
 fn a_video_goes_on_where_a_record_fills_its_disk() {
     let dir = Dir::new();
-    // Each frame has another curve.
+    // The clip fades in, so each frame has another curve.
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,fade=in:0:200 -frames:v 200 -c:v ffv1 in.mkv");
     let Some(_disk) = TinyDisk::mount(dir.path("disk"), "8k") else {
         skip("a full disk", "a small file system cannot be mounted");
@@ -316,7 +315,7 @@ fn a_video_goes_on_where_a_record_fills_its_disk() {
             }
         }
     }
-    // Without a video output, a run ends when its record cannot be written.
+    // Without a video output, the run fails when its statistics cannot be written.
     let run = dir.run("--backend cpu --stats disk/s.csv --output-format null in.mkv").exits_with(9);
     assert_one_error(&run.says(&["disk/s.csv: cannot be written: No space left on device"]));
     assert_eq!(dir.names(), ["in.mkv", "out.mkv"]);
@@ -403,7 +402,7 @@ fn cut_after_packet(dir: &Dir, whole: &str, cut: &str, count: usize) {
     let found = dir.probe("-show_packets", whole);
     let packet = &found["packets"].as_array().expect("packets")[count - 1];
     let number = |key: &str| packet[key].as_str().and_then(|text| text.parse::<usize>().ok()).expect("a number");
-    // In AVI, `pos` is that of the chunk's header, and chunks are padded to even lengths.
+    // In AVI, `pos` is the position of the chunk's header of 8 bytes, and chunks are padded to even lengths.
     let head = if whole.ends_with(".avi") { 8 } else { 0 };
     let end = number("pos") + head + number("size");
     let end = if head > 0 { end.next_multiple_of(2) } else { end };
@@ -455,12 +454,12 @@ fn whole_files_of_uneven_rates_edits_and_dropped_frames_do_not_end_early() {
     let dir = Dir::new();
     let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 100";
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -bf 2 -g 30 whole.mp4"));
-    // The edit list hides what lies before the beginning.
+    // The edit list skips the frames before 1.5 s.
     dir.ffmpeg("-ss 1.5 -i whole.mp4 -c copy edited.mp4");
     dir.ffmpeg("-ss 0.5 -t 2.1 -i whole.mp4 -c copy ended.mov");
     let uneven = "-vf select='not(mod(n\\,3))+lt(n\\,20)' -fps_mode vfr";
     dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 uneven.mp4"));
-    // AVI holds empty frames in place of those left out.
+    // AVI stores an empty packet for each frame that is left out.
     dir.ffmpeg(&format!("{clip} {uneven} -c:v mpeg4 dropped.avi"));
     dir.ffmpeg("-i uneven.mp4 -c copy copied.avi");
     dir.ffmpeg(&format!("{clip} -c:v mpeg4 -movflags frag_keyframe+empty_moov pieces.mp4"));
@@ -492,7 +491,7 @@ fn broken_packets_are_counted_and_decoding_goes_on() {
     }
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x180:rate=25 -frames:v 60 -c:v libx264 -g 10 -threads 1 whole.mkv");
-    // The payload is spoilt, the container is not.
+    // The packets are damaged, the container is intact.
     dir.ffmpeg("-i whole.mkv -c copy -bsf:v noise=amount=2000 broken.mkv");
     let run = dir
         .succeeds("--backend cpu --encoder ffv1 broken.mkv out.mkv")
@@ -506,7 +505,7 @@ fn broken_packets_are_counted_and_decoding_goes_on() {
     assert!(!dir.path("strict.mkv").exists());
 }
 
-/// Damaged frames that are shown before the frame decoded next were unmarked in most runs.
+/// In most runs, the program did not count damaged frames whose successor in decoding order is shown later.
 #[test]
 fn concealed_damage_is_told_whichever_thread_of_the_decoder_finds_it() {
     if !encoder_is_here("concealed damage", "libx264") {

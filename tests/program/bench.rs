@@ -1,4 +1,4 @@
-//! `bench`: what this machine does, in plain words. How fast that is is not tested.
+//! `bench` says in plain words how fast this machine is. The rates themselves are not tested.
 
 use crate::support::program::Dir;
 use crate::support::running::{Running, under_load};
@@ -26,7 +26,7 @@ fn it_tells_within_a_minute_what_this_machine_does() {
     }
     // The GPU's name, or the reason why there is none.
     assert!(row("GPU").len() > 10, "{text}");
-    // The program says so on a machine that is too slow.
+    // A machine that is too slow does not measure a whole file.
     if text.contains("From file to file: not measured, it takes more than ") {
         return;
     }

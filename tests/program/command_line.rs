@@ -1,4 +1,4 @@
-//! The command line as a surface: help, completions, man page, overwriting, exit codes, what is said and where.
+//! The command line: help, completions, man page, overwriting, exit codes, and what goes to stdout and to stderr.
 
 use crate::support::program::{Dir, Run};
 use crate::support::skip::is_here;
@@ -135,7 +135,7 @@ fn the_man_page_names_every_option() {
     assert!(options.len() > 15);
     let run = dir.succeeds("man");
     assert_eq!(run.stderr, "");
-    // roff writes dashes as \-.
+    // roff escapes dashes as \-.
     let page = text(&run).replace('\\', "");
     for option in &options {
         assert!(page.contains(option), "the man page does not name --{option}");
@@ -181,7 +181,7 @@ fn man_pages_begin_with_what_people_look_for() {
     }
 }
 
-/// A man page, without what roff escapes and quotes.
+/// A man page, without roff's backslashes and quotes.
 fn man_page(dir: &Dir, line: &str) -> String {
     text(&dir.succeeds(line)).replace(['\\', '"'], "")
 }
@@ -196,7 +196,7 @@ fn section<'a>(page: &'a str, title: &str) -> &'a str {
 fn the_man_page_has_exit_codes_variables_bugs_and_other_pages() {
     let dir = Dir::new();
     let page = man_page(&dir, "man");
-    // The codes are those of the tables.
+    // The man page has the exit codes of the tables in these pages.
     let codes = |(file, title): (&str, &str)| -> BTreeSet<u8> {
         let text = std::fs::read_to_string(file).expect("a page");
         let table = text.split(title).nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
@@ -210,7 +210,7 @@ fn the_man_page_has_exit_codes_variables_bugs_and_other_pages() {
     assert!(!section(&page, "NOTES").contains("Exit codes"), "{page}");
     assert!(section(&man_page(&dir, "man run"), "EXIT STATUS").contains("75 try again"));
 
-    // Each variable sets an option that the help has; those of child processes and tests are left out.
+    // Each variable belongs to an option in the help, except for variables of child processes and tests.
     let names = section(&page, "ENVIRONMENT").split(|c: char| c != '_' && !c.is_ascii_uppercase());
     let names: BTreeSet<&str> = names.filter_map(|name| name.strip_prefix("HISTEQ_")).collect();
     let lines = HELP.iter().map(|(_, line)| *line).chain(["devices --help", "man --help"]);
@@ -335,7 +335,7 @@ fn a_file_that_is_given_as_a_url_is_that_file() {
     assert_eq!(dir.read("in.mkv"), before);
     dir.succeeds("-y file:in.mkv file:out.mkv");
     assert_eq!(dir.frames("out.mkv").len(), 10);
-    // A file that is named like a URL of stdout does not change what `-` means.
+    // `-` means stdout even if a file is named `pipe:1`, FFmpeg's URL of stdout.
     dir.write("pipe:1", b"precious");
     let run = dir.succeeds("--output-format nut --encoder ffv1 in.mkv -");
     assert!(run.stdout.len() > 1000);

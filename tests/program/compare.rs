@@ -1,10 +1,10 @@
-//! `compare`: two videos or images in one.
+//! `compare`: two videos or images side by side.
 
 use crate::support::clips::phone;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// A video of one colour, without loss.
+/// A lossless video of a single colour.
 fn colour(dir: &Dir, file: &str, colour: &str, size: &str, options: &str) {
     dir.ffmpeg(&format!("-f lavfi -i color={colour}:size={size}:rate=25,format=yuv420p {options} -c:v ffv1 {file}"));
 }
@@ -14,7 +14,6 @@ fn size(dir: &Dir, file: &str) -> (u64, u64) {
     (stream["width"].as_u64().expect("a width"), stream["height"].as_u64().expect("a height"))
 }
 
-/// The pixel of a file's first frame at (x, y).
 fn pixel(dir: &Dir, file: &str, (x, y): (usize, usize)) -> [u8; 3] {
     let (width, bytes) = (size(dir, file).0 as usize, dir.raw(file, "rgb24"));
     let index = 3 * (y * width + x);
@@ -59,7 +58,7 @@ fn b_gets_the_height_of_a_and_odd_sizes_become_even() {
     colour(&dir, "a.mkv", "red", "65x49", "-frames:v 2");
     colour(&dir, "b.mkv", "blue", "200x100", "-frames:v 2");
     dir.succeeds("compare --encoder ffv1 a.mkv b.mkv out.mkv");
-    // 64x48 and 96x48, or with the odd row and column that this FFmpeg keeps: 65 + 98 by 49.
+    // Both are scaled to the same height: 64x48 and 96x48, or 65x49 and 98x49 where FFmpeg keeps the odd sizes.
     let (width, height) = size(&dir, "a.mkv");
     let beside = (200.0 * height as f64 / 100.0).round() as u64;
     let even = |length: u64| length.next_multiple_of(2);
@@ -100,7 +99,7 @@ fn the_result_is_as_long_as_the_shorter_one() {
 #[test]
 fn frames_are_paired_by_time() {
     let dir = Dir::new();
-    // The brightness tells the time: of A at 50 frames a second, of B at 10, in another container, 3 s later.
+    // The luma is a function of the time. `a.mkv` has 50 frames/s; `b.mp4` has 10 frames/s and starts at 3 s.
     let tells = |rate: u32| {
         format!("nullsrc=size=64x48:rate={rate},format=yuv420p,geq=lum='20+floor(T*10+0.001)*20':cb=128:cr=128")
     };
@@ -178,7 +177,7 @@ fn the_curve_between_them_is_drawn_over_the_histogram_of_a() {
         pixels.chunks_exact(3).filter(|pixel| pixel[0] > 200 && pixel[2] < 100).count()
     };
     assert!(coloured("compare a.png b.png out.png") > 100);
-    // An image of another size gives no curve.
+    // The curve is not drawn if the second image has another size.
     dir.ffmpeg(&format!("{ramp}X/2 -vf scale=256:120 -frames:v 1 -update 1 b.png"));
     assert_eq!(coloured("compare -y a.png b.png out.png"), 0);
 }

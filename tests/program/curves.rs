@@ -1,4 +1,4 @@
-//! `--save-curves` and `--load-curves`: kept curves give the very frames again, edited ones what they say.
+//! `--save-curves` and `--load-curves`: saved curves reproduce the frames, and edited curves are applied as edited.
 
 use crate::support::program::{Dir, Run, usage_error};
 use crate::support::reader::list;
@@ -82,7 +82,8 @@ fn kept_curves_give_the_same_colours_again() {
     }
 }
 
-/// A film that changes little by little, and is dark, or lies under haze or fog that grows upwards and has a colour.
+/// A clip that changes gradually. `what` is `dark`, `haze` or `fog`; haze and fog are tinted and denser towards the
+/// top.
 fn lacking(dir: &Dir, what: &str, format: &str) {
     let becomes = |component: char, [haze, share]: [u32; 2]| match what {
         "dark" => format!("{component}={component}(X\\,Y)/(5+N/9)"),
@@ -169,7 +170,7 @@ fn strength_works_on_the_kept_gain_of_colour() {
         let followed = |code: u8| {
             let offset = i32::from(code) - 128;
             let scaled = (offset.abs() * gain + 2048) / 4096;
-            // No sample moves out of the legal range, or further out.
+            // No sample leaves the legal range; a sample outside of it moves no further out.
             (128 + scaled.min(offset.abs().max(112)) * offset.signum()) as u8
         };
         let sample = |(index, code): (usize, &u8)| if index / plane % 3 == 0 { *code } else { followed(*code) };
@@ -215,7 +216,7 @@ fn frames_are_counted_from_the_first_one_of_the_run() {
 fn an_edited_curve_does_what_it_says_and_strength_works_on_it() {
     let dir = Dir::new();
     yuv(&dir);
-    // An inverted curve, which applies to all frames, whatever its frame number.
+    // A file with a single curve applies it to all frames, whatever its frame number. This curve inverts.
     dir.write("c.jsonl", one_curve(7, "limited", |code| 255 - code).as_bytes());
     let before = dir.raw("in.mkv", "yuv420p");
     for (options, k) in [("", 256), ("--strength 0.25", 64), ("--strength 0", 0)] {

@@ -1,12 +1,12 @@
-//! Whole files: what an independent reader decodes from the output is the specification, computed by independent code
-//! from what the same reader decodes from the input.
+//! Whole files: an independent reader decodes input and output, and independent code computes the expected output from
+//! the decoded input.
 
 use crate::support::program::Dir;
 use crate::support::reader::{assert_same_times, encoder_is_here};
 use crate::support::skip::skip;
 use crate::support::textbook::{Raw, assert_same_video};
 
-/// A picture that moves, with all its levels crowded together as in the videos that the program is for.
+/// A moving clip whose levels lie close together, as in videos that need the program.
 fn clip(dir: &Dir, file: &str, format: &str, size: (usize, usize), frames: u32, options: &str) {
     let (w, h) = size;
     let dim = "colorlevels=romin=0.25:romax=0.6:gomin=0.25:gomax=0.6:bomin=0.25:bomax=0.6";
@@ -15,7 +15,7 @@ fn clip(dir: &Dir, file: &str, format: &str, size: (usize, usize), frames: u32, 
     ));
 }
 
-/// Equalizes `input` exactly and without loss, and holds the result to the specification: samples and times.
+/// Equalizes `input` with `--exact` and a lossless codec, and requires the samples and timestamps of the specification.
 fn check_exact(dir: &Dir, input: &str, raw: Raw, options: &str) {
     dir.succeeds(&format!("--exact --encoder ffv1 --backend cpu {options} -y {input} exact.mkv"));
     let expected = raw.equalized(&dir.raw(input, raw.format));
@@ -108,7 +108,7 @@ fn every_backend_gives_the_same_file() {
     clip(&dir, "in.mkv", "yuv420p", (320, 180), 12, "-c:v ffv1");
     let raw = Raw { format: "yuv420p", size: (320, 180), limited: true };
     let expected = raw.equalized(&dir.raw("in.mkv", raw.format));
-    // With `--verify`, frames wait for the GPU, so the CPU does none of them.
+    // With `--verify`, frames wait for the GPU, so the CPU equalizes none of them.
     for backend in ["auto", "cpu", "cuda", "cuda --verify"] {
         let run = dir.run(&format!("--exact --encoder ffv1 --backend {backend} -y in.mkv out.mkv"));
         if backend.starts_with("cuda")
@@ -127,7 +127,7 @@ fn every_backend_gives_the_same_file() {
 fn strength_zero_gives_the_input_back() {
     let dir = Dir::new();
     for format in ["yuv420p", "yuv422p10le", "gray16le", "gbrp16le"] {
-        // The test picture goes below black and above white, where limited range has codes that must stay.
+        // The clip has samples below black and above white, which limited range keeps.
         dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48,format={format} -frames:v 3 -c:v ffv1 in.mkv"));
         dir.succeeds("--levels 1 --strength 0 --encoder ffv1 -y in.mkv out.mkv");
         assert!(dir.raw("out.mkv", format) == dir.raw("in.mkv", format), "{format} changed");

@@ -1,4 +1,4 @@
-//! Options from a configuration file, presets of one's own and the environment.
+//! Options from a configuration file, the user's presets and the environment.
 
 use crate::support::program::{Dir, Run};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn run(dir: &Dir, config: &str, variables: &[(&str, &str)], line: &str) -> Run {
     Run::from_command(&mut command, line)
 }
 
-/// The settings that held in such a run, which succeeds.
+/// The settings of such a run, from its events.
 #[track_caller]
 fn settings(dir: &Dir, config: &str, variables: &[(&str, &str)], options: &str) -> Value {
     let line = format!("-y --progress json {options} in.mkv out.mkv");
@@ -73,9 +73,9 @@ fn what_is_nearer_to_the_command_line_takes_precedence() {
     assert_eq!(value_of(CONFIG, &[look, ("HISTEQ_SMOOTH", "")], "--use mine"), "thermal 1.0 true");
     assert_eq!(value_of(CONFIG, &[look], "--use mine --look natural"), "natural 1.0 true");
     assert_eq!(value_of(CONFIG, &[("HISTEQ_GRAY", "0"), ("HISTEQ_NO_SUCH_OPTION", "1")], ""), "haze 1.0 false");
-    // Options that only print a text have no defaults.
+    // `HISTEQ_HELP` and `HISTEQ_VERSION` have no effect: options that only print a text have no defaults.
     assert_eq!(value_of("", &[("HISTEQ_HELP", "true"), ("HISTEQ_VERSION", "1.0")], ""), "natural 4.0 false");
-    // A default that does not go with an option gives way.
+    // A default that conflicts with an option on the command line is ignored.
     assert_eq!(value_of(CONFIG, &[], "--exact"), "exact 0.0 false");
     assert_eq!(value_of(CONFIG, &[("HISTEQ_CONFIG", "")], ""), "natural 4.0 false");
     dir.write("other.toml", b"[defaults]\nlook = 'night'");
@@ -106,7 +106,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert!(!dir.path("out.mkv").exists());
     // Help does not depend on the configuration file.
     run(&dir, "look = 1", &[], "--help").exits_with(0);
-    // Options of other commands are passed over.
+    // Defaults of options that another command has are ignored.
     run(&dir, "[defaults]\nrecord = 'x.mkv'\nno-preview = true", &[], "in.mkv out.mkv").exits_with(0);
 }
 

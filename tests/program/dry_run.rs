@@ -1,4 +1,4 @@
-//! `--dry-run` and `--version --json`: what would be done, and what is here, without doing anything.
+//! `--dry-run` says what a run would do, `--version --json` what is installed; neither does anything.
 
 use crate::support::program::Dir;
 use crate::support::reader::{encoder_is_here, filter_is_here};
@@ -43,7 +43,7 @@ fn a_dry_run_says_what_a_run_does_and_writes_nothing() {
     assert_eq!((&said["protocol"], &said["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
     assert_eq!(said["command"], "histeq-video --backend cpu --dry-run --json in.mp4 out.mp4");
     assert!(output["free_bytes"].as_u64() > output["bytes"].as_u64(), "{output}");
-    // The text for people names the same encoder.
+    // The plain text names the same encoder as the JSON.
     let words = String::from_utf8(dir.succeeds("--backend cpu --dry-run in.mp4 out.mp4").stdout).expect("text");
     for text in ["in.mp4: h264, 320x240", "look    natural", "out.mp4: libx264 in mp4, about", "Nothing was written"] {
         assert!(words.contains(text), "{text} in:\n{words}");
@@ -80,7 +80,7 @@ fn what_gray_of_many_bits_gets_is_said() {
             assert!(!said.contains("applied as it is"), "{said}");
         }
     }
-    // There is no note if the user names the look, and other looks do not stretch.
+    // There is no note if the user chooses the look. `--look exact` does not stretch levels.
     let asked = dir.succeeds("--backend cpu --look thermal --encoder ffv1 -y in.mkv out.mkv");
     asked.says(&["levels stretched to the whole range ("]).never_says("gets the look");
     dir.succeeds("--backend cpu --look exact --encoder ffv1 -y in.mkv out.mkv").never_says("stretched");
@@ -95,7 +95,7 @@ fn the_size_of_a_dry_run_is_near_that_of_the_run() {
     let clip = |filters: &str, name: &str| {
         dir.ffmpeg(&format!("-f lavfi -i {filters} -frames:v 300 -c:v ffv1 {name}"));
     };
-    // A picture that stands still, where key frames are nearly all there is; motion; scenes; grain.
+    // A still picture, whose bytes are nearly all in keyframes; motion; scene changes.
     clip("testsrc2=size=320x240:rate=25,select=eq(n\\,0),loop=-1:1,setpts=N/25/TB,fps=25", "still.mkv");
     clip("testsrc2=size=96x72:rate=25", "motion.mkv");
     clip("testsrc2=size=96x72:rate=25,negate=enable=gt(mod(n\\,100)\\,50)", "scenes.mkv");
@@ -128,7 +128,7 @@ fn a_dry_run_takes_images_raw_outputs_and_scenes_and_refuses_what_a_run_refuses(
         let said = json(&dir.succeeds(&format!("--backend cpu --dry-run --json {line}")).stdout);
         assert!(said["found"][0]["frames"].as_u64() > Some(0), "{line}: {said}");
     }
-    // Times that do not begin at 0, and sound that goes on when the pictures have ended.
+    // One file starts at 5 s; in the other one, the audio is longer than the video.
     dir.ffmpeg("-i in.mkv -c copy -output_ts_offset 5 late.mkv");
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25:d=4 -f lavfi -i sine=d=20 -c:v ffv1 -c:a pcm_s16le sound.mkv");
     for (name, frames) in [("late.mkv", 20), ("sound.mkv", 500)] {

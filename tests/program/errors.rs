@@ -1,4 +1,4 @@
-//! What kind of failure an error is: the exit code, and `kind` in JSON. docs/reliability.md lists both.
+//! The exit code and the `kind` in JSON say what kind of failure an error is. docs/reliability.md lists both.
 
 use crate::program::harm::isolation::with_decoder;
 use crate::program::harm::servers::refuse;
@@ -96,7 +96,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         "{clip} -c:v mpeg4 -encryption_scheme cenc-aes-ctr -encryption_key {key} -encryption_kid {key} encrypted.mp4"
     ));
     let plain = dir.read("plain.mov");
-    // The codec's FourCC, behind a version, a count, and a length.
+    // The codec's FourCC follows a version, a count and a length in the `stsd` box.
     let offset = plain.windows(4).rposition(|four| four == b"stsd").expect("a description") + 16;
     for (file, codec) in [("prores-raw.mov", b"aprn"), ("clip.braw", b"brxq")] {
         dir.write(file, &[&plain[..offset], codec, &plain[offset + 4..]].concat());
@@ -149,7 +149,7 @@ fn whole_files_of_kinds_that_are_not_read_are_no_damage() {
         }
     }
     assert!(!dir.path("out.mkv").exists());
-    // A cut file with such an extension is damaged.
+    // A truncated file with such an extension is damage, not an unknown format.
     dir.write("cut.mov", &plain[..plain.len() / 2]);
     assert_eq!(kind(&dir.run("--progress json cut.mov out.mkv").exits_with(7)), "damage");
 }
@@ -232,7 +232,7 @@ fn names_that_do_not_fit_fail_as_the_page_says() {
     assert_eq!(dir.names(), ["in.mkv", "letter.txt"]);
 }
 
-/// Errors of the disk are worth another try; these are errors of the name.
+/// Disk errors may be retried; these are errors of the file name.
 #[test]
 fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
     let dir = with_clip();
@@ -241,7 +241,7 @@ fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
         format!("in.mkv {long}.mkv"),
         format!("in.mkv out.mkv --stats {long}.csv"),
         format!("in.mkv {long}%d.png"),
-        // Too long only with its number.
+        // The name becomes too long only when its number is filled in.
         format!("in.mkv {}%09d.png", &long[..245]),
         format!("live --no-preview --record {long}.mkv in.mkv"),
     ] {
@@ -261,7 +261,7 @@ fn a_folder_and_a_name_that_is_too_long_are_no_faults_of_the_disk() {
     assert!(dir.path(".joined.mkv.pieces/000000.piece").is_dir());
 }
 
-/// Muxers and encoders use error codes of the system for what they refuse themselves.
+/// Muxers and encoders return `errno` values for errors of their own.
 #[test]
 fn what_a_container_or_an_encoder_refuses_is_no_fault_of_the_system_or_of_the_input() {
     let dir = with_clip();

@@ -14,7 +14,7 @@ fn events(lines: &str) -> Vec<Value> {
     lines.lines().map(event).collect()
 }
 
-/// The kinds of events, each once for those that follow each other.
+/// The kinds of events, without consecutive duplicates.
 fn kinds(events: &[Value]) -> Vec<&str> {
     let mut kinds: Vec<&str> = events.iter().map(|event| event["event"].as_str().expect("a kind")).collect();
     kinds.dedup();
@@ -99,7 +99,7 @@ fn an_output_that_exists_is_skipped_with_a_code_of_its_own() {
     dir.run("preview -n in.mkv out.png").exits_with(0);
     dir.run("preview -n in.mkv out.png").exits_with(3);
     assert_eq!(dir.read("out.mkv"), b"precious");
-    // Only the output is skipped: other files that are there make the run fail.
+    // `-n` skips a run whose output exists; any other existing file makes the run fail.
     dir.write("stats.csv", b"precious");
     dir.run("-n --stats stats.csv in.mkv new.mkv").fails().says(&["stats.csv exists"]);
     dir.run("in.mkv out.mkv").fails().says(&["use -y"]);
@@ -157,11 +157,11 @@ fn events_continue_those_of_earlier_runs_and_no_other_file() {
         dir.run(&line).fails().says(&["letter.txt exists, and holds no events", "another name"]);
     }
     assert_eq!(dir.read("letter.txt"), b"Dear reader,\n");
-    // A line that a full disk has cut off stays a line of its own.
+    // A line that was truncated on a full disk does not merge with the next event.
     dir.write("told.jsonl", b"{\"event\":\"progress\",\"frame\":");
     dir.succeeds("--progress-file told.jsonl in.mkv again.mkv");
     assert_eq!(kinds(&events(told().split_once('\n').expect("lines").1)), ["start", "progress", "result"]);
-    // Progress of several inputs is recorded, too, but never into an input or an output.
+    // The file has progress of several inputs, too; an input or output cannot be the progress file.
     dir.succeeds("-y --output-dir out --progress-file told.jsonl in.mkv");
     assert!(!told().contains("again.mkv") && told().starts_with("{\"event\":"), "{}", told());
     let whole = dir.read("in.mkv");
@@ -234,14 +234,14 @@ fn frames_count_when_they_are_encoded() {
         return;
     }
     let dir = Dir::new();
-    // The encoder takes all frames before it gives out the first.
+    // The encoder accepts all frames before it returns the first packet.
     dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 100 -c:v mpeg4 -q:v 2 in.mkv");
     let options = "--encoder libx264 --preset veryslow --encoder-option rc-lookahead=250";
     let run = dir.succeeds(&format!("{options} --progress json in.mkv out.mkv"));
     let told = events(&run.stderr);
     let frames: Vec<u64> = told.iter().filter_map(|event| event["frame"].as_u64()).collect();
     assert!(frames.is_sorted() && frames.last() == Some(&100), "{frames:?}");
-    // All frames are decoded before the first is encoded.
+    // Progress counts encoded frames: all frames are decoded before the first one is encoded.
     assert!(frames.iter().any(|&frames| frames < 100), "{frames:?}");
     assert!(told.iter().all(|event| event["percent"] != 100.0 || event["frame"] == 100), "{}", run.stderr);
 }
@@ -341,7 +341,7 @@ fn what_was_found_is_said_in_words_of_everybody() {
     dir.ffmpeg(&format!("-f lavfi -i smptebars=size=160x120:rate=25 -vf {picture} -frames:v 20 -c:v ffv1 in.mkv"));
     let line =
         |options: &str| dir.succeeds(&format!("--backend cpu --encoder ffv1 -y {options} in.mkv out.mkv")).stderr;
-    // The mean luma, and the mean difference of samples from the previous frame, which differs by its noise alone.
+    // The mean luma, and the mean absolute difference to the previous frame. Frames differ by noise alone.
     let measures = |file: &str| {
         let frames = dir.raw(file, "gray");
         let mean = frames.iter().map(|&sample| f64::from(sample)).sum::<f64>() / frames.len() as f64;
@@ -386,7 +386,7 @@ fn a_strength_of_0_says_that_nothing_was_done() {
         assert_eq!((&file["found_text"], &file["strength"]), (&result["found_text"], &result["strength"]));
         dir.succeeds(&format!("--backend cpu --strength 0 --dry-run {input} new.mkv"));
     }
-    // The note is missing with another strength, and for a method that stretches levels even at strength 0.
+    // There is no note with another strength, nor for `global`, which stretches levels even at strength 0.
     for options in ["--strength 0.1", "--method global --strength 0"] {
         dir.succeeds(&format!("--backend cpu {options} --encoder ffv1 -y in.mkv out.mkv")).never_says("nothing was");
     }
@@ -463,12 +463,12 @@ fn the_time_of_a_run_is_that_of_both_passes_and_its_last_line_has_the_size() {
     for line in lines {
         let (first, result) = result(line);
         let seconds = |name: &str| result[name].as_f64().expect("a number");
-        // Each stage works on one thread: it takes no longer than all of the run, in both passes together.
+        // Each stage runs on one thread, so its time in both passes is at most the time of the run.
         let busy = ["decode_seconds", "equalize_seconds", "encode_seconds"].map(seconds);
         assert!(seconds("seconds") >= first && first > 0.0, "{line}: {first} s, {result}");
         assert!(busy.iter().all(|busy| *busy <= seconds("seconds")), "{line}: {result}");
         if line.contains("scene") {
-            // The first pass encodes nothing.
+            // The first pass encodes nothing, so its time adds to that of encoding.
             assert!(seconds("seconds") >= first + busy[2] && busy[2] > 0.0, "{line}: {first} s, {result}");
         }
         let last = result["summary"].as_str().and_then(|text| text.lines().last()).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! A GPU that is still opening, or missing, while a file is equalized: what is written, and which encoder is chosen.
+//! A GPU that is missing, or still being opened during a run: what is written, and which encoder is chosen.
 
 use crate::support::backends::gpu;
 use crate::support::failing::{Due, NEVER, Said, saying, the_reference};
@@ -88,7 +88,7 @@ fn a_file_through_a_gpu_that_is_still_opening_has_the_bytes_of_the_cpu() {
             assert_eq!(dir.read("gpu.md5"), dir.read("cpu.md5"), "{backend} {options}");
         }
     }
-    // That there is no GPU 99 is known when the driver has started, after the first frames are written.
+    // The program learns that there is no GPU 99 from the driver, which starts after the first frames are written.
     let run = dir.run("--encoder ffv1 --backend cuda --gpu 99 in.mkv none.mkv").fails();
     run.says(&["no GPU 99 (--gpu takes 0 to "]);
     assert!(!dir.names().iter().any(|name| name.contains("none")), "{:?}", dir.names());

@@ -1,4 +1,4 @@
-//! What people type who do not know the program: it is understood, or answered with what they want.
+//! Mistakes of people who do not know the program: it understands them, or answers with the right command.
 
 use crate::support::program::{Dir, Run, program, usage_error};
 use crate::support::reader::{encoder_is_here, filter_is_here};
@@ -157,10 +157,10 @@ fn a_word_that_means_an_option_brings_no_other_one_in() {
         assert!(dir.read("in-equalized.mkv") == before, "{line}");
     }
     assert_eq!(dir.names(), ["in-equalized.mkv", "in.mkv"]);
-    // A name may begin with a dash.
+    // The name of a file may begin with a dash.
     dir.succeeds("-q in.mkv --output=-y.mkv");
     assert_eq!(dir.names(), ["-y.mkv", "in-equalized.mkv", "in.mkv"]);
-    // An existing folder is an input, and no log level.
+    // `debug` after `-v` is a log level, unless a folder has that name.
     std::fs::create_dir(dir.path("debug")).expect("a folder");
     std::fs::copy(dir.path("in.mkv"), dir.path("debug/a.mkv")).expect("a copy");
     dir.succeeds("--output-dir eq -v debug in.mkv").says(&["2 files"]);
@@ -175,7 +175,7 @@ fn what_a_folder_holds_of_this_program_is_not_equalized_again() {
     }
     dir.succeeds("--output-dir clear .").says(&["1 file with 10 frames"]);
     dir.succeeds("--output-dir clear .").says(&["1 file was there (-y makes it again)"]);
-    // An earlier output is equalized if it is named, or if the folder has nothing else.
+    // An earlier output is equalized if the user names it, or if its folder contains nothing else.
     dir.succeeds("--output-dir twice in-equalized.mkv").says(&["1 file with 10 frames"]);
     dir.succeeds("--output-dir again clear").says(&["1 file with 10 frames"]);
 }
@@ -185,7 +185,7 @@ fn a_command_that_is_misspelt_is_proposed() {
     let dir = with_clip("in.mkv");
     in_one_line(dir.run("prevew in.mkv").exits_with(2)).says(&["prevew: no such file, and no such command: preview?"]);
     in_one_line(dir.run("complete in.mkv in2.mkv").exits_with(2)).says(&["?"]);
-    // Words that look like files, or like no command, are files.
+    // Words that look like files, or resemble no command, are treated as files.
     in_one_line(dir.run("tapes out.mkv").exits_with(4)).says(&["tapes: No such file"]);
     in_one_line(dir.run("a out.mkv").exits_with(4)).says(&["a: No such file"]);
     in_one_line(dir.run("preview.mkv out.mkv").exits_with(4)).says(&["preview.mkv: No such file"]);
@@ -196,7 +196,7 @@ fn none_of_two_sources_is_replaced() {
     let dir = with_clip("a.mkv");
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48:rate=25 -frames:v 10 -c:v ffv1 b.mkv");
     let before = dir.files();
-    // The command line that a shell makes of `*.mkv`.
+    // A shell expands `*.mkv` to this command line.
     in_one_line(dir.run("a.mkv b.mkv").fails())
         .says(&["b.mkv exists, and may be a source", "--output-dir DIR"])
         .never_says("-y");
@@ -205,7 +205,7 @@ fn none_of_two_sources_is_replaced() {
     if keeps_attributes {
         in_one_line(run.fails()).says(&["-y does not replace it", "--output-dir DIR"]);
         assert_eq!(dir.files(), before);
-        // An output of this program is replaced, and so is a file if the names are no expansion of a pattern.
+        // With -y, an output of this program is replaced, and so is a file if no pattern expands to the two names.
         dir.succeeds("-q a.mkv c.mkv");
         std::fs::remove_file(dir.path("b.mkv")).expect("a file");
         dir.run("a.mkv c.mkv").fails().says(&["c.mkv exists (use -y to overwrite it)"]);
@@ -231,7 +231,7 @@ fn an_input_that_cannot_be_opened_is_named_before_an_output_that_exists() {
 #[test]
 fn a_folder_as_an_input_says_how() {
     let dir = with_clip("in.mkv");
-    // A number may be in the name of a folder, too.
+    // The number may be in the name of the folder.
     std::fs::create_dir(dir.path("set1")).expect("a folder");
     dir.ffmpeg("-i in.mkv -frames:v 1 one.png");
     std::fs::rename(dir.path("one.png"), dir.path("set1/one.png")).expect("a file");
@@ -245,11 +245,11 @@ fn a_folder_as_an_input_says_how() {
 #[test]
 fn a_run_that_changes_nothing_to_be_seen_says_so() {
     let dir = Dir::new();
-    // All levels are in use, there is no cast, and no veil.
+    // The clip uses all levels, and has neither a colour cast nor haze.
     dir.ffmpeg("-f lavfi -i testsrc2=size=320x240:rate=25 -frames:v 10 -c:v ffv1 in.mkv");
     let run = dir.succeeds("--backend cpu --encoder ffv1 in.mkv out.mkv");
     run.says(&["nothing to correct, so it looks as before (`histeq-video preview` shows other looks"]);
-    // Methods say so, too.
+    // Runs that choose a method print the note, too.
     let said = "the method changes no sample, so it looks as before (`histeq-video preview` shows other looks)\n";
     for method in ["global", "clahe"] {
         let line = format!("--method {method} --strength 0 --levels 1 --backend cpu -y --encoder ffv1 in.mkv out.mkv");
@@ -368,7 +368,7 @@ fn undo_is_answered_with_the_original() {
         in_one_line(dir.run(line).exits_with(2)).says(&["the video that was equalized is as it was"]);
     }
     assert_eq!(dir.names(), ["in.mkv"]);
-    // A file may be called `restore`.
+    // A file named `restore` is an input, not the command.
     std::fs::copy(dir.path("in.mkv"), dir.path("restore")).expect("a copy");
     dir.succeeds("restore out.mkv");
 }
@@ -548,7 +548,7 @@ fn what_is_live_is_answered_with_the_command_for_it() {
         in_one_line(dir.run(name).exits_with(2)).says(&[&format!("histeq-video live {name}"), "--record FILE"]);
     }
     in_one_line(dir.run("/dev/video0 out.mkv").exits_with(2)).says(&["histeq-video live /dev/video0"]);
-    // A stream may be a source of a file.
+    // A stream may be recorded to a file, without `live`.
     in_one_line(dir.run("rtsp://127.0.0.1:1/gate out.mkv").fails()).never_says("histeq-video live");
     let dir = with_clip("in.mkv");
     let mut command = dir.command("live in.mkv");
@@ -587,12 +587,12 @@ fn a_folder_in_place_of_a_file_is_answered_with_the_option_for_folders() {
     in_one_line(dir.run("--output-dir in.mkv/x in.mkv").fails())
         .says(&["in.mkv/x: the folder cannot be made", "elsewhere"]);
     std::fs::copy(dir.path("in.mkv"), dir.path("my dives 2026/it's one.mkv")).expect("a copy");
-    // Unquoted words that are a name together.
+    // The unquoted words are the parts of one name.
     for line in ["my dives 2026", "--output-dir out my dives 2026", "preview my dives 2026", "live my dives 2026"] {
         let run = in_one_line(dir.run(line).exits_with(2));
         run.says(&["my: no such file, but 'my dives 2026' is there", "quotes"]);
     }
-    // What is proposed can be pasted into a shell.
+    // The proposed command works in a shell.
     let said = in_one_line(dir.run("'my dives 2026'").exits_with(2)).stderr;
     let (_, proposal) = said.split_once(" is a folder (").expect("a proposal");
     let options = proposal.split(" equalizes").next().expect("a command line");

@@ -1,5 +1,5 @@
-//! A video in pieces gives what one run gives: the same frames, the same times, the same sound, measurements and curves;
-//! whatever becomes of the processes that work on it.
+//! A video in pieces gives the same frames, timestamps, sound, measurements and curves as one run, even if processes
+//! are killed or interrupted.
 
 use crate::support::clips::phone;
 use crate::support::program::{Dir, Run};
@@ -11,13 +11,13 @@ use serde_json::Value;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// A film of a few scenes and flashes, with levels to be stretched, sound, and B-frames. All of its pixels are points
-/// that the look natural measures, so that small frames save most of the time.
+/// A clip of a few scenes and flashes, with low contrast, sound and B-frames. It is so small that the look natural
+/// measures every pixel, which saves time.
 fn film(dir: &Dir, name: &str, seconds: u32, options: &str) {
     film_of(dir, "80x44", name, seconds, options);
 }
 
-/// A film that takes longer, for tests that act while it is processed.
+/// A clip that takes longer, for tests that interfere while it is processed.
 fn long_film(dir: &Dir, name: &str, seconds: u32, options: &str) {
     film_of(dir, "160x90", name, seconds, options);
 }
@@ -30,7 +30,7 @@ fn film_of(dir: &Dir, size: &str, name: &str, seconds: u32, options: &str) {
     ));
 }
 
-/// Everything about the packets of a file that does not depend on how the video was encoded.
+/// The properties of a file's packets that do not depend on the encoding of the video.
 fn times(dir: &Dir, file: &str) -> Vec<(String, i64, i64)> {
     let value_of = |value: &Value, key: &str| value[key].as_i64().unwrap_or(i64::MIN);
     let kind = |packet: &Value| packet["codec_type"].as_str().unwrap_or_default().to_owned();
@@ -47,7 +47,7 @@ fn times(dir: &Dir, file: &str) -> Vec<(String, i64, i64)> {
 fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> Vec<usize> {
     let (one, joined) = (format!("one.{extension}"), format!("joined.{extension}"));
     let options = format!("--backend cpu {options}");
-    // CLAHE has a curve for each tile, so there is no curve to save.
+    // CLAHE has a curve for each tile, so there is no single curve to save.
     let records = |name: &str| match options.contains("clahe") {
         true => format!("--stats {name}.csv"),
         false => format!("--stats {name}.csv --save-curves {name}.curves"),
@@ -58,7 +58,7 @@ fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> 
     dir.succeeds("run plan.json --jobs 2");
     dir.succeeds("join plan.json");
     assert_eq!(times(dir, &one), times(dir, &joined), "times of {input}, {options}");
-    // Frames are those of one run only if encoded without loss.
+    // Frames can be compared only if they are encoded losslessly.
     let streams = if options.contains("ffv1") { "-map 0:v -map 0:a?" } else { "-map 0:a?" };
     let hash = |file: &str| dir.tool("ffmpeg", &format!("-v error -i {file} {streams} -f framehash -"), None).stdout;
     assert!(hash(&one) == hash(&joined), "{input}, {options}");
@@ -76,7 +76,7 @@ fn check(dir: &Dir, input: &str, extension: &str, piece: f64, options: &str) -> 
     pieces.iter().filter_map(|piece| usize::try_from(piece[0].as_u64()?).ok()).collect()
 }
 
-/// The measurements without how long they took.
+/// The CSV of measurements without the columns of processing times.
 fn without_clock(dir: &Dir, name: &str) -> Vec<String> {
     let text = String::from_utf8(dir.read(name)).expect("text");
     let names: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
@@ -105,7 +105,7 @@ fn pieces_are_equalized_with_every_method_as_in_one_run() {
     }
 }
 
-/// Makes films of many kinds, of 300 frames each, and answers with their names: nine, or all.
+/// Makes clips of nine kinds, or of all, with 300 frames each. Returns their names.
 fn kinds(dir: &Dir, are_all: bool) -> Vec<&'static str> {
     let x264 = |options: &str| format!("-c:v libx264 -preset veryfast {options}");
     for (name, options) in [
@@ -159,8 +159,8 @@ fn kinds(dir: &Dir, are_all: bool) -> Vec<&'static str> {
     ]
 }
 
-/// Nine kinds of films, each in a number of pieces with some options. `HISTEQ_LONG=1` is for all of them, all numbers and all
-/// options, which takes a quarter of an hour; further films may lie in the folder `HISTEQ_CLIPS`.
+/// Nine kinds of clips, each with one number of pieces and one set of options. `HISTEQ_LONG=1` tries all combinations,
+/// which takes a quarter of an hour, and adds the clips in the folder `HISTEQ_CLIPS`.
 #[test]
 fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
     const OPTIONS: [&str; 4] = ["", "--method clahe", "--roi auto", "--smooth 5"];
@@ -184,7 +184,7 @@ fn pieces_of_every_kind_of_file_are_joined_to_one_run() {
                 if !is_long && (which != number % 4 || count != SHORT[number % 7]) {
                     continue;
                 }
-                // A clock that jumps is no measure of length; nor do all frames of varying length have one.
+                // The timestamps of `jumps.ts` do not give its length, because its clock jumps.
                 let seconds = if film == "jumps.ts" { 11.52 } else { times[times.len() - 1] - times[0] + 0.04 };
                 let piece = (seconds / count as f64 * 1.03).max(0.1);
                 let begins = check(&dir, film, "mkv", piece, &format!("--encoder ffv1 --encoder-option g=1 {options}"));
@@ -215,20 +215,20 @@ fn every_encoder_of_the_table_gives_files_with_the_times_of_one_run() {
         }
         let begins = check(&dir, "film.mp4", extension, 1.1, options);
         let joined = format!("joined.{extension}");
-        // A transport stream and WebM store the sound in other packets.
+        // Transport streams and WebM divide the sound into other packets.
         if !["ts", "webm"].contains(&extension) {
             assert!(packets("film.mp4") == packets(&joined), "sound of {joined}, {options}");
         }
         let times = dir.frame_times(&joined);
         assert_eq!((times.len(), begins.len()), (125, 5), "{joined}, {options}");
-        // In a transport stream, players seek to non-keyframes, and complain.
+        // In a transport stream, players seek to frames that are no keyframes, and print warnings.
         let seams = begins[1..].iter().filter(|_| extension != "ts" && options.contains("libx26"));
         let starts: Vec<f64> = seams.flat_map(|begin| [(times[*begin] - 0.4).max(0.0), times[*begin]]).collect();
         plays(&dir, &joined, &starts);
     }
 }
 
-/// Holds FFmpeg and mpv to complain of nothing, in the whole file and in a second from each of these times on.
+/// Requires that FFmpeg and mpv play the whole file, and a second from each of these times, without a warning.
 #[track_caller]
 fn plays(dir: &Dir, file: &str, starts: &[f64]) {
     let parts = starts.iter().map(|start| format!("-ss {start:.6} -t 1 -i {file} "));
@@ -240,7 +240,7 @@ fn plays(dir: &Dir, file: &str, starts: &[f64]) {
     if is_here("mpv") {
         let parts: String =
             starts.iter().map(|start| format!(" --{{ --start={start:.6} --length=1 {file} --}}")).collect();
-        // The player of mpv complains about audio out of sync, which `--untimed` causes.
+        // `--untimed` makes mpv's player report that audio is out of sync, so its warnings are suppressed.
         let quiet = "--no-config --vo=null --ao=null --ao-null-untimed --untimed --msg-level=all=warn,cplayer=error";
         let run = dir.tool("mpv", &format!("{quiet} {file}{parts}"), None);
         let said = String::from_utf8_lossy(&run.stdout) + &*run.stderr;
@@ -248,7 +248,7 @@ fn plays(dir: &Dir, file: &str, starts: &[f64]) {
     }
 }
 
-/// The hash of each decoded frame of a file, with its time.
+/// The hash and the timestamp of each decoded frame of a file.
 fn frames(dir: &Dir, file: &str) -> Vec<u8> {
     dir.tool("ffmpeg", &format!("-v error -i {file} -map 0 -f framehash -"), None).stdout
 }
@@ -262,15 +262,15 @@ fn jobs_cut_work_and_join_in_one_command() {
     run.says(&["500 frames in", "by 2 jobs in 2 pieces, ", " MB -> joined.mkv"]);
     assert!(frames(&dir, "one.mkv") == frames(&dir, "joined.mkv"));
     assert_eq!(dir.names(), ["film.mkv", "joined.csv", "joined.mkv", "one.mkv"]);
-    // Options that rule out pieces are refused with a number of jobs, and run in one process with `auto`.
+    // Options that pieces do not support are refused with `--jobs 2`; with `--jobs auto`, one process runs.
     let refused = dir.run("film.mkv other.mkv --bitrate 1M --jobs 2").fails();
     refused.says(&["--bitrate", "--crf"]);
     dir.succeeds("film.mkv other.mkv --frames 5 --encoder ffv1 --filter vflip --jobs auto");
     dir.run("film.mkv joined.mkv --jobs 2").fails().says(&["joined.mkv exists (use -y"]);
-    // `--threads` counts as the number of cores.
+    // `--threads 8` counts as eight cores.
     let auto =
         dir.succeeds("film.mkv auto.mkv --encoder ffv1 --backend cpu --exact --jobs auto --threads 8 --progress plain");
-    // A fast machine may print no such line.
+    // A fast machine may print no progress line.
     let under_way = auto.stderr.lines().filter(|line| line.contains("/4 pieces") && !line.starts_with("100"));
     under_way.for_each(|line| assert!(line.ends_with("/4 pieces: film.mkv"), "{line}"));
     auto.says(&["by 4 jobs in 4 pieces", "  4/4 pieces"]);
@@ -285,7 +285,7 @@ fn pieces_that_are_damaged_are_made_again() {
     film(&dir, "film.mkv", 20, "-r 5 -c:v ffv1 -c:a pcm_s16le");
     dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
     let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu";
-    // The damage is in a packet, the description, or the end.
+    // The damage is in a packet, in the description, or at the truncated end.
     for (damaged, part) in [(0, 0.3), (1, 0.999), (1, 1.0)] {
         dir.write("plan.json", &dir.succeeds(&format!("plan -y {line} --jobs 2")).stdout);
         dir.succeeds("run plan.json");
@@ -315,7 +315,7 @@ fn pieces_whose_measurements_or_curves_have_changed_are_not_joined() {
         dir.write("plan.json", &dir.succeeds(&format!("plan -y {line} --jobs 2")).stdout);
         dir.succeeds("run plan.json");
         let record = format!(".joined.mkv.pieces/000001.{kind}.jsonl");
-        // A digit becomes another one, and the line is still JSON.
+        // One digit changes, so the line is still valid JSON.
         let mut bytes = dir.read(&record);
         let digit = bytes.iter().rposition(u8::is_ascii_digit).expect("a digit");
         bytes[digit] = if bytes[digit] == b'1' { b'2' } else { b'1' };
@@ -350,7 +350,7 @@ fn what_a_process_warns_of_is_a_warning_and_how_far_it_is_is_shown() {
                 .any(|event| event["message"].as_str().is_some_and(|said| said.starts_with("film.mkv: --roi")))
         );
         let last = value_of("progress").pop().expect("progress");
-        // At 5 frames a second, the speed is a fifth of `fps`.
+        // The clip has 5 frames/s, so the speed is a fifth of `fps`.
         assert_eq!(last["frame"], 100, "{last}");
         let (speed, fps) = (last["speed"].as_f64().expect("a number"), last["fps"].as_f64().expect("a number"));
         assert!((speed - fps / 5.0).abs() < 0.02 + fps / 100.0, "{last}");
@@ -390,7 +390,8 @@ fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
             }
         };
         running.signal(signal);
-        // No thread for signals runs yet: the sandbox, which has to cover all threads, may still follow.
+        // The signal ends the process: its thread for signals starts only after the sandbox, which has to cover all
+        // threads.
         assert_eq!(running.ends_within(Duration::from_secs(60)), None);
         let begin = std::time::Instant::now();
         while planner.line().contains(" plan ") {
@@ -403,7 +404,7 @@ fn jobs_that_are_interrupted_while_they_plan_write_nothing() {
 #[test]
 fn an_interrupted_job_keeps_what_is_whole_and_goes_on_from_there() {
     let dir = Dir::new();
-    // Longer than a minute for each process: several pieces each, one after the other.
+    // Each process runs for longer than a minute, and makes several pieces one after the other.
     long_film(&dir, "film.mkv", 200, "-r 5 -c:v ffv1 -c:a pcm_s16le");
     dir.succeeds("film.mkv one.mkv --encoder ffv1 --backend cpu");
     let line = "film.mkv joined.mkv --encoder ffv1 --backend cpu --jobs 1 --verify";
@@ -458,7 +459,7 @@ fn processes_that_are_killed_leave_nothing_wrong_behind() {
     dir.write("plan.json", &plan);
     let mut killed_at_work = 0;
     for kill in 0..kills() {
-        // Two processes on a piece that is not done; one of them is killed, sooner or later.
+        // Two processes make the same piece; one of them is killed after 0 to 0.4 s.
         let piece = kill % 6;
         let _ = std::fs::remove_file(dir.path(format!(".joined.mkv.pieces/00000{piece}.piece")));
         let command = || dir.command(&format!("run plan.json --piece {piece} --quiet"));
@@ -488,7 +489,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
     };
     plan(3.0);
     let whole = dir.read("film.mkv");
-    // One byte is changed, not the length: every piece that decodes it says so.
+    // One byte is changed, and the length is not: the pieces that decode the byte fail.
     let mut changed = whole.clone();
     let index = whole.len() * 5 / 8;
     changed[index] ^= 0x10;
@@ -497,7 +498,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
     assert!(codes.contains(&Some(65)) && codes.contains(&Some(0)), "{codes:?}");
     let joined = dir.run("join plan.json");
     assert_ne!(joined.code, Some(0), "{}", joined.stderr);
-    // Pieces of the file as it was are not joined with another one.
+    // Pieces of the original file are not joined when the input has changed.
     dir.write("film.mkv", &whole);
     dir.succeeds("run plan.json --jobs 2");
     dir.write("film.mkv", &changed);
@@ -506,7 +507,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
     dir.run("run plan.json --piece 0").exits_with(0).says(&["is done"]);
     dir.run("join plan.json").exits_with(65).says(&["another length"]);
     assert!(!dir.path("joined.mkv").exists());
-    // Nor are those of another plan.
+    // Pieces of another plan are not joined either.
     dir.write("film.mkv", &whole);
     plan(2.0);
     let status = dir.succeeds("status --json plan.json").stdout;
@@ -520,7 +521,7 @@ fn an_input_that_has_changed_is_found_wherever_it_has() {
 fn pieces_that_are_joined_are_done_and_left_alone() {
     let dir = Dir::new();
     film(&dir, "film.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
-    // An older file under the output's name is no result of the plan.
+    // An older file under the output's name does not count as a result of the plan.
     dir.write("joined.mkv", b"old");
     let plan = dir.succeeds("plan -y film.mkv joined.mkv --encoder ffv1 --piece 2").stdout;
     dir.write("plan.json", &plan);
@@ -533,7 +534,7 @@ fn pieces_that_are_joined_are_done_and_left_alone() {
     dir.succeeds("run plan.json --piece 0");
     dir.succeeds("run plan.json --piece 2");
     status([2, 1]);
-    // The pieces before the gap; with the exit code of an interruption.
+    // `--partial` joins the pieces before the first missing one, and exits like an interrupted run.
     dir.run("join --partial plan.json").exits_with(130).says(&[" frames of 1 piece, ", "joined.partial.mkv"]);
     status([2, 1]);
     dir.succeeds("run plan.json");
@@ -545,7 +546,7 @@ fn pieces_that_are_joined_are_done_and_left_alone() {
     dir.succeeds("run plan.json --jobs 2");
     assert!(!dir.path(".joined.mkv.pieces").exists(), "{:?}", dir.names());
     assert_eq!(dir.frame_times("joined.mkv").len(), 150);
-    // Without the joined file, no piece is done.
+    // After the output is removed, no piece counts as done.
     std::fs::remove_file(dir.path("joined.mkv")).expect("a file");
     status([0, 3]);
 }
@@ -644,7 +645,7 @@ fn every_line_of_many_files_names_its_file() {
         ]);
     }
     let run = run.says(&["\nbroken.mkv: failed: not a video"]);
-    // All are named, but for the line at the end.
+    // All lines but the summary name their file.
     let named = |line: &str| line.contains(".mkv") || line.starts_with("2 files with 60 frames in ");
     assert!(run.stderr.lines().all(named), "{}", run.stderr);
 
@@ -717,7 +718,7 @@ fn events_tell_what_several_processes_have_done() {
             assert_eq!(file["bytes"], dir.read(file["output"].as_str().expect("a name")).len(), "{file}");
         }
     }
-    // In a log, lines have the whole name of the file that is worked on.
+    // In a log, a progress line has the whole name of the current file.
     let name = "a-name-that-goes-on-and-on-as-those-of-cameras-do.mkv";
     std::fs::copy(dir.path("in.mkv"), dir.path(name)).expect("a copy");
     let options = "--backend cpu --encoder ffv1 --filter realtime --progress plain --jobs 1 -y --output-dir out";
@@ -741,7 +742,7 @@ fn a_piece_that_takes_too_long_is_not_tried_again() {
     let dir = Dir::new();
     film(&dir, "in.mkv", 8, "-c:v mpeg4");
     let plan = dir.succeeds("plan --backend cpu --encoder ffv1 --piece 4 in.mkv out.mkv").stdout;
-    // No piece is done in this time.
+    // The time limit ends the run before a piece is done.
     let plan = String::from_utf8_lossy(&plan).replace(r#""arguments":["#, r#""arguments":["--max-seconds","0.001","#);
     dir.write("plan.json", plan.as_bytes());
     dir.run("run plan.json --piece 0").fails().says(&["took longer than", "--max-seconds"]);

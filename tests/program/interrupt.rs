@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first asks for a clean end, the second gives up at once.
+//! Ctrl-C and SIGTERM: the first signal asks for a clean end, the second ends the program at once.
 
 use crate::support::program::{Dir, told};
 use crate::support::reader::encoder_is_here;
@@ -48,13 +48,13 @@ impl Slow {
         panic!("the run ended before it could be interrupted");
     }
 
-    /// The exit code and what was said until then.
+    /// Waits for the end. Returns the exit code and the messages.
     fn end(self) -> (Option<i32>, String) {
         let (code, rest) = self.end_raw();
         (code, rest.lines().filter_map(told).map(|line| line + "\n").collect())
     }
 
-    /// The exit code and the events until then.
+    /// Waits for the end. Returns the exit code and the raw events.
     fn end_raw(mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.stderr, &mut rest).expect("stderr can be read");
@@ -62,15 +62,15 @@ impl Slow {
     }
 }
 
-/// A run of `line`, in which `OPTIONS` slow it down, that is interrupted once it has written frames of `long.mkv` to
-/// `out.mkv`: its exit code and what it said.
+/// Runs `line`, in which `OPTIONS` slow it down, and interrupts it once it has written frames of `long.mkv` to
+/// `out.mkv`. Returns its exit code and its messages.
 pub fn interrupted(dir: &Dir, line: &str) -> (Option<i32>, String) {
     let run = Slow::start_line(dir, "96x64", &line.replace("OPTIONS", OPTIONS));
     run.running.signal(Signal::INT);
     run.end()
 }
 
-/// Like [`interrupted`], but with all events from then on.
+/// Like [`interrupted`], but returns all raw events after the interruption.
 pub fn interrupted_raw(dir: &Dir, line: &str) -> (Option<i32>, String) {
     let run = Slow::start_line(dir, "96x64", &line.replace("OPTIONS", OPTIONS));
     run.running.signal(Signal::INT);
@@ -152,7 +152,7 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
         return;
     }
     let dir = Dir::new();
-    // An encoder that holds 60 frames, each of which takes it a good part of a second, on many cores, too.
+    // The encoder's look-ahead holds 60 frames. Each takes a good part of a second, even on many cores.
     let run = Slow::start(&dir, "1280x720", "--encoder-option threads=2");
     let begin = Instant::now();
     run.running.signal(Signal::INT);
@@ -160,22 +160,22 @@ fn an_interrupted_run_does_not_wait_for_all_that_a_slow_encoder_holds() {
     let took = begin.elapsed();
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("interrupted, finishing the file within seconds"), "{said}");
-    // Frames that are being encoded are finished, which takes a busy machine long; the others are not begun.
+    // The encoder finishes the frames that it has begun, which takes a busy machine long, and begins no others.
     assert!(took < under_load(Duration::from_secs(10)), "it took {took:?}");
     let frames = dir.frames("out.partial.mkv").len();
     assert!(frames < 45, "{frames} frames were encoded in {took:?}");
     assert!(said.contains(&format!("{frames} frames in")), "{frames} frames in the file, but: {said}");
 }
 
-/// An interrupted run counted as whole once its last frame had been read: a part of the film replaced the old file,
-/// with exit code 0.
+/// If a run was interrupted after its last frame had been read, it counted as complete: it replaced the old file by a
+/// part of the film, and exited with 0.
 #[test]
 fn a_run_that_ends_while_its_last_frames_wait_is_not_called_whole() {
     if !encoder_is_here("interrupting", "libx264") {
         return;
     }
     let dir = Dir::new();
-    // Fewer frames than the encoder looks at before it makes the first one.
+    // The clip has fewer frames than the encoder's look-ahead, so no packet is written before the end.
     dir.ffmpeg("-f lavfi -i testsrc2=size=1280x720:rate=25 -frames:v 40 -c:v mpeg4 -q:v 3 clip.mkv");
     dir.write("out.mkv", b"what was there");
     let line = "--backend cpu --encoder-option threads=1 -y clip.mkv out.mkv";

@@ -1,9 +1,9 @@
-//! What lacks nothing can be copied, or left out.
+//! `--unchanged`: videos that need no correction are copied, or skipped.
 
 use crate::support::program::{Dir, Run};
 use serde_json::Value;
 
-/// A film that lacks nothing, one that is dark at its end, and one that is dark.
+/// Three films: one that needs no correction, one with a dark end, and one that is dark.
 fn films() -> Dir {
     let dir = Dir::new();
     std::fs::create_dir(dir.path("in")).expect("a folder");
@@ -28,7 +28,7 @@ fn what_lacks_nothing_is_copied_to_the_byte_or_left_out_of_a_folder() {
     assert_eq!(String::from_utf8(dir.read("good.csv")).expect("text").lines().count(), 21);
     dir.succeeds("--backend cpu --unchanged skip in/good.avi none.avi").says(&["; nothing was written (--unchanged"]);
     assert!(!dir.path("none.avi").exists());
-    // A scene that is dark is corrected, and the film is encoded.
+    // One dark scene is corrected, so the whole film is encoded.
     let late = dir.succeeds("--backend cpu --unchanged copy in/late.avi late.avi").never_says("a copy of");
     late.says(&["-> late.avi"]);
     assert_ne!(dir.read("late.avi"), dir.read("in/late.avi"));

@@ -1,8 +1,8 @@
-//! What is faint in linear data, as telescopes record them, is brought up; pictures for display stay.
+//! Faint objects in linear data, as telescopes record them, are brightened; images for display stay unchanged.
 
 use crate::support::program::Dir;
 
-/// A frame of 16 bits, as a file: a background with noise, a nebula somewhat brighter, and a few stars up to white.
+/// Writes a 16-bit frame: a noisy background, a slightly brighter nebula, and a few stars up to white.
 fn sky(dir: &Dir, background: u32) {
     let mut seed = 1_u32;
     let mut noise = || {

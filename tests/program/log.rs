@@ -1,17 +1,17 @@
-//! Log footage that is named: it becomes what displays show before anything else.
+//! Footage that is tagged as log is converted to BT.709 before anything else.
 
 use crate::support::program::Dir;
 use std::path::Path;
 
-/// The metadata by which Final Cut Pro names S-Log3.
+/// The metadata with which Final Cut Pro tags S-Log3.
 const NAMED: &str = "-movflags use_metadata_tags -metadata com.apple.proapps.customcolor=com.sony.s-log3-cine";
 
-/// The light of a gray: one stop per gray, up to four times that of white paper.
+/// The light of gray patch `gray`, relative to white paper: one stop per patch, up to 4.
 fn light(gray: usize) -> f64 {
     2_f64.powi(gray as i32 - 8)
 }
 
-/// A film of ten frames of those grays in columns of 16, in S-Log3 by Sony's document, with codes of 10 bits as they are recorded.
+/// Ten frames with a column of 16 pixels for each gray, in S-Log3 by Sony's document, as 10-bit codes.
 fn film(dir: &Dir, file: &str, range: &str, options: &str) {
     let code = |light: f64| match light >= 0.01125 {
         true => 420.0 + 261.5 * ((light + 0.01) / 0.19).log10(),
@@ -27,15 +27,15 @@ fn film(dir: &Dir, file: &str, range: &str, options: &str) {
     ));
 }
 
-/// The luma of the middle of each gray.
+/// The luma in the middle of each gray column.
 fn grays(dir: &Dir, file: &str) -> Vec<f64> {
     let samples = dir.raw(file, "yuv444p10le");
     let luma = |x: usize| u16::from_le_bytes([samples[2 * (176 * 32 + x)], samples[2 * (176 * 32 + x) + 1]]);
     (0..11).map(|gray| f64::from(luma(16 * gray + 8))).collect()
 }
 
-/// What a display is sent for gray light, in codes of limited range with 10 bits: sRGB's curve, 0.409 for 18 %, a shoulder from
-/// 0.8 on.
+/// The displayed signal of gray light, as a 10-bit code of limited range: sRGB's curve, 0.409 for 18 % gray, a shoulder
+/// from 0.8 on.
 fn shown(light: f64) -> f64 {
     let signal_of = |light: f64| match light <= 0.003_130_8 {
         true => 12.92 * light,
@@ -57,7 +57,7 @@ fn grays_of_a_named_film_are_shown_as_their_light_is() {
     let dir = Dir::new();
     // At strength 0, only the log conversion is applied.
     for (range, file) in [("tv", "limited.mkv"), ("pc", "full.mkv")] {
-        // FFmpeg 9 writes FFV1 of limited range alone.
+        // FFmpeg 9 writes FFV1 in limited range only, so the clip is H.264.
         film(&dir, file, range, "-c:v libx264 -qp 0");
         dir.succeeds(&format!("-y --backend cpu --log s-log3 --strength 0 --encoder ffv1 {file} out.mkv"))
             .says(&["log (S-Log3, as --log says)"]);
@@ -83,9 +83,9 @@ fn a_film_that_names_its_curve_is_shown_and_its_name_is_taken_away() {
     assert!(about("log.mov").contains("s-log3") && !about("out.mov").contains("s-log3"));
     assert!(about("out.mov").contains("kept"));
     assert_eq!(dir.frames("out.mov")[0]["color_transfer"], "bt709");
-    // If the output still named the curve, it would be converted again.
+    // The output is no longer tagged as log, so a second run does not convert it again.
     dir.succeeds(&format!("{line} out.mov again.mov")).never_says("S-Log3");
-    // The result is that of `--log s-log3`, and not of `--log off`.
+    // The result equals that of `--log s-log3`, not that of `--log off`.
     dir.succeeds(&format!("{line} --log s-log3 log.mov told.mov"));
     dir.succeeds(&format!("{line} --log off log.mov off.mov")).never_says("S-Log3");
     let raw = |file: &str| dir.raw(file, "yuv422p10le");
@@ -111,7 +111,7 @@ fn without_corrections_or_under_other_looks_log_stays_as_it_is() {
         }
         let told = dir.succeeds(&format!("{line} --log s-log3 unnamed.mov told.mkv"));
         told.says(&["log (S-Log3, as --log says)"]);
-        // Textbook equalization of a few grays makes the same of both.
+        // Exact equalization of these few grays gives the same output with and without the conversion.
         if !["--look exact", "--exact"].contains(&options) {
             assert!(dir.raw("told.mkv", "yuv422p10le") != dir.raw("plain.mkv", "yuv422p10le"), "{options}");
         }
@@ -134,7 +134,7 @@ fn pieces_walls_and_pipes_show_log_as_one_process_does() {
     dir.succeeds(&format!("{line} --start 1 --frames 30 log.mov part.mkv"));
     let frame = 160 * 96 * 2 * 2;
     assert!(dir.raw("part.mkv", "yuv422p10le") == whole[25 * frame..55 * frame]);
-    // In a pipe, in 8 bits and in RGB, only `--log` names the curve.
+    // Pipes, 8-bit video and RGB carry no tag, so `--log` has to name the curve.
     dir.ffmpeg("-i log.mov -pix_fmt yuv420p log.y4m");
     dir.fed(&format!("{line} --log s-log3 - piped.mkv"), &dir.read("log.y4m")).exits_with(0).says(&["S-Log3"]);
     assert_eq!(dir.pixel_format("piped.mkv"), "yuv420p");
@@ -156,14 +156,14 @@ fn transfer_characteristics_that_are_logarithms_name_themselves() {
     }
 }
 
-/// The note of footage that looks like log.
+/// The note on footage that looks like log but has no tag.
 const ASKED: &str = "this looks like log footage, but nothing names its curve (--log s-log3";
 
 #[test]
 fn log_that_nothing_names_is_asked_after_and_other_footage_is_not() {
     let dir = Dir::new();
     let sample = |name: &str| Path::new("samples").join(name).canonicalize().expect("a sample").display().to_string();
-    // S-Log3 of light that sRGB shows, as a signal of limited range.
+    // Converts sRGB to S-Log3, as a signal of limited range.
     let code = "maxval*(420+261.5*log((exp(2.4*log((val/maxval+0.055)/1.055))+0.01)/0.19)/log(10)-64)/876";
     let tags = "setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709:range=tv";
     let to_ten = format!(
@@ -181,7 +181,7 @@ fn log_that_nothing_names_is_asked_after_and_other_footage_is_not() {
     for told in ["--log off", "--log s-log3", "--strength 0", "--look exact"] {
         dir.succeeds(&format!("{line} {told} log.mkv out.mkv")).never_says("looks like log");
     }
-    // The converted film is no log any more.
+    // The converted clip does not look like log any more.
     dir.succeeds(&format!("{line} --log s-log3 --strength 0 log.mkv shown.mkv"));
     dir.succeeds(&format!("{line} shown.mkv out.mkv")).never_says("looks like log");
     for name in ["parking-lot.mp4", "coast.mp4"] {
@@ -189,7 +189,7 @@ fn log_that_nothing_names_is_asked_after_and_other_footage_is_not() {
         dir.succeeds(&format!("{line} ten.mkv out.mkv")).never_says("looks like log");
         dir.succeeds(&format!("{line} --frames 12 {} out.mkv", sample(name))).never_says("looks like log");
     }
-    // Light haze, and a picture that was dimmed.
+    // Light haze, and dimmed video, do not look like log.
     for dull in ["lutyuv=y=val*0.7+180", "lutyuv=y=val*0.5+32"] {
         dir.ffmpeg(&format!(
             "-f lavfi -i testsrc2=size=160x120:rate=25,format=yuv422p10le,{dull} -frames:v 12 -c:v ffv1 d.mkv"

@@ -1,10 +1,11 @@
-//! `--mask`: what is black in a picture has no part in anything but the output.
+//! `--mask`: black parts of the mask are corrected like the rest, but not measured.
 
 use crate::support::program::{Dir, usage_error};
 
 const SIZE: (usize, usize) = (96, 64);
 
-/// Footage in weak colours whose light flickers, with a box at the right end of the top whose colour is `colour` (of N, the number of the frame).
+/// Footage with weak colours and flickering light. A box at its upper right has the luma `colour`, an expression of the
+/// frame number N.
 fn with_box(dir: &Dir, file: &str, colour: &str) {
     let rest = "40+6*mod(N\\,2)+p(X\\,Y)/4";
     dir.ffmpeg(&format!(
@@ -14,7 +15,7 @@ fn with_box(dir: &Dir, file: &str, colour: &str) {
     ));
 }
 
-/// A mask that is black where that box is, and white elsewhere.
+/// A mask that is black in the box, and white elsewhere.
 fn mask_of_box(dir: &Dir) {
     dir.ffmpeg("-f lavfi -i color=white:size=96x64 -frames:v 1 -vf format=gray,drawbox=64:0:32:16:black:fill mask.png");
 }
@@ -86,7 +87,7 @@ fn a_mask_goes_with_statistics_kept_curves_parts_and_pipes() {
     let whole = dir.raw("out.mkv", "yuv444p");
     dir.succeeds("--load-curves c.jsonl --encoder ffv1 in.mkv again.mkv");
     assert!(whole == dir.raw("again.mkv", "yuv444p"));
-    // Statistics are of whole frames, with and without a mask.
+    // Statistics cover whole frames, with and without a mask.
     let means = |file: &str| -> Vec<String> {
         let text = String::from_utf8(dir.read(file)).expect("text");
         let mean = |line: &str| {

@@ -1,4 +1,4 @@
-//! Words that mean something else here than users expect: they are answered, and read as nothing else.
+//! Words whose meaning here differs from what users expect: the program explains them, and does not guess.
 
 use super::hints::{in_one_line, with_clip};
 use crate::support::program::Dir;
@@ -43,7 +43,7 @@ fn options_of_ffmpeg_are_not_read_as_short_ones_with_a_value() {
             in_one_line(dir.run(&line).exits_with(2)).says(&[&format!("{name}: "), says]);
         }
     }
-    // With one dash, long options of this program are understood, or answered with the right command.
+    // Long options with a single dash are accepted, or answered with the right command.
     in_one_line(dir.run("-record a.mkv in.mkv").exits_with(2)).says(&["-record: ", "histeq-video live --record"]);
     assert_eq!(dir.files(), before);
     dir.succeeds("-strict -2 -frames 3 -i in.mkv out.mkv");

@@ -1,5 +1,5 @@
-//! The program: its command line, its messages, its looks, videos in pieces, and harmful input. `inside` has the tests of
-//! its private modules, which are unit tests of the program.
+//! The program: its command line, its messages, its looks, videos in pieces, and malicious input. `inside` tests the
+//! program's private modules, as unit tests.
 
 // Damaged files, full disks, folders that cannot be written to.
 mod bad_input;
@@ -11,7 +11,7 @@ mod command_line;
 mod compare;
 // `--save-curves`, `--load-curves`.
 mod curves;
-// Decoded outputs beside the specification.
+// Decoded outputs against the specification.
 mod decoded_files;
 // Configuration files, presets, the environment.
 mod defaults;
@@ -21,11 +21,11 @@ mod dry_run;
 mod errors;
 // `--progress json`.
 mod events;
-// A GPU that is opening, or missing.
+// A GPU that is being opened, or missing.
 mod gpu_opening;
-// Input and surroundings that mean harm.
+// Malicious input and a hostile system.
 pub mod harm;
-// Answers to what people type who do not know the program.
+// Mistakes of people who do not know the program.
 mod hints;
 // `plan`, `run`, `join`, `--jobs`.
 mod in_pieces;
@@ -37,15 +37,15 @@ mod left_as_it_is;
 mod linear_light;
 // `--log`.
 mod log;
-// What looks and methods do to pictures.
+// The output of looks and methods.
 mod looks;
 // `--mask`.
 mod mask;
-// Inputs that name other files, which are kept.
+// Files that an input names, which no output replaces.
 mod named_inputs;
-// Words that mean something else here than users expect.
+// Words whose meaning differs from what users expect.
 mod mistaken;
-// Names whose bytes are no text.
+// File names that are not UTF-8.
 mod not_text;
 // `--output-depth`.
 mod output_depth;
@@ -55,15 +55,15 @@ mod palettes;
 mod parts;
 // `preview`.
 mod preview;
-// Files that are there, links, disks, several outputs.
+// Existing files, links, disks, several outputs.
 mod safe_outputs;
 // The scripts in `samples/users`.
 mod sample_scripts;
 // `--smooth scene`.
 mod scene_lock;
-// Completions in the shells themselves.
+// Completions in real shells.
 mod shells;
-// A GPU driver that takes its time.
+// A slow GPU driver.
 mod slow_driver;
 // `--stats`.
 mod stats;

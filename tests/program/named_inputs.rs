@@ -1,4 +1,4 @@
-//! A file that is read by way of another, as a playlist names it, stays as it is: no output takes its place.
+//! A file that another input names, as a playlist does, is never replaced by an output.
 
 use crate::support::program::Dir;
 use crate::support::skip::skip;
@@ -65,7 +65,7 @@ fn an_output_that_the_input_names_is_refused() {
 fn what_turns_out_to_be_read_is_not_replaced() {
     let dir = Dir::new();
     clips(&dir);
-    // The extension does not tell that this is a playlist.
+    // The extension `.txt` does not show that this is a playlist.
     dir.write("inner.txt", b"ffconcat version 1.0\nfile b.mkv\n");
     std::fs::copy(dir.path("b.mkv"), dir.path("other.mov")).expect("a file");
     dir.write("first.ffconcat", b"ffconcat version 1.0\nfile inner.txt\nfile a.mkv\n");
@@ -105,7 +105,7 @@ fn what_a_filter_or_a_muxer_opens_by_itself_is_not_replaced() {
     clips(&dir);
     dir.write("g.cube", b"LUT_3D_SIZE 2\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n");
     std::fs::copy(dir.path("b.mkv"), dir.path("o0.ts")).expect("a copy");
-    // The extension does not tell that this is a playlist.
+    // The extension `.txt` does not show that this is a playlist.
     dir.write("inner.txt", b"ffconcat version 1.0\nfile o0.ts\n");
     dir.write("l.ffconcat", b"ffconcat version 1.0\nfile inner.txt\nfile a.mkv\n");
     let (cube, segment) = (dir.read("g.cube"), dir.read("o0.ts"));

@@ -1,4 +1,4 @@
-//! Names that are no text, as of an old card with its umlauts in Latin-1: all works as with any other name.
+//! File names that are not UTF-8, such as umlauts in Latin-1 from an old card, work like any other name.
 
 use crate::support::program::{Dir, Run};
 use serde_json::Value;
@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The text in Latin-1.
+/// The bytes of the text in Latin-1.
 fn latin(text: &str) -> OsString {
     OsString::from_vec(text.chars().map(|c| u8::try_from(u32::from(c)).expect("a letter of Latin-1")).collect())
 }
 
-/// Runs a command line in Latin-1.
+/// Runs the program with arguments in Latin-1.
 fn run(dir: &Dir, line: &str) -> Run {
     let mut command = dir.command("");
     Run::from_command(command.args(line.split(' ').map(latin)), line)
@@ -22,7 +22,7 @@ fn files(dir: &Dir) -> BTreeMap<Vec<u8>, Vec<u8>> {
     dir.files().into_iter().map(|(path, bytes)| (path.as_os_str().as_bytes().to_vec(), bytes)).collect()
 }
 
-/// Copies all files of one folder into another, with the letter Q as the umlaut.
+/// Copies all files of a folder into another one, and replaces Q in their names by an umlaut.
 fn copied(plain: &Dir) -> Dir {
     let dir = Dir::new();
     for (path, bytes) in plain.files() {
@@ -33,8 +33,8 @@ fn copied(plain: &Dir) -> Dir {
     dir
 }
 
-/// Runs command lines in `plain` with the letter Q, and in a copy of it with an umlaut in Latin-1: the same files have to
-/// be there afterwards. The outputs of the latter are returned, with the folder.
+/// Runs the lines in `plain` with the letter Q, and in a copy of the folder with a Latin-1 umlaut: both have to end
+/// with the same files. Returns the copy and its runs.
 fn same(plain: &Dir, lines: &[&str]) -> (Dir, Vec<Run>) {
     let dir = copied(plain);
     let mut runs = Vec::new();
@@ -89,7 +89,7 @@ fn inputs_outputs_and_what_lies_beside_them() {
             "compare --plain ü.nut oü.nut vü.nut",
             "preview ü.nut",
             "live --no-preview --backend cpu --record aü-%Y.mkv --segment 1h ü.nut",
-            // These are refused, with a printable name.
+            // These runs fail, and print the name in a readable form.
             "--backend cpu -n ü.nut oü.nut",
             "--backend cpu fehltü.nut o.nut",
             "--backend cpu ü.nut ü.nut",
@@ -125,7 +125,7 @@ fn folders_numbered_images_and_the_names_of_many() {
             "--backend cpu bü%03d.png nü%03d.png",
             "--backend cpu --encoder ffv1 bü001.png bü.nut",
             "--backend cpu --encoder ffv1 bildür cü.nut",
-            // One bad file stops no other, and the second run finds what is there.
+            // A damaged file does not stop the others, and the second run skips existing outputs.
             "--backend cpu --output-dir neü kartü bildür",
             "--backend cpu --output-dir neü kartü bildür",
             "preview --output-dir bogü kartü",
@@ -187,7 +187,7 @@ fn events_have_the_bytes_beside_the_name() {
     let dry: Value = serde_json::from_slice(&dry).expect("JSON");
     assert_eq!((&dry["input"]["name"], &dry["output"]["name"]), (&"\\xfc.nut".into(), &"n\\xfc.nut".into()));
     assert_eq!(decoded(dry["output"]["name_bytes"].as_str().expect("bytes")), latin("nü.nut").into_vec());
-    // Names that are text have no such field.
+    // The JSON has a field of raw bytes only for names that are not UTF-8.
     let plain = dir.run("--progress json --backend cpu --dry-run --json neu/no.nut out.nut").stdout;
     assert!(!String::from_utf8_lossy(&plain).contains("_bytes"));
 }

@@ -1,18 +1,18 @@
-//! `--output-depth`: what is stretched has no gaps, the curve is that of the video as it came, and files, pipes, images and
-//! cameras say which format they have.
+//! `--output-depth`: stretched levels have no gaps, the curve equals that of the input's depth, and files, pipes,
+//! images and cameras are tagged with their format.
 
 use crate::support::program::Dir;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A sky of 30 levels.
+/// A sky of 30 gray levels.
 fn sky(dir: &Dir, file: &str, options: &str) {
     dir.ffmpeg(&format!(
         "-f lavfi -i nullsrc=size=320x192:rate=25,format=gray,geq=lum='round(100+Y*29/191)' -frames:v 10 {options} {file}"
     ));
 }
 
-/// The number of codes of 8 bits in the first picture of a file.
+/// The number of different 8-bit codes in the first frame of a file.
 fn codes(dir: &Dir, file: &str) -> usize {
     dir.raw(file, "gray")[..320 * 192].iter().collect::<BTreeSet<_>>().len()
 }
@@ -30,7 +30,7 @@ fn what_is_stretched_has_no_gaps() {
     let mean =
         |file| dir.raw(file, "gray").iter().map(|&code| f64::from(code)).sum::<f64>() / f64::from(10 * 320 * 192);
     let [plain, noise] = [mean("plain.mkv"), mean("noise.mkv")];
-    // A level is as wide as seven codes then, and counts as brighter than half of itself where it is but one code.
+    // Each of the 30 levels is at least seven codes wide after equalization; the means may differ by half of that.
     assert!((plain - noise).abs() < 3.5, "{plain} and {noise}: noise makes nothing brighter");
 }
 
@@ -49,7 +49,7 @@ fn the_curve_is_that_of_the_video_as_it_came() {
         for (depth, step) in [("8", 16), ("10", 4)] {
             let deep = curve(&format!("--look {look} --output-depth {depth}"));
             assert_eq!(deep.len(), 256 * step);
-            // A level is as wide as the curve is steep there.
+            // A code may differ by the distance between the codes of the neighbouring levels.
             for v in 101..129 {
                 let (found, expected) = (deep[v * step] / step as f64, plain[v]);
                 let most = 1.0 + plain[v + 1] - plain[v - 1];

@@ -3,19 +3,19 @@
 use crate::support::program::{Dir, usage_error};
 use crate::support::reader::encoder_is_here;
 
-/// A ramp of 256 columns and 160 rows, with every level of 8 bits or every 257th of 16.
+/// A horizontal ramp of 256x160 pixels: every level of 8 bits, or every 257th level of 16 bits.
 fn ramp(dir: &Dir, file: &str, options: &str) {
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=256x160:rate=25,format=gray,geq=lum=X -frames:v 2 {options} {file}"));
 }
 
-/// A ramp of 16 bits, of `per_column` more in each column, from `first` on.
+/// A 16-bit ramp that begins at `first` and rises by `per_column` in each column.
 fn deep_ramp(dir: &Dir, file: &str, first: u32, per_column: u32) {
     dir.ffmpeg(&format!(
         "-f lavfi -i nullsrc=size=256x160:rate=25,format=gray16le,geq=lum={first}+{per_column}*X -frames:v 1 {file}"
     ));
 }
 
-/// Red, green and blue in a row of the first picture of a file, from column 0 on.
+/// The RGB values of row `y` in the first frame of a file.
 fn row(dir: &Dir, file: &str, y: usize, format: &str) -> Vec<[u16; 3]> {
     let bytes = dir.raw(file, format);
     let codes: Vec<u16> = match format {
@@ -59,7 +59,7 @@ fn black_hot_is_the_inverse_of_white_hot_and_both_are_luminance() {
     let (white, black) = (dir.raw("white.mkv", "rgb24"), dir.raw("black.mkv", "rgb24"));
     assert!(white.iter().zip(&black).all(|(white, black)| *white == 255 - black));
     assert!(white.chunks_exact(3).all(|pixel| pixel[0] == pixel[1] && pixel[1] == pixel[2]));
-    // Luma of limited range becomes RGB, of which black and white are 0 and 255.
+    // Luma 16 to 235 becomes RGB 0 to 255.
     let full = |code: u8| ((u32::from(code.clamp(16, 235)) - 16) * 255 + 109) / 219;
     let expected: Vec<u32> = gray.iter().map(|code| full(*code)).collect();
     let found: Vec<u32> = white.chunks_exact(3).map(|pixel| pixel[0].into()).collect();
@@ -75,7 +75,7 @@ fn colours_have_more_bits_where_the_output_asks_for_them() {
     dir.succeeds("--range 20000:21020 --palette white-hot --output-pixel-format rgb48be deep.png out16.png");
     assert_eq!(["out8.png", "out16.png"].map(|file| dir.pixel_format(file)), ["rgb24", "rgb48be"]);
     let row = row(&dir, "out16.png", 0, "rgb48le");
-    // 1020 levels are 255 columns of 4.
+    // The range of 1020 levels spans 255 columns of 4 levels.
     assert_eq!([0, 1, 100, 255].map(|x| row[x][0]), [0, 257, 25_700, 65_535]);
 }
 
@@ -96,7 +96,7 @@ fn a_range_is_its_formula_for_all_files_alike() {
             assert_eq!(after, (above * 65_535 + 1_000) / 2_000, "{name}: {before}");
         }
     }
-    // Codes of limited range, and of 8 bits that are made deeper, are those of the input.
+    // `--range` is in codes of the input, also with limited range, and when `--output-depth` adds bits.
     ramp(&dir, "in.mkv", "-vf scale=out_range=tv,format=yuv420p,setrange=tv -c:v ffv1");
     dir.succeeds("--range 100:200 --output-depth 10 --encoder ffv1 in.mkv ten.mkv");
     dir.succeeds("--range 100:200 --encoder ffv1 in.mkv eight.mkv");
@@ -111,7 +111,7 @@ fn a_range_is_its_formula_for_all_files_alike() {
     assert!(ten.zip(&eight).all(|(ten, eight)| ten.abs_diff(4 * u16::from(*eight)) <= 12));
 }
 
-/// A TIFF of one picture of floating point: `value(x)` in each of 256 columns, 160 rows.
+/// A floating-point TIFF of 256x160 pixels, with `value(x)` in column x.
 fn float_tiff(value: impl Fn(u32) -> f32) -> Vec<u8> {
     let rows: Vec<u8> = (0..160).flat_map(|_| (0..256).flat_map(|x| value(x).to_le_bytes())).collect();
     let entries: [(u16, u16, u32); 9] = [
@@ -142,7 +142,7 @@ fn float_tiff(value: impl Fn(u32) -> f32) -> Vec<u8> {
 #[test]
 fn a_range_and_a_bar_are_in_the_unit_of_the_file() {
     let dir = Dir::new();
-    // -10 to 117.5 degrees.
+    // The samples are temperatures from -10 to 117.5 degrees.
     dir.write("in.tif", &float_tiff(|x| x as f32 / 2.0 - 10.0));
     let out = |options: &str| {
         dir.succeeds(&format!("--range 20:60 {options} -y in.tif out.png"));
@@ -151,15 +151,15 @@ fn a_range_and_a_bar_are_in_the_unit_of_the_file() {
     let found: Vec<u16> = out("");
     for (x, code) in found[..256].iter().enumerate() {
         let share = ((x as f64 / 2.0 - 10.0 - 20.0) / 40.0).clamp(0.0, 1.0);
-        // The file has 16 bits for all of its range.
+        // The codes have 16 bits for the whole range of the samples, so rounding moves them by up to 3.
         assert!((share * 65_535.0 - f64::from(*code)).abs() < 3.0, "{x}: {code}");
     }
-    // The line of the samples may be another one.
+    // With another `--sample-range`, the same range in degrees gives nearly the same codes.
     let other: Vec<u16> = out("--sample-range -50:200");
     assert!(found.iter().zip(&other).all(|(a, b)| a.abs_diff(*b) < 8));
 }
 
-/// Whether a letter is there: something white on black, left of the bar.
+/// Do these columns contain a letter of the labels, which are white?
 fn has_letters(rows: &[u8], width: usize, columns: std::ops::Range<usize>) -> bool {
     rows.chunks_exact(3 * width)
         .any(|row| row[3 * columns.start..3 * columns.end].chunks_exact(3).any(|p| p == [255; 3]))
@@ -175,15 +175,16 @@ fn the_bar_has_all_colours_and_stands_beside_the_picture() {
     dir.succeeds("--look thermal --levels 1 --strength 1 --palette viridis --color-bar in.png equalized.png");
     let (plain, bar) = (dir.raw("plain.png", "rgb24"), dir.raw("bar.png", "rgb24"));
     let pixel = |x: usize, y: usize| -> [u8; 3] { std::array::from_fn(|c| bar[3 * (256 * y + x) + c]) };
-    // 54 columns at the right, 120 rows in the middle: five letters of 6 pixels, the bar of 12, margins of 4.
+    // The bar covers the last 54 columns (five letters of 6 pixels, a bar of 12, margins of 4) and the middle 120 rows.
     assert!((0..160).all(|y| plain[3 * 256 * y..][..3 * 202] == bar[3 * 256 * y..][..3 * 202]));
     assert_eq!((pixel(202, 20), pixel(255, 139), pixel(202, 19) == [0; 3]), ([0; 3], [0; 3], false));
-    // From the top of the bar to its end: the first and the last colour.
+    // The bar's top has the palette's last colour, its bottom the first one.
     assert_eq!((pixel(245, 29), pixel(245, 130)), ([253, 231, 37], [68, 1, 84]));
     for middle in [29, 130, 79] {
         assert!(has_letters(&bar[3 * 256 * (middle - 5)..][..3 * 256 * 10], 256, 206..236), "{middle}");
     }
-    // Even counts are equalized to a straight line, so the labels are the same to the pixel.
+    // Each level has the same number of pixels, so the equalization curve is straight, and its labels equal those of
+    // `--range`.
     let letters = |picture: &[u8]| -> Vec<u8> {
         (20..140).flat_map(|y| picture[3 * (256 * y + 202)..][..3 * 38].to_vec()).collect()
     };
@@ -225,7 +226,7 @@ fn what_does_not_go_together_is_refused() {
     ] {
         usage_error(arguments).says(&[message]);
     }
-    // The method follows from the video, so it is known when that is open.
+    // The program knows only from the opened video whether the method has a single curve.
     for options in ["--method clahe", "--method natural", "--method deflicker"] {
         let run = dir.run(&format!("{options} --palette ironbow --colour-bar in.mkv out.mkv"));
         run.exits_with(2).says(&["it stands for no one value"]);

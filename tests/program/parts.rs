@@ -1,5 +1,5 @@
-//! `--start`, `--duration` and `--frames`: frames before and behind a part are measured, so that it has the very frames
-//! of the whole.
+//! `--start`, `--duration` and `--frames`: frames before and after a part are measured, too, so that its frames are
+//! exactly those of the whole.
 
 use crate::support::program::{Dir, Run};
 use crate::support::reader::encoder_is_here;
@@ -13,8 +13,8 @@ fn frame_bytes(format: &str) -> usize {
     if format == "gray" { PIXELS } else { PIXELS * 3 / 2 }
 }
 
-/// Three scenes that get slowly brighter, cut at frames 40 and 80, and a flash from 60 to 61. With the default window,
-/// W + F is 31 frames.
+/// Three scenes that slowly brighten, with cuts at frames 40 and 80, and a flash in frames 60 and 61. The default
+/// window (W + F) has 31 frames.
 fn scenes(dir: &Dir, file: &str, options: &str) {
     let level = "40*mod(floor(N/40)*2\\,3)+N/4+if(between(N\\,60\\,61)\\,120\\,0)";
     dir.ffmpeg(&format!(
@@ -23,13 +23,13 @@ fn scenes(dir: &Dir, file: &str, options: &str) {
     ));
 }
 
-/// Requires that the samples of `part` are those of the frames of `whole` from `first` on, to the last one.
+/// Requires that `part` equals the frames of `whole` from `first` to the end.
 #[track_caller]
 fn assert_same_from(what: &str, first: usize, bytes: usize, whole: &[u8], part: &[u8]) {
     assert_same(what, first..FRAMES, bytes, whole, part);
 }
 
-/// Requires that the samples of `part` are those of these frames of `whole`.
+/// Requires that `part` equals these frames of `whole`.
 #[track_caller]
 fn assert_same(what: &str, frames: Range<usize>, bytes: usize, whole: &[u8], part: &[u8]) {
     assert_eq!((whole.len(), part.len()), (FRAMES * bytes, frames.len() * bytes), "{what}, {frames:?}: bytes");
@@ -38,15 +38,15 @@ fn assert_same(what: &str, frames: Range<usize>, bytes: usize, whole: &[u8], par
     assert_eq!(different, None, "{what}, {frames:?}: the first frame that differs, counted from the first of them");
 }
 
-/// Starts of many kinds: near the beginning, inside of scenes, right before, at and after cuts, in and after the flash.
+/// First frames near the beginning, inside of scenes, before, at and after cuts, in the flash and after it.
 const STARTS: [usize; 9] = [1, 5, 33, 39, 40, 41, 61, 65, 110];
 
-/// Parts that end before, at and after cuts, in the flash, and so near the end that little lies behind.
+/// Parts that end before, at and after cuts, in the flash, and within the window before the end.
 const PARTS: [Range<usize>; 6] = [0..1, 3..30, 20..40, 38..41, 45..60, 90..117];
 
-/// Compares parts of `input`, read in `format`, with the whole: every third of the starts and parts from `turn` on, so
-/// that three turns try all of them, every second part by `--frames` and the others by `--duration`, the other way
-/// round in the next three. With `HISTEQ_LONG=1`, each call tries all.
+/// Compares parts of `input`, read in `format`, with the whole. Each call tries a third of the starts and parts, so
+/// that three turns try all. Parts end by `--frames` or by `--duration` in turn, and the next three turns exchange the
+/// two. With `HISTEQ_LONG=1`, each call tries all.
 #[track_caller]
 fn check(dir: &Dir, turn: usize, input: &str, format: &str, options: &str) {
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
@@ -99,10 +99,10 @@ fn a_part_of_h264_with_b_frames_and_distant_key_frames_has_the_frames_of_the_who
         ("open.mp4", "-g 12 -bf 3 -x264-params open-gop=1"),
         ("in.mkv", "-g 12 -bf 3"),
         ("in.ts", "-g 20 -bf 2"),
-        // No packet has a time, so that nothing can be sought.
+        // Without timestamps in its packets, the file cannot be seeked.
         ("in.h264", "-g 30 -bf 0"),
     ];
-    // The suite ends with these tests: all cores take part.
+    // These tests run at the end of the suite, so they use all cores.
     std::thread::scope(|scope| {
         for (turn, (file, options)) in files.into_iter().enumerate() {
             scope.spawn(move || {
@@ -117,7 +117,7 @@ fn a_part_of_h264_with_b_frames_and_distant_key_frames_has_the_frames_of_the_who
 #[test]
 fn a_window_counts_frames_also_where_their_times_are_uneven() {
     let dir = Dir::new();
-    // Dense at the end: a second of it has many more frames than the average says.
+    // Frames are dense at the end: a second there has many more frames than the average rate says.
     scenes(&dir, "even.mkv", "-c:v ffv1");
     let uneven = "-vf settb=1/1000,setpts='if(lt(N\\,60)\\,N*100\\,6000+(N-60)*5)/1000/TB' -fps_mode passthrough";
     dir.ffmpeg(&format!("-i even.mkv {uneven} -enc_time_base 1/1000 -pix_fmt yuv420p -c:v mpeg4 -q:v 3 -g 5 in.mkv"));

@@ -1,16 +1,16 @@
-//! `preview`: a few frames under every look, on one sheet.
+//! `preview`: one sheet that shows a few frames under every look.
 
 use crate::support::pictures::apart;
 use crate::support::program::{Dir, Run};
 
-/// The left edge of the first column, and the distance of cells.
+/// The left edge of the first column, and the gap between cells, in pixels.
 const LEFT: usize = 202;
 const GAP: usize = 8;
 
-/// The names of the looks, from the second row on.
+/// The looks in the order of their rows; row 0 is the original.
 const LOOKS: [&str; 7] = ["natural", "night", "haze", "underwater", "faithful", "thermal", "exact"];
 
-/// 40 frames at 25 a second, each brighter than the one before by four levels.
+/// 40 frames at 25 frames/s; each is brighter than the one before by four levels.
 fn clip(dir: &Dir, file: &str) {
     let picture = "format=yuv420p,geq=lum=16+mod(X+Y\\,64)/2+4*N:cb=128:cr=128";
     let codec = if file.ends_with(".y4m") { "" } else { "-c:v ffv1" };
@@ -23,7 +23,7 @@ fn photo(dir: &Dir) {
     );
 }
 
-/// A picture of 8-bit RGB.
+/// An 8-bit RGB image.
 struct Rgb {
     width: usize,
     bytes: Vec<u8>,
@@ -40,20 +40,20 @@ impl Rgb {
         (self.width, self.bytes.len() / 3 / self.width)
     }
 
-    /// A rectangle of the image, row by row.
+    /// The bytes of a rectangle of the image.
     fn cut(&self, (x, y): (usize, usize), (width, height): (usize, usize)) -> Vec<u8> {
         let row = |row: usize| &self.bytes[3 * (row * self.width + x)..][..3 * width];
         (y..y + height).flat_map(|y| row(y).to_vec()).collect()
     }
 
-    /// The cell of a sheet whose cells have this size.
+    /// The bytes of a cell; all cells of the sheet have the size `cell`.
     fn cell(&self, column: usize, row: usize, cell: (usize, usize)) -> Vec<u8> {
         let top = self.size().1 - 8 * (cell.1 + GAP);
         self.cut((LEFT + column * (cell.0 + GAP), top + row * (cell.1 + GAP)), cell)
     }
 }
 
-/// Frames of a file with these numbers, scaled to this size.
+/// The frames `numbers` of a file, scaled to this size.
 fn all_scaled(dir: &Dir, file: &str, numbers: &[usize], (width, height): (usize, usize)) -> Vec<Vec<u8>> {
     let chosen: Vec<String> = numbers.iter().map(|number| format!("eq(n\\,{number})")).collect();
     let scale = format!("scale={width}:{height}:flags=bicubic+accurate_rnd+full_chroma_int");
@@ -77,7 +77,7 @@ fn a_video_has_a_column_for_each_of_four_frames_and_a_row_for_each_look() {
     assert_eq!(dir.names(), ["in-looks.png", "in.mkv"]);
     let (sheet, cell) = (Rgb::open(&dir, "in-looks.png"), (320, 180));
     assert_eq!(sheet.size(), (LEFT + 4 * 328, 36 + 8 * 188));
-    // Without a denoiser, the whole temporal window is there.
+    // These looks run without a denoiser, so `preview` has the whole temporal window and matches a run.
     for (row, look) in [(0, "the original"), (1, "natural"), (3, "haze"), (6, "thermal"), (7, "exact")] {
         let file = if row == 0 { "in.mkv" } else { "out.mkv" };
         if row > 0 {
@@ -189,7 +189,7 @@ fn the_default_is_marked_and_so_are_rows_that_look_like_another() {
     let sheet = Rgb::open(&dir, "in-looks.png");
     let marked: Vec<usize> = (0..8).filter(|&row| has_a_second_line(&sheet, row, cell)).collect();
     assert_eq!(marked, [1], "natural is the default");
-    // Clean footage, which the default and faithful leave as it is.
+    // Clean footage, which the looks natural (the default) and faithful leave unchanged.
     dir.ffmpeg("-f lavfi -i testsrc2=size=160x90:rate=25 -frames:v 5 -c:v ffv1 clean.mkv");
     let said = dir.succeeds("preview --frames 1 clean.mkv").stderr;
     let sheet = Rgb::open(&dir, "clean-looks.png");
@@ -204,7 +204,7 @@ fn the_default_is_marked_and_so_are_rows_that_look_like_another() {
         assert!(is_marked || !like.contains(&look), "{look} has no mark");
     }
     assert!(!has_a_second_line(&sheet, 0, cell) && !has_a_second_line(&sheet, 7, cell));
-    // Rows of strengths are marked, too.
+    // Rows of `--strength` are marked, too.
     dir.succeeds("preview --looks night --strength 0,1 in.png night.png").says(&["; night, strength 0: like original"]);
 }
 
@@ -223,7 +223,7 @@ fn clips_that_stand_are_as_large_as_those_that_lie() {
     assert!(apart(&cell, &scaled(&dir, "stands.mkv", 0, (180, 320))) < 1.0);
 }
 
-/// Refused in one line, without a file left behind.
+/// Requires that the run fails with one line and leaves no sheet.
 #[track_caller]
 fn refused(dir: &Dir, run: Run, says: &[&str]) {
     let run = run.fails().says(says);
@@ -316,7 +316,7 @@ fn looks_and_strengths_are_rows() {
 #[test]
 fn large_pictures_are_shown_as_they_become() {
     let dir = Dir::new();
-    // Dark, with a little noise: what is measured in a smaller picture is nearly the same.
+    // A dark clip with little noise, so that measuring the downscaled frame gives nearly the same correction.
     let picture = "format=yuv420p,geq=lum=16+mod(X/6+Y/4.5\\,64):cb=118:cr=132,noise=alls=4";
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=1280x720 -vf {picture} -frames:v 1 -c:v ffv1 large.mkv"));
     dir.succeeds("preview --frames 1 large.mkv");

@@ -1,4 +1,4 @@
-//! What a run may do to files: its own output, once it is whole, and nothing else.
+//! A run changes no file but its own output, and that only once it is complete.
 
 use crate::program::interrupt::interrupted;
 use crate::support::program::{Dir, Run, program};
@@ -18,14 +18,14 @@ fn clip(dir: &Dir, name: &str) {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v mpeg4 -q:v 3 {name}"));
 }
 
-/// A shell that runs `line`, in which PROGRAM stands for the program.
+/// A shell that runs `line`, in which PROGRAM is replaced by the program.
 fn shell(dir: &Dir, line: &str) -> Command {
     let mut command = dir.other_command("sh", "-c");
     command.arg(line.replace("PROGRAM", &format!("{} --backend cpu", program().display())));
     command
 }
 
-/// A run that has checked its output and waits for its input, on stdin.
+/// Starts a run that has checked its output and waits for its input on stdin.
 fn waiting(dir: &Dir, line: &str) -> Running {
     let mut command = dir.command(&format!("--backend cpu {line}"));
     let running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
@@ -33,7 +33,7 @@ fn waiting(dir: &Dir, line: &str) -> Running {
     running
 }
 
-/// Writes a run's input: its exit code and what it said.
+/// Writes a run's input. Returns its exit code and its messages.
 fn fed(mut running: Running, input: &[u8]) -> (Option<i32>, String) {
     let mut stdin = running.child().stdin.take().expect("a pipe");
     // The run may stop reading early.
@@ -170,7 +170,7 @@ fn two_runs_in_containers_may_write_the_same_output() {
 fn a_system_that_has_no_files_without_names_has_hidden_ones() {
     let dir = Dir::new();
     clip(&dir, "in.mkv");
-    // A file without a name is linked by way of /proc.
+    // The program gives an unnamed file its name by a link through /proc, which is missing here.
     let without_proc = |line: &str| {
         let mut command = dir.other_command("unshare", "--mount sh -c");
         command.arg(format!("umount -l /proc && exec {} {line}", program().display()));
@@ -203,7 +203,7 @@ fn a_system_that_has_no_files_without_names_has_hidden_ones() {
         assert_eq!(running.ends_within(LIMIT), Some(130), "{signal:?}");
         assert!(dir.files() == before, "{signal:?}: {:?}", dir.names());
     }
-    // Somebody puts a file of his own in the place of the hidden one.
+    // Another file takes the place of the hidden one.
     let mut command = without_proc("-q --backend cpu -y - out.mkv");
     let running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
     let name = wait_for(|| dir.names().into_iter().find(|name| name.starts_with(".out.")));
@@ -414,7 +414,7 @@ fn a_file_that_is_replaced_keeps_its_mode_and_owner() {
     dir.succeeds("-y in.mkv out.mkv");
     let found = std::fs::metadata(dir.path("out.mkv")).expect("a file");
     assert_eq!((found.uid(), found.gid()), (65534, 65533));
-    // A user who may not set the group gives it the permissions of everybody.
+    // A user who may not set the file's group gives the new group only the permissions of others.
     for (name, mode) in [("", 0o777), ("out.mkv", 0o664)] {
         set_mode(&dir, name, mode);
     }

@@ -16,7 +16,7 @@ fn with_clip() -> Dir {
     dir
 }
 
-/// The command for a script there, with the program on its path.
+/// The command for a script in that folder, with the program in its PATH.
 fn script_command(dir: &Dir, script: &str, arguments: &str) -> Command {
     let script = Path::new("samples/users").join(script).canonicalize().expect("a script");
     let mut command: Command = dir.other_command(script, arguments);
@@ -26,7 +26,7 @@ fn script_command(dir: &Dir, script: &str, arguments: &str) -> Command {
     command
 }
 
-/// Runs a script there. Its exit code, and what it printed.
+/// Runs a script of that folder. Returns its exit code and its output.
 fn run(dir: &Dir, script: &str, arguments: &str) -> (Option<i32>, String) {
     let output = script_command(dir, script, arguments).output().expect("a shell");
     let said = [output.stdout, output.stderr].concat();
@@ -134,7 +134,7 @@ fn an_archivist_gets_steady_scans_with_their_numbers() {
         return;
     }
     let dir = Dir::new();
-    // A filmed frame, whose red channel alone flickers.
+    // One real frame, repeated; its red channel flickers.
     let clip = Path::new("samples/parking-lot.mp4").canonicalize().expect("a sample");
     dir.tool("ffmpeg", &format!("-v error -i {} -frames:v 1 -vf scale=160:90 still.png", clip.display()), None);
     let wavers = "geq=r=r(X\\,Y)*(0.8+0.15*sin(N*2)):g=g(X\\,Y)*0.8:b=b(X\\,Y)*0.8";
@@ -204,7 +204,7 @@ fn a_service_gives_videos_back_and_tells_who_sent_something_else_what_is_wrong()
     dir.write("back.mp4", &ask("GET", &format!("/jobs/{job}/video"), b"", 0).body);
     assert_eq!(dir.frames("back.mp4").len(), 12);
 
-    // What is wrong with an upload is said to its sender; nothing of it is left, and the next one is done.
+    // A wrong upload is answered with an error and leaves no file, and the next upload works.
     for (upload, kind, status) in [
         (&b"no video"[..], "damage", 422),
         (b"YUV4MPEG2 W30000 H30000 F25:1\nFRAME\n", "limit", 413),

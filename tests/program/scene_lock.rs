@@ -4,10 +4,10 @@ use crate::program::interrupt::interrupted;
 use crate::support::program::{Dir, usage_error};
 use serde_json::Value;
 
-/// Frames of the film in each of its scenes.
+/// Frames in each scene of the clip.
 const FRAMES: usize = 30;
 
-/// Two scenes whose light grows, with a flash of two frames in the first: its colours are weak, those of the second strong.
+/// Two brightening scenes; the first has weak colours and a flash of two frames, the second strong colours.
 fn film(dir: &Dir, format: &str) {
     let weak = "lutyuv=y='60+val/4':u='128+(val-128)/2':v='128+(val-128)/2'";
     let flash = "drawbox=color=white:t=fill:enable='between(n\\,12\\,13)'";

@@ -1,10 +1,10 @@
-//! Completions, in the shells themselves.
+//! Completions, tested in real shells.
 
 use crate::support::program::{Dir, program};
 use crate::support::reader::encoder_is_here;
 use crate::support::skip::is_here;
 
-/// What `shell` prints for a script, with this program in its path.
+/// Runs a script in `shell`, with this program in its PATH. Returns the lines that it prints.
 #[track_caller]
 fn said_by(shell: &str, script: &str) -> Vec<String> {
     let dir = Dir::new();
@@ -32,7 +32,7 @@ fn in_bash(words: &str) -> Vec<String> {
     said_by("bash", &script)
 }
 
-/// The candidates behind this beginning of a line in fish, without their descriptions.
+/// The completions of this beginning of a line in fish, without their descriptions.
 #[track_caller]
 fn in_fish(line: &str) -> Vec<String> {
     let script = format!("histeq-video completions fish | source; complete -C 'histeq-video {line}'");
@@ -40,7 +40,7 @@ fn in_fish(line: &str) -> Vec<String> {
     said_by("fish", &script).into_iter().map(value).collect()
 }
 
-/// What stands on the command line of zsh after a tab.
+/// The command line of zsh after the tab key.
 #[track_caller]
 fn in_zsh(line: &str) -> String {
     let script = format!(

@@ -1,5 +1,5 @@
-//! A driver that takes a while to find no GPU: the CPU has begun by then, and whether its work counts depends on the
-//! options.
+//! A driver that needs a while to find no GPU: the CPU has begun by then, and the options decide whether its frames are
+//! kept.
 
 use crate::support::kept_files::kept;
 use crate::support::program::{Dir, Run};
@@ -33,7 +33,7 @@ int cuGetErrorString(int, const char **text) { *text = "an error"; return 0; }
 }
 "#;
 
-/// Puts the driver into the folder; `false`, and said so, where there is no C++ compiler.
+/// Builds the driver in the folder. Without a C++ compiler: `false`, and a note.
 fn driver(dir: &Dir) -> bool {
     dir.write("driver.cpp", DRIVER.as_bytes());
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
@@ -52,7 +52,7 @@ fn driver(dir: &Dir) -> bool {
     }
 }
 
-/// The program beside a driver of this version.
+/// The program with a driver of this version.
 fn command(dir: &Dir, version: u32, line: &str) -> Command {
     let mut command = dir.command(line);
     let rest = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
@@ -66,7 +66,7 @@ fn run(dir: &Dir, version: u32, line: &str) -> Run {
     Run::from_command(&mut command(dir, version, line), line)
 }
 
-/// A folder with a driver, and with videos: a short one, a longer one, and one that is worth opening a GPU for.
+/// A folder with the driver and three videos: a short one, a longer one, and one that is long enough to open a GPU.
 fn folder() -> Option<Dir> {
     const CLIPS: [(&str, &str); 3] = [
         ("short.mkv", "-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1"),

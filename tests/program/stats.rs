@@ -1,4 +1,4 @@
-//! `--stats`: a record a frame, as a table, as lines of JSON, as a page.
+//! `--stats`: a record for each frame, as CSV, as lines of JSON, or as an HTML page.
 
 use crate::support::program::{Dir, Run, usage_error};
 use crate::support::reader::encoder_is_here;
@@ -23,7 +23,7 @@ fn pictures_of_the_page_have_the_colours_of_hd_video() {
     assert!(off <= Some(4), "{:?}", &shown[..3]);
 }
 
-/// Twenty dark frames, twenty bright ones, twenty dark ones, each a gradient.
+/// Twenty dark, twenty bright and twenty dark frames, each of them a gradient.
 fn two_scenes(dir: &Dir) {
     let gray = "nullsrc=size=64x48:rate=25,format=gray,geq=lum=";
     dir.ffmpeg(&format!(
@@ -53,7 +53,7 @@ fn a_record_a_frame_says_what_was_done_to_it() {
     for (frame, record) in records.iter().enumerate() {
         assert_eq!(record["frame"], frame);
         assert!((number(record, "time") - frame as f64 / 25.0).abs() < 1e-3, "{record}");
-        // A gradient over 32 levels, two pixels each.
+        // Each gradient has 32 levels, in two columns each.
         let black = if (20..40).contains(&frame) { 190.0 } else { 20.0 };
         assert_eq!(number(record, "mean_before"), black + 15.5);
         assert_eq!(number(record, "entropy_before"), 5.0);
@@ -76,7 +76,7 @@ fn with_clahe_slope_and_change_are_those_of_all_tiles() {
     );
     let records = records(&dir, "s.jsonl");
     for (frame, record) in records.iter().enumerate() {
-        // The levels of a gradient lie side by side, so every tile stretches its own as far as the limit.
+        // A tile of a gradient has few, adjacent levels, so every tile is stretched to the limit.
         assert!((2.0..=4.0).contains(&number(record, "slope")), "{record}");
         assert_eq!(number(record, "curve_change") > 0.0, frame == 20 || frame == 40, "{record}");
     }
@@ -143,7 +143,7 @@ fn a_page_has_everything_and_needs_nothing_else() {
         !page.contains("a<b") && !page.contains("://") && !page.contains("href") && !page.contains("NaN"),
         "{page}"
     );
-    // Two pictures of each scene.
+    // The page has two pictures of each scene.
     assert_eq!((page.matches("src=\"data:image/jpeg;base64,").count(), page.matches("src=").count()), (6, 6));
     let data = data(&page);
     let (points, levels) = (&data["points"], &data["levels"]);
@@ -156,13 +156,13 @@ fn a_page_has_everything_and_needs_nothing_else() {
     let bytes = |layer: &str| STANDARD.decode(levels[layer].as_str().expect("bytes")).expect("base64");
     let bins = levels["bins"].as_u64().expect("bins") as usize;
     assert_eq!((bins, bytes("before").len(), levels["at"].as_array().map(Vec::len)), (256, 60 * 256, Some(60)));
-    // Each of 32 levels has 1/32 of the samples, stored as 255 times the square root.
+    // Each of 32 levels has 1/32 of the samples. A share is stored as 255 times its square root, here 45.
     let first = &bytes("before")[..bins];
     assert!(first.iter().enumerate().all(|(level, &byte)| byte == if (20..52).contains(&level) { 45 } else { 0 }));
-    // The curve says where the levels went.
+    // Each input level has samples at the output level that the curve maps it to.
     let (after, curve) = (bytes("after"), bytes("curve"));
     assert!((20..52).all(|level| after[usize::from(curve[level])] > 0), "{curve:?}");
-    // Over all frames, of which two thirds are dark.
+    // The histogram of the whole video, of which two thirds are dark.
     let all = &levels["all"];
     assert_eq!((&all["before"][20], &all["before"][190]), (&0.020833.into(), &0.010417.into()));
     assert_eq!((all["after"].as_array().map(Vec::len), all["curve"].as_array().map(Vec::len)), (Some(256), Some(256)));
@@ -183,12 +183,12 @@ fn a_page_of_frames_without_one_curve_has_what_there_is() {
 #[test]
 fn a_page_of_pieces_is_that_of_one_run() {
     let dir = Dir::new();
-    // Scenes of 40, 7 and 73 frames, the first of which ends 3 frames before the second piece.
+    // Scenes of 40, 7 and 73 frames. With pieces of 1.72 s, the first scene ends 3 frames before the second piece.
     let colours = r"if(lt(N\,40)\,60+X\,if(lt(N\,47)\,150-X\,90+X/2))";
     dir.ffmpeg(&format!(
         "-f lavfi -i nullsrc=s=64x48:r=25,geq=lum='{colours}':cb=128:cr=128 -frames:v 120 -c:v ffv1 in.mkv"
     ));
-    // What is drawn: levels, pictures of scenes, and the values that do not depend on the clock.
+    // The contents of the page: levels, pictures of scenes, and the values that do not depend on processing times.
     let drawn = |command: &str| {
         let page = page(&dir, "s.html");
         let data = data(&page);
@@ -226,7 +226,6 @@ fn page(dir: &Dir, name: &str) -> String {
     String::from_utf8(dir.read(name)).expect("text")
 }
 
-/// What the script of a page reads.
 fn data(page: &str) -> Value {
     let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next());
     serde_json::from_str(data.expect("the data")).expect("JSON")
@@ -252,7 +251,7 @@ fn a_reader_that_goes_away_leaves_whole_records() {
     );
     let status = std::process::Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).status();
     assert!(status.expect("a shell").success());
-    // The program may end a moment after its reader.
+    // The program may end shortly after the reader of its output.
     for _ in 0..500 {
         if dir.path("s.jsonl").exists() {
             break;
@@ -296,7 +295,7 @@ fn an_interrupted_run_leaves_the_records_of_what_was_equalized() {
         return;
     }
     let dir = Dir::new();
-    // Without look-ahead, the encoder has nothing that a busy machine does not finish in the time that there is.
+    // Without look-ahead, the encoder holds no frames that a busy machine could not finish in time.
     let line = "OPTIONS --encoder-option tune=zerolatency --stats s.jsonl long.mkv out.mkv";
     let (code, said) = crate::program::interrupt::interrupted(&dir, line);
     assert_eq!(code, Some(130), "{said}");
@@ -313,7 +312,7 @@ fn levels_that_are_stretched_are_told_with_their_gain() {
     dir.succeeds("--method global --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
     for record in records(&dir, "s.jsonl") {
         let (low, high) = (number(&record, "low"), number(&record, "high"));
-        // Levels are counted from black, and colours reach beyond luma.
+        // The levels count from black; the colours extend beyond the luma.
         assert!((0.0..100.0).contains(&low) && (130.0..=219.0).contains(&high) && low < high, "{record}");
         let gain = number(&record, "gain");
         assert!((1.2..=225.0 / (high - low)).contains(&gain), "{record}");
@@ -364,9 +363,9 @@ fn records_go_to_stdout_and_count_the_levels_that_became_one() {
     let text = String::from_utf8(run.stdout).expect("text");
     let records: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(records.len(), 60);
-    // Equalization spreads the levels that are there.
+    // Equalization merges none of the few levels.
     assert!(records.iter().all(|record| record["merged"] == 0), "{}", records[0]);
-    // 32 levels become 8, or 9 where a step begins among them.
+    // The curve maps 32 levels to 8, or to 9 if the first level is no multiple of four.
     dir.write("c.jsonl", &coarse_curve());
     dir.succeeds("--load-curves c.jsonl --stats s.jsonl --encoder ffv1 in.mkv out.mkv");
     let records = self::records(&dir, "s.jsonl");
@@ -428,7 +427,7 @@ fn several_files_have_the_same_measurements() {
     }
     assert!(String::from_utf8(dir.read("b.html")).expect("text").contains("60 frames"));
     usage_error("--stats a.csv --stats a.csv in.mkv out.mkv").says(&["--stats names a.csv twice"]);
-    // The measurements of pieces are joined to the same files.
+    // The measurements of pieces are joined into the same kinds of files.
     dir.succeeds("-y --backend cpu --jobs 2 --stats e.csv --stats f.html --encoder ffv1 in.mkv joined.mkv");
     assert_eq!(String::from_utf8(dir.read("e.csv")).expect("text").lines().count(), 61);
     assert!(String::from_utf8(dir.read("f.html")).expect("text").contains("60 frames"));

@@ -1,4 +1,4 @@
-//! Tables of colours (.cube): what is applied to a scene, for grading programs, and those of other programs.
+//! Colour tables (.cube): those that the program saves of a scene for grading programs, and those of other programs.
 
 use crate::support::program::{Dir, Run};
 use std::path::Path;
@@ -9,7 +9,7 @@ const PIXELS: usize = 160 * 96;
 const RGB: &str =
     "scale=in_color_matrix=bt709:flags=bilinear+accurate_rnd+full_chroma_int+full_chroma_inp,format=gbrp16le";
 
-/// A folder with a film of 16 bits: ten frames, dull and dark, each like the one before.
+/// A folder with a 16-bit clip: ten equal frames, dark and of low contrast.
 fn folder() -> Dir {
     let dir = Dir::new();
     let dull = "format=gbrp16le,lutrgb=r=val/4+4000:g=val/3+5000:b=val/3+7000";
@@ -21,16 +21,16 @@ fn folder() -> Dir {
     dir
 }
 
-/// The samples of all frames of a video in RGB of 16 bits, behind a filter.
+/// The samples of all frames of a video in 16-bit RGB, after a filter.
 fn rgb(dir: &Dir, name: &str, filter: &str) -> Vec<u16> {
     let line = format!("-nostdin -v error -y -i {name} -vf {RGB}{filter} -f rawvideo rgb.raw");
-    // No earlier result is reused, because the filter may read a table file.
+    // `None` keeps no result for later runs, because the filter may read a table file.
     dir.tool("ffmpeg", &line, None);
     dir.read("rgb.raw").chunks_exact(2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]])).collect()
 }
 
-/// The samples mapped by a table, with tetrahedral interpolation. ffmpeg does the same, as another test shows, but
-/// takes seconds to read a table.
+/// Maps the samples by a table, with tetrahedral interpolation. ffmpeg gives the same, as another test shows, but takes
+/// seconds to read a table.
 fn through(dir: &Dir, table: &str, samples: &[u16]) -> Vec<u16> {
     let text = String::from_utf8(dir.read(table)).expect("text");
     let size: usize = text.lines().find_map(|line| line.strip_prefix("LUT_3D_SIZE ")?.parse().ok()).expect("a size");
@@ -43,7 +43,7 @@ fn through(dir: &Dir, table: &str, samples: &[u16]) -> Vec<u16> {
     assert_eq!(entries.len(), size.pow(3), "{table}");
     let mut made = samples.to_vec();
     for position in (0..samples.len()).filter(|position| position % (3 * PIXELS) < PIXELS) {
-        // The planes are green, blue and red.
+        // The planes are in the order green, blue, red.
         let places = [position + 2 * PIXELS, position, position + PIXELS];
         let levels = places.map(|place| f32::from(samples[place]) / 65_535.0 * (size - 1) as f32);
         let mut corner = levels.map(|level| (level as usize).min(size - 2));
@@ -66,7 +66,7 @@ fn through(dir: &Dir, table: &str, samples: &[u16]) -> Vec<u16> {
     made
 }
 
-/// How many samples are more than half a level of 255 apart, and how many there are.
+/// The number of samples that differ by more than half an 8-bit level, and the number of all samples.
 fn apart(a: &[u16], b: &[u16]) -> (usize, usize) {
     assert_eq!(a.len(), b.len());
     (a.iter().zip(b).filter(|(a, b)| a.abs_diff(**b) > 129).count(), a.len())
@@ -100,7 +100,7 @@ fn the_table_of_log_takes_log() {
     let original = rgb(&dir, "in.mkv", "");
     dir.succeeds("--log s-log3 --strength 0 --encoder ffv1 in.mkv shown.mkv");
     let shown = rgb(&dir, "shown.mkv", "");
-    // The default leaves pictures as they are that it takes for drawings.
+    // The default look is not tested here: it leaves video unchanged that it classifies as a drawing.
     for look in ["--strength 0", "--look faithful --smooth scene", "--method global --strength 1 --smooth scene"] {
         dir.succeeds(&format!(
             "-y --log s-log3 {look} --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
@@ -118,7 +118,7 @@ fn the_table_of_log_takes_log() {
     }
 }
 
-/// Each of two scenes is stretched from mid-gray, where white counts for a level.
+/// Each scene is stretched around mid-gray, which amplifies an error of a table's white point to whole levels.
 #[test]
 fn the_table_of_each_scene_gives_its_picture() {
     let dir = Dir::new();
@@ -132,7 +132,7 @@ fn the_table_of_each_scene_gives_its_picture() {
     ));
     let original = rgb(&dir, "in.mkv", "");
     let scenes = |samples: &[u16]| samples.chunks(samples.len() / 2).map(<[u16]>::to_vec).collect::<Vec<_>>();
-    // The default leaves pictures as they are that it takes for drawings.
+    // The default look is not tested here: it leaves video unchanged that it classifies as a drawing.
     for look in ["--look faithful", "--method global --strength 1"] {
         let run = dir.succeeds(&format!(
             "-y {look} --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv"
@@ -217,7 +217,7 @@ fn a_table_is_applied_before_all_else() {
         let (wrong, total) = apart(&original, &inverse);
         assert!(wrong * 1000 <= total, "{name}: {wrong} of {total} differ");
     }
-    // Applying the table of a look gives that look.
+    // Applying a look's table to the input gives the same output as the look.
     dir.succeeds("-y --method global --strength 1 --smooth scene --denoise 0 --save-curves look.cube --encoder ffv1 in.mkv out.mkv");
     dir.succeeds("--lut look.cube --strength 0 --encoder ffv1 in.mkv again.mkv");
     let (wrong, total) = apart(&rgb(&dir, "out.mkv", ""), &rgb(&dir, "again.mkv", ""));

@@ -8,8 +8,8 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
-/// The drawings of the bar in order. Each erases from the beginning of its line and leaves the cursor there, so that
-/// nothing is left of a line that a narrower terminal has broken.
+/// The redraws of the progress bar in order. Each erases from the beginning of its line and returns the cursor there,
+/// so that nothing is left of a line that a narrower terminal has wrapped.
 fn drawings(text: &str) -> Vec<String> {
     let mut drawings: Vec<&str> = text.split("\r\u{1b}[J").collect();
     assert!(drawings.remove(0).is_empty(), "{text:?}");
@@ -23,7 +23,7 @@ fn drawings(text: &str) -> Vec<String> {
     drawings.iter().map(line).collect()
 }
 
-/// A terminal, and what a program writes to.
+/// A pseudo-terminal: its master, and the end that a program writes to.
 fn terminal() -> (OwnedFd, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&master).expect("a grant");
@@ -33,7 +33,7 @@ fn terminal() -> (OwnedFd, File) {
     (master, slave)
 }
 
-/// Runs the program to its end in a terminal of so many columns. Returns its exit code, and all that it wrote there.
+/// Runs the program in a terminal of so many columns. Returns its exit code and its output.
 fn in_terminal(dir: &Dir, columns: u16, line: &str) -> (Option<i32>, String) {
     let (master, slave) = terminal();
     tcsetwinsize(&master, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).expect("a size");
@@ -49,14 +49,14 @@ fn in_terminal(dir: &Dir, columns: u16, line: &str) -> (Option<i32>, String) {
     (program.wait().expect("it ends").code(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// What was drawn of the bar, and the lines that were printed beside it.
+/// The redraws of the progress bar, and the lines that were printed between them.
 fn drawn_and_printed(text: &str) -> (Vec<&str>, Vec<&str>) {
     let (printed, drawn): (Vec<&str>, Vec<&str>) =
         text.split("\r\u{1b}[J").map(|part| part.trim_matches('\r')).partition(|part| part.contains('\n'));
     (drawn.into_iter().filter(|bar| !bar.is_empty()).collect(), printed.into_iter().flat_map(str::lines).collect())
 }
 
-/// A clip with much to be said of: dark, tinted and noisy.
+/// A clip with several defects to report: dark, tinted and noisy.
 fn dark_clip(dir: &Dir, file: &str) {
     let picture = "format=yuv420p,lutyuv=y=40+val/9:u=100+val/8:v=150,noise=alls=12:allf=t";
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=160x120:rate=25 -vf {picture} -frames:v 30 -c:v ffv1 {file}"));
@@ -76,7 +76,7 @@ fn the_last_lines_fit_the_terminal_and_have_whole_names_and_words() {
         let (last, lines) = printed.split_last().expect("lines");
         assert_eq!(*last, format!("  -> {output}"), "{printed:?}");
         assert!(lines.iter().all(|line| line.chars().count() < columns.into()), "{columns}: {printed:?}");
-        // The lines of a log, with breaks between their words alone.
+        // Without the line breaks of the terminal, the lines equal those of a log.
         let whole = lines.join("\n").replace("\n  ", " ");
         let words = |line: &str| line.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
         for (line, logged) in whole.lines().zip(log.lines()).take(2) {
@@ -122,7 +122,7 @@ fn an_error_is_one_line_in_a_log_and_whole_words_on_a_terminal() {
 fn the_time_that_is_left_is_cut_off_last() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 100 -c:v ffv1 in.mkv");
-    // In real time: 4 seconds.
+    // The filter `realtime` makes the run last 4 seconds.
     let line = "--backend cpu --exact --filter realtime --encoder ffv1 in.mkv out.mkv";
     let (code, text) = in_terminal(&dir, 24, line);
     assert_eq!(code, Some(0), "{text}");
@@ -143,7 +143,7 @@ fn many_files_have_a_share_a_time_and_the_name_of_the_file() {
         dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v {frames} -c:v ffv1 clip.mkv"));
         std::fs::rename(dir.path("clip.mkv"), dir.path(file)).expect("a file");
     }
-    // In real time: 2 and 4 seconds.
+    // The filter `realtime` makes the files last 2 and 4 seconds.
     let line = "--backend cpu --exact --filter realtime --encoder ffv1 --jobs 1 --output-dir out dives";
     let (code, text) = in_terminal(&dir, 100, line);
     assert_eq!(code, Some(0), "{text}");
@@ -178,7 +178,7 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
         tcsetwinsize(&master, size).expect("a size");
     };
     resize(100);
-    // In real time: 80 seconds.
+    // The filter `realtime` makes the run last 80 seconds.
     let mut command = dir.command("--filter realtime --encoder ffv1 in.mkv out.mkv");
     let mut program =
         command.env("TERM", "xterm").stdout(Stdio::null()).stderr(slave).spawn().expect("the program runs");
@@ -202,7 +202,7 @@ fn the_bar_keeps_to_one_line_while_the_terminal_is_resized() {
         let is_whole = |line: &String| [" frames", " frame", "x"].iter().any(|end| line.ends_with(end));
         assert!(columns > 30 || drawings[1..].iter().all(|line| line.ends_with('…')), "{drawings:?}");
         assert!(columns <= 30 || text[..begin].is_empty() || drawings[1..].iter().any(is_whole), "{drawings:?}");
-        // A wide terminal is used.
+        // In a wide terminal, the bar uses the width.
         assert!(columns < 100 || widths.iter().any(|width| *width + 10 > columns.into()), "{columns}: {drawings:?}");
         resize(next);
     }

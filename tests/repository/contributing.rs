@@ -1,4 +1,4 @@
-//! The lists in CONTRIBUTING.md are complete: of files that a member is in, and of scripts.
+//! The lists in CONTRIBUTING.md are complete: those of files that mention a member, and that of scripts.
 
 use crate::support::documents::read;
 use crate::support::skip::skip;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const PAGE: &str = ".github/CONTRIBUTING.md";
 
-/// A section: the terms by which files have its member, and the files that its table lists.
+/// A section: the terms that show that a file contains its member, and the files in its table.
 struct Recipe {
     name: String,
     /// A file has the member if it contains one word of each of these lists.
@@ -35,7 +35,7 @@ fn recipes() -> Vec<Recipe> {
     sections.map(recipe).collect()
 }
 
-/// The texts below the folders that are looked through, by path.
+/// The searched files by path, with their texts.
 fn texts() -> BTreeMap<String, String> {
     let mut waiting: Vec<PathBuf> =
         ["src", "kernels", "docs", "tests", "README.md", "Cargo.toml"].map(PathBuf::from).into();
@@ -57,7 +57,7 @@ fn texts() -> BTreeMap<String, String> {
     found
 }
 
-/// Whether `text` has `word`, and not within a longer one.
+/// Does `text` contain `word` as a whole word?
 fn has(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(index, _)| {

@@ -1,12 +1,12 @@
-//! The repository itself: its pages, the figures in them, and rules of its sources.
+//! The repository itself: its pages, the figures in them, and rules for its sources.
 
 // Lists of files in CONTRIBUTING.md.
 mod contributing;
-// Figures in pages beside the results.
+// Figures in pages, compared with the results.
 mod figures;
-// Names: none is a preposition; MAX and MIN.
+// Rules for names.
 mod names;
 // Pages: size, links, examples.
 mod pages;
-// Rules of the sources.
+// Rules for source files.
 mod sources;

@@ -1,5 +1,5 @@
-//! Names: none is a preposition, constants that limit begin with `MAX` or `MIN`, and a type has its name for itself.
-//! Cargo runs these tests in the repository's root.
+//! Rules for names: none is a preposition, constants that are limits begin with `MAX` or `MIN`, and type names are
+//! unique. Cargo runs these tests in the repository's root.
 
 use crate::support::documents::read;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,10 +11,10 @@ const PREPOSITIONS: [&str; 6] = ["of", "from", "to", "at", "own", "others"];
 /// Words that no constant may be, or begin with.
 const SUPERLATIVES: [&str; 6] = ["MOST", "LEAST", "FEWEST", "LONGEST", "SHORTEST", "OF"];
 
-/// Each file here has one macro keyword that is no name: `from` in `every Launcher from FILE`.
+/// In each file of this folder, one `from` is a macro keyword (`every Launcher from FILE`), not a name.
 const MACROS: &str = "src/core/cuda/kernels/";
 
-/// Names that several types may have, and why.
+/// Type names that may occur several times, with the reason.
 const SHARED: [(&str, &str); 4] = [
     ("Equalizer", "that of JavaScript is called as that of Rust"),
     ("Error", "that of a GPU, and of FFmpeg, is made into that of the library"),
@@ -22,7 +22,7 @@ const SHARED: [(&str, &str); 4] = [
     ("Result", "that of a crate's own errors"),
 ];
 
-/// The Rust files below this folder, with their texts.
+/// Adds the Rust files in this folder and below, with their texts.
 fn add_sources(folder: &Path, found: &mut BTreeMap<String, String>) {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     for path in entries.map(|entry| entry.expect("an entry that can be read").path()) {
@@ -59,7 +59,7 @@ fn skipped(text: &str) -> usize {
         return up_to(2, "*/");
     }
     if text.starts_with("#[") || text.starts_with("#![") {
-        // An attribute ends with its closing bracket; attributes here have no brackets in strings.
+        // An attribute ends with the matching bracket; strings in attributes contain no brackets.
         let mut depth = 0;
         let closes = |c: char| {
             depth += i32::from(c == '[') - i32::from(c == ']');
@@ -79,7 +79,7 @@ fn skipped(text: &str) -> usize {
     text[1..].find(ends).map_or(text.len(), |end| end + 2)
 }
 
-/// The names and operators of code, without comments, strings and attributes. `::` and `..` are one each.
+/// The names and operators of code, without comments, strings and attributes. `::` and `..` are single words.
 fn words(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -113,8 +113,8 @@ fn prepositions(text: &str) -> Vec<String> {
     for index in 1..words.len() {
         let (before, name, behind) = (word(index - 1), word(index), word(index + 1));
         let is_function = before == "fn" && (name == "of" || name.starts_with("of_"));
-        // Methods and paths of other crates have names such as `from`. Names before a colon may be fields; parameters
-        // also occur without a colon.
+        // Methods and paths of other crates may be called `from`. A name before a colon may be a field; parameters also
+        // occur without a colon.
         let is_other = [".", "::", "fn"].contains(&before) || ["::", ":"].contains(&behind);
         if is_function || (PREPOSITIONS.contains(&name) && !is_other) {
             found.push(format!("{before} {name} {behind}"));
@@ -149,10 +149,10 @@ fn constants_that_limit_are_called_max_and_min() {
     assert!(wrong.is_empty(), "MAX_ and MIN_ say it:\n{}", wrong.join("\n"));
 }
 
-/// The types that a text defines, but for those that an `impl` gives a trait.
+/// The types that a text defines, without associated types of trait implementations.
 fn types(text: &str) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
-    // For each open brace, whether it belongs to an `impl` or a trait; and whether the next one will.
+    // For each open brace: does it belong to an `impl` or a trait? `is_next` is the answer for the next brace.
     let (mut open, mut is_next) = (Vec::<bool>::new(), false);
     for pair in words(text).windows(2) {
         let is_type = match pair[0] {
@@ -176,8 +176,8 @@ fn types(text: &str) -> BTreeSet<&str> {
     found
 }
 
-/// The files below `src` that define a type, by its name and the folder of its crate. Types of unit tests do not count,
-/// nor those of `without_` files, which repeat the types of the files that they replace.
+/// The files in `src` that define a type, by the type's name and the crate's folder. Types of unit tests do not count,
+/// nor do those of `without_` files, which repeat the types of the files that they replace.
 fn definitions(sources: &BTreeMap<String, String>) -> BTreeMap<(&str, &str), BTreeSet<&str>> {
     let mut found: BTreeMap<_, BTreeSet<&str>> = BTreeMap::new();
     for (path, text) in sources {

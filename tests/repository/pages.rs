@@ -1,4 +1,4 @@
-//! The README and the pages beside it: short, true, linked.
+//! The README and the other pages: their length, examples and links.
 
 use crate::support::documents::{OPTIONS, pages, read};
 use crate::support::program::Dir;
@@ -37,7 +37,7 @@ fn the_readme_cites_this_version() {
 #[test]
 fn the_options_page_has_the_numbers_of_each_look() {
     let dir = Dir::new();
-    // Haze that grows upwards, and a slight tint.
+    // A clip with haze that is denser towards the top, and with a slight tint.
     let filters = r"format=yuv420p,geq=lum=90-1.6*Y+lum(X\,Y)*Y/70:cb=130+(cb(X\,Y)-128)/5:cr=124+(cr(X\,Y)-128)/5,noise=alls=8:allf=t";
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=64x48:rate=25 -vf {filters} -frames:v 20 -c:v ffv1 in.mkv"));
     let pixels = |options: &str| dir.succeeds(&format!("-q {options} --output-format rawvideo in.mkv -")).stdout;
@@ -49,7 +49,7 @@ fn the_options_page_has_the_numbers_of_each_look() {
     for row in rows {
         let row: Vec<&str> = row;
         let bare = |cell: &str| cell.trim_matches([' ', '|', '`']).to_owned();
-        // Cells with several words, or with a dash, hold no value.
+        // A cell with several words, or with a dash, has no value.
         let is_value = |value: &str| !value.is_empty() && value != "–" && !value.contains(' ');
         let pairs = options.iter().zip(&row).skip(2).map(|(option, value)| (bare(option), bare(value)));
         let pairs = pairs.filter(|(_, value)| is_value(value));
@@ -105,13 +105,13 @@ fn the_tests_that_hold_what_happens_to_files_of_the_world_are_there() {
     assert!(named.len() > 40, "{named:?}");
 }
 
-/// The targets of links, but for those on the web.
+/// The targets of links, except web addresses.
 fn links(text: &str) -> Vec<String> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     targets.filter(|target| !target.contains("://")).map(str::to_owned).collect()
 }
 
-/// How a link names the heading in this line, as GitHub writes it.
+/// The anchor of the heading in this line, as GitHub generates it.
 fn anchor(line: &str) -> Option<String> {
     let heading = line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' ')?;
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

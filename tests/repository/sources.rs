@@ -9,7 +9,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// The text of each Rust file below `src`, by its path there.
+/// The texts of all Rust files in `src`, by path.
 fn sources() -> BTreeMap<PathBuf, String> {
     let files = files_below(Path::new("src")).into_iter().filter(|path| path.extension().is_some_and(|it| it == "rs"));
     let read = |path: PathBuf| {
@@ -25,10 +25,10 @@ fn code(text: &str) -> String {
     text[..tests].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// The roots of the crates, each of which has a table of its modules.
+/// The roots of the crates; each contains a table of the crate's modules.
 const ROOTS: [&str; 4] = ["core/lib.rs", "media/lib.rs", "lab/lib.rs", "program/main.rs"];
 
-/// Each module of a crate and the modules that it may use, as the table says.
+/// Each module of a crate, and the modules that it may use according to the table.
 fn table(root: &str) -> Vec<(&str, BTreeSet<&str>)> {
     let rows = root.lines().skip_while(|line| !line.starts_with("//! | module |")).skip(2);
     let rows = rows.map_while(|line| line.strip_prefix("//! | ")).map(|row| {
@@ -63,14 +63,14 @@ fn each_module_uses_only_what_its_row_names() {
         for (path, text) in sources.iter().filter(|(path, _)| path.starts_with(folder) && *path != root) {
             let below = path.strip_prefix(folder).expect("a path below the crate's folder").with_extension("");
             let module = below.iter().next().and_then(|name| name.to_str()).expect("a name");
-            // Neither `without_` files, which replace modules, nor `main.rs` beside a library have a row.
+            // `without_` files, which replace modules, and a `main.rs` next to a library have no row.
             if ["build", "main"].contains(&module) || module.starts_with("without_") {
                 continue;
             }
             let may_use = rows.get(module).unwrap_or_else(|| panic!("{module} has no row in {}", root.display()));
             for rest in code(text).split("crate::").skip(1) {
                 let used = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-                // A capital letter begins a type that the crate's root exports from a module.
+                // A name with a capital letter is a type that the crate's root re-exports.
                 let is_free = !used.starts_with(char::is_lowercase) || used == module || may_use.contains(used);
                 assert!(is_free, "{} uses {used}, its row does not", path.display());
             }
@@ -149,7 +149,7 @@ fn maps_of_files_name_files_that_exist() {
     assert!(maps > 2, "the maps were not found");
 }
 
-/// The options of a page of help: the long name, and the short one if there is any.
+/// The options on a help page: the long name, and the short name if there is one.
 fn options_of_help(page: &str) -> Vec<(&str, Option<&str>)> {
     // Descriptions of options are indented further.
     let rows = page.lines().filter(|line| line.trim_start().len() + 8 > line.len()).map(str::trim_start);

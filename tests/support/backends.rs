@@ -1,5 +1,5 @@
-//! The backends under test. A test over all of them runs with each one that this machine has, and prints which ones it
-//! skips.
+//! The backends under test. A test over all backends runs with those that this machine supports, and prints which ones
+//! it skips.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::skip::skip;
@@ -25,7 +25,7 @@ pub struct Backend {
     make: Box<dyn Fn(usize) -> Made + Send + Sync>,
 }
 
-/// Every backend, whether this machine can run it or not.
+/// All backends, even those that this machine cannot run.
 fn all() -> Vec<Backend> {
     Isa::ALL.iter().copied().map(cpu).chain([cuda(), sharing()]).collect()
 }
@@ -38,12 +38,12 @@ fn cpu(isa: Isa) -> Backend {
     Backend { name: isa.to_string(), make: Box::new(make) }
 }
 
-/// The CPU backend on the caller's thread, as on a system that can start no thread.
+/// The CPU backend on the caller's thread, as on a system that cannot start threads.
 fn threadless() -> Backend {
     Backend { name: "no thread".to_owned(), make: Box::new(|_| Ok(Box::new(Cpu::new(0)))) }
 }
 
-/// `depth`, the number of frames in flight, is what a test chooses as the number of threads.
+/// The GPU backend; `depth`, the number of frames in flight, is the test's number of threads.
 fn cuda() -> Backend {
     let make = |depth| {
         let cuda = Cuda::on(first_gpu()?, depth).map_err(|error| error.to_string())?;
@@ -69,7 +69,7 @@ fn first_gpu() -> Result<&'static Arc<Gpu>, String> {
     GPU.get_or_init(|| Gpu::open(0).map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
 }
 
-/// The first GPU. Prints a skip and returns `None` where there is none.
+/// The first GPU; without one, `None` and a note.
 pub fn gpu() -> Option<&'static Arc<Gpu>> {
     first_gpu().map_err(|reason| skip("cuda", &reason)).ok()
 }
@@ -86,7 +86,7 @@ impl Backend {
     }
 }
 
-/// Sends the frames of a video through a backend in order, each with the settings and mapping that are set by then.
+/// Sends the frames of a video through a backend in order, each with the current settings and mapping.
 pub struct Sequence {
     backend: Box<dyn Executor>,
     settings: Settings,
@@ -135,7 +135,7 @@ impl Sequence {
         self.give(curve.map(|curve| Mapping::Curve { curve, chroma_gain: UNIT_GAIN }));
     }
 
-    /// Applies `mapping` to the following frames instead of their own; `None` ends that.
+    /// Applies `mapping` to the following frames instead of their own mappings; `None` stops that.
     pub fn give(&mut self, mapping: Option<Mapping>) {
         self.given = mapping;
     }
@@ -162,7 +162,7 @@ impl Sequence {
         })
     }
 
-    /// Submits a warm-up frame, which counts for later frames only, and collects all frames in flight.
+    /// Submits a warm-up frame, which only affects later frames, and collects all frames in flight.
     pub fn warm_up(&mut self, frame: Frame) -> Result<()> {
         let work = self.work(frame).warming_up();
         self.pass_on(work)?;
@@ -176,7 +176,7 @@ impl Sequence {
         Ok(self.next()?.map(|(equalized, _)| equalized.frame))
     }
 
-    /// What was applied to the next frame that comes out.
+    /// What was applied to the next collected frame.
     pub fn collect_applied(&mut self) -> Result<Option<Applied>> {
         Ok(self.next()?.map(|(equalized, _)| equalized.applied))
     }
@@ -228,8 +228,7 @@ impl Sequence {
     }
 }
 
-/// The backends of [`available`], and the CPU without threads, which works on the caller's thread, for tests that
-/// depend on when the work is done.
+/// The backends of [`available`], and the CPU without threads, for tests that depend on when frames are processed.
 pub fn with_threadless() -> Vec<Backend> {
     available().into_iter().chain([threadless()]).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::program::Dir;
 
-/// H.264 in an mp4 file, encoded from `source` (an input and options of the ffmpeg program), with the display matrix of
-/// a phone's video that is to be turned clockwise by `angle` degrees.
+/// H.264 in mp4, encoded from `source` (an input and options of the ffmpeg program), with the display matrix of a
+/// phone's video that has to be rotated clockwise by `angle` degrees.
 pub fn phone(dir: &Dir, file: &str, source: &str, angle: u32) {
     dir.ffmpeg(&format!("{source} -c:v libx264 plain.mp4"));
     dir.ffmpeg(&format!("-i plain.mp4 -c copy -metadata:s:v rotate={angle} {file}"));

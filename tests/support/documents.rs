@@ -1,4 +1,4 @@
-//! The README and the pages in `docs`, as tests read them in the repository's root.
+//! The README and the pages in `docs`, read from the repository's root.
 
 use std::path::{Path, PathBuf};
 

@@ -21,7 +21,7 @@ pub enum Call {
 
 type Strike = Box<dyn FnMut(Call) -> Result<()> + Send>;
 
-/// A real backend. Each call first asks `strike`, whose error is the result of the call.
+/// A real backend. Each call first asks `strike`, and returns its error if there is one.
 pub struct Failing {
     inner: Box<dyn Executor>,
     strike: Strike,
@@ -97,7 +97,7 @@ pub const NEVER: usize = usize::MAX;
 
 type Make = Box<dyn FnOnce() -> Result<Box<dyn Executor>> + Send>;
 
-/// A backend that is ready after `is_ready` has been asked `after` times.
+/// A backend that is ready once `is_ready` has been called `after` times.
 pub struct Due {
     after: usize,
     looked: AtomicUsize,

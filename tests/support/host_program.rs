@@ -1,5 +1,4 @@
-//! C++ programs with the code of the CUDA kernels, compiled by the tests: they check that code on a machine without a
-//! GPU.
+//! C++ programs that contain the CUDA kernels' code, compiled by the tests to check that code without a GPU.
 
 use super::kept_files::kept;
 use super::skip::skip;
@@ -13,8 +12,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles `main.cpp`, which has to be among the files, if it has not been compiled before. Prints a skip and
-    /// returns `None` where there is no C++ compiler.
+    /// Compiles `main.cpp`, which has to be among the files, unless an earlier result exists. Without a C++ compiler:
+    /// `None`, and a note.
     pub fn new(files: &[(&str, &str)], options: &[&str]) -> Option<Self> {
         let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_owned());
         let version = match Command::new(&compiler).arg("--version").output() {
@@ -48,7 +47,7 @@ impl Program {
             .expect("the program that was just compiled");
         let mut stdin = program.stdin.take().unwrap();
         let text = questions.join("\n");
-        // The write fails if the program ends early; the exit status, which is checked below, tells why.
+        // Writing fails if the program ends early; the exit status, which is checked below, shows why.
         let writer = std::thread::spawn(move || drop(stdin.write_all(text.as_bytes())));
         let output = program.wait_with_output().unwrap();
         writer.join().unwrap();

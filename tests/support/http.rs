@@ -1,10 +1,10 @@
-//! HTTP requests whose bytes the test chooses.
+//! HTTP requests of arbitrary bytes.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// How long an answer may take on a busy machine.
+/// The timeout of an answer on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An answer: its status, its head, its body.
@@ -24,13 +24,13 @@ impl Answer {
     }
 }
 
-/// The answer to these bytes, up to the end of the connection.
+/// Sends these bytes, and reads the answer until the connection is closed.
 pub fn exchange(address: &str, request: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).expect("a connection");
     stream.set_read_timeout(Some(PATIENCE)).expect("a time");
     stream.write_all(request).expect("a request");
     let mut all = Vec::new();
-    // After a reset of the connection, the answer is what was read before.
+    // If the connection is reset, the data so far is the answer.
     let _ = stream.read_to_end(&mut all);
     let end = all.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(all.len());
     let head = String::from_utf8_lossy(&all[..end]).into_owned();

@@ -1,4 +1,4 @@
-//! Files that are the same in each run of the suite and take long to make: kept in Cargo's folder for tests.
+//! Files that take long to make and are equal in each run of the suite: they are kept in Cargo's folder for tests.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,23 +14,23 @@ static ALL: LazyLock<PathBuf> = LazyLock::new(|| {
     }
 });
 
-/// One lock for each folder: tests that want the same files at the same time make them once.
+/// A lock for each folder: if several tests need the same files at the same time, one of them makes the files.
 static MAKING: LazyLock<Mutex<HashMap<String, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
 
 /// The folder of the files that `make` writes for `key`. `make` runs only if the folder does not exist yet. `kind`
-/// separates keys of different kinds. The files must not be changed.
+/// separates equal keys of different kinds. The files must not be changed.
 pub fn kept(kind: &str, key: &impl Hash, make: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     let name = format!("{kind}-{:016x}", hasher.finish());
     let folder = ALL.join(&name);
-    // A panic in `make` fails its own test only; the next test tries again.
+    // If `make` panics, only its own test fails; the next test calls it again.
     let making = MAKING.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default().clone();
     let _making = making.lock().unwrap_or_else(PoisonError::into_inner);
     if !folder.exists() {
         let fresh = tempfile::tempdir_in(&*ALL).expect("a temporary folder");
         make(fresh.path());
-        // Another run of the suite may have been faster: its files are as good.
+        // Renaming fails if another run of the suite was faster; its files are used then.
         let renamed = std::fs::rename(fresh.path(), &folder);
         assert!(folder.exists(), "{}: {renamed:?}", folder.display());
     }

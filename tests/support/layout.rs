@@ -1,12 +1,12 @@
-//! The order of the samples in a raw frame, derived from FFmpeg's name of the pixel format, without any code of the
-//! program.
+//! The order of the samples in a raw frame, derived from FFmpeg's name of the pixel format, independent of the
+//! program's code.
 
 /// The order of samples and planes.
 #[derive(Clone, Copy)]
 pub enum Order {
     /// A luma plane, then the planes of chroma and alpha.
     LumaFirst(Others),
-    /// Luma and alpha in turns.
+    /// Luma and alpha alternate.
     LumaAlpha,
     /// Four samples for two pixels; `luma` is the index of the first luma sample, 0 or 1.
     Packed422 { luma: usize },
@@ -16,7 +16,7 @@ pub enum Order {
     Gbr { planes: usize },
 }
 
-/// What a frame has besides luma.
+/// The samples of a frame besides luma.
 #[derive(Clone, Copy)]
 pub struct Others {
     /// Columns and rows of the block of pixels that shares two chroma samples, if there is chroma.
@@ -24,11 +24,11 @@ pub struct Others {
     alpha: bool,
 }
 
-/// The layout that the name of a pixel format tells.
+/// The layout, derived from the name of a pixel format.
 #[derive(Clone, Copy)]
 pub struct Layout {
     pub order: Order,
-    /// Significant bits.
+    /// The number of significant bits of a sample.
     pub depth: u32,
     /// Unused bits below the significant ones.
     pub shift: u32,
@@ -36,7 +36,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of the format of this name.
+    /// The layout of the pixel format with this FFmpeg name.
     pub fn new(format: &str) -> Self {
         let big_endian = format.ends_with("be");
         let name = format.strip_suffix("be").or(format.strip_suffix("le")).unwrap_or(format);
@@ -82,7 +82,7 @@ impl Layout {
                 (luma_first(Some(shared), stem.starts_with("yuva")), number, 0)
             }
             _ => {
-                // The name has a letter or 0 for each sample of a pixel, and may end with the bits of a pixel.
+                // The name has a letter or 0 for each sample of a pixel, and may end with the number of bits per pixel.
                 let place = |letter| name.find(letter).unwrap_or_else(|| panic!("{format} is not known"));
                 let step = if matches!(number, 24 | 48) { 3 } else { 4 };
                 let depth = if matches!(number, 48 | 64) { 16 } else { 8 };
@@ -112,7 +112,7 @@ impl Layout {
         samples * self.sample_bytes()
     }
 
-    /// The indices, in the frame, of the samples that make the luminance of pixel (x, y): luma, or red, green and blue.
+    /// The indices of the samples that determine the luminance of pixel (x, y): luma, or red, green and blue.
     pub fn luminance(self, (w, h): (usize, usize), (x, y): (usize, usize)) -> Vec<usize> {
         let pixel = y * w + x;
         match self.order {
@@ -134,7 +134,7 @@ impl Layout {
         (word >> self.shift).into()
     }
 
-    /// Gives a sample another code.
+    /// Sets the code of a sample.
     pub fn set(self, frame: &mut [u8], index: usize, code: u64) {
         if self.depth == 8 {
             frame[index] = code as u8;

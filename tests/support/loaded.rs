@@ -1,4 +1,4 @@
-//! Programs that are loaded once and forked for each run: `loaded.c` explains why, and has the format of the messages.
+//! Programs that are loaded once and forked for each run: `loaded.c` explains why, and defines the messages.
 
 use super::kept_files::kept;
 use rustix::net::{
@@ -15,9 +15,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Output};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Runs `command` with `input` (or nothing) on stdin, in a fork of its loaded program. `None` without a C compiler, or
-/// if the system cannot tell when a fork has ended (Linux before 5.3). Of the command, only program, arguments,
-/// environment and folder count. A program is loaded with the environment of its first command.
+/// Runs `command` in a fork of its loaded program, with `input` (or nothing) on stdin. `None` without a C compiler, or
+/// before Linux 5.3, which cannot report the end of a fork. Only program, arguments, environment and folder of the
+/// command are used. A program is loaded with the environment of its first command.
 pub fn output(command: &Command, input: Option<&[u8]>) -> Option<Output> {
     static LIBRARY: LazyLock<Option<OsString>> = LazyLock::new(library);
     static PROGRAMS: LazyLock<Mutex<HashMap<OsString, (Child, OwnedFd)>>> = LazyLock::new(Mutex::default);
@@ -36,7 +36,7 @@ pub fn output(command: &Command, input: Option<&[u8]>) -> Option<Output> {
     }
     drop((from_stdout, from_stderr, from_status));
     std::thread::scope(|scope| {
-        // The write fails if the program stops reading early, which it may.
+        // Writing fails if the program stops reading early, which is no error.
         scope.spawn(move || drop({ to_stdin }.write_all(input.unwrap_or_default())));
         let stdout = scope.spawn(|| all(stdout));
         let stderr = all(stderr);
@@ -57,7 +57,7 @@ fn all(mut pipe: PipeReader) -> Vec<u8> {
     bytes
 }
 
-/// `loaded.c`, compiled.
+/// Compiles `loaded.c`.
 fn library() -> Option<OsString> {
     let source = include_str!("loaded.c");
     let cc = std::env::var_os("CC").unwrap_or("cc".into());
@@ -73,7 +73,7 @@ fn library() -> Option<OsString> {
     has_descriptors_of_processes.then(|| folder.join("loaded.so").into())
 }
 
-/// Starts the program, which waits for its runs on the socket that is returned, and ends when the socket is closed.
+/// Starts the program, which waits for runs on the returned socket, and ends when the socket is closed.
 fn start(command: &Command, library: &OsStr) -> (Child, OwnedFd) {
     let (socket, other) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("sockets");
@@ -89,7 +89,7 @@ fn start(command: &Command, library: &OsStr) -> (Child, OwnedFd) {
     (child, socket)
 }
 
-/// All variables that the command's process would have.
+/// All environment variables of the command's process.
 fn environment(command: &Command) -> HashMap<OsString, OsString> {
     let mut environment: HashMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in command.get_envs() {

@@ -1,5 +1,5 @@
-//! What many tests use: a way to run the program, readers of its files, pictures, backends, and the specification
-//! computed independently. The binaries of `core` and `laboratory` take single files from here.
+//! Helpers of many tests: running the program, reading its files, pictures, backends, and an independent implementation
+//! of the specification. The binaries of `core` and `laboratory` use single files of this folder.
 
 // The backends under test.
 pub mod backends;
@@ -19,20 +19,20 @@ pub mod layout;
 pub mod loaded;
 // Pictures to equalize.
 pub mod pictures;
-// The program in a folder of its own.
+// Running the program in a separate folder.
 pub mod program;
 // Random numbers.
 pub mod random;
-// FFmpeg's own tools and libraries.
+// Readers of files: FFmpeg's tools and libraries.
 pub mod reader;
-// Programs that run beside a test.
+// Programs that run during a test.
 pub mod running;
 // Skipped tests.
 pub mod skip;
-// Equalization by the textbook.
+// A slow implementation of the specification.
 pub mod textbook;
-// A file system that is soon full.
+// A tiny file system.
 pub mod tiny_disk;
 
-/// The environment variable that names the program under test, and the program if it is not set.
+/// The environment variable that names the program under test, and the default program.
 pub const PROGRAM: (&str, &str) = ("HISTEQ_BIN", env!("CARGO_BIN_EXE_histeq-video"));

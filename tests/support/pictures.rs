@@ -1,4 +1,4 @@
-//! Pictures to test with: any format, size, stride and content, made from a seed; and the comparison that names the
+//! Test pictures of any format, size, stride and content, generated from a seed; and a comparison that reports the
 //! first sample that differs.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
@@ -7,18 +7,18 @@ use std::sync::Arc;
 
 pub use super::random::{Random, seed};
 
-/// What a picture shows.
+/// The content of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// One single code.
+    /// A single code.
     Flat,
     /// Two codes.
     TwoLevel,
-    /// The lowest and the highest code, as `TwoLevel` has them after equalization in full range.
+    /// The lowest and the highest code: `TwoLevel` after equalization in full range.
     BlackAndWhite,
-    /// Every code in turn.
+    /// All codes in order.
     Ramp,
-    /// Random bits, with unused bits and forbidden codes among them.
+    /// Random bits, including unused bits and forbidden codes.
     Noise,
     /// The highest few codes.
     NearMax,
@@ -31,12 +31,12 @@ impl Content {
         [Content::Flat, Content::TwoLevel, Content::Ramp, Content::Noise, Content::NearMax, Content::NearZero];
 }
 
-/// How the rows of a picture lie in memory.
+/// The arrangement of a picture's rows in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// Row after row, with this number of bytes in between.
+    /// Rows in order, with this number of padding bytes between them.
     Padded(usize),
-    /// The last row first.
+    /// Rows in reverse order.
     BottomUp,
 }
 
@@ -44,16 +44,17 @@ impl Placement {
     pub const ALL: [Placement; 3] = [Placement::Padded(0), Placement::Padded(13), Placement::BottomUp];
 }
 
-/// Placement and range of picture `number` of a grid whose innermost loop is over the contents. They alternate, so that
-/// each content gets each of them; the full product would take minutes.
+/// Placement and range of picture `number` in a grid whose innermost loop is over the contents. They alternate, so that
+/// each content gets each of them; all combinations would take minutes.
 pub fn placement_and_range(number: usize) -> (Placement, Range) {
-    // Each run over the contents begins one turn later, or each content would always get the same ones.
+    // Each pass over the contents is shifted by one; otherwise, a content would always get the same placement and
+    // range.
     let turn = number + number / Content::ALL.len();
     let ranges = [Range::Limited, Range::Full];
     (Placement::ALL[turn % Placement::ALL.len()], ranges[turn / Placement::ALL.len() % ranges.len()])
 }
 
-/// All that decides a picture; printed when a test fails.
+/// All properties of a picture; printed when a test fails.
 #[derive(Clone, Copy, Debug)]
 pub struct Picture {
     pub format: PixelFormat,
@@ -66,7 +67,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture of noise in unpadded rows; a test changes the fields that it is about.
+    /// A picture of noise in unpadded rows; tests change single fields.
     pub fn new(format: PixelFormat, size: (usize, usize)) -> Self {
         Picture {
             format,
@@ -92,7 +93,7 @@ impl Picture {
             Placement::BottomUp => 5,
         };
         let stride = row_bytes + pad;
-        // Padding that is not zero changes the histogram if it is counted by mistake.
+        // If padding were counted by mistake, this value would change the histogram.
         let mut memory = vec![0xa5; stride * rows];
         for (y, row) in memory.chunks_exact_mut(stride).enumerate() {
             self.fill(&mut row[..row_bytes], y, random);
@@ -126,7 +127,7 @@ impl Picture {
     }
 }
 
-/// Memory that planes of tests lie in.
+/// A byte vector as memory of planes.
 pub struct Bytes(pub Vec<u8>);
 
 impl Memory for Bytes {
@@ -135,7 +136,7 @@ impl Memory for Bytes {
     }
 }
 
-/// Where `found` first differs from `expected`, if it does.
+/// Describes the first difference between `found` and `expected`, if there is one.
 pub fn difference(expected: &Frame, found: &Frame) -> Option<String> {
     if (found.format(), found.width(), found.height(), found.range(), found.pts)
         != (expected.format(), expected.width(), expected.height(), expected.range(), expected.pts)

@@ -1,5 +1,5 @@
-//! The program, run as its users run it: in a folder of its own, by a command line, judged by its exit code, by what it
-//! says and by what it leaves behind.
+//! The program, run as users run it: in a separate folder, by a command line, judged by its exit code, its messages and
+//! its files.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::kept_files::kept;
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// A folder that goes away with the test.
+/// A temporary folder, which is removed with the test.
 pub struct Dir(tempfile::TempDir);
 
-/// How a run ended and what it said.
+/// The exit code and the output of a run.
 #[derive(Debug)]
 pub struct Run {
     pub command: String,
@@ -29,12 +29,13 @@ impl Dir {
         Dir(tempfile::Builder::new().prefix("histeq-video-").tempdir().expect("a temporary folder"))
     }
 
-    /// Where a file of this name lies.
+    /// The path of the file with this name.
     pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// A command that runs the program in this folder. Single quotes hold words together; nothing else is special.
+    /// A command that runs the program in this folder. In `line`, single quotes keep words together; nothing else is
+    /// special.
     pub fn command(&self, line: &str) -> Command {
         self.other_command(program(), line)
     }
@@ -43,9 +44,9 @@ impl Dir {
     pub fn other_command(&self, program: impl AsRef<OsStr>, line: &str) -> Command {
         let mut command = Command::new(program);
         command.args(words(line)).current_dir(self.0.path()).stdin(Stdio::null());
-        // `.cargo/config.toml` sets these variables for the processes of the tests alone.
+        // `.cargo/config.toml` sets these variables only for the processes of the tests.
         command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
-        // The configuration file of the user who runs the tests must not change the results.
+        // The developer's configuration file must not change the results.
         command.env("HISTEQ_CONFIG", "");
         if uses_ffmpeg(command.get_program()) {
             command.env("LD_PRELOAD", looked_up_first());
@@ -58,7 +59,7 @@ impl Dir {
         Run::forked(&mut self.command(line), line, None)
     }
 
-    /// Runs the program, which has to do what it was asked for.
+    /// Runs the program and requires success.
     pub fn succeeds(&self, line: &str) -> Run {
         self.run(line).exits_with(0)
     }
@@ -68,14 +69,14 @@ impl Dir {
         Run::forked(&mut self.command(line), line, Some(input))
     }
 
-    /// Runs FFmpeg's command-line tool, which has to succeed. A clip made only from FFmpeg's own filters, or only from
-    /// such clips, is made once and copied from then on.
+    /// Runs the ffmpeg program and requires success. A clip that is made only from FFmpeg's filters, or from such
+    /// clips, is made once and copied later.
     pub fn ffmpeg(&self, line: &str) -> Run {
         self.tool("ffmpeg", &format!("-hide_banner -nostdin -v error -y {line}"), self.clips_of(line))
     }
 
-    /// Runs a tool of FFmpeg's, which has to succeed. If the result depends on nothing but `clips`, an earlier result
-    /// may be used instead; `None` forbids that.
+    /// Runs a tool of FFmpeg and requires success. If the result depends only on `clips`, an earlier result may be
+    /// returned; `None` rules that out.
     pub fn tool(&self, tool: &str, line: &str, clips: Option<Vec<Clip>>) -> Run {
         let Some(clips) = clips else { return self.try_tool(tool, line).exits_with(0) };
         static VERSION: LazyLock<Vec<u8>> =
@@ -105,21 +106,21 @@ impl Dir {
         Run { command: line.to_owned(), code: Some(0), stdout, stderr: String::new() }
     }
 
-    /// Runs a tool of FFmpeg's, which need not succeed.
+    /// Runs a tool of FFmpeg, which may fail.
     pub fn try_tool(&self, tool: &str, line: &str) -> Run {
         Run::forked(&mut self.other_command(tool, line), line, None)
     }
 
-    /// A file of the folder that is a clip: made by FFmpeg's tool from its own filters or other clips alone.
+    /// A file of the folder as a clip, if ffmpeg made it only from filters or other clips.
     pub fn clip(&self, name: &str) -> Option<Clip> {
         let is_plain = !name.contains(['/', '%']) && ![".m3u8", ".mpd"].iter().any(|list| name.ends_with(list));
-        // A pipe must not be read here.
+        // A FIFO must not be read here, so only regular files count.
         let path = Some(self.path(name)).filter(|path| is_plain && path.is_file())?;
         let digest = digest(&std::fs::read(path).ok()?);
         made().contains(&digest).then(|| Clip { name: name.to_owned(), digest })
     }
 
-    /// The clips that this line reads, if it reads nothing but clips and FFmpeg's own filters.
+    /// The clips that this command line reads, if it reads only clips and FFmpeg's filters.
     fn clips_of(&self, line: &str) -> Option<Vec<Clip>> {
         let words = words(line);
         let output = words.last().filter(|file| !file.contains('/') && !line.contains("movie="))?;
@@ -127,19 +128,19 @@ impl Dir {
         let files = inputs.clone().filter(|&index| index < 2 || words[index - 2..index] != ["-f", "lavfi"]);
         let mut clips: Vec<_> = files.map(|index| self.clip(&words[index + 1])).collect::<Option<_>>()?;
         clips.dedup();
-        // Files that are read by other options than `-i`, such as attachments.
+        // Files that options other than `-i` read, such as attachments.
         let rest = words.iter().filter(|word| *word != output && self.path(word).is_file());
         let all_known = rest.into_iter().all(|other| clips.iter().any(|clip| clip.name == *other));
         (inputs.count() > 0 && all_known).then_some(clips)
     }
 
-    /// Every file below the folder, hidden ones too, with its bytes.
+    /// All files in the folder and below, including hidden ones, with their bytes.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.0.path().to_owned()];
         while let Some(folder) = folders.pop() {
             let entries = match std::fs::read_dir(folder) {
-                // A running program may have removed the folder meanwhile.
+                // A running program may have removed the folder.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 entries => entries.expect("a folder that can be read"),
             };
@@ -156,7 +157,7 @@ impl Dir {
         found
     }
 
-    /// The names of all files below the folder.
+    /// The names of all files in the folder and below.
     pub fn names(&self) -> Vec<String> {
         self.files().keys().map(|path| path.display().to_string()).collect()
     }
@@ -171,8 +172,8 @@ impl Dir {
 }
 
 impl Run {
-    /// Runs `command`, of a program that [`uses_ffmpeg`], to its end with `input` on stdin, in a fork of the loaded
-    /// program if that is possible.
+    /// Runs `command`, whose program [`uses_ffmpeg`], to its end with `input` on stdin, in a fork of the loaded program
+    /// if possible.
     fn forked(command: &mut Command, line: &str, input: Option<&[u8]>) -> Self {
         match (loaded::output(command, input), input) {
             (Some(output), _) => Run::new(line, output),
@@ -181,7 +182,7 @@ impl Run {
         }
     }
 
-    /// Runs `command` to its end; `line` is how failures name it.
+    /// Runs `command` to its end; failures show `line`.
     pub fn from_command(command: &mut Command, line: &str) -> Self {
         let program = command.get_program().to_owned();
         let output = command.output().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
@@ -195,7 +196,7 @@ impl Run {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{program:?} cannot be run: {error}"));
         let mut stdin = child.stdin.take().expect("a pipe");
         let output = std::thread::scope(|scope| {
-            // The write fails if the program stops reading early, which it may.
+            // Writing fails if the program stops reading early, which is no error.
             scope.spawn(move || drop(stdin.write_all(input)));
             child.wait_with_output()
         });
@@ -217,7 +218,7 @@ impl Run {
         self
     }
 
-    /// Requires that the run failed with any error but a usage error (`errors.rs` tests which one).
+    /// Requires a failure other than a usage error (`errors.rs` tests the exit codes).
     #[track_caller]
     pub fn fails(self) -> Self {
         assert!(
@@ -230,7 +231,7 @@ impl Run {
         self
     }
 
-    /// As [`exits_with`](Self::exits_with), where 1 stands for any failure.
+    /// Like [`exits_with`](Self::exits_with), but 1 means any failure.
     #[track_caller]
     pub fn ends_as(self, code: i32) -> Self {
         if code == 1 { self.fails() } else { self.exits_with(code) }
@@ -258,8 +259,8 @@ pub fn failed(code: Option<i32>) -> bool {
     matches!(code, Some(1 | 4..=11))
 }
 
-/// The text that the program prints without `--progress json` in place of this line of it; `None` for progress. A line
-/// that is not JSON is returned unchanged.
+/// The text that the program would print for this line without `--progress json`; `None` for progress. A line that is
+/// no JSON is returned unchanged.
 pub fn told(line: &str) -> Option<String> {
     let event: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
     let message = event["message"].as_str().unwrap_or_default();
@@ -273,20 +274,20 @@ pub fn told(line: &str) -> Option<String> {
     }
 }
 
-/// Runs the program with this command line, which has to be a usage error.
+/// Runs the program and requires a usage error.
 #[track_caller]
 pub fn usage_error(line: &str) -> Run {
     Dir::new().run(line).exits_with(2)
 }
 
-/// Is it the program under test, or one of FFmpeg's?
+/// Is `name` the program under test, or one of FFmpeg's?
 fn uses_ffmpeg(name: &OsStr) -> bool {
     name == program() || name == "ffmpeg" || name == "ffprobe"
 }
 
-/// The libraries that most symbols are found in, for `LD_PRELOAD`. The loader looks each of 43,000 symbols up in about
-/// 200 libraries, in their order: with these first, a start takes 95 ms of processor time instead of 140. The loader's
-/// own log (`LD_DEBUG`) names them, and is made once for each build of the libraries.
+/// For `LD_PRELOAD`: the libraries in which most symbols are found. The loader looks up each of 43,000 symbols in about
+/// 200 libraries in order; with these first, a start takes 95 ms of CPU time instead of 140 ms. The list comes from the
+/// loader's log (`LD_DEBUG`), and is made once for each build of the libraries.
 fn looked_up_first() -> &'static str {
     const MAX_LIBRARIES: usize = 40;
     static PATHS: LazyLock<String> = LazyLock::new(|| {
@@ -312,7 +313,7 @@ fn looked_up_first() -> &'static str {
     &PATHS
 }
 
-/// The program under test: the one that a variable names, or the one that was built with these tests.
+/// The program under test: the one in an environment variable, or the one that was built with these tests.
 pub fn program() -> PathBuf {
     let (variable, built) = super::PROGRAM;
     std::env::var_os(variable).map_or_else(|| built.into(), PathBuf::from)

@@ -9,7 +9,7 @@ pub fn seed() -> u64 {
     }
 }
 
-/// xorshift64.
+/// A xorshift64 generator.
 pub struct Random(u64);
 
 impl Random {

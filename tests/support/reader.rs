@@ -1,5 +1,5 @@
-//! What an independent reader finds in a file: FFmpeg's own command-line tools, or its libraries without any code of
-//! the program, where starting a tool would take longer than the reading.
+//! An independent reader of files: FFmpeg's command-line tools, or its libraries where starting a tool would take
+//! longer than reading, without any code of the program.
 
 use super::program::Dir;
 use super::skip::skip;
@@ -8,7 +8,7 @@ use ffmpeg_next::frame::Video;
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// Does this FFmpeg have the encoder that a clip is made with? Prints a skip that says `what` it was for if not.
+/// Does this FFmpeg have the encoder of a test's clip? If not, prints that `what` is skipped.
 pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     static LIST: OnceLock<String> = OnceLock::new();
     let list = LIST.get_or_init(|| {
@@ -22,7 +22,7 @@ pub fn encoder_is_here(what: &str, encoder: &str) -> bool {
     here
 }
 
-/// Does this FFmpeg have the filter? Prints a skip that says `what` it was for if not.
+/// Does this FFmpeg have the filter? If not, prints that `what` is skipped.
 pub fn filter_is_here(what: &str, filter: &str) -> bool {
     let list = Dir::new().ffmpeg("-filters").stdout;
     let here = String::from_utf8_lossy(&list).lines().any(|line| line.split_whitespace().nth(1) == Some(filter));
@@ -33,7 +33,7 @@ pub fn filter_is_here(what: &str, filter: &str) -> bool {
 }
 
 impl Dir {
-    /// What ffprobe says about a file: `what` is one of its `-show_...` options and whatever goes with it.
+    /// ffprobe's output for a file. `what` is one of its `-show_...` options, with further options.
     pub fn probe(&self, what: &str, file: &str) -> Value {
         let line = format!("-v error -of json {what} {file}");
         let run = self.tool("ffprobe", &line, self.clip(file).map(|clip| vec![clip]));
@@ -46,7 +46,7 @@ impl Dir {
         streams["streams"].as_array().expect("ffprobe's list of streams").clone()
     }
 
-    /// The frames of a file's first video stream, in the order in which they are shown.
+    /// The frames of a file's first video stream, in display order.
     pub fn frames(&self, file: &str) -> Vec<Value> {
         list(&self.probe("-select_streams v:0 -show_frames", file)["frames"])
     }
@@ -56,14 +56,14 @@ impl Dir {
         list(&self.probe(&format!("-select_streams {stream} -show_packets"), file)["packets"])
     }
 
-    /// When each frame of the first video stream is shown, in seconds.
+    /// The timestamp of each frame of the first video stream, in seconds.
     pub fn frame_times(&self, file: &str) -> Vec<f64> {
         let mut times = Vec::new();
         self.decode(file, |frame, unit| times.push(in_seconds(frame.timestamp(), unit)));
         times
     }
 
-    /// When each packet of a stream (`a:0` or `1`) is due, in seconds.
+    /// The timestamp of each packet of a stream (`a:0` or `1`), in seconds.
     pub fn packet_times(&self, stream: &str, file: &str) -> Vec<f64> {
         let mut input = self.input(file);
         let index = match stream.split_once(':') {
@@ -82,14 +82,14 @@ impl Dir {
         of_stream.map(|(stream, packet)| in_seconds(packet.pts(), stream.time_base().into())).collect()
     }
 
-    /// MD5 of the payloads of one stream (`0:a:0`), joined.
+    /// The MD5 of all payloads of one stream (`0:a:0`).
     pub fn payload(&self, stream: &str, file: &str) -> String {
         let run = self.ffmpeg(&format!("-i {file} -map {stream} -c copy -f streamhash -hash md5 -"));
         let line = String::from_utf8_lossy(&run.stdout).into_owned();
         line.trim().rsplit_once('=').expect("a stream's hash").1.to_owned()
     }
 
-    /// The samples of every frame of the first video stream, in `format`, frame after frame. No frame is turned.
+    /// The samples of all frames of the first video stream, in `format`. Frames are not rotated.
     pub fn raw(&self, file: &str, format: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut converter: Option<Converter> = None;
@@ -102,7 +102,7 @@ impl Dir {
         bytes
     }
 
-    /// The same as [`raw`](Self::raw), with frames rotated as the file says.
+    /// Like [`raw`](Self::raw), but frames are rotated as the file says.
     pub fn upright(&self, file: &str, format: &str) -> Vec<u8> {
         self.ffmpeg(&format!("-i {file} -map 0:v:0 -fps_mode passthrough -f rawvideo -pix_fmt {format} -")).stdout
     }
@@ -117,7 +117,7 @@ impl Dir {
         decoder.format().descriptor().map_or("none", |descriptor| descriptor.name())
     }
 
-    /// A decoder for the first video stream, the stream's number, and the unit of its times in seconds.
+    /// A decoder for the first video stream, the stream's index, and its time base in seconds.
     fn decoder(&self, input: &ffmpeg::format::context::Input) -> (ffmpeg::decoder::Video, usize, f64) {
         let mut streams = input.streams();
         let stream =
@@ -140,7 +140,7 @@ impl Dir {
             }
         };
         for (_, packet) in input.packets().filter(|(stream, _)| stream.index() == index) {
-            // Broken packets are skipped, as FFmpeg's tools do.
+            // Errors of broken packets are ignored, as by FFmpeg's tools.
             let _ = decoder.send_packet(&packet);
             take(&mut decoder);
         }
@@ -149,7 +149,7 @@ impl Dir {
     }
 }
 
-/// A filter graph that converts frames of one kind to a pixel format, and an encoder that joins their planes.
+/// A filter graph that converts frames of one kind to a pixel format, and an encoder that concatenates their planes.
 struct Converter {
     kind: Kind,
     graph: ffmpeg::filter::Graph,
@@ -170,7 +170,7 @@ impl Converter {
             "video_size={width}x{height}:pix_fmt={}:time_base=1/25",
             pixel.descriptor().expect("a format").name()
         );
-        // FFmpeg 7 and later need range and matrix when the source is created.
+        // Since FFmpeg 7, range and matrix are parameters of the buffer source.
         if ffmpeg::filter::version() >> 16 >= 10 {
             let (range, space) = (ffmpeg::ffi::AVColorRange::from(range), ffmpeg::ffi::AVColorSpace::from(space));
             source += &format!(":range={}:colorspace={}", range as i32, space as i32);
@@ -211,12 +211,12 @@ pub fn list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
 
-/// A number that ffprobe writes as text.
+/// Parses a number that ffprobe prints as a string; NaN if there is none.
 pub fn seconds(value: &Value) -> f64 {
     value.as_str().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Requires the same times, to within half a unit of the coarser clock and the rounding of what ffprobe prints.
+/// Requires equal times, within half a unit of the coarser clock and ffprobe's rounding.
 #[track_caller]
 pub fn assert_same_times(found: &[f64], expected: &[f64], resolution: f64) {
     assert_eq!(found.len(), expected.len(), "count: {found:?} instead of {expected:?}");

@@ -1,11 +1,11 @@
-//! A program that is still running: it can be sent a signal, and it does not outlive its test.
+//! A running program: tests can send it signals, and it is killed when its test ends.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// How long things may take on a busy machine.
+/// The timeout for everything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runnable processes per core of this machine, at least one.
@@ -16,12 +16,12 @@ pub fn load() -> f64 {
     (runnable / cores as f64).max(1.0)
 }
 
-/// What takes at most `limit` on an idle machine may take this long on this one.
+/// Scales `limit`, the maximum duration on an idle machine, by the load of this machine.
 pub fn under_load(limit: Duration) -> Duration {
     limit.mul_f64(load())
 }
 
-/// A process that the test has not started itself.
+/// A process that another process has started.
 pub struct Other(u32);
 
 impl Other {
@@ -34,7 +34,7 @@ impl Other {
         self.0
     }
 
-    /// Its command line, with a space behind each word.
+    /// The command line of the process, with a space after each word.
     pub fn line(&self) -> String {
         std::fs::read_to_string(format!("/proc/{}/cmdline", self.0)).unwrap_or_default().replace('\0', " ")
     }
@@ -53,7 +53,7 @@ impl Running {
         &mut self.0
     }
 
-    /// The number of its process.
+    /// The process ID.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
@@ -101,7 +101,7 @@ impl Running {
         mask.is_some_and(|mask| mask & 1 << (signal.as_raw() - 1) != 0)
     }
 
-    /// The exit code, which the program has to reach within `limit`.
+    /// Waits for the end of the program, and panics after `limit`. Returns the exit code; `None` if a signal killed it.
     #[track_caller]
     pub fn ends_within(&mut self, limit: Duration) -> Option<i32> {
         let begin = Instant::now();
@@ -117,7 +117,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails if the program has ended already, as it should have.
+        // Killing fails if the program has already ended, as it should have.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,4 +1,4 @@
-//! Equalization as its specification has it, computed the slow way on raw frames, with no code of the program's.
+//! A slow implementation of equalization by the specification on raw frames, without any code of the program.
 
 use super::layout::Layout;
 
@@ -7,9 +7,9 @@ use super::layout::Layout;
 pub struct Raw {
     /// FFmpeg's name of the pixel format.
     pub format: &'static str,
-    /// Pixels in a row and rows.
+    /// Columns and rows.
     pub size: (usize, usize),
-    /// Limited range?
+    /// Is it limited range, or full range?
     pub limited: bool,
 }
 
@@ -24,7 +24,7 @@ impl Raw {
         self.layout().frame_bytes(self.size)
     }
 
-    /// Every frame of `video`, equalized by itself.
+    /// All frames of `video`, each equalized on its own.
     pub fn equalized(&self, video: &[u8]) -> Vec<u8> {
         let mut video = video.to_vec();
         assert_eq!(video.len() % self.frame_bytes(), 0, "whole frames of {self:?}");
@@ -81,7 +81,7 @@ impl Raw {
     }
 }
 
-/// Requires two videos to be the same, and names the first byte that is not.
+/// Requires two equal videos; a failure names the first byte that differs.
 #[track_caller]
 pub fn assert_same_video(what: &str, raw: Raw, found: &[u8], expected: &[u8]) {
     let frame = raw.frame_bytes();

@@ -1,13 +1,13 @@
-//! A file system that holds next to nothing.
+//! A tiny file system, which is soon full.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A file system in memory, until it is dropped.
+/// A file system in memory, which is unmounted on drop.
 pub struct TinyDisk(PathBuf);
 
 impl TinyDisk {
-    /// Mounts a file system of this size (`64k`) in a new folder; `None` where that is not possible.
+    /// Mounts a file system of this size (`64k`) on a new folder; `None` if that is not possible.
     pub fn mount(folder: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir(&folder).expect("Is a directory");
         let mount =
@@ -18,7 +18,7 @@ impl TinyDisk {
 
 impl Drop for TinyDisk {
     fn drop(&mut self) {
-        // Errors are ignored: a mount that stays does not change the result of a test.
+        // Errors are ignored: a remaining mount does not change the test's result.
         let _ = Command::new("umount").arg(&self.0).status();
     }
 }

@@ -1,10 +1,10 @@
-//! What the vectors are about: pictures, and options by the names and values of the table.
+//! The cases of the vectors: pictures, and options by name and value as in the table of options.
 
 use histeq::options::{OPTIONS, Options, ValueKind};
 use histeq::spec::MethodName;
 use histeq::{Look, Named};
 
-/// One vector: the words of its row before the hashes.
+/// One vector: the columns of its row before the hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     pub format: String,
@@ -16,15 +16,15 @@ pub struct Case {
     pub matrix: &'static str,
     /// `sdr`, `pq` or `hlg`.
     pub transfer: &'static str,
-    /// Whether frames come live (`Builder::live`) and not from a file.
+    /// Live frames (`Builder::live`), or frames of a file?
     pub is_live: bool,
-    /// `name=value`, with spaces between.
+    /// `name=value` pairs, separated by spaces.
     pub options: String,
 }
 
 pub const SIZE: (usize, usize) = (49, 37);
 pub const RATE: f64 = 10.0;
-/// Enough frames for a scene behind a cut, and for a look-ahead that sees this scene before.
+/// Enough frames for a scene after a cut, and for a look-ahead that reaches this scene from before the cut.
 pub const FRAMES: usize = 18;
 
 /// Formats of all kinds, depths and samplings.
@@ -78,7 +78,7 @@ const MAIN: [(&str, &str); 7] = [
     ("gbrp12le", "full"),
 ];
 
-/// Options beside looks and methods.
+/// Single options, without a look or method.
 const OPTIONS_ALONE: [&str; 33] = [
     "strength=0.5",
     "strength=0",
@@ -183,7 +183,7 @@ fn every_option_has_a_vector_and_so_has_each_of_its_names() {
     }
 }
 
-/// The fields, as `{:#?}` shows them.
+/// The fields of the options in `{:#?}` format.
 fn fields(options: &Options) -> Vec<String> {
     let mut fields: Vec<String> = Vec::new();
     for line in format!("{options:#?}").lines() {

@@ -1,17 +1,18 @@
-//! The input of the vectors, by a rule in integers: `tests/core/conformance/README.md` states it, and `port.py` beside it
-//! has it in Python.
+//! The input of the vectors, by an integer formula: `tests/core/conformance/README.md` specifies it, and `port.py`
+//! there implements it in Python.
 
 use histeq::frame::{Component, Luminance, Model, PixelFormat, Range};
 
-/// The numbers of the rule.
+/// The constants of the formula.
 #[derive(Clone)]
 pub struct Rule {
     /// Factor and addend of the noise generator (linear congruential), one step per sample.
     pub multiplier: u32,
     pub increment: u32,
-    /// For each shot (dim, flash, pale) and each of luma, Cb, Cr: the least value, the span of the ramp, and that of noise.
+    /// For each shot (dim, flash, pale) and each of luma, Cb, Cr: the lowest value, the span of the ramp, and the span
+    /// of the noise.
     pub shots: [[[u64; 3]; 3]; 3],
-    /// The frame of the flash, and the first one behind the cut.
+    /// The frame of the flash; `cut` is the first frame after the cut.
     pub flash: usize,
     pub cut: usize,
 }
@@ -28,7 +29,7 @@ pub const RULE: Rule = Rule {
     cut: 10,
 };
 
-/// A component: where its samples lie, and how many columns and rows of them there are.
+/// A component: the position of its samples, and its numbers of columns and rows.
 struct Part {
     place: Component,
     size: (usize, usize),
@@ -37,7 +38,7 @@ struct Part {
 }
 
 impl Rule {
-    /// Frame `n` of pictures of this format and size: all planes one after the other, without padding.
+    /// Frame `n` in this format and size: all planes one after the other, without padding.
     pub fn frame(&self, format: PixelFormat, (width, height): (usize, usize), range: Range, n: usize) -> Vec<u8> {
         let descriptor = format.descriptor();
         let sample = descriptor.sample;
@@ -58,7 +59,7 @@ impl Rule {
                     sample.write(&mut planes[part.place.plane][y * row..][..row], index, code);
                 }
             }
-            // Codes outside of the range occur in video.
+            // Luma outside of limited range, which occurs in real video.
             if descriptor.model == Model::Yuv && k == 0 && width > 1 {
                 for (x, code) in [(0, 0), (1, sample.max())] {
                     sample.write(&mut planes[0][..row], part.place.offset + x * part.place.step, code);
@@ -76,7 +77,7 @@ impl Rule {
         }
         let shot = if n == self.flash { 1 } else { usize::from(n >= self.cut) * 2 };
         let [least, span, grain] = match model {
-            // Red, green and blue are as luma, each a little brighter than the one before it.
+            // Red, green and blue have the values of luma, each a little brighter than the one before it.
             Model::Rgb => {
                 let [least, span, grain] = self.shots[shot][0];
                 [least + 1_500 * k as u64, span, grain]

@@ -1,5 +1,5 @@
-//! Conformance vectors: small inputs, options, and hashes of what comes out, which every backend has to give through the
-//! library's front. Others can show with them that a port of the specification is right: `README.md` says how.
+//! Conformance vectors: small inputs, options, and hashes of the outputs, which every backend has to produce through
+//! the library's API. With them, others can check a port of the specification; `README.md` explains how.
 
 // Pictures and options.
 mod cases;
@@ -178,7 +178,7 @@ fn reference() -> Box<dyn Executor> {
     Box::new(Reference::default())
 }
 
-/// The rows of all cases, made by several threads.
+/// The rows of all cases, computed by several threads.
 fn rows(cases: &[Case], row: impl Fn(&Case) -> String + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let mut rows: Vec<(usize, String)> = std::thread::scope(|scope| {
@@ -207,7 +207,7 @@ fn differences(file: &str, head: &str, found: &[String]) -> Vec<String> {
     count.into_iter().chain(differ.map(|(row, found)| format!("{row}\n  found {found}"))).collect()
 }
 
-/// Compares a file with what the definition gives; `HISTEQ_REGENERATE=1` writes it again.
+/// Compares a file with the computed rows; with `HISTEQ_REGENERATE=1`, writes it.
 fn compare_or_write(name: &str, file: &str, head: &str, found: &[String]) {
     if std::env::var_os("HISTEQ_REGENERATE").is_some() {
         let text = found.iter().fold(head.to_owned(), |text, row| text + row + "\n");
@@ -260,7 +260,7 @@ fn frames_in_any_order_give_the_vectors() {
 fn a_part_is_decided_as_in_the_whole_video() {
     let is_it = |case: &Case| case.format == "yuv420p" && !case.is_live && case.transfer == "sdr";
     for case in cases().into_iter().filter(is_it) {
-        // Windows are short, so that frames lie beyond them.
+        // Windows are shorter than a part, so that some frames are outside of them.
         let options = match case.options.as_str() {
             options if options.contains("smooth=") => options.to_owned(),
             options => format!("{options} smooth=0.6"),
@@ -276,8 +276,8 @@ fn a_part_is_decided_as_in_the_whole_video() {
     }
 }
 
-/// The vectors show any change: another number in the rule changes the hashes of input and output, and another value of
-/// an option changes that of the output.
+/// The vectors detect any change: another constant in the formula changes the hashes of input and output, and another
+/// option value changes the hash of the output.
 #[test]
 fn other_numbers_give_other_hashes() {
     if std::env::var_os("HISTEQ_REGENERATE").is_some() {
@@ -295,7 +295,7 @@ fn other_numbers_give_other_hashes() {
     ];
     for (shot, part, number) in (0..27).map(|place| (place / 9, place / 3 % 3, place % 3)) {
         let mut rule = RULE;
-        // About a level of 8 bits.
+        // 300 of 65536 are about one level of 8 bits.
         rule.shots[shot][part][number] += 300;
         rules.push(rule);
     }
@@ -375,10 +375,10 @@ impl Observer for Steps {
     }
 }
 
-/// The numbers of the frames whose steps are written.
+/// The numbers of the frames whose intermediate results are in `steps.tsv`.
 const STEPS_OF: [&str; 5] = ["0", "4", "5", "10", "17"];
 
-/// The reference gives the intermediate results of `steps.tsv`, for a few 8-bit cases.
+/// The reference produces the intermediate results of `steps.tsv`, for a few 8-bit cases.
 #[test]
 fn the_definition_gives_the_steps() {
     let mut rows = Vec::new();
@@ -420,7 +420,7 @@ fn frame(case: &Case, mut bytes: &[u8]) -> Frame {
     Frame::new(format, case.size, case.range(), Matrix::Bt601, planes).expect("a frame")
 }
 
-/// A Python port of the input and of `look=exact`, written from the specification page alone, gives the vectors.
+/// A Python port of the input and of `look=exact`, written only from the specification, produces the vectors.
 #[test]
 fn a_port_in_python_gives_the_vectors_of_the_exact_look() {
     let is_written = std::env::var_os("HISTEQ_REGENERATE").is_some();

@@ -1,5 +1,5 @@
-//! The library from C: the sample gives the program's bytes, and every function does what `histeq.h` says, errors
-//! included, with AddressSanitizer, too.
+//! The library in C: the sample produces the program's bytes, and every function does what `histeq.h` says, including
+//! errors, and with AddressSanitizer, too.
 
 use crate::hosts::front::{RATE, SIZE, clip};
 use crate::support::program::{Dir, Run};
@@ -8,7 +8,7 @@ use histeq::{Look, Named};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the library, which is built with this suite. Without it or a C compiler: a printed skip and `None`.
+/// The folder of the library, which is built together with this suite. Without it or a C compiler: `None`, and a note.
 fn library() -> Option<PathBuf> {
     let folder = std::env::current_exe().expect("this suite").parent().expect("its folder").to_owned();
     if !folder.join("libhisteq_capi.so").exists() {
@@ -24,7 +24,8 @@ fn compiled(dir: &Dir, library: &Path, source: &str, how: &[&str]) {
     let mut command = Command::new("cc");
     command.args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", "src/c", source]);
     command.args(how).arg("-o").arg(dir.path("program"));
-    // Cargo's `LD_LIBRARY_PATH` names the folder above first, where an earlier build's library may lie; RPATH wins.
+    // Cargo's `LD_LIBRARY_PATH` begins with the parent folder, which may contain an older library; RPATH has
+    // precedence.
     command.arg(format!("-Wl,--disable-new-dtags,-rpath,{}", library.display())).arg("-L").arg(library);
     Run::from_command(&mut command, source).exits_with(0);
 }
@@ -53,7 +54,7 @@ fn a_c_program_gives_the_bytes_of_the_program() {
                 })
                 .collect();
             let raw = format!("-f rawvideo -s {size} --pixel-format {format} -r {RATE}");
-            // A file, whose frames are all there, and a pipe, whose frames come one by one.
+            // From a file, all frames are available at once; from a pipe, frames arrive one by one.
             let stored = format!("-q --backend cpu {of_program} {raw} --output-format rawvideo in.raw -");
             let piped = format!("-q --backend cpu {of_program} {raw} --output-format rawvideo - -");
             let expected = [dir.succeeds(&stored), dir.fed(&piped, &frames).exits_with(0)];

@@ -1,4 +1,4 @@
-//! `bench --compare references`: the publications' figures, and ours beside them.
+//! `bench --compare references`: the publications' figures next to ours.
 
 use crate::support::program::Dir;
 use histeq::Named;

@@ -1,9 +1,9 @@
-//! `bench`: every suite on small pictures. How long anything takes is not tested, only that it is measured, verified and
-//! written down.
+//! `bench`: every suite with small pictures. The tests check that everything is measured, verified and written, not how
+//! long it takes.
 
 // Arguments.
 mod command_line;
-// The publications' figures beside ours.
+// The publications' figures next to ours.
 mod figures;
 // What is measured, with and without a GPU.
 mod suites;
@@ -13,7 +13,7 @@ mod written;
 use crate::support::program::Dir;
 use serde_json::Value;
 
-/// Runs a suite once on small pictures and gives what it wrote as JSON.
+/// Runs a suite once on small pictures. Returns its JSON output.
 #[track_caller]
 fn run(dir: &Dir, options: &str) -> Value {
     dir.succeeds(&format!("{options} --quick --repeat 1 --warmup 0 --json r.json"));

@@ -86,7 +86,7 @@ fn a_suite_of_the_gpu_needs_one() {
         let run = run.says(&[&format!("{suite} needs a GPU: no CUDA driver found")]);
         assert!(run.stdout.is_empty(), "{}", String::from_utf8_lossy(&run.stdout));
     }
-    // The columns of the CPU are still measured.
+    // The run measures the columns of the CPU before it fails.
     let run = dir.run("scans --quick --repeat 1 --warmup 0").exits_with(6);
     let run = run.says(&["scans needs a GPU: no CUDA driver found", "nothing of: Scans, with the publication"]);
     let text = String::from_utf8(run.stdout).expect("text");

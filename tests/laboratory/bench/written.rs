@@ -1,10 +1,10 @@
-//! What is written: Markdown on stdout, CSV, JSON.
+//! The output formats: Markdown on stdout, CSV, JSON.
 
 use super::{rows, run};
 use crate::support::program::Dir;
 use std::collections::BTreeSet;
 
-/// A suite with figures without a GPU, and one with several tables.
+/// A suite that has figures even without a GPU, and one with several tables.
 const SUITES: [&str; 2] = ["scans", "bins"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which devices are listed as cameras, who may open them, and what is no camera.
+//! Which devices are listed as cameras, who may open them, and which devices are no cameras.
 
 use super::film::Film;
 use super::loopback::LABELS;
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The nodes that `devices` lists as cameras.
+/// The device nodes that `devices` lists as cameras.
 fn listed(dir: &Dir) -> Vec<String> {
     let run = dir.succeeds("devices");
     let list = String::from_utf8_lossy(&run.stdout).into_owned();
@@ -22,7 +22,7 @@ fn listed(dir: &Dir) -> Vec<String> {
 #[test]
 fn a_camera_films() {
     let dir = Dir::new();
-    // A virtual camera films only while a program feeds it.
+    // A virtual camera sends frames only while a program feeds it.
     let loopbacks = nodes(|name| LABELS.contains(&name));
     let camera = listed(&dir).into_iter().find(|node| !loopbacks.contains(node));
     let Some(camera) = camera else { return skip("v4l2", "no camera here") };
@@ -68,7 +68,7 @@ fn two_cameras_film_side_by_side_and_a_busy_one_is_refused() {
     two.wait_for_frames(5);
     let third = dir.run(&format!("live {SMALL} --record three.mkv {}", first.0)).fails();
     third.says(&[&first.0, "another program uses the camera"]);
-    // Waiting for one that is busy says so once, however long it takes.
+    // While a run waits for a busy camera, it says so only once.
     let mut waiting = Live::start(&dir, &format!("{SMALL} --wait --record four.mkv {}", first.0));
     waiting.wait_for("waiting for it");
     one.wait_for_frames(30);
@@ -115,8 +115,8 @@ fn packets_outlive_a_camera_that_was_opened_by_its_name_alone() {
     const CAMERA: &str = "HISTEQ_TEST_CAMERA";
     let Ok(camera) = std::env::var(CAMERA) else {
         let Some(camera) = Vivid::take() else { return };
-        // In a process of its own: FFmpeg opens a camera so that programs that other tests start meanwhile inherit it,
-        // and keep it busy as long as they run.
+        // The test runs in a process of its own: FFmpeg opens a camera such that programs which other tests start
+        // meanwhile inherit its descriptor, and keep the camera busy as long as they run.
         let (_, module) = module_path!().split_once("::").expect("a module of the suite");
         let test = format!("{module}::packets_outlive_a_camera_that_was_opened_by_its_name_alone");
         let this = std::env::current_exe().expect("a path");

@@ -1,11 +1,12 @@
-//! Faults that vivid injects: the program goes on, or waits and comes back.
+//! Faults that vivid injects: the program goes on, or waits until the camera is back.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
 use crate::support::program::Dir;
 use rustix::process::Signal;
 
-/// Films, sets the control `harm`, waits for the message `says` if there is one, films on, and returns the recording.
+/// Records, sets the control `harm`, waits for the message `says` if there is one, and records on. Returns the
+/// recording.
 fn film_through(camera: &Vivid, harm: &str, says: Option<&str>) -> Film {
     let dir = Dir::new();
     let mut live = Live::start(&dir, &format!("{SMALL} --record out.mkv {}", camera.0));
@@ -61,7 +62,7 @@ fn a_camera_that_fails_to_start_is_named_in_a_line() {
         let errors = run.stderr.lines().filter(|line| line.contains("error:")).count();
         assert_eq!(errors, 1, "{harm}: {}", run.stderr);
         run.says(&[&camera.0]);
-        // Without the fault, the camera works again.
+        // Once the fault is reset, the camera works again.
         dir.succeeds(&format!("live -y {SMALL} --frames 3 --record out.mkv {}", camera.0));
     }
 }

@@ -1,5 +1,4 @@
-//! What is in a recording. FFmpeg's libraries read it here, not its programs: those take seconds to start in an
-//! emulated machine.
+//! Reads a recording with FFmpeg's libraries, because FFmpeg's programs take seconds to start in an emulated machine.
 
 use ffmpeg::format::Pixel;
 use ffmpeg::software::scaling::{Context, Flags};
@@ -17,12 +16,12 @@ pub struct Film {
     pub thumbnails: Vec<Vec<u8>>,
     /// A hash of the samples of each frame, without the padding of rows.
     pub hashes: Vec<u64>,
-    /// Widths and heights.
+    /// The width and height of each frame.
     pub sizes: Vec<(u32, u32)>,
 }
 
 impl Film {
-    /// Decodes a file, all of which has to be whole.
+    /// Decodes a file, which must be complete.
     #[track_caller]
     pub fn read(path: &Path) -> Self {
         ffmpeg::init().expect("FFmpeg");
@@ -69,18 +68,18 @@ impl Film {
         self.times.len()
     }
 
-    /// Requires timestamps that increase, and no picture twice. Vivid writes the time and a number into each picture,
-    /// so a repeated one shows that a later frame has overwritten an earlier one.
+    /// Requires increasing timestamps and different frames. Vivid writes the time and a number into each frame, so two
+    /// equal frames show that a later frame has overwritten an earlier one.
     #[track_caller]
     pub fn is_in_order(&self) {
         self.is_in_order_with_a_restart_at(self.len());
     }
 
-    /// The same for a camera that was opened again at this frame: its time and numbers begin again there, so a picture
-    /// may equal an earlier one.
+    /// Like `is_in_order`, for a camera that was opened again at this frame: vivid's time and numbers begin again
+    /// there, so later frames may equal earlier ones.
     #[track_caller]
     pub fn is_in_order_with_a_restart_at(&self, frame: usize) {
-        // After a stall of its machine, vivid gives all frames that were due at once, with the current time.
+        // After a stall of the machine, vivid sends all frames that are due at once, with equal timestamps.
         let was_held_up = self.times.windows(2).any(|pair| pair[1] - pair[0] > 2.0);
         let in_order = |pair: &[f64]| pair[0] < pair[1] || (was_held_up && pair[0] == pair[1]);
         assert!(self.times.windows(2).all(in_order), "{:?}", self.times);
@@ -94,7 +93,7 @@ impl Film {
     }
 }
 
-/// The largest difference between two thumbnails, of all channels or of their brightness.
+/// The largest difference between two thumbnails: of their RGB channels, or of their luma if `gray`.
 pub fn difference(a: &[u8], b: &[u8], gray: bool) -> u8 {
     let luma = |p: &[u8]| ((u32::from(p[0]) * 299 + u32::from(p[1]) * 587 + u32::from(p[2]) * 114) / 1000) as u8;
     let values = |picture: &[u8]| if gray { picture.chunks(3).map(luma).collect() } else { picture.to_vec() };

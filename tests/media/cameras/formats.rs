@@ -4,7 +4,7 @@ use super::film::{Film, difference};
 use super::{SMALL, Vivid, frames_counted};
 use crate::support::program::Dir;
 
-/// Films three frames as they come, in this format.
+/// Records three frames unchanged, in this pixel format.
 fn film(dir: &Dir, camera: &Vivid, format: &str) -> Film {
     let run = dir.succeeds(&format!(
         "live {SMALL} --levels 1 --strength 0 --pixel-format {format} --frames 3 --record {format}.mkv {}",
@@ -19,7 +19,7 @@ fn film(dir: &Dir, camera: &Vivid, format: &str) -> Film {
 /// Requires that the camera shows the same colour bars in each of `formats`.
 fn show_the_same(formats: &[&str]) {
     let Some(camera) = Vivid::take() else { return };
-    // No text in the picture: it would change from frame to frame.
+    // The text would change from frame to frame.
     camera.set("osd_text_mode=2");
     let dir = Dir::new();
     let bars = film(&dir, &camera, "rgb24");
@@ -27,7 +27,7 @@ fn show_the_same(formats: &[&str]) {
         let film = film(&dir, &camera, format);
         for thumbnail in &film.thumbnails {
             let apart = difference(thumbnail, &bars.thumbnails[0], format.starts_with("gray"));
-            // FFmpeg takes gray for full range, and vivid's has black at 16.
+            // FFmpeg reads gray as full range, while vivid's gray has black at 16.
             assert!(apart <= if format.starts_with("gray") { 28 } else { 12 }, "{format} is {apart} off");
         }
     }
@@ -51,7 +51,7 @@ fn a_rate_and_a_size_that_the_camera_lacks_become_the_nearest() {
     dir.succeeds(&format!("live {options} --size 333x177 --rate 14 {}", camera.0)).says(&["320x180, yuyv422, 15 fps"]);
     let film = Film::read(&dir.path("out.mkv"));
     assert_eq!((film.len(), film.sizes[0]), (5, (320, 180)));
-    // A single frame may come late on a busy machine, and frames may be lost.
+    // On a busy machine, frame 4 may come late, or earlier frames may be lost.
     let frames = film.times[4] * 15.0;
     assert!(frames > 3.5 && (frames - frames.round()).abs() < 0.4, "{:?}", film.times);
 }

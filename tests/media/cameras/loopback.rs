@@ -1,4 +1,4 @@
-//! Virtual cameras (v4l2loopback), as their writer and as their reader.
+//! Virtual cameras (v4l2loopback): the program writes to them and reads from them.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};
@@ -8,11 +8,11 @@ use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::process::Stdio;
 
-/// What tests/media/cameras.sh calls its virtual cameras: one that is a camera only while a program writes to it
-/// (`exclusive_caps=1`), one that is always both, one that FFmpeg feeds, and one for pictures of an odd size.
+/// The names of the virtual cameras in tests/media/cameras.sh: one that is a camera only while a program writes to it
+/// (`exclusive_caps=1`), one that is always a camera, one that FFmpeg feeds, and one for an odd frame size.
 pub const LABELS: [&str; 4] = ["histeq-exclusive", "histeq-open", "histeq-fed", "histeq-odd"];
 
-/// The virtual camera of this name; a printed skip where there is none.
+/// The virtual camera of this name; without one, `None`, and a note.
 fn loopback(label: &str) -> Option<String> {
     let found = nodes(|name| name == label).into_iter().next();
     if found.is_none() {
@@ -54,7 +54,7 @@ fn readers_get_what_is_recorded(label: &str) {
         assert!(places.iter().all(Option::is_some), "{file} has pictures that were never recorded: {places:?}");
         assert!(places.is_sorted(), "{file}: {places:?}");
     }
-    // The device can be written to once more after other programs have read from it.
+    // After other programs have read from the device, a second run can write to it.
     let line = format!("-d {device} --info");
     Run::from_command(&mut dir.other_command("v4l2-ctl", &line), &line).exits_with(0);
     dir.succeeds(&format!("live {SMALL} --frames 3 --loopback {device} {}", camera.0));
@@ -74,7 +74,7 @@ fn readers_of_an_open_virtual_camera_get_what_is_recorded() {
 fn pictures_of_an_odd_size_reach_readers_of_a_virtual_camera_unsheared() {
     let Some(device) = loopback(LABELS[3]) else { return };
     let dir = Dir::new();
-    // Each column of the picture has one colour, which shearing would change.
+    // The left and the right half differ, so skewed rows would be visible.
     let bars = "color=gray:s=67x33:r=10,geq=lum='if(lt(X\\,33)\\,60\\,200)':cb=128:cr=128,realtime";
     let options = "--backend cpu --no-preview --levels 1 --strength 0";
     let mut live = Live::start(&dir, &format!("{options} --loopback {device} -f lavfi {bars}"));
@@ -90,8 +90,8 @@ fn pictures_of_an_odd_size_reach_readers_of_a_virtual_camera_unsheared() {
     }
 }
 
-/// Feeds a virtual camera with pictures of this size, each different. The driver overwrites its oldest buffer even if
-/// the reader still uses it: at four pictures a second, a reader on an emulated machine has a second for it.
+/// Feeds a virtual camera with different frames of this size. The driver overwrites its oldest buffer even while it is
+/// read: with four buffers at 4 frames/s, a reader on an emulated machine has a second.
 fn feed(dir: &Dir, device: &str, size: &str) -> Running {
     ffmpeg(dir, &format!("-re -f lavfi -i testsrc2=s={size}:r=4 -pix_fmt yuyv422 -f v4l2 {device}"))
 }
@@ -101,7 +101,7 @@ fn a_camera_of_four_buffers_and_an_odd_size_may_come_back_with_another_size() {
     let Some(device) = loopback(LABELS[2]) else { return };
     let dir = Dir::new();
     let mut feeder = feed(&dir, &device, "322x178");
-    // The device accepts frames from the start on, but is a camera only after the first one.
+    // The device accepts frames at once, but becomes a camera only with the first frame.
     feeder.wait_until_it_listens();
     let options = "--backend cpu --no-preview --levels 1 --strength 0 --encoder ffv1";
     let mut live = Live::start(&dir, &format!("{options} --record out.mkv {device}"));

@@ -1,5 +1,5 @@
-//! Real drivers: cameras that deliver, fail, disappear and come back, and virtual ones. `tests/media/cameras.sh` has a
-//! machine with all of them; elsewhere, those that are missing are skipped.
+//! Real drivers: cameras that send frames, fail, disappear and come back, and virtual cameras. `tests/media/cameras.sh`
+//! starts a machine with all of them; elsewhere, tests of missing drivers are skipped.
 
 // The list of cameras.
 mod devices;
@@ -31,13 +31,13 @@ use std::process::{ChildStderr, Stdio};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long anything may take that is waited for. In an emulated machine, starting a program takes seconds.
+/// The timeout of everything that a test waits for. In an emulated machine, starting a program takes seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Options of all runs: no window, a small picture, few frames a second, an encoder that takes no time.
+/// Options of all runs: no window, small frames, few frames per second, a fast encoder.
 const SMALL: &str = "--backend cpu --no-preview --size 320x180 --rate 10 --encoder ffv1";
 
-/// The nodes of /dev for whose driver's name `is_it` is true, in order.
+/// The device nodes in /dev whose driver name satisfies `is_it`, sorted.
 fn nodes(is_it: impl Fn(&str) -> bool) -> Vec<String> {
     let entries = std::fs::read_dir("/sys/class/video4linux").into_iter().flatten().flatten();
     let name = |path: &Path| std::fs::read_to_string(path.join("name")).unwrap_or_default();
@@ -53,7 +53,7 @@ struct Vivid(String);
 static TAKEN: (Mutex<Vec<String>>, Condvar) = (Mutex::new(Vec::new()), Condvar::new());
 
 impl Vivid {
-    /// Waits for a free camera and reserves it. Prints a skip and returns `None` on a machine without any.
+    /// Waits for a free camera and reserves it. On a machine without one: `None`, and a note.
     fn take() -> Option<Self> {
         Vivid::take_one_of(Vivid::all())
     }
@@ -77,7 +77,7 @@ impl Vivid {
         }
     }
 
-    /// Sets controls, or presses buttons.
+    /// Sets controls of the camera, or presses its buttons.
     #[track_caller]
     fn set(&self, controls: &str) {
         self.try_to_set(controls).exits_with(0);
@@ -115,13 +115,13 @@ impl Live {
         Live { running, stderr, said: String::new(), frames: 0 }
     }
 
-    /// Reads until the program has printed `text`.
+    /// Reads the program's stderr until `text` has been printed.
     #[track_caller]
     fn wait_for(&mut self, text: &str) {
         self.wait_until(text, |live| live.said.contains(text));
     }
 
-    /// Waits until `more` further frames have been filmed.
+    /// Waits until `more` further frames have been recorded.
     #[track_caller]
     fn wait_for_frames(&mut self, more: u64) {
         let aim = self.frames + more;
@@ -132,7 +132,7 @@ impl Live {
     fn wait_until(&mut self, what: &str, is_it: impl Fn(&Self) -> bool) {
         let begin = Instant::now();
         while !is_it(self) {
-            // A progress report comes each second, so no line is waited for longer.
+            // The program reports progress each second, so reading a line takes a second at most.
             let goes_on = self.read_line() && begin.elapsed() < PATIENCE;
             assert!(goes_on, "no sign of {what} after {} frames:\n{}", self.frames, self.said);
         }
@@ -147,7 +147,7 @@ impl Live {
         count > 0
     }
 
-    /// Sends a signal, and returns what `end` does.
+    /// Sends a signal and waits for the end. Returns what `end` returns.
     fn end_by(self, signal: Signal) -> (Option<i32>, String) {
         self.running.signal(signal);
         self.end()

@@ -1,5 +1,5 @@
-//! Recordings of a raw camera, whose frames lie in the driver's memory: however a recording ends, it has all frames
-//! that the summary counts.
+//! Recordings of a raw camera, whose frames are in the driver's memory: however a recording ends, it contains all
+//! frames that the summary counts.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
@@ -8,7 +8,7 @@ use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::path::Path;
 
-/// Requires a good end, and a recording that is whole.
+/// Requires exit code 0 and a complete recording.
 #[track_caller]
 fn is_whole(dir: &Dir, (code, said): (Option<i32>, String)) -> Film {
     assert_eq!(code, Some(0), "{said}");
@@ -88,8 +88,8 @@ fn a_camera_that_is_lost_leaves_a_whole_recording_when_the_run_is_ended_before_i
 #[test]
 fn noise_is_removed_from_what_a_camera_gives_and_no_frame_is_lost_or_twice() {
     let Some(camera) = Vivid::take() else { return };
-    // Vivid writes a frame number into each picture.
-    // Live video is denoised with preceding frames alone, two or four of them.
+    // Vivid writes a frame number into each frame, so a repeated frame is detected. Live video is denoised with the two
+    // or four preceding frames only.
     for options in ["--denoise 1", "--denoise 1 --set denoise-effort=best"] {
         let dir = Dir::new();
         let line =

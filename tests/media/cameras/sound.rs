@@ -1,4 +1,4 @@
-//! A microphone beside a camera: ALSA's own loopback driver, which records what is played to it.
+//! A microphone in addition to a camera: ALSA's loopback driver, which records what is played to it.
 
 use super::film::Film;
 use super::{Live, SMALL, Vivid, frames_counted};
@@ -33,7 +33,7 @@ fn a_microphone_is_recorded_with_a_camera_for_as_long_as_that_films() {
         let sample = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).abs();
         samples.chunks_exact(4).map(sample).fold(0.0, f32::max) > 0.02
     };
-    // 800 samples at 8000 Hz are a tenth of a second.
+    // Loudness in blocks of a tenth of a second: 800 samples at 8000 Hz.
     let tenths: Vec<bool> = sound.chunks(800 * 4).map(loud).collect();
     let length = film.times[film.len() - 1] - film.times[0];
     assert!((tenths.len() as f64 / 10.0 - length).abs() < 1.0, "{} tenths of sound in {length} s", tenths.len());

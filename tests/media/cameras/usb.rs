@@ -1,4 +1,4 @@
-//! A webcam on USB, that is plugged in and pulled out.
+//! A USB webcam that is plugged in and unplugged.
 
 use super::film::Film;
 use super::usb_webcam::{NAME, RATE, SIZE, UsbWebcam, has_ports};
@@ -8,7 +8,7 @@ use crate::support::skip::skip;
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
-/// Waits for the node of a webcam, which is unplugged on return.
+/// Waits for the device node of a webcam, which is unplugged when this function returns.
 #[track_caller]
 fn node_of(_webcam: UsbWebcam) -> String {
     let begin = Instant::now();
@@ -22,7 +22,7 @@ fn node_of(_webcam: UsbWebcam) -> String {
     }
 }
 
-/// A picture for the webcam to send.
+/// A JPEG frame for the webcam to send.
 fn jpeg(dir: &Dir) -> Vec<u8> {
     let size = format!("{}x{}", SIZE.0, SIZE.1);
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=s={size} -frames:v 1 -pix_fmt yuvj422p picture.jpg"));
@@ -60,7 +60,7 @@ fn a_webcam_may_be_plugged_in_late_and_pulled_out_and_goes_on_in_the_same_file()
         let all_of_it = gone.elapsed().as_secs_f64();
         assert!(longest >= away.as_secs_f64() - 2.0 / f64::from(RATE) && longest < all_of_it, "{longest} s: {said}");
         for (thumbnail, next) in film.thumbnails.iter().zip(&film.thumbnails[1..]) {
-            // Raw frames are gray all over, in one shade each; the coded picture is always the same.
+            // Each raw frame is uniformly gray, in its own shade; all MJPEG frames are equal.
             let is_even = |picture: &[u8]| picture.iter().all(|value| value.abs_diff(picture[0]) <= 2);
             let is_right = if format == "mjpeg" { thumbnail == next } else { is_even(thumbnail) && thumbnail != next };
             assert!(is_right, "{format}: {thumbnail:?}");

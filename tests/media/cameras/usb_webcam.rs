@@ -1,5 +1,5 @@
-//! An emulated USB webcam. The kernel's `vhci-hcd` has ports for remote devices, which are reached by USB/IP. This is
-//! the remote end: a UVC camera with a bulk endpoint, just complete enough for `uvcvideo` to film with.
+//! An emulated USB webcam: the remote end of a port of the kernel's `vhci-hcd`, which speaks USB/IP. It is a UVC camera
+//! with a bulk endpoint, with just enough of the protocol for `uvcvideo` to stream from it.
 
 use std::io::{Read, Result, Write};
 use std::os::fd::AsRawFd;
@@ -15,13 +15,13 @@ pub const NAME: &str = "Bench webcam";
 /// The only frame size of the webcam.
 pub const SIZE: (usize, usize) = (160, 120);
 
-/// Frames a second.
+/// Frames per second.
 pub const RATE: u32 = 10;
 
-/// Bytes of a payload, the two bytes of its header included.
+/// The bytes of a payload, including its header of two bytes.
 const PAYLOAD: usize = 16384;
 
-/// A webcam that is plugged in as long as this lives.
+/// A webcam that is unplugged on drop.
 pub struct UsbWebcam {
     port: u8,
     serving: Option<JoinHandle<()>>,
@@ -66,7 +66,7 @@ struct Webcam {
 }
 
 impl Webcam {
-    /// Answers all requests until the port is closed.
+    /// Answers USB/IP requests until the port is closed.
     fn serve(&mut self) -> Result<()> {
         loop {
             let mut request = [0; 48];
@@ -102,7 +102,7 @@ impl Webcam {
         self.stream.write_all(&head.chain(data.iter().copied()).collect::<Vec<_>>())
     }
 
-    /// The answer to a control request; `None` if the request is not known.
+    /// The answer to a control request; `None` for an unknown request.
     fn control(&mut self, setup: &[u8], data: &[u8]) -> Option<Vec<u8>> {
         let streaming = 1;
         match (setup[0], setup[1], setup[3], setup[4]) {
@@ -123,7 +123,7 @@ impl Webcam {
         }
     }
 
-    /// The next payload; waits until its frame is due.
+    /// Waits until the next frame is due, and returns its next payload.
     fn next_payload(&mut self) -> Vec<u8> {
         if self.sent == 0 {
             std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
@@ -143,7 +143,7 @@ impl Webcam {
     }
 }
 
-/// The streaming parameters that the webcam accepts for the requested ones.
+/// The streaming parameters that the webcam offers for the requested ones.
 fn probe(mut asked: [u8; 26]) -> [u8; 26] {
     asked[2] = asked[2].clamp(1, 2);
     asked[3] = 1;
@@ -186,14 +186,14 @@ fn configuration() -> Vec<u8> {
     .concat();
     let formats_length = (15 + formats.len() as u16).to_le_bytes();
     let body = [
-        // Both interfaces are one camera.
+        // An interface association descriptor: both interfaces belong to one camera.
         &[8, 11, 0, 2, 14, 3, 0, 1][..],
-        // Control: UVC 1.0, a camera (terminal 1) that goes out over USB (terminal 2).
+        // The control interface: UVC 1.0, a camera (terminal 1) with a USB output (terminal 2).
         &[9, 4, 0, 0, 0, 14, 1, 0, 1],
         &[13, 0x24, 1, 0x00, 0x01, 40, 0, 0x00, 0x6c, 0xdc, 0x02, 1, 1],
         &[18, 0x24, 2, 1, 0x01, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0],
         &[9, 0x24, 3, 2, 0x01, 0x01, 0, 1, 0],
-        // Streaming, by a bulk endpoint of 512 bytes.
+        // The streaming interface, with a bulk endpoint of 512 bytes per packet.
         &[9, 4, 1, 0, 1, 14, 2, 0, 0],
         &[15, 0x24, 1, 2, formats_length[0], formats_length[1], 0x81, 0, 2, 0, 0, 0, 1, 0, 0],
         &formats,

@@ -1,11 +1,11 @@
-//! Alpha is kept wherever encoder and container can, and where one of them cannot, a warning says so.
+//! Alpha is kept if encoder and container support it; otherwise, there is a warning.
 
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
 const SIZE: (usize, usize) = (96, 64);
 
-/// Six frames whose alpha rises from left to right, by `value` of X and N.
+/// Six frames with the alpha `value`, an expression of X and N.
 fn clip(dir: &Dir, file: &str, value: &str, options: &str) {
     dir.ffmpeg(&format!(
         "-f lavfi -i testsrc2=size=96x64:rate=10 -frames:v 6 -vf format=yuva420p,geq=lum=lum(X\\,Y):cb=cb(X\\,Y):cr=cr(X\\,Y):a={value} \

@@ -1,9 +1,9 @@
-//! Closed captions, which travel inside the pictures of a stream (ATSC A/53).
+//! Closed captions inside of the video stream (ATSC A/53).
 
 use crate::support::program::Dir;
 use crate::support::reader::{encoder_is_here, list};
 
-/// An H.264 message that holds captions: registered user data (type 4) of the ATSC, with one pair of caption bytes.
+/// An H.264 SEI message with captions: registered user data (type 4) of the ATSC, with one pair of caption bytes.
 fn caption_message() -> Vec<u8> {
     let payload = [0xb5, 0x00, 0x31, b'G', b'A', b'9', b'4', 0x03, 0xc1, 0xff, 0xfc, 0x94, 0x2c, 0xff];
     let mut message = vec![0, 0, 0, 1, 0x06, 0x04, payload.len() as u8];
@@ -12,12 +12,12 @@ fn caption_message() -> Vec<u8> {
     message
 }
 
-/// Puts a message behind each access unit delimiter of an Annex B stream.
+/// Inserts a caption message after each access unit delimiter of an Annex B stream.
 fn with_captions(stream: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut index = 0;
     while index < stream.len() {
-        // Delimiters are start code, 0x09 and one more byte.
+        // A delimiter is a start code, 0x09 and one more byte.
         if stream[index..].starts_with(&[0, 0, 0, 1, 0x09]) {
             out.extend(&stream[index..index + 6]);
             out.extend(caption_message());

@@ -1,10 +1,10 @@
-//! Properties that change in the middle of a video, but that an encoder or a container states only once: frames are
-//! converted where that is exact, else there is a warning.
+//! Properties that change in the middle of a video, while an encoder or a container states them only once: frames are
+//! converted if the conversion is exact; otherwise, there is a warning.
 
 use crate::support::program::{Dir, Run};
 use crate::support::reader::encoder_is_here;
 
-/// A video of elementary streams, one after the other: source, number of frames and encoder options of each.
+/// Concatenates elementary streams. Each part has a source, a number of frames and encoder options.
 fn joined(dir: &Dir, file: &str, parts: &[(&str, usize, &str)]) {
     let extension = file.rsplit('.').next().expect("an extension");
     let mut all = Vec::new();
@@ -19,7 +19,7 @@ const SOURCE: &str = "testsrc2=size=128x96:rate=25";
 const X264: &str = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p";
 const MPEG2: &str = "-c:v mpeg2video -q:v 3 -bf 0 -g 5";
 
-/// Runs the program, which has to warn once with these words, and to fail with `--strict`.
+/// Requires that the program warns once with these words, and fails with `--strict`.
 #[track_caller]
 fn warns(dir: &Dir, line: &str, words: &[&str]) -> Run {
     let run = dir.succeeds(&format!("--backend cpu -y {line}"));
@@ -29,7 +29,7 @@ fn warns(dir: &Dir, line: &str, words: &[&str]) -> Run {
     run
 }
 
-/// For each frame, whether it is interlaced, and whether the top field comes first.
+/// For each frame: is it interlaced, and is its top field first?
 fn fields(dir: &Dir, file: &str) -> Vec<(bool, bool)> {
     dir.frames(file).iter().map(|frame| (frame["interlaced_frame"] == 1, frame["top_field_first"] == 1)).collect()
 }
@@ -96,7 +96,7 @@ fn pixels_of_another_shape_are_named() {
             warns(&dir, &format!("{input} {output}"), &["pixels change from 1:1 to", ratio, "stretched"]);
         }
     }
-    // A frame of another size, but the same display aspect ratio, is scaled without distortion.
+    // A frame of another size with the same display aspect ratio is scaled without a warning about distortion.
     let wide = "testsrc2=size=64x96:rate=25";
     joined(&dir, "same.h264", &[(SOURCE, 10, &shape(X264, "1/1")), (wide, 10, &shape(X264, "2/1"))]);
     warns(&dir, "same.h264 out.mkv", &["changes size to 64x96"]);
@@ -128,7 +128,8 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
         let pixels = dir.raw(output, "yuv444p");
         let frame = 128 * 96 * 3;
         assert_eq!(pixels.len(), 10 * frame);
-        // The upper bars are 20 columns wide; at their edges, the clips differ by themselves.
+        // The upper bars are 20 columns wide; only their middle is compared, because edges differ between the two clips
+        // anyway.
         let most = |pixels: &[u8]| {
             let inside = (0..frame).filter(|index| (6..14).contains(&(index % 128 % 20)) && index / 128 % 96 < 60);
             inside.map(|index| pixels[index].abs_diff(pixels[9 * frame + index])).max()
@@ -147,13 +148,13 @@ fn another_matrix_is_converted_and_other_colours_are_named() {
         joined(&dir, &input, &[(bars, 5, &parts[0]), (bars, 5, &parts[1])]);
         warns(&dir, &format!("{input} out.mkv"), &words);
     }
-    // The same transfer function under another name.
+    // Both tags mean the same transfer function.
     let same = ["color_trc=bt709", "color_trc=smpte170m"].map(|more| tagged("bt709", "bt709", more));
     joined(&dir, "same.h264", &[(bars, 5, &same[0]), (bars, 5, &same[1])]);
     dir.succeeds("--backend cpu --strict -y same.h264 out.mkv");
 }
 
-/// The notes on conversions agree with the frames that are written.
+/// The notes on conversions match the written frames.
 #[test]
 fn what_is_said_of_the_format_is_what_is_written() {
     let dir = Dir::new();
@@ -183,7 +184,7 @@ fn what_is_said_of_the_format_is_what_is_written() {
         assert_eq!(stream["pix_fmt"], format, "{line}");
         assert!(dir.frames(output).iter().all(|frame| frame["interlaced_frame"] == 0), "{line}");
         let input = line.split(' ').next().expect("an input");
-        // In the range that the file says.
+        // FFmpeg converts both files to gray according to their range tags.
         let [before, after] = [input, output].map(|file| dir.raw(file, "gray"));
         let apart = crate::support::pictures::apart(&before, &after);
         assert!(apart < 6.0, "{line}: {apart} apart");

@@ -1,30 +1,30 @@
-//! An output's own colours: the matrix that readers of its format take, and what it cannot say of colours and pixels.
+//! The matrix of each output, as readers assume it, and warnings on colours and pixels that an output cannot signal.
 
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// Red, green and blue of all pixels here.
+/// The RGB value of all pixels in these clips.
 const COLOUR: [u8; 3] = [0xc8, 0x3c, 0x28];
 
 /// The largest error, in levels, of two conversions in 8 bits and a lossy encoder. A wrong matrix gives 12 levels.
 const NEAR: f64 = 4.0;
 
-/// The weights of red and blue in luma.
+/// The weights of red and blue in luma, by the standard for SD and by that for HD.
 const BT601: [f64; 2] = [0.299, 0.114];
 const BT709: [f64; 2] = [0.2126, 0.0722];
 
-/// A clip of `COLOUR`, encoded behind this filter.
+/// A clip of `COLOUR`, encoded after this filter.
 fn clip(dir: &Dir, file: &str, size: &str, filter: &str, options: &str) {
     let source = format!("color=0xc83c28:size={size}:rate=25,format=gbrp");
     dir.ffmpeg(&format!("-f lavfi -i {source}{filter} -frames:v 2 {options} {file}"));
 }
 
-/// YUV by this matrix, which AVI does not name.
+/// A YUV clip with this matrix, without a matrix tag.
 fn untagged(dir: &Dir, file: &str, size: &str, matrix: &str) {
     clip(dir, file, size, &format!(",scale=out_color_matrix={matrix}:out_range=tv,format=yuv420p"), "-c:v ffv1");
 }
 
-/// HD video that names its matrix.
+/// An HD clip with a matrix tag.
 fn tagged(dir: &Dir, file: &str) {
     let filter = ",scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=colorspace=bt709:range=tv";
     clip(dir, file, "1280x720", filter, "-colorspace bt709 -color_range tv -c:v ffv1");
@@ -37,7 +37,7 @@ fn off(dir: &Dir, file: &str) -> f64 {
     apart.max().map_or(f64::INFINITY, f64::from)
 }
 
-/// The same for the first pixel, converted by this matrix; JPEG has full range.
+/// Like `off`, for the first pixel, converted by this matrix. `is_full`: full range, as in JPEG.
 fn off_by(dir: &Dir, file: &str, [red, blue]: [f64; 2], is_full: bool) -> f64 {
     let samples = dir.raw(file, if is_full { "yuvj444p" } else { "yuv444p" });
     let (width, height) = (&dir.streams(file)[0]["width"], &dir.streams(file)[0]["height"]);
@@ -79,7 +79,7 @@ fn images_and_motion_jpeg_have_the_colours_of_photos_and_of_video() {
             let line = format!("--backend cpu --strict --strength 0 {frames} --encoder {encoder} -y {input} {output}");
             dir.succeeds(&line);
             assert!(off(&dir, output) <= NEAR, "{input} to {output}: {} levels off", off(&dir, output));
-            // What readers show that know nothing but the file format.
+            // The colour as a reader shows it that uses the format's default matrix and ignores tags.
             let by_format = match dir.pixel_format(output) {
                 format if !format.starts_with("yuv") => 0.0,
                 _ => off_by(&dir, output, BT601, encoder == "mjpeg"),
@@ -130,7 +130,7 @@ fn a_matrix_is_taken_by_the_size_that_was_decoded() {
             assert!(off(&dir, output) <= NEAR, "{input} {options} to {output}: {} levels off", off(&dir, output));
         }
     }
-    // Raw frames name no matrix, either.
+    // Raw frames have no matrix tag either.
     let raw = &dir.raw("hd.avi", "yuv420p")[..1280 * 720 * 3 / 2];
     let described = "-f rawvideo -s 1280x720 --pixel-format yuv420p";
     dir.fed(&format!("--backend cpu --strict --strength 0 --frames 1 {described} - raw.png"), raw).exits_with(0);
@@ -140,14 +140,14 @@ fn a_matrix_is_taken_by_the_size_that_was_decoded() {
 #[test]
 fn a_matrix_that_is_not_said_is_the_usual_one_or_named() {
     let dir = Dir::new();
-    // Motion JPEG of HD is BT.601.
+    // Motion JPEG is BT.601 even in HD.
     clip(&dir, "camera.avi", "1280x720", ",format=yuvj420p", "-c:v mjpeg -q:v 2");
     dir.succeeds("--backend cpu --strength 0 --encoder mpeg4 -y camera.avi out.avi");
     let off_as_hd = off_by(&dir, "out.avi", BT709, false);
     assert!(off_as_hd <= NEAR, "{off_as_hd} levels off");
     dir.succeeds("--backend cpu --strict --strength 0 --encoder mpeg4 -y camera.avi out.mp4");
     assert!(off(&dir, "out.mp4") <= NEAR, "{} levels off", off(&dir, "out.mp4"));
-    // Lossless output is not converted.
+    // A lossless output is not converted, so there is a warning about the missing matrix tag.
     let filter = ",scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,setparams=colorspace=bt709:range=tv";
     clip(&dir, "small.mkv", "320x240", filter, "-colorspace bt709 -color_range tv -c:v ffv1");
     let line = "--strength 0 --encoder ffv1 -y small.mkv out.avi";
@@ -165,7 +165,7 @@ fn colours_that_an_output_cannot_say_are_named() {
         ("hlg.mkv", "arib-std-b67", "bt2020", "bt2020nc"),
         ("p3.mkv", "iec61966-2-1", "smpte432", "bt709"),
     ] {
-        // FFmpeg 5 and 9 share no name but this for BT.2020.
+        // This is the only name of BT.2020 that FFmpeg 5 and 9 share.
         let filter_matrix = matrix.trim_end_matches("nc");
         let filter = format!(
             ",scale=out_color_matrix={filter_matrix}:out_range=tv,format=yuv420p,\
@@ -229,7 +229,7 @@ fn a_shape_of_pixels_that_an_output_cannot_say_is_named() {
         assert_eq!(run.stderr.contains("pixels of 4:3"), !says, "{output}: {}", run.stderr);
         let strict = dir.run(&format!("--backend cpu --strict {line}"));
         assert_eq!(strict.code == Some(0), says, "{output}: {}", strict.stderr);
-        // Some formats round the ratio.
+        // Some formats round the sample aspect ratio.
         let shape = dir.streams(output)[0]["sample_aspect_ratio"].as_str().unwrap_or("1:1").to_owned();
         let (width, height) = shape.split_once(':').expect("a ratio");
         let ratio: f64 = width.parse::<f64>().expect("a number") / height.parse::<f64>().expect("a number");

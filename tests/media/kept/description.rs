@@ -1,4 +1,4 @@
-//! What is said about a file: chapters, metadata of the whole and of its streams, timecode.
+//! Descriptive metadata: chapters, tags of the file and of its streams, timecode.
 
 use super::film;
 use crate::support::program::Dir;
@@ -187,7 +187,7 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
         ("24000/1001", "01:02:03:04"),
         ("25", "01:02:03:04"),
     ] {
-        // Every frame whose number is one more than a multiple of 7 is left out.
+        // Frames 1, 8, 15 and so on are missing.
         dir.ffmpeg(&format!(
             "-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2 -vf select=not(eq(mod(n\\,7)\\,1)) -fps_mode vfr -c:v mpeg4 \
              -q:v 3 -g 5 -timecode {timecode} in.mov"
@@ -200,7 +200,7 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
             let entries = "-show_entries stream_tags=timecode:format_tags=timecode";
             let told = dir.probe(entries, output).to_string().to_lowercase();
             assert!(told.contains(timecode), "{rate} {timecode} in {input} to {output}: {told}");
-            // Matroska tells the average rate alone.
+            // Matroska stores only the average frame rate.
             if output != "out.mkv" && input == "in.mov" {
                 let streams = dir.streams(output);
                 let track =
@@ -213,14 +213,14 @@ fn timecode_counts_by_the_nominal_rate_where_the_rate_varies() {
                 assert!((found / ratio(rate) - 1.0).abs() < 0.0005, "{rate}: {found} in {input} to {output}");
             }
         }
-        // A start one second later moves the timecode by a second, whatever frames are missing in between.
+        // A start one second later moves the timecode by one second, even if frames are missing in between.
         dir.succeeds("--backend cpu --start 1.001 -y in.mov out.mov");
         let told = dir.probe("-show_entries stream_tags=timecode", "out.mov").to_string();
         assert!(told.contains("01:02:04"), "{rate} {timecode}: {told}");
     }
 }
 
-/// The metadata of a file, by the names of its entries in small letters.
+/// The tags of a file, with lowercase keys.
 fn tags(dir: &Dir, file: &str) -> std::collections::BTreeMap<String, String> {
     let tags = dir.probe("-show_format", file)["format"]["tags"].clone();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -240,14 +240,14 @@ fn an_output_tells_what_made_it_and_how() {
         let comment = tags(&dir, output).remove("comment").unwrap_or_default();
         assert!(comment.starts_with(&ours) && comment.contains(" --look haze "), "{output}: {comment}");
         assert!(comment.contains(" --smooth 2"), "{output}: {comment}");
-        // The options in the comment can be typed as they are, and give the same comment.
+        // The options in the comment work on the command line, and give the same comment.
         let options = comment.split_once("--").map_or("", |(_, options)| options);
         dir.succeeds(&format!("--backend cpu -y --{options} in.mkv again-{output}"));
         assert_eq!(tags(&dir, &format!("again-{output}")).remove("comment"), Some(comment), "{output}");
         dir.succeeds(&format!("--backend cpu -y --look haze --no-provenance in.mkv {output}"));
         assert_eq!(tags(&dir, output).remove("comment"), None, "{output}");
     }
-    // The comment of the input stays; Matroska has another tag for the settings.
+    // The comment of the input is kept; Matroska has a separate tag for the settings.
     for output in ["kept.mkv", "kept.mp4"] {
         dir.succeeds(&format!("--backend cpu --look haze told.mkv {output}"));
         let mut kept = tags(&dir, output);
@@ -255,7 +255,7 @@ fn an_output_tells_what_made_it_and_how() {
         let settings = kept.remove("encoder_settings");
         assert_eq!(settings.is_some_and(|settings| settings.starts_with(&ours)), output == "kept.mkv", "{output}");
     }
-    // The y4m of a pipe has no settings in it.
+    // y4m has no metadata, so a pipe gets no settings.
     let raw = dir.succeeds("--backend cpu in.mkv --output-format yuv4mpegpipe -").stdout;
     assert!(raw.starts_with(b"YUV4MPEG2") && !raw.windows(7).any(|bytes| bytes == b"histeq-"));
 }

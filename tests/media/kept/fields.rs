@@ -1,4 +1,4 @@
-//! Fields of interlaced video: two pictures, whose rows alternate.
+//! The two fields of interlaced video, whose rows alternate.
 
 use crate::support::clips::phone;
 use crate::support::program::Dir;
@@ -6,8 +6,8 @@ use crate::support::reader::{encoder_is_here, filter_is_here};
 
 const COLUMNS: usize = 64;
 
-/// Two interlaced frames of `height` rows, 4:2:0 or 4:2:2. Luma and Cb have one code in the top field and one in the
-/// bottom field; in Cr, those of Cb are exchanged.
+/// Two interlaced 4:2:0 or 4:2:2 frames of `height` rows. The top and the bottom field each have one code of luma and
+/// one of Cb; Cr has the codes of Cb exchanged.
 fn interlaced(dir: &Dir, chroma: &str, height: usize, luma: [u8; 2], cb: [u8; 2]) {
     let mut bytes = format!("YUV4MPEG2 W{COLUMNS} H{height} F25:1 It A1:1 C{chroma}\n").into_bytes();
     let chroma_rows = if chroma.starts_with("420") { height.div_ceil(2) } else { height };
@@ -42,7 +42,7 @@ fn interlaced_frames(dir: &Dir, file: &str) -> Vec<bool> {
 fn conversions_of_chroma_keep_fields_apart() {
     let dir = Dir::new();
     let (luma, cb) = ([60, 180], [90, 210]);
-    // Heights whose fields have no whole rows of chroma, too.
+    // Some of these heights do not divide into fields with whole chroma rows.
     for height in [48_usize, 47, 50, 2] {
         for (source, target, columns, rows) in [
             ("420mpeg2", "yuv422p", COLUMNS / 2, height),
@@ -63,7 +63,7 @@ fn conversions_of_chroma_keep_fields_apart() {
             }
         }
     }
-    // Blue of RGB follows Cb.
+    // In RGB, blue depends on Cb.
     interlaced(&dir, "420mpeg2", 48, [110; 2], cb);
     dir.succeeds("--backend cpu --levels 1 --strength 0 --encoder ffv1 --output-pixel-format bgr0 -y in.y4m out.mkv");
     let pixels = dir.raw("out.mkv", "bgr0");
@@ -76,7 +76,7 @@ fn conversions_of_chroma_keep_fields_apart() {
 fn a_cast_is_taken_off_each_field_by_its_own_chroma() {
     let dir = Dir::new();
     interlaced(&dir, "420mpeg2", 48, [110; 2], [90, 210]);
-    // Without a look, the program takes the picture for a drawing, whose colours are no cast.
+    // The look is given, because by default the program would classify the frame as a drawing and leave its colours.
     dir.succeeds("--backend cpu --look underwater --encoder ffv1 -y in.y4m out.mkv");
     let rows = middle(&dir.raw("out.mkv", "yuv420p"), COLUMNS, 48);
     assert!(rows[0].abs_diff(rows[1]) > 4, "luma is changed by the colour: {rows:?}");
@@ -121,15 +121,15 @@ fn fields_that_are_turned_are_named() {
             dir.run(&format!("--backend cpu --strict {line}")).fails().says(&words);
         }
         let found = header("out.y4m");
-        // An upside-down picture begins with a row of the bottom field.
+        // Turned by 180 degrees, a frame begins with a row of the bottom field.
         assert!(found.contains(order), "{angle}: {found}");
-        // A file that says how it is to be turned keeps its fields.
+        // An mp4 file signals the rotation, so its fields are kept.
         dir.succeeds("--backend cpu --strict --encoder libx264 -y in.mp4 out.mp4");
         assert!(interlaced_frames(&dir, "out.mp4").iter().all(|is_interlaced| *is_interlaced), "{angle}");
     }
 }
 
-/// The options of all runs with filters here.
+/// The options of all runs with filters: frames stay unchanged.
 const AS_IT_IS: &str = "--backend cpu --levels 1 --strength 0 --encoder ffv1 -y";
 
 #[test]
@@ -154,7 +154,7 @@ fn filters_that_scale_and_convert_keep_fields_apart() {
         let down = if format == "yuv420p" { rows / 2 } else { rows };
         alternate(&middle(&pixels[columns * rows..], across, down), cb, chain);
     }
-    // Behind the equalizer, too; and in RGB, to which libavfilter itself converts.
+    // Filters after equalization, and filters in RGB, to which libavfilter converts, keep fields apart, too.
     for line in ["--filter-after scale=32:24", "--filter lutrgb,scale=32:24"] {
         dir.succeeds(&format!("{AS_IT_IS} --strict {line} in.y4m out.mkv"));
         let rows = middle(&dir.raw("out.mkv", "yuv420p"), 32, 24);
@@ -174,9 +174,9 @@ fn filters_that_mix_fields_are_named() {
         ("unsharp,bwdif=0", "unsharp", false),
         ("transpose", "transpose", false),
         ("rotate=1", "rotate", false),
-        // Of 25 rows, fields have no whole rows.
+        // 25 rows do not divide into two equal fields.
         ("scale=32:25", "scale", false),
-        // Two rows of luma are one row of chroma, which belongs to the other field.
+        // In 4:2:0, two rows of luma are one row of chroma, so this moves chroma into the other field.
         ("crop=64:44", "crop by 2 rows", true),
         ("pad=64:52:0:2", "pad by 2 rows", true),
         ("crop=64:40:0:ih/4-10", "crop by 2 rows", true),
@@ -247,7 +247,7 @@ fn filters_that_leave_rows_where_they_are_are_not_named() {
             assert_eq!((&frame["interlaced_frame"], &frame["top_field_first"]), (&1.into(), &1.into()), "{chain}");
         }
     }
-    // This filter deinterlaces by itself.
+    // The filter `pp=lb` deinterlaces itself.
     if filter_is_here("fields by pp", "pp") {
         dir.succeeds(&format!("{AS_IT_IS} --strict --filter pp=lb in.y4m out.mkv")).never_says("yadif");
     }

@@ -1,21 +1,21 @@
-//! Broadcasts, whose clock may begin at any time of day, and jump: frames and sound go on without a gap.
+//! Broadcasts whose clock starts anywhere and jumps: frames and audio continue without a gap.
 
 use super::film;
 use crate::support::program::Dir;
 use crate::support::reader::{assert_same_times, encoder_is_here};
 
-/// A transport stream of two seconds of MPEG-2 video and sound, whose clock begins at `start` seconds.
+/// A transport stream of two seconds of MPEG-2 video and audio whose clock starts at `start` seconds.
 fn broadcast(dir: &Dir, file: &str, start: &str) {
     film(dir, file, "-c:v mpeg2video -bf 2 -g 12 -q:v 3", &format!("-c:a mp2 -output_ts_offset {start}"));
 }
 
-/// Joins files end to end, as `cat` does.
+/// Concatenates files, as `cat` does.
 fn join(dir: &Dir, parts: &[&str], file: &str) {
     dir.write(file, &parts.iter().flat_map(|part| dir.read(part)).collect::<Vec<u8>>());
 }
 
-/// Requires `frames` frames, and `packets` packets of sound. Times never go back, and no step between them is three
-/// times the usual interval or longer.
+/// Requires `frames` frames and `packets` audio packets. Timestamps never decrease, and no step reaches three times the
+/// usual interval.
 #[track_caller]
 fn goes_on(dir: &Dir, file: &str, frames: usize, packets: usize) {
     let mut times = [dir.frame_times(file), dir.packet_times("a:0", file)];
@@ -44,7 +44,7 @@ fn where_recordings_were_joined_times_go_on() {
         ("back.mpg", ["program.mpg", "program.mpg"]),
     ] {
         join(&dir, &parts, name);
-        // Packets at the seam may be damaged by it; the demuxer decides how many of them are left.
+        // The seam may damage packets; how many are left depends on the demuxer.
         let [frames, packets] = [dir.packets("v:0", name).len(), dir.packets("a:0", name).len()];
         for output in ["out.mkv", "out.mp4"] {
             dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {name} {output}"))
@@ -60,7 +60,7 @@ fn what_is_left_over_of_the_clock_before_a_seam_goes_with_the_rest_of_it() {
         return;
     }
     let dir = Dir::new();
-    // Sound is early in a transport stream, so that it crosses the seam before the last pictures do.
+    // A transport stream sends audio ahead, so audio crosses the seam before the last frames do.
     dir.ffmpeg(
         "-f lavfi -i testsrc2=size=64x64:rate=10:duration=4,noise=alls=60:allf=t -f lavfi -i sine=duration=4 -map 0 -map 1 \
          -c:v libx264 -bf 0 -pix_fmt yuv420p -c:a mp2 once.ts",
@@ -84,7 +84,7 @@ fn a_part_behind_a_seam_can_be_asked_for() {
     let times = dir.frame_times("out.mkv");
     assert_eq!(times.len(), 25, "{times:?}");
     assert!(times[0] < 0.041 && times[24] < 1.0, "{times:?}");
-    // A start before a seam behind which the same times come again, or others.
+    // `--start` before a seam after which the same timestamps occur again, or quite different ones.
     broadcast(&dir, "late.ts", "47000");
     join(&dir, &["once.ts", "late.ts"], "two.ts");
     for (start, input) in [(0.5, "twice.ts"), (1.5, "twice.ts"), (1.0, "two.ts"), (3.0, "two.ts")] {
@@ -97,7 +97,7 @@ fn a_part_behind_a_seam_can_be_asked_for() {
 #[test]
 fn a_broadcast_of_hours_ago_begins_at_zero_in_a_file_and_when_it_was_in_a_broadcast() {
     let dir = Dir::new();
-    // The second clock has 33 bits at 90 kHz, and wraps a second after its start.
+    // The second clock wraps a second after its start: it has 33 bits at 90 kHz, which is 95443.7 s.
     for (clock, start) in [("47000", 47000.0), ("95441.7", 0.0)] {
         broadcast(&dir, "in.ts", clock);
         let (frames, packets) = (dir.frame_times("in.ts").len(), dir.packet_times("a:0", "in.ts").len());

@@ -1,4 +1,4 @@
-//! Samples that no codec has changed so far, and that none should change on the way.
+//! Losslessly coded input should stay lossless; where it does not, there is a note.
 
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
@@ -53,7 +53,7 @@ fn samples_that_are_lost_to_a_codec_are_told_of_with_a_way_out() {
         clip(&dir, file, options);
         dir.succeeds(&format!("{AS_IT_IS} {file} out.mp4")).says(&[lossy]);
         assert_eq!(codec(&dir, "out.mp4"), "h264", "{options}");
-        // A user who names the encoder gets no warning.
+        // A user who chooses the encoder gets no warning.
         dir.succeeds(&format!("{AS_IT_IS} --encoder libx264 {file} out.mp4")).never_says("lossy");
     }
     clip(&dir, "film.mkv", "-c:v mpeg4");
@@ -68,7 +68,7 @@ fn samples_that_are_lost_to_a_codec_are_told_of_with_a_way_out() {
 fn a_stack_of_images_loses_no_sample() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25,format=gray16le -frames:v 4 -c:v ffv1 deep.mkv");
-    // FFmpeg writes no stacks, but the program does.
+    // The program, unlike FFmpeg, writes TIFF stacks.
     dir.succeeds(&format!("{AS_IT_IS} deep.mkv stack.tif"));
     dir.succeeds(&format!("{AS_IT_IS} stack.tif out.mkv")).never_says("narrowed").never_says("lossy");
     assert_eq!(codec(&dir, "out.mkv"), "ffv1");
@@ -97,7 +97,7 @@ fn a_film_of_images_says_that_it_is_lossy_and_how_it_is_not() {
             dir.succeeds(&format!("{AS_IT_IS} {input} {output}")).says(&[lossy]);
             assert_eq!(codec(&dir, output), "h264", "{input}");
         }
-        // The remedy that the message names loses nothing.
+        // The encoder that the message proposes is lossless.
         dir.succeeds(&format!("{AS_IT_IS} --encoder ffv1 {input} whole.mkv")).never_says("lossy");
         assert!(dir.raw(all, format) == dir.raw("whole.mkv", format), "{input}");
         dir.succeeds(&format!("{AS_IT_IS} --encoder libx264 {input} out.mkv")).never_says("lossy");
@@ -126,7 +126,7 @@ fn a_quality_or_a_bit_rate_that_nobody_means_is_refused() {
         .exits_with(2)
         .says(&["--bitrate 2000 is 2 kbit/s, too little for 320x240 at 25.00 frames a second: 2000k?"]);
     assert_eq!(dir.names(), before);
-    // With its unit, it is what was meant.
+    // Plausible values are accepted.
     dir.succeeds("--encoder mpeg4 --crf 31 in.mkv crf.mp4");
     dir.succeeds("--encoder mpeg4 --bitrate 2k in.mkv little.mp4");
     dir.succeeds("--encoder mpeg4 --bitrate 200000 in.mkv rate.mp4");

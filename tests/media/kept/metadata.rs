@@ -1,4 +1,4 @@
-//! What a file says of itself: the output says it too, or one warning names all that it does not.
+//! Metadata of a file: the output keeps it, or one warning names all that is lost.
 
 use crate::support::documents::read;
 use crate::support::program::Dir;
@@ -7,7 +7,7 @@ use histeq_media::ffmpeg::{Container, Encoder};
 use histeq_media::sink::{FileMetadata, KEPT, KEPT_OF_IMAGES};
 use std::sync::Mutex;
 
-/// A video with everything in the table, and one of HDR, which cannot be combined with the rest.
+/// A video with all metadata of the table, and an HDR video, which cannot be combined with the rest.
 fn films(dir: &Dir) -> Vec<(&'static str, Vec<FileMetadata>)> {
     let name = "tests/data/spherical-stereo.mkv";
     dir.write("plain.mkv", &std::fs::read(name).unwrap_or_else(|error| panic!("{name}: {error}")));
@@ -35,7 +35,7 @@ fn films(dir: &Dir) -> Vec<(&'static str, Vec<FileMetadata>)> {
     films
 }
 
-/// Does ffprobe find this in the file that it describes?
+/// Does ffprobe's description of a file contain this metadata?
 fn is_there(said: FileMetadata, described: &str) -> bool {
     described.contains(match said {
         FileMetadata::Chapters => "the first",
@@ -54,10 +54,10 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
     let muxers = dir.tool("ffmpeg", "-v error -hide_banner -muxers", None).stdout;
     let muxers = String::from_utf8(muxers).expect("text");
     let names = muxers.lines().filter_map(|line| line.trim().strip_prefix("E ")).filter_map(|rest| {
-        // Some have several names.
+        // Some muxers have several names; the first one is used.
         rest.split_whitespace().next()?.split(',').next()
     });
-    // Others are devices, servers, or folders of segments.
+    // Other muxers write to devices or servers, or make folders of segments.
     let is_file = |name: &&str| {
         let container = Container::guess(Some(name), "");
         container.is_some_and(|container| !container.opens_more() && !container.writes_segments())
@@ -67,7 +67,8 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
     for name in names {
         for (input, said) in &films {
             let run = dir.run(&format!("--backend cpu -y --output-format {name} {input} out.bin"));
-            // Then the other film has no encoder, either: what holds HEVC holds H.264, or has HEVC by default.
+            // Without an encoder for this film, there is none for the other one: a container with HEVC takes H.264, or
+            // prefers HEVC.
             if run.stderr.contains("no available encoder makes video that") {
                 break;
             }
@@ -88,10 +89,10 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
                 let is_kept = one.is_kept(container, codec);
                 let is_named = warning.len() == 1 && warning[0].contains(called);
                 assert!(is_named != is_kept, "{input} as {name}, of which {called} is kept: {is_kept}: {}", run.stderr);
-                // x265 writes this into the video, where ffprobe finds it in the frames alone.
+                // x265 writes the mastering display into the video stream, where ffprobe shows it only in the frames.
                 let in_video = *one == FileMetadata::MasteringDisplay && codec.is_some();
                 assert!(!is_kept || in_video || is_there(*one, &described), "{name} keeps no {called}: {described}");
-                // The muxer of Ogg keeps the chapters of some files only.
+                // Ogg keeps the chapters of only some files.
                 let may_be_there = name.starts_with("og") && *one == FileMetadata::Chapters;
                 let is_old = described.contains("Lavf59");
                 assert!(is_kept || may_be_there || !is_old || !is_there(*one, &described), "{name} keeps {called}");
@@ -104,7 +105,7 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
         let _ = std::fs::remove_file(dir.path("out.bin"));
     }
     for known in KEPT.iter().flat_map(|(_, _, by)| *by) {
-        // DV has two frame sizes only; another test covers it.
+        // DV supports only two frame sizes; another test covers it.
         let is_here = Container::guess(Some(known), "").is_some() && *known != "dv";
         // Some builds of FFmpeg have no encoder for WebM and Ogg.
         let has_encoder =
@@ -115,7 +116,7 @@ fn every_container_keeps_what_the_table_says_and_a_warning_names_the_rest() {
 }
 
 const PAGE: &str = "docs/files.md";
-/// One test at a time writes the page.
+/// Only one test at a time may write the page.
 static ALONE: Mutex<()> = Mutex::new(());
 const BEGIN: &str =
     "<!-- Generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::metadata -->\n";
@@ -169,7 +170,7 @@ fn dynamic_metadata_of_hdr_that_no_longer_holds_is_named() {
     dir.succeeds("--backend cpu -y --strict plain.mp4 out.mp4");
 }
 
-/// The mp4 file with a Dolby Vision record in the sample description of its video, which is behind its samples.
+/// An mp4 file with a Dolby Vision record in the sample description of its video. `moov` has to follow the samples.
 fn with_record(mut file: Vec<u8>, profile: u8, compatibility: u8) -> Vec<u8> {
     let mut record = vec![0, 0, 0, 32];
     record.extend(b"dvvC");
@@ -195,7 +196,7 @@ fn segment(marker: u8, contents: &[u8]) -> Vec<u8> {
     [&[0xff, marker], &length[..], contents].concat()
 }
 
-/// A list of tags as EXIF has it, in big-endian order, which begins at `begin`.
+/// An EXIF directory of tags, big-endian, at offset `begin`.
 fn list(begin: usize, tags: &[(u16, u16, u32, Vec<u8>)]) -> Vec<u8> {
     let (mut head, mut values) = ((tags.len() as u16).to_be_bytes().to_vec(), Vec::new());
     let behind = begin + 2 + tags.len() * 12 + 4;
@@ -215,7 +216,7 @@ fn list(begin: usize, tags: &[(u16, u16, u32, Vec<u8>)]) -> Vec<u8> {
     head
 }
 
-/// EXIF of a camera that was held upright, with a date, a place, and 300 dots per inch.
+/// EXIF of a camera in portrait orientation, with a date, a location, and 300 dpi.
 fn exif() -> Vec<u8> {
     let numbers = |values: &[u32]| values.iter().flat_map(|number| number.to_be_bytes()).collect::<Vec<u8>>();
     let main = |exif: u32, place: u32| {
@@ -239,7 +240,7 @@ fn exif() -> Vec<u8> {
     [b"MM\0*\0\0\0\x08".to_vec(), main(begin as u32, index as u32), exif, place].concat()
 }
 
-/// The least that FFmpeg takes for an ICC profile: it checks the length alone.
+/// The smallest ICC profile that FFmpeg accepts: it checks only the length.
 fn profile() -> Vec<u8> {
     let mut bytes = vec![0; 132];
     bytes[3] = 132;
@@ -249,7 +250,7 @@ fn profile() -> Vec<u8> {
 
 const XMP: &[u8] = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'>hello</x:xmpmeta>";
 
-/// Makes `photo.jpg`, a photo that says all that a JPEG file can.
+/// Makes `photo.jpg`, a photo with all metadata that JPEG supports.
 fn photo(dir: &Dir) {
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt yuvj420p plain.jpg");
     let mut bytes = dir.read("plain.jpg");
@@ -260,7 +261,7 @@ fn photo(dir: &Dir) {
     dir.write("photo.jpg", &bytes);
 }
 
-/// The EXIF that FFmpeg finds in a JPEG file, and the size of the picture.
+/// FFmpeg's description of the EXIF in a JPEG file, and the size of the image.
 fn found(dir: &Dir, file: &str) -> (String, String) {
     let frame = dir.probe("-show_entries frame=width,height:frame_tags:frame_side_data", file)["frames"][0].clone();
     (frame.to_string(), format!("{}x{}", frame["width"], frame["height"]))
@@ -277,7 +278,7 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
     let mut outputs = vec!["out.jpg", "out.png", "out.tif"];
     outputs.extend(encoder_is_here("webp", "libwebp").then_some("out.webp"));
     for output in outputs {
-        // WebP has limited range, with a warning of its own.
+        // WebP has limited range, which causes another warning.
         let strict = if output.ends_with("webp") { "" } else { "--strict" };
         dir.succeeds(&format!("--backend cpu {strict} -y photo.jpg {output}")).never_says("does not say");
         let bytes = dir.read(output);
@@ -285,37 +286,38 @@ fn a_photo_keeps_what_it_says_in_every_format_that_holds_it() {
         for part in [&b"Acme\0"[..], b"2024:01:02 03:04:05\0", XMP, &of_profile] {
             assert!(has(&bytes, part), "{output}: {}", String::from_utf8_lossy(part));
         }
-        // The way back to JPEG, whose EXIF FFmpeg reads as a whole. The picture is upright now, and says so.
+        // Converted back to JPEG, of which FFmpeg reads the whole EXIF. The image is upright now, and its orientation
+        // is 1.
         dir.succeeds(&format!("--backend cpu {strict} -y {output} back.jpg")).never_says("does not say");
         let (said, size) = found(&dir, "back.jpg");
         for part in ["Acme", "2024:01:02 03:04:05", "GPSLatitude", "ICC profile"] {
             assert!(said.contains(part), "{output}: {part}: {said}");
         }
         assert_eq!(size, "48x64", "{output}: it was turned once");
-        // FFmpeg 9 tells of the orientation by a matrix alone.
+        // FFmpeg 9 reports the orientation only as a matrix.
         for parts in [["\"Orientation\":\"    1\"", "\"rotation\":0"], ["PixelXDimension\":\"     48\""; 2]] {
             assert!(parts.iter().any(|part| said.contains(part)), "{output}: {parts:?}: {said}");
         }
         let bytes = dir.read("back.jpg");
         assert!(has(&bytes, b"JFIF\0\x01\x02\x01\x01\x2c\x01\x2c"), "{output}: 300 dots per inch: {said}");
     }
-    // An output that keeps none of it has one warning that names all, and `--strict` refuses.
+    // If the output supports no metadata, one warning names all that is lost, and `--strict` fails.
     let run = dir.succeeds("--backend cpu -y photo.jpg out.bmp");
     run.says(&["does not say what photo.jpg says", "EXIF", "Make", "XMP", "ICC profile", "resolution (dpi)"]);
     dir.run("--backend cpu -y --strict photo.jpg out.bmp").fails().says(&["EXIF"]);
     dir.succeeds("--backend cpu -y --strict plain.jpg out.bmp");
-    // No video container has a place for the profile.
+    // No video container supports ICC profiles.
     let film = "--encoder ffv1 -y photo.jpg out.mkv";
     dir.succeeds(&format!("--backend cpu {film}")).says(&["does not say what photo.jpg says", "ICC profile"]);
     dir.run(&format!("--backend cpu --strict {film}")).fails().says(&["ICC profile"]);
-    // Each image of a sequence has its own.
+    // Each image of a sequence keeps its own metadata.
     std::fs::copy(dir.path("photo.jpg"), dir.path("s1.jpg")).expect("a file");
     let bytes = dir.read("photo.jpg");
     let offset = bytes.windows(4).position(|window| window == b"Acme").expect("a maker");
     dir.write("s2.jpg", &[&bytes[..offset], b"Else", &bytes[offset + 4..]].concat());
     dir.succeeds("--backend cpu --strict -y s%d.jpg t%d.png");
     assert!(has(&dir.read("t1.png"), b"Acme\0") && has(&dir.read("t2.png"), b"Else\0"));
-    // The same holds with the decoder in the program's own process, and through filters.
+    // Metadata is also kept with the decoder in the program's own process, and through filters.
     for options in ["--sandbox off", "--filter hflip", "--filter-after hflip"] {
         dir.succeeds(&format!("--backend cpu --strict -y {options} photo.jpg out.jpg"));
         assert!(found(&dir, "out.jpg").0.contains("GPSLatitude"), "{options}");
@@ -328,7 +330,7 @@ fn a_png_keeps_gamma_resolution_and_texts() {
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
     let plain = dir.read("plain.png");
     let offset = plain.windows(4).position(|four| four == b"IDAT").expect("a picture") - 4;
-    // A gamma of 1 (a linear picture, which looks different without it), 11811 dots per metre, and a text.
+    // A gamma of 1 (linear light), 11811 dots per metre, and a text. Without the gamma, the image would look different.
     let gamma = b"\0\0\0\x04gAMA\0\x01\x86\xa0\x31\xe8\x96\x5f";
     let dots = b"\0\0\0\x09pHYs\0\0\x2e\x23\0\0\x2e\x23\x01\x78\xa5\x3f\x76";
     let text = b"\0\0\0\x08tEXtTitle\0hi\x6a\x8b\x83\xdf";
@@ -359,7 +361,7 @@ fn iptc_and_comments_stay_in_jpeg_and_are_else_named() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 -pix_fmt yuvj420p plain.jpg");
     let caption = b"\x1c\x02\x78\0\x07caption";
-    // A block of odd length ahead of the caption's block.
+    // A Photoshop block of odd length before the block of the caption.
     let blocks = [b"8BIM\x04\x0c\0\0\0\0\0\x03old\0".as_slice(), b"8BIM\x04\x04\0\0\0\0\0\x0c", caption].concat();
     let mut bytes = dir.read("plain.jpg");
     let blocks = segment(0xed, &[b"Photoshop 3.0\0", &blocks[..]].concat());
@@ -399,7 +401,7 @@ fn primaries_of_png_are_no_display_of_hdr() {
     dir.ffmpeg("-f lavfi -i testsrc=size=64x48 -frames:v 1 plain.png");
     let numbers = [31_270_u32, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000].map(u32::to_be_bytes).concat();
     let mut bytes = dir.read("plain.png");
-    // Behind the header. The checksum is that of a chunk with these numbers.
+    // The chunk follows the PNG header. Its checksum is that of these numbers.
     let chunk = [&32_u32.to_be_bytes()[..], b"cHRM", &numbers, &[0x9c, 0xba, 0x51, 0x3c]].concat();
     bytes.splice(33..33, chunk);
     dir.write("in.png", &bytes);
@@ -411,7 +413,7 @@ fn primaries_of_png_are_no_display_of_hdr() {
 const IMAGES_BEGIN: &str =
     "<!-- Images, generated: HISTEQ_REGENERATE=1 cargo test -p histeq-video --test suite -- kept::metadata -->\n";
 
-/// The encoders of images in the table, and what users call their files.
+/// The image encoders of the table, and the common names of their formats.
 const IMAGES: [(&str, &str); 6] =
     [("png", "PNG"), ("mjpeg", "JPEG"), ("tiff", "TIFF"), ("libwebp", "WebP"), ("libjxl", "JPEG XL"), ("apng", "APNG")];
 

@@ -1,12 +1,12 @@
-//! What a file keeps: everything about it but the luma of one of its video streams.
+//! What the output keeps of a file: everything except the luma of one video stream.
 
 // Transparency.
 mod alpha;
-// Captions inside of pictures.
+// Captions inside of the video stream.
 mod captions;
-// Fields, shapes and colours that change in the middle.
+// Fields, pixel shapes and colours that change during a video.
 mod changes;
-// The matrix of each format, and colours and pixels that it cannot say.
+// The matrix of each format, and colours and pixels that it cannot signal.
 mod colours;
 // Chapters, titles, timecode.
 mod description;
@@ -14,11 +14,11 @@ mod description;
 mod fields;
 // Clocks that jump.
 mod jumps;
-// Codecs and samples without loss, and what is said where they cannot stay so.
+// Lossless input, and notes where the output is lossy.
 mod lossless;
 // The table of what each container keeps; EXIF, ICC, Dolby Vision.
 mod metadata;
-// Pixel shape, rotation, fields, colours, light.
+// Pixel shape, rotation, fields, colours, light levels.
 mod picture;
 // Limited and full range.
 mod range;
@@ -28,9 +28,9 @@ mod streams;
 mod system_clock;
 // Time stamps.
 mod times;
-// What frames and files say that FFmpeg does not show, or does not write.
+// Metadata that FFmpeg does not expose or write.
 mod unshown;
-// Pictures that are turned because the output cannot say so.
+// Video that is rotated because the output cannot signal it.
 mod upright;
 
 use crate::support::program::Dir;

@@ -1,4 +1,4 @@
-//! How the picture is meant to be shown: pixel shape, rotation, fields, colours, light.
+//! How a video is to be displayed: sample aspect ratio, rotation, fields, colours, light levels.
 
 use crate::support::program::Dir;
 use crate::support::reader::{encoder_is_here, list};
@@ -9,7 +9,7 @@ fn clip(dir: &Dir, file: &str, options: &str) {
     dir.ffmpeg(&format!("-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 8 {options} {file}"));
 }
 
-/// Side data of a stream or of a frame, by the name that ffprobe gives it.
+/// The side data of a stream or a frame with this ffprobe name.
 fn side_data(frame: &Value, name: &str) -> Option<Value> {
     list(&frame["side_data_list"]).into_iter().find(|entry| entry["side_data_type"] == name)
 }
@@ -183,7 +183,7 @@ fn the_mastering_display_is_kept_and_light_levels_that_no_longer_hold_are_not() 
             assert_eq!(of_frame(output, mastering), of_frame(&input, mastering), "{input} to {output}, in the frames");
             assert!(of_stream(mastering).is_some(), "{input} to {output}, in the container");
             assert_eq!(of_stream(light), None, "{input} to {output}, in the container");
-            // x265 writes zeros, which stand for unknown.
+            // x265 writes zeros, which mean unknown light levels.
             let light = of_frame(output, light);
             assert!(light.is_none_or(|light| light["max_content"] == 0 && light["max_average"] == 0));
             assert_eq!(dir.streams(output)[0]["color_transfer"], "smpte2084");

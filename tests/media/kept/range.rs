@@ -1,17 +1,17 @@
-//! Black stays black and white stays white, also where what is written cannot say which range its codes have.
+//! Black and white stay black and white, even if the output cannot signal the range of its codes.
 
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// A lossless ramp from black at the left to white at the right, in the range `tv` or `pc`, which the file names if it
-/// is `tagged`.
+/// A lossless ramp from black at the left to white at the right, in the range `tv` or `pc`. If `tagged`, the file
+/// signals its range.
 fn ramp(dir: &Dir, file: &str, format: &str, range: &str, tagged: bool) {
     let scaled = format!("format=gray,geq=lum=X*255/63,scale=in_range=pc:out_range={range},format={format}");
     let tag = if tagged { format!("-color_range {range}") } else { "-color_range unknown".to_owned() };
     dir.ffmpeg(&format!("-f lavfi -i color=black:size=64x64:rate=25 -frames:v 3 -vf {scaled} {tag} -c:v ffv1 {file}"));
 }
 
-/// Requires that FFmpeg, which knows nothing but the file, shows that ramp.
+/// Requires that FFmpeg shows the same ramp from the file alone.
 #[track_caller]
 fn assert_ramp(dir: &Dir, file: &str, what: &str) {
     let pixels = dir.raw(file, "rgb24");
@@ -51,7 +51,7 @@ fn full_range_becomes_limited_with_a_warning_where_the_container_cannot_tell() {
             let line = format!("--backend cpu --levels 1 --strength 0 --encoder {encoder} -y in.mkv {output}");
             let run = dir.succeeds(&line);
             let warned = run.stderr.contains("cannot signal full range");
-            // RGB always becomes YUV of limited range, and has no range that could be lost.
+            // The warning is for YUV only: RGB becomes YUV of limited range anyway.
             let becomes_yuv = dir.pixel_format(&output.replace("%d", "1")).contains("yuv");
             let expected = !says_range && becomes_yuv && format != "bgr0";
             assert_eq!(warned, expected, "`{line}` said: {}", run.stderr);
@@ -102,7 +102,7 @@ fn a_range_that_changes_midway_becomes_that_of_the_beginning() {
         for (range, file) in [("tv", "a.ts"), ("pc", "b.ts")] {
             let scaled = format!("format=gray,geq=lum=X*255/63,scale=in_range=pc:out_range={range},format={format}");
             let source = format!("-f lavfi -i color=black:size=64x64:rate=25 -frames:v 12 -vf {scaled}");
-            // Without B-frames, because FFmpeg 7 gives reordered frames the range of those that they wait for.
+            // The clips have no B-frames, because FFmpeg 7 gives reordered frames the range of the next decoded frame.
             dir.ffmpeg(&format!("{source} -color_range {range} -c:v libx264 -crf 1 -bf 0 -y {file}"));
         }
         dir.write("both.ts", &[dir.read("a.ts"), dir.read("b.ts")].concat());

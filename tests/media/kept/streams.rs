@@ -1,5 +1,5 @@
-//! The streams that are not equalized: copied bit for bit, turned into the container's own kind of text, or named when
-//! they have to be left out.
+//! Streams that are not equalized: they are copied bit for bit, converted to the container's subtitle format, or
+//! reported if they have to be left out.
 
 use super::film;
 use crate::support::program::Dir;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const SUBTITLES: &str = "1\n00:00:00,200 --> 00:00:00,900\nfirst line\n\n2\n00:00:01,000 --> 00:00:01,800\nsecond\n";
 
-/// A matroska file with one of everything.
+/// A Matroska file with a stream of each kind.
 fn everything(dir: &Dir) {
     dir.write("text.srt", SUBTITLES.as_bytes());
     dir.write("font.ttf", b"not really a font");
@@ -26,7 +26,7 @@ fn everything(dir: &Dir) {
     );
 }
 
-/// What has to be the same about a stream, wherever it is kept.
+/// The properties of a stream that every container has to keep.
 fn description(stream: &Value) -> Vec<Value> {
     let tag = |key: &str| stream["tags"][key].clone();
     vec![stream["codec_type"].clone(), tag("language"), tag("title"), stream["disposition"].clone()]
@@ -125,7 +125,7 @@ fn text_subtitles_become_the_kind_that_the_container_holds() {
     }
     dir.succeeds("--backend cpu out.mp4 back.mkv");
     assert_eq!(dir.streams("back.mkv")[4]["codec_name"], "subrip");
-    // The times of subtitles may have moved together with picture and sound.
+    // Only the texts are compared, because subtitles may be shifted together with video and audio.
     let words = |text: String| text.lines().filter(|line| !line.contains("-->")).collect::<Vec<_>>().join("\n");
     assert_eq!(words(texts("back.mkv", "4")), words(texts("in.mkv", "4")));
 }
@@ -158,7 +158,7 @@ fn data_streams_are_copied_where_they_can_be() {
 
 #[test]
 fn durations_are_those_of_the_input() {
-    // To within a packet of sound: one that is heard only in part counts in some containers, and in others not.
+    // Durations may differ by an audio packet: only some containers count a packet that is partly trimmed.
     let dir = Dir::new();
     for file in ["mkv", "mp4"] {
         film(&dir, &format!("in.{file}"), "-c:v mpeg4 -q:v 3", "-c:a aac");
@@ -192,7 +192,7 @@ fn a_stream_that_is_announced_and_never_comes_is_left_out() {
         "-f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=1 -map 0 -map 1 -map 1 \
          -c:v mpeg2video -c:a mp2 whole.ts",
     );
-    // Packets of 188 bytes, each with the number of its stream; the second sound has 0x102.
+    // A packet has 188 bytes and contains the PID of its stream; the second audio stream has 0x102.
     let whole = dir.read("whole.ts");
     let is_sent = |packet: &&[u8]| (u16::from(packet[1] & 31) << 8 | u16::from(packet[2])) != 0x102;
     dir.write("in.ts", &whole.chunks_exact(188).filter(is_sent).collect::<Vec<_>>().concat());
@@ -203,7 +203,7 @@ fn a_stream_that_is_announced_and_never_comes_is_left_out() {
     }
 }
 
-/// FFmpeg writes no track without packets, which must not be taken for an incomplete index.
+/// FFmpeg omits a track without packets, which the program must not report as an incomplete index.
 #[test]
 fn sound_that_lies_outside_of_a_part_is_no_reason_to_lose_it() {
     let dir = Dir::new();
@@ -238,7 +238,7 @@ fn what_comes_later_in_joined_broadcasts_is_named_and_can_be_had() {
     dir.run(&format!("--strict {line}")).fails();
     dir.succeeds(&format!("--video-stream 1 {line}"));
     assert_eq!(dir.frames("out.mkv").len(), 25);
-    // A second half with the same number (PID) is in the same stream.
+    // If the second half has the same PID, it belongs to the same stream.
     joined("300");
     dir.succeeds(line).says(&["the clock of stream #0", "jumps by", "times go on from there"]);
     assert_eq!(dir.frames("out.mkv").len(), 50);
@@ -262,7 +262,7 @@ fn a_stream_that_can_be_neither_copied_nor_decoded_is_left_out() {
          -map 1 -map 2 -c:v mpeg4 -c:a aac -c:s srt all.mkv",
     );
     dir.ffmpeg("-i all.mkv -map 0 -map -0:s -c copy all.mp4");
-    // Like the second sound of a phone, of which FFmpeg knows the rate, but not the codec.
+    // The second audio stream of some phones: FFmpeg knows its sample rate, but not its codec.
     dir.write("in.mov", &patched(dir.read("all.mp4"), &[(b"mp4a", b"apac"), (b"esds", b"dapa")]));
     dir.write("sound.mkv", &patched(dir.read("all.mkv"), &[(b"A_AAC", b"A_XYZ")]));
     dir.write("words.mkv", &patched(dir.read("all.mkv"), &[(b"S_TEXT/UTF8", b"S_TEXT/ABCD")]));
@@ -271,7 +271,7 @@ fn a_stream_that_can_be_neither_copied_nor_decoded_is_left_out() {
         for output in ["mov", "mp4", "mkv", "ts", "avi", "nut", "mpg"] {
             let run = dir.succeeds(&format!("--backend cpu --encoder mpeg4 -y {input} out.{output}"));
             let unknown = format!("stream #{number}");
-            // FFmpeg 9 knows the codec of the phone, and copies it.
+            // FFmpeg 9 knows this codec and copies the stream.
             if input == "in.mov" && dir.streams(&format!("out.{output}")).len() == streams {
                 continue;
             }
@@ -307,7 +307,7 @@ fn the_user_chooses_what_is_kept_beside_the_video() {
         let kept: Vec<_> = kept.iter().map(|&index: &usize| description(&before[index])).collect();
         assert_eq!(after.iter().map(description).collect::<Vec<_>>(), kept, "{choice}");
     }
-    // The second video is equalized, although `-v` leaves out videos.
+    // `-v` leaves out other videos; the equalized one stays.
     dir.succeeds("--backend cpu --video-stream 1 --streams -v,-a,-s,-t -y in.mkv out.mkv");
     assert_eq!(dir.streams("out.mkv").len(), 1);
     dir.run("--backend cpu --streams a:2 -y in.mkv out.mkv").exits_with(2).says(&["no stream a:2", "stream #3"]);
@@ -379,7 +379,7 @@ fn a_broadcast_goes_into_segments_of_mp4() {
     if encoder_is_here("DASH", "libx264") {
         dir.succeeds("--backend cpu --preset ultrafast in.ts out.mpd");
         for stream in 0..2 {
-            // Not every FFmpeg reads DASH, so the segments are joined here.
+            // Some builds of FFmpeg cannot read DASH, so the segments are concatenated here.
             dir.write(
                 "one.mp4",
                 &[dir.read(&format!("init-stream{stream}.m4s")), dir.read(&format!("chunk-stream{stream}-00001.m4s"))]
@@ -401,8 +401,8 @@ fn mpeg_2_stays_in_the_containers_made_for_it() {
     }
 }
 
-/// A film with sound in two streams of AAC, and the same without the header of the first one, as of a camera: `cbSize`
-/// of the sound's format in its AVI is 0.
+/// Writes `whole.avi`, a film with two AAC streams, and `in.avi`, in which the first one lacks its header, as in files
+/// of some cameras: `cbSize` in its format is 0.
 fn with_and_without_header(dir: &Dir) {
     dir.ffmpeg(
         "-f lavfi -i testsrc2=size=64x48:rate=10:duration=2 -f lavfi -i sine=duration=2 -f lavfi -i \
@@ -432,7 +432,7 @@ fn converted_sound_that_the_muxer_refuses_is_left_out_too() {
         let said = ["#2 (audio, flac)", "#3 (audio, alac)"]
             .map(|stream| format!("stream {stream} is left out: {} does not take it: ", &output[4..]));
         let run = dir.succeeds(&format!("{line} {output}"));
-        // FLV of FFmpeg 8 and later has several tracks.
+        // FFmpeg 8 and later writes several audio tracks to FLV.
         if dir.streams(output).len() == 4 {
             run.never_says("left out");
             continue;
@@ -443,7 +443,7 @@ fn converted_sound_that_the_muxer_refuses_is_left_out_too() {
         kinds.sort();
         assert_eq!(kinds, ["\"audio\"", "\"video\""], "{output}");
         assert_eq!(dir.packet_times("v:0", output).len(), 25, "{output}");
-        // The first one is there, to its end.
+        // The first audio stream is complete.
         let end = dir.packet_times("a:0", output).into_iter().fold(0.0, f64::max);
         assert!((0.9..1.1).contains(&end), "{output}: {end}");
         dir.run(&format!("--strict {line} strict-{output}")).fails();
@@ -467,10 +467,10 @@ fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
         assert_eq!((found.len(), count("video"), count("audio")), (2, 1, 1), "{output}");
         assert_eq!(dir.packet_times("v:0", output).len(), 20);
     };
-    // The muxer refuses the stream at its first packet.
+    // The muxer refuses the first packet of the stream.
     refused("--encoder mpeg4 in.avi", 1, "out.mkv", "matroska does not take it: Error parsing AAC extradata");
     assert_eq!(dir.payload("0:a:0", "out.mkv"), dir.payload("0:a:1", "whole.avi"));
-    // The muxer refuses the stream at the header. FLV of FFmpeg 8 and later has several tracks.
+    // The muxer refuses the stream when it writes the header. FFmpeg 8 and later writes several audio tracks to FLV.
     let run = dir.succeeds("--backend cpu --encoder flv whole.avi many.flv");
     if dir.streams("many.flv").len() == 3 {
         run.never_says("left out");
@@ -487,7 +487,7 @@ fn a_stream_that_the_muxer_refuses_is_left_out_by_its_name() {
     assert_eq!(dir.streams("whole.mkv").len(), 3);
 }
 
-/// A second of video with sound of these channels, of which one alone is loud.
+/// A second of video with audio; of its channels, only one is loud.
 fn with_loud_channel(dir: &Dir, file: &str, (channels, loud): (usize, usize), sound: &str) {
     let each = (0..channels).map(|channel| if channel == loud { "0.5*sin(2000*t)" } else { "0" });
     let each = each.collect::<Vec<_>>().join("|");
@@ -497,7 +497,7 @@ fn with_loud_channel(dir: &Dir, file: &str, (channels, loud): (usize, usize), so
     ));
 }
 
-/// The level of each channel of the first sound, summed up.
+/// The sum of the absolute samples of each channel of the first audio stream.
 fn levels(dir: &Dir, file: &str, channels: usize) -> Vec<u64> {
     dir.ffmpeg(&format!("-i {file} -map 0:a:0 -c:a pcm_s16le -f s16le levels.raw"));
     let mut levels = vec![0; channels];
@@ -507,7 +507,7 @@ fn levels(dir: &Dir, file: &str, channels: usize) -> Vec<u64> {
     levels
 }
 
-/// The stream of sound, which FLV has first in what ffprobe tells.
+/// The first audio stream. In FLV, ffprobe lists audio before video.
 fn sound_of(dir: &Dir, file: &str) -> Value {
     let streams = dir.streams(file);
     streams.into_iter().find(|stream| stream["codec_type"] == "audio").expect("sound")
@@ -522,7 +522,7 @@ fn surround_that_is_converted_keeps_each_of_its_channels() {
     for (input, output, video, sound, loud) in [
         ("six.mkv", "six.mp4", "mpeg4", "aac", Some(4)),
         ("six.mkv", "six.flv", "flv", "aac", Some(4)),
-        // MPEG program streams have AC-3 for surround.
+        // In MPEG program streams, surround is AC-3.
         ("six.mkv", "six.mpg", "mpeg2video", "ac3", Some(4)),
         ("side.mkv", "side.webm", "libvpx", "opus", Some(4)),
         ("eight.mkv", "eight.webm", "libvpx", "opus", None),
@@ -572,7 +572,7 @@ fn sound_whose_channels_no_encoder_takes_is_left_out_by_name() {
         }
         let run = dir.succeeds(&format!("--backend cpu --encoder {encoder} in.mkv {output}"));
         let streams = dir.streams(output);
-        // A newer FFmpeg has places for twelve channels, and can mix them.
+        // Newer versions of FFmpeg have a layout of twelve channels, so they can mix them.
         if streams.len() == 2 {
             run.says(&["12 channels are mixed to 8"]);
             assert!(dir.packets("a:0", output).len() > 20, "{output}");
@@ -594,7 +594,7 @@ fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
         ));
     };
     for (rate, sound, output, becomes, new_rate) in [
-        // FLV would call 8000 Hz 5512 Hz.
+        // FLV has no rate of 8000 Hz; it would say 5512 Hz.
         (8000, "pcm_s16le", "flv", "aac", "8000"),
         (48_000, "pcm_s16le", "flv", "aac", "48000"),
         (96_000, "pcm_s16le", "flv", "aac", "96000"),
@@ -615,10 +615,10 @@ fn sound_gets_a_rate_and_a_codec_that_the_container_takes() {
         let found = (&after["codec_name"], &after["sample_rate"]);
         assert_eq!(found, (&becomes.into(), &new_rate.into()), "{rate} Hz of {sound} to {output}: {}", run.stderr);
         assert_eq!(run.stderr.contains("is re-encoded"), sound != becomes, "{}", run.stderr);
-        // The sound lasts as long as it did.
+        // The duration of the audio is unchanged.
         let end = dir.packet_times("a:0", &output).into_iter().fold(0.0, f64::max);
         assert!((1.8..2.2).contains(&end), "{rate} Hz of {sound} to {output} ends at {end}");
-        // 440 Hz: each wave crosses zero twice.
+        // The tone has 440 Hz, so there are 880 zero crossings per second.
         dir.ffmpeg(&format!("-i {output} -map 0:a:0 -ac 1 -ar 48000 -c:a pcm_s16le -f s16le wave.raw"));
         let wave = dir.read("wave.raw");
         let is_above = |sample: &[u8]| i16::from_le_bytes([sample[0], sample[1]]) > 0;
@@ -677,7 +677,7 @@ fn transport_streams_of_cameras_and_discs_have_packets_of_192_bytes() {
         assert_eq!(dir.frames(output).len(), 50, "{output}");
         assert_eq!(dir.payload("0:a:0", output), dir.payload("0:a:0", "in.ts"), "{output}");
     }
-    // M2TS has no type number for a stream of data.
+    // M2TS has no stream type for data.
     dir.write("data.bin", &[7; 1000]);
     dir.ffmpeg("-i in.ts -f data -i data.bin -map 0 -map 1 -c copy data.ts");
     dir.succeeds("--backend cpu --encoder mpeg2video data.ts data.m2ts").says(&["stream #2 (data", "is left out"]);

@@ -1,18 +1,18 @@
-//! The clock of transport and program streams (PCR, SCR) never passes the decoding time of what follows, as ISO 13818-1
-//! requires: hardware players discard what comes too late.
+//! The clock of transport and program streams (PCR, SCR) never passes the decoding time of a later packet, as ISO
+//! 13818-1 requires: hardware players discard late packets.
 
 use super::film;
 use crate::support::program::Dir;
 
-/// A time of 33 bits among marker bits, in ticks of 90 kHz.
+/// Parses a 33-bit timestamp with marker bits, in ticks of 90 kHz.
 fn time(bytes: &[u8]) -> i64 {
     let [a, b, c, d, e] = bytes[..5] else { unreachable!("five bytes") };
     (i64::from(a) >> 1 & 7) << 30 | i64::from(b) << 22 | i64::from(c >> 1) << 15 | i64::from(d) << 7 | i64::from(e >> 1)
 }
 
-/// The decoding time (DTS) in a PES header, which begins behind the length of the packet.
+/// The decoding time (DTS) in a PES header. `header` begins after the packet length.
 fn decoding_time(header: &[u8]) -> Option<i64> {
-    // MPEG-1 has stuffing and the size of a buffer first, MPEG-2 flags.
+    // An MPEG-1 header begins with stuffing bytes and a buffer size, an MPEG-2 header with flags.
     if header[0] >> 6 != 2 {
         let stuffing = header.iter().take_while(|&&byte| byte == 0xff).count();
         let rest = &header[stuffing + if header[stuffing] >> 6 == 1 { 2 } else { 0 }..];
@@ -29,7 +29,7 @@ fn decoding_time(header: &[u8]) -> Option<i64> {
     }
 }
 
-/// By how many seconds the decoding time of each packet of a transport stream is later than the clock.
+/// For each packet of a transport stream, its decoding time minus the clock, in seconds.
 fn margins_of_transport_stream(stream: &[u8]) -> Vec<f64> {
     let (mut clock, mut margins) = (None, Vec::new());
     for packet in stream.chunks_exact(188) {
@@ -46,7 +46,7 @@ fn margins_of_transport_stream(stream: &[u8]) -> Vec<f64> {
     margins
 }
 
-/// The same of a program stream.
+/// For each packet of a program stream, its decoding time minus the clock, in seconds.
 fn margins_of_program_stream(stream: &[u8]) -> Vec<f64> {
     let (mut clock, mut margins, mut index) = (None, Vec::new(), 0);
     while index + 14 < stream.len() {

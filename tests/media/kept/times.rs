@@ -1,24 +1,24 @@
-//! Times stay what they were, to the resolution of the container: frames and the packets of sound.
+//! Timestamps of frames and audio packets stay unchanged, up to the resolution of the container.
 
 use super::film;
 use crate::support::program::Dir;
 use crate::support::reader::{assert_same_times, encoder_is_here, seconds};
 use serde_json::Value;
 
-/// Matroska counts in milliseconds, and mp4 tells in milliseconds when its first frame is due.
+/// Matroska counts in milliseconds, and so does the first timestamp in mp4.
 const RESOLUTION: f64 = 0.001;
 
-/// Equalizes `input` into each kind of container and compares all times.
+/// Equalizes `input` into each container and compares all timestamps.
 ///
-/// Matroska and transport streams know no negative times, and the latter begin at 1.4 s at the earliest. Where that is
-/// needed, everything is moved up together, picture and sound alike.
+/// Matroska and transport streams have no negative timestamps, and transport streams start at 1.4 s or later. If
+/// necessary, video and audio are shifted together.
 #[track_caller]
 fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
     let frames = dir.frame_times(input);
     let packets = dir.packets("a:0", input);
     for container in containers {
-        // Packets that the edit list of an mp4 file hides are left out of containers without edit lists, except those
-        // that decoders need before the first sound that is heard.
+        // Packets that the edit list of an mp4 file hides are dropped in containers without edit lists, except those
+        // that a decoder needs before the first audible packet.
         let stays = |packet: &&Value| {
             let end = seconds(&packet["pts_time"]) + seconds(&packet["duration_time"]);
             let is_hidden = packet["flags"].as_str().is_some_and(|flags| flags.contains('D'));
@@ -31,10 +31,10 @@ fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
         let found = dir.frame_times(&output);
         let moved = found[0] - frames[0];
         let (least, most) = match *container {
-            // Some versions of FFmpeg write the silence before AAC as a delay, and then nothing has to move.
+            // Some versions of FFmpeg write the priming silence of AAC as a delay, so nothing is shifted.
             "mkv" => (0.0, before_zero),
-            // With B-frames, frames are decoded a few frames before they are shown, and the clock of the stream (PCR)
-            // has to be earlier than that.
+            // With B-frames, decoding is a few frames ahead of display, and the clock of the stream (PCR) has to be
+            // ahead of decoding.
             "ts" if frames[0] < 1.2 => (1.4, 1.6 + before_zero),
             "ts" => (before_zero, before_zero),
             _ => (0.0, 0.0),
@@ -44,7 +44,7 @@ fn keeps_times(dir: &Dir, input: &str, options: &str, containers: &[&str]) {
             "{input} to {output} {options}: moved by {moved}, not {least} to {most}"
         );
         let expected = |times: &[f64]| times.iter().map(|time| time + moved).collect::<Vec<_>>();
-        // `moved` itself is known to half a unit.
+        // `moved` itself has an error of half a unit.
         assert_same_times(&found, &expected(&frames), 2.0 * RESOLUTION);
         assert_same_times(&dir.packet_times("a:0", &output), &expected(&sound), 2.0 * RESOLUTION);
     }
@@ -124,14 +124,14 @@ fn in_a_container_that_counts_frames_they_keep_in_step_or_the_user_is_told() {
     dir.succeeds("--backend cpu --encoder mpeg4 in.mkv out.avi").never_says("come late");
     assert_same_times(&dir.frame_times("out.avi"), &dir.frame_times("in.mkv"), 0.01);
     dir.succeeds("--backend cpu --encoder mpeg2video in.mkv out.ts").never_says("come late");
-    // Decoding comes before showing, which moves all of a transport stream.
+    // A transport stream is shifted as a whole, because decoding is ahead of display.
     let found = dir.frame_times("out.ts");
     let from_the_first: Vec<f64> = found.iter().map(|time| time - found[0]).collect();
     assert_same_times(&from_the_first, &dir.frame_times("in.mkv"), 0.01);
     let faster_and_faster = "-vf settb=1/1000,setpts=(1000-(50-N)*(50-N)*2/5)/TB/1000 -fps_mode passthrough";
     film(&dir, "in.mkv", &format!("{faster_and_faster} -enc_time_base 1/1000 -c:v ffv1"), "-c:a pcm_s16le");
     dir.succeeds("--backend cpu --encoder mpeg4 -y in.mkv out.mkv").never_says("come late");
-    // MPEG-2 knows no more than 60 frames a second, and none but a few rates below.
+    // MPEG-2 supports at most 60 frames/s, and below that only a few fixed rates.
     let late = "come late: timestamps are closer than the output can represent";
     dir.succeeds("--backend cpu --encoder mpeg2video -y in.mkv out.mkv").says(&[late]);
     dir.run("--backend cpu --strict --encoder mpeg2video -y in.mkv out.mkv").fails().says(&[late]);
@@ -205,7 +205,8 @@ fn an_edit_list_that_hides_the_beginning_is_obeyed() {
     }
     let dir = Dir::new();
     film(&dir, "whole.mp4", "-c:v libx264 -bf 2 -g 25", "-c:a aac");
-    // Cut inside a group of pictures: the file keeps the frames from the key frame on, and says where to begin.
+    // The cut is inside of a GOP: the file contains the frames from the keyframe on, and an edit list says where to
+    // begin.
     dir.ffmpeg("-ss 0.6 -i whole.mp4 -map 0 -c copy in.mp4");
     keeps_times(&dir, "in.mp4", "--preset veryfast", &["mkv", "mp4"]);
 }
@@ -266,7 +267,7 @@ fn a_clock_that_begins_hours_in_or_in_1970_begins_at_zero() {
 #[test]
 fn avi_with_b_frames_has_as_many_places_as_frames() {
     let dir = Dir::new();
-    // The number of the video's entries in the index.
+    // The number of index entries of the video.
     let places = |file: &str| -> usize {
         let bytes = dir.read(file);
         let offset = bytes.windows(4).rposition(|word| word == b"idx1").expect("an index");
@@ -285,7 +286,7 @@ fn avi_with_b_frames_has_as_many_places_as_frames() {
             let sound = dir.packet_times("a:0", "out.avi");
             assert!(frames[0].abs() < 0.001 && sound[0].abs() < 0.001, "{} and {}", frames[0], sound[0]);
         }
-        // A part begins at zero, too.
+        // With `--start`, the output has no empty entries either.
         dir.succeeds("--backend cpu --encoder mpeg4 --start 0.4 -y in.avi out.avi");
         assert_eq!(dir.frames("out.avi").len(), places("out.avi"), "{encoder}");
     }

@@ -1,15 +1,15 @@
-//! Data of frames and files that FFmpeg does not show, or does not write: the program applies, keeps or names it.
+//! Metadata that FFmpeg does not expose or does not write: the program applies it, keeps it, or reports the loss.
 
 use super::film;
 use crate::support::program::{Dir, Run};
 use crate::support::reader::{encoder_is_here, list};
 
-/// The bytes of a box of mp4.
+/// An mp4 box.
 fn made_box(code: &[u8; 4], content: &[u8]) -> Vec<u8> {
     [&(content.len() as u32 + 8).to_be_bytes()[..], code, content].concat()
 }
 
-/// The mp4 file with `added` at the end of the box at this path, which is behind the samples.
+/// Appends `added` to the box at this path of an mp4 file. The box has to follow the samples, whose offsets stay valid.
 fn with_box(mut file: Vec<u8>, path: &[&[u8; 4]], added: &[u8]) -> Vec<u8> {
     let (mut start, mut end) = (0, 0);
     for code in path {
@@ -26,7 +26,7 @@ fn has(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// Runs the program: its only warning about lost data has to name `lost`, and `--strict` has to refuse.
+/// Requires a single warning about lost metadata, which contains `lost`, and a failure with `--strict`.
 #[track_caller]
 fn names(dir: &Dir, line: &str, lost: &[&str]) -> Run {
     dir.run(&format!("--backend cpu --strict -y {line}")).fails().says(lost);
@@ -44,7 +44,7 @@ fn the_part_of_the_picture_that_the_container_means_is_cut_out() {
     let colours = "setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709";
     let tags = "-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709";
     dir.ffmpeg(&format!("{source},pad=104:96:8:16,{colours} -c:v ffv1 {tags} -write_crc32 0 plain.mkv"));
-    // Elements for the crop replace those for the colours: 16 rows on each side, 8 columns on the left.
+    // Elements of the crop (16 rows above and below, 8 columns on the left) replace those of the colours.
     let mut file = dir.read("plain.mkv");
     let offset = file.windows(2).position(|two| two == b"\x55\xb0").expect("colours");
     let room = usize::from(file[offset + 2] & 0x7f) + 3;
@@ -61,7 +61,7 @@ fn the_part_of_the_picture_that_the_container_means_is_cut_out() {
     let said: serde_json::Value =
         serde_json::from_slice(&dir.succeeds("--dry-run --json in.mkv out2.mkv").stdout).expect("JSON");
     assert_eq!(said["input"]["size"], serde_json::json!([96, 64]));
-    // mp4 has a clean aperture.
+    // In mp4, the crop is the clean aperture.
     dir.ffmpeg(&format!("{source},pad=96:96:0:16 -c:v mpeg4 -q:v 2 plain.mp4"));
     let to_video: [&[u8; 4]; 7] = [b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsd", b"mp4v"];
     let aperture = |height: u32| {
@@ -75,7 +75,7 @@ fn the_part_of_the_picture_that_the_container_means_is_cut_out() {
         assert_eq!((video["width"].as_i64(), video["height"].as_i64()), (Some(96), Some(64)), "{video}");
         assert!(matches!(video["sample_aspect_ratio"].as_str(), None | Some("1:1")), "{video}");
     }
-    // Half a row cannot be cut.
+    // A crop of half a row is not possible.
     dir.write("half.mp4", &aperture(63));
     names(&dir, "half.mp4 out.mp4", &["crop"]);
     assert_eq!(dir.streams("out.mp4")[0]["height"], 96);
@@ -121,7 +121,7 @@ fn a_second_layer_of_hevc_is_named() {
     );
     let mut file = dir.read("plain.mp4");
     let offset = file.windows(4).rposition(|set| set == b"\x40\x01\x0c\x01").expect("the parameter set of the video");
-    // The parameter set announces one more layer.
+    // The video parameter set announces a second layer.
     file[offset + 3] |= 0x10;
     dir.write("in.mp4", &file);
     names(&dir, "in.mp4 out.mkv", &["second layer of HEVC"]);
@@ -178,14 +178,14 @@ fn programmes_and_names_of_services_are_kept_in_transport_streams() {
         assert_eq!(programmes("out.ts"), programmes(input));
     }
     assert_eq!(programmes("out.ts").len(), 2);
-    // A programme is left out with its streams.
+    // A programme is dropped if all its streams are.
     dir.succeeds("--backend cpu --strict -y --video-stream 0 --streams a two.ts out.ts");
     assert_eq!(programmes("out.ts"), [(Some(9), "Nine".to_owned(), Some(2))]);
     dir.succeeds("--backend cpu --strict -y one.ts out.mkv");
     assert!(has(&dir.read("out.mkv"), b"Channel9"));
     names(&dir, "one.ts out.mp4", &["names of services", "Channel9"]);
     names(&dir, "two.ts out.mkv", &["2 programmes", "Nine, Ten"]);
-    // The service name that FFmpeg makes up is not kept.
+    // FFmpeg's default service name is not kept.
     film(&dir, "none.ts", "-c:v mpeg2video -q:v 3", "-c:a mp2");
     dir.succeeds("--backend cpu --strict -y none.ts out.mkv");
 }
@@ -197,10 +197,10 @@ fn checksum(table: &[u8]) -> [u8; 4] {
     table.iter().fold(u32::MAX, add).to_be_bytes()
 }
 
-/// A transport stream by FFmpeg, whose tables are changed to call the last stream one of ad markers (SCTE 35).
+/// Changes the tables of a transport stream by FFmpeg such that its last stream has the type of ad markers (SCTE 35).
 fn with_ad_markers(mut file: Vec<u8>) -> Vec<u8> {
     for packet in file.chunks_exact_mut(188).filter(|packet| packet.starts_with(&[0x47, 0x50, 0])) {
-        // The table lies behind the head of the packet and a pointer. The last five bytes are of the last stream.
+        // The table follows the packet header and a pointer. Its last five bytes describe the last stream.
         let end = 5 + 3 + usize::from(packet[7]) - 4;
         let mut table = packet[5..end].to_vec();
         let last = table.len() - 5;
@@ -232,7 +232,7 @@ fn ad_markers_are_left_out_by_name() {
     }
 }
 
-/// A film whose sound has a language and a name.
+/// Options for audio with a language and a title.
 const NAMED: &str = "-c:a mp2 -metadata title=Night -metadata artist=Somebody -metadata encoded_by=nobody \
                      -metadata creation_time=2024-05-06T07:08:09Z -metadata:s:a language=deu \
                      -metadata:s:a title=Comment";
@@ -256,7 +256,7 @@ fn texts_languages_and_names_that_a_container_has_no_place_for_are_named() {
         dir.succeeds(&format!("--backend cpu --strict -y in.mkv {output}"));
         assert!(has(&dir.read(output), b"Comment"), "{output}");
     }
-    // Of this file, nothing is lost.
+    // This file has nothing that MPEG program streams lack.
     film(&dir, "plain.mkv", "-c:v mpeg2video -q:v 3", "-c:a mp2 -metadata:s:a language=und");
     dir.succeeds("--backend cpu --strict -y plain.mkv out.mpg");
 }
@@ -284,7 +284,7 @@ fn names_of_tracks_of_mp4_are_kept() {
     assert!(has(&dir.read("out.mp4"), b"Comment"));
 }
 
-/// The H.264 stream with this message (SEI) of user data behind each access unit delimiter.
+/// Inserts a user data message (SEI) after each access unit delimiter of an H.264 stream.
 fn with_message(stream: &[u8], kind: u8, payload: &[u8]) -> Vec<u8> {
     let message = [&[0, 0, 0, 1, 6, kind, payload.len() as u8][..], payload, &[0x80]].concat();
     let mut out = Vec::new();

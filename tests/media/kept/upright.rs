@@ -1,10 +1,10 @@
-//! Pictures that are to be turned when they are shown are turned where the output cannot say so.
+//! Rotated video is turned upright if the output cannot signal a rotation.
 
 use crate::support::clips::phone;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 
-/// A clip of 128x96 with pixels that are not square, and the display matrix of a phone's video.
+/// A clip of 128x96 non-square pixels with the rotation of a phone's video.
 fn turned(dir: &Dir, file: &str, format: &str, angle: u32) {
     let clip = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 4 -qp 0";
     phone(dir, file, &format!("{clip} -vf setsar=4/3,format={format}"), angle);
@@ -19,7 +19,7 @@ fn pictures_are_turned_where_the_output_cannot_say_so() {
     for format in ["yuv420p", "yuv444p", "yuv420p10le"] {
         for angle in [90, 180, 270] {
             turned(&dir, "in.mp4", format, angle);
-            // The ffmpeg program turns what it decodes.
+            // The ffmpeg program applies the rotation when it decodes.
             let (expected, size) = match angle {
                 180 => (dir.upright("in.mp4", format), (128, 96, "4:3")),
                 _ => (dir.upright("in.mp4", format), (96, 128, "3:4")),
@@ -70,11 +70,11 @@ fn where_the_container_tells_them_to_turn_they_stay() {
     }
 }
 
-/// A photo with Exif's orientation in it, as a camera writes it.
+/// A photo with an Exif orientation, as cameras write it.
 fn photo(dir: &Dir, file: &str, orientation: u8) {
     dir.ffmpeg("-f lavfi -i testsrc2=size=128x96 -frames:v 1 -pix_fmt yuvj444p -q:v 2 plain.jpg");
     let jpeg = dir.read("plain.jpg");
-    // One entry, big-endian: orientation (0x0112), one number of 16 bits.
+    // A big-endian directory with one entry: orientation (0x0112), a single 16-bit number.
     let tags =
         [b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0".as_slice(), &[orientation, 0, 0, 0, 0, 0, 0]];
     let tags = tags.concat();

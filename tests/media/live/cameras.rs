@@ -1,4 +1,4 @@
-//! A file of cameras: what is wrong with it, what happens when it changes, what a service manager hears.
+//! A TOML file of cameras: its errors, changes to it during a run, and messages to a service manager.
 
 use super::{Beside, PATIENCE, without_display};
 use crate::support::program::{Dir, Run};
@@ -7,7 +7,7 @@ use std::os::unix::net::UnixDatagram;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Cameras that are filters with a clock; each name with lines of its own.
+/// The TOML of these cameras, whose sources are filters in real time; each camera has additional lines.
 fn file(cameras: &[(&str, &str)]) -> String {
     let camera = |(name, lines): &(&str, &str)| {
         format!("[camera.{name}]\nsource = \"testsrc2=s=64x48:r=10,realtime\"\nrecord = \"{name}-%s.mkv\"\n{lines}\n")
@@ -70,10 +70,10 @@ fn faults_are_told_with_line_and_column_before_anything_starts() {
         dir.write("c.toml", text.as_bytes());
         dir.run("live --config c.toml").exits_with(2).says(&[said]);
     }
-    // An error of the command line does not name the file, even if the file has the same option.
+    // An error in the command line does not blame the file, even if the file has the same option.
     dir.write("c.toml", b"[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nwait = 3\n");
     dir.run("live --config c.toml --wait=2x").exits_with(2).says(&["invalid value '2x'"]).never_says("c.toml");
-    // A message repeats only the beginning and the end of a value of a megabyte.
+    // A message shortens a value of a megabyte to its beginning and its end.
     let text = format!("[camera.a]\nsource = \"x\"\nrecord = \"a.mkv\"\nlook = \"{}\"\n", "n".repeat(900_000));
     dir.write("c.toml", text.as_bytes());
     let run =
@@ -97,7 +97,7 @@ fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
     let dir = Dir::new();
     let cameras = |gate: &str, yard: &str| {
         let camera = |name: &str, lines: &str| {
-            // A real run would wait for this camera.
+            // The source does not exist, so a real run would wait for it.
             format!(
                 "[camera.{name}]\nsource = \"none-{name}\"\nrecord = \"{name}-%s.mkv\"\nsegment = \"1h\"\n{lines}\n"
             )
@@ -132,7 +132,7 @@ fn a_dry_run_checks_the_file_with_its_encoders_and_opens_no_camera() {
         dir.write("c.toml", cameras("encoder = \"ffv1\"", yard).as_bytes());
         dir.run("live --config c.toml --dry-run").exits_with(code).says(&[said]);
     }
-    // An option of the command line is no fault of the file.
+    // An unknown option of the command line is not reported as an error of the file.
     dir.run("live --config c.toml --bogus")
         .exits_with(2)
         .says(&["unexpected argument '--bogus'"])
@@ -166,7 +166,7 @@ fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     hear_of("RELOADING=1");
     hear_of("READY=1");
     live.until_it_says("cameras: 1 as before, 1 changed, 1 new, 0 gone");
-    // Camera `yard` ends with its old options, and begins with the new ones.
+    // Camera `yard` is stopped, and started again with its new options.
     live.until_it_says("yard, testsrc2");
     let yards = || dir.names().iter().filter(|file| file.starts_with("yard")).count();
     let before = yards();
@@ -185,20 +185,20 @@ fn what_does_not_change_goes_on_when_the_file_is_read_again() {
     hear_of("STOPPING=1");
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
-    // Camera `gate` was never interrupted: all its frames are in its segments.
+    // Camera `gate` was not restarted: its summary counts the frames of all its segments.
     let frames = |name: &str| {
         let names = dir.names().into_iter().filter(|file| file.starts_with(name) && file.ends_with(".mkv"));
         names.map(|file| dir.frame_times(&file).len()).sum::<usize>()
     };
     for name in ["gate", "door"] {
-        // Each camera has a line of its own, which begins with its name.
+        // The summary has a line for each camera.
         let told = format!("\n{name}, testsrc2=s=64x48:r=10,realtime: {} frames -> {name}-%s.mkv", frames(name));
         assert!(said.contains(&told), "{told}: {said}");
     }
     assert_eq!((ends(&said, "gate"), ends(&said, "yard")), (1, 2), "{said}");
 }
 
-/// The time of the day, moved from now by an offset that `date` understands (`+6 seconds`).
+/// The time of day, shifted by an offset that `date` understands (`+6 seconds`).
 fn time_of_day(dir: &Dir, moved: &str) -> String {
     let run = Run::from_command(&mut dir.other_command("date", &format!("+%T -d '{moved}'")), moved).exits_with(0);
     String::from_utf8_lossy(&run.stdout).trim().to_owned()
@@ -210,14 +210,14 @@ fn scheduled(dir: &Dir, (start, until): (&str, &str), options: &str) -> String {
     format!("schedule = [{{ from = \"{start}\", to = \"{until}\", {options} }}]")
 }
 
-/// Offsets of a schedule that holds now, and for half a day.
+/// Offsets of a schedule that is active now and for many hours.
 const NOW: (&str, &str) = ("-12 hours", "+11 hours");
 
-/// A dark ramp that stands still, which look natural makes brighter.
+/// A camera that shows a dark, still ramp, which the look natural brightens.
 const RAMP: &str = "source = \"nullsrc=s=64x48:r=10,geq=lum=16+X:cb=128:cr=128,realtime\"\nformat = \"lavfi\"\n\
                     encoder = \"ffv1\"\n";
 
-/// The mean luma of each frame of a recording of these cameras.
+/// The mean luma of each frame of a recording.
 fn lumas(dir: &Dir, file: &str) -> Vec<f64> {
     let frames = dir.raw(file, "gray");
     frames
@@ -229,7 +229,7 @@ fn lumas(dir: &Dir, file: &str) -> Vec<f64> {
 #[test]
 fn what_a_schedule_says_at_the_start_is_on_the_pictures_and_in_the_events() {
     let dir = Dir::new();
-    // A source that look natural leaves alone, and one that it makes brighter and more colourful.
+    // The look natural leaves the first source unchanged, and makes the second one brighter and more colourful.
     let sources = [
         "testsrc2=s=64x48:r=4:d=1.5,lutyuv=y=16+val/4,realtime",
         "nullsrc=s=64x48:r=4:d=1.5,geq=lum=16+X:cb=110+Y/4:cr=140,realtime",
@@ -281,7 +281,7 @@ fn a_schedule_holds_for_a_camera_that_begins_again_and_begins_and_ends_while_one
     let segments = || -> Vec<String> {
         dir.names().into_iter().filter(|name| name.starts_with("gate-") && name.ends_with(".mkv")).collect()
     };
-    // The mean of the ramp, in full range.
+    // The mean luma of the unchanged ramp, in full range.
     let dark = 63.0 / 2.0 * 255.0 / 219.0;
     let is_dark = |luma: &f64| (luma - dark).abs() < 1.0;
     gate(&scheduled(&dir, NOW, "strength = 0"), "");
@@ -293,7 +293,7 @@ fn a_schedule_holds_for_a_camera_that_begins_again_and_begins_and_ends_while_one
     live.until("another recording", |_| segments().len() > before);
     live.until_it_says("gate, nullsrc");
     live.until_more_frames(5);
-    // This schedule begins and ends while the camera films.
+    // This schedule starts and ends during the recording.
     gate(&scheduled(&dir, ("+6 seconds", "+12 seconds"), "strength = 0"), "");
     let before = segments();
     live.signal(Signal::HUP);
@@ -353,7 +353,8 @@ fn a_camera_that_begins_again_records_under_the_next_free_name() {
         let (first, second) = (lumas(&dir, "b.mkv"), lumas(&dir, "b.3.mkv"));
         assert!(first.len() >= 5 && second.len() >= 5, "{} and {} frames: {said}", first.len(), second.len());
         assert!(first[first.len() - 1] > second[0] + 10.0, "{first:?} and {second:?}");
-        // Strength 0 is a curve that changes nothing.
+        // The first run changes the ramp's levels, and strength 0 does not, so only its curve contains 32 to 37 in
+        // order.
         let curves = ["b.jsonl", "b.2.jsonl"].map(|file| String::from_utf8(dir.read(file)).expect("a text"));
         let changes = curves.each_ref().map(|lines| !lines.contains("32,33,34,35,36,37"));
         assert!(changes == [true, false] && curves[1].contains("\"frame\":0"), "{curves:?}");

@@ -20,7 +20,7 @@ fn a_camera_that_comes_back_with_another_clock_goes_on_by_the_wall_clock() {
     clock.reset();
     assert_eq!(clock.time(Some(0), value_at(4000)), 4_000_000);
     assert_eq!(clock.time(Some(40_000), value_at(4050)), 4_040_000);
-    // The camera's clock changes without a reset.
+    // The camera's clock jumps without a call of `reset`.
     assert_eq!(clock.time(Some(777_000_000), value_at(6000)), 6_000_000);
 }
 
@@ -36,7 +36,7 @@ fn times_never_stand_still_and_need_no_stamps() {
 #[test]
 fn frames_without_stamps_are_as_far_apart_as_they_come_and_gaps_keep_their_length() {
     let (mut clock, begin) = (LiveClock::default(), Instant::now());
-    // Ten a second, up to 30 ms late.
+    // Ten frames per second, each up to 30 ms late.
     let late = |number: u64| [0, 30, 10, 20, 0, 25][number as usize % 6];
     let mut time = |milliseconds| clock.time(None, begin + Duration::from_millis(milliseconds)) / 1000;
     let times: Vec<i64> = (0..60).map(|number| time(number * 100 + late(number))).collect();

@@ -1,4 +1,4 @@
-//! The live engine with simple cameras and outputs: late frames are dropped and counted, and nothing waits for them.
+//! The live engine with simple cameras and outputs: late frames are dropped and counted, and do not delay others.
 
 use crate::support::pictures::Picture;
 use anyhow::{Result, bail};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A camera of `left` frames, one every `interval`. `token` is held by every frame that is alive.
+/// A camera that sends `left` frames, one per `interval`. Each frame in existence holds `token`.
 struct Paced {
     left: u32,
     interval: Duration,
@@ -43,7 +43,7 @@ fn small_frame() -> Frame {
     Picture::new(PixelFormat::Gray, (16, 8)).make()
 }
 
-/// An output that takes `time` for each frame.
+/// An output that needs `time` for each frame.
 struct Slow {
     time: Duration,
     fault: bool,
@@ -65,7 +65,7 @@ impl Sink for Slow {
     }
 }
 
-/// The reference, slowed down: the times of the first three frames, and of all others.
+/// The reference backend, slowed down: the delays of the first three frames, and the delay of all later ones.
 struct Lazy(Reference, [Duration; 3], Duration);
 
 impl Executor for Lazy {
@@ -106,7 +106,8 @@ struct Film {
     fault: bool,
 }
 
-/// Films at 66 frames a second, slow enough for a busy machine. Returns the summary, frames written, most alive.
+/// Records at 66 frames/s, which a busy machine can keep up with. Returns the summary, the number of written frames,
+/// and the maximum number of frames in existence.
 fn film(film: &Film) -> (Result<LiveSummary>, usize, usize) {
     let (most_alive, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let interval = Duration::from_millis(15);
@@ -142,7 +143,7 @@ fn a_recording_that_keeps_up_has_every_frame() {
     assert_eq!((written, tally.dropped, tally.outputs[0].dropped), (100, 0, 0));
 }
 
-/// On a GPU, each of the first frames takes long, because memory is allocated for it.
+/// On a GPU, the first frames take long, because memory is allocated for them.
 #[test]
 fn frames_are_not_dropped_while_the_first_ones_are_equalized() {
     let (queue_policy, first) = (QueuePolicy::Recording, Duration::from_millis(300));
@@ -162,9 +163,9 @@ fn a_slow_output_drops_frames_and_holds_nothing_up() {
         assert_eq!(tally.outputs[0].frames, written as u64);
         assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 200, "{queue_policy:?}");
         assert!(tally.outputs[0].dropped > 50, "{} dropped, {queue_policy:?}", tally.outputs[0].dropped);
-        // The frames in the queue, those in other stages, and the token itself.
+        // `waiting` frames in the queue, frames in other stages, and the source's own token.
         assert!(most_alive <= waiting + 15, "{most_alive} frames alive, {queue_policy:?}");
-        // Frames that were held up instead of dropped would be seconds late.
+        // If frames were queued instead of dropped, their latency would be seconds.
         let latency = tally.latency.percentile(0.95).expect("frames");
         assert!(latency < Duration::from_millis(500), "{latency:?}");
     }
@@ -179,7 +180,7 @@ fn a_slow_equalizer_drops_frames_and_latency_does_not_grow() {
     let tally = tally.expect("a good run");
     assert!(tally.dropped > 150, "{} dropped", tally.dropped);
     assert_eq!(tally.dropped + tally.outputs[0].dropped + written as u64, 300);
-    // With outputs, eight frames may wait to be equalized.
+    // With outputs, at most eight frames wait for equalization.
     let latency = tally.latency.percentile(0.95).expect("frames");
     assert!(latency < Duration::from_millis(60 * 16), "{latency:?}");
 }

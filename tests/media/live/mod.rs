@@ -1,4 +1,4 @@
-//! Live: modes of cameras, the engine that drops late frames, recordings, a lost camera or server, the window.
+//! Live: camera modes, the engine that drops late frames, recordings, lost cameras and servers, the window.
 
 // `--config`: a file of cameras, its changes, schedules.
 mod cameras;
@@ -6,17 +6,17 @@ mod cameras;
 mod clock;
 // Frames that are dropped.
 mod engine;
-// The mode that is chosen of a camera.
+// The choice of a camera's mode.
 mod modes;
-// A camera in the network that is lost.
+// A network camera that is lost.
 mod network;
-// `--output`: servers that go away or stall.
+// `--output`: servers that are lost or stall.
 mod outputs;
 // `--segment`, `--keep`: recordings in segments.
 mod recorder;
 // `--record`.
 mod recording;
-// Cameras that speak RTSP.
+// RTSP cameras.
 mod rtsp;
 // Helper: an RTSP camera.
 mod rtsp_server;
@@ -24,7 +24,7 @@ mod rtsp_server;
 mod servers;
 // Several sources in one process.
 mod several;
-// Sound in step with pictures.
+// Sound in sync with video.
 mod sound;
 // Messages about cameras.
 mod trouble;
@@ -43,33 +43,34 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long things may take on a busy machine.
+/// The timeout for everything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A program that runs beside the test, and ends with it at the latest.
+/// A program that runs during a test, and is killed on drop.
 pub struct Beside {
     child: Child,
     heard: Arc<Mutex<Heard>>,
     listener: Option<JoinHandle<()>>,
 }
 
-/// What a program has said on stderr.
+/// What a program has printed to stderr.
 #[derive(Default)]
 struct Heard {
     text: String,
-    /// The frames of each source by its number (0 if there is only one), from JSON progress, which is not in `text`.
+    /// The frame count of each source by its number (0 for a single source), from JSON progress events, which are not
+    /// in `text`.
     frames: BTreeMap<u64, u64>,
 }
 
 impl Heard {
-    /// The frames of the source that has the fewest.
+    /// The frame count of the source with the fewest frames.
     fn fewest_frames(&self) -> u64 {
         self.frames.values().copied().min().unwrap_or(0)
     }
 }
 
 impl Beside {
-    /// Starts a program. Its stderr is read while it runs, if that is a pipe.
+    /// Starts a program. If its stderr is a pipe, a thread reads it.
     pub fn start(command: &mut Command) -> std::io::Result<Self> {
         let mut child = command.spawn()?;
         let heard = Arc::<Mutex<Heard>>::default();
@@ -90,7 +91,7 @@ impl Beside {
         kill_process(Pid::from_child(&self.child), signal).expect("it is still there");
     }
 
-    /// Sends Ctrl-C's signal.
+    /// Sends SIGINT.
     fn interrupt(&self) {
         self.signal(Signal::INT);
     }
@@ -129,7 +130,7 @@ impl Beside {
         }
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits for the end.
     fn terminate(mut self) {
         self.signal(Signal::TERM);
         let begin = Instant::now();
@@ -150,7 +151,7 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // It may have ended long ago.
+        // Killing fails if the program has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -185,7 +186,7 @@ fn wait_for_listener(port: u16) {
     }
 }
 
-/// Removes the display of the desktop on which the tests run from the environment.
+/// Removes the variables of the developer's display from the environment.
 fn without_display(mut command: Command) -> Command {
     for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
         command.env_remove(name);
@@ -197,10 +198,10 @@ fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
 }
 
-/// How many frames the summary says went into `file`.
+/// The number of frames in `file`, from the summary.
 #[track_caller]
 pub fn frames_counted(said: &str, file: &str) -> usize {
-    // With several sources, the name of the source is in front.
+    // With several sources, the line begins with the source's name.
     let frames = |line: &str| line.split_once(&format!(" -> {file}"))?.0.rsplit(": ").next().map(str::to_owned);
     let count = |line: &str| frames(line)?.split(' ').next()?.parse().ok();
     said.lines().find_map(count).unwrap_or_else(|| panic!("nothing said of {file}:\n{said}"))

@@ -1,4 +1,4 @@
-//! Which mode a camera is opened in, by the format lists of real cameras; `cameras/README.md` says whose they are.
+//! Which mode of a camera is chosen, tested with the format lists of real cameras; `cameras/README.md` names them.
 
 use histeq_media::camera::{Mode, SizeRange, Wanted, choose, format_of, rates_between};
 use histeq_media::ffmpeg::{Rational, parse_rate, parse_size};
@@ -12,7 +12,7 @@ const INFRARED: &str = include_str!("cameras/lenovo-yoga-infrared.txt");
 const THERMAL: &str = include_str!("cameras/topdon-tc001.txt");
 const ENDOSCOPE: &str = include_str!("cameras/dfrobot-endoscope.txt");
 
-/// The modes in the output of `v4l2-ctl --list-formats-ext`, by the same rules as those of a driver.
+/// Parses the output of `v4l2-ctl --list-formats-ext` to modes, by the rules that apply to a driver's modes.
 fn modes(list: &str, wanted: &Wanted) -> Vec<Mode> {
     let (mut modes, mut format, mut fresh) = (Vec::<Mode>::new(), None, 0);
     for line in list.lines().map(str::trim) {
@@ -33,7 +33,7 @@ fn modes(list: &str, wanted: &Wanted) -> Vec<Mode> {
     modes
 }
 
-/// `Discrete 640x480`, or `Stepwise 32x32 - 2592x1944 with step 2/2`.
+/// Parses `Discrete 640x480` or `Stepwise 32x32 - 2592x1944 with step 2/2`.
 fn sizes(text: &str, wanted: &Wanted) -> Vec<(usize, usize)> {
     let words: Vec<&str> = text.split([' ', '/']).collect();
     let size = |index: usize| parse_size(words[index]).expect("a size");
@@ -68,7 +68,7 @@ fn every_list_is_read_as_a_whole() {
     assert_eq!(count(C930E), 3 + 3);
     assert_eq!((count(USB_CAMERA), count(USB_CAMERA_H264)), (8 + 6, 8));
     assert_eq!((count(INFRARED), count(THERMAL), count(ENDOSCOPE)), (1, 2, 9));
-    // Fourteen formats, three of them of no use here, in four usual sizes and the largest.
+    // 14 formats, of which 3 are not supported, in four common sizes and the largest one.
     assert_eq!(count(RASPBERRY_PI), 11 * 5);
     let rates: usize = modes(C920, &Wanted::default()).iter().map(|mode| mode.rates.len()).sum();
     assert_eq!(rates, C920.matches("Interval: Discrete").count());
@@ -151,8 +151,8 @@ fn a_camera_of_any_size_gives_the_one_asked_for() {
     assert_eq!(chosen(RASPBERRY_PI, Some("10x10"), None, Some("nv12")), "32x32, nv12");
 }
 
-/// The Raspberry Pi's driver says that it films at any rate from 1 to 90, which `v4l2-ctl` does not print; a virtual
-/// camera without a writer says 1 to 600.
+/// The Raspberry Pi's driver reports any rate from 1 to 90, which `v4l2-ctl` does not print; a virtual camera without a
+/// writer reports 1 to 600.
 #[test]
 fn a_camera_of_any_rate_gives_the_one_asked_for_and_no_more() {
     let (one, ninety) = (Rational::new(1, 1), Rational::new(90, 1));

@@ -1,4 +1,4 @@
-//! A camera in the network that goes away and comes back.
+//! A network camera that disappears and comes back.
 
 use super::{Beside, wait_for_listener};
 use crate::program::harm::servers::{Answers, serve};
@@ -12,7 +12,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Sends pictures with a key frame every `distance` frames.
+/// Sends video with a keyframe every `distance` frames.
 pub fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
     let line = format!(
         "-v error -nostdin -re -f lavfi -i testsrc2=s=320x180:r=25 -c:v mpeg2video -g {distance} -f mpegts \
@@ -24,7 +24,7 @@ pub fn sender(dir: &Dir, port: u16, distance: u32) -> Beside {
 #[test]
 fn a_sender_that_is_killed_and_started_again_goes_on_in_the_same_recording() {
     let dir = Dir::new();
-    // A port that is not in use: the socket is closed again at the end of the line.
+    // An unused port: its socket is closed at the end of this statement.
     let port = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let live = Beside::live(&dir, &format!("--encoder mpeg4 --record out.mkv udp://127.0.0.1:{port}"));
     let first = sender(&dir, port, 10);
@@ -115,7 +115,7 @@ fn a_silent_sender_is_said_in_lines_and_events_until_it_goes_on() {
 #[test]
 fn a_sender_that_is_not_there_yet_is_waited_for() {
     let dir = Dir::new();
-    // A port that is not in use: the socket is closed again at the end of the line.
+    // An unused port: its socket is closed at the end of this statement.
     let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let line =
         format!("live --backend cpu --no-preview --frames 5 --encoder mpeg4 --record out.mkv tcp://127.0.0.1:{port}");
@@ -162,7 +162,7 @@ fn a_server_that_refuses_the_password_is_not_waited_for() {
 #[test]
 fn formats_without_times_have_the_pace_at_which_their_frames_come() {
     let dir = Dir::new();
-    // FFmpeg assumes 25 frames a second for both.
+    // Both formats have no timestamps, so FFmpeg assumes 25 frames/s; the real rate is 10.
     let pictures = "-v error -nostdin -re -f lavfi -i testsrc2=s=64x48:r=10 -t 4 -c:v mjpeg";
     let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
     let server = format!("{pictures} -f mpjpeg -listen 1 http://127.0.0.1:{port}/");
@@ -184,9 +184,9 @@ fn formats_without_times_have_the_pace_at_which_their_frames_come() {
         distances.sort_by(f64::total_cmp);
         // A busy machine drops frames.
         assert!(times.len() > 15, "{file}: {times:?}");
-        // Frames of a sender that gets little CPU time are further apart.
+        // A busy sender may send frames late.
         assert!((0.08..0.3).contains(&distances[distances.len() / 2]), "{file}: {times:?}");
-        // The frames that were read to probe the pipe keep their distances, too.
+        // The frames that were buffered while the pipe was probed are not squeezed together either.
         assert!(distances[2] > 0.03 && times[times.len() - 1] - times[0] > 2.0, "{file}: {times:?}");
     }
 }
@@ -244,7 +244,7 @@ fn a_stream_that_ends_as_soon_as_it_begins_gives_frames_and_fills_no_log() {
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
     assert!(dir.frame_times("out.mkv").len() >= 2, "{said}");
-    // The stream ends about twice a second, which is not printed each time.
+    // The stream ends about twice a second; not every end is reported.
     let told = ["waiting for it to come back", "back after"].map(|text| said.matches(text).count());
     assert!((1..=2).contains(&told[0]) && told[1] <= told[0], "{told:?}: {said}");
 }

@@ -1,4 +1,4 @@
-//! Live streams to servers: they arrive; a server that goes away, comes late or stalls does not disturb other outputs.
+//! Live streams to servers: they arrive, and a server that is lost, late or stalled does not disturb other outputs.
 
 use super::servers::{Place, Protocol, wait_for_bytes, wait_until_written};
 use super::{Beside, frames_counted, pause, wait_for_listener};
@@ -11,15 +11,14 @@ use std::time::{Duration, Instant};
 
 const CAMERA: &str = "-f lavfi 'testsrc2=s=320x180:r=25,realtime'";
 
-/// It takes this many bytes to be sure that pictures have arrived.
+/// After this many bytes, frames must have arrived.
 const SOME: u64 = 100_000;
 
-/// A stream of more data in a second than the buffers of a connection can hold.
+/// A stream that fills the buffers of a connection within a second.
 const NOISE: &str =
     "--encoder libx264 --preset ultrafast -f lavfi 'testsrc2=s=480x270:r=25,noise=alls=100:allf=t,realtime'";
 
-/// Requires a stream that every browser plays, and that can be joined every two seconds. Returns the number of its
-/// frames.
+/// Requires a stream that every browser plays, with a keyframe every two seconds. Returns its number of frames.
 #[track_caller]
 fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     let video = &dir.streams(file)[0];
@@ -32,7 +31,7 @@ fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     let keys: Vec<f64> = frames.iter().filter(|frame| frame["key_frame"] == 1).map(time).collect();
     let ends = keys.iter().skip(1).copied().chain(frames.last().map(time));
     for (key, next) in keys.iter().zip(ends) {
-        // A busy machine may drop the frame that is due after 2 s: then the next one has to be the keyframe.
+        // If a busy machine drops the frame that is due after 2 s, the next frame has to be the keyframe.
         let before = frames.iter().map(time).filter(|time| *time < next).fold(*key, f64::max);
         let times = || frames.iter().map(time).collect::<Vec<f64>>();
         assert!(next - key < 2.05 || before - key < 1.99, "{file}: key frames at {keys:?} of {:?}", times());
@@ -41,7 +40,7 @@ fn assert_is_stream(dir: &Dir, file: &str) -> usize {
     frames.len()
 }
 
-/// Requires a recording of every frame that was equalized.
+/// Requires a recording with every equalized frame.
 #[track_caller]
 fn assert_is_whole(dir: &Dir, said: &str) {
     let frames = dir.frame_times("rec.mkv").len();
@@ -55,21 +54,21 @@ fn a_stream_arrives_at_every_kind_of_server() {
         return;
     }
     for protocol in [Protocol::Rtmp, Protocol::Rtsp, Protocol::Srt, Protocol::Udp, Protocol::Tcp] {
-        // GStreamer's server drops packets that come too late on a busy machine; then the test tries again.
+        // On a busy machine, GStreamer's server drops late packets; then the test tries again.
         let attempts = if protocol == Protocol::Rtsp && load() > 2.0 { 3 } else { 1 };
         assert!((0..attempts).any(|_| arrives_whole(protocol)), "by {protocol:?}, it never arrives whole");
     }
 }
 
-/// Streams to a server of this protocol, if there is one, and records beside it. Returns whether every frame that
-/// arrived is whole; true for UDP, whose datagrams a busy machine may lose.
+/// Streams to a server of this protocol, if there is one, and records at the same time. Returns whether all received
+/// frames can be decoded; always true for UDP, whose datagrams a busy machine may lose.
 #[track_caller]
 fn arrives_whole(protocol: Protocol) -> bool {
     let Some(place) = Place::find(protocol) else { return true };
     let dir = Dir::new();
     let file = place.file(1);
     let server = place.serve(&dir, &file);
-    // Browsers do not take this picture format, which is full-range, too.
+    // Browsers do not support this pixel format, nor its full range.
     let run = dir.succeeds(&format!(
         "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=40,format=yuvj444p,realtime' --frames 130 \
          --record rec.mkv --output {}",
@@ -93,7 +92,7 @@ fn key_frames_are_two_seconds_apart_whatever_the_rate_turns_out_to_be() {
     let place = Place::find(Protocol::Tcp).expect("ffmpeg");
     let dir = Dir::new();
     let server = place.serve(&dir, "live.ts");
-    // Five frames a second of a filter that does not know how many it sends.
+    // Five frames/s from a filter that does not report its frame rate.
     let line = format!(
         "live --backend cpu --no-preview -f lavfi 'testsrc2=s=320x180:r=25,select=not(mod(n\\,5)),realtime' --frames 30 \
          --output {}",
@@ -123,7 +122,7 @@ fn a_caller_finds_a_stream_that_listens() {
     let (ended, said) = live.end();
     assert_eq!((code, ended), (Some(0), Some(0)), "{said}");
     let times = dir.frame_times("out.ts");
-    // The frame that waited for the caller would be a second older than the next.
+    // A frame that was queued until the caller connected would be a second older than the next one.
     assert!(times.len() > 10 && times[1] - times[0] < 0.5, "{times:?}: {said}");
 }
 
@@ -137,14 +136,14 @@ fn a_server_that_comes_late_or_is_started_again_is_found_and_the_recording_has_e
         let dir = Dir::new();
         let live = Beside::live(&dir, &format!("{CAMERA} --record rec.mkv --output {}", place.url()));
         match protocol {
-            // SRT waits so long for an answer that a server that comes late is there in time.
+            // SRT waits for an answer long enough that a late server still answers.
             Protocol::Srt => live.until_more_frames(25),
             _ => live.until_it_says("; trying again"),
         }
         for number in [1, 2] {
             let server = place.serve(&dir, &place.file(number));
             wait_for_bytes(&dir, &place.file(number), SOME);
-            // SRT notices a killed server only after a while; one that is told to end says so.
+            // SRT notices a killed server only after a while, but a terminated one at once.
             server.signal(if protocol == Protocol::Srt { Signal::TERM } else { Signal::KILL });
             live.until_it_says(": lost (");
         }
@@ -178,16 +177,16 @@ fn a_connection_that_takes_long_begins_with_a_key_frame_and_loses_none_that_is_c
     );
     let server = place.serve(&dir, &file);
     server.signal(Signal::STOP);
-    // The filter holds pictures for two seconds, so sound is ahead of the first picture that is sent.
+    // The filter delays video by two seconds, so audio is sent ahead of the first frame.
     let live = Beside::live(&dir, &format!("--filter deflicker=size=51 --output {url} in.mkv"));
-    // By then, the first picture has waited too long for an answer, and is left out.
+    // By then, the first frame has waited too long for an answer and is dropped.
     live.until_more_frames(10);
     server.signal(Signal::CONT);
     let (code, said) = live.end();
     assert_eq!(code, Some(0), "{said}");
     wait_until_written(&dir, &file);
     server.terminate();
-    // The server keeps the times that are sent, and no pictures from before a key frame.
+    // The server keeps the sent timestamps, and no frames before a keyframe.
     let (frames, sound) = (dir.frames(&file), dir.packet_times("a:0", &file));
     let begin = seconds(&frames[0]["best_effort_timestamp_time"]);
     assert!(begin < 0.001 && sound.len() > 20, "from {begin} s, {} packets of sound: {said}", sound.len());
@@ -203,7 +202,7 @@ fn a_server_that_is_away_for_long_is_tried_each_second() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("tcp://{}", listener.local_addr().expect("an address"));
     let live = Beside::live(&dir, &format!("{CAMERA} --output {url}"));
-    // Each connection is closed at once.
+    // The server closes each connection at once.
     let came = (0..6).map(|_| listener.accept().map(|_| Instant::now()).expect("an attempt to connect"));
     let came: Vec<Instant> = came.collect();
     live.interrupt();
@@ -260,7 +259,7 @@ fn a_server_that_takes_nothing_for_seconds_is_lost() {
 #[test]
 fn ctrl_c_ends_an_attempt_to_connect() {
     let dir = Dir::new();
-    // The server sends nothing, not even the first message of its protocol.
+    // The server accepts connections and never sends the first message of the protocol.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     for url in [format!("rtmp://{address}/app/live"), format!("rtsp://{address}/live")] {

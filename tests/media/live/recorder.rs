@@ -1,4 +1,4 @@
-//! Recordings in segments: what is in them together, what they are called, which of them are kept.
+//! Recordings in segments: they contain all frames, have the right names, and old ones are deleted.
 
 use super::{Beside, without_display};
 use crate::support::program::{Dir, Run, usage_error};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Options that leave the frames unchanged.
 const AS_IS: &str = "--no-preview --levels 1 --strength 0 --denoise 0";
 
-/// The names of the segments, in the order in which they were made.
+/// The names of the segments, in order of creation.
 fn segments(dir: &Dir, extension: &str) -> Vec<String> {
     let mut names: Vec<String> = dir.names().into_iter().filter(|name| name.starts_with("s-")).collect();
     names.retain(|name| name.ends_with(extension));
@@ -46,7 +46,7 @@ fn no_frame_and_no_sound_is_lost_or_twice_between_segments() {
             sound += packets.len();
         }
         let (was, lost) = (dir.packet_times("a:0", "in.mkv").len(), "sound is lost or twice");
-        // AAC begins with a packet that players skip, and that a segment may lack.
+        // Players skip AAC's first packet (priming), and a segment may lack it.
         assert!((was - 2..=was + 1).contains(&sound), "{extension}: {sound} packets of {was}: {lost}");
         assert!(run.stderr.contains(&format!("45 frames -> {name}")), "{run:?}");
     }
@@ -62,7 +62,7 @@ fn only_recordings_of_this_pattern_go_in_this_run_and_in_later_ones() {
     record("");
     let first = segments(&dir, "mkv");
     assert!(first.len() >= 3, "{first:?}");
-    // Two files that must stay: one that matches the pattern but was not recorded, and a recording with a new name.
+    // Two files that must not be deleted: one with a matching name that was not recorded, and a renamed recording.
     dir.write("s-1000000000.mkv", b"other");
     fs::rename(dir.path(&first[0]), dir.path("evidence.mkv")).expect("a name");
     record("--keep-size 0.001k");
@@ -72,10 +72,10 @@ fn only_recordings_of_this_pattern_go_in_this_run_and_in_later_ones() {
     assert!(first.iter().all(|name| !left.contains(name)), "{left:?} of {first:?}");
 }
 
-/// 46 kB a second of FFV1.
+/// A source whose FFV1 takes 46 kB/s.
 const NOISE: &str = "testsrc2=s=64x48:r=10,noise=alls=100:allf=t,realtime";
 
-/// The bytes of all recordings whose names begin so.
+/// The total size of all recordings whose names begin with `begin`.
 fn bytes(dir: &Dir, begin: &str) -> u64 {
     let names = dir.names().into_iter().filter(|name| name.starts_with(begin) && name.ends_with(".mkv"));
     names.map(|name| fs::metadata(dir.path(name)).expect("a file").len()).sum()
@@ -95,7 +95,7 @@ fn no_run_ends_with_more_than_may_be_kept() {
 #[test]
 fn what_stands_above_all_cameras_is_kept_of_all_together() {
     let dir = Dir::new();
-    // Earlier recordings of camera `roof` count although it cannot be reached.
+    // Earlier recordings of camera `roof` count although the camera is unreachable.
     dir.succeeds(&format!(
         "live {AS_IS} --encoder ffv1 --segment 1s --record roof-%s.mkv --duration 3.5 -f lavfi '{NOISE}'"
     ));
@@ -192,7 +192,7 @@ fn a_disk_that_takes_no_more_files_is_waited_for() {
 #[test]
 fn a_recording_that_was_killed_before_its_first_frame_is_no_segment() {
     let dir = Dir::new();
-    // The encoder holds frames back for longer than this test takes.
+    // The encoder's look-ahead is longer than this test.
     let line = format!(
         "{AS_IS} --segment 1h --record s-%s.mkv --encoder libx264 --encoder-option rc-lookahead=250 -f lavfi \
          'testsrc2=s=64x48:r=10,realtime'"
@@ -274,7 +274,7 @@ fn a_recording_goes_on_and_ends_behind_a_stderr_that_nobody_reads() {
         let line = format!("live {AS_IS} {more} --encoder ffv1 --segment 1s --record s-%s.mkv -f lavfi '{NOISE}'");
         let mut command = without_display(dir.command(&line));
         let mut running = Running::start(command.stderr(writer));
-        // `command` holds a write end of the pipe, which would hide the end of the output from the reader.
+        // `command` holds a write end of the pipe, so the reader would not see the end of the output.
         drop(command);
         let begin = Instant::now();
         while segments(&dir, "mkv").len() < 4 {

@@ -1,4 +1,4 @@
-//! Recordings of a camera that is a filter with a clock.
+//! Recordings of a camera that is emulated by a filter in real time.
 
 use super::{Beside, frames_counted, pause, without_display};
 use crate::support::clips::phone;
@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 const CAMERA: &str = "-f lavfi 'testsrc2=s=160x96:r=30,realtime'";
 
-/// Seconds that the summary says the run took.
+/// The duration of the run in seconds, from the summary.
 fn elapsed(said: &str) -> f64 {
     let after = said.split("frames in ").nth(1).expect("a summary");
     after.split(' ').next().and_then(|seconds| seconds.parse().ok()).expect("seconds")
@@ -34,8 +34,8 @@ fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
             assert!((pair[1] - pair[0] - 1.0 / 30.0).abs() < 0.002, "{pair:?}");
         }
         let length = times.len() as f64 / 30.0;
-        // Opening and finishing take their time on a busy machine; the film itself does not.
-        // The first frames of a camera may come at once.
+        // On a busy machine, opening and finishing take time, but recording does not. The first frames of a camera may
+        // arrive at once.
         assert!(elapsed(&said) - length > -0.1 && elapsed(&said) - length < 10.0, "{length}: {said}");
     }
 }
@@ -116,7 +116,7 @@ fn a_camera_may_come_through_a_pipe_and_take_its_time() {
     stdin.write_all(&bytes[..header]).expect("a reader");
     let frame = 64 * 48 * 3 / 2;
     for (index, frame) in bytes[header..].chunks("FRAME\n".len() + frame).enumerate() {
-        // One pause is longer than a camera in the network may be silent.
+        // One pause is longer than the timeout of a network camera.
         pause(if index == 15 { 3.5 } else { 0.1 });
         stdin.write_all(frame).expect("a reader");
     }
@@ -124,7 +124,7 @@ fn a_camera_may_come_through_a_pipe_and_take_its_time() {
     assert_eq!(live.wait().expect("it ends").code(), Some(0));
     dir.succeeds("--exact --backend cpu --encoder ffv1 in.y4m file.mkv");
     let (found, expected) = (dir.raw("live.mkv", "yuv420p"), dir.raw("file.mkv", "yuv420p"));
-    // Frames that come while the pipe is being opened are read all at once, and only the newest is used.
+    // Of the frames that arrive while the pipe is being opened, only the newest is used.
     assert!(found.len() >= 12 * frame, "{} frames", found.len() / frame);
     assert!(expected.ends_with(&found[found.len() - 10 * frame..]), "other pictures");
 }

@@ -1,4 +1,4 @@
-//! A camera that speaks RTSP: it is filmed with, goes away and comes back, falls silent, refuses.
+//! An RTSP camera that works, disappears and comes back, falls silent, or refuses.
 
 use super::rtsp_server::{Answer, RtspServer};
 use super::{Beside, pause, without_display};
@@ -16,7 +16,7 @@ fn record(dir: &Dir, server: &RtspServer, options: &str) -> Beside {
     Beside::live(dir, &format!("--encoder mpeg4 --record out.mkv {options} {}", server.url()))
 }
 
-/// The gaps of more than 1.5 s between frames, and how many frames there are before the first and after it.
+/// The gaps of more than 1.5 s between frames, and the number of frames before the first gap and after it.
 #[track_caller]
 fn gaps(dir: &Dir) -> (Vec<f64>, usize, usize) {
     let times = dir.frame_times("out.mkv");
@@ -85,7 +85,7 @@ fn an_rtsp_camera_whose_decoder_crashes_is_opened_again_in_the_same_recording() 
     drop(server);
     assert_eq!(code, Some(0), "{said}");
     let times = dir.frame_times("out.mkv");
-    // How many come before the crash depends on what the decoder was handed by then.
+    // The number of frames before the crash depends on how far the decoder was ahead.
     assert!(times.len() > 40 && times.windows(2).all(|pair| pair[1] > pair[0]), "{times:?}: {said}");
 }
 
@@ -98,7 +98,7 @@ fn an_rtsp_camera_that_falls_silent_is_opened_again() {
     server.freeze(true);
     // The connection stays open, so only a timeout can notice the silence.
     live.until_it_says("waiting for it to come back");
-    // An attempt to connect during the silence.
+    // The program connects again during the silence.
     server.until_connected();
     server.freeze(false);
     live.until_it_says("back after");
@@ -118,7 +118,7 @@ fn ctrl_c_ends_a_recording_at_once_whose_rtsp_camera_is_silent() {
     let live = record(&dir, &server, "");
     live.until_more_frames(40);
     server.freeze(true);
-    // The program gives up the connection, and waits for an answer on the next one.
+    // The program closes the connection, and waits for an answer on a new one.
     live.until_it_says("waiting for it to come back");
     server.until_connected();
     let begin = Instant::now();

@@ -1,5 +1,5 @@
-//! A camera in the network that speaks RTSP: ffmpeg makes the pictures and packs them as RTP, and this server forwards
-//! them to any client, interleaved with RTSP on its TCP connection. Unlike a good server, it can fall silent.
+//! An RTSP camera: ffmpeg encodes frames and packs them as RTP, and this server forwards the packets to any client,
+//! interleaved with RTSP on its TCP connection. It can also fall silent.
 
 use super::{Beside, PATIENCE};
 use crate::support::program::Dir;
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 /// How long a thread waits before it checks whether the server has stopped.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How the server answers a request for pictures.
+/// The answer to a PLAY request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It sends them.
+    /// The server sends frames.
     Pictures,
-    /// It sends no answer.
+    /// The server does not answer.
     Nothing,
-    /// It refuses with this status.
+    /// The server refuses with this status.
     Status(&'static str),
 }
 
-/// A running server, which stops when it is dropped.
+/// A running server, which stops on drop.
 pub struct RtspServer {
     port: u16,
     frozen: Arc<AtomicBool>,
@@ -34,7 +34,7 @@ pub struct RtspServer {
     _camera: Option<Beside>,
 }
 
-/// What the threads of all connections share.
+/// The state that the threads of all connections share.
 #[derive(Clone)]
 struct Shared {
     answer: Answer,
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 impl RtspServer {
-    /// Starts a server on this port, or on an unused one if it is 0. `encoder` is ffmpeg's options for the pictures.
+    /// Starts a server on this port; 0 is an unused port. `encoder` is ffmpeg's options for the video.
     pub fn start(dir: &Dir, port: u16, answer: Answer, encoder: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", port)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -80,7 +80,7 @@ impl RtspServer {
         self.port
     }
 
-    /// Waits until there is one more connection.
+    /// Waits for one more connection.
     #[track_caller]
     pub fn until_connected(&self) {
         let (before, begin) = (self.connections.load(Ordering::SeqCst), Instant::now());
@@ -90,7 +90,7 @@ impl RtspServer {
         }
     }
 
-    /// From now on the server sends and answers nothing, but stays connected; with `false`, it goes on.
+    /// Stops sending and answering, but keeps connections open; `false` resumes.
     pub fn freeze(&self, frozen: bool) {
         self.frozen.store(frozen, Ordering::SeqCst);
     }
@@ -105,11 +105,11 @@ impl Drop for RtspServer {
     }
 }
 
-/// Starts ffmpeg, which sends pictures as RTP, and returns their description (SDP).
+/// Starts ffmpeg, which sends video as RTP. Returns its description of the stream (SDP).
 fn film(dir: &Dir, media: &[UdpSocket; 2], encoder: &str) -> (Option<Beside>, String) {
     let port = |socket: &UdpSocket| socket.local_addr().expect("an address").port();
     let (rtp, rtcp) = (port(&media[0]), port(&media[1]));
-    // Not in the test's folder, which it may want to find empty.
+    // Not in the test's folder, which the test may expect to be empty.
     let file = std::env::temp_dir().join(format!("histeq-video-{rtp}.sdp"));
     let line = format!(
         "-v error -nostdin -y -re -f lavfi -i testsrc2=s=320x180:r=25 {encoder} -f rtp -sdp_file {} \
@@ -126,7 +126,7 @@ fn film(dir: &Dir, media: &[UdpSocket; 2], encoder: &str) -> (Option<Beside>, St
         assert!(begin.elapsed() < PATIENCE, "ffmpeg describes nothing: {text}");
         std::thread::sleep(TICK);
     };
-    // The file has been read.
+    // The description has been read, so its file is removed.
     let _ = std::fs::remove_file(&file);
     // Interleaved RTP has no ports, and SETUP needs a name for the stream.
     let lines = description.lines().map(|line| match line.strip_prefix("m=video ") {
@@ -171,7 +171,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
         }
         while let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") {
             let request: Vec<u8> = received.drain(..end + 4).collect();
-            // The client's reports of reception (RTCP) are framed like media; a request begins after them.
+            // Reports of the client (RTCP) are framed like media, and come before a request.
             let text = String::from_utf8_lossy(&request).into_owned();
             let Some(reply) = reply(&text, shared) else { return };
             if stream.write_all(reply.as_bytes()).is_err() {
@@ -222,7 +222,7 @@ fn reply(request: &str, shared: &Shared) -> Option<String> {
         ("SETUP", _) if field("Transport:").is_some_and(|transport| transport.contains("RTP/AVP/TCP")) => {
             answer("200 OK", "Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\nSession: 1\r\n")
         }
-        // A client that asks for UDP first is disconnected.
+        // A client that asks for UDP first is disconnected, so it has to try TCP.
         ("SETUP", _) => None,
         _ => answer("200 OK", "Session: 1\r\n"),
     }

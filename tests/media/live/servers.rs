@@ -1,5 +1,5 @@
-//! Servers that take live streams, as they are in use: nginx for RTMP, GStreamer's for RTSP, SRT's own tool, ffmpeg.
-//! Each writes what it gets into files that are called after it and a number.
+//! Common servers that receive live streams: nginx for RTMP, GStreamer's for RTSP, SRT's own tool, ffmpeg. Each writes
+//! received streams to numbered files.
 
 use super::{Beside, PATIENCE, pause, wait_for_listener};
 use crate::support::program::Dir;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 const NGINX: &str = "/usr/sbin/nginx";
 const NGINX_RTMP: &str = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
-/// Debian's own Python, which finds Debian's modules.
+/// Debian's Python, which has Debian's modules.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// An RTSP server that takes one stream after the other and keeps the timestamps that are sent: by default, it would
-/// set them by its own clock, which is late on a busy machine.
+/// An RTSP server that receives streams one after the other, and keeps their timestamps: by default, it would replace
+/// them by its own clock, which is late on a busy machine.
 const RTSP: &str = r#"
 import sys, gi
 gi.require_version("GstRtspServer", "1.0")
@@ -37,7 +37,7 @@ server.attach(None)
 GLib.MainLoop().run()
 "#;
 
-/// The protocols for which there is a server.
+/// The protocols for which a server can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Rtmp,
@@ -47,14 +47,14 @@ pub enum Protocol {
     Tcp,
 }
 
-/// The address of a server, which need not run.
+/// The address of a server, which may not run yet.
 pub struct Place {
     pub protocol: Protocol,
     pub port: u16,
 }
 
 impl Place {
-    /// A free address, if the server's program is installed; a printed skip if not.
+    /// An unused address, if the server's program is installed; otherwise `None`, and a note.
     pub fn find(protocol: Protocol) -> Option<Self> {
         let has_gstreamer = || {
             let import = "import gi; gi.require_version('GstRtspServer', '1.0')";
@@ -72,7 +72,7 @@ impl Place {
             skip(name, &format!("no server for {protocol:?} here"));
             return None;
         }
-        // A port that is not in use: the socket is closed again at the end of the line.
+        // An unused port: its socket is closed at the end of this statement.
         let port = match protocol {
             Protocol::Srt | Protocol::Udp => UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()),
             _ => TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()),
@@ -92,7 +92,7 @@ impl Place {
         }
     }
 
-    /// Starts the server, and waits until it listens; what it gets is in a file of this name.
+    /// Starts the server, and waits until it listens. It writes the received stream to `file`.
     pub fn serve(&self, dir: &Dir, file: &str) -> Beside {
         let port = self.port;
         let copy = |url: &str| {
@@ -122,8 +122,8 @@ impl Place {
                 command.stdout(std::fs::File::create(dir.path(file)).expect("a file"));
                 command
             }
-            // A datagram socket has no end: the reader stops five seconds after the last datagram, even if it is told
-            // to end. On a busy machine, the first datagram comes seconds after the reader.
+            // UDP has no end of a stream: the reader stops five seconds after the last datagram, even if it gets a
+            // signal. On a busy machine, the first datagram comes seconds after the reader starts.
             Protocol::Udp => copy(&format!("udp://127.0.0.1:{port}?timeout=5000000")),
             Protocol::Tcp => copy(&format!("tcp://127.0.0.1:{port}?listen=1")),
         };
@@ -132,7 +132,7 @@ impl Place {
         server
     }
 
-    /// A name for what the server gets.
+    /// The name of a file for received streams.
     pub fn file(&self, number: u32) -> String {
         let extension = if self.protocol == Protocol::Rtmp { "flv" } else { "ts" };
         format!("live-{:?}-{number}.{extension}", self.protocol)
@@ -144,7 +144,7 @@ impl Place {
 pub fn wait_until_written(dir: &Dir, file: &str) {
     let begin = Instant::now();
     let (mut bytes, mut grown) = (0, begin);
-    // A busy machine holds a server up for seconds.
+    // A busy machine can delay a server by seconds.
     while bytes == 0 || grown.elapsed() < Duration::from_secs(3) {
         assert!(begin.elapsed() < PATIENCE, "{file} has {bytes} bytes, and may not be whole");
         pause(0.05);

@@ -1,4 +1,4 @@
-//! Several sources at the same time, in one process: each is recorded as it is alone, whatever happens to the others.
+//! Several sources in one process: each is recorded as it would be alone, whatever happens to the others.
 
 use super::network::sender;
 use super::{Beside, frames_counted, pause};
@@ -9,8 +9,8 @@ use crate::support::reader::encoder_is_here;
 use std::net::UdpSocket;
 use std::os::unix::fs::symlink;
 
-/// Makes files of several sizes and lengths, of so few frames a second that a busy machine drops none. Returns their
-/// names and numbers of frames.
+/// Makes files of several sizes and lengths, with a frame rate at which a busy machine drops no frames. Returns their
+/// names and frame counts.
 fn films(dir: &Dir, encoder: &str) -> [(&'static str, usize); 3] {
     let films = [
         ("a.mkv", "testsrc2=s=256x144:r=10:d=1.5", 15),
@@ -23,7 +23,8 @@ fn films(dir: &Dir, encoder: &str) -> [(&'static str, usize); 3] {
     })
 }
 
-/// Films each source alone, then all of them, with these options, and compares the frames. Returns the messages of all.
+/// Records each source alone, then all of them, with these options, and compares the frames. Returns the messages of
+/// the common run.
 #[track_caller]
 fn several_are_as_each_alone(dir: &Dir, options: &str, films: &[(&str, usize)]) -> String {
     let line = format!("live --no-preview --encoder ffv1 {options}");
@@ -41,7 +42,7 @@ fn several_are_as_each_alone(dir: &Dir, options: &str, films: &[(&str, usize)]) 
             assert!(run.stderr.contains(&said), "not said: {said}; but: {}", run.stderr);
         }
         assert_eq!(frames_counted(&run.stderr, &all), *frames, "{file}");
-        // Each line of a source names it, and what was made of it.
+        // The summary's line of each output names its source.
         let is_of_output = |line: &&str| !line.starts_with('{') && line.contains(&format!(" -> {all}"));
         let of_output = run.stderr.lines().find(is_of_output).unwrap_or_default();
         let bytes = dir.read(&all).len() as f64;
@@ -56,7 +57,7 @@ fn several_sources_give_the_frames_that_each_gives_alone() {
     let dir = Dir::new();
     let films = films(&dir, "ffv1");
     let said = several_are_as_each_alone(&dir, "--backend cpu", &films);
-    // The sources share the cores.
+    // The three sources share the cores.
     let threads = (std::thread::available_parallelism().expect("cores").get() / 3).clamp(1, 8);
     let threads = if threads == 1 { "1 thread)".to_owned() } else { format!("{threads} threads)") };
     let said: Vec<&str> = said.lines().filter(|line| !line.starts_with('{')).collect();

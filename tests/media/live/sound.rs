@@ -16,7 +16,7 @@ fn clapper(dir: &Dir, name: &str, length: u32, codecs: &str) {
     ));
 }
 
-/// When flashes begin, in seconds.
+/// The start of each flash, in seconds.
 fn flashes(dir: &Dir, file: &str) -> Vec<f64> {
     let levels = dir.raw(file, "gray");
     let frames = levels.chunks(64 * 48).map(|frame| frame[64 * 24 + 32] > 140);
@@ -24,7 +24,7 @@ fn flashes(dir: &Dir, file: &str) -> Vec<f64> {
     onsets(times.into_iter().zip(frames))
 }
 
-/// When beeps begin, in seconds, on the clock of the pictures.
+/// The start of each beep in seconds, on the clock of the video.
 fn beeps(dir: &Dir, file: &str) -> Vec<f64> {
     let filter = "aresample=async=1:min_hard_comp=0.005:first_pts=0,aformat=sample_rates=48000:channel_layouts=mono";
     let sound = dir.ffmpeg(&format!("-copyts -i {file} -map 0:a:0 -af {filter} -f f32le -")).stdout;
@@ -47,8 +47,8 @@ fn onsets(states: impl Iterator<Item = (f64, bool)>) -> Vec<f64> {
     found
 }
 
-/// Requires at least this many pairs of a flash and a beep that are at most 20 ms apart; a flash may be late by
-/// `dropped` seconds more, as dropped frames delay it.
+/// Requires at least `at_least` pairs of a flash and a beep within 20 ms of each other. Dropped frames may delay a
+/// flash by `dropped` more seconds.
 #[track_caller]
 fn assert_in_step(dir: &Dir, file: &str, at_least: usize, dropped: f64) {
     let (seen, heard) = (flashes(dir, file), beeps(dir, file));
@@ -83,7 +83,7 @@ fn pictures_that_are_dropped_do_not_shift_sound() {
     }
     let dir = Dir::new();
     clapper(&dir, "in.mkv", 6, "-c:v ffv1 -c:a pcm_s16le");
-    // An output that takes one frame at a time from an encoder that takes longer than a frame lasts.
+    // The encoder needs longer for a frame than the frame lasts, and the output accepts only one frame at a time.
     let slow = "--encoder libvpx-vp9 --encoder-option deadline=best --encoder-option cpu-used=0 --bitrate 9M";
     let run = dir
         .succeeds(&format!("live --backend cpu --no-preview {slow} --output-format matroska --output out.mkv in.mkv"));

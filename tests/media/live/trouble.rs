@@ -1,5 +1,5 @@
-//! Messages about a camera that does not open. Most of them need a camera, so the errors of the driver are made up
-//! here, and turned into messages as real ones are.
+//! Messages about a camera that cannot be opened. Most of these errors need a real camera, so the test makes the
+//! driver's errors up and has them turned into messages.
 
 use crate::support::program::{Dir, usage_error};
 use histeq_media::camera::NotOpened;
@@ -42,7 +42,7 @@ fn what_a_network_answers_becomes_a_line_with_the_way_out() {
         (Error::HttpNotFound, "is the path right?"),
         (Error::ProtocolNotFound, "ffmpeg -protocols"),
         (Error::InvalidData, "no RTSP server answers there"),
-        // Errors that have a special meaning for a driver have none here.
+        // The meaning of this error for drivers does not apply to URLs.
         (system(libc::EBUSY), "busy"),
     ] {
         let line = NotOpened::new("rtsp://camera/", None, error).to_string();

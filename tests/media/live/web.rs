@@ -1,4 +1,4 @@
-//! The view in a browser: what its addresses answer, and to whom. tests/media/web.py has a browser.
+//! The view in a browser: the answers of its URLs, and who may request them. tests/media/web.py tests with a browser.
 
 use super::*;
 use crate::support::http::{Answer, exchange};
@@ -14,7 +14,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-/// A run with a web view, and the address and token of that view.
+/// A run with a web view, its address and its token.
 pub(super) struct Served {
     pub(super) live: Beside,
     pub(super) address: String,
@@ -78,7 +78,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
     let page = served.get("/");
     assert_eq!(page.status, 200, "{}", page.head);
     assert!(page.text().contains("/page.js") && page.head.contains("content-security-policy: default-src 'none'"));
-    // The page loads nothing from elsewhere, and has neither inline scripts nor inline styles.
+    // The page loads nothing from other sites, and has no inline scripts or styles.
     assert!(!page.text().contains("//") && !page.text().contains("style=") && !page.text().contains("onclick"));
     assert_eq!(
         [served.get("/page.js").status, served.get("/page.css").status, served.get("/x").status],
@@ -87,7 +87,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
 
     let state = served.get("/api/sources").json()[0].clone();
     assert_eq!((&state["source"], &state["width"], &state["look"]), (&1.into(), &160.into(), &"natural".into()));
-    // The name contains no path of this machine, and of a filter only what stands for its name.
+    // The name has no path of this machine; of a filter, it has only the filter's name.
     assert!(!state["name"].as_str().expect("a name").contains('/'), "{state}");
     assert_eq!(state["recording"], true);
     let state = served.change(r#"{"look": "thermal", "strength": 0.5}"#).json();
@@ -122,7 +122,7 @@ fn a_source_is_told_and_changed_while_it_runs() {
         assert_eq!(dir.raw("picture.jpg", "gray").len(), 160 * rows, "{side}");
     }
 
-    // A recording is paused and goes on; each file can be downloaded, or a part of it.
+    // Recording can be paused and resumed; each file can be downloaded, completely or in part.
     let recorded = || served.get("/api/sources/1/recordings").json().as_array().expect("a list").clone();
     served.live.until("a segment", |_| recorded().len() > 1);
     assert_eq!(served.change(r#"{"recording": false}"#).json()["recording"], false);
@@ -151,7 +151,7 @@ fn what_the_page_changes_is_done() {
         dir.write("shown.jpg", &served.get(&format!("/api/sources/1/picture.jpg?of={side}")).body);
         dir.raw("shown.jpg", "rgb24")
     };
-    // The third frame of a recording with these options.
+    // The third frame of a recording with these options, which the page should show.
     let made = |options: &str| {
         dir.succeeds(&format!(
             "live -y --backend cpu --no-preview {options} --encoder ffv1 --frames 3 --record made.mkv {ramp}"
@@ -187,7 +187,7 @@ fn what_the_page_changes_is_done() {
     served.live.signal(Signal::TERM);
     let (code, said) = served.live.end();
     assert_eq!(code, Some(0), "{said}");
-    // The chosen look is in the recording, too, and the pause is in its timestamps.
+    // The recording has the chosen look, and a gap in its timestamps for the pause.
     let times = dir.frame_times("cam.mkv");
     assert!(times.windows(2).any(|pair| pair[1] - pair[0] > 3.0), "{times:?}");
     let recorded = dir.raw("cam.mkv", "rgb24");
@@ -237,7 +237,7 @@ fn from_other_machines_nothing_is_told_without_the_token_and_no_page_of_others_g
     served.live.terminate();
 }
 
-/// The addresses that were printed, without their tokens.
+/// The printed addresses, without their tokens.
 fn printed(said: &str) -> Vec<String> {
     let hosts = said.split("in a browser: http://").skip(1).filter_map(|rest| rest.split('/').next());
     hosts.map(str::to_owned).collect()
@@ -260,7 +260,8 @@ fn off_this_machine_the_addresses_that_are_printed_are_numbers_that_answer() {
                 exchange(address, head.as_bytes()).status
             };
             assert_eq!(ask(address), 200, "{address}");
-            // Behind a router, the machine has another address. A name is refused: another site may let it lead here.
+            // A foreign IP address is accepted, because the machine may be behind a router. A host name is refused,
+            // because another site may have it resolve to this machine.
             for (host, status) in [("203.0.113.77", 200), ("vm.example", 421)] {
                 assert_eq!(ask(&format!("{host}:{}", number.port())), status, "{host} at {address}");
             }
@@ -293,7 +294,7 @@ fn the_addresses_that_others_can_reach_are_printed() {
         let addresses = printed(&run.stderr);
         let hosts: Vec<&str> = addresses.iter().filter_map(|address| Some(address.rsplit_once(':')?.0)).collect();
         assert_eq!(hosts, expected, "{}", run.stderr);
-        // Several addresses are printed with their interfaces.
+        // If there are several addresses, each is printed with its interface.
         assert_eq!(
             run.stderr.matches(" (lo)").count(),
             if hosts.len() > 1 { hosts.len() } else { 0 },
@@ -323,14 +324,14 @@ fn a_token_that_a_file_keeps_is_that_of_the_next_run_too() {
     let (code, said) = served.live.end();
     assert_eq!((code, said.matches(&token).count()), (Some(0), 1), "{said}");
 
-    // After a restart, the same address works, and so does a page that is still open.
+    // After a restart, the address and the cookie of a page that is still open remain valid.
     let served = begin(&address);
     assert_eq!((&served.address, &served.token), (&address, &token));
     assert_eq!(served.get(&page).status, 200);
     assert_eq!(served.ask("GET", "/api/sources", &cookie, "").status, 200);
     served.live.terminate();
 
-    // Only the printed address has the token, no event does.
+    // The token is printed in the address only, not in events.
     let source = "--frames 3 -f lavfi testsrc2=s=64x48:r=10,realtime";
     let events = dir.succeeds(&format!("live --backend cpu -v --progress json --web=0 --web-token kept {source}"));
     assert_eq!(events.stderr.matches(&token).count(), 1, "{}", events.stderr);
@@ -389,7 +390,7 @@ fn a_file_of_a_token_that_others_can_use_or_that_is_none_is_refused() {
     let before = dir.names();
     dir.run("live --web=0 --web-token none/kept in.mkv").exits_with(4).says(&["--web-token none/kept: No such file"]);
     dir.run("live --web-token new in.mkv").exits_with(2).says(&["--web"]);
-    // `--dry-run` makes no file.
+    // `--dry-run` does not create the token's file.
     dir.succeeds("live --dry-run --web=0 --web-token new in.mkv");
     assert_eq!(dir.names(), before);
     let gate = "[camera.gate]\nweb-token = \"new\"\nsource = \"in.mkv\"\n";
@@ -424,7 +425,7 @@ fn all_cameras_are_listed_also_one_that_is_away_and_their_pictures_are_as_small_
         (1, "rows=0", (160, 90)),
         (1, "of=original&rows=90", (160, 90)),
         (1, "of=both&rows=90", (160, 180)),
-        // No picture is enlarged.
+        // Frames are never enlarged.
         (2, "rows=720", (160, 120)),
         (2, "", (160, 120)),
     ] {
@@ -432,14 +433,14 @@ fn all_cameras_are_listed_also_one_that_is_away_and_their_pictures_are_as_small_
         let stream = &dir.streams("shown.jpg")[0];
         assert_eq!((&stream["width"], &stream["height"]), (&size.0.into(), &size.1.into()), "{source}: {asked}");
     }
-    // A small picture shows what a large one does.
+    // A small version shows the same frame as a large one.
     dir.write("large.jpg", &picture(1, "").body);
     dir.write("small.jpg", &picture(1, "rows=90").body);
     dir.ffmpeg("-i large.jpg -vf scale=160:90 -frames:v 1 -update 1 scaled.png");
     let off = apart(&dir.raw("scaled.png", "rgb24"), &dir.raw("small.jpg", "rgb24"));
     assert!(off < 10.0, "{off}");
 
-    // A camera that is deleted from the file leaves the list, too.
+    // A camera that is removed from the TOML file disappears from the list.
     dir.write("c.toml", films.as_bytes());
     served.live.signal(Signal::HUP);
     served.live.until("two cameras", |_| cameras().len() == 2);
@@ -465,14 +466,14 @@ fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
         if random.below(2) == 0 {
             noise.splice(0..0, *b"GET /api/sources/");
         }
-        // The server may close the connection before all has been written.
+        // Writing fails if the server has closed the connection.
         let _ = stream.write_all(&noise);
     }
-    // The head of the request has the greatest allowed length, and no end. Of a longer one, the unread rest would reset
-    // the connection before the client reads the answer.
+    // The request's header has the maximum length, and does not end. If it were longer, closing the connection with
+    // unread data would reset it before the client reads the answer.
     let mut long = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: ", served.address);
     long.extend(std::iter::repeat_n('x', 16_384 - long.len()));
-    // The server has at most 128 connections from one address, and closes further ones without an answer. Those with
+    // The server allows 128 connections per address, and closes more of them without an answer. The connections with
     // noise may still be open.
     let begin = Instant::now();
     let answer = loop {
@@ -492,13 +493,13 @@ fn half_open_connections_and_noise_leave_the_run_and_other_viewers_alone() {
     assert!(!said.contains("panicked"), "{said}");
 }
 
-/// 40 frames at 25 a second, dark, each brighter than the one before.
+/// 40 dark frames at 25 frames/s; each is a level brighter than the one before.
 pub(super) fn dark_clip(dir: &Dir, file: &str) {
     let picture = "format=yuv420p,geq=lum=20+mod(X+Y\\,64)/2+N:cb=120:cr=132";
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=320x180:rate=25 -vf {picture} -frames:v 40 -c:v ffv1 {file}"));
 }
 
-/// Frame `number` of a file, or a picture, in RGB.
+/// Frame `number` of a video, or an image, in RGB.
 pub(super) fn frame_of(dir: &Dir, file: &str, number: usize) -> Vec<u8> {
     dir.ffmpeg(&format!("-i {file} -vf select=eq(n\\,{number}) -frames:v 1 -update 1 frame.png"));
     dir.raw("frame.png", "rgb24")
@@ -539,7 +540,7 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let command = command["command"].as_str().expect("a command");
     assert_eq!(command, "histeq-video --look haze --strength 0.5 clips/in.mkv in-equalized.mkv");
 
-    // What is shown is what the command makes.
+    // The page shows what the command writes.
     dir.succeeds(&format!("--backend cpu {}", command.strip_prefix("histeq-video ").expect("the program")));
     let [original, equalized] = ["clips/in.mkv", "in-equalized.mkv"].map(|file| frame_of(&dir, file, 20));
     assert!(apart(&original, &equalized) > 8.0, "{}", apart(&original, &equalized));
@@ -551,7 +552,7 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     dir.write("shown.jpg", &served.get(&format!("/api/file/frame.jpg?of=both&rows=90&{asked}")).body);
     assert_eq!(dir.raw("shown.jpg", "gray").len(), 160 * 180);
 
-    // The film from that time on.
+    // The film from this time on, the original above the result.
     dir.write("film.mp4", &served.get(&format!("/api/file/film.mp4?{asked}")).body);
     assert_eq!(dir.raw("film.mp4", "gray").len(), 20 * 320 * 360);
     let film = dir.raw("film.mp4", "rgb24");
@@ -560,10 +561,10 @@ fn a_file_is_seen_as_its_command_makes_it_before_anything_is_written() {
     let off = [apart(shown[0], &original), apart(shown[1], &equalized)];
     assert!(off.iter().all(|off| *off < 3.0), "{off:?}");
 
-    // The last frame, and none behind it.
+    // The last frame can be shown; after the end, there is an error.
     assert_eq!(served.get("/api/file/frame?at=1.56").json()["time"], "0:01.56");
     assert_eq!(served.get("/api/file/frame.jpg?at=99").status, 500);
-    // An error tells no path.
+    // Errors do not reveal paths.
     std::fs::rename(dir.path("clips/in.mkv"), dir.path("clips/other.mkv")).expect("a move");
     let gone = served.get("/api/file/frame?at=0.4");
     assert_eq!((gone.status, gone.text().contains("clips")), (500, false), "{}", gone.text());
@@ -614,7 +615,7 @@ fn only_this_machine_is_told_where_a_file_is_and_a_part_or_a_photo_is_one_too() 
     assert_eq!(numbers["time"], "0:00.80");
     let command = get("/api/file/command?look=night");
     assert_eq!(command["command"], "histeq-video --start 0.4 --duration 0.8 --look night in.mkv in-equalized.mkv");
-    // The film ends where the part ends.
+    // The film ends at the end of the part (`--start`, `--duration`).
     dir.write("film.mp4", &served.ask("GET", "/api/file/film.mp4?at=0.4", &bearer, "").body);
     assert_eq!(dir.raw("film.mp4", "gray").len(), 10 * 320 * 360);
     served.live.terminate();

@@ -1,4 +1,4 @@
-//! `web`: the page that equalizes files: what its URLs list, make, take and refuse. tests/media/web.py has a browser.
+//! `web`, the page that equalizes files: what its URLs list, process and refuse. tests/media/web.py uses a browser.
 
 // Films that are played, and noise that is shown.
 mod playing;
@@ -16,7 +16,7 @@ const JSON: &str = "Content-Type: application/json\r\n";
 const BYTES: &str = "Content-Type: application/octet-stream\r\n";
 
 impl Served {
-    /// Runs `web`, the page that equalizes files. Uploads and their results go below `tmp`.
+    /// Runs `web`, the page that equalizes files. Uploads and their results are stored in `tmp`.
     fn work(dir: &Dir, line: &str) -> Self {
         std::fs::create_dir_all(dir.path("tmp")).expect("a folder");
         let mut command = without_display(dir.command(&format!("web --no-browser {line}")));
@@ -28,7 +28,7 @@ impl Served {
         self.ask(method, path, JSON, &body.to_string())
     }
 
-    /// The entry of this name in the folder where the page begins.
+    /// The entry of this name in the page's first folder.
     #[track_caller]
     fn entry(&self, name: &str) -> Value {
         let folder = self.get("/api/work/folder").json();
@@ -37,7 +37,7 @@ impl Served {
         entry.unwrap_or_else(|| panic!("{name} is not in {folder}")).clone()
     }
 
-    /// Orders the equalization of files, and returns the numbers of the jobs.
+    /// Starts jobs that equalize these files. Returns the jobs' numbers.
     #[track_caller]
     fn make(&self, names: &[&str], chosen: &Value) -> Vec<u64> {
         let files: Vec<Value> = names.iter().map(|name| self.entry(name)["number"].clone()).collect();
@@ -66,7 +66,7 @@ impl Served {
         }
     }
 
-    /// Orders the equalization of a file, and waits until some of its frames are done.
+    /// Starts a job for a file, and waits until some of its frames are done.
     #[track_caller]
     fn begin_one(&self, name: &str) -> u64 {
         let job = self.make(&[name], &chosen("night", "keep"))[0];
@@ -78,7 +78,7 @@ impl Served {
         job
     }
 
-    /// Uploads a film and orders its equalization. Returns the number of the job, which is done.
+    /// Uploads a film and equalizes it. Returns the number of the finished job.
     #[track_caller]
     fn made_of_upload(&self, film: &[u8]) -> u64 {
         let given = self.give("in.mkv", film, BYTES).json();
@@ -97,7 +97,7 @@ impl Served {
         self.raw(&[head.as_bytes(), bytes].concat())
     }
 
-    /// Ends the program, and returns what it has said.
+    /// Ends the program. Returns its messages.
     #[track_caller]
     fn ends(self) -> String {
         self.live.signal(Signal::TERM);
@@ -126,7 +126,7 @@ fn long_clip(dir: &Dir, name: &str) {
     ));
 }
 
-/// Whether a process has this in its command line.
+/// Does any process have `input` in its command line?
 fn is_at_work_on(input: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let mut lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
@@ -157,7 +157,7 @@ fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
     let within = served.get(&format!("/api/work/folder/{}", more["number"])).json();
     assert_eq!((&within["name"], &within["entries"], &within["up"]), (&"more".into(), &json!([]), &json!(0)));
 
-    // The frame on the page, the command that it shows and the file that the job writes agree.
+    // The displayed frame, the displayed command and the file that the job writes agree.
     dir.write("shown.jpg", &served.get(&format!("{file}/frame.jpg?at=0.8&look=haze&strength=0.5")).body);
     let command = served.get(&format!("{file}/command?look=haze&strength=0.5&goal=keep")).json();
     let command = command["command"].as_str().expect("a command");
@@ -175,7 +175,7 @@ fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
     let result = frame_of(&dir, "clips/in-equalized.mkv", 20);
     assert!(apart(&dir.raw("shown.jpg", "rgb24"), &result) < 2.0);
 
-    // The original beside the result.
+    // The original differs from the result.
     let original = frame_of(&dir, "clips/in.mkv", 20);
     assert!(apart(&original, &result) > 8.0);
     let job = format!("/api/work/jobs/{job}");
@@ -196,7 +196,7 @@ fn a_film_of_the_folder_is_seen_made_and_compared_with_what_was_made() {
     let part = served.ask("GET", &format!("{job}/download"), "Range: bytes=10-19\r\n", "");
     assert_eq!((part.status, &part.body[..]), (206, &made[10..20]));
 
-    // A second run of the same job writes a file with another name.
+    // If the job is run again, its output gets another name.
     assert_eq!(served.send("PATCH", &job, &json!("again")).status, 200);
     served.until_job(2, "done");
     assert_eq!(served.job(2)["output"], "in-equalized.2.mkv");
@@ -324,7 +324,7 @@ fn no_page_of_others_gets_in_and_nothing_but_what_is_listed_is_read_or_written()
     assert_eq!(served.send("DELETE", "/api/work/jobs", &json!({})).status, 405);
     assert_eq!(served.get("/api/work/jobs").json()["jobs"], json!([]));
 
-    // A file that is gone, and one that has become a link to a file outside of the folder.
+    // A file was removed; another one was replaced by a link to a file outside of the folder.
     std::fs::rename(dir.path("clips/in.mkv"), dir.path("in.mkv")).expect("a move");
     let gone = served.get(&format!("/api/work/files/{number}"));
     assert_eq!((gone.status, gone.json()["error"].as_str()), (404, Some("in.mkv: not there any more")));
@@ -401,7 +401,8 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
     folder_with(&dir, "in.mkv");
     let clip = dir.read("clips/in.mkv");
     let served = Served::work(&dir, &format!("--web=0 --max-upload {} clips", 2 * clip.len() + 100));
-    // Too large, not media by its bytes, not media by its name, a wrong type of content, from another site's page.
+    // Refused uploads: too large, no media by the bytes, no media by the name, wrong content type, request from another
+    // site.
     let (too_large, text) = (vec![0x1A; 2 * clip.len() + 101], b"<html>a page that is no film at all".to_vec());
     for (name, bytes, headers, status) in [
         ("a.mkv", &too_large, BYTES, 413),
@@ -448,7 +449,7 @@ fn files_from_the_page_are_taken_made_downloaded_and_gone_at_the_end() {
     assert!(!said.contains("not downloaded"), "{said}");
     assert_eq!(dir.names(), ["clips/in.mkv", "saved.mp4"]);
 
-    // A result that was not downloaded is kept, and the program prints where.
+    // A result that was not downloaded is kept, and the program prints its path.
     let served = Served::work(&dir, "--web=0 clips");
     assert_eq!(served.give("b.mkv", &clip, BYTES).status, 201);
     let job = served.make(&["b.mkv"], &chosen("night", "keep"))[0];
@@ -480,7 +481,7 @@ fn what_goes_before_it_is_made_fails_by_its_name_and_the_queue_goes_on() {
     let gone = served.get(&format!("/api/work/folder/{more}"));
     assert_eq!((gone.status, gone.json()["error"].as_str()), (400, Some("more: not there any more")));
 
-    // A result that is gone is neither shown nor downloaded.
+    // A removed result can be neither shown nor downloaded.
     std::fs::remove_file(dir.path("clips/b-equalized.mkv")).expect("it was made");
     for what in ["", "/frame.jpg", "/download"] {
         assert_eq!(served.get(&format!("/api/work/jobs/{}{what}", jobs[1])).status, 404, "{what}");
@@ -519,7 +520,7 @@ fn what_waits_is_made_only_where_it_was_and_what_is_done_is_read_only_there() {
     }
     symlink(".", dir.path("clips/circle")).expect("a link");
     let served = Served::work(&dir, "--web=0 clips");
-    // A folder has one number, by whichever path it is reached.
+    // A folder has the same number on every path to it.
     assert_eq!(served.entry("circle")["number"], 0);
     let [film, sub] = ["in.mkv", "sub"].map(|name| served.entry(name)["number"].clone());
     let inner = served.get(&format!("/api/work/folder/{sub}")).json()["entries"][0]["number"].clone();
@@ -559,7 +560,7 @@ fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
     let job = served.made_of_upload(&dir.read("in.mkv"));
     let part = served.ask("GET", &format!("/api/work/jobs/{job}/download"), "Range: bytes=-1\r\n", "");
     assert_eq!((part.status, part.body.len()), (206, 1));
-    // Half of an upload, whose sender keeps the connection open.
+    // The sender uploads only half, and keeps the connection open.
     let mut sender = TcpStream::connect(&served.address).expect("a connection");
     let host = &served.address;
     let head = format!(

@@ -1,5 +1,5 @@
-//! How a pipe ends: in the middle of a frame, by a reader that closes it, by Ctrl-C while no data comes; and what must
-//! not be written to it.
+//! How a pipe ends: in the middle of a frame, by a reader that closes it, by Ctrl-C while no data arrives; and what
+//! must not be written to it.
 
 use super::noise;
 use super::stream::{Stream, stream};
@@ -45,7 +45,7 @@ fn a_last_frame_that_is_cut_off_is_reported_and_the_whole_ones_are_written() {
         let framed = framed.says(&["warning", &says]);
         assert_same_video("y4m", RAW, &Stream::parse(&framed.stdout, RAW).video, &expected[..whole]);
         dir.fed(&format!("--strict {DESCRIBED} - -"), &video[..whole + cut]).fails().says(&["--strict"]);
-        // `-q` still prints that a part of the input is lost.
+        // Even with `-q`, the program warns that a part of the input is lost.
         let run = dir.fed(&format!("-q {DESCRIBED} - -"), &video[..whole + cut]).exits_with(0);
         assert_eq!(run.stderr, format!("histeq-video: warning: {says}\n"));
     }
@@ -179,7 +179,7 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_a_reader() {
     ] {
         let mut running = Running::start(dir.command(line).stderr(Stdio::piped()));
         running.wait_until_it_listens();
-        // By then, the program waits for a reader.
+        // By then, the program waits for a reader of its output.
         std::thread::sleep(Duration::from_millis(400));
         running.signal(Signal::INT);
         assert_eq!(running.ends_within(under_load(SOON)), Some(130), "`{line}`");
@@ -208,7 +208,7 @@ fn ctrl_c_ends_a_run_at_once_that_waits_for_its_first_byte() {
         for signal in [Signal::INT, Signal::TERM] {
             let mut running = Running::start(&mut piped(&dir, &line));
             running.wait_until_it_listens();
-            // By then, the program waits for a byte.
+            // By then, the program waits for its first byte of input.
             std::thread::sleep(Duration::from_millis(100));
             running.signal(signal);
             assert_eq!(running.ends_within(under_load(SOON)), Some(130), "`{line}` after {signal:?}");
@@ -227,7 +227,7 @@ fn ctrl_c_in_a_silence_keeps_the_frames_before_it() {
     let dir = Dir::new();
     let video = noise(RAW, 4);
     let y4m = stream(HEADER, RAW, &video);
-    // Between two frames, in a frame, and in a frame header.
+    // The input stops between two frames, in a frame, and in a frame header.
     for cut in [0, 100, RAW.frame_bytes() + 3] {
         let mut running = Running::start(&mut piped(&dir, "--exact --backend cpu - -"));
         let child = running.child();
@@ -298,7 +298,7 @@ fn who_cannot_write_waits_for_nothing_more_to_read() {
         let mut stdin = child.stdin.take().expect("a pipe");
         stdin.write_all(&dir.read(input)).expect("a reader");
         drop(child.stdout.take());
-        // Nothing more comes, and the pipe stays open.
+        // No more data arrives, but the pipe stays open.
         assert_eq!(running.ends_within(Duration::from_secs(60)), Some(code), "{output}");
         let mut said = String::new();
         running.child().stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");

@@ -1,4 +1,4 @@
-//! Pipes: frames come in through stdin and go out through stdout, to the byte as the specification has them.
+//! Pipes: frames from stdin are written to stdout, with exactly the bytes of the specification.
 
 // Pipes that are closed early or late, FIFOs, Ctrl-C.
 mod closing;
@@ -16,7 +16,7 @@ mod y4m;
 use crate::support::pictures::Random;
 use crate::support::textbook::Raw;
 
-/// Frames that differ, most of their levels crowded together, some below black and above white.
+/// Different frames; most of their levels lie close together, some are below black or above white.
 fn noise(raw: Raw, frames: usize) -> Vec<u8> {
     let layout = raw.layout();
     let mut random = Random::new(raw.frame_bytes() as u64);

@@ -1,4 +1,4 @@
-//! Other programs at the other ends: FFmpeg, x264 and mpv take what we write, and we take what they write.
+//! Other programs at both ends of a pipe: FFmpeg, x264 and mpv read our output, and we read theirs.
 
 use super::noise;
 use super::stream::{Stream, stream};
@@ -11,7 +11,7 @@ use std::process::Stdio;
 const RAW: Raw = Raw { format: "yuv420p", size: (64, 48), limited: true };
 const FRAMES: usize = 6;
 
-/// What the program makes of a y4m stream of this format and chroma tag.
+/// The program's output for a y4m stream of this format and chroma tag.
 fn equalized_y4m(dir: &Dir, raw: Raw, tags: &str) -> Vec<u8> {
     let (w, h) = raw.size;
     let input = stream(&format!("YUV4MPEG2 W{w} H{h} F25:1 Ip A1:1 {tags}"), raw, &noise(raw, FRAMES));
@@ -61,12 +61,12 @@ fn x264_takes_our_y4m_and_we_take_what_it_encodes() {
         let ours = equalized_y4m(&dir, raw, tags);
         let line = format!("--quiet --demuxer y4m --qp 0 {options} -o out.264 -");
         other(&dir, "x264", &line, &ours);
-        // x264 encodes losslessly, so its file shows what it has read.
+        // x264 encodes losslessly, so its output shows the frames that it has read.
         let expected = raw.equalized(&noise(raw, FRAMES));
         let read_as = if tags.contains("FULL") { "yuvj420p" } else { format };
         assert_same_video(tags, raw, &dir.raw("out.264", read_as), &expected);
         dir.fed("--exact --backend cpu -y -f h264 --encoder ffv1 - back.mkv", &dir.read("out.264")).exits_with(0);
-        // FFmpeg decodes H.264 without colour as 4:2:0, which has another range.
+        // FFmpeg decodes gray H.264 as 4:2:0 of another range.
         if format == "gray" {
             assert_eq!(dir.frames("back.mkv").len(), FRAMES);
         } else {

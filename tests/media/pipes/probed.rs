@@ -1,4 +1,4 @@
-//! Containers that FFmpeg recognizes on stdin, and the remedy for those that it cannot read there.
+//! Containers that FFmpeg recognizes on stdin, and the advice for those that it cannot read from a pipe.
 
 use super::noise;
 use super::stream::Stream;
@@ -28,7 +28,7 @@ fn transport_streams_nut_and_matroska_are_told_by_what_is_in_them() {
 fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
     let dir = Dir::new();
     for container in ["mpegts", "matroska", "mp4 -movflags +faststart"] {
-        // All frames depend on one keyframe, which a pipe cannot give again.
+        // All frames depend on a single keyframe, which a pipe cannot deliver twice.
         dir.ffmpeg(&format!(
             "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 50 -pix_fmt yuv420p -c:v mpeg4 -g 100 -f {container} in"
         ));
@@ -42,7 +42,7 @@ fn a_part_of_what_comes_in_is_cut_out_although_a_pipe_cannot_seek() {
 #[test]
 fn an_mp4_with_its_index_at_the_end_gets_the_remedy_or_is_read_where_stdin_is_a_file() {
     let dir = Dir::new();
-    // Larger than what FFmpeg looks at before it gives up on seeking.
+    // The file is larger than the data that FFmpeg buffers before it gives up seeking.
     dir.ffmpeg("-f lavfi -i testsrc2=size=640x360:rate=25 -frames:v 50 -c:v mpeg4 -q:v 1 in.mp4");
     let run = dir.fed("--backend cpu - out.mkv", &dir.read("in.mp4")).fails();
     run.says(&["index in front", "+faststart"]);

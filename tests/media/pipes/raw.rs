@@ -1,4 +1,4 @@
-//! Raw frames in, raw frames out.
+//! Raw frames as input and output.
 
 use super::noise;
 use super::stream::Stream;
@@ -11,12 +11,12 @@ use std::fmt::Write;
 /// An odd size and an even one, both small and neither square.
 const SIZES: [(usize, usize); 2] = [(37, 11), (16, 6)];
 
-/// A raw video of this format; what is not YUV has its full range.
+/// A raw video of this format; YUV has limited range, everything else full range.
 fn raw_of(format: PixelFormat, size: (usize, usize)) -> Raw {
     Raw { format: format.name(), size, limited: format.descriptor().model == Model::Yuv }
 }
 
-/// The options that describe the raw video to the program.
+/// The options that describe the raw video.
 fn described(raw: Raw) -> String {
     format!("-f rawvideo -s {}x{} --pixel-format {} --backend cpu --exact", raw.size.0, raw.size.1, raw.format)
 }
@@ -25,7 +25,7 @@ fn described(raw: Raw) -> String {
 fn every_native_pixel_format_goes_from_pipe_to_pipe_to_the_byte() {
     let dir = Dir::new();
     for &format in PixelFormat::ALL {
-        // Without chroma of its own resolution, odd and even sizes are alike.
+        // Without subsampled chroma, one size is enough.
         let sizes = if format.descriptor().model == Model::Yuv { &SIZES[..] } else { &SIZES[..1] };
         for &size in sizes {
             let raw = raw_of(format, size);
@@ -82,7 +82,7 @@ fn samples_above_their_depth_are_lowered_to_the_highest_code() {
 #[test]
 fn samples_above_their_depth_are_lowered_in_files_too() {
     let dir = Dir::new();
-    // Frames of a size that several threads read on a large machine.
+    // Frames of this size are read by several threads on a machine with many cores.
     let raw = Raw { format: "yuv420p10le", size: (640, 360), limited: true };
     let video: Vec<u8> = noise(Raw { format: "yuv420p16le", ..raw }, 3);
     let lowered: Vec<u8> =

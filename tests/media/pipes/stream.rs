@@ -1,10 +1,10 @@
-//! A parser and a writer of y4m streams, without any code of the program.
+//! A parser and a writer of y4m streams, independent of the program's code.
 
 use crate::support::textbook::Raw;
 
-/// The header, the frame headers and the frames.
+/// A y4m stream.
 pub struct Stream {
-    /// Without its line end.
+    /// The header without its newline.
     pub header: String,
     /// The text after `FRAME` in each frame header.
     pub parameters: Vec<String>,
@@ -12,7 +12,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Takes apart a stream whose frames are those of `raw`.
+    /// Parses a stream with frames of format `raw`.
     #[track_caller]
     pub fn parse(bytes: &[u8], raw: Raw) -> Self {
         let (header, mut rest) = line(bytes);
@@ -36,7 +36,7 @@ impl Stream {
     }
 }
 
-/// A stream of these frames.
+/// Writes a stream of these frames.
 pub fn stream(header: &str, raw: Raw, video: &[u8]) -> Vec<u8> {
     let mut bytes = format!("{header}\n").into_bytes();
     for frame in video.chunks(raw.frame_bytes()) {

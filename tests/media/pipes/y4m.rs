@@ -1,4 +1,4 @@
-//! y4m in, y4m out, and what its header says.
+//! y4m as input and output, and the meaning of its header.
 
 use super::noise;
 use super::stream::{Stream, stream};
@@ -7,7 +7,7 @@ use crate::support::reader::{assert_same_times, encoder_is_here};
 use crate::support::textbook::{Raw, assert_same_video};
 use std::fmt::Write;
 
-/// Every pixel format that FFmpeg puts into y4m, and the tag that it goes by.
+/// Every pixel format that FFmpeg writes to y4m, and its tag.
 const CARRIED: [(&str, &str); 24] = [
     ("gray", "mono"),
     ("gray9le", "mono9"),
@@ -37,7 +37,7 @@ const CARRIED: [(&str, &str); 24] = [
 
 const SMALL: Raw = Raw { format: "yuv420p", size: (6, 4), limited: true };
 
-/// Feeds the program frames behind this header, and takes apart what comes out.
+/// Sends two frames with this header through the program, and parses the output.
 #[track_caller]
 fn through(dir: &Dir, header: &str, raw: Raw) -> Stream {
     let video = noise(raw, 2);
@@ -48,7 +48,7 @@ fn through(dir: &Dir, header: &str, raw: Raw) -> Stream {
     found
 }
 
-/// Sends `FORMAT.y4m` of every format that y4m carries through the program, and has FFmpeg read what comes out.
+/// Sends a y4m stream of every supported format through the program, and decodes the outputs with FFmpeg.
 fn check_every_format(dir: &Dir, size: (usize, usize)) {
     let (mut inputs, mut writes) = (String::new(), String::new());
     for (index, (format, tag)) in CARRIED.into_iter().enumerate() {
@@ -88,7 +88,7 @@ fn every_format_that_ffmpeg_writes_is_read_and_written_so_that_ffmpeg_reads_it()
     }
 }
 
-/// FFmpeg 5.1 reads such streams, but leaves a byte of each chroma row out when it writes them with more than 8 bits.
+/// FFmpeg 5.1 can read such streams; when it writes more than 8 bits, it omits a byte of each chroma row.
 #[test]
 fn every_format_of_an_odd_width_is_read_and_written_so_that_ffmpeg_reads_it() {
     let dir = Dir::new();

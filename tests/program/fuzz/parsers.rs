@@ -1,5 +1,5 @@
-//! One of the targets in libFuzzer: HISTEQ_TARGET names it. It is part of the program under `--cfg fuzzing`; `run.sh` builds
-//! and runs it.
+//! A libFuzzer binary for the target that HISTEQ_TARGET names. It is part of the program under `--cfg fuzzing`;
+//! `run.sh` builds and runs it.
 
 mod targets;
 

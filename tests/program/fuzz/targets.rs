@@ -1,5 +1,5 @@
-//! The parsers of what comes from elsewhere, as functions of bytes. They must not panic, whatever the bytes. `parsers.rs` runs
-//! them in a fuzzer, and the test suite runs them on the corpus and what it makes of it.
+//! The parsers of untrusted input, as functions of bytes. They must not panic on any bytes. `parsers.rs` runs them in a
+//! fuzzer, and the test suite runs them on the corpus and on mutations of it.
 
 use crate::options::{Args, Job};
 use crate::sidecar::curves::CurveFile;
@@ -12,24 +12,23 @@ use histeq_media::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, p
 use histeq_media::rawvideo;
 use histeq_media::sys::{host, number_pattern, numbered, printable, without_password};
 
-/// A target with its name, which is that of its folder in the corpus.
+/// A target and its name, which is also the name of its folder in the corpus.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
 pub const TARGETS: [Target; 6] =
     [("y4m", y4m), ("curves", curves), ("arguments", arguments), ("values", values), ("names", names), ("mask", mask)];
 
-/// A header of y4m. What is accepted is written such that it is read the same way.
+/// A y4m header. An accepted header is written and parsed again, with the same result.
 fn y4m(data: &[u8]) {
     let Ok(video) = rawvideo::parse(data) else { return };
     assert!(video.frame_bytes() > 0);
     let line = rawvideo::header(&video).expect("a format that y4m carries");
     let again = rawvideo::parse(line.trim_end().as_bytes()).expect("a header");
-    // Without a chroma tag, the header does not tell the chroma location.
+    // Without a chroma tag, the written header has no chroma location.
     assert_eq!(rawvideo::RawVideo { chroma_location: video.chroma_location, ..again }, video);
 }
 
-/// A file of curves.
 fn curves(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(curves) = CurveFile::parse("curves", text) else { return };
@@ -65,7 +64,7 @@ fn apply(mapping: &Mapping, levels: Levels) {
     }
 }
 
-/// A command line: times, sizes, rates, regions, looks, raw formats. Zero bytes and line ends are between arguments.
+/// A command line: times, sizes, rates, regions, looks, raw formats. Zero bytes and newlines separate the arguments.
 fn arguments(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let arguments = std::iter::once("histeq-video").chain(text.split(['\0', '\n']));
@@ -97,7 +96,7 @@ fn names(data: &[u8]) {
     assert!(!printable(&text).contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
 }
 
-/// The weights of a mask, and the part of a frame that they leave; the first two bytes are columns and rows.
+/// The weights of a mask, and the region that they leave. The first two bytes are the mask's width and height.
 fn mask(data: &[u8]) {
     let [width, height, weights @ ..] = data else { return };
     let size @ (width, height) = (usize::from(*width), usize::from(*height));

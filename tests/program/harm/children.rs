@@ -1,5 +1,5 @@
-//! Ends and names: children do not outlive their parent, a new version under the program's name harms no run, and names and
-//! settings that look like something else are what they are.
+//! Children do not outlive their parent, replacing the program's file harms no run, and names and settings that look
+//! like something else are taken literally.
 
 use crate::support::program::{Dir, Run, program};
 use crate::support::running::Running;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Lossless video of so many frames, with a key frame each second.
+/// A lossless clip of `frames` frames, with a keyframe each second.
 fn clip(dir: &Dir, name: &str, frames: u32) {
     let source = "-f lavfi -i testsrc2=size=64x48:rate=25,format=yuv420p -f lavfi -i sine";
     dir.ffmpeg(&format!("{source} -frames:v {frames} -shortest -c:v ffv1 -g 25 -c:a pcm_s16le {name}"));
@@ -79,7 +79,7 @@ fn a_film_that_is_joined_twice_has_the_same_bytes() {
         dir.succeeds("run plan.json");
         dir.succeeds("join plan.json --keep");
         let once = dir.read(name);
-        // Some containers store the time of day, in seconds.
+        // Some containers store the time of creation, in whole seconds.
         std::thread::sleep(Duration::from_millis(1100));
         dir.succeeds("join plan.json -y");
         assert!(once == dir.read(name), "{name}");
@@ -100,7 +100,7 @@ fn a_file_whose_name_begins_like_the_url_of_a_pipe_is_a_file() {
         assert_eq!(dir.frames(&format!("file:{name}")).len(), 5, "{name}");
     }
     dir.succeeds("compare --encoder ffv1 pipe:0.mkv in.mkv both.mkv");
-    // Without a file of that name, it is the pipe, as with ffmpeg.
+    // If no file has that name, it means the pipe, as with ffmpeg.
     std::fs::remove_file(dir.path("pipe:0")).expect("a file");
     let line = "--backend cpu -f matroska --encoder ffv1 --output-format nut pipe:0 pipe:1";
     let run = dir.fed(line, &dir.read("in.mkv")).exits_with(0);
@@ -171,7 +171,7 @@ fn a_folder_of_outputs_that_is_that_of_the_inputs_is_an_error() {
         }
     }
     assert!(dir.files() == before, "{:?}", dir.names());
-    // With other inputs, as from the shell's `*`, it is no error.
+    // An output folder among several inputs, as from the shell's `*`, is no error.
     clip(&dir, "b.mkv", 5);
     dir.succeeds("--backend cpu --encoder ffv1 -y --output-dir link b.mkv in");
     assert!(dir.read("in/a.mkv") == before[Path::new("in/a.mkv")] && dir.path("in/b.mkv").exists());
@@ -185,7 +185,7 @@ fn a_run_whose_record_does_not_fit_leaves_video_and_records_as_they_were() {
         dir.write(name, text.as_bytes());
     }
     let before = dir.files();
-    // The page is written after the video, and is larger than this.
+    // The HTML page is written after the video, and exceeds this limit of the file size.
     let limit = format!("--fsize=40000 {}", program().display());
     let options = "--backend cpu --encoder ffv1 --stats out.html --save-curves out.jsonl";
     let line = format!("{limit} -y {options} in.mkv out.mkv");
@@ -206,7 +206,7 @@ fn element(id: u32, content: &[u8]) -> Vec<u8> {
     [&id[id.iter().take_while(|byte| **byte == 0).count()..], &length, content].concat()
 }
 
-/// FFmpeg looks through all tags for each one that it adds, for minutes, and does not ask meanwhile whether it is interrupted.
+/// For each tag that it adds, FFmpeg searches all tags, which takes minutes, and does not check for an interruption.
 #[test]
 fn a_signal_ends_the_opening_of_a_file_with_too_many_tags() {
     let dir = Dir::new();
@@ -215,7 +215,7 @@ fn a_signal_ends_the_opening_of_a_file_with_too_many_tags() {
         element(0x7373, &element(0x67c8, &[name, element(0x4487, b"v")].concat()))
     };
     let tags: Vec<u8> = (0..300_000).flat_map(tag).collect();
-    // FFmpeg turns the tags into its own where the first cluster begins.
+    // FFmpeg processes the tags when it reads the first cluster.
     let segment = [element(0x1254_c367, &tags), element(0x1f43_b675, b"")].concat();
     let head = element(0x1a45_dfa3, &element(0x4282, b"matroska"));
     dir.write("tags.mkv", &[head, element(0x1853_8067, &segment)].concat());

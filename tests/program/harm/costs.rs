@@ -1,4 +1,4 @@
-//! Input that costs little to send and much to read: memory and time are bounded.
+//! Small inputs that are expensive to read: memory and time are bounded.
 
 use crate::support::program::{Dir, Run, program};
 use crate::support::reader::encoder_is_here;
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 pub(super) const TIME: &str = "/usr/bin/time";
 
-/// A run with this input on stdin, and the most memory that it had at any time, in MiB; `None` where that cannot be measured.
+/// Runs the program with this stdin. Returns the run and its peak memory in MiB; `None` where memory cannot be
+/// measured.
 fn measured(dir: &Dir, line: &str, input: &[u8]) -> Option<(Run, usize)> {
     if !Path::new(TIME).exists() {
         skip("the memory of a run", "there is no /usr/bin/time");
@@ -25,7 +26,7 @@ fn measured(dir: &Dir, line: &str, input: &[u8]) -> Option<(Run, usize)> {
     Some((run, peak >> 10))
 }
 
-/// A GIF of this many frames, of which all but one pixel is transparent.
+/// A GIF of `frames` frames of `size` x `size` pixels. In each frame, all pixels but one are transparent.
 pub(super) fn gif(size: u16, frames: usize) -> Vec<u8> {
     let [low, high] = size.to_le_bytes();
     let mut bytes = b"GIF89a".to_vec();
@@ -55,7 +56,7 @@ fn a_header_without_its_frame_takes_no_memory() {
 #[test]
 fn a_small_file_of_large_frames_keeps_to_its_memory() {
     let dir = Dir::new();
-    // 64 MiB a frame.
+    // A frame takes 64 MiB.
     dir.write("in.gif", &gif(4096, 8));
     let line = "--max-memory 500M --output-format null in.gif out";
     let Some((run, peak)) = measured(&dir, line, b"") else { return };
@@ -101,7 +102,7 @@ fn more_pixels_than_allowed_are_refused() {
     dir.ffmpeg(&format!("{clip} in.gif"));
     dir.ffmpeg(&format!("{clip} -frames:v 1 -update 1 in.png"));
     dir.ffmpeg(&format!("{clip} -c:v mjpeg in.avi"));
-    // FFmpeg's decoder asks for more than the pixels of such small pictures.
+    // For such small frames, FFmpeg's decoder allocates more than the pixels need.
     for mpeg2 in ["in.ts", "mpeg2.mkv"] {
         dir.ffmpeg(&format!("{clip} -c:v mpeg2video {mpeg2}"));
         inputs.push(mpeg2);
@@ -116,7 +117,7 @@ fn more_pixels_than_allowed_are_refused() {
         assert!(!dir.path("out.mkv").exists(), "{input}");
         dir.succeeds(&format!("--backend cpu --max-pixels 3072 --encoder ffv1 -y {input} whole.mkv"));
     }
-    // Rows that are no multiple of FFmpeg's alignment.
+    // Rows whose length is no multiple of FFmpeg's alignment.
     dir.ffmpeg("-f lavfi -i testsrc2=size=100x70:rate=25 -frames:v 1 -update 1 odd.png");
     dir.ffmpeg("-f lavfi -i testsrc2=size=100x70:rate=25 -frames:v 3 -c:v ffv1 odd.mkv");
     for input in ["odd.png", "odd.mkv"] {
@@ -127,12 +128,12 @@ fn more_pixels_than_allowed_are_refused() {
     dir.run("compare --max-pixels 3071 in.mkv in.mkv out.mkv").fails().says(&["--max-pixels"]);
 }
 
-/// FFmpeg takes such frames for damage.
+/// FFmpeg reports frames that are too large as damage.
 #[test]
 fn a_size_that_is_known_only_while_decoding_is_one_of_the_limit() {
     let dir = Dir::new();
     let clip = |size: &str| format!("-f lavfi -i testsrc2=size={size}:rate=25 -frames:v 3");
-    // What FFmpeg probes with is too little for it, too.
+    // The decoder with which FFmpeg probes the file has such a limit, too, so the size is not known from probing.
     dir.ffmpeg(&format!("{} -c:v mpeg2video large.ts", clip("1280x720")));
     let large = "--backend cpu --max-pixels 300000 large.ts out.mkv";
     for line in [large.to_owned(), format!("--strict {large}"), format!("--sandbox off {large}")] {
@@ -142,10 +143,10 @@ fn a_size_that_is_known_only_while_decoding_is_one_of_the_limit() {
     }
     dir.succeeds("--backend cpu --max-pixels 921600 --encoder ffv1 large.ts whole.mkv");
     assert_eq!(dir.frames("whole.mkv").len(), 3);
-    // A long row is more than a few of them.
+    // For long rows, FFmpeg's padding and working memory are larger than the frame, which alone counts for the limit.
     dir.ffmpeg(&format!("{} -c:v mpeg2video wide.ts", clip("3200x16")));
     dir.succeeds("--backend cpu --max-pixels 51200 --encoder ffv1 wide.ts wide.mkv");
-    // FFmpeg decodes small frames that follow smaller ones, so the program checks them itself.
+    // FFmpeg's own limit is at least 2^18 pixels, so the program checks smaller frames itself.
     for (name, size) in [("small.mjpeg", "64x48"), ("grown.mjpeg", "320x240")] {
         dir.ffmpeg(&format!("{} -c:v mjpeg {name}", clip(size)));
     }

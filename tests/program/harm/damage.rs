@@ -1,4 +1,4 @@
-//! Damaged pictures: they are told, by the same answer whichever threads decode them, and show nothing of older ones.
+//! Damaged frames are reported, alike for any number of decoding threads, and show nothing of earlier frames.
 
 use crate::support::program::Dir;
 use crate::support::random::Random;
@@ -17,7 +17,7 @@ fn runs() -> usize {
     if std::env::var_os("HISTEQ_LONG").is_some() { 20 } else { 1 }
 }
 
-/// The clip `name`, and this many files made from it by flipping 12 bits each.
+/// Encodes the clip `name`, and makes `count` copies with 12 flipped bits each. Returns their names.
 fn damaged(dir: &Dir, (name, encoder, options): (&str, &str, &str), count: u64) -> Vec<String> {
     let source = "-f lavfi -i testsrc2=size=352x288:rate=25 -frames:v 100";
     dir.ffmpeg(&format!("{source} -pix_fmt yuv420p -c:v {encoder} {options} {name}"));
@@ -61,7 +61,7 @@ fn strict_gives_one_answer_whatever_threads_decode() {
             refused += usize::from(answers[0] != Some(0));
         }
         println!("{}: --strict refuses {refused} of {}, in all of {} runs each", codec.0, files.len(), 4 * runs());
-        // FFmpeg reports little damage in HEVC.
+        // FFmpeg does not report most damage in HEVC.
         assert!(refused > 0 || codec.1 == "libx265", "{}", codec.0);
         dir.run(&format!("--backend cpu --exact --strict --output-format null -y {} x", codec.0)).exits_with(0);
     }
@@ -79,7 +79,7 @@ fn what_a_decoder_logs_is_damage() {
     let mut logged = 0;
     for file in files {
         let said = dir.try_tool("ffmpeg", &format!("-v error -threads 1 -i {file} -f null -")).stderr;
-        // Errors of the container do not count, and whole streams have errors about references, too.
+        // Errors of the container do not count. Errors about references do not either: intact streams have them, too.
         let is_of_picture = |line: &str| line.starts_with("[hevc @") && !line.contains("Could not find ref");
         if !said.lines().any(is_of_picture) {
             continue;
@@ -92,7 +92,7 @@ fn what_a_decoder_logs_is_damage() {
     assert!(logged > 0, "FFmpeg logs errors for none of these files");
 }
 
-/// Parts that the decoder left out showed older contents of its buffers, depending on its threads.
+/// Parts that were not decoded showed older contents of the decoder's buffers, which depended on its threads.
 #[test]
 #[ignore = "tries many faults at random: tests/program/faults.sh runs it"]
 fn a_damaged_picture_shows_nothing_of_older_ones() {

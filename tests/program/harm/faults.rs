@@ -1,5 +1,5 @@
-//! One call fails: a file cannot be opened, the disk is full, there is no thread or no memory to be had. Whichever it is, the
-//! run does its job or says why not, and no output is left that looks whole and is not.
+//! One system or library call fails: a file cannot be opened, the disk is full, no thread or no memory is available.
+//! Whichever call fails, the run succeeds or says why not, and leaves no incomplete output under the output's name.
 //!
 //! `faults.c` counts the calls of a kind and fails one of them. By default the tests try some of each kind, from a seed that
 //! they print (`HISTEQ_SEED` repeats it); with `HISTEQ_LONG=1` they try every call.
@@ -21,8 +21,8 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What can fail, and whether FFmpeg, the C library and Rust's runtime may end the program by an abort then, or take the fault
-/// for damage of the input.
+/// The kinds of calls that can fail. With `true`, FFmpeg, the C library or Rust's runtime may abort the program, or
+/// report the failure as damage of the input.
 const KINDS: [(&str, bool); 9] = [
     ("open", false),
     ("read", false),
@@ -38,13 +38,13 @@ const KINDS: [(&str, bool); 9] = [
 /// How many calls of a kind are tried in each job by default.
 const TRIED: usize = 8;
 
-/// The number of last calls of a kind, of which `TRIED` more are tried.
+/// `TRIED` more calls are drawn from this many last calls of a kind.
 const LAST: u64 = 150;
 
 struct Job {
-    /// IN stands for the input.
+    /// The command line, in which IN is replaced by the input.
     line: &'static str,
-    /// The file that it writes, or stdout.
+    /// The output file; `None` is stdout.
     output: Option<&'static str>,
     input: &'static str,
 }
@@ -63,7 +63,7 @@ const LIVE: Job = Job {
     input: "in.y4m",
 };
 
-/// The library, built from `faults.c`.
+/// Builds the library from `faults.c`.
 fn library() -> Option<PathBuf> {
     const SOURCE: &str = include_str!("faults.c");
     let supported = cfg!(all(target_arch = "x86_64", target_env = "gnu"));
@@ -101,8 +101,8 @@ struct Tester<'a> {
 }
 
 impl Tester<'_> {
-    /// A run in which the call `number` of this kind fails, and, if it `lasts`, all later ones. With `old`, there is a
-    /// file under the output's name.
+    /// A run in which call `number` of this kind fails; if it `lasts`, all later calls fail, too. With `old`, the
+    /// output's name is taken by an older file.
     fn run(&self, kind: &str, number: u64, lasts: bool, old: bool) -> Ended {
         let (dir, counts) = (Dir::new(), Dir::new());
         if let Some(output) = self.job.output.filter(|_| old) {
@@ -136,7 +136,8 @@ impl Tester<'_> {
         Ended { code, signal, stdout, stderr, calls, dir, files }
     }
 
-    /// Is the output of a run the same as that of the undisturbed run? Some containers hold random numbers.
+    /// Is the output equal to that of the undisturbed run? If bytes differ, frames are compared: some containers hold
+    /// random numbers.
     fn is_right(&self, ended: &Ended, whole: &Ended) -> bool {
         let Some(output) = self.job.output else { return ended.stdout == whole.stdout };
         let bytes = |ended: &Ended| ended.files.get(Path::new(output)).cloned();
@@ -149,19 +150,19 @@ impl Tester<'_> {
         let mut found = Vec::new();
         let is_live = self.job.line.starts_with("live");
         match (ended.code, ended.signal) {
-            // `live` may drop frames, and what it has recorded stays.
+            // `live` may drop frames; its recording is kept.
             (Some(0), _) if is_live => {
                 if ended.dir.frames("out.mkv").is_empty() {
                     found.push("it succeeded without a frame".to_owned());
                 }
             }
-            // FFmpeg's demuxers and decoders take a lack of memory for damage now and then.
+            // FFmpeg's demuxers and decoders sometimes report a failed allocation as damage.
             (Some(0), _) if may_abort && self.job.output.is_some_and(|output| !ended.dir.frames(output).is_empty()) => {
             }
             (Some(0), _) if !self.is_right(ended, whole) => found.push("it succeeded with a wrong output".to_owned()),
             (Some(0), _) => {}
             (code, _) if crate::support::program::failed(code) => {
-                // x264 begins a line of its own when its memory runs out.
+                // When it runs out of memory, x264 prints part of a line first.
                 let errors = ended.stderr.matches("histeq-video: error: ").count();
                 if errors != 1 {
                     found.push(format!("{errors} lines say why it failed"));
@@ -174,7 +175,7 @@ impl Tester<'_> {
             found.push("a panic".to_owned());
         }
         let output = self.job.output.map(Path::new);
-        // A file that cannot be renamed is kept, and the error names it.
+        // If an output cannot be renamed, it is kept under another name, which the error contains.
         let is_kept = |name: &Path| name.to_string_lossy().contains(".new.");
         if ended.files.keys().any(|name| Some(name.as_path()) != output && !is_kept(name)) {
             found.push(format!("{:?} are left behind", ended.dir.names()));
@@ -214,7 +215,7 @@ fn survives(job: &Job) {
             calls if is_long || calls <= TRIED as u64 => (1..=calls).collect(),
             calls => {
                 let anywhere: Vec<u64> = (0..TRIED).map(|_| 1 + random.below(calls)).collect();
-                // The last allocations are those for the file's index.
+                // The last allocations are those of the muxer for the file's index.
                 let last = (0..TRIED).map(|_| calls - random.below(calls.min(LAST)));
                 anywhere.into_iter().chain(last).collect()
             }

@@ -1,11 +1,11 @@
-//! Inputs that did harm once: what the fuzzers of `tests/program/fuzz` have found.
+//! Inputs that the fuzzers of `tests/program/fuzz` have found to be harmful.
 
 use crate::support::program::Dir;
 
 #[test]
 fn a_fault_that_ffmpeg_finds_in_itself_is_an_error() {
     let dir = Dir::new();
-    // FFmpeg 5.1 decodes this to a picture without memory, which it rules out, and aborts the program.
+    // FFmpeg 5.1 decodes this to a frame without a buffer, and a failed assertion aborts the program.
     dir.write("in.dv", include_bytes!("../../data/fuzz/no-buffer.dv"));
     let run = dir.run("--backend cpu --encoder ffv1 in.dv out.mkv");
     assert!(run.code == Some(0) || crate::support::program::failed(run.code), "{run:?}");

@@ -1,4 +1,5 @@
-//! A decoder that crashes, hangs or swells: what it decoded before is kept, one line says what happened, and others go on.
+//! A decoder that crashes, hangs or allocates without end: the frames that it decoded before are kept, one line says
+//! what happened, and the other streams and files are processed.
 
 use super::sandbox::built;
 use crate::support::program::{Dir, Run, program};
@@ -7,14 +8,14 @@ use std::time::{Duration, Instant};
 
 const DECODER: &str = include_str!("decoder.c");
 
-/// A folder with a clip of 100 pictures, and the decoder; `None`, and said so, without a C compiler.
+/// A folder with a clip of 100 frames, and the faulty decoder. Without a C compiler: `None`, and a note.
 pub fn with_decoder() -> Option<Dir> {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 100 -c:v mpeg4 -q:v 3 in.mkv");
     built(&dir, "decoder.so", "-shared -fPIC", DECODER).then_some(dir)
 }
 
-/// Makes the decoder do `what` at frame `frame`, counted among those that are 64 pixels wide.
+/// Makes the decoder do `what` at frame `frame`. Only frames of 64 pixels in width count.
 pub fn doing<'a>(dir: &Dir, command: &'a mut Command, what: &str, frame: usize) -> &'a mut Command {
     let preload = command.env("LD_PRELOAD", dir.path("decoder.so"));
     preload.env("DECODER_DOES", what).env("DECODER_AT", frame.to_string()).env("DECODER_WIDTH", "64")
@@ -26,7 +27,7 @@ fn run(dir: &Dir, line: &str, what: &str, frame: usize) -> Run {
 
 /// Whether processes of the program work in this folder.
 fn are_left(dir: &Dir) -> bool {
-    // A process that is killed ends a little later.
+    // A killed process takes a while to end.
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(30) {
         if !are_there(dir) {
@@ -69,7 +70,7 @@ fn what_was_decoded_before_a_decoder_crashes_is_kept() {
     assert!(!dir.path("none.mkv").exists() && !are_left(&dir));
 }
 
-/// Some of these frames at which a decoder fails, or every tenth with `HISTEQ_LONG=1`.
+/// These frames at which the decoder fails; with `HISTEQ_LONG=1`, every tenth frame instead.
 fn some_of(pictures: &[usize]) -> Vec<usize> {
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
     if is_long { (10..100).step_by(10).collect() } else { pictures.to_vec() }
@@ -130,7 +131,7 @@ fn where_the_decoder_of_converted_sound_fails_the_picture_and_the_rest_of_the_so
         assert_eq!(done.stderr.lines().filter(|line| line.contains("is missing")).count(), 1, "{}", done.stderr);
         assert_eq!(dir.frames("out.mp4").len(), 100);
         let left = seconds("out.mp4");
-        // The decoder fails at each twentieth frame: five or six packets of 186.
+        // The decoder fails at each twentieth frame, so five or six of the 186 packets are lost.
         assert!(left > 0.9 * whole - 1.0 && left <= whole, "{what}: {left} of {whole} s");
     }
     sound("abort", "--strict --for web ", "none.mp4").exits_with(7).says(&["has crashed"]);
@@ -151,7 +152,7 @@ fn a_batch_goes_on_behind_a_file_whose_decoder_crashes() {
     assert!(!dir.path("out/in.mkv").exists());
 }
 
-/// A limit that was set before cannot be raised, not even by root in its own user namespace.
+/// A limit that was lowered before cannot be raised, not even by root in its own user namespace.
 #[test]
 fn decoders_keep_to_limits_that_are_lower_than_their_own() {
     let dir = Dir::new();

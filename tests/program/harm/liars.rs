@@ -1,5 +1,6 @@
-//! A decoder, or an encoder, that is taken over and speaks the protocol of the processes itself (`liar.c`): it holds up
-//! nothing, gets nothing more than the run needs, and is not believed what cannot be. Each test sees that its lie was told.
+//! A compromised decoder or encoder that speaks the protocol between the processes itself (`liar.c`): it delays
+//! nothing, gets nothing more than the run needs, and impossible messages are refused. Each test checks that the lie
+//! was sent.
 
 use super::sandbox::built;
 use super::servers::{Answers, serve};
@@ -13,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Options with which no frame waits for later ones.
+/// Options with which no frame has to wait for later frames.
 const LINE: &str = "--backend cpu --encoder ffv1 --smooth 0 --method global -y";
 
 const LIAR: &str = include_str!("liar.c");
 
-/// A folder with a clip, as Matroska and mp4, and the liar; `None`, and said so, without a C compiler, or where decoding
-/// processes have no name spaces.
+/// A folder with a clip as Matroska and as mp4, and with the liar. Without a C compiler, or where decoding processes
+/// have no namespaces: `None`, and a note.
 fn with_liar() -> Option<Dir> {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 25 -c:v mpeg4 -bf 0 -q:v 3 in.mkv");
@@ -37,13 +38,13 @@ fn lying(dir: &Dir, line: &str, lie: &str) -> Command {
     command
 }
 
-/// A run to its end, in which the decoder or encoder has told its lie.
+/// A run to its end, in which the decoder or encoder has sent its lie.
 #[track_caller]
 fn lied(dir: &Dir, line: &str, lie: &str) -> Run {
     Run::from_command(&mut lying(dir, line, lie), line).says(&["liar: told"])
 }
 
-/// A run that goes on after the lie was told, and what it says from then on.
+/// A run that has received the lie, and its stderr from then on.
 #[track_caller]
 fn lies(dir: &Dir, line: &str, lie: &str) -> (Running, BufReader<ChildStderr>) {
     let mut running = Running::start(lying(dir, line, lie).stderr(Stdio::piped()));
@@ -65,14 +66,14 @@ fn a_decoder_that_reads_no_orders_or_says_nothing_holds_up_no_signal() {
         assert_eq!(running.ends_within(under_load(Duration::from_secs(7))), Some(130), "{lie}");
         assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
         std::fs::remove_file(dir.path("out.partial.mkv")).expect("a file");
-        // Time enough to tell the lie, but less than the timeout of a silent decoder.
+        // The limit leaves time to send the lie, but is less than the timeout of a silent decoder.
         let (mut running, _said) = lies(&dir, &format!("{LINE} --max-seconds 15 in.mkv out.mkv"), lie);
         assert_eq!(running.ends_within(under_load(Duration::from_secs(19))), Some(8), "{lie}");
         assert!(dir.frames("out.partial.mkv").len() > 1, "{lie}: what was decoded before is kept");
     }
 }
 
-/// The same lies, told to `live`: a signal ends it, and what was recorded before is kept.
+/// With the same lies, a signal ends `live`, and the recording so far is kept.
 #[test]
 fn live_goes_on_or_ends_whatever_a_decoder_says() {
     let Some(dir) = with_liar() else { return };
@@ -85,7 +86,7 @@ fn live_goes_on_or_ends_whatever_a_decoder_says() {
     }
 }
 
-/// The processes that decode for this one.
+/// The decoding processes of the run with this process ID.
 fn decoders(parent: u32) -> Vec<u32> {
     let children = |id: u32| -> Vec<u32> {
         let list = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
@@ -119,14 +120,14 @@ fn a_process_that_converts_sound_and_stops_holds_up_no_signal() {
     let counts = count.clone();
     let written = std::thread::spawn(move || {
         for part in rest.chunks(1 << 16) {
-            // Writing fails when the reader ends.
+            // Writing fails when the reading run ends.
             if stdin.write_all(part).is_err() {
                 break;
             }
             counts.fetch_add(1, Ordering::Relaxed);
         }
     });
-    // The run stops reading, though there is more to read, and does not end.
+    // The run stops reading before the end of the input, and does not exit.
     let (mut since, mut before) = (Instant::now(), 0);
     while since.elapsed() < Duration::from_secs(2) {
         assert!(begin.elapsed() < limit, "it goes on");
@@ -142,7 +143,7 @@ fn a_process_that_converts_sound_and_stops_holds_up_no_signal() {
     written.join().expect("no panic");
 }
 
-/// Behind the outer wall, no more is to be had of the template than the run needs.
+/// In the outer sandbox, the template forks only the processes that the run needs.
 #[test]
 fn an_encoder_that_is_taken_over_gets_neither_the_network_nor_many_processes() {
     let Some(dir) = with_liar() else { return };
@@ -151,13 +152,13 @@ fn an_encoder_that_is_taken_over_gets_neither_the_network_nor_many_processes() {
         let line = format!("{LINE} --sandbox {when} in.mkv out/out.mkv");
         let run = lied(&dir, &line, "processes");
         let made = run.stderr.lines().find_map(|line| line.trim().strip_prefix("liar: network ")).map(str::to_owned);
-        // Of three, the run may have one; the others are for its sound, and for one that was dropped.
+        // The run may have one of three processes; the others serve its audio, and one that was dropped.
         let made = made.expect("it asks");
         assert!(["1, made 2, then 1", "1, made 3, then 1"].contains(&&*made), "--sandbox {when}: {made}");
     }
 }
 
-/// Root could open these files.
+/// The file permissions would let root open these files.
 #[test]
 fn with_a_url_a_decoder_reads_certificates_and_no_keys() {
     let Some(dir) = with_liar() else { return };
@@ -189,7 +190,8 @@ fn what_a_decoder_says_is_short_and_about_its_input() {
     assert!(run.stderr.lines().all(|line| !line.starts_with("histeq-video: error")), "{}", run.stderr);
 }
 
-/// The numbers of `FailureKind`, on the wire, with the exit codes that a decoder of a file may choose.
+/// `kind` is the number of a `FailureKind` in the protocol, `code` the exit code of the run: a decoder may report
+/// damage or an exceeded limit, and nothing else.
 #[test]
 fn a_decoder_does_not_choose_whose_fault_it_is() {
     let Some(dir) = with_liar() else { return };

@@ -1,4 +1,4 @@
-//! Readers that go away, and a system that gives no threads, or little stack.
+//! Readers that close a pipe, and a system that provides no threads or only a small stack.
 
 use crate::support::program::{Dir, Run, program};
 use crate::support::running::Running;
@@ -37,7 +37,7 @@ fn a_system_that_gives_no_threads_gets_an_error_and_no_panic() {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v ffv1 -threads 1 in.mkv");
     std::fs::set_permissions(dir.path(""), std::fs::Permissions::from_mode(0o777)).expect("permissions");
-    // The limit does not hold for root, and counts all processes of a user, so it is a user of our own.
+    // The limit does not apply to root, and counts all processes of a user, so the test has a user of its own.
     let user = "--reuid 54321 --regid 54321 --clear-groups";
     let run_with = |limit: u32, rest: &str| {
         let line = format!("{user} prlimit --nproc={limit} {} {rest}", program().display());

@@ -1,4 +1,4 @@
-//! What others have put under a name that the program makes up: it stays as it is, and leads nowhere.
+//! Entries that others have made under a name that the program generates: they stay unchanged, and no link is followed.
 
 use crate::support::program::Dir;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -20,7 +20,6 @@ fn put(dir: &Dir, kind: usize, name: &str) {
     }
 }
 
-/// Whether the entry is still of its kind.
 fn is_there(dir: &Dir, kind: usize, name: &str) -> bool {
     let is = std::fs::symlink_metadata(dir.path(name)).is_ok_and(|there| match kind {
         0 | 2 => there.is_symlink(),

@@ -1,4 +1,4 @@
-//! Inputs that are made to take memory: the whole process keeps to `--max-memory` and the stated share.
+//! Inputs that make the program allocate memory: the whole process keeps to `--max-memory` and the documented share.
 
 use super::costs::{TIME, element, gif};
 use super::servers::{Answers, rtsp, serve};
@@ -10,12 +10,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// The most MiB with `--max-memory 200M`: that, 512 MiB, and what is allocated between two checks.
+/// The limit in MiB of the peak memory with `--max-memory 200M`: 190 for that, 512 that are documented, and 40 that may
+/// be allocated between two checks.
 const MAX_MEMORY: usize = 190 + 512 + 40;
 
 const LIMITS: &str = "--max-memory 200M --max-seconds 20";
 
-/// An HLS playlist of this many variants, which are all the file `name`.
+/// An HLS playlist of `count` variants, each of which is the file `name`.
 fn variants(name: &str, count: usize) -> String {
     let variant = |number| format!("#EXT-X-STREAM-INF:BANDWIDTH={}\n{name}\n", number + 1);
     format!("#EXTM3U\n{}", (0..count).map(variant).collect::<String>())
@@ -53,7 +54,7 @@ fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
 }
 
-/// A video track whose sample table has these boxes, too.
+/// A video track whose sample table contains the boxes `tables`.
 fn track(tables: &[u8]) -> Vec<u8> {
     let entry = [vec![0; 6], vec![0, 1], vec![0; 16], vec![0, 64, 0, 48], vec![0; 50]].concat();
     let described = boxed(b"stsd", &[words(&[0, 1]), boxed(b"mp4v", &entry)].concat());
@@ -75,7 +76,7 @@ fn matroska(inside: &[Vec<u8>]) -> Vec<u8> {
     [head, element(b"\x18\x53\x80\x67", &inside.concat())].concat()
 }
 
-/// A track of Matroska: video of 16384x16384 pixels.
+/// A Matroska track with video of 16384x16384 pixels.
 fn video_track(number: u16, codec: &[u8]) -> Vec<u8> {
     let size = [element(b"\xb0", &16384_u32.to_be_bytes()), element(b"\xba", &16384_u32.to_be_bytes())].concat();
     let number = number.to_be_bytes();
@@ -85,7 +86,7 @@ fn video_track(number: u16, codec: &[u8]) -> Vec<u8> {
 
 fn png(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     let chunk = |(kind, body): &(&[u8; 4], Vec<u8>)| {
-        // FFmpeg does not look at check sums.
+        // FFmpeg does not verify the CRC of chunks.
         [&(body.len() as u32).to_be_bytes(), kind.as_slice(), body, &[0; 4]].concat()
     };
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunks.iter().flat_map(chunk).collect()].concat()
@@ -108,7 +109,6 @@ fn head_of_png(size: u32) -> (&'static [u8; 4], Vec<u8>) {
     (b"IHDR", [words(&[size, size]), vec![8, 6, 0, 0, 0]].concat())
 }
 
-/// The hostile files, by their names.
 fn files(dir: &Dir) -> Vec<(String, Vec<u8>)> {
     // Compressed zeros: each byte expands to 1,000.
     dir.ffmpeg("-f lavfi -i color=black:size=16384x4096 -frames:v 1 -pix_fmt gray zeros.png");
@@ -243,7 +243,7 @@ fn files(dir: &Dir) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// A run with a limit of time around it, and the most memory that it had, in MiB.
+/// Runs the program with a time limit. Returns the run and its peak memory in MiB.
 fn measured(dir: &Dir, line: &str) -> (Run, usize) {
     let limit = under_load(Duration::from_secs(60)).as_secs();
     let mut command = dir.other_command(TIME, &format!("-q -f %M -o peak timeout -s KILL {limit}"));
@@ -253,7 +253,7 @@ fn measured(dir: &Dir, line: &str) -> (Run, usize) {
     (run, peak.trim().parse::<usize>().expect("KiB") >> 10)
 }
 
-/// One run with limits: it ends by itself in time, keeps to its memory, and says why in one line if it fails.
+/// Requires that a run with `LIMITS` ends in time, keeps to its memory, and says why in one line if it fails.
 fn keeps_to_its_memory(dir: &Dir, line: &str) -> Result<(), String> {
     let begin = Instant::now();
     let (run, peak) = measured(dir, line);
@@ -268,7 +268,7 @@ fn keeps_to_its_memory(dir: &Dir, line: &str) -> Result<(), String> {
     Err(format!("{line}: exit code {:?}, {peak} MiB, {time:?}, said:\n{}", run.code, run.stderr))
 }
 
-/// Whether memory can be measured here.
+/// Can the memory of a run be measured here?
 fn can_measure() -> bool {
     let is_there = Path::new(TIME).exists();
     if !is_there {
@@ -348,7 +348,7 @@ fn hostile_inputs_keep_to_the_memory() {
         lines.push(file(&format!("rtsp://127.0.0.1:{port}/x")));
     }
     let is_long = std::env::var_os("HISTEQ_LONG").is_some();
-    // The inputs that took most memory are among the first three.
+    // The three inputs with the highest peak memory come first.
     let tried = lines.iter().enumerate().filter(|(index, _)| is_long || index % 7 < 1 || *index < 3);
     let failed: Vec<(usize, String)> =
         tried.clone().filter_map(|(index, line)| Some((index, keeps_to_its_memory(&dir, line).err()?))).collect();
@@ -368,11 +368,11 @@ fn a_playlist_that_names_itself_is_refused_by_what_it_opens() {
     let run = |line: &str| dir.run(line).fails();
     for line in ["--backend cpu self.m3u8 out.mkv", "live --backend cpu --no-preview --record out.mkv self.m3u8"] {
         let said = run(line).stderr;
-        // From FFmpeg 9 on, a list of lists within another one is refused at once.
+        // FFmpeg 9 and later refuses a playlist inside of another one at once.
         let tells = ["opens more than 1000 files or addresses", "Master Playlist tag", "no video that FFmpeg knows"];
         assert!(tells.iter().any(|text| said.contains(text)) && said.lines().count() == 1, "{said}");
     }
-    // Each level of the list takes a descriptor, and a piece of the stack.
+    // Each level of nesting takes a file descriptor and a stack frame.
     let deep = dir.run("--backend cpu self.ffconcat out.mkv").fails();
     let tells = ["nest too deeply", "Too many open files", "Impossible to open"];
     let is_told = tells.iter().any(|text| deep.stderr.contains(text));
@@ -391,7 +391,7 @@ fn a_server_that_describes_more_streams_than_there_may_be_is_refused_before_they
 #[test]
 fn nothing_more_is_opened_after_an_interruption() {
     let dir = Dir::new();
-    // Each answer takes so long that the limit of opens is far away.
+    // The answers are so slow that the run does not reach the limit of opened addresses.
     let port = serve(variants("x.m3u8", 200), Answers::Slowly);
     let mut command =
         dir.command(&format!("live --backend cpu --no-preview --record out.mkv http://127.0.0.1:{port}/x.m3u8"));

@@ -4,7 +4,7 @@ use super::read_by_name::{planned, with_description, write};
 use crate::support::program::{Run, failed};
 use serde_json::{Value, json};
 
-/// The paths of all numbers of a JSON value; of a list, those in the first two elements.
+/// Collects the JSON pointers of all numbers in a value. Of a list, only the first two elements are searched.
 fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(place.to_owned()),
@@ -19,7 +19,7 @@ fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Copies of the value with one number changed, and what was changed.
+/// Copies of `value` in each of which one number is changed, with a description of the change.
 fn lies(value: &Value) -> Vec<(String, Value)> {
     let rest = [json!(0), json!(-1), json!(i64::MIN), json!(i64::MAX), json!(u64::MAX), json!(i32::MAX)];
     let mut places = Vec::new();

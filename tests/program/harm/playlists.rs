@@ -1,4 +1,4 @@
-//! Playlists and files that name others: who may open what.
+//! Playlists and other files that refer to files or URLs: which of them the program opens.
 
 use crate::support::program::{Dir, Run};
 use std::io::{BufRead, BufReader, Write};

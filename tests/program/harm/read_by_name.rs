@@ -1,5 +1,5 @@
-//! What is read by its name and is no file: a FIFO that nobody writes to, or a device without an end, holds nothing up, and
-//! costs no memory. And plans cost memory in proportion to their length.
+//! Named inputs that are no regular files: a FIFO without a writer, or an endless device, neither blocks the program
+//! nor costs memory. And plans cost memory in proportion to their length.
 
 use crate::support::program::{Dir, Run};
 use crate::support::running::{Running, under_load};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs the program, which has to end by itself and soon: its exit code, and what it said.
+/// Runs the program, which has to end by itself and soon. Returns the run.
 #[track_caller]
 fn ended(dir: &Dir, line: &str) -> Run {
     let mut command = dir.command(line);
@@ -97,7 +97,7 @@ fn fifos_in_the_folder_of_the_pieces_hold_nothing_up() {
     let status: Value = serde_json::from_slice(&dir.succeeds("status --json plan.json").stdout).expect("JSON");
     assert_eq!((&status["wrong"], &status["missing"]), (&json!([0, 2]), &json!([1])), "{status}");
     fails(&dir, "join plan.json", &["3 of 3 pieces are missing"]);
-    // A new piece replaces an entry that is no piece.
+    // A new piece replaces an entry that is no valid piece.
     ended(&dir, "run plan.json --jobs 2").exits_with(0);
     fifo(&dir, ".out.mkv.pieces/000000.stats.jsonl");
     fails(&dir, "join plan.json", &["000000.stats.jsonl: a pipe"]);
@@ -114,7 +114,7 @@ fn settings_curves_and_masks_are_not_read_from_devices() {
         let mut running = Running::start(command.env("HISTEQ_CONFIG", name).stderr(Stdio::null()));
         assert_eq!(running.ends_within(LIMIT), Some(2), "{name}");
     }
-    // `/dev/null` is an empty configuration, and no refused device.
+    // `/dev/null` is accepted as an empty configuration.
     let mut command = dir.command("in.mkv none.mkv --frames 1 --encoder ffv1 --backend cpu");
     let mut running = Running::start(command.env("HISTEQ_CONFIG", "/dev/null").stderr(Stdio::null()));
     assert_eq!(running.ends_within(LIMIT), Some(0));
@@ -145,7 +145,7 @@ fn a_run_that_waits_for_the_other_end_of_a_fifo_ends_in_time() {
     fifo(&dir, "fifo.csv");
     fifo(&dir, "fifo.html");
     for option in WAITING {
-        // Without -q, the end of a run that has begun, as on a busy machine, says how many frames it equalized.
+        // On a busy machine, a run may have begun, and says how many frames it equalized; `-q` suppresses that line.
         let line = format!("-q in.mkv out.mkv --encoder ffv1 --backend cpu --max-seconds 0.5 {option}");
         let begin = Instant::now();
         fails(&dir, &line, &["took longer than --max-seconds allows"]);
@@ -191,7 +191,7 @@ fn jobs_end_in_time_and_with_a_signal_even_if_their_processes_do_not() {
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 500 -c:v ffv1 -g 25 long.mkv");
     let line = "long.mkv out.mkv --jobs 2 --encoder ffv1 --backend cpu --verify";
     let stopped = " --piece ";
-    // Time enough for the pieces to begin.
+    // The time limit lets the pieces begin.
     let in_time = format!("--max-seconds {:.1}", under_load(Duration::from_secs(2)).as_secs_f64());
     let limit = under_load(LIMIT);
     for (options, code) in [("", 130), (in_time.as_str(), 8)] {
@@ -218,7 +218,7 @@ fn jobs_end_in_time_and_with_a_signal_even_if_their_processes_do_not() {
     }
 }
 
-/// Runs a command that may take so much address space: its exit code, and what it said.
+/// Runs the program with this limit of its address space. Returns the run.
 fn within(dir: &Dir, kilobytes: u64, line: &str) -> Run {
     let program = dir.command("").get_program().to_string_lossy().into_owned();
     let line = format!("-c 'ulimit -v {kilobytes}; exec {program} {line}'");
@@ -253,7 +253,7 @@ fn a_plan_of_no_files_is_an_error() {
     }
 }
 
-/// Copies of a piece, each with one of these descriptions in place of its own.
+/// Copies of a piece, each with one of the descriptions that `remaining` makes from its own.
 pub(super) fn with_description(
     whole: &[u8],
     remaining: impl Fn(&Value) -> Vec<(String, Value)>,
@@ -275,7 +275,7 @@ fn a_piece_whose_frames_have_other_times_is_not_joined() {
     dir.succeeds("run plan.json");
     let piece = ".out.mkv.pieces/000002.piece";
     let whole = dir.read(piece);
-    // All frames of the piece a bit later, or one of them.
+    // In one copy, all frames of the piece are later by 3 ticks; in the other, only the last frame is.
     let late = |description: &Value, count: usize| {
         let mut late = description.clone();
         let packets = late["packets"].as_array_mut().expect("packets").iter_mut().rev().take(count);

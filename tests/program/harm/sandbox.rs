@@ -1,4 +1,4 @@
-//! A decoder that is taken over: what it can reach with walls and without, and that runs behind walls lose nothing.
+//! A compromised decoder: what it can reach with and without sandboxes, and that sandboxed runs lose nothing.
 
 use crate::support::program::{Dir, Run};
 use crate::support::running::Running;
@@ -11,12 +11,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// What a decoder or an encoder does that is taken over.
+/// What a compromised decoder or encoder does.
 pub(super) const EXPLOIT: &str = include_str!("exploit.c");
 
 pub(super) const WHO: [&str; 4] = ["demux", "decode", "thread", "encode"];
 
-/// A folder with a clip, the exploit and a home to be harmed; `None`, and said so, without a C compiler.
+/// A folder with a clip, the exploit, and a home folder as its target. Without a C compiler: `None`, and a note.
 pub(super) fn attacked() -> Option<Dir> {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 10 -c:v mpeg4 -q:v 3 in.mkv");
@@ -38,16 +38,16 @@ pub(super) fn built(dir: &Dir, name: &str, options: &str, source: &str) -> bool 
     true
 }
 
-/// Has the exploit loaded by `command`.
+/// Makes `command` load the exploit.
 pub(super) fn exploited(dir: &Dir, mut command: Command) -> Command {
     command.env("LD_PRELOAD", dir.path("exploit.so")).env("EXPLOIT_HOME", dir.path("home"));
     command
 }
 
-/// The actions that were tried, and whether they worked, by process.
+/// The actions that each process has tried, and whether they worked.
 pub(super) fn tried(run: &Run) -> BTreeMap<&'static str, Vec<(String, bool)>> {
     let value_of = |who: &'static str| {
-        // Lines of a decoding process begin with its input.
+        // In the log, lines of a decoding process begin with its input.
         let tries = run.stderr.lines().filter_map(|line| Some(line.split_once(&format!("exploit {who} "))?.1));
         let tries =
             tries.filter_map(|line| line.split_once(' ')).map(|(what, worked)| (what.to_owned(), worked == "1"));
@@ -56,7 +56,7 @@ pub(super) fn tried(run: &Run) -> BTreeMap<&'static str, Vec<(String, bool)>> {
     WHO.map(value_of).into()
 }
 
-/// The actions that worked, by process.
+/// The actions that worked in each process.
 pub(super) fn worked(run: &Run) -> BTreeMap<&'static str, Vec<String>> {
     let all = tried(run).into_iter().map(|(who, tries)| {
         assert!(tries.len() > 40, "{who}: {}", run.stderr);
@@ -81,7 +81,7 @@ fn nothing_becomes_another_program() {
     }
 }
 
-/// Runs a program on a kernel that answers some calls as if it did not know them: 444 to 446 are those of Landlock.
+/// Runs a program under a seccomp filter that answers ENOSYS to calls 444 to 446, as a kernel without Landlock does.
 const OLDER: &str = r#"
 #include <errno.h>
 #include <linux/filter.h>
@@ -126,7 +126,8 @@ fn on_a_kernel_without_landlock_files_stay_open_to_the_program_or_the_run_is_ref
     assert!(done["encode"].iter().all(|what| of_files.contains(&what.as_str())), "{:?}", done["encode"]);
 }
 
-/// The bytes of a file. Matroska's have a random number in them: of such a file, the bytes of all streams and their number.
+/// The length of a file, and its bytes. Matroska files hold a random number, so the hashes of their streams replace the
+/// bytes.
 fn content(dir: &Dir, name: &str) -> (usize, Vec<u8>) {
     let bytes = dir.read(name);
     let line = format!("-v error -i {name} -map 0 -map -0:t -c copy -f framehash -hash md5 -");
@@ -134,7 +135,7 @@ fn content(dir: &Dir, name: &str) -> (usize, Vec<u8>) {
     (bytes.len(), streams.unwrap_or(bytes))
 }
 
-/// Requires that `line` makes the same files and says the same with walls and without, but for times.
+/// Requires that `line` writes the same files and prints the same with and without a sandbox.
 #[track_caller]
 fn same(dir: &Dir, line: &str, stdin: Option<&str>, outputs: &[&str]) {
     let input = stdin.map(|name| dir.read(name)).unwrap_or_default();
@@ -225,7 +226,7 @@ fn several_decoders_are_inside() {
         dir.succeeds(&line(when)).says(&["decoded in pieces, by up to 2 decoders at once"]);
     }
     assert!(dir.read("on.y4m") == dir.read("off.y4m"));
-    // A piece that is decoded by a thread of the one that was walled in.
+    // With `--sandbox on`, the threads of a sandboxed process cannot make files either.
     if !built(&dir, "exploit.so", "-shared -fPIC", EXPLOIT) {
         return;
     }
@@ -245,7 +246,7 @@ fn an_interrupted_run_leaves_its_part() {
     let mut command = dir.command("-q --backend cpu --sandbox on - out.mkv");
     let mut running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()));
     let mut stdin = running.child().stdin.take().expect("a pipe");
-    // More than what FFmpeg reads before it knows the streams.
+    // The file is longer than the data that FFmpeg probes for the streams.
     stdin.write_all(&dir.read("in.ts")).expect("a reader");
     running.wait_until_it_listens();
     std::thread::sleep(Duration::from_millis(500));
@@ -327,7 +328,7 @@ fn walls_that_cannot_hold_are_refused() {
     assert!(!said.contains("sandbox"), "{said}");
 }
 
-/// Renumbering by links is usual; the files that they lead to lie elsewhere.
+/// Users often renumber images by symbolic links to other folders.
 #[test]
 fn numbered_images_can_be_links_and_in_numbered_folders() {
     let dir = Dir::new();

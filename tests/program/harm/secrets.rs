@@ -1,4 +1,4 @@
-//! Passwords and tokens in URLs: neither messages nor events tell them.
+//! Passwords and tokens in URLs: neither messages nor events contain them.
 
 use super::servers::{Answers, serve};
 use crate::support::program::{Dir, Run, program};
@@ -30,7 +30,7 @@ fn what_a_file_of_cameras_takes_from_elsewhere_is_in_no_message() {
         "cameras.toml",
         b"[camera.a]\nsource = \"http://me:${PASS}@127.0.0.1:1/a?key=${file:pass}\"\nrecord = \"a.mkv\"\n",
     );
-    // The program waits for a missing camera.
+    // The program waits for a missing camera, so `timeout` (`-s INT 3`) interrupts it.
     for (options, says) in [("--dry-run", ""), ("", "key=***"), ("--progress json", "key=***")] {
         let line =
             format!("-s INT 3 {} live --backend cpu --no-preview --config cameras.toml {options}", program().display());

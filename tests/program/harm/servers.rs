@@ -1,4 +1,4 @@
-//! Servers on loopback that mean harm. They end with the suite.
+//! Malicious servers on loopback. They end with the suite.
 
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,15 +7,15 @@ use std::time::Duration;
 /// How an HTTP server answers.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Answers {
-    /// One request of each connection.
+    /// It answers one request of each connection.
     Once,
-    /// All requests of a connection.
+    /// It answers all requests of a connection.
     Always,
     /// One request of each connection, after a tenth of a second.
     Slowly,
 }
 
-/// The port of a server that calls `answer` for each connection.
+/// Starts a server that calls `answer` for each connection. Returns its port.
 fn server(answer: impl Fn(TcpStream) -> Result<()> + Clone + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -31,13 +31,13 @@ fn server(answer: impl Fn(TcpStream) -> Result<()> + Clone + Send + 'static) -> 
     port
 }
 
-/// The lines of a request up to the empty one at its end; none at the end of the connection.
+/// Reads the lines of a request up to the empty line; no lines at the end of the connection.
 fn request(reader: &mut impl BufRead) -> Vec<String> {
     let lines = reader.lines().map_while(Result::ok);
     lines.take_while(|line| !line.is_empty()).collect()
 }
 
-/// The port of an HTTP server that answers each request with this text.
+/// Starts an HTTP server that answers each request with this text. Returns its port.
 pub fn serve(text: impl Into<Vec<u8>>, answers: Answers) -> u16 {
     let text = text.into();
     server(move |mut stream| {
@@ -58,7 +58,7 @@ pub fn serve(text: impl Into<Vec<u8>>, answers: Answers) -> u16 {
     })
 }
 
-/// The port of an HTTP server that answers each request with this status, such as `410 Gone`.
+/// Starts an HTTP server that answers each request with this status, such as `410 Gone`. Returns its port.
 pub fn refuse(status: &'static str) -> u16 {
     server(move |mut stream| {
         request(&mut BufReader::new(stream.try_clone()?));
@@ -66,7 +66,7 @@ pub fn refuse(status: &'static str) -> u16 {
     })
 }
 
-/// The port of an RTSP server with this description, which accepts each requested transport.
+/// Starts an RTSP server with this description, which accepts each requested transport. Returns its port.
 pub fn rtsp(description: String) -> u16 {
     server(move |mut stream| {
         let mut reader = BufReader::new(stream.try_clone()?);

@@ -1,4 +1,4 @@
-//! Folders that others write in, too: what they put where the folder of the pieces belongs reaches no file elsewhere.
+//! Folders in which others may write: what they put in place of the pieces' folder changes no file elsewhere.
 
 use crate::support::program::{Dir, Run};
 use crate::support::skip::skip;
@@ -10,7 +10,7 @@ const JOBS: &str = "in.mkv out.mkv --jobs 2 --encoder ffv1 --backend cpu";
 const FOLDER: &str = ".out.mkv.pieces";
 const PRECIOUS: &[u8] = b"precious";
 
-/// A folder with a clip, and a home with files that are called like those of a folder of pieces.
+/// A folder with a clip, and a home folder whose files have the names of files of pieces.
 fn with_home() -> Dir {
     let dir = Dir::new();
     dir.ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 100 -c:v ffv1 -g 25 in.mkv");
@@ -32,7 +32,7 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
 }
 
-/// Makes a plan of pieces of a second.
+/// Makes a plan whose pieces take a second each.
 fn plan(dir: &Dir, options: &str) {
     let line = format!("plan -y in.mkv out.mkv --encoder ffv1 --backend cpu --piece 1 {options}");
     dir.write("plan.json", &dir.succeeds(&line).stdout);
@@ -55,7 +55,7 @@ fn a_folder_of_pieces_that_is_a_link_is_refused_and_what_it_leads_to_stays() {
         home_is_as_it_was(&dir);
     }
     assert!(dir.path(FOLDER).is_symlink() && !dir.path("out.mkv").exists());
-    // A file in place of the folder is refused, too.
+    // A regular file in place of the folder is refused, too.
     std::fs::remove_file(dir.path(FOLDER)).expect("a link");
     dir.write(FOLDER, PRECIOUS);
     is_refused(dir.run(JOBS), "no folder");
@@ -65,7 +65,7 @@ fn a_folder_of_pieces_that_is_a_link_is_refused_and_what_it_leads_to_stays() {
 #[test]
 fn links_among_the_pieces_are_replaced_or_refused_and_never_followed() {
     let dir = with_home();
-    // Also without a sandbox: inside of one, other files cannot be opened anyway.
+    // This has to hold without a sandbox, too; a sandboxed process cannot open other files anyway.
     for options in ["--sandbox auto", "--sandbox off", "--encoder-option slices=4"] {
         std::fs::create_dir(dir.path(FOLDER)).expect("a folder");
         let link = |name: &str| {
@@ -79,10 +79,10 @@ fn links_among_the_pieces_are_replaced_or_refused_and_never_followed() {
         dir.succeeds(&format!("-y {JOBS} {options} --stats stats.csv"));
         home_is_as_it_was(&dir);
         assert_eq!(dir.frames("out.mkv").len(), 100);
-        // Links that are no piece of this plan stay.
+        // Links that are no piece of the plan stay, so the folder may be left.
         let _ = std::fs::remove_dir_all(dir.path(FOLDER));
     }
-    // A hard link is the file itself, and stays what it is.
+    // A hard link leads to the very file, which must not change.
     std::fs::create_dir(dir.path(FOLDER)).expect("a folder");
     for name in ["plan.json", "000000.piece"] {
         std::fs::hard_link(dir.path(format!("home/{name}")), dir.path(format!("{FOLDER}/{name}"))).expect("a link");
@@ -101,7 +101,7 @@ fn pieces_are_made_in_a_folder_for_the_user_alone() {
     Run::from_command(&mut dir.other_command("sh", &line), &line).exits_with(0);
     let mode = |name: &str| std::fs::metadata(dir.path(name)).expect("a folder").mode() & 0o777;
     assert_eq!(mode(FOLDER), 0o700);
-    // Older versions have made folders that all may read.
+    // Older versions made the folder readable by all.
     set_mode(&dir.path(FOLDER), 0o755);
     dir.succeeds("run plan.json");
     dir.succeeds("status plan.json");
@@ -132,7 +132,7 @@ fn another_users_folder_is_not_taken_for_that_of_the_pieces() {
         is_refused(dir.run(line), "another user's folder");
     }
     assert_eq!(dir.files().into_iter().filter(|(name, _)| name.starts_with(FOLDER)).count(), 0);
-    // The user who owns the folder may use it.
+    // A user may use a folder of pieces of his own.
     for (file, user) in [("", 0), ("in.mkv", 54321), ("plan.json", 54321)] {
         std::os::unix::fs::chown(dir.path(file), Some(user), Some(user)).expect("root");
     }
@@ -143,7 +143,7 @@ fn another_users_folder_is_not_taken_for_that_of_the_pieces() {
         return skip("another user's folder", "the program cannot be run as another user");
     }
     run.exits_with(0);
-    // So may root, in a folder of that user.
+    // Root may use that user's folder, too.
     std::os::unix::fs::chown(dir.path(""), Some(54321), None).expect("root");
     set_mode(&dir.path(""), 0o755);
     dir.succeeds("join plan.json");

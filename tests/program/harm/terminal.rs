@@ -1,11 +1,11 @@
-//! Names and messages that hold commands for a terminal.
+//! Names and messages that contain terminal control sequences.
 
 use crate::support::program::{Dir, Run};
 
-/// Clears the screen, sets the title, rings, and more.
+/// Control sequences that clear the screen, set the title, ring the bell, and more.
 const COMMANDS: &str = "\x1b[2J\x1b]0;title\x07\u{9b}31m\u{7f}\r";
 
-/// Requires that nothing that was said commands a terminal, and that the rest of the name was said nevertheless.
+/// Requires messages without control characters, but with the rest of the name.
 #[track_caller]
 fn harmless(run: Run) -> Run {
     let is_command = |c: char| c.is_control() && c != '\n';

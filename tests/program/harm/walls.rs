@@ -1,5 +1,5 @@
-//! What a decoder or an encoder that is taken over can reach: `exploit.c` tries it, behind the inner wall and behind the outer
-//! one. Without walls, all of it works.
+//! What a compromised decoder or encoder can reach: `exploit.c` tries it, in the inner sandbox and in the outer one.
+//! Without sandboxes, all of it works.
 
 use super::sandbox::{attacked, exploited, tried, worked};
 use crate::support::program::{Dir, Run, program};
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Everything that is tried, by what it reaches.
+/// All actions that the exploit tries, by what they would reach.
 const ACTIONS: [(&str, &[&str]); 8] = [
     ("files", &["read", "make", "change", "empty", "folder", "environment", "its-memory", "own-memory", "remove"]),
     (
@@ -48,7 +48,7 @@ const ACTIONS: [(&str, &[&str]); 8] = [
     ),
 ];
 
-/// Actions that a kernel may lack, or not permit to everyone.
+/// Actions that some kernels lack, or deny to unprivileged users.
 const MAY_LACK: [&str; 19] = [
     "its-memory",
     "mode-at-2",
@@ -80,7 +80,7 @@ impl Victims {
         Victims(super::sandbox::WHO.map(start).into())
     }
 
-    /// What the system reports of each: whether it exists, its limits, its cores, its priority.
+    /// The limits, cores and priority of each victim; its priority is "gone" once the process has ended.
     fn state(&mut self) -> Vec<[String; 3]> {
         let state = |victim: &mut Running| {
             let child = victim.child();
@@ -88,7 +88,7 @@ impl Victims {
             let read = |name: &str| std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default();
             let cores =
                 read("status").lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap_or_default().to_owned();
-            // Fields are counted from behind the name, which may contain spaces.
+            // The fields follow the name, which may contain spaces.
             let stat = read("stat");
             let numbers: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
             let priority = if is_there { numbers[15..17].join(" ") + " " + numbers[38] } else { "gone".to_owned() };
@@ -98,7 +98,7 @@ impl Victims {
     }
 }
 
-/// Every file of `dir` outside of the folder of the output: its bytes, and when anything about it has changed.
+/// All files of `dir` outside of the output folder: name, bytes, time of the last status change, mode.
 fn untouched(dir: &Dir) -> Vec<(PathBuf, Vec<u8>, i64, i64, u32)> {
     let files = dir.files().into_iter().filter(|(name, _)| !name.starts_with("out"));
     let with_times = files.map(|(name, bytes)| {
@@ -144,14 +144,14 @@ fn whoever_is_taken_over_reaches_nothing() {
             }
             let (look, worked) = tries.remove(0);
             assert!(look == "look" && tries.is_empty(), "{who} also tries {look} and {tries:?}");
-            // A decoding process in name spaces of its own has an empty root. The program itself writes files.
+            // A decoding process in its own namespaces has an empty root. The encoding process opens files.
             assert!(!worked || *who == "encode" || !have_spaces, "--sandbox {when}: {who} looks at files");
         }
         assert!(listener.accept().is_err(), "a connection");
         assert_eq!(untouched(&dir), before, "--sandbox {when}");
         assert_eq!(victims.state(), state, "--sandbox {when}");
     }
-    // Without walls it works, so that the rest of this test can fail.
+    // Without sandboxes, each action works: this shows that the checks above can fail.
     let mut victims = Victims::new(&dir);
     for (who, done) in worked(&run("off", &victims)) {
         for action in ACTIONS.iter().flat_map(|(_, actions)| *actions) {
@@ -162,7 +162,7 @@ fn whoever_is_taken_over_reaches_nothing() {
         }
     }
     assert!(listener.accept().is_ok() && socket.accept().is_ok());
-    // The kernel delivers the signal of a descriptor some time after what caused it.
+    // The kernel delivers the signal of a descriptor with some delay.
     let begin = Instant::now();
     while !victims.state().iter().all(|[.., priority]| priority == "gone") {
         assert!(begin.elapsed() < under_load(Duration::from_secs(10)), "{:?}", victims.state());
@@ -172,7 +172,7 @@ fn whoever_is_taken_over_reaches_nothing() {
     assert_eq!(dir.frames("out/on.mp4").len(), 10);
 }
 
-/// The exploit in `command`, where `who` does `what` and nothing else.
+/// Loads the exploit in `command`; process `who` tries action `what` and nothing else.
 fn alone(dir: &Dir, command: Command, who: &str, what: &str) -> Command {
     let mut command = exploited(dir, command);
     command.env("EXPLOIT_ONLY", who).env("EXPLOIT_DOES", what);
@@ -198,7 +198,7 @@ fn nothing_is_typed_into_the_terminal() {
         let mut command = alone(&dir, command, who, "type");
         let (stdin, stderr) = (slave.try_clone().expect("a descriptor"), slave);
         let mut child = command.stdin(stdin).stdout(Stdio::null()).stderr(stderr).spawn().expect("the program runs");
-        // The command holds a descriptor that would keep the terminal open.
+        // `command` holds a descriptor that would keep the terminal open.
         drop(command);
         let (mut terminal, mut text, mut bytes) = (File::from(master), String::new(), [0; 4096]);
         while let Ok(length @ 1..) = terminal.read(&mut bytes) {
@@ -207,7 +207,7 @@ fn nothing_is_typed_into_the_terminal() {
         assert!(child.wait().expect("it ends").success(), "{text}");
         let said = text.lines().find_map(|line| Some(line.trim().split_once(&format!("exploit {who} type "))?.1));
         let is_said = said.unwrap_or_else(|| panic!("{who} has not typed: {text}")) == "1";
-        // The terminal shows what is typed into it.
+        // A terminal echoes what is typed into it.
         assert_eq!(text.contains("typed"), is_said, "{text}");
         is_said
     };
@@ -239,11 +239,11 @@ fn what_is_inherited_is_closed_unless_it_is_named() {
             let line = format!("-q -y --backend cpu {options} in.mkv out/out.mkv 9>>home/inherited");
             Run::from_command(&mut alone(&dir, shell(&dir, &line), who, "inherit"), &line).exits_with(0);
             let harm = String::from_utf8(dir.read("home/inherited")).expect("text").contains("harm");
-            // A decoding process inherits no such descriptor.
+            // A decoding process never inherits the descriptor.
             let is_there = is_named && who == "encode";
             assert_eq!(harm, is_there, "{options}: {who}");
         }
-        // Child processes do not have it either: they send their events to their parent.
+        // Child processes do not inherit the descriptor either: they send their events to their parent.
         let line = "-q -y --backend cpu --output-dir out/all --progress-file 9 in.mkv copy.mkv 9>home/inherited";
         std::fs::copy(dir.path("in.mkv"), dir.path("copy.mkv")).expect("a copy");
         Run::from_command(&mut alone(&dir, shell(&dir, line), who, "inherit"), line).exits_with(0);
@@ -273,7 +273,7 @@ fn named_descriptors_are_read_and_written() {
     }
 }
 
-/// System calls have other numbers on another architecture.
+/// i386 numbers its system calls otherwise, so its calls must not pass the filter for x86-64.
 #[test]
 fn a_call_of_another_architecture_ends_the_program() {
     let Some(dir) = attacked() else { return };
@@ -291,7 +291,7 @@ fn a_call_of_another_architecture_ends_the_program() {
     for who in super::sandbox::WHO {
         let ended = run(who, "on");
         if who != "encode" {
-            // The process that decodes ends, and the program says so.
+            // The decoding process is killed, and the program reports it.
             let said = String::from_utf8_lossy(&ended.stderr).into_owned();
             assert!(ended.status.code().is_some() && said.contains("forbidden call"), "{who}: {said}");
             continue;

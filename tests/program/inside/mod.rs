@@ -1,6 +1,6 @@
 //! Tests of the program's own modules, which no other crate sees: a part of its unit tests.
 
-// Memory that goes back to the system.
+// Memory that returns to the system.
 #[cfg(all(target_env = "gnu", not(sanitizer)))]
 mod c_memory;
 // Helper.

@@ -1,5 +1,5 @@
-//! The pages say what the command line says: the list of options is made from its definition, and each command line in a page
-//! is one that the program takes.
+//! The pages match the command line: the list of options is generated from its definition, and the program accepts each
+//! command line in a page.
 
 use super::documents::{OPTIONS, pages, read};
 use crate::options::{Args, Job};
@@ -48,7 +48,7 @@ fn shell_lines(text: &str) -> Vec<String> {
     blocks.flat_map(str::lines).map(str::to_owned).collect()
 }
 
-/// The words of a line up to its comment; single quotes hold words together.
+/// The words of a shell line without its comment. Single quotes keep words together.
 fn shlex(line: &str) -> Vec<String> {
     let line = line.split(" #").next().unwrap_or_default();
     let parts = line.split('\'').enumerate();
@@ -73,14 +73,14 @@ fn options_list() -> String {
     page
 }
 
-/// The options of a command by heading. Those of the main command are only named: it may have more that they do not go
-/// with, and more names of `--set`.
+/// The options of a command under their headings. Other commands only name the options that they share with the main
+/// command, which may have more conflicts and more names of `--set`.
 fn section(command: &Command, main: &Command) -> String {
     let is_main = command.get_name() == main.get_name();
     let title = if is_main { "histeq-video" } else { &format!("histeq-video {}", command.get_name()) };
     let mut page = format!("\n## {title}\n\n{}.\n", command.get_about().expect("what it does"));
     let visible = command.get_arguments().filter(|argument| !argument.is_hide_set());
-    // The page says once that all commands have `--help`.
+    // The page says in one place that all commands have `--help`.
     let visible: Vec<&Arg> = visible.filter(|argument| is_main || argument.get_id() != "help").collect();
     let names: Vec<String> = visible.iter().map(|argument| name(argument)).collect();
     let row_here = |argument: &Arg| row(argument, &conflicts(argument, command));
@@ -134,7 +134,7 @@ fn name(argument: &Arg) -> String {
     }
 }
 
-/// The names that `--set` of the main command has beyond those of the same option of another command.
+/// The names that the main command's `--set` has in addition to those of the same option of another command.
 fn names_beyond(argument: &Arg, main: &Command) -> Vec<String> {
     let same = main.get_arguments().find(|other| other.get_id() == "set" && other.get_id() == argument.get_id());
     let (words, of_main) = (paragraphs(argument), same.map(paragraphs).unwrap_or_default());
@@ -142,13 +142,13 @@ fn names_beyond(argument: &Arg, main: &Command) -> Vec<String> {
     beyond.iter().filter_map(|paragraph| paragraph.split_once(':')).map(|(name, _)| format!("`{name}`")).collect()
 }
 
-/// The paragraphs of an option's help, a line each.
+/// The paragraphs of an option's help, without line breaks.
 fn paragraphs(argument: &Arg) -> Vec<String> {
     let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
     help.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect()
 }
 
-/// An option as a row of a table, with the names of those that it does not go with.
+/// An option as a row of a table, with the names of the options that it conflicts with.
 fn row(argument: &Arg, conflicts: &[String]) -> String {
     let takes_value = argument.get_action().takes_values();
     let value = argument.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
@@ -208,13 +208,13 @@ fn sentence(text: &str) -> String {
     if ended { text.to_owned() } else { format!("{text}.") }
 }
 
-/// The text without its default, and the default.
+/// Splits the text of an option's help from its default.
 fn without_default(help: &str) -> (String, String) {
     let Some((text, default)) = help.split_once(" [default: ") else { return (help.to_owned(), String::new()) };
     (text.to_owned(), with_options_as_code(default.trim_end_matches(']')))
 }
 
-/// Options as code: `--smooth`, with the value after it where it is one of the option's: `--method clahe`.
+/// Formats options as code, together with the value after them if it is a valid one: `--method clahe`.
 fn with_options_as_code(text: &str) -> String {
     let command = Args::command();
     let is_value_of = |value: &str, option: &str| {

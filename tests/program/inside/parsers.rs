@@ -1,4 +1,4 @@
-//! Every parser takes any bytes: the corpus of the fuzzers, and what chance makes of it.
+//! Every parser accepts arbitrary bytes without a panic: the fuzzers' corpus, and random mutations of it.
 
 #[path = "../fuzz/targets.rs"]
 mod targets;
@@ -13,7 +13,7 @@ const INPUTS: usize = 1500;
 const WORDS: [&[u8]; 12] =
     [b"0", b"-1", b"4294967296", b"18446744073709551616", b"1e999", b":", b"x", b"%", b"\n", b"\xff", b"\0", b"inf"];
 
-/// One of `corpus` with a few changes.
+/// A random input of `corpus` with a few random changes.
 fn changed(random: &mut Random, corpus: &[Vec<u8>]) -> Vec<u8> {
     let any = |random: &mut Random, end: usize| random.below(end.max(1) as u64) as usize;
     let mut bytes = corpus[any(random, corpus.len())].clone();

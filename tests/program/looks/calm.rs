@@ -1,14 +1,14 @@
-//! What stands still looks as if it stood still, and what is nearly nothing does not become something.
+//! Static parts keep their brightness, and faint noise is not amplified into structure.
 
 use super::{RAW, frame, gradient, largest_step, lumas, mean, through};
 use crate::support::pictures::Random;
 use crate::support::program::Dir;
 use crate::support::textbook::Raw;
 
-/// What the mean of a part that stands still may move by from one frame to the next, in levels.
+/// How far the mean of a static part may move from one frame to the next, in levels.
 const CALM: f64 = 2.0;
 
-/// The means of a part of each frame, whose upper left corner is here.
+/// The mean of a patch of 32x32 pixels at (left, top), in each frame.
 fn patch(video: &[u8], (left, top): (usize, usize)) -> Vec<f64> {
     let places = (top..top + 32).flat_map(|y| (left..left + 32).map(move |x| y * RAW.size.0 + x));
     let places: Vec<usize> = places.collect();
@@ -16,7 +16,7 @@ fn patch(video: &[u8], (left, top): (usize, usize)) -> Vec<f64> {
     lumas(RAW, video).into_iter().map(of_frame).collect()
 }
 
-/// The largest steps of parts that stand still while something dark covers a quarter of the picture for a while.
+/// The largest step in each of five static patches, while a dark object covers a quarter of the frame for 20 frames.
 fn steps_beside_an_object(options: &str) -> Vec<(f64, usize)> {
     let mut random = Random::new(1);
     let mut video = Vec::new();
@@ -35,20 +35,20 @@ fn steps_beside_an_object(options: &str) -> Vec<(f64, usize)> {
 
 #[test]
 fn what_stands_still_keeps_its_brightness_when_something_dark_comes_and_goes() {
-    // In a pipe, there is no look-ahead: the window has 25 frames when the object comes, and takes in a hundredth of
-    // the frame with each, which is 2.2 levels of 220.
+    // Without look-ahead, as in a pipe, the window holds 25 frames when the object appears. With each new frame, the
+    // object gains a hundredth of the window's samples, which is 2.2 of 220 levels.
     for (step, number) in steps_beside_an_object("") {
         assert!(step <= 3.0, "a part that stands still moves by {step:.2} levels at frame {number}");
     }
-    // The look-ahead of files by default.
+    // One second is the default look-ahead for files.
     for (step, number) in steps_beside_an_object("--set look-ahead=1") {
         assert!(step <= CALM, "a part that stands still moves by {step:.2} levels at frame {number}");
     }
     assert!(steps_beside_an_object("--exact").iter().any(|(step, _)| *step > 20.0), "the textbook flickers");
 }
 
-/// In a pipe, there is no look-ahead, and a change of light is known late. It was corrected at once then, by up to 59
-/// levels, and a room whose lamp goes on stayed white for a second.
+/// Without look-ahead, as in a pipe, a change of light is detected late. The correction then jumped by up to 59 levels,
+/// and a room stayed white for a second after its lamp was switched on.
 #[test]
 fn light_that_goes_or_comes_for_good_is_followed_without_a_jump() {
     let mut random = Random::new(3);
@@ -68,7 +68,7 @@ fn light_that_goes_or_comes_for_good_is_followed_without_a_jump() {
     assert!(step <= 8.0, "{step:.1} levels at frame {}: {means:?}", 110 + number);
     let (dark, lifted, bright) = (means[115], means[245], means[95]);
     assert!(lifted > dark + 30.0, "from {dark:.1} to {lifted:.1}");
-    // As bright as before within a second.
+    // The brightness returns to its former value within a second.
     assert!(means[285..].iter().all(|mean| (mean - bright).abs() < 8.0), "{bright:.1}: {means:?}");
 }
 
@@ -97,7 +97,7 @@ fn noise_of_two_codes_is_amplified_by_the_largest_gain_at_most() {
         all.iter().max().unwrap_or(&0) - all.iter().min().unwrap_or(&0)
     };
     for gain in [1.0, 2.0, 3.0, 6.0] {
-        // The specification's bound for two levels one apart.
+        // The specification's upper bound of the distance that two adjacent levels may get.
         let most = gain * 219.0 / (220.0 - gain) + 1.0;
         let found = apart(&format!("--max-gain {gain}"));
         assert!(found as f64 <= most, "one level apart becomes {found} apart with a gain of {gain}");
@@ -111,7 +111,7 @@ fn a_wall_with_a_little_noise_gets_no_contrast_of_a_scene() {
     let mut random = Random::new(4);
     let video: Vec<u8> = (0..30).flat_map(|_| frame(RAW, |_, _| 118 + random.below(5))).collect();
     let found = lumas(RAW, &through(&Dir::new(), RAW, "--denoise 0", &video)).concat();
-    // Five codes become ten at most.
+    // A range of five codes may become ten at most.
     assert!(found.iter().all(|code| (116..=126).contains(code)), "{:?}", (found.iter().min(), found.iter().max()));
 }
 
@@ -127,14 +127,14 @@ fn levels_bound_contrast_and_light_of_the_default() {
     let [before, free, bound] = ["--strength 0", "", "--levels 1.2"].map(range);
     assert!(free > before * 3 / 2, "{before} becomes {free}");
     assert!(bound > before && bound <= before * 3 / 2, "{before} becomes {bound}: contrast and light have a gain each");
-    // Where little is done, it is half of what was found, and rounded.
+    // A bound of 1 allows no more than a rounding error.
     assert!(range("--levels 1") <= before + 1);
 }
 
 #[test]
 fn the_brightness_of_near_black_noise_holds_still() {
     let mut random = Random::new(3);
-    // Frames with more and with less of the brighter code.
+    // The share of the brighter code differs from frame to frame.
     let video: Vec<u8> =
         (0..50).flat_map(|number| frame(RAW, |_, _| 17 + u64::from(random.below(10) < 4 + number % 3))).collect();
     let found = through(&Dir::new(), RAW, "", &video);
@@ -168,7 +168,7 @@ fn a_title_on_black_leaves_the_black_black() {
     let mut video = Vec::new();
     for number in 0..50 {
         video.extend(frame(RAW, |x, y| {
-            // Upright strokes, a third of a band.
+            // Vertical strokes that cover a third of a band.
             let stroke = (80..240).contains(&x) && (80..100).contains(&y) && x % 9 < 3;
             if title(number) && stroke { 235 } else { 16 + random.below(2) }
         }));
@@ -190,7 +190,7 @@ fn a_picture_that_stands_still_holds_still_from_its_first_frame_on() {
     let video: Vec<u8> = (0..30).flat_map(|_| gradient(RAW, &mut random, (40, 90), 5)).collect();
     let found = through(&Dir::new(), RAW, "", &video);
     for place in [(0, 0), (150, 70), (288, 140)] {
-        // The mean of the patch moves with its noise, which is amplified by as much as the levels are stretched.
+        // The patch's mean moves with its noise, which is amplified by the gain of the levels.
         let (noise, _) = largest_step(&patch(&video, place));
         let (step, number) = largest_step(&patch(&found, place));
         assert!(step <= 0.5 + 5.0 * noise, "the patch at {place:?} moves by {step:.2} levels at frame {number}");
@@ -201,13 +201,13 @@ fn a_picture_that_stands_still_holds_still_from_its_first_frame_on() {
 fn something_bright_that_crosses_a_quarter_of_the_picture_moves_the_rest_under_no_look() {
     let mut random = Random::new(2);
     let (width, object) = (RAW.size.0 as i64, RAW.size.0 as i64 / 4);
-    // The window is full when the object comes.
+    // The temporal window is full when the object enters.
     let left = |number: i64| (number - 60) * 7 - object;
     let mut video = Vec::new();
     for number in 0..130 {
         let covered = left(number)..left(number) + object;
         video.extend(frame(RAW, |x, y| {
-            // There is more haze further up.
+            // The haze is denser towards the top.
             let level = 190 - 40 * y as u64 / 180 - 80 * y as u64 / 180 * (x as u64 / 9 % 2);
             if covered.contains(&(x as i64)) { 250 } else { level + random.below(5) - 2 }
         }));
@@ -217,7 +217,7 @@ fn something_bright_that_crosses_a_quarter_of_the_picture_moves_the_rest_under_n
         let found = through(&dir, RAW, options, &video);
         for place in [20, 110, 200, 280] {
             let means = patch(&found, (place as usize, 60));
-            // Frames in which the patch is not covered, and was not in the frame before.
+            // The patch is uncovered in this frame and in the one before.
             let covered = |number: usize| {
                 let left = left(number as i64);
                 left < place + 32 && left + object > place && left < width

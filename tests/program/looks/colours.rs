@@ -1,17 +1,17 @@
-//! Ten bits and HDR by default: looks change the luma and nothing that says what it means.
+//! Ten bits and HDR by default: looks change the luma, and keep the colour tags.
 
 use crate::support::program::Dir;
 use crate::support::reader::{encoder_is_here, list};
 use serde_json::Value;
 
-/// Side data of HDR10, as x265 takes it.
+/// HDR10 side data, in x265's syntax.
 const LIGHT: &str =
     "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400";
 
-/// ffprobe's fields about a frame's colours.
+/// ffprobe's fields that describe a stream's colours.
 const KEYS: [&str; 6] = ["codec_name", "pix_fmt", "color_range", "color_space", "color_transfer", "color_primaries"];
 
-/// What the program says of video that is meant for HDR.
+/// The program's note on HDR video.
 const NOTE: &str = "HDR video (PQ or HLG) stays HDR";
 
 /// A dim clip of ten bits in HEVC with this matrix, transfer and primaries.
@@ -39,7 +39,7 @@ fn hdr_is_made_no_brighter_than_diffuse_white_or_the_peak_of_its_scene() {
     clip(&dir, "pq.mkv", ["bt2020nc", "smpte2084", "bt2020"], "");
     clip(&dir, "hlg.mkv", ["bt2020nc", "arib-std-b67", "bt2020"], "");
     clip(&dir, "sdr.mkv", ["bt709"; 3], "");
-    // The level above which lies a thousandth of the luma.
+    // The level that a thousandth of the luma samples exceed.
     let peak = |file: &str| {
         let raw = dir.raw(file, "gray10le");
         let mut luma: Vec<u16> = raw.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
@@ -53,7 +53,7 @@ fn hdr_is_made_no_brighter_than_diffuse_white_or_the_peak_of_its_scene() {
             if input == "sdr.mkv" && options != "--look haze" {
                 assert!(after > before + 100, "{options}: {before} becomes {after}, the test shows nothing");
             } else if input != "sdr.mkv" {
-                // Diffuse white is 58 % of PQ and 75 % of HLG.
+                // The code of diffuse white: 58 % of the range in PQ, 75 % in HLG.
                 let white = if input == "pq.mkv" { 595 } else { 768 };
                 let most = if options == "--method clahe" { before } else { before.max(white) };
                 assert!(after <= most, "{input} with '{options}': {before} becomes {after}");
@@ -64,11 +64,11 @@ fn hdr_is_made_no_brighter_than_diffuse_white_or_the_peak_of_its_scene() {
     }
 }
 
-/// The kinds of light that the first frame has side data of, with their values.
+/// The first frame's side data about light: mastering display and content light level.
 fn light(dir: &Dir, file: &str) -> Vec<Value> {
     let is_light = |side: &Value| {
         let name = side["side_data_type"].as_str().unwrap_or_default();
-        // Zeros stand for unknown.
+        // A content light level of 0 means unknown.
         name.starts_with("Mastering display") || (name.starts_with("Content light") && side["max_content"] != 0)
     };
     list(&dir.frames(file)[0]["side_data_list"]).into_iter().filter(is_light).collect()
@@ -105,7 +105,7 @@ fn hdr10_stays_hdr10_by_default_and_is_noted() {
         let run = dir.succeeds(&format!("--backend cpu {options} -y in.mp4 {output}")).says(&[NOTE]);
         assert_eq!(run.stderr.matches(NOTE).count(), 1, "once: {}", run.stderr);
         assert_eq!(colours(&dir, output), colours(&dir, "in.mp4"), "{output} with '{options}'");
-        // How bright the brightest pixel and frame are is no longer known.
+        // The content light level (the brightest pixel and frame) is dropped, because equalization changes it.
         assert_eq!(light(&dir, output), std::slice::from_ref(mastering), "{output} with '{options}'");
     }
     dir.succeeds("--backend cpu -q -y in.mp4 out.mp4").never_says("HDR");

@@ -1,4 +1,4 @@
-//! What flickers in old film goes, and what moves stays.
+//! Deflickering removes the flicker of old film, and keeps motion.
 
 use super::{RAW, frame, lumas, mean, through};
 use crate::support::pictures::Random;

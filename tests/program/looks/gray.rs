@@ -1,4 +1,4 @@
-//! Thermal cameras: gray of many bits whose levels crowd in a small part of the range.
+//! Thermal cameras: gray video of many bits whose levels fill a small part of the range.
 
 use super::{frame, luma, through};
 use crate::support::pictures::Random;
@@ -6,7 +6,7 @@ use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use crate::support::textbook::Raw;
 
-/// Levels crowd between `low` and `high`; a small thing is as hot as `hot`.
+/// A ramp with noise between the levels `low` and `high`, and a small object at level `hot`.
 fn thermal(raw: Raw, (low, high): (u64, u64), hot: u64) -> Vec<u8> {
     let mut random = Random::new(7);
     let noise = (high - low) / 20 + 1;
@@ -21,7 +21,7 @@ fn thermal(raw: Raw, (low, high): (u64, u64), hot: u64) -> Vec<u8> {
     video
 }
 
-/// The level that this share of the samples lies below, as a share of the range.
+/// The percentile `share` (0 to 1) of the luma, as a share of the range.
 fn percentile(raw: Raw, frame: &[u8], share: f64) -> f64 {
     let mut levels = luma(raw, frame);
     levels.sort_unstable();
@@ -31,8 +31,8 @@ fn percentile(raw: Raw, frame: &[u8], share: f64) -> f64 {
     (level - lo) / (hi - lo)
 }
 
-/// A quarter of the range follows the levels themselves, so that the hot object stands out: equalization alone gives
-/// the whole range to the others.
+/// By default, a quarter of the range is mapped linearly, so that the hot object stands out; plain equalization gives
+/// the whole range to the background.
 #[track_caller]
 fn uses_the_range(raw: Raw, options: &str, levels: (u64, u64), hot: u64) {
     for (strength, least) in [("", 0.75), ("--levels 1 --strength 1", 0.92)] {
@@ -40,7 +40,7 @@ fn uses_the_range(raw: Raw, options: &str, levels: (u64, u64), hot: u64) {
     }
 }
 
-/// 99 of 100 samples lie between black and more than `least` of the range.
+/// Requires that 99 % of the samples lie between black and a level of at least `least` of the range.
 #[track_caller]
 fn reaches(raw: Raw, options: &str, video: &[u8], least: f64) {
     let found = through(&Dir::new(), raw, options, video);
@@ -81,7 +81,7 @@ fn the_thermal_look_opens_up_eight_and_ten_bits_too() {
 fn what_is_small_and_hot_keeps_its_shape() {
     let dir = Dir::new();
     let raw = Raw { format: "gray16le", size: (160, 120), limited: false };
-    // An animal, 2 % of the picture, of which each column is warmer than the one before.
+    // An animal that covers 2 % of the frame. Each of its columns is warmer than the one before.
     let (is_animal, warmth) = (|x, y| (60..80).contains(&x) && (40..60).contains(&y), |x| 19_000 + 80 * (x - 60));
     let picture = frame(raw, |x, y| if is_animal(x, y) { warmth(x as u64) } else { 17_500 + 3 * x as u64 });
     let spread = |options: &str, columns: (usize, usize), row: usize| {
@@ -102,7 +102,7 @@ fn what_is_small_and_hot_keeps_its_shape() {
 fn a_plateau_keeps_the_contrast_of_small_things() {
     let dir = Dir::new();
     let raw = Raw { format: "gray16le", size: (160, 120), limited: false };
-    // A flat sky, and something small before it whose levels are next to each other.
+    // A flat background with a small object of adjacent levels.
     let picture = frame(raw, |x, y| if x < 12 && y < 12 { 8000 + x as u64 } else { 7000 });
     let spread = |options: &str| {
         let found = luma(raw, &through(&dir, raw, options, &picture));

@@ -1,4 +1,4 @@
-//! HDR is decided in light: clean clips stay, dark ones are lifted up to diffuse white, and haze comes off.
+//! HDR is corrected in linear light: clean clips stay, dark ones are raised to diffuse white at most, haze is removed.
 
 use crate::support::program::Dir;
 
@@ -19,7 +19,7 @@ impl Transfer {
         }
     }
 
-    /// The signal of a light in cd/m2, as an expression of FFmpeg.
+    /// The signal for `light` in cd/m2, as an FFmpeg expression.
     fn signal(self, light: &str) -> String {
         match self {
             Transfer::Hlg => {
@@ -50,7 +50,8 @@ impl Transfer {
     }
 }
 
-/// Lossless ten-bit HDR with `share` times the light of an SDR test picture, plus `plus` cd/m2. Its chroma is weaker.
+/// Lossless ten-bit HDR with `share` times the light of an SDR test clip, plus `plus` cd/m2, and an eighth of its
+/// chroma.
 fn clip(dir: &Dir, file: &str, transfer: Transfer, share: f64, plus: f64) {
     let light = format!("{plus}+{WHITE}*{share}*pow(max(val-64,0)/876,2.4)");
     let signal = transfer.signal(&light).replace(',', "\\,");
@@ -63,10 +64,10 @@ fn clip(dir: &Dir, file: &str, transfer: Transfer, share: f64, plus: f64) {
     ));
 }
 
-/// The light of each pixel's luma, in order.
+/// The light of each pixel's luma in cd/m2, sorted.
 fn lights(dir: &Dir, file: &str, transfer: Transfer) -> Vec<f64> {
     let raw = dir.raw(file, "gray10le");
-    // Gray is full range.
+    // FFmpeg converts luma to gray of full range.
     let level = |two: &[u8]| f64::from(u16::from_le_bytes([two[0], two[1]])) / 1023.0;
     let mut lights: Vec<f64> = raw.chunks_exact(2).map(|two| transfer.light(level(two).max(0.0))).collect();
     lights.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What the default is, by the kind of input.
+//! The default look and window for images, image sequences, files and pipes.
 
 use super::{RAW, gradient, through};
 use crate::support::pictures::Random;
@@ -6,7 +6,7 @@ use crate::support::program::Dir;
 use crate::support::textbook::Raw;
 use histeq::{Look, Named, Options};
 
-/// Six frames that differ, as images, as a file and as a y4m stream: each has the levels of a dark scene.
+/// Six different dark frames, as images, as a video file and as a y4m stream.
 fn clip(dir: &Dir) {
     dir.ffmpeg(
         "-f lavfi -i testsrc2=size=96x64:rate=25,format=gbrp,colorlevels=romax=0.5:gomax=0.5:bomax=0.5 -frames:v 6 \
@@ -17,7 +17,7 @@ fn clip(dir: &Dir) {
     dir.ffmpeg("-i in.mkv in.y4m");
 }
 
-/// What `input` becomes with these options, sample for sample.
+/// The samples of the output for `input` with these options.
 fn becomes(dir: &Dir, input: &str, options: &str, format: &str) -> Vec<u8> {
     dir.succeeds(&format!("--backend cpu -y --encoder ffv1 {options} {input} becomes.mkv"));
     dir.raw("becomes.mkv", format)
@@ -64,7 +64,7 @@ fn a_sequence_of_images_is_a_video() {
     let counted = ["--method global", "--method global --smooth 0"];
     let [window, none] = counted.map(|options| becomes(&dir, "in%03d.png", options, "gbrp"));
     assert!(window != none, "no window");
-    // Behind the end of a part nothing is looked at.
+    // The window does not reach beyond the end of a part.
     let sequence = becomes(&dir, "in%03d.png", "--set look-ahead=0", "gbrp");
     let first = becomes(&dir, "in%03d.png", "--set look-ahead=0 --frames 1", "gbrp");
     assert!(sequence.starts_with(&first), "the first image by itself is not what it is in the sequence");
@@ -74,7 +74,7 @@ fn a_sequence_of_images_is_a_video() {
 fn a_stream_through_a_pipe_is_the_video_that_it_is_in_a_file() {
     let dir = Dir::new();
     clip(&dir);
-    // A pipe has no look-ahead, and noise is not removed there by default.
+    // A pipe has no look-ahead and, by default, no denoising, so the file is read with the same settings.
     let file = becomes(&dir, "in.mkv", "--set look-ahead=0 --denoise 0", "yuv420p");
     dir.write("out.y4m", &dir.fed("--backend cpu - -", &dir.read("in.y4m")).exits_with(0).stdout);
     assert!(dir.raw("out.y4m", "yuv420p") == file, "y4m through a pipe");

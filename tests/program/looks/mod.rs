@@ -1,7 +1,7 @@
-//! What video becomes by default and by a look, through the whole program. The numbers of the looks are free to change:
-//! these tests hold what they are chosen for, or compare runs with each other.
+//! The output of the whole program, by default and with each look. The numbers of the looks may change:
+//! these tests check the purpose of the numbers, or compare runs with each other.
 
-// What stands still looks so.
+// Static parts keep their brightness.
 mod calm;
 // 10 bits and HDR tags.
 mod colours;
@@ -67,7 +67,7 @@ fn mean(levels: &[u64]) -> f64 {
     levels.iter().sum::<u64>() as f64 / levels.len() as f64
 }
 
-/// The largest difference of two neighbours, and where it is.
+/// The largest difference between neighbouring values, and its index.
 fn largest_step(means: &[f64]) -> (f64, usize) {
     let steps = means.windows(2).map(|pair| (pair[1] - pair[0]).abs());
     steps.zip(1..).fold((0.0, 0), |most, step| if step.0 > most.0 { step } else { most })

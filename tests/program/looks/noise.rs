@@ -1,4 +1,4 @@
-//! `--max-gain auto`: noise is measured, and not amplified above what is seen.
+//! `--max-gain auto`: noise is measured, and is not amplified above the threshold of visibility.
 
 use super::{RAW, frame, largest_step, lumas, mean, through};
 use crate::support::pictures::Random;
@@ -7,15 +7,16 @@ use histeq::spec::{Lattice, Levels, Measure, noise};
 
 const SEED: u64 = 1;
 
-/// The largest deviation that noise shall have, in levels of limited range; a tenth more is an error of measurement.
+/// The allowed standard deviation of noise, in levels of limited range: the threshold, plus 10 % for errors of
+/// measurement.
 const VISIBLE: f64 = 5.0 * 219.0 / 255.0 * 1.1;
 
-/// A random number of a normal distribution with deviation 1.
+/// A normally distributed random number with deviation 1.
 fn normal(random: &mut Random) -> f64 {
     (0..12).map(|_| random.below(1 << 16) as f64 / f64::from(1 << 16)).sum::<f64>() - 6.0
 }
 
-/// The noise found in a film of a gradient with `change(frame, column, row)` added, as a share of white.
+/// The measured noise of a horizontal gradient with `change(frame, column, row)` added, as a share of white.
 fn noise_found(levels: Levels, mut change: impl FnMut(usize, usize, usize) -> f64) -> Option<f64> {
     let size @ (columns, rows) = Lattice::size_for((640, 360));
     let white = (levels.count() - 1) as f64;
@@ -49,7 +50,7 @@ fn noise_is_found_at_every_depth_beside_what_moves_and_under_light_that_changes(
                 assert!((0.8..1.2).contains(&found), "{what}: {found:.2} of {of_255}, {levels:?}, seed {SEED}");
             };
             check("still", &|_, _, _| Some(0.0));
-            // Moving parts differ completely from frame to frame.
+            // The content of a moving part differs completely between frames.
             check("an object over a third", &|number, x, _| (x < number % 8 || x >= number % 8 + 43).then_some(0.0));
             check("a light that changes", &|number, _, _| Some([0.0, 0.02, -0.03, 0.05][number % 4]));
         }
@@ -67,7 +68,7 @@ fn a_picture_that_is_repeated_and_one_without_noise_have_none() {
     assert!((0.8..1.2).contains(&(found * 100.0)), "{found}");
 }
 
-/// A film of codes that lie between these, with noise of this deviation.
+/// A clip with a ramp between these codes, with noise of this standard deviation.
 fn film((low, high): (u64, u64), deviation: f64) -> Vec<u8> {
     let mut random = Random::new(SEED);
     let code = |x: usize, random: &mut Random| {
@@ -77,7 +78,8 @@ fn film((low, high): (u64, u64), deviation: f64) -> Vec<u8> {
     (0..30).flat_map(|_| frame(RAW, |x, _| code(x, &mut random))).collect()
 }
 
-/// The deviation of what changes from frame to frame, without black and white, over the frames from `first` on.
+/// The standard deviation of the noise between frames, from frame `first` on. Clipped samples (black and white) are
+/// left out.
 fn noise_of(video: &[u8], first: usize) -> f64 {
     let frames = lumas(RAW, video);
     let pairs = frames[first..].windows(2).flat_map(|pair| pair[0].iter().zip(&pair[1]));
@@ -103,10 +105,10 @@ fn noise_that_would_be_seen_is_not_with_an_automatic_limit() {
             let loud = noise_of(&through(&dir, RAW, options, &video), 1);
             let auto = options.replace(" --max-gain 4", "");
             let found = through(&dir, RAW, &format!("{auto} --max-gain auto"), &video);
-            // Without a look-ahead, nothing is known of the noise when the first frame comes.
+            // Frame 0 is left out: without look-ahead, its noise is not known yet.
             let calm = noise_of(&found, 1);
             assert!(calm <= VISIBLE, "{codes:?}, {deviation}, {options}: {calm:.2}");
-            // The look for dark footage does little to what is bright.
+            // The look for dark footage changes bright footage little.
             let is_loud = codes.0 < 80 || !options.contains("night");
             assert!(!is_loud || loud > VISIBLE, "{codes:?}, {deviation}, {options}: {loud:.2} without");
         }

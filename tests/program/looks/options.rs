@@ -1,8 +1,8 @@
-//! Options that do not go together, or make no sense: a usage error, before anything is opened. Of a file as of a camera.
+//! Options that conflict, or make no sense, are a usage error before anything is opened, for files and cameras alike.
 
 use crate::support::program::{Dir, usage_error};
 
-/// Lines that need a file to be there, and one that needs a camera.
+/// Command lines for an existing file and for a camera.
 const FILE: &str = "in.mkv out.mkv";
 const CAMERA: &str = "live --no-preview --record out.mkv -f lavfi testsrc2";
 

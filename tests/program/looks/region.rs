@@ -1,10 +1,10 @@
-//! `--roi`: the histogram comes from a rectangle, the curve goes to the whole picture.
+//! `--roi`: the histogram comes from a rectangle, the curve is applied to the whole frame.
 
 use super::{RAW, frame, luma, through};
 use crate::support::program::Dir;
 use crate::support::textbook::assert_same_video;
 
-/// A gradient between these levels within a rectangle, and levels far from them around it.
+/// A frame with a gradient in a rectangle, and distant levels around it.
 fn picture() -> Vec<u8> {
     let inside = |x: usize, y: usize| (100..200).contains(&x) && (40..90).contains(&y);
     frame(RAW, |x, y| if inside(x, y) { 60 + (x as u64 - 100) / 2 } else { 180 + y as u64 % 40 })
@@ -14,7 +14,7 @@ fn picture() -> Vec<u8> {
 fn the_histogram_comes_from_the_rectangle_and_the_curve_goes_everywhere() {
     let dir = Dir::new();
     let video = picture().repeat(3);
-    // All that lies in the rectangle, as a video of its own.
+    // The contents of the rectangle, as a separate video.
     let small = crate::support::textbook::Raw { size: (100, 50), ..RAW };
     let inside = frame(small, |x, _| 60 + x as u64 / 2);
     for options in ["--exact", "--method global", "--look thermal", "--look thermal --set bins=64"] {
@@ -24,7 +24,7 @@ fn the_histogram_comes_from_the_rectangle_and_the_curve_goes_everywhere() {
             let row = &found[(40 + y) * 320 + 100..][..100];
             assert_eq!(row, &expected[y * 100..][..100], "row {y} with '{options}'");
         }
-        // Levels beyond those of the rectangle map to the end of its curve.
+        // Levels above those of the rectangle are mapped to the end of its curve.
         assert!(found[..320 * 40].iter().all(|&level| level >= expected[99]), "'{options}'");
     }
 }

@@ -1,11 +1,11 @@
-//! A cut starts a new window, and a flash leaves no trace.
+//! A cut starts a new window, and a flash does not change other frames.
 
 use super::{RAW, frame, gradient, lumas, through};
 use crate::support::pictures::Random;
 use crate::support::program::Dir;
 use crate::support::textbook::assert_same_video;
 
-/// Two scenes that show different things, as scenes do.
+/// Two scenes with different contents.
 #[derive(Clone, Copy)]
 enum Scene {
     /// A dark gradient.
@@ -15,7 +15,7 @@ enum Scene {
 }
 use Scene::{Bright as BRIGHT, Dark as DARK};
 
-/// This many frames of a scene, with noise.
+/// `frames` noisy frames of a scene.
 fn scene(random: &mut Random, scene: Scene, frames: usize) -> Vec<u8> {
     let field = |x: usize, y: usize| (x / 40 + y / 30) as u64 % 2;
     (0..frames)
@@ -71,7 +71,7 @@ fn a_flash_changes_no_frame_but_its_own() {
             let found = through(&dir, RAW, options, &[&before[..], &white.repeat(length), &after[..]].concat());
             let expected = through(&dir, RAW, options, &[&before[..], &after[..]].concat());
             let (found, expected) = (lumas(RAW, &found), lumas(RAW, &expected));
-            // Noise is measured between frames, and a flash separates two of them: that moves a level by 1 at most.
+            // Noise is measured between neighbouring frames, which a flash separates, so levels may differ by 1.
             let is_same =
                 |found: &[u64], expected: &[u64]| found.iter().zip(expected).all(|(a, b)| a.abs_diff(*b) <= 1);
             for number in 0..50 {
@@ -88,7 +88,7 @@ fn a_look_is_the_same_from_a_file_and_through_a_window_of_its_own_length() {
     let dir = Dir::new();
     let mut random = Random::new(4);
     let video = scene(&mut random, DARK, 40);
-    // As many seconds are fewer frames at a lower rate.
+    // The same number of seconds is fewer frames at a lower rate.
     let slow = through(&dir, RAW, "-r 5 --smooth 2", &video);
     let fast = through(&dir, RAW, "-r 25 --smooth 0.4", &video);
     assert_same_video("ten frames", RAW, &slow, &fast);

@@ -1,4 +1,4 @@
-//! Reads `bindings.txt`, whose head describes it.
+//! Parses `bindings.txt`, whose head describes the format.
 
 use super::cells::{self, Results, Table};
 use super::pattern;
@@ -7,11 +7,11 @@ use std::fmt;
 pub struct Binding {
     pub page: String,
     pub pattern: String,
-    /// One for each `#` of the pattern.
+    /// The sources of the figures: one for each `#` of the pattern.
     pub sources: Vec<Source>,
 }
 
-/// A figure's derivation: a first term, and others that it is divided by, multiplied with and so on.
+/// How a figure is derived: a first term, and others by which it is divided, multiplied and so on.
 pub struct Source {
     line: String,
     first: Term,
@@ -20,7 +20,7 @@ pub struct Source {
 
 enum Term {
     Number(f64),
-    /// The only cell, or text, that is found.
+    /// The single matching cell or text.
     Only(Place),
     Least(Place),
     Most(Place),
@@ -90,7 +90,7 @@ impl fmt::Display for Source {
 }
 
 impl Term {
-    /// Takes a term from the start of `rest`, with the space behind it.
+    /// Parses a term at the start of `rest`, and removes it and the space after it.
     fn parse(rest: &mut &str) -> Self {
         let line = *rest;
         if line.starts_with(|c: char| c.is_ascii_digit()) {
@@ -156,7 +156,7 @@ impl Place {
         }
     }
 
-    /// The values found, at least one.
+    /// The values of the term, at least one.
     fn values(&self, results: &Results) -> Result<Vec<f64>, String> {
         let found = match self {
             Self::Cell { file, intro, keys, column, which } => {

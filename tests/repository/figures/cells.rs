@@ -13,13 +13,13 @@ pub struct Page {
 }
 
 pub struct Table {
-    /// The headings above, and the text between the table before and this one.
+    /// The headings above the table, and the text between the previous table and this one.
     pub intro: String,
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
-/// The pages that were read so far.
+/// The pages of results; each is read once.
 pub struct Results {
     folder: PathBuf,
     pages: RefCell<HashMap<String, Rc<Page>>>,
@@ -67,7 +67,7 @@ fn tables(text: &str) -> Vec<Table> {
     found
 }
 
-/// The value of a number with commas between thousands.
+/// Parses a number with commas between thousands.
 pub fn number(text: &str) -> f64 {
     text.replace(',', "").parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }

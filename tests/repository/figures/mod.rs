@@ -1,9 +1,9 @@
-//! Every figure of README and docs follows from the cell that it is bound to.
+//! Every figure in the README and docs matches the cell of the results to which it is bound.
 //!
-//! `bindings.txt` has, for each line of a page that has figures, the line's pattern and the cell of
-//! `benches/results` that each figure comes from. A pattern is the whole line: `#` is a bound figure, `…` is text without
-//! digits, and everything else, with the numbers that are conditions and not figures, stands as on the page. So a wrong
-//! figure does not follow from its cell, and any other changed number does not match the pattern.
+//! For each line of a page that contains figures, `bindings.txt` has the line's pattern, and the cell of
+//! `benches/results` from which each figure is derived. A pattern covers the whole line: `#` is a bound figure, `…` is
+//! text without digits, and everything else, including numbers that are conditions, has to be equal. So a wrong figure
+//! does not match its cell, and any other changed number does not match the pattern.
 
 // Which figure comes from which result.
 mod bindings;
@@ -17,7 +17,7 @@ use cells::Results;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Pages whose lines need a binding where they name results.
+/// Pages besides docs whose lines need a binding if they name results.
 const MORE_PAGES: [&str; 4] = ["README.md", "kernels/README.md", "kernels/variants/README.md", "src/lab/README.md"];
 
 fn repository() -> &'static Path {
@@ -35,7 +35,7 @@ fn pages() -> Vec<String> {
     MORE_PAGES.into_iter().map(str::to_owned).chain(docs).collect()
 }
 
-/// A line of a page: its text without the targets of links, and the files of results that it links to.
+/// A line of a page: its text without link targets, and the result files to which it links.
 struct Line {
     page: String,
     number: usize,
@@ -45,7 +45,7 @@ struct Line {
 }
 
 impl Line {
-    /// A line that names results, and has a number that is no part of a name, must be bound.
+    /// Does this line need a binding? It does if it names results and has a number that is no part of a name.
     fn needs_binding(&self) -> bool {
         let without_code: String = self.text.split('`').step_by(2).collect();
         let words = without_code.split(|c: char| c.is_whitespace() || "()[]".contains(c));
@@ -59,8 +59,8 @@ impl Line {
     }
 }
 
-/// The lines of a page outside of code blocks. Of rows of tables whose last column is called source, that column is left
-/// out of the text.
+/// The lines of a page outside of code blocks. If the last column of a table is called source, the text of its rows
+/// lacks that column.
 fn lines(page: &str) -> Vec<Line> {
     let mut found = Vec::new();
     let (mut in_table_with_sources, mut in_code) = (false, false);
@@ -81,7 +81,7 @@ fn lines(page: &str) -> Vec<Line> {
     found
 }
 
-/// A line without the targets of its links, and those of them that are results, without folder and suffix.
+/// A line without its link targets, and the names of the result files among these targets, without folder and suffix.
 fn without_targets(page: &str, line: &str) -> (String, Vec<String>) {
     let mut parts = line.split("](");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -98,7 +98,7 @@ fn without_targets(page: &str, line: &str) -> (String, Vec<String>) {
     (text, results)
 }
 
-/// Whether `text` says what `binding` makes of the results.
+/// Checks that the figures in `text` are those that `binding` derives from the results.
 fn check(binding: &Binding, text: &str, results: &Results) -> Result<(), String> {
     let figures = pattern::figures(&binding.pattern, text).ok_or("it does not match its pattern")?;
     for (figure, source) in figures.iter().zip(&binding.sources) {
@@ -110,7 +110,7 @@ fn check(binding: &Binding, text: &str, results: &Results) -> Result<(), String>
     Ok(())
 }
 
-/// Whether `figure`, with the digits that it is written with, is this value.
+/// Does `value`, rounded to the decimals of `figure`, equal the figure?
 fn is_rounded(figure: &str, value: f64) -> bool {
     let half = 0.500_001 * 10f64.powi(-decimals(figure));
     (cells::number(figure) - value).abs() <= half
@@ -161,7 +161,7 @@ fn every_figure_follows_from_the_cell_that_it_is_bound_to() {
     assert!(checked > 250, "{checked} figures");
 }
 
-/// Wrong versions of a number: other digits with as many decimals, and with one more.
+/// Wrong versions of a number: other values with the same number of decimals, and with one more.
 fn made_wrong(number: &str) -> BTreeSet<String> {
     let (value, decimals) = (cells::number(number), decimals(number) as usize);
     let factors = [1.1, 0.9, 1.25, 0.75];

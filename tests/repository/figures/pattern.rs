@@ -1,6 +1,6 @@
-//! Patterns of lines: `#` is a number, `…` is text without digits, all else is itself.
+//! Patterns of lines: `#` is a number, `…` is text without digits, everything else is literal.
 
-/// The numbers that stand where `pattern` has `#`; nothing if `text` is another line.
+/// The numbers at the `#` of `pattern`; `None` if `text` does not match.
 pub fn figures<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let Some(first) = pattern.chars().next() else {
         return text.is_empty().then(Vec::new);
@@ -22,7 +22,7 @@ pub fn figures<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     }
 }
 
-/// The numbers in a text and where each begins: digits with commas between thousands, and a fraction.
+/// The numbers in a text, with their positions: digits with commas between thousands, and a fraction.
 pub fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut begin = 0;
     std::iter::from_fn(move || {
@@ -30,7 +30,7 @@ pub fn numbers(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let tail = &text[start..];
         let is_part = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
         let word = &tail[..tail.find(|c| !is_part(c)).unwrap_or(tail.len())];
-        // A second point, or a comma without three digits behind it, is no part of the number.
+        // A second point, or a comma without three digits after it, does not belong to the number.
         let mut length = 0;
         let mut has_point = false;
         for part in word.split_inclusive([',', '.']) {

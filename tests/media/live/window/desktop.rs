@@ -1,4 +1,4 @@
-//! A display that exists in memory alone, with the program's window on it, and presses of keys.
+//! A virtual display with the program's window, and key presses.
 
 use super::shot::Shot;
 use crate::media::live::{Beside, PATIENCE, pause};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A display and what runs on it. Fields are dropped in this order: the display last.
+/// A display and its programs. Fields are dropped in this order, the display last.
 pub struct Desktop {
     manager: Option<Beside>,
     _xvfb: Beside,
@@ -18,19 +18,20 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// A display of this size (`640x360`) without a window manager: a window lies at its upper left corner, with no
-    /// border. Prints a skip and returns `None` if a program is missing.
+    /// A display of this size (`640x360`) without a window manager, so windows are at its upper left corner, without
+    /// borders. If a program is missing: `None`, and a note.
     pub fn new(size: &str) -> Option<Self> {
         if Command::new("xdotool").arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
             skip("window", "no xdotool");
             return None;
         }
         let memory = tempfile::tempdir().expect("a temporary folder");
-        // Servers that start at the same time may take each other's lock files for stale, and share a number.
+        // Servers that start at the same time may consider each other's lock files stale, and use the same display
+        // number.
         let starting = File::create(std::env::temp_dir().join("histeq-video-xvfb")).expect("a file to lock");
         starting.lock().expect("a lock on starting");
         let mut command = Command::new("Xvfb");
-        // Without `-noreset` it starts over when its last client leaves, and refuses connections meanwhile.
+        // Without `-noreset`, the server restarts when its last client leaves, and refuses connections meanwhile.
         command
             .args(["-noreset", "-displayfd", "1", "-screen", "0", &format!("{size}x24"), "-fbdir"])
             .arg(memory.path());
@@ -48,7 +49,7 @@ impl Desktop {
     pub fn managed(size: &str) -> Option<Self> {
         let mut desktop = Desktop::new(size)?;
         let mut evilwm = Command::new("evilwm");
-        // A font that Xvfb has built in: no package that newer versions depend on contains their default font.
+        // This font is built into Xvfb. evilwm's default font is missing in newer distributions.
         evilwm.args(["-fn", "fixed"]).stderr(Stdio::null());
         match Beside::start(&mut desktop.on_it(evilwm)) {
             Ok(manager) => desktop.manager = Some(manager),
@@ -65,7 +66,7 @@ impl Desktop {
         command
     }
 
-    /// Starts the program here, and gives its window the keyboard as soon as it can be seen.
+    /// Starts the program on this display, and focuses its window once it is visible.
     pub fn live(&self, dir: &Dir, line: &str, scale: &str) -> Beside {
         let command = dir.command(&format!("live --exact --backend cpu --progress none {line}"));
         let mut command = self.on_it(command);
@@ -101,12 +102,12 @@ impl Desktop {
         assert!(self.xdotool(&format!("key {keys}")), "xdotool: {keys}");
     }
 
-    /// What the display shows now.
+    /// A screenshot of the display.
     pub fn shot(&self) -> Shot {
         Shot::read(&self.memory.path().join("Xvfb_screen0")).expect("the display's memory")
     }
 
-    /// Waits until the display shows what `is_so` requires, and returns it.
+    /// Waits until a screenshot satisfies `is_so`, and returns it.
     #[track_caller]
     pub fn until(&self, what: &str, is_so: impl Fn(&Shot) -> bool) -> Shot {
         let begin = Instant::now();
@@ -120,7 +121,7 @@ impl Desktop {
         }
     }
 
-    /// Does the display stay the same for this long?
+    /// Does the display stay unchanged for this many seconds?
     pub fn stands_still(&self, seconds: f64) -> bool {
         let (begin, first) = (Instant::now(), self.shot());
         while begin.elapsed().as_secs_f64() < seconds {

@@ -1,4 +1,4 @@
-//! What the keys do in the window.
+//! The keys of the window.
 
 use super::desktop::{Desktop, wait_for};
 use super::shot::Shot;
@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 
 const CURVE: [u8; 3] = [255, 200, 40];
 
-/// Where the chart has its origin, in a window of 640 x 360.
+/// The origin of the chart in a window of 640x360.
 const CHART: (usize, usize) = (371, 150);
 
 fn is_equalized(shot: &Shot) -> bool {
@@ -63,7 +63,7 @@ fn keys_and_mouse_change_what_is_seen() {
     assert_eq!(drawn(&shot), 0);
     desktop.press("h");
     let shot = desktop.until("the curve", |shot| drawn(shot) > 300);
-    // The curve rises from black at the ramp's lowest level to white at its highest, in a chart of 256x128 pixels.
+    // In a chart of 256x128 pixels, the curve rises from black at the ramp's lowest level to white at its highest.
     let shot = &shot;
     let curve = |level: usize| {
         (CHART.1 - 127..=CHART.1).filter(move |&y| shot.colour(CHART.0 + level, y) == CURVE).map(|y| CHART.1 - y)
@@ -162,7 +162,7 @@ fn a_screenshot_is_the_equalized_picture() {
     desktop.press("q");
     let said = ends_well(live);
     assert!(said.contains(&format!("screenshot -> {name}")), "{said}");
-    // The same picture as it was recorded, made a PNG in the same way.
+    // The recorded frame, converted to PNG like the screenshot.
     dir.succeeds("--levels 1 --strength 0 --frames 1 out.mkv recorded.png");
     assert!(dir.raw(&name, "rgb24") == dir.raw("recorded.png", "rgb24"), "another picture than was recorded");
 }
@@ -176,7 +176,7 @@ fn a_source_that_stops_is_said_over_the_picture_until_it_goes_on() {
     let line = format!("{ramp} -c:v mpeg2video -g 10 -f mpegts udp://127.0.0.1:{port}?pkt_size=1316");
     let sender = Beside::start(&mut dir.other_command("ffmpeg", &line)).expect("ffmpeg runs");
     let live = desktop.live(&dir, &format!("udp://127.0.0.1:{port}"), "1");
-    // The middle of the window, where the picture is gray and only text is white.
+    // The middle of the window. The video is gray there, so only text is white.
     let letters = |shot: &Shot| shot.count([255; 3], 220..420, 160..200);
     desktop.until("a picture", |shot| is_equalized(shot) && letters(shot) == 0);
     sender.signal(Signal::STOP);

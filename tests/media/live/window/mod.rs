@@ -1,4 +1,4 @@
-//! The window, on a display that exists in memory alone, with keys that are really pressed.
+//! The window on a virtual display, with real key presses.
 
 // Helper: a display in memory.
 mod desktop;
@@ -10,8 +10,8 @@ mod shot;
 
 use crate::support::program::Dir;
 
-/// A camera that films a ramp from left to right of middle levels only: the window shows 98 to 144 of the original, 0
-/// to 255 when it is equalized.
+/// A camera that shows a ramp of middle levels from left to right: the window shows levels 98 to 144 of the original,
+/// and 0 to 255 of the equalized video.
 fn ramp(dir: &Dir) -> &'static str {
     dir.ffmpeg("-f lavfi -i nullsrc=s=640x360,geq=lum='100+X*40/W':cb=128:cr=128 -frames:v 1 -pix_fmt gray ramp.png");
     "-f lavfi movie=ramp.png:loop=0,setpts=N/(15*TB),scale=out_range=tv,format=yuv420p,realtime"

@@ -1,11 +1,11 @@
-//! Which shape the window has: resized, the whole screen, on a high-density display.
+//! The window's size: resized, full screen, on a high-density display.
 
 use super::desktop::Desktop;
 use super::ramp;
 use super::shot::Shot;
 use crate::support::program::Dir;
 
-/// Whether the equalized ramp is seen in these columns of a row, with nothing drawn over it.
+/// Do these columns of a row show the equalized ramp, without an overlay?
 fn ramp_in(shot: &Shot, begin: usize, end: usize, y: usize) -> bool {
     let (left, right) = (shot.level(begin + 1, y), shot.level(end - 2, y));
     let middle = shot.level((begin + end) / 2, y);
@@ -18,7 +18,7 @@ fn the_picture_fits_into_a_window_of_any_size() {
     let dir = Dir::new();
     let live = desktop.live(&dir, ramp(&dir), "1");
     desktop.until("a window as large as the picture", |shot| ramp_in(shot, 0, 640, 180));
-    // Too high, too wide; the picture keeps its shape.
+    // In a window that is too high or too wide, the video keeps its aspect ratio.
     for (width, height, index, size) in [(400, 400, (0, 87), (400, 225)), (600, 180, (140, 0), (320, 180))] {
         desktop.to_window(&format!("windowsize {width} {height}"));
         let inside = (index.1 + 5, index.1 + size.1 - 30);
@@ -42,7 +42,7 @@ fn full_screen_is_the_whole_screen() {
     let windowed = desktop.until("a window", |shot| shot.count([255; 3], 0..1000, 0..450) > 200);
     assert!(!ramp_in(&windowed, 100, 900, 5), "a window should be smaller than the screen");
     desktop.press("f");
-    // The picture in the middle at its largest, black beside it, the line at the very bottom.
+    // The video fills the height in the middle, with black on both sides and the text line at the bottom.
     let shot = desktop.until("the picture from top to bottom", |shot| ramp_in(shot, 100, 900, 1));
     assert!(ramp_in(&shot, 100, 900, 420));
     assert!(shot.count([0; 3], 0..100, 0..420) + shot.count([0; 3], 900..1000, 0..420) > 199 * 420, "a border");
@@ -71,7 +71,7 @@ fn on_a_high_density_display_window_and_text_are_twice_as_large() {
     let line = 720 - 48..720;
     assert!(shot.count([255; 3], 0..1280, line.clone()) > 800, "no status line");
     assert!(line.step_by(2).all(|y| (0..1280).step_by(2).all(|x| doubled(y, x))), "text should be drawn in points");
-    // Positions of the mouse are in pixels.
+    // Mouse positions are in physical pixels.
     desktop.press("v");
     desktop.until("a divider", |shot| shot.count([255; 3], 640..642, 300..500) == 400);
     assert!(desktop.xdotool("mousemove 320 400 click 1"));

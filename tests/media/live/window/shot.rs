@@ -1,8 +1,8 @@
-//! What is on a display, read from the file in which Xvfb keeps it, in the format of `xwd`.
+//! A screenshot, read from Xvfb's frame buffer file in `xwd` format.
 
 use std::path::Path;
 
-/// A picture of the whole display.
+/// A screenshot of the whole display.
 #[derive(Clone, PartialEq)]
 pub struct Shot {
     pub width: usize,
@@ -14,7 +14,7 @@ impl Shot {
     /// Reads the file; `None` while it is not complete yet.
     pub fn read(file: &Path) -> Option<Self> {
         let bytes = std::fs::read(file).ok()?;
-        // A header of big-endian words, colours of twelve bytes each, pixels.
+        // The file has a header of big-endian words, colour map entries of twelve bytes, and the pixels.
         let word = |index: usize| -> Option<usize> {
             let bytes = bytes.get(4 * index..4 * index + 4)?;
             Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize)
@@ -31,7 +31,7 @@ impl Shot {
         Some(Shot { width, height, pixels: pixels.collect() })
     }
 
-    /// Red, green and blue.
+    /// The red, green and blue of a pixel.
     pub fn colour(&self, x: usize, y: usize) -> [u8; 3] {
         self.pixels[y * self.width + x]
     }
@@ -47,7 +47,7 @@ impl Shot {
         (1..self.width - 1).find(|x| is(x - 1, 0) && is(*x, 255) && is(x + 1, 0))
     }
 
-    /// Pixels of this colour in columns and rows.
+    /// The number of pixels of this colour in these columns and rows.
     pub fn count(&self, colour: [u8; 3], columns: std::ops::Range<usize>, rows: std::ops::Range<usize>) -> usize {
         rows.map(|y| columns.clone().filter(|x| self.colour(*x, y) == colour).count()).sum()
     }

@@ -1,5 +1,5 @@
-//! `web`: films that are played unchanged, pictures that are denoised after they were shown with noise, and what is
-//! known of a folder besides its list.
+//! `web`: films that are played unchanged, frames that are shown with noise first and denoised later, and details of a
+//! folder in addition to its list.
 
 use super::*;
 use crate::support::clips::phone;
@@ -11,13 +11,13 @@ fn noisy_clip(dir: &Dir, file: &str) {
     dir.ffmpeg(&format!("-f lavfi -i nullsrc=size=640x360:rate=25 -vf {picture} -frames:v 40 -c:v ffv1 {file}"));
 }
 
-/// The part of a gray picture that begins at this place and has this size.
+/// The part of a gray image with this upper left corner and this size.
 fn part_of(picture: &[u8], width: usize, (left, top): (usize, usize), (columns, rows): (usize, usize)) -> Vec<u8> {
     let row = |y: usize| picture[y * width + left..][..columns].iter().copied();
     (top..top + rows).flat_map(row).collect()
 }
 
-/// The mean absolute difference of neighbouring samples.
+/// The mean absolute difference of neighbouring samples, as a measure of noise.
 fn grain(picture: &[u8]) -> f64 {
     apart(&picture[1..], &picture[..picture.len() - 1])
 }
@@ -27,7 +27,7 @@ fn mean(picture: &[u8]) -> f64 {
 }
 
 impl Served {
-    /// The picture at this path, in gray.
+    /// The image at this URL, in gray.
     #[track_caller]
     fn shown(&self, dir: &Dir, path: &str) -> Vec<u8> {
         let answer = self.get(path);
@@ -77,7 +77,7 @@ fn a_film_and_its_result_are_played_whole_or_in_the_part_that_is_asked_for() {
             assert_eq!(answer.status, 416, "{asked}");
             assert!(answer.head.contains(&format!("content-range: bytes */{length}")), "{asked}: {}", answer.head);
         }
-        // A range that is not understood, or comes with `If-Range`, is answered with the whole file.
+        // For an invalid range, or a range with `If-Range`, the whole file is sent.
         for asked in [
             "bytes=0-1,5-6",
             "bytes=-",
@@ -115,7 +115,7 @@ fn nothing_but_what_is_listed_is_played() {
         assert_eq!(served.get(&format!("/api/work/files/{number}/play")).status, 404, "{number}");
     }
     assert_eq!(served.get("/api/work/jobs/1/play").status, 404);
-    // A link that has replaced the file is not followed, not even to a file that may be shown.
+    // A link in place of the file is not followed, not even to a file that may be shown.
     std::fs::rename(dir.path("clips/in.mkv"), dir.path("clips/more/in.mkv")).expect("it was there");
     let play = format!("/api/work/files/{film}/play");
     for place in ["secret.mkv", "clips/more/in.mkv"] {
@@ -135,7 +135,7 @@ fn a_film_is_played_while_many_pictures_are_asked_for() {
     noisy_clip(&dir, "clips/noisy.mkv");
     let served = Served::work(&dir, "--web=0 clips");
     let file = format!("/api/work/files/{}", served.entry("noisy.mkv")["number"]);
-    // This request opens the file.
+    // The first request opens the file for the following ones.
     assert_eq!(served.get(&file).status, 200);
     let askers: Vec<TcpStream> = (0..8)
         .map(|index| {
@@ -178,7 +178,7 @@ fn off_this_machine_nothing_is_played_without_the_token_and_people_are_told_in_w
     }
     let part = served.ask("GET", &path, &format!("{bearer}Range: bytes=0-9\r\n"), "");
     assert_eq!((part.status, &part.body[..]), (206, &dir.read("clips/in.mkv")[..10]));
-    // A bookmark without the token.
+    // A request for the page without the token.
     let opened = served.ask("GET", "/", "Accept: text/html,application/xhtml+xml\r\n", "");
     assert_eq!((opened.status, opened.head.contains("content-type: text/plain")), (401, true), "{}", opened.head);
     assert_eq!(opened.text(), "open the address that the program printed, with its token");
@@ -210,7 +210,7 @@ fn a_picture_comes_with_its_noise_first_and_a_part_shows_what_goes() {
     let (noisy, clean) = (shown("frame.jpg?noise=keep&"), shown("frame.jpg?"));
     assert!((mean(&noisy) - mean(&clean)).abs() < 4.0, "{} {}", mean(&noisy), mean(&clean));
     assert!(grain(&noisy) > 2.0 * grain(&clean), "{} {}", grain(&noisy), grain(&clean));
-    // The denoised picture is the one that a run of the program makes.
+    // The denoised frame equals the output of a run.
     dir.succeeds("--backend cpu --look night --encoder ffv1 clips/noisy.mkv made.mkv");
     frame_of(&dir, "made.mkv", 20);
     let made = dir.raw("frame.png", "gray");
@@ -221,7 +221,8 @@ fn a_picture_comes_with_its_noise_first_and_a_part_shows_what_goes() {
         apart(&noisy, &made)
     );
 
-    // `noise.jpg` has a part with noise above the same part without: of the middle, and of corners.
+    // `noise.jpg` shows a part of the frame with noise, and below it the same part denoised: in the middle and in
+    // corners.
     let size = (256, 64);
     for (point, corner) in [("", (192, 128)), ("x=0&y=0&", (0, 0)), ("x=1&y=1&", (384, 256))] {
         let part = shown(&format!("noise.jpg?columns=256&{point}"));
@@ -236,9 +237,9 @@ fn a_picture_comes_with_its_noise_first_and_a_part_shows_what_goes() {
         );
         assert!(apart(above, below) > 8.0, "{point}: {}", apart(above, below));
     }
-    // A part that would be wider than the picture is as wide as the picture.
+    // The part is at most as wide as the frame.
     assert_eq!(shown("noise.jpg?columns=99999&").len(), 2 * 640 * 240);
-    // A time after the beginning of the last frame, and one after the end.
+    // There is no frame at these times: one is after the start of the last frame, one after the end.
     for (what, time) in ["frame.jpg", "noise.jpg"].into_iter().flat_map(|what| [(what, "1.59"), (what, "5")]) {
         let answer = served.get(&format!("{file}/{what}?at={time}&look=night"));
         let said = json!({ "error": "there is no frame at that time" });
@@ -286,7 +287,7 @@ fn a_folder_says_what_it_does_not_show_and_which_pictures_may_be_one_film() {
         let command = folder["film"]["command"].as_str().expect("a command");
         assert!(command.starts_with("histeq-video ") && command.contains("reel_%05d.png"), "{command}");
         assert_eq!(command.contains(&place), is_local, "{command}");
-        // One request may order as many files (500) as may wait.
+        // A request may start as many jobs as the queue holds (500).
         assert_eq!(served.ask("GET", "/api/work", &bearer, "").json()["most"], 500);
         served.ends();
     }
