@@ -9,4 +9,5 @@ mod media;
 mod program;
 // Documentation pages, their figures, rules of the sources.
 mod repository;
+// What several of them use: clips, the program, servers, skips.
 mod support;

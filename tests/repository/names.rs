@@ -113,8 +113,8 @@ fn prepositions(text: &str) -> Vec<String> {
     for index in 1..words.len() {
         let (before, name, behind) = (word(index - 1), word(index), word(index + 1));
         let is_function = before == "fn" && (name == "of" || name.starts_with("of_"));
-        // Methods and paths of other crates may be called `from`. A name before a colon may be a field; parameters also
-        // occur without a colon.
+        // Methods and paths of other crates may be called `from`. A name before a colon may be a field, and is
+        // skipped: a parameter of that name is found where it is used.
         let is_other = [".", "::", "fn"].contains(&before) || ["::", ":"].contains(&behind);
         if is_function || (PREPOSITIONS.contains(&name) && !is_other) {
             found.push(format!("{before} {name} {behind}"));

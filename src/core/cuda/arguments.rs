@@ -479,7 +479,7 @@ pub(super) fn words_of(structure: &impl Pod) -> &[u32] {
     bytemuck::cast_slice(std::slice::from_ref(structure))
 }
 
-/// The arguments of the kernel `veil_curves`, for tests that run kernels on the CPU: the words of the levels, the veil
+/// The arguments of the kernel of a veil's curves, for tests that run kernels on the CPU: the words of the levels, the veil
 /// and the curve that follows.
 #[doc(hidden)]
 pub fn words_of_veil(veil: &tone::Veil, levels: spec::Levels) -> Vec<u32> {

@@ -59,7 +59,7 @@ pub struct History {
 pub(super) struct Totals {
     codes: usize,
     buffers: [CudaSlice<u32>; 2],
-    /// The totals of the teams of a batch.
+    /// The same counts for a batch of frames, one part for each group of blocks that works on one frame.
     batch: CudaSlice<u32>,
 }
 

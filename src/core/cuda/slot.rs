@@ -148,9 +148,9 @@ impl Slot {
     }
 
     /// Enqueues the upload of `frame` and its kernels up to the curve. Samples in pageable memory are first copied into
-    /// pinned memory. With `refused` the driver refuses a launch, for tests. Returns the mapping of the frame, which a
-    /// later frame of its scene may replace. `waiting` has the frame that leaves the look-ahead and gets the curve of
-    /// this one.
+    /// pinned memory. With `refused` the driver refuses a launch, for tests. Returns the mapping of the frame, which is
+    /// used unless a later frame of the same scene in the look-ahead gives another. `waiting` is the slot of the frame
+    /// that leaves the look-ahead now, and is mapped with the curve of this frame.
     pub fn begin(
         &mut self,
         frame: Frame,

@@ -89,7 +89,8 @@ pub fn calm_difference(counts: &[u32]) -> u32 {
         below += counts[index];
         index += 1;
     }
-    // Interpolates between two codes of 10 bits. A difference of 0 stands for up to half a code.
+    // Interpolates between two codes of 10 bits. Bin 0 holds differences of up to half a code,
+    // any other bin those of half a code below and above its number.
     let share = 16 * (half - below) / counts[index].max(1);
     if index == 0 { share / 2 } else { 16 * index as u32 + share - 8 }
 }

@@ -64,7 +64,7 @@ pub fn place(part: i64, whole: i64) -> i64 {
     (part * LAST_PLACE + whole / 2) / whole.max(1)
 }
 
-/// The levels of a transfer of HDR.
+/// A table from the code of an HDR transfer function to a level of SDR.
 #[derive(Debug)]
 pub struct Scale {
     levels: Vec<i64>,

@@ -54,9 +54,9 @@ pub struct PublishedTable {
 pub struct PublishedColumn {
     /// Its head.
     pub name: String,
-    /// The cell of the figures by the publication's kernels, or the closest ones.
+    /// The cell measured with the publication's kernels, or with the kernels closest to them.
     here: Option<MeasuredCell>,
-    /// The cell of the figures by the kernels of normal runs, if it differs from `here`.
+    /// The cell measured with the kernels of normal runs, if it differs from `here`.
     tuned: Option<MeasuredCell>,
 }
 

@@ -36,7 +36,7 @@ pub fn filtered(
     filtered_in((source, input), option, chain.into(), Scope::Part, notices)
 }
 
-/// As [`filtered`]; the frames in `scope` pass through the same graph.
+/// As [`filtered`], where `scope` says which frames share one filter graph.
 pub(super) fn filtered_in(
     (source, input): (Box<dyn Source>, Input),
     option: &'static str,

@@ -11,7 +11,7 @@ pub enum Answers {
     Once,
     /// It answers all requests of a connection.
     Always,
-    /// One request of each connection, after a tenth of a second.
+    /// It answers one request of each connection, a tenth of a second late.
     Slowly,
 }
 

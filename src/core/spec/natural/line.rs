@@ -48,7 +48,8 @@ impl StretchLine {
     }
 }
 
-/// The ends of luma, but no further in than the mean colours of the darkest and of the brightest points.
+/// The low and the high percentile of luma, moved outwards, by the share `TO_CORNERS`, to the smallest component of
+/// the mean colour of the darkest points and to the largest one of the brightest points.
 pub fn ends(points: &Points) -> [i32; 2] {
     let lumas = Occurrences::new(points.luma());
     let (p, q) = (lumas.at(ENDS), lumas.at(1_000_000 - ENDS));

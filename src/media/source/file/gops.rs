@@ -39,7 +39,7 @@ pub struct Splitter {
     current: Vec<Packet>,
     /// The packets after `current`, from the next key frame on.
     next: Vec<Packet>,
-    /// The fewest packets of a gop, and the most packets between two possible cuts.
+    /// The fewest packets of a part for one decoder, and the most packets between two key frames at which a part may end.
     lengths: RangeInclusive<usize>,
     /// Whether there has been a gop.
     begun: bool,

@@ -353,7 +353,7 @@ fn lines(balance: &Balance, levels: Levels) -> [(f64, f64); 3] {
     std::array::from_fn(|channel| (gain(balance.gains[channel]), f64::from(balance.offsets[channel]) / white))
 }
 
-/// The mean of the curves of all regions, that of their gains of chroma, and whether they differ.
+/// The mean of the curves of all regions, the mean of their chroma gains, and whether regions differ.
 fn everywhere(veil: &Veil, levels: Levels) -> (Vec<f64>, f64, bool) {
     let mut sums = vec![0.0; levels.count()];
     for place in (0..REGIONS * REGIONS).map(|region| (region / REGIONS, region % REGIONS)) {
