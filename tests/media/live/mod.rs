@@ -30,6 +30,7 @@ mod sound;
 mod trouble;
 // `--web`: addresses, tokens, control.
 mod web;
+// The preview window.
 mod window;
 // `web`: the page that equalizes files.
 mod work;

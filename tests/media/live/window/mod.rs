@@ -2,6 +2,7 @@
 
 // Helper: a display in memory.
 mod desktop;
+// What each key does.
 mod keys;
 // Sizes, the whole screen.
 mod shape;
