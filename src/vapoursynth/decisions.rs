@@ -50,8 +50,8 @@ impl std::ops::Deref for OfFrame {
 }
 
 impl Decisions {
-    /// A cache for frames whose decisions need `bytes_of_frame` bytes each. With `whole`, so many frames are one
-    /// segment.
+    /// A cache for frames whose decisions need `bytes_of_frame` bytes each. `whole` is the number of frames of a
+    /// segment; without it, a segment has as many as fit into `MAX_SEGMENT` bytes, at most `MAX_FRAMES`.
     pub fn new(bytes_of_frame: usize, whole: Option<usize>) -> Self {
         let length = (MAX_SEGMENT / bytes_of_frame.max(1)).clamp(1, MAX_FRAMES);
         Decisions { length: whole.unwrap_or(length).max(1), known: Mutex::default() }

@@ -53,7 +53,8 @@ pub fn host_room() -> usize {
 /// The alignment of buffers in bytes: a cache line, which has the size of the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// The most idle buffers that a pool keeps by default, within [`limits::idle`]: encoders release up to so many at once.
+/// The most idle buffers that a pool keeps by default, within the bytes of [`limits::idle`]. Encoders release up to 16
+/// frames at once.
 const KEPT: usize = 16;
 
 /// A pool of host memory, shared by its clones.

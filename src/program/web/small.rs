@@ -31,7 +31,7 @@ type Key = (PathBuf, u64, u64);
 
 /// Makes small pictures of files, and keeps them.
 pub struct SmallPictures {
-    /// Permits one small picture at a time, so that threads are left for the frame that somebody views.
+    /// Lets one thumbnail be made at a time: the other threads are for the frame that a viewer has open.
     pub turn: Arc<Semaphore>,
     kept: Mutex<Kept>,
 }

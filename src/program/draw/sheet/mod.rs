@@ -22,7 +22,7 @@ const GAP: usize = 8;
 /// The height of a line of a label, in pixels.
 const LINE: usize = 22;
 
-/// The largest mean difference of the samples of two frames, in levels, that nobody sees.
+/// Two frames whose samples differ by more levels on average are visibly different.
 const MAX_APART: u64 = 3;
 
 /// If more than one sample in a hundred differs by more levels than this, the difference is visible.

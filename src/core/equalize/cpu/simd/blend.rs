@@ -28,7 +28,7 @@ pub struct Shares<'a> {
 /// The estimate of a quotient up to 255 is lowered by this: more than its error, which is 255 * 4 * 2^-24.
 pub const LOWERED: f32 = 1e-4;
 
-/// Pixels that are looked up one by one before all of them are blended as vectors: so many that the first results
+/// The number of pixels that are looked up one by one before they are blended as vectors. With 64, the first results
 /// have reached the cache when they are loaded as a vector.
 const BATCH: usize = 64;
 
