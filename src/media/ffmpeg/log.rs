@@ -237,7 +237,7 @@ unsafe extern "C" fn remember(
         give_up(&format!("FFmpeg gives up: {message} (the input may be damaged, or another version may take it)"));
     }
     if let Some(protocol) = refused_protocol_in(&message) {
-        // The access fails only while a thread ends, whose messages nobody reads.
+        // Thread-local storage cannot be accessed while its thread ends. Then no caller waits for the message.
         let _ = REFUSED.try_with(|refused| refused.replace(Some(protocol.to_owned())));
     }
     if let Some(size) = refused_size_in(&message) {

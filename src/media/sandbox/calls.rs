@@ -343,7 +343,7 @@ fn template_calls(network: bool) -> Calls {
 
 fn process_calls(network: bool, replaces: bool) -> Calls {
     let mut calls = whole(&[DECODER_CALLS, OLDER_DECODER_CALLS, PROCESS_CALLS, OLDER_PROCESS_CALLS]);
-    // New files have no setuid and setgid bits, so that nobody who runs one gets the rights of its owner.
+    // Forbids to create files with the setuid or setgid bit: whoever runs such a file has the rights of its owner.
     let (makes, rights) = (O_CREAT | O_TMPFILE & !O_DIRECTORY, 0o7000);
     calls.insert(SYS_openat, vec![vec![without(2, makes)], vec![without(3, rights)]]);
     #[cfg(target_arch = "x86_64")]
