@@ -71,8 +71,13 @@ fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
     }
     let first = number(page, 4, 4)? as usize;
     add(page, 4, by)?;
-    let mut lists = vec![first];
+    let (mut lists, mut moved_lists) = (vec![first], 0);
     while let Some(list) = lists.pop() {
+        moved_lists += 1;
+        // The page is too short for more lists, so some name each other in a cycle.
+        if moved_lists + lists.len() > page.len() / HEADER {
+            return None;
+        }
         let count = number(page, list, 2)? as usize;
         for tag in (0..count).map(|tag| list + 2 + tag * TAG) {
             let (kind, numeric_type) = (number(page, tag, 2)? as u16, number(page, tag + 2, 2)? as usize);
@@ -81,10 +86,6 @@ fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
             let place = number(page, tag + VALUE, 4)? as usize;
             if LISTS.contains(&kind) {
                 lists.push(place);
-                // So many lists do not fit into the page, so they form a cycle.
-                if lists.len() > page.len() / HEADER {
-                    return None;
-                }
             }
             if kind == STRIPS {
                 let begin = if is_elsewhere { place } else { tag + VALUE };
@@ -99,4 +100,16 @@ fn moved(page: &mut [u8], by: u32) -> Option<(u32, usize)> {
     }
     let count = number(page, first, 2)? as usize;
     Some((u32::try_from(first).ok()?.checked_add(by)?, first + 2 + count * TAG))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_tags_that_names_itself_is_no_page() {
+        let tag = [&LISTS[0].to_le_bytes()[..], &4u16.to_le_bytes(), &1u32.to_le_bytes(), &8u32.to_le_bytes()];
+        let page = [b"II*\0", &8u32.to_le_bytes()[..], &1u16.to_le_bytes(), &tag.concat(), &[0; 4]].concat();
+        assert_eq!(moved(&mut page.clone(), 0), None);
+    }
 }
