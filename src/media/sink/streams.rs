@@ -199,7 +199,8 @@ fn check_tags<'a>(kept: impl Iterator<Item = &'a Stream>, container: Container, 
     for stream in kept {
         let is_sound = stream.kind == MediaType::Audio && !has(WITH_LANGUAGES);
         languages.extend(stream.tag("language").filter(|language| is_sound && *language != "und"));
-        let is_name = |name: &&str| !name.is_empty() && !NAMES_IN_AVIF.contains(name);
+        let is_avif = |name: &str| stream.codec == "av1" && NAMES_IN_AVIF.contains(&name);
+        let is_name = |name: &&str| !name.is_empty() && !is_avif(name);
         names.extend(stream.tag("title").filter(|name| !has(WITH_NAMES) && is_name(name)));
     }
     let lost = [("languages of sound", languages), ("names of streams", names)];
