@@ -27,7 +27,12 @@ pub struct Backend {
 
 /// All backends, even those that this machine cannot run.
 fn all() -> Vec<Backend> {
-    Isa::ALL.iter().copied().map(cpu).chain([cuda(), sharing()]).collect()
+    Isa::ALL
+        .iter()
+        .copied()
+        .map(cpu)
+        .chain([cuda("cuda", first_gpu), cuda("cuda, shared memory", sharing_gpu)])
+        .collect()
 }
 
 fn cpu(isa: Isa) -> Backend {
@@ -44,29 +49,25 @@ fn threadless() -> Backend {
 }
 
 /// The GPU backend; `depth`, the number of frames in flight, is the test's number of threads.
-fn cuda() -> Backend {
-    let make = |depth| {
-        let cuda = Cuda::on(first_gpu()?, depth).map_err(|error| error.to_string())?;
+fn cuda(name: &str, gpu: fn() -> Result<&'static Arc<Gpu>, String>) -> Backend {
+    let make = move |depth| {
+        let cuda = Cuda::on(gpu()?, depth).map_err(|error| error.to_string())?;
         Ok(Box::new(cuda) as Box<dyn Executor>)
     };
-    Backend { name: "cuda".to_owned(), make: Box::new(make) }
-}
-
-/// The first GPU, as if it shared the host's memory.
-fn sharing() -> Backend {
-    static GPU: OnceLock<Result<Arc<Gpu>, String>> = OnceLock::new();
-    let make = |depth| {
-        let gpu = GPU.get_or_init(|| Gpu::open_sharing_memory(0).map_err(|error| error.to_string()));
-        let cuda = Cuda::on(gpu.as_ref().map_err(Clone::clone)?, depth).map_err(|error| error.to_string())?;
-        Ok(Box::new(cuda) as Box<dyn Executor>)
-    };
-    Backend { name: "cuda, shared memory".to_owned(), make: Box::new(make) }
+    Backend { name: name.to_owned(), make: Box::new(make) }
 }
 
 /// The first GPU, opened once for all tests, or why there is none.
 fn first_gpu() -> Result<&'static Arc<Gpu>, String> {
     static GPU: OnceLock<Result<Arc<Gpu>, String>> = OnceLock::new();
     GPU.get_or_init(|| Gpu::open(0).map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
+}
+
+/// As [`first_gpu`], used like a GPU that shares the host's memory.
+fn sharing_gpu() -> Result<&'static Arc<Gpu>, String> {
+    static GPU: OnceLock<Result<Arc<Gpu>, String>> = OnceLock::new();
+    let open = || Gpu::open_sharing_memory(0).map_err(|error| error.to_string());
+    GPU.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
 /// The first GPU; without one, `None` and a note.
