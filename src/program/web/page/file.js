@@ -109,7 +109,7 @@ function show(frame) {
   tellSettings();
   mark();
   chart(frame.histogram, frame.curve);
-  $("snapshot").href = `${base}/frame.jpg?`;
+  $("snapshot").href = `${base}/frame.jpg?${asked()}`;
   $("snapshot").onclick = () => {
     const [side, what] = showsOriginal() ? ["of=original&", "original"] : ["", $("look").value || "result"];
     $("snapshot").href = `${base}/frame.jpg?${side}${asked()}`;
