@@ -7,8 +7,10 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// What no Debian package provides, and the script that tests it. `HISTEQ_REQUIRE=debian` requires everything else.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 12] = [
     ("aloop", "tests/media/cameras.sh"),
+    ("avx2", "a CPU that has the instructions"),
+    ("avx512", "a CPU that has the instructions"),
     ("cuda", "tests/gpu-bundle.sh"),
     ("kernel", "a kernel that has the call"),
     ("loopback", "tests/media/cameras.sh"),
