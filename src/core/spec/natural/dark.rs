@@ -35,7 +35,10 @@ fn share_below(points: &Points, black: i32, tops: [i32; 2]) -> i32 {
     let brightest = points.brightest();
     let (top, low) = (brightest.at(TOP), brightest.at(50_000));
     let exposed_too_little = times(4096 - ramp(top, tops[0], tops[1]), 4096 - ramp(black, LIFTED[0], LIFTED[1]));
-    times(exposed_too_little, ramp(top - low, PICTURE[0], PICTURE[1]))
+    // A sky with stars has bright points and nothing else to show.
+    let shown = times(brightest.at(SHOWN_SHARE) - low, exposure(top));
+    let picture = times(ramp(top - low, PICTURE[0], PICTURE[1]), ramp(shown, SHOWN[0], SHOWN[1]));
+    times(exposed_too_little, picture)
 }
 
 /// The gain that brings the level `top` to its target, in 4096ths.
@@ -96,3 +99,15 @@ pub fn lifted(level: i32, lift: i32) -> i32 {
 
 /// 0.055 of white.
 const OFFSET: i32 = from_255(14);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sky_of_stars_is_not_dark_and_a_dim_room_is() {
+        let stars = Points::from_levels(|x, y| if x % 11 == 0 && y % 9 == 0 { 40 } else { 12 + ((x + y) % 4) as u16 });
+        let room = Points::from_levels(|x, y| (3 + x / 3 + (y % 5)) as u16);
+        assert_eq!([&stars, &room].map(|points| share(points, from_255(3)).0), [0, 4096]);
+    }
+}
