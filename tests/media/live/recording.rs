@@ -26,17 +26,23 @@ fn ctrl_c_finishes_a_recording_with_every_frame_in_it() {
         live.interrupt();
         let (code, said) = live.end();
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("0 dropped"), "{said}");
         let times = dir.frame_times(file);
         assert!(times.len() > 30, "{} frames", times.len());
         assert_eq!(frames_counted(&said, file), times.len(), "{said}");
+        // A busy machine may drop frames. No more are missing than it tells of.
+        let dropped: f64 =
+            said.split(" dropped").next().and_then(|said| said.split(' ').next_back()?.parse().ok()).expect("a number");
+        let mut missing = 0.0;
         for pair in times.windows(2) {
-            assert!((pair[1] - pair[0] - 1.0 / 30.0).abs() < 0.002, "{pair:?}");
+            let distance = (pair[1] - pair[0]) * 30.0;
+            assert!((distance - distance.round()).abs() < 0.06 && distance > 0.5, "{pair:?}");
+            missing += distance.round() - 1.0;
         }
-        let length = times.len() as f64 / 30.0;
+        assert!(missing <= dropped, "{missing} are missing: {said}");
+        let length = (times.len() as f64 + dropped) / 30.0;
         // On a busy machine, opening and finishing take time, but recording does not. The first frames of a camera may
-        // arrive at once.
-        assert!(elapsed(&said) - length > -0.1 && elapsed(&said) - length < 10.0, "{length}: {said}");
+        // arrive at once, so that its time begins late.
+        assert!(elapsed(&said) > length / 2.0 && elapsed(&said) - length < 10.0, "{length}: {said}");
     }
 }
 
