@@ -8,7 +8,7 @@ use super::raw::RawSource;
 use crate::ffmpeg::{ChromaLocation, DecodeOn, OpenError, Rational, RawFormat};
 use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress, Source};
 use crate::rawvideo::{self, HEADER, MAX_LINE, RawVideo};
-use crate::sys::{Reader, is_pipe, note_input, open_regular, without_password};
+use crate::sys::{Reader, is_pipe, note_input, open_regular, open_without_links, without_password};
 use anyhow::{Context, Result, ensure};
 use histeq::frame::Range;
 use std::io::Read;
@@ -51,14 +51,19 @@ fn open_by_kind(
         Ok((Box::new(source) as Box<dyn Source>, input))
     };
     let format = options.format.as_deref();
+    let is_by_name = !options.without_links && !is_pipe(&options.url);
     let has_y4m_name = options.url.path().extension().is_some_and(|extension| extension == "y4m");
-    let is_y4m_file = format.is_none() && (has_y4m_name || begins_with(options.url.path(), [HEADER]));
-    if !is_pipe(&options.url) && !is_y4m_file && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
+    let is_y4m_file = || format.is_none() && (has_y4m_name || begins_with(options.url.path(), [HEADER]));
+    if is_by_name && !is_y4m_file() && !matches!(format, Some("rawvideo" | "yuv4mpegpipe")) {
         return open_file(options, name, None, cancel, notices, progress);
     }
     // Wrong options are reported before the wait for a pipe.
     let video = if format == Some("rawvideo") { Some(described(name, &options.raw)?) } else { None };
-    let mut reader = Reader::open(&options.url, cancel.flag()).with_context(|| name.to_owned())?;
+    let reader = match options.without_links {
+        true => open_without_links(options.url.path()).map(|file| Reader::new(file, cancel.flag())),
+        false => Reader::open(&options.url, cancel.flag()),
+    };
+    let mut reader = reader.with_context(|| name.to_owned())?;
     if reader.peek(1).with_context(|| name.to_owned())?.is_empty() {
         return Err(FailureKind::Missing.error(format!("{name}: no data received")));
     }

@@ -37,6 +37,9 @@ pub struct InputOptions {
     /// Whether FFmpeg opens and decodes it in a process of its own.
     #[serde(skip)]
     pub isolation: Isolation,
+    /// Whether it has to be one regular file, without a symbolic link in its path: nothing else is opened then.
+    #[serde(skip)]
+    pub without_links: bool,
     /// The image that the user named, if `url` is the pattern of the sequence that begins with it.
     #[serde(skip)]
     pub named: Option<Name>,

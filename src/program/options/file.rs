@@ -278,6 +278,7 @@ impl FileJob {
     /// Checks and converts `args`.
     pub fn from_args(args: FileArgs) -> Result<Self, clap::Error> {
         let (keeps_images, unchanged, is_in_folder) = (args.many.keep_images, args.many.unchanged, args.many.made_up);
+        let without_links = args.many.no_links;
         if args.json && !args.dry_run {
             let message = "--json goes with --dry-run and with --version (--progress json tells of a run)";
             return Err(usage(ErrorKind::MissingRequiredArgument, message));
@@ -376,6 +377,7 @@ impl FileJob {
             decode_on: args.decoder.kind.on(args.device.gpu),
             decoders: args.decoder.count.into(),
             isolation: Isolation::Off,
+            without_links,
             named,
         };
         let has_filters = args.filters.filter.is_some() || args.filters.lut.is_some() || args.filter_after.is_some();

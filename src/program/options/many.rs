@@ -59,6 +59,10 @@ pub struct ManyArgs {
     /// The program has made up the name of the output
     #[arg(long, hide = true, requires = "one_of")]
     pub made_up: bool,
+
+    /// The input is a regular file without symbolic links in its path
+    #[arg(long, hide = true, requires = "one_of")]
+    pub no_links: bool,
 }
 
 histeq::named! {

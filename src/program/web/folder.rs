@@ -160,7 +160,12 @@ impl Shelf {
     /// # Errors
     /// When the format of the file refers to other files.
     pub fn input(&self, path: &Path) -> Result<InputOptions> {
-        let input = InputOptions { url: path.into(), isolation: self.isolation, ..InputOptions::default() };
+        let input = InputOptions {
+            url: path.into(),
+            isolation: self.isolation,
+            without_links: true,
+            ..InputOptions::default()
+        };
         let name = Name::from(path.file_name().unwrap_or_default());
         input.obstacle().map_or(Ok(()), |why| bail!("{name}: {why}"))?;
         Ok(input)
@@ -168,11 +173,13 @@ impl Shelf {
 
     /// The entry of one file or folder, as in the listing of its parent folder.
     pub fn entry(&self, path: &Path) -> Option<Entry> {
-        let (kind, found) = (kind_of(path)?, path.metadata().ok()?);
+        // A folder on the way may have become a link since it was listed.
+        let place = path.canonicalize().ok().filter(|place| self.is_within(place))?;
+        let (kind, found) = (kind_of(&place)?, place.symlink_metadata().ok()?);
         Some(Entry {
             // The number is that of the canonical path: with symbolic links in a circle, a folder has endlessly many
             // other paths.
-            number: self.number(&path.canonicalize().ok()?)?,
+            number: self.number(&place)?,
             name: Name::from(path.file_name()?).to_string(),
             kind,
             bytes: if kind == FileKind::Folder { 0 } else { found.len() },
@@ -187,8 +194,8 @@ impl Shelf {
     /// When there is no such folder, or it cannot be read.
     pub fn list(&self, number: usize) -> Result<Listing> {
         let is_several = number == TOP && (self.named.len() != 1 || !self.named[0].is_dir());
-        let (name, mut paths, up) = if is_several {
-            (String::new(), self.named.clone(), None)
+        let (name, mut paths, up): (_, Vec<PathBuf>, _) = if is_several {
+            (String::new(), self.named.iter().filter(|path| self.is_within(path)).cloned().collect(), None)
         } else {
             let folder = self.path(number)?;
             ensure!(folder.is_dir(), "this is no folder");

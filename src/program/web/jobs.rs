@@ -254,7 +254,7 @@ impl Queue {
         let Some((mut arguments, input, output, name, cancel)) = job else { return };
         // The command line needs an input name: `-` stands for it until the names of --one-of replace it.
         arguments.extend(["-".into(), "--one-of".into(), input.clone().into(), output.clone().into()]);
-        arguments.push("--made-up".into());
+        arguments.extend(["--made-up".into(), "--no-links".into()]);
         let mut pool = ProcessPool::new(stderr, console);
         pool.cancel = cancel;
         let without_place = |text: &str| match input.path().parent() {

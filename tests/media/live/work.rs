@@ -574,3 +574,26 @@ fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
     let names = dir.names();
     assert!(names.iter().any(|name| name.ends_with("in-equalized.mkv")) && !names.iter().any(is_coming), "{names:?}");
 }
+
+#[test]
+fn what_becomes_a_link_or_a_list_of_other_files_shows_nothing_of_them() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    dark_clip(&dir, "secret.mkv");
+    dir.write("clips/list.mkv", b"ffconcat version 1.0\nfile ../secret.mkv\n");
+    let served = Served::work(&dir, "--web=0 --sandbox off clips/in.mkv clips/list.mkv");
+    let [film, list] = ["in.mkv", "list.mkv"].map(|name| served.entry(name)["number"].clone());
+    assert_eq!(served.get(&format!("/api/work/files/{list}")).status, 404);
+    assert_eq!(served.get(&format!("/api/work/files/{list}/small.jpg")).status, 500);
+    let job = served.make(&["list.mkv"], &chosen("night", "keep"))[0];
+    served.until_job(job, "failed");
+    assert_eq!(served.get(&format!("/api/work/files/{film}")).status, 200);
+    std::fs::remove_file(dir.path("clips/in.mkv")).expect("it was there");
+    symlink(dir.path("secret.mkv"), dir.path("clips/in.mkv")).expect("a link");
+    let listed = served.get("/api/work/folder").json();
+    let names: Vec<&Value> =
+        listed["entries"].as_array().expect("entries").iter().map(|entry| &entry["name"]).collect();
+    assert_eq!(names, ["list.mkv"]);
+    assert_eq!(served.get(&format!("/api/work/files/{film}")).status, 404);
+    served.ends();
+}
