@@ -15,8 +15,8 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use std::fs::File;
 use std::io::{Error, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -186,6 +186,27 @@ pub fn kind(name: &Path) -> &'static str {
     }
 }
 
+/// What is done once the client of a connection has received all answers of it.
+#[derive(Clone, Default)]
+pub struct Delivery(Arc<Mutex<Vec<Box<dyn FnOnce() + Send>>>>);
+
+impl Delivery {
+    /// Has `received` run after the client has received all answers.
+    pub fn then(&self, received: impl FnOnce() + Send + 'static) {
+        lock(&self.0).push(Box::new(received));
+    }
+
+    /// Whether something waits for the receipt.
+    pub fn is_awaited(&self) -> bool {
+        !lock(&self.0).is_empty()
+    }
+
+    /// Notes that the client has received all answers.
+    pub fn received(&self) {
+        std::mem::take(&mut *lock(&self.0)).into_iter().for_each(|received| received());
+    }
+}
+
 /// How a file is opened.
 pub type OpenFile = fn(PathBuf) -> std::io::Result<File>;
 
@@ -194,8 +215,8 @@ pub async fn file(file: (PathBuf, OpenFile), method: &Method, headers: &HeaderMa
     file_with_end(file, method, headers, || ()).await
 }
 
-/// As [`file()`], but calls `ended` after the whole file was sent in one answer. A byte range does not count, since the
-/// client may never fetch the rest.
+/// As [`file()`], but calls `ended` when the whole file has been given to the connection in one answer. A byte range
+/// does not count, since the client may never fetch the rest.
 pub async fn file_with_end(
     (file, open): (PathBuf, OpenFile),
     method: &Method,

@@ -1,6 +1,7 @@
 //! Accepts connections on one thread, and keeps them within limits.
 
 use super::access::Access;
+use super::bodies::Delivery;
 use super::hub::{Hub, Message, Viewed};
 use super::routes::{Body, Routes, refuse};
 use futures_util::{SinkExt, StreamExt};
@@ -16,6 +17,7 @@ use std::io::Result;
 use std::net::{IpAddr, TcpListener};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -84,12 +86,16 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPerm
     let _ = connection.set_nodelay(true);
     // The system closes the connection when the other side accepts no data for this long, whatever is being sent.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&connection, STALLED.as_millis() as u32);
-    let answer = service_fn(|request| {
+    let delivery = Delivery::default();
+    let answer = service_fn(|mut request| {
         let (routes, place) = (routes.clone(), place.clone());
+        request.extensions_mut().insert(delivery.clone());
         async move { Ok::<_, Infallible>(answer(request, &routes, place).await) }
     });
+    // The system has no more descriptors: the client tries again.
+    let Ok((connection, mut after)) = twice(connection) else { return };
     // An error of a connection concerns the other side alone.
-    let _ = http1::Builder::new()
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(MAX_HEAD)
@@ -97,6 +103,17 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPerm
         .serve_connection(TokioIo::new(connection), answer)
         .with_upgrades()
         .await;
+    // A client that was told of the end closes the connection when it has read all, or has it reset if it has not.
+    if served.is_ok() && delivery.is_awaited() && matches!(timeout(STALLED, after.read(&mut [0])).await, Ok(Ok(0))) {
+        delivery.received();
+    }
+}
+
+/// The connection, and a second descriptor of it.
+fn twice(connection: TcpStream) -> Result<(TcpStream, TcpStream)> {
+    let connection = connection.into_std()?;
+    let after = connection.try_clone()?;
+    Ok((TcpStream::from_std(connection)?, TcpStream::from_std(after)?))
 }
 
 async fn answer(mut request: Request<Incoming>, routes: &Routes, place: ConnectionPermits) -> Response<Body> {

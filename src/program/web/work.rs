@@ -1,6 +1,6 @@
 //! The page that equalizes files: what it may see and ask for, and the answers.
 
-use super::bodies::{self, Gone};
+use super::bodies::{self, Delivery, Gone};
 use super::folder::{Shelf, TOP};
 use super::hub::lock;
 use super::jobs::{Order, Queue};
@@ -18,7 +18,7 @@ use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::{Name, open_without_links};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_DISPOSITION, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -291,16 +292,24 @@ async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Re
         Err(wrong) => return error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
     };
     let name = Name::from(output.file_name().unwrap_or_default()).to_string();
-    let ended = {
-        let output = output.clone();
-        move || work.uploads.downloaded(&output)
-    };
+    let is_sent = Arc::new(AtomicBool::new(false));
+    if let Some(delivery) = request.extensions().get::<Delivery>() {
+        let (is_sent, output) = (is_sent.clone(), output.clone());
+        delivery.then(move || {
+            if is_sent.load(Ordering::Relaxed) {
+                work.uploads.downloaded(&output)
+            }
+        });
+    }
+    let ended = move || is_sent.store(true, Ordering::Relaxed);
     let mut response =
         bodies::file_with_end((output, open_without_links), request.method(), request.headers(), ended).await;
     let disposition = format!("attachment; filename*=UTF-8''{}", utf8_percent_encode(&name, NON_ALPHANUMERIC));
     if let Ok(disposition) = HeaderValue::from_str(&disposition) {
         response.headers_mut().insert(CONTENT_DISPOSITION, disposition);
     }
+    // The client closes the connection then, as soon as it has all.
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 

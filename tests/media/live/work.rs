@@ -8,7 +8,7 @@ use super::*;
 use crate::support::http::Answer;
 use crate::support::pictures::apart;
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -560,6 +560,11 @@ fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
     let job = served.made_of_upload(&dir.read("in.mkv"));
     let part = served.ask("GET", &format!("/api/work/jobs/{job}/download"), "Range: bytes=-1\r\n", "");
     assert_eq!((part.status, part.body.len()), (206, 1));
+    // A client that goes before it has read all of it.
+    let mut client = TcpStream::connect(&served.address).expect("a connection");
+    let request = format!("GET /api/work/jobs/{job}/download HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
+    client.write_all(request.as_bytes()).and_then(|()| client.read_exact(&mut [0; 500])).expect("a part");
+    drop(client);
     // The sender uploads only half, and keeps the connection open.
     let mut sender = TcpStream::connect(&served.address).expect("a connection");
     let host = &served.address;
