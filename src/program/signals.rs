@@ -34,6 +34,16 @@ struct SignalListener {
 
 static LISTENER: Mutex<Option<SignalListener>> = Mutex::new(None);
 
+type Cleanup = Box<dyn FnOnce() + Send>;
+
+/// What has to be done when the program ends at once.
+static CLEANUPS: Mutex<Vec<Cleanup>> = Mutex::new(Vec::new());
+
+/// Has `cleanup` run if a second signal, or the end of its time, ends the program at once.
+pub fn clean_up_by(cleanup: impl FnOnce() + Send + 'static) {
+    CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(cleanup));
+}
+
 /// Whether a signal has arrived.
 static INTERRUPTION: AtomicBool = AtomicBool::new(false);
 
@@ -153,12 +163,14 @@ fn end_run(code: u8, error: Option<&anyhow::Error>) -> ! {
 impl SignalListener {
     fn end(&self, code: u8, error: Option<&anyhow::Error>) -> ! {
         self.temporary.iter().for_each(Leftover::remove);
-        // Printing may wait for a reader of stderr that does not read: this thread ends the program in any case.
+        // A disk may hang, and printing may wait for a reader of stderr that does not read: this thread ends the program
+        // in any case.
         let _ = start("last", move || {
             sleep(LAST);
             // SAFETY: ends the process at once; no code of it runs afterwards.
             unsafe { libc::_exit(code.into()) }
         });
+        std::mem::take(&mut *CLEANUPS.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().for_each(|run| run());
         error.into_iter().for_each(|error| self.console.error(error));
         self.console.end(code);
         exit(code.into())

@@ -4,10 +4,12 @@ use crate::options::{Jobs, WorkJob};
 use crate::pieces::most_jobs;
 use crate::report::Console;
 use crate::session::Session;
+use crate::signals::clean_up_by;
 use crate::web::{Queue, Shelf, Uploads, Web, Work, open_on_desktop};
 use anyhow::Result;
 use histeq::frame::limits;
-use histeq_media::pipeline::Outcome;
+use histeq_media::pipeline::{Notices, Outcome};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +23,12 @@ pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
     let shelf = Shelf::new(&job.names, job.root.as_deref(), job.isolation)?;
     session.listen_for_signals(Vec::new(), "ending: what is being made is finished within seconds")?;
     let uploads = Arc::new(Uploads::new(job.max_upload));
+    let private = uploads.clone();
+    let notices = session.notices.clone();
+    clean_up_by(move || {
+        // Nothing more can be done about a folder that stays.
+        let _ = private.end().map(|kept| kept.into_iter().for_each(|kept| tell_kept(kept, &notices)));
+    });
     let queue = Arc::new(Queue::new(job.options.clone(), uploads.clone(), session.cancel.clone()));
     let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     let work = Work {
@@ -51,13 +59,15 @@ pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
         std::thread::sleep(TICK);
     }
     workers.join();
-    if let Some((count, folder)) = uploads.end()? {
-        let folder = folder.display();
-        let kept = match count {
-            1 => "1 result that was not downloaded is".to_owned(),
-            _ => format!("{count} results that were not downloaded are"),
-        };
-        session.notices.note(&format!("{kept} kept in {folder}"));
-    }
+    uploads.end()?.into_iter().for_each(|kept| tell_kept(kept, &session.notices));
     Ok(Outcome::Complete)
+}
+
+/// Tells the number of results that were not downloaded, and the folder that they are in.
+fn tell_kept((count, folder): (usize, PathBuf), notices: &Notices) {
+    let kept = match count {
+        1 => "1 result that was not downloaded is".to_owned(),
+        _ => format!("{count} results that were not downloaded are"),
+    };
+    notices.note(&format!("{kept} kept in {}", folder.display()));
 }

@@ -273,11 +273,14 @@ impl Queue {
                 _ => {}
             })
         });
-        let (state, result, error) = match answer {
+        let (state, mut result, error) = match answer {
             Ok(answer) if answer.outcome == Outcome::Complete => (JobState::Done, answer.result, None),
             Ok(answer) => (JobState::Cancelled, answer.result, None),
             Err(error) => (JobState::Failed, ResultRecord::default(), Some(without_place(&format!("{error:#}")))),
         };
+        if self.uploads.has(input.path()) {
+            self.keep_result(state, output.path(), &mut result);
+        }
         match (state, &error) {
             (JobState::Done, _) => console.info(&format!("{name} -> {output}")),
             (_, Some(error)) => console.note(&format!("{name}: failed: {error}")),
@@ -287,10 +290,23 @@ impl Queue {
                 console.info(&format!("{name}: interrupted -> {kept}"));
             }
         }
-        if self.uploads.has(input.path()) && state == JobState::Done {
-            self.uploads.made(output.path().to_owned());
-        }
         self.update(number, |job| (job.state, job.result, job.error) = (state, result, error));
+    }
+
+    /// Keeps what was made of an upload until it is downloaded. What is left of a job that the page has cancelled is
+    /// removed: it could not be downloaded.
+    fn keep_result(&self, state: JobState, output: &Path, result: &mut ResultRecord) {
+        let place = |name: &str| output.with_file_name(Path::new(name).file_name().unwrap_or_default());
+        match state {
+            JobState::Done => self.uploads.made(output.to_owned()),
+            _ if self.cancel.is_cancelled() => {
+                result.outputs.iter().for_each(|kept| self.uploads.made(place(&kept.name)));
+            }
+            _ => result.outputs.drain(..).for_each(|kept| {
+                // It stays in the private folder then, which is removed at the end.
+                let _ = std::fs::remove_file(place(&kept.name));
+            }),
+        }
     }
 
     /// The state of the queue as JSON. It names the folders of files only `with_place`.

@@ -602,3 +602,41 @@ fn what_becomes_a_link_or_a_list_of_other_files_shows_nothing_of_them() {
     assert_eq!(served.get(&format!("/api/work/files/{film}")).status, 404);
     served.ends();
 }
+
+#[test]
+fn what_is_left_of_an_upload_is_kept_where_that_is_said_and_nothing_after_two_signals() {
+    let dir = Dir::new();
+    long_clip(&dir, "long.mkv");
+    let film = dir.read("clips/long.mkv");
+    let private = |dir: &Dir| dir.names().into_iter().filter(|name| name.starts_with("tmp/")).collect::<Vec<_>>();
+    let served = Served::work(&dir, "--web=0 clips");
+    assert_eq!(served.give("a.mkv", &film, BYTES).status, 201);
+    // Its rest cannot be downloaded.
+    let job = served.begin_one("a.mkv");
+    assert_eq!(served.send("PATCH", &format!("/api/work/jobs/{job}"), &json!("cancel")).status, 200);
+    assert_eq!(served.until_job(job, "cancelled")["partial"], Value::Null);
+    assert_eq!(private(&dir).len(), 1, "{:?}", private(&dir));
+    served.begin_one("a.mkv");
+    let said = served.ends();
+    assert!(said.contains("a.mkv: interrupted -> ") && said.contains("1 result that was not downloaded"), "{said}");
+    let left = private(&dir);
+    assert!(left.len() == 1 && left[0].ends_with("/a-equalized.partial.mkv"), "{left:?}");
+    std::fs::remove_dir_all(dir.path("tmp")).expect("a folder");
+
+    let served = Served::work(&dir, "--web=0 clips");
+    assert_eq!(served.give("a.mkv", &film, BYTES).status, 201);
+    let input = dir.path("tmp").canonicalize().expect("a folder").display().to_string();
+    served.begin_one("a.mkv");
+    served.live.signal(Signal::INT);
+    served.live.signal(Signal::TERM);
+    let (code, said) = served.live.end();
+    assert!(matches!(code, Some(0 | 130)), "{code:?} {said}");
+    let begin = Instant::now();
+    while is_at_work_on(&input) {
+        assert!(begin.elapsed() < PATIENCE, "a process goes on");
+        pause(0.02);
+    }
+    // Had the first signal time to finish the file, then it is kept.
+    let left = private(&dir);
+    assert!(left.iter().all(|name| code == Some(0) && name.ends_with(".partial.mkv")), "{code:?} {left:?}");
+}

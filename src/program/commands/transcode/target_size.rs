@@ -3,6 +3,7 @@
 use super::transcode;
 use crate::options::FileJob;
 use crate::session::{Outputs, Session};
+use crate::signals::clean_up_by;
 use crate::stage_builder::StageBuilder;
 use anyhow::{Context, Result, ensure};
 use histeq::equalize::BackendStartup;
@@ -119,5 +120,12 @@ pub(super) fn rate(measured: &Measured, most: u64) -> Result<f64> {
 fn stats_folder(output: &Name) -> Result<TempDir> {
     let folder = folder_of(output.path());
     let made = tempfile::Builder::new().prefix(".histeq-video-").tempdir_in(folder);
-    made.with_context(|| format!("{}: no folder can be made there for the first pass", Name::from(folder)))
+    let made =
+        made.with_context(|| format!("{}: no folder can be made there for the first pass", Name::from(folder)))?;
+    let place = made.path().to_owned();
+    clean_up_by(move || {
+        // Nothing more can be done about a folder that stays.
+        let _ = std::fs::remove_dir_all(place);
+    });
+    Ok(made)
 }
