@@ -359,8 +359,42 @@ impl QueuedJob {
             "input_bytes": self.order.input.metadata().ok().map(|found| found.len()),
             "bytes": self.result.outputs.first().and_then(|output| output.bytes),
             "partial": kept.and_then(|kept| last(&kept.name)),
-            "warnings": self.warnings,
-            "error": self.error,
+            "warnings": self.warnings.iter().map(|text| without_options(text)).collect::<Vec<_>>(),
+            "error": self.error.as_deref().map(without_options),
         })
+    }
+}
+
+fn names_an_option(text: &str) -> bool {
+    text.split_whitespace()
+        .filter_map(|word| word.strip_prefix('-'))
+        .any(|rest| rest.trim_start_matches('-').starts_with(char::is_alphabetic))
+}
+
+/// A message without the parentheses that name options of the command line, which the page does not have.
+pub fn without_options(message: &str) -> String {
+    let mut parts = message.split(" (");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((inside, after)) if names_an_option(inside) => text += after,
+            _ => text = format!("{text} ({part}"),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_options;
+
+    #[test]
+    fn a_message_for_the_page_names_no_option() {
+        let named =
+            "in.wmv: sound (wmapro) is left out: no encoder (--audio none says so), so (as said) only pictures remain";
+        let plain = "in.wmv: sound (wmapro) is left out: no encoder, so (as said) only pictures remain";
+        assert_eq!(without_options(named), plain);
+        assert_eq!(without_options("no frame (say with -f what it is, or use --sandbox off)"), "no frame");
+        assert_eq!(without_options("5 of 5 (a - b)"), "5 of 5 (a - b)");
     }
 }

@@ -3,7 +3,7 @@
 use super::bodies::{self, Delivery, Gone};
 use super::folder::{Shelf, TOP};
 use super::hub::lock;
-use super::jobs::{Order, Queue};
+use super::jobs::{Order, Queue, without_options};
 use super::playing::media_type;
 use super::routes::{self, Body, JSON, NOTHING, error, json_body, refuse, value_of, whole};
 use super::small::SmallPictures;
@@ -11,7 +11,7 @@ use super::uploads::Uploads;
 use super::viewed_file::ViewedFile;
 use crate::options::{Chosen, Limits, LookRow, ReadyCommand};
 use crate::stills::seconds;
-use anyhow::{Result, ensure};
+use anyhow::{Error, Result, ensure};
 use histeq::Named;
 use histeq::spec::Look;
 use histeq_media::pipeline::{Cancel, Notices};
@@ -271,7 +271,7 @@ async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local:
     };
     match spawn_blocking(view).await {
         Ok(Ok(file)) => routes::answer_file(file, rest, Some(query), is_local).await,
-        Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
+        Ok(Err(wrong)) => failed(StatusCode::NOT_FOUND, &wrong),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being shown"),
     }
 }
@@ -280,7 +280,7 @@ async fn shown(work: Arc<Work>, shown: Shown, rest: &str, query: &str, is_local:
 async fn play(work: Arc<Work>, shown: Shown, request: Request<Incoming>) -> Response<Body> {
     match spawn_blocking(move || work.played(shown)).await {
         Ok(Ok(file)) => bodies::file((file, open_without_links), request.method(), request.headers()).await,
-        Ok(Err(wrong)) => error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
+        Ok(Err(wrong)) => failed(StatusCode::NOT_FOUND, &wrong),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being played"),
     }
 }
@@ -289,7 +289,7 @@ async fn play(work: Arc<Work>, shown: Shown, request: Request<Incoming>) -> Resp
 async fn download(work: Arc<Work>, job: usize, request: Request<Incoming>) -> Response<Body> {
     let output = match work.queue.result(job) {
         Ok((_, output)) => output,
-        Err(wrong) => return error(StatusCode::NOT_FOUND, &format!("{wrong:#}")),
+        Err(wrong) => return failed(StatusCode::NOT_FOUND, &wrong),
     };
     let name = Name::from(output.file_name().unwrap_or_default()).to_string();
     let is_sent = Arc::new(AtomicBool::new(false));
@@ -361,7 +361,11 @@ async fn change(
 async fn in_thread(make: impl FnOnce() -> Result<Value> + Send + 'static) -> Response<Body> {
     match spawn_blocking(make).await {
         Ok(Ok(value)) => json_body(&value),
-        Ok(Err(wrong)) => error(StatusCode::BAD_REQUEST, &format!("{wrong:#}")),
+        Ok(Err(wrong)) => failed(StatusCode::BAD_REQUEST, &wrong),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "a bug kept it from being made"),
     }
+}
+
+fn failed(status: StatusCode, wrong: &Error) -> Response<Body> {
+    error(status, &without_options(&format!("{wrong:#}")))
 }
