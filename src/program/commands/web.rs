@@ -51,8 +51,10 @@ pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
     let workers = queue.work(count, &job.stderr, console)?;
     web.show_work(Arc::new(work));
     web.announce(&session.notices);
-    if has_desktop && job.opens_browser && open_on_desktop(web.url()).is_err() {
-        session.notices.note("no browser could be opened: open the address in one");
+    let notices = session.notices.clone();
+    let tell_of_none = move || notices.note("no browser could be opened: open the address in one");
+    if has_desktop && job.opens_browser && open_on_desktop(web.url(), tell_of_none.clone()).is_err() {
+        tell_of_none();
     }
     while !session.cancel.is_cancelled() {
         web.tick();

@@ -186,9 +186,11 @@ pub fn kind(name: &Path) -> &'static str {
     }
 }
 
+type OnReceipt = Box<dyn FnOnce() + Send>;
+
 /// What is done once the client of a connection has received all answers of it.
 #[derive(Clone, Default)]
-pub struct Delivery(Arc<Mutex<Vec<Box<dyn FnOnce() + Send>>>>);
+pub struct Delivery(Arc<Mutex<Vec<OnReceipt>>>);
 
 impl Delivery {
     /// Has `received` run after the client has received all answers.

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -39,6 +40,9 @@ static OPENING: Semaphore = Semaphore::const_new(1);
 
 /// Most files of one request.
 const MAX_ORDERED: usize = 500;
+
+/// How soon the desktop tells that it cannot open something.
+const OPENED_BY: Duration = Duration::from_secs(10);
 
 /// The state of the page that equalizes files.
 pub struct Work {
@@ -194,7 +198,7 @@ impl Work {
             JobChange::Show => {
                 ensure!(self.has_desktop && is_local, "this machine has no desktop to show it on");
                 let (_, output) = self.queue.result(job)?;
-                open_on_desktop(output.parent().unwrap_or(Path::new("/")))
+                open_on_desktop(output.parent().unwrap_or(Path::new("/")), || ())
             }
         }
     }
@@ -211,16 +215,22 @@ impl Work {
     }
 }
 
-/// Opens an address or a folder as the desktop does.
+/// Opens an address or a folder as the desktop does. Calls `failed` if the desktop cannot.
 ///
 /// # Errors
 /// When that is not possible.
-pub fn open_on_desktop(what: impl AsRef<std::ffi::OsStr>) -> Result<()> {
+pub fn open_on_desktop(what: impl AsRef<std::ffi::OsStr>, failed: impl FnOnce() + Send + 'static) -> Result<()> {
     let mut command = Command::new("xdg-open");
     command.arg(what).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;
-    // `xdg-open` ends once it has passed the request on. Waiting for it leaves no zombie process.
-    std::thread::Builder::new().name("desktop".to_owned()).spawn(move || child.wait())?;
+    let begin = Instant::now();
+    std::thread::Builder::new().name("desktop".to_owned()).spawn(move || {
+        let is_opened = child.wait().is_ok_and(|status| status.success());
+        // Some `xdg-open` runs the browser and ends with it, whose exit code says nothing then.
+        if !is_opened && begin.elapsed() < OPENED_BY {
+            failed();
+        }
+    })?;
     Ok(())
 }
 

@@ -640,3 +640,20 @@ fn what_is_left_of_an_upload_is_kept_where_that_is_said_and_nothing_after_two_si
     let left = private(&dir);
     assert!(left.iter().all(|name| code == Some(0) && name.ends_with(".partial.mkv")), "{code:?} {left:?}");
 }
+
+#[test]
+fn a_browser_that_does_not_open_is_told() {
+    let dir = Dir::new();
+    folder_with(&dir, "in.mkv");
+    std::fs::create_dir(dir.path("bin")).expect("a folder");
+    dir.write("bin/xdg-open", b"#!/bin/sh\necho \"$1\" >\"${0%/*}/opened\"\nexit 4\n");
+    std::fs::set_permissions(dir.path("bin/xdg-open"), std::fs::Permissions::from_mode(0o755)).expect("a file of ours");
+    let path = format!("{}:{}", dir.path("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = dir.command("web --web=0 clips");
+    command.env("DISPLAY", ":0").env("PATH", path).stderr(Stdio::piped());
+    let live = Beside::start(&mut command).expect("the program runs");
+    live.until_it_says("no browser could be opened: open the address in one");
+    assert!(String::from_utf8_lossy(&dir.read("bin/opened")).starts_with("http://127.0.0.1:"));
+    live.signal(Signal::TERM);
+    assert_eq!(live.end().0, Some(0));
+}
