@@ -69,6 +69,10 @@ const FINISH: Duration = Duration::from_secs(10);
 /// How long the answer to a signal may take to be printed before the next signal is listened for.
 const PRINTING: Duration = Duration::from_secs(1);
 
+/// A second signal so soon after the first was answered is the same: `timeout` and other programs that pass a signal on
+/// send it to the program and to its process group.
+const SAME: Duration = Duration::from_millis(200);
+
 /// How long a last message may take to be printed.
 const LAST: Duration = Duration::from_secs(1);
 
@@ -255,11 +259,15 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
         // SAFETY: the handler only sends a signal, which a handler may.
         unsafe { libc::signal(signal, terminate as *const () as libc::sighandler_t) };
     }
+    let mut answered = None;
     ctrlc::set_handler(move || {
         let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
         INTERRUPTION.store(true, Ordering::Relaxed);
         let Some(listener @ SignalListener { cancel, console, answer, .. }) = &*listener else { return };
         if cancel.is_cancelled() {
+            if answered.is_some_and(|answered: Instant| answered.elapsed() < SAME) {
+                return;
+            }
             listener.end(INTERRUPTED, None);
         }
         cancel.cancel();
@@ -273,6 +281,7 @@ pub fn listen(cancel: Cancel, console: Console, temporary: Vec<Leftover>, answer
             });
             let _ = printing.map(|_| is_said.recv_timeout(PRINTING));
         }
+        answered = Some(Instant::now());
         // FFmpeg may take minutes to open a file without checking `cancel`. If this thread cannot be started, a second
         // signal is needed.
         let _ = start("end", || {

@@ -121,12 +121,28 @@ fn a_second_signal_ends_at_once_and_leaves_nothing() {
     let mut run = Slow::start(&dir, "1280x720", "");
     run.running.signal(Signal::INT);
     run.wait_for(|line| line.contains("again to give up at once"));
+    std::thread::sleep(Duration::from_millis(300));
     let begin = Instant::now();
     run.running.signal(Signal::INT);
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
     assert!(begin.elapsed() < under_load(Duration::from_secs(5)), "it took {:?}", begin.elapsed());
     assert_eq!(dir.names(), ["long.mkv"]);
+}
+
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    if !encoder_is_here("interrupting", "libx264") {
+        return;
+    }
+    let dir = Dir::new();
+    let run = Slow::start_line(&dir, "96x64", &"OPTIONS long.mkv out.mkv".replace("OPTIONS", OPTIONS));
+    // As by `timeout`, which sends it to its child and to its group.
+    run.running.signal(Signal::INT);
+    run.running.signal(Signal::TERM);
+    let (code, said) = run.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert_eq!(dir.names(), ["long.mkv", "out.partial.mkv"]);
 }
 
 #[test]

@@ -628,6 +628,8 @@ fn what_is_left_of_an_upload_is_kept_where_that_is_said_and_nothing_after_two_si
     let input = dir.path("tmp").canonicalize().expect("a folder").display().to_string();
     served.begin_one("a.mkv");
     served.live.signal(Signal::INT);
+    served.live.until_it_says("again to give up at once");
+    pause(0.3);
     served.live.signal(Signal::TERM);
     let (code, said) = served.live.end();
     assert!(matches!(code, Some(0 | 130)), "{code:?} {said}");
