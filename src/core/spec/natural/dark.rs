@@ -3,7 +3,8 @@
 //! A longer exposure multiplies light. In codes, whose light is `((c + 0.055) / 1.055)^2.4` (IEC 61966-2-1), that is
 //! `c' = K (c + 14) - 14`, of 255; near black the slope is limited, because noise lies there. K brings the level at
 //! 99.3 % of the brightest components to the level of white paper. A scene is dark if that level is low, its darkest
-//! points are black, and its levels spread far enough below that level: a title on black is not dark.
+//! points are black, and its levels spread far enough below that level: a title on black is not dark, nor is a sky of
+//! stars.
 //!
 //! Lamps in a dark scene, or the sky over a dark street, are exposed well already. Then the rest of the frame is
 //! brightened by the same formula, with K from a level that most points lie below; outputs above four fifths of white

@@ -137,8 +137,8 @@ pub mod dark {
     pub const LIFTED: [i32; 2] = [210, 323];
     /// By how much the top lies above the level at 5 % in a frame that shows nothing, and in one that shows something.
     pub const PICTURE: [i32; 2] = [128, 640];
-    /// `SHOWN_SHARE`: the share of points that shows whether the dark hides something. `SHOWN`: by how much the level at that
-    /// share would lie above the level at 5 % after the exposure, in a frame that shows nothing, and in one that does.
+    /// `SHOWN_SHARE`: the share of points whose level is compared with that at 5 %. `SHOWN`: how far apart the exposure
+    /// would bring these two levels in a frame whose dark hides nothing, and in one whose dark hides a scene.
     pub const SHOWN_SHARE: u32 = 900_000;
     pub const SHOWN: [i32; 2] = [384, 640];
     /// The share of points below the top level.
