@@ -8,8 +8,8 @@ use super::temporary::{Leftover, Temporary, sync, sync_folder};
 use super::together::Together;
 use crate::pipeline::{Cancel, FailureKind, Outcome, reason};
 use crate::sys::{
-    Name, PlaneWriter, PrivateFolder, by_descriptor, folder_of, is_fifo, is_input, is_pipe, is_same, numbered,
-    numbers_there, one_line, open_for_reader, stderr_is_terminal, stdout, stdout_pipe, without_password,
+    Name, OpenFolder, PlaneWriter, PrivateFolder, by_descriptor, folder_of, is_fifo, is_input, is_pipe, is_same,
+    numbered, numbers_there, one_line, open_for_reader, stderr_is_terminal, stdout, stdout_pipe, without_password,
 };
 use anyhow::{Context, Error, Result, ensure};
 use std::fs::{File, Metadata, TryLockError};
@@ -123,8 +123,8 @@ pub struct Target {
     /// The path of the file, with symbolic links resolved.
     file: PathBuf,
     way: Way,
-    /// The private folder that contains the file, if there is one. The path `file` leads through it.
-    folder: Option<PrivateFolder>,
+    /// The folder of the file, if that was opened. The path `file` leads through it.
+    folder: Option<OpenFolder>,
     /// Whether an existing file may be replaced.
     may_replace: bool,
     /// Whether existing images of a sequence are kept.
@@ -201,9 +201,9 @@ impl Target {
     /// # Errors
     /// When no file can be created in the folder.
     pub fn in_folder(folder: &PrivateFolder, name: &str) -> Result<Self> {
-        let (file, name) = (folder.place().join(name), folder.path(name).into());
+        let (file, name) = (folder.opened().place().join(name), folder.path(name).into());
         let way = Way::Whole(Temporary::beside(&file).map_err(not_created(&name))?);
-        Ok(Target { file, way, folder: Some(folder.clone()), may_replace: true, ..Target::nowhere(&name) })
+        Ok(Target { file, way, folder: Some(folder.opened().clone()), may_replace: true, ..Target::nowhere(&name) })
     }
 
     /// Creates a file named `first`, or with the next number if that name exists. No link is followed, and no existing
@@ -243,6 +243,23 @@ impl Target {
         // The paths differ if the name was a link when the target was made.
         ensure!(self.file == path && (is_free(path) || is_regular(path)), no_file(&self.name));
         Ok(())
+    }
+
+    /// Opens the folder of the file, without following links, and from now on writes into this folder, whatever its
+    /// name leads to meanwhile.
+    ///
+    /// # Errors
+    /// When the path of the folder has a link, or the name is one.
+    pub fn without_links(mut self) -> Result<Self> {
+        let (place, name) = (folder_of(&self.file), self.file.file_name().unwrap_or_default());
+        let folder = OpenFolder::without_links(place).map_err(not_created(&self.name))?;
+        self.file = folder.place().join(name);
+        ensure!(is_free(&self.file) || is_regular(&self.file), no_file(&self.name));
+        if let Way::Whole(_) = self.way {
+            self.way = Way::Whole(Temporary::beside(&self.file).map_err(not_created(&self.name))?);
+        }
+        self.folder = Some(folder);
+        Ok(self)
     }
 
     /// A target for a trial: output is discarded; otherwise, it behaves like the output `name`.
@@ -743,6 +760,25 @@ mod tests {
         assert!(!path("elsewhere").exists());
         let error = Target::numbered_file(&path("nowhere/a.png")).expect_err("no folder");
         assert!(error.to_string().contains("there is no folder"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_becomes_a_link_is_still_the_one_that_was_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().canonicalize().expect("a folder").join(name);
+        ["in", "out"].iter().for_each(|name| std::fs::create_dir(path(name)).expect("a folder"));
+        let target = || {
+            let target = Target::new(&path("in/a.mkv").into(), &Name::default(), Files::One, Overwrite::Yes);
+            target.expect("a place").without_links()
+        };
+        let target_before = target().expect("no link");
+        std::fs::rename(path("in"), path("moved")).expect("a name");
+        std::os::unix::fs::symlink(path("out"), path("in")).expect("a link");
+        let name = target_before.end(Outcome::Interrupted).expect("a name");
+        assert_eq!((name.path(), path("moved/a.partial.mkv").is_file()), (&*path("in/a.partial.mkv"), true));
+        assert_eq!(std::fs::read_dir(path("out")).expect("a folder").count(), 0);
+        let error = target().expect_err("a link").to_string();
+        assert!(error.contains("cannot write there"), "{error}");
     }
 
     #[test]

@@ -47,12 +47,25 @@ pub fn open_without_links(path: impl AsRef<Path>) -> io::Result<File> {
 
 /// As [`open_without_links`]: compares the path of the opened file, from /proc, with `path`.
 fn open_and_compare(path: &Path) -> io::Result<File> {
-    let file = open_no_link(path)?;
+    compare(open_no_link(path)?, path)
+}
+
+fn compare(file: File, path: &Path) -> io::Result<File> {
     let place = by_descriptor(&file).and_then(|link| link.read_link().ok());
-    if place.as_deref() != Some(path) {
-        return Err(Errno::LOOP.into());
+    if place.as_deref() == Some(path) { Ok(file) } else { Err(Errno::LOOP.into()) }
+}
+
+/// Opens the folder of this name, which begins with `/`, for access to its files. No link in any part of the name is
+/// followed.
+pub(super) fn open_folder_without_links(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let folder = File::from(openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())?);
+            compare(folder, path)
+        }
+        opened => Ok(File::from(opened?)),
     }
-    Ok(file)
 }
 
 /// Opens the regular file of this name for writing, and creates it if there is none. A link is not followed.

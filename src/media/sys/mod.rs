@@ -13,6 +13,7 @@ mod input_files;
 mod limit;
 mod name;
 mod numbered;
+mod open_folder;
 mod private_folder;
 mod read_ahead;
 mod reader;
@@ -38,6 +39,7 @@ pub use input_files::{FileId, files_of_input, id_of, is_input, is_list_name, not
 pub use limit::{limit_of, no_thread};
 pub use name::{Name, folder_of};
 pub use numbered::{number_pattern, numbered, numbers_there};
+pub use open_folder::OpenFolder;
 pub use private_folder::PrivateFolder;
 pub use read_ahead::{Filled, Filling};
 pub use reader::Reader;

@@ -3,8 +3,9 @@
 //! the open folder and follows no links. So another user who replaces the folder, or puts links into it, cannot make the
 //! program read, write or remove other files.
 
-use super::by_name::{Links, by_descriptor, open_at};
+use super::by_name::{Links, open_at};
 use super::name::folder_of;
+use super::open_folder::OpenFolder;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawMode, Stat, fstat, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -30,16 +31,14 @@ const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 
 /// The folder, open. Clones are the same one.
 #[derive(Clone, Debug)]
-pub struct PrivateFolder(Arc<OpenFolder>);
+pub struct PrivateFolder(Arc<Opened>);
 
 #[derive(Debug)]
-struct OpenFolder {
-    /// Its name, for messages.
-    path: PathBuf,
+struct Opened {
+    folder: OpenFolder,
     /// The folder that it lies in, and its name there.
     above: File,
     name: OsString,
-    folder: File,
 }
 
 impl PrivateFolder {
@@ -60,8 +59,8 @@ impl PrivateFolder {
             Err(Errno::LOOP | Errno::NOTDIR) => return Err(refused("a link, or no folder (remove it)")),
             Err(error) => return Err(error.into()),
         };
-        let folder =
-            PrivateFolder(Arc::new(OpenFolder { path: path.to_owned(), above, name: name.to_owned(), folder }));
+        let folder = OpenFolder::new(path, folder);
+        let folder = PrivateFolder(Arc::new(Opened { folder, above, name: name.to_owned() }));
         folder.check(folder_above)?;
         Ok(Some(folder))
     }
@@ -87,7 +86,7 @@ impl PrivateFolder {
 
     /// Checks that nobody else may write in it.
     fn check(&self, folder_above: &Path) -> io::Result<()> {
-        let (there, above) = (fstat(&self.0.folder)?, fstat(&self.0.above)?);
+        let (there, above) = (fstat(self.0.folder.folder())?, fstat(&self.0.above)?);
         if let Some(why) = objection(&there, &above, geteuid().as_raw()) {
             // On some servers and file systems, files that this user creates belong to another user.
             let is_mine = || Ok::<_, io::Error>(tempfile::tempfile_in(folder_above)?.metadata()?.uid() == there.st_uid);
@@ -98,14 +97,14 @@ impl PrivateFolder {
         Ok(())
     }
 
-    /// The name of one of its files, for messages.
-    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.0.path.join(name)
+    /// The open folder.
+    pub fn opened(&self) -> &OpenFolder {
+        &self.0.folder
     }
 
-    /// A path to this very folder, whatever its name leads to by now. Without /proc, it is that name.
-    pub fn place(&self) -> PathBuf {
-        by_descriptor(&self.0.folder).unwrap_or_else(|| self.0.path.clone())
+    /// The name of one of its files, for messages.
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.folder.path(name)
     }
 
     /// Opens a file of it for reading; `None` if there is none of this name.
@@ -126,7 +125,7 @@ impl PrivateFolder {
     }
 
     fn open_in_it(&self, name: &Path, flags: OFlags) -> io::Result<Option<File>> {
-        match open_at(&self.0.folder, name, Links::Refused, flags) {
+        match open_at(self.0.folder.folder(), name, Links::Refused, flags) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some),
         }
@@ -134,14 +133,14 @@ impl PrivateFolder {
 
     /// Whether `name` in the folder is still this file.
     pub fn has(&self, name: impl AsRef<Path>, file: &File) -> bool {
-        let there = statat(&self.0.folder, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW);
+        let there = statat(self.0.folder.folder(), name.as_ref(), AtFlags::SYMLINK_NOFOLLOW);
         let id = |stat: Stat| (stat.st_dev, stat.st_ino);
         there.is_ok_and(|there| fstat(file).is_ok_and(|file| id(file) == id(there)))
     }
 
     /// Whether there is anything of this name.
     pub fn has_name(&self, name: impl AsRef<Path>) -> bool {
-        statat(&self.0.folder, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        statat(self.0.folder.folder(), name.as_ref(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Removes a file of it. A link is removed, and what it leads to stays.
@@ -149,7 +148,7 @@ impl PrivateFolder {
     /// # Errors
     /// When it cannot be removed.
     pub fn remove(&self, name: impl AsRef<Path>) -> io::Result<()> {
-        Ok(unlinkat(&self.0.folder, name.as_ref(), AtFlags::empty())?)
+        Ok(unlinkat(self.0.folder.folder(), name.as_ref(), AtFlags::empty())?)
     }
 
     /// Removes the folder, if it is empty.

@@ -82,7 +82,7 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let folder = make_folder(file.folder.path())?;
     let target = Target::in_folder(&folder, &file_of_piece(piece))?;
     let records = RecordTargets::for_piece(&whole, &folder, &files_of_records(piece))?;
-    let outputs = Outputs { records, folder: Some(folder.place()), ..target.into() };
+    let outputs = Outputs { records, folder: Some(folder.opened().place()), ..target.into() };
     let builder = session.watching(|| StageBuilder::new(&whole.equalize))?;
     session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 

@@ -56,7 +56,7 @@ impl<'a> PieceFolder<'a> {
 
     /// A path to the open folder, if it exists; it stays valid if the folder is renamed.
     pub fn place(&self) -> Option<PathBuf> {
-        self.folder.as_ref().map(PrivateFolder::place)
+        self.folder.as_ref().map(|folder| folder.opened().place())
     }
 
     /// Whether the pieces have been joined and then removed: their folder does not exist, and the output is not older

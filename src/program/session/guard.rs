@@ -45,7 +45,10 @@ impl Session<'_> {
     /// The targets of the output of `job` and of the records beside it, which get their final names together.
     pub fn outputs(&self, job: &FileJob) -> Result<Outputs> {
         let together = Together::default();
-        let target = self.target(&job.output, &job.input.url)?.named_with(&together);
+        let mut target = self.target(&job.output, &job.input.url)?.named_with(&together);
+        if job.input.without_links {
+            target = target.without_links()?;
+        }
         let records = RecordTargets::for_file(job, &self.cancel)?.named_with(&together);
         Ok(Outputs { target, records, folder: None, together })
     }

@@ -553,6 +553,26 @@ fn what_waits_is_made_only_where_it_was_and_what_is_done_is_read_only_there() {
 }
 
 #[test]
+fn a_folder_that_becomes_a_link_while_a_result_is_written_gets_it_all_the_same() {
+    let dir = Dir::new();
+    long_clip(&dir, "long.mkv");
+    ["clips/sub", "outside"].iter().for_each(|folder| std::fs::create_dir(dir.path(folder)).expect("a folder"));
+    std::fs::rename(dir.path("clips/long.mkv"), dir.path("clips/sub/long.mkv")).expect("a name");
+    let served = Served::work(&dir, "--web=0 clips");
+    let sub = served.entry("sub")["number"].clone();
+    let inner = served.get(&format!("/api/work/folder/{sub}")).json()["entries"][0]["number"].clone();
+    let asked = json!({ "files": [inner], "chosen": chosen("haze", "keep") });
+    let job = served.send("POST", "/api/work/jobs", &asked).json()["jobs"][0].as_u64().expect("a job");
+    served.live.until("frames", |_| served.job(job)["frame"].as_u64().is_some_and(|frames| frames > 5));
+    std::fs::rename(dir.path("clips/sub"), dir.path("clips/before")).expect("a name");
+    symlink(dir.path("outside"), dir.path("clips/sub")).expect("a link");
+    served.send("PATCH", &format!("/api/work/jobs/{job}"), &json!("cancel"));
+    served.until_job(job, "cancelled");
+    served.ends();
+    assert_eq!(dir.names(), ["clips/before/long-equalized.partial.mkv", "clips/before/long.mkv"]);
+}
+
+#[test]
 fn a_result_of_which_a_part_was_downloaded_is_kept_and_half_a_file_is_not() {
     let dir = Dir::new();
     dark_clip(&dir, "in.mkv");
