@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::UNIX_EPOCH;
 
-/// Most files and folders that have numbers.
+/// Most files and folders that have numbers. Beyond that, the oldest numbers are given up.
 const MAX_KNOWN: usize = 100_000;
 
 /// Most entries in the listing of one folder.
@@ -41,8 +41,9 @@ pub struct Shelf {
 
 #[derive(Default)]
 struct Known {
-    paths: Vec<PathBuf>,
+    paths: BTreeMap<usize, PathBuf>,
     numbers: HashMap<PathBuf, usize>,
+    next: usize,
 }
 
 /// What a file is.
@@ -116,19 +117,23 @@ impl Shelf {
         lock(&self.bounds).push(folder);
     }
 
-    /// The number of a path, which is new for a new path; `None` when too many paths have numbers.
-    pub fn number(&self, path: &Path) -> Option<usize> {
+    /// The number of a path, which is new for a new path. No number is used twice.
+    fn number(&self, path: &Path) -> usize {
         let mut known = lock(&self.known);
         if let Some(number) = known.numbers.get(path) {
-            return Some(*number);
+            return *number;
         }
-        let number = known.paths.len();
-        if number == MAX_KNOWN {
-            return None;
+        let oldest = known.paths.keys().copied().find(|number| *number != TOP);
+        if known.paths.len() == MAX_KNOWN
+            && let Some(path) = oldest.and_then(|oldest| known.paths.remove(&oldest))
+        {
+            known.numbers.remove(&path);
         }
-        known.paths.push(path.to_owned());
+        let number = known.next;
+        known.next += 1;
+        known.paths.insert(number, path.to_owned());
         known.numbers.insert(path.to_owned(), number);
-        Some(number)
+        number
     }
 
     /// Whether the path lies in the bounds after all symbolic links in it are resolved.
@@ -139,7 +144,7 @@ impl Shelf {
 
     /// The path of this number, if it exists and the page may see it.
     fn path(&self, number: usize) -> Result<PathBuf> {
-        let path = lock(&self.known).paths.get(number).cloned().context("there is no such file")?;
+        let path = lock(&self.known).paths.get(&number).cloned().context("there is no such file")?;
         let name = Name::from(path.file_name().unwrap_or_default());
         ensure!(self.is_within(&path), "{name}: not there any more");
         Ok(path)
@@ -179,7 +184,7 @@ impl Shelf {
         Some(Entry {
             // The number is that of the canonical path: with symbolic links in a circle, a folder has endlessly many
             // other paths.
-            number: self.number(&place)?,
+            number: self.number(&place),
             name: Name::from(path.file_name()?).to_string(),
             kind,
             bytes: if kind == FileKind::Folder { 0 } else { found.len() },
@@ -204,7 +209,7 @@ impl Shelf {
             // place.
             let above = folder.parent().filter(|above| self.is_within(above)).map(Path::to_owned);
             let top = (self.named.len() != 1).then_some(TOP);
-            let up = above.map_or(top, |above| self.number(&above));
+            let up = above.map_or(top, |above| Some(self.number(&above)));
             let entries = std::fs::read_dir(&folder).with_context(|| name.clone())?;
             let paths = entries.flatten().filter(|entry| {
                 let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -319,6 +324,22 @@ mod tests {
         let gone = shelf.file(top.entries[2].number).expect_err("it has gone").to_string();
         assert_eq!(gone, "clip2.MP4: not there any more");
         assert!(shelf.file(99).is_err());
+    }
+
+    #[test]
+    fn the_oldest_numbers_are_given_up_and_none_is_used_twice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        ["first.mp4", "second.mp4"].iter().for_each(|name| std::fs::write(path(name), b"x").expect("a file"));
+        let shelf = shelf(folder.path(), None);
+        let numbers = || shelf.list(TOP).expect("a list").entries.iter().map(|entry| entry.number).collect::<Vec<_>>();
+        assert_eq!(numbers(), [1, 2]);
+        (3..=MAX_KNOWN).for_each(|number| assert_eq!(shelf.number(&path(&number.to_string())), number));
+        assert!(shelf.file(1).is_err() && shelf.file(2).is_ok());
+        let again = numbers();
+        assert_eq!(again, [MAX_KNOWN + 1, MAX_KNOWN + 2], "the folder itself keeps its number");
+        assert!(again.iter().all(|number| shelf.file(*number).is_ok()));
+        assert_eq!(lock(&shelf.known).paths.len(), MAX_KNOWN);
     }
 
     #[test]

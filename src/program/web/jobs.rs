@@ -166,20 +166,15 @@ impl Queue {
         Ok(number)
     }
 
-    /// Adds the file of a job to the queue again, with another output name, if `check` accepts the number of the
+    /// Adds the file of a job to the queue again, with another output name. `entry` gives the present number of the
     /// original.
     ///
     /// # Errors
-    /// When there is no such job, or it cannot be added.
-    pub fn again(&self, number: usize, check: impl FnOnce(usize) -> Result<()>) -> Result<usize> {
-        let order = self.find(number, |QueuedJob { order: Order { entry, input, chosen }, .. }| Order {
-            entry: *entry,
-            input: input.clone(),
-            chosen: chosen.clone(),
-        });
-        let order = order.context(NO_JOB)?;
-        check(order.entry)?;
-        self.add(order)
+    /// When there is no such job or original, or it cannot be added.
+    pub fn again(&self, number: usize, entry: impl FnOnce(&Path) -> Result<usize>) -> Result<usize> {
+        let job = self.find(number, |job| (job.order.input.clone(), job.order.chosen.clone()));
+        let (input, chosen) = job.context(NO_JOB)?;
+        self.add(Order { entry: entry(&input)?, input, chosen })
     }
 
     /// Pauses the queue, so that no further job starts, or resumes it.

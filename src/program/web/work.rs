@@ -11,7 +11,7 @@ use super::uploads::Uploads;
 use super::viewed_file::ViewedFile;
 use crate::options::{Chosen, Limits, LookRow, ReadyCommand};
 use crate::stills::seconds;
-use anyhow::{Error, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use histeq::Named;
 use histeq::spec::Look;
 use histeq_media::pipeline::{Cancel, Notices};
@@ -194,7 +194,13 @@ impl Work {
     fn change(&self, job: usize, change: &JobChange, is_local: bool) -> Result<()> {
         match change {
             JobChange::Cancel => self.queue.cancel(job),
-            JobChange::Again => self.queue.again(job, |entry| self.shelf.file(entry).map(drop)).map(drop),
+            JobChange::Again => {
+                let entry = |input: &Path| {
+                    let entry = self.shelf.entry(input).context("the original is not there any more")?.number;
+                    self.shelf.file(entry).map(|_| entry)
+                };
+                self.queue.again(job, entry).map(drop)
+            }
             JobChange::Show => {
                 ensure!(self.has_desktop && is_local, "this machine has no desktop to show it on");
                 let (_, output) = self.queue.result(job)?;
