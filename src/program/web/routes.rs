@@ -92,7 +92,10 @@ impl Routes {
     }
 
     /// Whether the request may be answered.
-    fn check(&self, request: &Request<Incoming>) -> Result<(), Wrong> {
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn check(&self, request: &Request<Incoming>) -> Result<(), Wrong> {
         self.access.check(request.method(), request.headers(), request.uri().query()).map_err(refused)
     }
 

@@ -15,18 +15,21 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::Result;
 use std::net::{IpAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Frame;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-/// Most connections at a time. Others are closed at once.
+/// Most connections at a time. For a further one, the oldest that has not shown the token is closed; if all have, the
+/// further one is.
 const MAX_CONNECTIONS: usize = 192;
 
 /// How long the head of a request may take to arrive.
@@ -58,30 +61,65 @@ pub fn server(listener: TcpListener, access: Access, hub: Arc<Hub>) -> Result<im
             let routes = Arc::new(Routes { access, hub });
             let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
             let mut peers: HashMap<IpAddr, Weak<Semaphore>> = HashMap::new();
+            let mut open = OpenConnections::default();
             loop {
                 let Ok((connection, peer)) = listener.accept().await else {
                     // Out of file descriptors: wait until other connections end.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 };
-                let Ok(place) = connections.clone().try_acquire_owned() else { continue };
+                let Some(place) = open.permit(&connections, |_| true).await else { continue };
                 peers.retain(|_, places| places.strong_count() > 0);
                 let known = peers.get(&peer.ip()).and_then(Weak::upgrade);
                 let known = known.unwrap_or_else(|| Arc::new(Semaphore::new(MAX_OF_ONE)));
                 peers.insert(peer.ip(), Arc::downgrade(&known));
-                let Ok(of_peer) = known.try_acquire_owned() else { continue };
-                let routes = routes.clone();
-                tokio::spawn(serve(connection, routes, Arc::new((place, of_peer))));
+                let Some(of_peer) = open.permit(&known, |other| other == peer.ip()).await else { continue };
+                let is_admitted = Arc::new(AtomicBool::new(false));
+                let served = serve(connection, routes.clone(), Arc::new((place, of_peer)), is_admitted.clone());
+                open.0.push(OpenConnection { peer: peer.ip(), is_admitted, task: tokio::spawn(served) });
             }
         });
     })
+}
+
+/// The connections, in the order in which they came.
+#[derive(Default)]
+struct OpenConnections(Vec<OpenConnection>);
+
+struct OpenConnection {
+    peer: IpAddr,
+    /// Whether a request on it has shown that it may be answered.
+    is_admitted: Arc<AtomicBool>,
+    task: JoinHandle<()>,
+}
+
+impl OpenConnections {
+    /// One of `permits`. If none is left, closes the oldest connection of a suitable address that is not admitted.
+    async fn permit(
+        &mut self,
+        permits: &Arc<Semaphore>,
+        is_suitable: impl Fn(IpAddr) -> bool,
+    ) -> Option<OwnedSemaphorePermit> {
+        self.0.retain(|connection| !connection.task.is_finished());
+        if permits.available_permits() == 0 {
+            let gives_way = |connection: &OpenConnection| {
+                is_suitable(connection.peer) && !connection.is_admitted.load(Ordering::Relaxed)
+            };
+            let oldest = self.0.iter().position(gives_way)?;
+            let connection = self.0.remove(oldest);
+            connection.task.abort();
+            // The task gives its permits back when it has ended.
+            let _ = connection.task.await;
+        }
+        permits.clone().try_acquire_owned().ok()
+    }
 }
 
 /// The permits of a connection, among all and among those of its IP address. A WebSocket keeps them after HTTP has
 /// ended.
 type ConnectionPermits = Arc<(OwnedSemaphorePermit, OwnedSemaphorePermit)>;
 
-async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPermits) {
+async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPermits, is_admitted: Arc<AtomicBool>) {
     // Each picture is sent at once, without Nagle's algorithm.
     let _ = connection.set_nodelay(true);
     // The system closes the connection when the other side accepts no data for this long, whatever is being sent.
@@ -90,6 +128,7 @@ async fn serve(connection: TcpStream, routes: Arc<Routes>, place: ConnectionPerm
     let answer = service_fn(|mut request| {
         let (routes, place) = (routes.clone(), place.clone());
         request.extensions_mut().insert(delivery.clone());
+        is_admitted.fetch_or(routes.check(&request).is_ok(), Ordering::Relaxed);
         async move { Ok::<_, Infallible>(answer(request, &routes, place).await) }
     });
     // The system has no more descriptors: the client tries again.

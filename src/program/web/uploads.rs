@@ -21,10 +21,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 use tempfile::{Builder, TempDir};
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
-/// An upload that sends nothing for this long fails.
+/// An upload fails if fewer than `MIN_PROGRESS` bytes of it arrive in this time. A slow one would keep others out.
 const PATIENCE: Duration = Duration::from_secs(60);
+const MIN_PROGRESS: u64 = 1 << 20;
 
 /// Bytes that are written at once.
 const CHUNK: usize = 1 << 20;
@@ -74,6 +75,26 @@ const BEGINNINGS: [(usize, &[u8]); 29] = [
     (0, b"DKIF"),
     (0, b"SDPX"),
 ];
+
+/// How fast a file has to arrive.
+struct Pace {
+    /// When its first `due` bytes have to be there.
+    end: Instant,
+    due: u64,
+}
+
+impl Pace {
+    fn begin() -> Self {
+        Pace { end: Instant::now() + PATIENCE, due: MIN_PROGRESS }
+    }
+
+    /// Notes how many bytes have arrived.
+    fn keep(&mut self, bytes: u64) {
+        if bytes >= self.due {
+            *self = Pace { due: bytes + MIN_PROGRESS, ..Pace::begin() };
+        }
+    }
+}
 
 /// The uploaded files, and the results that were made of them.
 pub struct Uploads {
@@ -148,8 +169,10 @@ impl Uploads {
         if taken.is_err() {
             // Browsers read the answer only after sending the whole body: read and discard the rest.
             let mut most = MAX_DROPPED;
-            while let Ok(Some(Ok(frame))) = timeout(PATIENCE, body.frame()).await {
+            let mut pace = Pace::begin();
+            while let Ok(Some(Ok(frame))) = timeout_at(pace.end, body.frame()).await {
                 most = most.saturating_sub(frame.data_ref().map_or(0, |data| data.len()));
+                pace.keep((MAX_DROPPED - most) as u64);
                 if most == 0 {
                     break;
                 }
@@ -179,13 +202,14 @@ impl Uploads {
         let failed = |_| (StatusCode::INSUFFICIENT_STORAGE, "this file cannot be kept: the disk does not take it");
         let path = coming.path.clone();
         let mut file = spawn_blocking(move || File::create_new(path)).await.map_err(|_| NOT_COME)?.map_err(failed)?;
-        let mut written = 0;
+        let (mut written, mut pace) = (0, Pace::begin());
         loop {
-            let frame = timeout(PATIENCE, body.frame()).await.map_err(|_| NOT_COME)?;
+            let frame = timeout_at(pace.end, body.frame()).await.map_err(|_| NOT_COME)?;
             let is_end = frame.is_none();
             if let Some(frame) = frame {
                 let frame = frame.map_err(|_| NOT_COME)?;
                 frame.data_ref().into_iter().for_each(|data| chunk.extend_from_slice(data));
+                pace.keep(written + chunk.len() as u64);
             }
             if !is_known && (is_end || chunk.len() >= MIN_HEAD) {
                 if !is_media(&chunk) {
@@ -330,6 +354,16 @@ mod tests {
             assert_eq!(file_name(name), becomes, "{name}");
         }
         assert!(file_name(&"ä".repeat(300)).len() <= MAX_NAME + 9);
+    }
+
+    #[test]
+    fn bytes_that_trickle_give_an_upload_no_more_time() {
+        let begun = Pace::begin();
+        let mut pace = Pace { ..begun };
+        pace.keep(MIN_PROGRESS - 1);
+        assert_eq!((pace.end, pace.due), (begun.end, MIN_PROGRESS));
+        pace.keep(MIN_PROGRESS + 7);
+        assert!(pace.end >= begun.end && pace.due == 2 * MIN_PROGRESS + 7);
     }
 
     #[test]
