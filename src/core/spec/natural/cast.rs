@@ -7,7 +7,7 @@
 //! cast is removed by a gain and an offset for each of red, green and blue, which map the two ends of each channel
 //! nearly to black and white. An end lies between the end of the levels of the channel and the mean colour of the
 //! darkest or of the brightest points, because a lamp or a fish alone can reach the top of a channel; under water this
-//! is common, so that the ends lie further in. Far water has the least red, and does not get more red than green: it
+//! is common, so that the ends lie further in. Far water has the least red, and keeps clearly less red than green: it
 //! would become purple. In a dark frame the channels have no offsets, and their gains are those of their exposures
 //! (`dark.rs`).
 
@@ -126,8 +126,9 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
         gains[channel] = between(4096, gain, share);
         offsets[channel] = times(black - times(low, gain), share);
     }
-    let less = times(too_red(points, gains, offsets), water);
-    (gains[0], offsets[0]) = (between(gains[0], 4096, less), between(offsets[0], 0, less));
+    let less = too_red(points, gains, offsets);
+    let (gains, offsets) =
+        (gains.map(|gain| between(gain, 4096, less)), offsets.map(|offset| between(offset, 0, less)));
     let balanced = points.rgb().map(|rgb| {
         std::array::from_fn(|channel| (times(rgb[channel], gains[channel]) + offsets[channel]).clamp(0, WHITE))
     });
@@ -136,13 +137,14 @@ pub fn balance(points: &Points, cast: Cast) -> ([i32; 3], [i32; 3], i32) {
     (gains, offsets, times(paler(times(lacks, PALER)), paler(garish)))
 }
 
-/// The share of the change of red that has to be taken back, in 4096ths, so that far water does not become purple:
-/// blue, with more red than green.
+/// The share of the change that has to be taken back, in 4096ths, so that far water does not become purple: blue, with
+/// more red than green, or nearly so.
 fn too_red(points: &Points, gains: [i32; 3], offsets: [i32; 3]) -> i32 {
     let is_far = |[red, green, blue]: &[i32; 3]| red < green && green < blue;
     let share = |rgb: [i32; 3]| {
         let [red, green, blue] = [0, 1, 2].map(|channel| times(rgb[channel], gains[channel]) + offsets[channel]);
-        if blue < green { 0 } else { ratio((red - green).max(0), (red - rgb[0]).max(1)).min(4096) }
+        let most = green - (blue - green) / BELOW_GREEN;
+        if blue < green { 0 } else { ratio((red - most).max(0), (red - rgb[0]).max(1)).min(4096) }
     };
     let far = || points.rgb_where(is_lit).filter(is_far);
     if far().count() * FAR < points.count() { 0 } else { Occurrences::new(far().map(share)).at(PURPLE) }

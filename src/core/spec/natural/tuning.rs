@@ -35,6 +35,8 @@ pub mod cast {
     /// far water, in millionths, does not become purple.
     pub const FAR: usize = 8;
     pub const PURPLE: u32 = 950_000;
+    /// The red of far water is less than its green by what blue has more than green, divided by this.
+    pub const BELOW_GREEN: i32 = 3;
     /// The share of the darkest and of the brightest points whose mean colours are the corners.
     pub const CORNERS: u32 = 1000;
     /// Each for other casts, then for water. `ENDS`: the share of points beyond either end of a channel. `TO_CORNERS`:
