@@ -7,7 +7,7 @@ use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
 use histeq::equalize::reference::{Reference, balanced};
 use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Transfer};
+use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range, Transfer};
 use histeq::spec::natural::{Assumed, InLight, MAX_PEAK, ToneCurve, Toned, light};
 use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
 use histeq::spec::{
@@ -531,6 +531,75 @@ fn frames_that_are_measured_on_other_threads_come_out_the_same_and_in_order() {
                     assert_eq!(difference(expected, found), None, "frame {index}, {settings:?}, {threads} threads");
                 }
             }
+        }
+    }
+}
+
+/// A scene with texture, in YUV 4:2:0 of 8 bits; `light` gives its light in a row of a frame, 1 as it is.
+fn lit(frames: usize, light: impl Fn(usize, f64) -> f64) -> Vec<Frame> {
+    let (width, height) = (128, 72);
+    let plane = |(width, height): (usize, usize), sample: &dyn Fn(usize, usize) -> f64| {
+        let mut plane = HostPool::default().plane(width, height);
+        (0..height).for_each(|y| {
+            plane.row_mut(y).iter_mut().enumerate().for_each(|(x, byte)| *byte = (sample(x, y) + 0.5) as u8);
+        });
+        plane.freeze()
+    };
+    let frame = |frame: usize| {
+        let luma = |x: usize, y: usize| {
+            let level = 60.0 + 0.7 * x as f64 + 0.4 * y as f64 + ((x * 37 + y * 91) % 40) as f64;
+            16.0 + (level * light(frame, y as f64 / height as f64)).min(219.0)
+        };
+        let chroma = |x: usize, _: usize| 118.0 + (x % 20) as f64;
+        let half = (width / 2, height / 2);
+        let planes = vec![plane((width, height), &luma), plane(half, &chroma), plane(half, &chroma)];
+        Frame::new(PixelFormat::Yuv420p, (width, height), Range::Limited, Matrix::Bt709, planes).expect("a frame")
+    };
+    (0..frames).map(frame).collect()
+}
+
+/// The mean change of the rows of frames from frame to frame, in octaves.
+fn unsteadiness(frames: impl Iterator<Item = Frame>) -> f64 {
+    let mean = |bytes: &[u8]| bytes.iter().map(|byte| f64::from(*byte) - 16.0).sum::<f64>() / bytes.len() as f64;
+    let rows: Vec<Vec<f64>> =
+        frames.map(|frame| (0..72).map(|y| mean(frame.planes()[0].row(y)).max(1.0).log2()).collect()).collect();
+    let steps = rows.windows(2).flat_map(|pair| pair[0].iter().zip(&pair[1]).map(|(a, b)| (b - a).abs()));
+    let steps: Vec<f64> = steps.collect();
+    steps.iter().sum::<f64>() / steps.len() as f64
+}
+
+#[test]
+fn natural_evens_out_what_flickers_and_leaves_light_that_is_meant_to_change() {
+    let natural = Method::Natural { assumed: Assumed::Nothing, most: Gain::OFF, faithful: false };
+    let smoothing = Smoothing::new(100, 6).looking_ahead(25);
+    let settings = Settings { method: natural, smoothing, chroma: Chroma::Follow, ..Settings::default() };
+    let wavers = |frame: usize| 1.0 + 0.12 * [0.5, -1.0, 0.2, 0.9, -0.6, 0.1, -0.8, 1.0][frame % 8];
+    let rolls = |frame: usize, y: f64| 1.0 + 0.1 * (std::f64::consts::TAU * (y - frame as f64 / 7.0)).sin();
+    let backends = available();
+    // What changes, its light, and whether that flickers.
+    type Light = Box<dyn Fn(usize, f64) -> f64>;
+    let cases: [(&str, Light, bool); 7] = [
+        ("film", Box::new(move |frame, _| wavers(frame)), true),
+        ("a lamp", Box::new(rolls), true),
+        ("a candle", Box::new(move |frame, _| wavers(frame) / 8.0), false),
+        ("a fade", Box::new(|frame, _| 1.0 - 0.02 * (frame as f64 - 8.0).clamp(0.0, 40.0)), false),
+        ("lightning", Box::new(|frame, _| if frame % 16 == 9 { 1.7 } else { 1.0 }), false),
+        ("dusk", Box::new(|frame, _| 1.0 - 0.004 * frame as f64), false),
+        ("a tilt", Box::new(|frame, y| 1.0 + 0.2 * (6.0 * y + frame as f64 / 40.0).sin()), false),
+    ];
+    for (what, light, flickers) in cases {
+        let frames = lit(56, light);
+        let before = unsteadiness(frames.iter().cloned());
+        let works = guided(frames, settings, &[Change::None; 56]);
+        check(&backends, &works, what);
+        let found: Vec<i32> = works.iter().map(|work| work.guide().found.map_or(0, |found| found.flicker)).collect();
+        let after = unsteadiness(results(&mut Reference::default(), &works).into_iter().map(|result| result.frame));
+        if flickers {
+            assert!(found.iter().all(|share| *share > 3500), "{what}: {found:?}");
+            assert!(after < 0.3 * before, "{what}: {after} of {before}");
+        } else {
+            assert!(found.iter().all(|share| *share == 0), "{what}: {found:?}");
+            assert!(after > 0.6 * before, "{what}: {after} of {before}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) const ONE: i64 = 1 << 16;
 
 /// The logarithms of 0.15, 0.4 and 0.7 of white.
 pub(super) const DARK: i64 = -179_370;
-const MIDDLE: i64 = -86_634;
+pub(super) const MIDDLE: i64 = -86_634;
 pub(super) const LIGHT: i64 = -33_723;
 
 /// A change of the light: `log l' = gain + exponent * log l`, in 65536ths.
@@ -112,12 +112,18 @@ impl LightChange {
 
 /// For each block that is neither black nor white: its logarithm, relative to white, and its rise to the next frame.
 fn rises_of_blocks(before: &Measure, after: &Measure) -> Vec<(i64, i64)> {
+    rises_by_block(before, after).flatten().collect()
+}
+
+/// The same for each block; `None` for one that is black or white.
+pub(super) fn rises_by_block(before: &Measure, after: &Measure) -> impl Iterator<Item = Option<(i64, i64)>> {
     let count = before.levels.count() as u64;
     let white = log2(16 * (count - 1));
-    let usable = |mean: u32| u64::from(mean) > 16 * count / 42 && u64::from(mean) < 15 * count;
-    let pairs = before.blocks.iter().zip(&after.blocks).filter_map(|(a, b)| Some(((*a)?, (*b)?)));
-    let pairs = pairs.filter(|(a, b)| usable(*a) && usable(*b));
-    pairs.map(|(a, b)| (log2(a.into()) - white, log2(b.into()) - log2(a.into()))).collect()
+    let usable = move |mean: &u32| u64::from(*mean) > 16 * count / 42 && u64::from(*mean) < 15 * count;
+    before.blocks.iter().zip(&after.blocks).map(move |(a, b)| {
+        let (a, b) = (a.filter(usable)?, b.filter(usable)?);
+        Some((log2(a.into()) - white, log2(b.into()) - log2(a.into())))
+    })
 }
 
 /// The correction of a frame: by how much the logarithms of 0.15 and of 0.7 of white rise.
@@ -176,6 +182,17 @@ impl LightCorrection {
             kept.iter().map(|&index| (residuals[index][0] + residuals[index][1]).div_euclid(2).abs()).sum();
         let (share, whole) = (3 * wavers * kept.len() as i64, 2 * strays * (changes.len() as i64 - 2));
         LightCorrection(lines.map(|line| if share >= whole { line.value } else { line.value * share / whole }))
+    }
+
+    /// This share of the correction, in 4096ths.
+    pub(super) fn share(self, share: i32) -> Self {
+        LightCorrection(self.0.map(|rise| (rise * i64::from(share)) >> 12))
+    }
+
+    /// By how much the logarithm `level` rises.
+    pub(super) fn at(self, level: i64) -> i64 {
+        let LightCorrection([dark, light]) = self;
+        dark + (light - dark) * (level - DARK) / (LIGHT - DARK)
     }
 
     /// The mapping that applies this correction and `remainder` to a frame with this measure.

@@ -408,6 +408,19 @@ impl Remainder {
         Remainder { colours, regions }
     }
 
+    /// This share of the correction, in 4096ths.
+    #[must_use]
+    pub(super) fn share(mut self, share: i32) -> Self {
+        let numbers = self.colours.as_flattened_mut().iter_mut().chain(self.regions.as_flattened_mut());
+        numbers.for_each(|number| *number = (*number * i64::from(share)) >> 12);
+        self
+    }
+
+    /// By how much the logarithm of luma rises in a region.
+    pub(super) fn region(&self, (y, x): (usize, usize)) -> i64 {
+        self.regions[y][x]
+    }
+
     /// The mapping that applies this correction, and then `curve`, with this gain of chroma; `toned` is the same curve
     /// for use after gains of regions.
     pub fn mapping(&self, curve: Mapping, toned: Option<Toned>, chroma_gain: u32, levels: Levels) -> Mapping {
@@ -431,7 +444,8 @@ impl Remainder {
         Some(Veil { taken: [[0; REGIONS]; REGIONS], gains, chroma, then, in_light: None, ceiling })
     }
 
-    fn balance(&self, levels: Levels) -> Balance {
+    /// The gains and offsets of colours that apply this correction.
+    pub(super) fn balance(&self, levels: Levels) -> Balance {
         let mut balance = Balance::IDENTITY;
         if self.colours.as_flattened().iter().all(|change| change.abs() < MIN_CORRECTION) {
             return balance;

@@ -15,9 +15,10 @@ use super::deflicker::{self, LightChange};
 use super::detail::{Detail, Quantiles};
 use super::faint::Background;
 use super::film::{Changes, Remainder};
+use super::flicker::{self, LightStep};
 use super::measure::{BLOCKS, Ends, Measure, mean_by_number};
 use super::natural::light::{self, Lights};
-use super::natural::{Correction, Found, MeanCorrection, Points};
+use super::natural::{self, Correction, Found, FrameLight, MeanCorrection, Points};
 use super::noise;
 use super::tone::Tone;
 use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
@@ -57,7 +58,7 @@ pub struct Guides {
     frames: VecDeque<Known>,
     /// Further details of each of `frames`.
     details: VecDeque<Details>,
-    /// The points of the last frame; with [`Method::Deflicker`] alone.
+    /// The points of the last frame; with [`Method::Deflicker`] and [`Method::Natural`] alone.
     points: Points,
     /// How many of `frames`, from the oldest, are decided.
     decided: usize,
@@ -77,6 +78,8 @@ struct Details {
     correction: Option<Correction>,
     /// The light of the frame relative to that of the frame before it, in 65536ths; with [`Method::Natural`] alone.
     light: u32,
+    /// The same step, as far as it may be of flicker; with [`Method::Natural`] alone.
+    light_step: LightStep,
     /// The background of the frame; with [`Method::Faint`] alone.
     background: Background,
     /// The quantiles of the luminance of the frame; with [`Method::Detail`] alone.
@@ -103,11 +106,13 @@ impl Guides {
         let step = self.frames.back().map_or_else(Distance::default, |known| Distance::new(&known.measure, &measure));
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
         let mut measure = measure;
-        let (light, beside) = match settings.method {
+        let (light_step, (light, beside)) = match settings.method {
             Method::Deflicker => {
-                let points = replace(&mut self.points, take(&mut measure.points));
-                let before = self.frames.back().map(|known| &known.measure);
-                before.map(|before| Changes::between([before, &measure], [&points, &self.points])).unwrap_or_default()
+                let points = take(&mut measure.points);
+                (LightStep::default(), self.changes(&measure, points))
+            }
+            Method::Natural { .. } if !measure.transfer.is_hdr() && settings.smoothing.frames() > 1 => {
+                self.step_or_changes(&measure)
             }
             _ => Default::default(),
         };
@@ -130,7 +135,17 @@ impl Guides {
         };
         self.frames.push_back(Known { measure, step, is_compared, noise, light, beside: beside.into() });
         let (settings, light, scene, counts) = (*settings, step_of_light, 0, false);
-        self.details.push_back(Details { settings, correction, light, background, quantiles, grain, scene, counts });
+        self.details.push_back(Details {
+            settings,
+            correction,
+            light,
+            light_step,
+            background,
+            quantiles,
+            grain,
+            scene,
+            counts,
+        });
         while let Some(Details { settings, .. }) = self.details.get(self.decided)
             && self.frames.len() - self.decided > settings.guide_look_ahead() as usize
         {
@@ -138,6 +153,28 @@ impl Guides {
         }
         self.forget(&settings);
         guides
+    }
+
+    /// The changes from the last frame to the next one, which has these points.
+    fn changes(&mut self, measure: &Measure, points: Points) -> (LightChange, Changes) {
+        let points = replace(&mut self.points, points);
+        let before = self.frames.back().map(|known| &known.measure);
+        before.map(|before| Changes::between([before, measure], [&points, &self.points])).unwrap_or_default()
+    }
+
+    /// The step of the light from the last frame to the next one, and, where it may be of flicker, all changes.
+    fn step_or_changes(&mut self, measure: &Measure) -> (LightStep, (LightChange, Changes)) {
+        let Some(before) = self.frames.back().map(|known| &known.measure) else {
+            self.points = measure.points.clone();
+            return Default::default();
+        };
+        let light = LightChange::between(before, measure);
+        let step = LightStep::new(light, before, measure);
+        if step.may_flicker() {
+            return (step, self.changes(measure, measure.points.clone()));
+        }
+        self.points = measure.points.clone();
+        (step, (light, Changes::default()))
     }
 
     /// Ends the video and returns the guides of the remaining frames. The next frame begins another video.
@@ -221,7 +258,8 @@ impl Guides {
         };
         if settings.method == Method::Deflicker {
             let measure = &self.frames[place].measure;
-            let (correction, remainder) = self.correction(place, settings);
+            let window = self.flicker_window(place, settings);
+            let (correction, remainder) = self.correction(place, window, settings);
             return Guide::new(
                 correction.mapping(measure, &remainder).with_strength(measure.levels, settings.strength),
             );
@@ -263,7 +301,8 @@ impl Guides {
         let counts = |index: &usize| self.details[*index].counts && self.details[*index].scene == self.scene;
         let before = (first..place).filter(counts);
         let members: Vec<usize> = before.chain([place]).chain(self.behind(place, ahead, settings)).collect();
-        let (mean, own_light) = self.mean_correction(&members, place, settings);
+        let flicker = self.flicker(place, settings);
+        let (mean, [own_light, light_around]) = self.mean_correction(&members, place, settings);
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let correction = correction.noticeable();
         let noise = self.noise(place, settings);
@@ -275,18 +314,32 @@ impl Guides {
         let share = correction.noise_shown(noise, levels, most);
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.to_256ths()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
-        let found = Some(Found { noise: 16 * share.to_256ths() as i32, ..correction.found });
-        let mapping = |levels| correction.mapping(own_light, levels).with_strength(levels, settings.strength);
+        let flickers = flicker.as_ref().map_or(0, |(share, ..)| *share);
+        let found = Found { noise: 16 * share.to_256ths() as i32, flicker: flickers, ..correction.found };
+        let mapping = |levels| {
+            let steadied = flicker.as_ref().map(|(share, light, rest)| flicker::steadied(*light, rest, *share, levels));
+            let light = natural::between(own_light as i32, light_around as i32, flickers) as u32;
+            correction.mapping(&FrameLight { light, steadied }, levels).with_strength(levels, settings.strength)
+        };
         let clean =
             (share.to_256ths() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
         let is_as_measured = self.details[place].correction.is_some_and(|measured| measured.is_as_measured);
-        Guide { found, is_as_measured, clean, ..Guide::new(mapping(levels)) }
+        Guide { found: Some(found), is_as_measured, clean, ..Guide::new(mapping(levels)) }
     }
 
-    /// The mean of the corrections of these frames, which are in order, and the light of frame `place` relative to that
-    /// of its scene. Frames that are darker than the scene count less. Both results are averages over the quantiles
-    /// that [`Lights`] has as lights of the scene.
-    fn mean_correction(&self, members: &[usize], place: usize, settings: &Settings) -> (MeanCorrection, u32) {
+    /// How surely the light flickers around frame `place`, in 4096ths, and what evens it out; `None` if it does not.
+    fn flicker(&self, place: usize, settings: &Settings) -> Option<(i32, deflicker::LightCorrection, Remainder)> {
+        let [first, end] = self.flicker_window(place, settings);
+        let steps: Vec<LightStep> = (first + 1..=end).map(|index| self.details[index].light_step).collect();
+        let share = flicker::confidence(&steps);
+        let (light, rest) = (share > 0).then(|| self.correction(place, [first, end], settings))?;
+        Some((share, light, rest))
+    }
+
+    /// The mean of the corrections of these frames, which are in order, and the light of frame `place`, and of those
+    /// around it, relative to that of its scene. Frames that are darker than the scene count less. All results are
+    /// averages over the quantiles that [`Lights`] has as lights of the scene.
+    fn mean_correction(&self, members: &[usize], place: usize, settings: &Settings) -> (MeanCorrection, [u32; 2]) {
         let white = 16 * (self.frames[place].measure.levels.count() as u32 - 1);
         // Without a look-ahead, black frames count as needing no correction, so that a scene that fades in is corrected
         // gradually.
@@ -295,7 +348,10 @@ impl Guides {
         let place_in_scene = members.partition_point(|&index| index < place);
         let lights = self.lights_of(members, white);
         let mut weights = vec![0; members.len()];
-        let mut own_light = 0;
+        let [earlier, later] = flicker_reach(settings);
+        let around = members.partition_point(|&index| index + earlier < place)
+            ..members.partition_point(|&index| index <= place + later);
+        let (mut own_light, mut light_around) = (0, 0);
         for lights in lights.against_scenes() {
             let weight = |(&index, &light): (&usize, &u32)| match self.details[index].correction {
                 None => 0,
@@ -306,13 +362,14 @@ impl Guides {
             let all = each.iter().sum::<u64>().max(1);
             weights.iter_mut().zip(each).for_each(|(sum, weight)| *sum += (weight << 20) / all);
             own_light += lights[place_in_scene];
+            light_around += lights[around.clone()].iter().sum::<u32>() / around.len() as u32;
         }
         let mut mean = MeanCorrection::default();
         for (&index, weight) in members.iter().zip(weights) {
             let Some(correction) = self.details[index].correction else { continue };
             mean.add(&if is_black(index) { correction.cleared() } else { correction }, weight as u32);
         }
-        (mean, own_light / light::SCENE_LIGHTS as u32)
+        (mean, [own_light, light_around].map(|sum| sum / light::SCENE_LIGHTS as u32))
     }
 
     /// The light of the next frame relative to that of the last one, in 65536ths.
@@ -348,14 +405,21 @@ impl Guides {
         light::foreign(&before, measure.light_of_blocks(), white)
     }
 
-    /// The correction of the light of frame `place`, and that of its other flicker, from the frames of its scene in its
-    /// window.
-    fn correction(&self, place: usize, settings: &Settings) -> (deflicker::LightCorrection, Remainder) {
-        let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
-        let earlier = window - 1 - ahead;
+    /// The first and the last frame around frame `place` by which its flicker is judged: those of its scene.
+    fn flicker_window(&self, place: usize, settings: &Settings) -> [usize; 2] {
+        let [earlier, later] = flicker_reach(settings);
         let is_before = |index: &usize| self.details[*index].scene == self.scene;
         let first = (place.saturating_sub(earlier)..place).rev().take_while(is_before).last().unwrap_or(place);
-        let end = self.until_cut(place, ahead, settings);
+        [first, self.until_cut(place, later, settings)]
+    }
+
+    /// The correction of the light of frame `place`, and that of its other flicker, from the frames of its window.
+    fn correction(
+        &self,
+        place: usize,
+        [first, end]: [usize; 2],
+        settings: &Settings,
+    ) -> (deflicker::LightCorrection, Remainder) {
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         let beside: Vec<&Changes> = (first..=end).map(|index| &*self.frames[index].beside).collect();
         (
@@ -417,6 +481,14 @@ impl Guides {
 fn goes_on(step: Distance, settings: &Settings) -> bool {
     let cut = settings.scene_threshold.to_1000ths() * 4096 / 1000;
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
+}
+
+/// How many frames before and after a frame its flicker is judged by: with [`Method::Natural`] an eighth of its window,
+/// half a second by default.
+fn flicker_reach(settings: &Settings) -> [usize; 2] {
+    let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
+    let reach = window.div_ceil(8);
+    if settings.method.is_natural() { [reach, reach.min(ahead)] } else { [window - 1 - ahead, ahead] }
 }
 
 /// The share of noise that denoising removes, in 256ths.

@@ -31,6 +31,7 @@ pub mod detail;
 mod equalization;
 pub mod faint;
 pub mod film;
+pub mod flicker;
 mod guide;
 mod histogram;
 mod levels;

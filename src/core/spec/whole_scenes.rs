@@ -166,7 +166,7 @@ impl OpenScene {
         let noise = noise::window_noise(self.ends.iter().filter_map(|(_, noise)| *noise));
         if let Some(correction) = self.corrections.get() {
             let correction = correction.noticeable().calmed(noise, levels);
-            let mapping = correction.mapping(light::FULL, levels).with_strength(levels, settings.strength);
+            let mapping = correction.mapping(&light::FULL.into(), levels).with_strength(levels, settings.strength);
             return MappedScene { first: self.first, cut: self.cut, mapping };
         }
         let frames = self.frames.max(1);

@@ -290,13 +290,15 @@ pub struct FoundRecord {
     pub haze: f64,
     pub cast: f64,
     pub noise: f64,
+    pub flicker: f64,
 }
 
 impl From<Found> for FoundRecord {
-    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise, log: _ }: Found) -> Self {
-        let [dark, exposure, contrast, haze, cast, noise] =
-            [dark, exposure, contrast, veil, cast, noise].map(|value| (f64::from(value) / 40.96).round() / 100.0);
-        FoundRecord { dark, exposure, contrast, haze, cast, noise }
+    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise, flicker, log: _ }: Found) -> Self {
+        let [dark, exposure, contrast, haze, cast, noise, flicker] =
+            [dark, exposure, contrast, veil, cast, noise, flicker]
+                .map(|value| (f64::from(value) / 40.96).round() / 100.0);
+        FoundRecord { dark, exposure, contrast, haze, cast, noise, flicker }
     }
 }
 

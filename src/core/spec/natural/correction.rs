@@ -14,7 +14,7 @@ use super::tuning::noise::{LIFTED, MIN_NOISE, NEAR_BLACK, SHOWN, TAKEN, VISIBLE,
 use super::tuning::noticeable::MOVES;
 use super::tuning::veil::{CHOSEN, KEPT_MEAN};
 use super::veil::{RegionalVeil, Regions};
-use super::{Assumed, Found, dark, light, log, middle, shade};
+use super::{Assumed, Found, FrameLight, dark, light, log, middle, shade};
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::measure::REGIONS;
 use crate::spec::tone::{self, Balance};
@@ -200,6 +200,7 @@ impl Correction {
                 exposure: times(times(exposure, 4096 + lift), shade::slope(shade)),
                 contrast: times(line.gain, contrast.gain()),
                 noise: 0,
+                flicker: 0,
                 log: looks_log,
             },
             is_as_measured: false,
@@ -301,26 +302,31 @@ impl Correction {
         times(ratio(beside - black, identity.points()[2]), mean)
     }
 
-    /// The mapping of a frame with these levels and this share of the light of its scene, in 65536ths.
-    pub fn mapping(&self, light: u32, levels: Levels) -> Mapping {
+    /// The mapping of a frame with these levels and this light.
+    pub fn mapping(&self, frame_light: &FrameLight, levels: Levels) -> Mapping {
+        let light = frame_light.light;
         let white = 16 * (levels.count() as i64 - 1);
         let of_level = |level: i32| (i64::from(level) * white / i64::from(WHITE)) as i32;
         let lit = |level: i32| (i64::from(of_level(level)) * i64::from(light) / 65_536) as i32;
         let regions = |number: &dyn Fn(usize, usize) -> i32| {
             std::array::from_fn(|y| std::array::from_fn(|x| number(y, x).max(0) as u32))
         };
-        let taken = |y: usize, x: usize| {
-            let gain = i64::from(self.gains[y][x].max(1));
-            (-4096 * i64::from(lit(self.offsets[y][x])) / gain) as i32
+        let lifted = |gain: i32, y: usize, x: usize| {
+            ((i64::from(gain) * i64::from(frame_light.gain((y, x)))) >> 12).min(tone::MAX_GAIN.into()) as i32
         };
-        let then = (self.curve != ToneCurve::identity()).then_some(Toned { curve: self.curve, light });
+        let gain = |y: usize, x: usize| lifted(self.gains[y][x], y, x);
+        let taken =
+            |y: usize, x: usize| (-4096 * i64::from(lit(self.offsets[y][x])) / i64::from(gain(y, x).max(1))) as i32;
+        let mean = |numbers: &Regions| numbers.as_flattened().iter().sum::<i32>() / (REGIONS * REGIONS) as i32;
+        let curve = frame_light.curve(self.curve, [mean(&self.gains), mean(&self.offsets)]);
+        let then = (curve != ToneCurve::identity()).then_some(Toned { curve, light });
         let of_scene = |level: i32| ((i64::from(level) * i64::from(light)) >> 16).clamp(0, MAX_PEAK.into());
         let [peak, scene_peak] = self.peak.map(|peak| of_scene(peak) as u32);
         let in_light = InLight { transfer: self.transfer, peak: [peak, scene_peak.max(FINE_WHITE as u32)] };
         let mut veil = tone::Veil {
             taken: regions(&taken),
-            gains: regions(&|y, x| self.gains[y][x]),
-            chroma: regions(&|y, x| self.chroma[y][x]),
+            gains: regions(&gain),
+            chroma: regions(&|y, x| lifted(self.chroma[y][x], y, x)),
             then,
             in_light: self.transfer.is_hdr().then_some(in_light),
             ceiling: levels.count() as u32 - 1,
@@ -351,7 +357,11 @@ impl Correction {
                     std::array::from_fn(|index| balance_of_codes(scale, gains[index], lit(offsets[index]), white));
                 Balance { gains: number.map(|(gain, _)| gain), offsets: number.map(|(_, offset)| offset) }
             }
-            None => Balance { gains: gains.map(|gain| gain.max(0) as u32), offsets: offsets.map(lit) },
+            None => {
+                let before = i64::from(frame_light.before());
+                let lit = |level: i32| (i64::from(of_level(level)) * before / 65_536) as i32;
+                frame_light.balance(Balance { gains: gains.map(|gain| gain.max(0) as u32), offsets: offsets.map(lit) })
+            }
         };
         match (balance == Balance::IDENTITY, &mapping) {
             (true, _) => mapping,
@@ -383,7 +393,7 @@ impl Correction {
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
-        let Found { dark, cast, unused, veil, exposure, contrast, noise: _, log: _ } = found;
+        let Found { dark, cast, unused, veil, exposure, contrast, noise: _, flicker: _, log: _ } = found;
         let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
         let found = [dark, cast, unused, veil, exposure, contrast];
         all.chain(found).chain(&mut self.peak).chain([&mut self.middle]).for_each(&mut see);
@@ -453,8 +463,8 @@ mod tests {
         assert_eq!(half.curve, moved(24).curve);
         for levels in [Levels::full(8), Levels::limited(10)] {
             let same = Mapping::Curve { curve: Curve::identity(levels).into(), chroma_gain: UNIT_GAIN };
-            assert_eq!(none.mapping(light::FULL, levels), same);
-            assert_ne!(half.mapping(light::FULL, levels), same);
+            assert_eq!(none.mapping(&light::FULL.into(), levels), same);
+            assert_ne!(half.mapping(&light::FULL.into(), levels), same);
         }
         let more = |correction: Correction| Correction { found, ..correction };
         let balanced = more(Correction { balance: ([4096, 4096, 4400], [0; 3]), ..identity });

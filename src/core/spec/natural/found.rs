@@ -19,6 +19,8 @@ pub struct Found {
     pub contrast: i32,
     /// The share of the noise that is removed.
     pub noise: i32,
+    /// The share of the flicker of the light that is evened out.
+    pub flicker: i32,
     /// The share of frames that look like log footage.
     pub log: i32,
 }
@@ -26,7 +28,7 @@ pub struct Found {
 impl Found {
     /// The result for a scene that lacks nothing.
     pub const NOTHING: Found =
-        Found { dark: 0, cast: 0, unused: 0, veil: 0, exposure: 4096, contrast: 4096, noise: 0, log: 0 };
+        Found { dark: 0, cast: 0, unused: 0, veil: 0, exposure: 4096, contrast: 4096, noise: 0, flicker: 0, log: 0 };
 
     /// Whether most of the scene looks like log footage.
     pub fn looks_log(&self) -> bool {
@@ -42,15 +44,15 @@ impl Found {
 /// The mean of the results for frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanFound {
-    sums: [i64; 8],
+    sums: [i64; 9],
     frames: i64,
 }
 
 impl MeanFound {
     /// Adds the result for a frame.
     pub fn add(&mut self, found: &Found) {
-        let Found { dark, cast, unused, veil, exposure, contrast, noise, log } = *found;
-        let values = [dark, cast, unused, veil, exposure, contrast, noise, log];
+        let Found { dark, cast, unused, veil, exposure, contrast, noise, flicker, log } = *found;
+        let values = [dark, cast, unused, veil, exposure, contrast, noise, flicker, log];
         self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(value));
         self.frames += 1;
     }
@@ -59,9 +61,9 @@ impl MeanFound {
     /// frames.
     pub fn get(&self) -> Option<Found> {
         let mean = |sum: i64| (sum + self.frames - 1).checked_div(self.frames).map(|mean| mean as i32);
-        let [dark, cast, unused, veil, exposure, contrast, noise, log] = self.sums.map(mean);
-        let (exposure, contrast, noise, log) = (exposure?, contrast?, noise?, log?);
-        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise, log })
+        let [dark, cast, unused, veil, exposure, contrast, noise, flicker, log] = self.sums.map(mean);
+        let (exposure, contrast, noise, flicker, log) = (exposure?, contrast?, noise?, flicker?, log?);
+        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise, flicker, log })
     }
 }
 
@@ -90,7 +92,13 @@ impl fmt::Display for Found {
             let contrast = format!("contrast raised {:.1} times", of_1(self.contrast));
             parts.push(if self.unused >= LITTLE { format!("flat ({contrast})") } else { contrast });
         }
-        for (share, name) in [(self.veil, "haze"), (self.cast, "colour cast"), (self.noise, "noise removed")] {
+        let shares = [
+            (self.veil, "haze"),
+            (self.cast, "colour cast"),
+            (self.noise, "noise removed"),
+            (self.flicker, "flicker evened out"),
+        ];
+        for (share, name) in shares {
             if share >= LITTLE {
                 parts.push(format!("{}{name}", how(share)));
             }

@@ -23,6 +23,9 @@
 //! the mapping is `e * F(x / e)`, so that fades and dips of the exposure remain. F is the mean of the corrections of
 //! the frames whose light is that of the scene.
 //!
+//! Light that flickers is evened out first, as far as it is sure that it flickers ([`flicker`](super::flicker)): the
+//! frame gets the light that the frames within half a second have on average, and `e` is that of these frames, too.
+//!
 //! If F moves no level by more than 2 of 255, the frame stays as it is, to the byte; between 2 and 4 a part of the
 //! correction is applied.
 //!
@@ -41,6 +44,7 @@ mod contrast;
 mod correction;
 mod dark;
 mod found;
+mod frame_light;
 mod in_light;
 mod letters;
 pub mod light;
@@ -56,8 +60,9 @@ mod veil;
 
 pub use correction::{Correction, MeanCorrection};
 pub use found::{Found, MeanFound};
+pub use frame_light::{FrameLight, Steadied};
 pub use in_light::{InLight, MAX_PEAK};
-pub use points::{Points, WHITE};
+pub use points::{Points, WHITE, between, from_255, ramp};
 pub use tone_curve::{FrameCurve, PIECES, ToneCurve, Toned};
 
 use super::named::named;

@@ -210,6 +210,7 @@ impl Recorder {
             found_haze: found(|found| found.veil),
             found_cast: found(|found| found.cast),
             found_noise: found(|found| found.noise),
+            found_flicker: found(|found| found.flicker),
         }
     }
 

@@ -69,4 +69,6 @@ pub struct FrameRecord {
     pub found_cast: Option<f64>,
     /// The share of its noise that is removed.
     pub found_noise: Option<f64>,
+    /// The share of flicker that is evened out.
+    pub found_flicker: Option<f64>,
 }
