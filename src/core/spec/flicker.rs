@@ -33,7 +33,7 @@ const STEPS: [i32; 2] = [189, 425];
 /// The median step by the mean step, in 4096ths.
 const EVEN: [i32; 2] = [1229, 2048];
 
-/// The largest step, in 65536ths of an octave: from 0.55 octaves down to 0.35.
+/// The step that a tenth of all exceed, in 65536ths of an octave: from 0.55 octaves down to 0.35.
 const LARGEST: [i32; 2] = [36_045, 22_938];
 
 /// The median level of the blocks, in sixteenths of 255.
@@ -142,7 +142,7 @@ fn whole_confidence(steps: &[LightStep]) -> i32 {
     sizes.sort_unstable();
     let all = sizes.iter().sum::<i64>();
     let even = 4096 * sizes[sizes.len() / 2] * sizes.len() as i64 / all;
-    let largest = sizes[sizes.len() - 1];
+    let largest = sizes[sizes.len() * 9 / 10];
     let few = steps.len().div_ceil(10).min(sizes.len() - 1);
     let mean = sizes[..sizes.len() - few].iter().sum::<i64>() / (steps.len() - few) as i64;
     let agreement = shown.iter().map(|step| step.rise.abs() * step.agreement).sum::<i64>() / all;

@@ -258,8 +258,7 @@ impl Guides {
         };
         if settings.method == Method::Deflicker {
             let measure = &self.frames[place].measure;
-            let window = self.flicker_window(place, settings);
-            let (correction, remainder) = self.correction(place, window, settings);
+            let (correction, remainder) = self.correction(place, settings);
             return Guide::new(
                 correction.mapping(measure, &remainder).with_strength(measure.levels, settings.strength),
             );
@@ -329,10 +328,12 @@ impl Guides {
 
     /// How surely the light flickers around frame `place`, in 4096ths, and what evens it out; `None` if it does not.
     fn flicker(&self, place: usize, settings: &Settings) -> Option<(i32, deflicker::LightCorrection, Remainder)> {
-        let [first, end] = self.flicker_window(place, settings);
+        // Flicker lasts: the whole window tells more surely whether there is any, and steadily.
+        let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
+        let [first, end] = self.scene_around(place, [window - 1 - ahead, ahead], settings);
         let steps: Vec<LightStep> = (first + 1..=end).map(|index| self.details[index].light_step).collect();
         let share = flicker::confidence(&steps);
-        let (light, rest) = (share > 0).then(|| self.correction(place, [first, end], settings))?;
+        let (light, rest) = (share > 0).then(|| self.correction(place, settings))?;
         Some((share, light, rest))
     }
 
@@ -405,21 +406,16 @@ impl Guides {
         light::foreign(&before, measure.light_of_blocks(), white)
     }
 
-    /// The first and the last frame around frame `place` by which its flicker is judged: those of its scene.
-    fn flicker_window(&self, place: usize, settings: &Settings) -> [usize; 2] {
-        let [earlier, later] = flicker_reach(settings);
+    /// The first and the last frame of the scene of frame `place`, at most so many before and after it.
+    fn scene_around(&self, place: usize, [earlier, later]: [usize; 2], settings: &Settings) -> [usize; 2] {
         let is_before = |index: &usize| self.details[*index].scene == self.scene;
         let first = (place.saturating_sub(earlier)..place).rev().take_while(is_before).last().unwrap_or(place);
         [first, self.until_cut(place, later, settings)]
     }
 
-    /// The correction of the light of frame `place`, and that of its other flicker, from the frames of its window.
-    fn correction(
-        &self,
-        place: usize,
-        [first, end]: [usize; 2],
-        settings: &Settings,
-    ) -> (deflicker::LightCorrection, Remainder) {
+    /// The correction of the light of frame `place`, and that of its other flicker, from the frames around it.
+    fn correction(&self, place: usize, settings: &Settings) -> (deflicker::LightCorrection, Remainder) {
+        let [first, end] = self.scene_around(place, flicker_reach(settings), settings);
         let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
         let beside: Vec<&Changes> = (first..=end).map(|index| &*self.frames[index].beside).collect();
         (
@@ -483,13 +479,17 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
-/// How many frames before and after a frame its flicker is judged by: with [`Method::Natural`] an eighth of its window,
-/// half a second by default.
+/// How many frames before and after a frame its flicker is evened out by: with [`Method::Natural`] an eighth of its window,
+/// half a second by default, and at least twelve, because time lapses and old film have few frames a second.
 fn flicker_reach(settings: &Settings) -> [usize; 2] {
     let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
-    let reach = window.div_ceil(8);
-    if settings.method.is_natural() { [reach, reach.min(ahead)] } else { [window - 1 - ahead, ahead] }
+    let earlier = window - 1 - ahead;
+    let reach = if settings.method.is_natural() { window.div_ceil(8).max(MIN_REACH) } else { window };
+    [reach.min(earlier), reach.min(ahead)]
 }
+
+/// The fewest frames before and after a frame by which its flicker is evened out, if the window has them.
+const MIN_REACH: usize = 12;
 
 /// The share of noise that denoising removes, in 256ths.
 const CLEANED: u32 = 192;
