@@ -301,7 +301,8 @@ impl Guides {
         let before = (first..place).filter(counts);
         let members: Vec<usize> = before.chain([place]).chain(self.behind(place, ahead, settings)).collect();
         let flicker = self.flicker(place, settings);
-        let (mean, [own_light, light_around]) = self.mean_correction(&members, place, settings);
+        let flickers = flicker.as_ref().map_or(0, |(share, ..)| *share);
+        let (mean, own_light) = self.mean_correction(&members, place, flickers, settings);
         let Some(correction) = mean.get() else { return Guide::unchanged(levels) };
         let correction = correction.noticeable();
         let noise = self.noise(place, settings);
@@ -313,12 +314,12 @@ impl Guides {
         let share = correction.noise_shown(noise, levels, most);
         let left = |noise| ((u64::from(noise) * (65_536 - u64::from(CLEANED * share.to_256ths()))) >> 16) as u32;
         let correction = correction.calmed(noise.map(left), levels);
-        let flickers = flicker.as_ref().map_or(0, |(share, ..)| *share);
         let found = Found { noise: 16 * share.to_256ths() as i32, flicker: flickers, ..correction.found };
         let mapping = |levels| {
             let steadied = flicker.as_ref().map(|(share, light, rest)| flicker::steadied(*light, rest, *share, levels));
-            let light = natural::between(own_light as i32, light_around as i32, flickers) as u32;
-            correction.mapping(&FrameLight { light, steadied }, levels).with_strength(levels, settings.strength)
+            correction
+                .mapping(&FrameLight { light: own_light, steadied }, levels)
+                .with_strength(levels, settings.strength)
         };
         let clean =
             (share.to_256ths() > 0).then(|| Cleaning { share, mapping: levels.with_two_bits_more().map(mapping) });
@@ -337,10 +338,17 @@ impl Guides {
         Some((share, light, rest))
     }
 
-    /// The mean of the corrections of these frames, which are in order, and the light of frame `place`, and of those
-    /// around it, relative to that of its scene. Frames that are darker than the scene count less. All results are
-    /// averages over the quantiles that [`Lights`] has as lights of the scene.
-    fn mean_correction(&self, members: &[usize], place: usize, settings: &Settings) -> (MeanCorrection, [u32; 2]) {
+    /// The mean of the corrections of these frames, which are in order, and the light of frame `place` relative to that
+    /// of its scene. Frames that are darker than the scene count less. Both results are averages over the quantiles
+    /// that [`Lights`] has as lights of the scene. As far as the light `flickers`, in 4096ths, all frames count alike,
+    /// and the light is that of the frames around `place` relative to all.
+    fn mean_correction(
+        &self,
+        members: &[usize],
+        place: usize,
+        flickers: i32,
+        settings: &Settings,
+    ) -> (MeanCorrection, u32) {
         let white = 16 * (self.frames[place].measure.levels.count() as u32 - 1);
         // Without a look-ahead, black frames count as needing no correction, so that a scene that fades in is corrected
         // gradually.
@@ -352,25 +360,27 @@ impl Guides {
         let [earlier, later] = flicker_reach(settings);
         let around = members.partition_point(|&index| index + earlier < place)
             ..members.partition_point(|&index| index <= place + later);
-        let (mut own_light, mut light_around) = (0, 0);
+        let mut own_light = 0;
         for lights in lights.against_scenes() {
             let weight = |(&index, &light): (&usize, &u32)| match self.details[index].correction {
                 None => 0,
                 Some(_) if is_black(index) => 4096,
-                Some(_) => u64::from(light::weight(light)),
+                Some(_) => natural::between(light::weight(light) as i32, 4096, flickers) as u64,
             };
             let each: Vec<u64> = members.iter().zip(&lights).map(weight).collect();
             let all = each.iter().sum::<u64>().max(1);
             weights.iter_mut().zip(each).for_each(|(sum, weight)| *sum += (weight << 20) / all);
-            own_light += lights[place_in_scene];
-            light_around += lights[around.clone()].iter().sum::<u32>() / around.len() as u32;
+            let mean = |lights: &[u32]| lights.iter().map(|light| u64::from(*light)).sum::<u64>() / lights.len() as u64;
+            let steady = (mean(&lights[around.clone()]) << 16) / mean(&lights).max(1);
+            let steady = steady.min(light::BRIGHTEST.into()) as i32;
+            own_light += natural::between(lights[place_in_scene] as i32, steady, flickers) as u32;
         }
         let mut mean = MeanCorrection::default();
         for (&index, weight) in members.iter().zip(weights) {
             let Some(correction) = self.details[index].correction else { continue };
             mean.add(&if is_black(index) { correction.cleared() } else { correction }, weight as u32);
         }
-        (mean, [own_light, light_around].map(|sum| sum / light::SCENE_LIGHTS as u32))
+        (mean, own_light / light::SCENE_LIGHTS as u32)
     }
 
     /// The light of the next frame relative to that of the last one, in 65536ths.
