@@ -16,7 +16,7 @@ use super::measure::{BLOCK_COLUMNS, BLOCK_ROWS, Measure};
 use super::natural::{Steadied, ToneCurve, WHITE, from_255, ramp};
 
 /// The least step of the light that counts, 0.4 %, in 65536ths of an octave.
-const LEAST: i64 = 380;
+const MIN_RISE: i64 = 380;
 
 /// The fewest steps that count by which a window is judged.
 const MIN_STEPS: usize = 4;
@@ -71,19 +71,20 @@ impl LightStep {
         let level = if levels.is_empty() { 0 } else { (255 * median(levels) / white) as i32 };
         let rise = change.at(MIDDLE);
         let blocks: Vec<Option<(i64, i64)>> = rises_by_block(before, after).collect();
-        let agrees =
-            |(level, own): &&(i64, i64)| is_near(*own, change.at(*level), rise) && own.signum() == rise.signum();
+        let agrees = |(level, block_rise): &&(i64, i64)| {
+            is_near(*block_rise, change.at(*level), rise) && block_rise.signum() == rise.signum()
+        };
         let known = blocks.iter().flatten().count().max(1);
         let agreement = 4096 * blocks.iter().flatten().filter(agrees).count() as i64 / known as i64;
         let rows = std::array::from_fn(|row| {
             let blocks = blocks[row * BLOCK_COLUMNS..][..BLOCK_COLUMNS].iter().flatten();
-            let rises: Vec<i64> = blocks.map(|(level, own)| own - change.at(*level)).collect();
+            let rises: Vec<i64> = blocks.map(|(level, block_rise)| block_rise - change.at(*level)).collect();
             if rises.len() < MIN_ROW {
                 return 0;
             }
             let middle = median(rises.clone());
             let agree = rises.iter().filter(|rise| is_near(**rise, middle, middle)).count();
-            if middle.abs() > LEAST && 8 * agree >= ROW_AGREES * rises.len() { middle } else { 0 }
+            if middle.abs() > MIN_RISE && 8 * agree >= ROW_AGREES * rises.len() { middle } else { 0 }
         });
         LightStep { rise, agreement, level, rows }
     }
@@ -91,7 +92,7 @@ impl LightStep {
     /// Whether the step may be of flicker.
     pub fn may_flicker(&self) -> bool {
         let in_rows = || self.rows.iter().filter(|rise| **rise != 0).count() > BLOCK_ROWS / 4;
-        self.level > LIT[0] && (self.rise.abs() > LEAST || in_rows())
+        self.level > LIT[0] && (self.rise.abs() > MIN_RISE || in_rows())
     }
 }
 
@@ -109,7 +110,7 @@ fn band_confidence(steps: &[LightStep]) -> i32 {
         let moved = rises().filter(|rise| *rise != 0).count();
         let returned = 4096 - (4096 * sum / all.max(1)) as i32;
         let [moved, returned] = [((4096 * moved / steps.len()) as i32, MOVED), (returned, RETURNED)]
-            .map(|(of, [none, all])| ramp(of, none, all));
+            .map(|(value, [none, all])| ramp(value, none, all));
         moved.min(returned)
     };
     if steps.len() < MIN_STEPS {
@@ -132,7 +133,7 @@ pub fn confidence(steps: &[LightStep]) -> i32 {
 /// How surely the light flickers in a window with these steps, in 4096ths. Frames may be repeated, as in a film of 16
 /// frames a second at 24: small steps are left out where larger ones are compared.
 fn whole_confidence(steps: &[LightStep]) -> i32 {
-    let shown: Vec<LightStep> = steps.iter().copied().filter(|step| step.rise.abs() > LEAST).collect();
+    let shown: Vec<LightStep> = steps.iter().copied().filter(|step| step.rise.abs() > MIN_RISE).collect();
     if shown.len() < MIN_STEPS {
         return 0;
     }

@@ -31,10 +31,10 @@ const REACH: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 
 /// The folder, open. Clones are the same one.
 #[derive(Clone, Debug)]
-pub struct PrivateFolder(Arc<Opened>);
+pub struct PrivateFolder(Arc<PrivateEntry>);
 
 #[derive(Debug)]
-struct Opened {
+struct PrivateEntry {
     folder: OpenFolder,
     /// The folder that it lies in, and its name there.
     above: File,
@@ -60,7 +60,7 @@ impl PrivateFolder {
             Err(error) => return Err(error.into()),
         };
         let folder = OpenFolder::new(path, folder);
-        let folder = PrivateFolder(Arc::new(Opened { folder, above, name: name.to_owned() }));
+        let folder = PrivateFolder(Arc::new(PrivateEntry { folder, above, name: name.to_owned() }));
         folder.check(folder_above)?;
         Ok(Some(folder))
     }
