@@ -152,12 +152,12 @@ fn middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
 }
 
 impl Changes {
-    /// The change of the light of the whole frame from one frame to the next, by their measures, and the other changes,
-    /// by their points.
-    pub fn between(measures: [&Measure; 2], [before, after]: [&Points; 2]) -> (LightChange, Self) {
+    /// The change of the light of the whole frame from one frame to the next, which is `light` by their measures, and the
+    /// other changes, by their points.
+    pub fn between(light: LightChange, measures: [&Measure; 2], [before, after]: [&Points; 2]) -> (LightChange, Self) {
         let mut changes = Changes::default();
         if before.count() != after.count() || before.is_hdr() || after.is_hdr() {
-            return (LightChange::between(measures[0], measures[1]), changes);
+            return (light, changes);
         }
         let white = log(WHITE);
         // For each point, the mean of the logarithms of its two levels, relative to white, and its rise.
@@ -173,7 +173,6 @@ impl Changes {
             }
         }
         let [source, target] = measures;
-        let light = LightChange::between(source, target);
         let light_slope = light.slope();
         let light = match slope_in_regions(&points).map(|slope| nearer_to_none(light_slope, slope)) {
             Some(slope) if slope != light_slope => LightChange::with_slope(source, target, slope),

@@ -43,7 +43,8 @@ const LIT: [i32; 2] = [from_255(25), from_255(40)];
 const ROW_AGREES: usize = 5;
 const MIN_ROW: usize = BLOCK_COLUMNS / 2;
 
-/// Of the steps of a row, the share that counts, and the share of its way that it comes back, in 4096ths.
+/// Of a row of blocks: the share of steps at which it rises or falls, and how far it comes back, as a share of all that
+/// it has risen and fallen, in 4096ths.
 const MOVED: [i32; 2] = [1024, 2048];
 const RETURNED: [i32; 2] = [2048, 3072];
 
@@ -130,7 +131,7 @@ pub fn confidence(steps: &[LightStep]) -> i32 {
     whole_confidence(steps).max(band_confidence(steps))
 }
 
-/// How surely the light flickers in a window with these steps, in 4096ths. Frames may be repeated, as in a film of 16
+/// How surely the light of the whole frame flickers, in 4096ths. Frames may be repeated, as in a film of 16
 /// frames a second at 24: small steps are left out where larger ones are compared.
 fn whole_confidence(steps: &[LightStep]) -> i32 {
     let shown: Vec<LightStep> = steps.iter().copied().filter(|step| step.rise.abs() > MIN_RISE).collect();

@@ -106,21 +106,19 @@ impl Guides {
         let step = self.frames.back().map_or_else(Distance::default, |known| Distance::new(&known.measure, &measure));
         let before = self.frames.back_mut().map(|known| take(&mut known.measure.samples));
         let mut measure = measure;
-        let (light_step, (light, beside)) = match settings.method {
-            Method::Deflicker => {
-                let points = take(&mut measure.points);
-                (LightStep::default(), self.changes(&measure, points))
-            }
-            Method::Natural { .. } if !measure.transfer.is_hdr() && settings.smoothing.frames() > 1 => {
-                self.step_or_changes(&measure)
-            }
-            _ => Default::default(),
-        };
         let (foreign, step_of_light) = match settings.method {
             Method::Natural { .. } => (self.foreign(&measure, step, settings), self.step_of_light(&measure)),
             _ => ([false; BLOCKS], light::FULL),
         };
         let correction = natural(&mut measure, &foreign, settings);
+        let points = take(&mut measure.points);
+        let (light_step, (light, beside)) = match settings.method {
+            Method::Deflicker => self.changes(&measure, points, |_| true),
+            Method::Natural { .. } if !measure.transfer.is_hdr() && settings.smoothing.frames() > 1 => {
+                self.changes(&measure, points, LightStep::may_flicker)
+            }
+            _ => Default::default(),
+        };
         let before =
             before.filter(|_| settings.hides_noise || correction.is_some_and(|measured| measured.shows_noise()));
         let is_compared = before.is_some();
@@ -155,26 +153,23 @@ impl Guides {
         guides
     }
 
-    /// The changes from the last frame to the next one, which has these points.
-    fn changes(&mut self, measure: &Measure, points: Points) -> (LightChange, Changes) {
+    /// The step of the light from the last frame to the next one, which has these points; and, if `compares` is true of
+    /// that step, all changes.
+    fn changes(
+        &mut self,
+        measure: &Measure,
+        points: Points,
+        compares: fn(&LightStep) -> bool,
+    ) -> (LightStep, (LightChange, Changes)) {
         let points = replace(&mut self.points, points);
-        let before = self.frames.back().map(|known| &known.measure);
-        before.map(|before| Changes::between([before, measure], [&points, &self.points])).unwrap_or_default()
-    }
-
-    /// The step of the light from the last frame to the next one, and, where it may be of flicker, all changes.
-    fn step_or_changes(&mut self, measure: &Measure) -> (LightStep, (LightChange, Changes)) {
-        let Some(before) = self.frames.back().map(|known| &known.measure) else {
-            self.points = measure.points.clone();
-            return Default::default();
-        };
+        let Some(before) = self.frames.back().map(|known| &known.measure) else { return Default::default() };
         let light = LightChange::between(before, measure);
         let step = LightStep::new(light, before, measure);
-        if step.may_flicker() {
-            return (step, self.changes(measure, measure.points.clone()));
-        }
-        self.points = measure.points.clone();
-        (step, (light, Changes::default()))
+        let changes = match compares(&step) {
+            true => Changes::between(light, [before, measure], [&points, &self.points]),
+            false => (light, Changes::default()),
+        };
+        (step, changes)
     }
 
     /// Ends the video and returns the guides of the remaining frames. The next frame begins another video.
@@ -416,7 +411,8 @@ impl Guides {
         light::foreign(&before, measure.light_of_blocks(), white)
     }
 
-    /// The first and the last frame of the scene of frame `place`, at most so many before and after it.
+    /// The first and the last frame around frame `place` that belong to its scene: at most `earlier` frames before it,
+    /// and at most `later` frames after it.
     fn scene_around(&self, place: usize, [earlier, later]: [usize; 2], settings: &Settings) -> [usize; 2] {
         let is_before = |index: &usize| self.details[*index].scene == self.scene;
         let first = (place.saturating_sub(earlier)..place).rev().take_while(is_before).last().unwrap_or(place);
@@ -507,14 +503,13 @@ const CLEANED: u32 = 192;
 /// The most frames that a frame is compared with, to find foreign blocks.
 const LOOKED_AT: usize = 24;
 
-/// The correction that the frame alone needs, with [`Method::Natural`], without its foreign blocks. Takes the points
-/// out of `measure`.
+/// The correction that the frame alone needs, with [`Method::Natural`], without its foreign blocks.
 pub(super) fn natural(measure: &mut Measure, foreign: &[bool; BLOCKS], settings: &Settings) -> Option<Correction> {
-    let (points, of_all) = (take(&mut measure.points), measure.correction.take());
-    if let (Some(of_all), false) = (of_all, foreign.contains(&true)) {
+    if let (Some(of_all), false) = (measure.correction.take(), foreign.contains(&true)) {
         return Some(*of_all);
     }
-    Correction::under(settings, points.outside(foreign))
+    let Method::Natural { .. } = settings.method else { return None };
+    Correction::under(settings, measure.points.clone().outside(foreign))
 }
 
 /// The frames of a window, from which the guide of the newest is decided.

@@ -14,7 +14,7 @@ use super::equalization::curve;
 use super::guide::{Members, natural};
 use super::measure::{BLOCKS, Ends, Samples};
 use super::modifiers::capped;
-use super::natural::{Correction, MeanCorrection, light};
+use super::natural::{Correction, MeanCorrection, Points, light};
 use super::noise;
 use super::tone::Balance;
 use super::{
@@ -94,6 +94,8 @@ impl WholeScenes {
         let guides = self.guides.push(measure.clone(), &settings);
         let mut measure = measure;
         let correction = natural(&mut measure, &[false; BLOCKS], &self.settings);
+        // Scenes are long, and points are large.
+        measure.points = Points::default();
         self.undecided.push_back((measure, histogram, correction));
         self.judge(guides);
     }
