@@ -18,6 +18,9 @@ pub const MAX_MOVES: usize = 3;
 /// Rows and columns of a window: those of the block, and 4 more on each side.
 const WINDOW: usize = 16;
 
+/// Components of vectors whose medians are found at once.
+const LANES: usize = 16;
+
 /// The displacement of a sample from one frame to another, in quarters of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Vector {
@@ -71,15 +74,29 @@ impl MotionField {
         })
     }
 
-    /// The median of the vectors of a block and its 8 neighbours, by component.
+    /// The medians of the vectors of each block and its 8 neighbours, by component, row by row.
     #[inline(always)]
-    fn median(&self, column: usize, row: usize) -> Vector {
-        let (mut across, mut down) = ([0; 9], [0; 9]);
-        for index in 0..9 {
-            let near = self.at((column + index % 3) as isize - 1, (row + index / 3) as isize - 1);
-            (across[index], down[index]) = (near.x, near.y);
+    fn medians(&self) -> Vec<Vector> {
+        // Components side by side, with the vectors at the edges repeated, so that one median serves many blocks.
+        let pitch = 2 * (self.columns + 2) + LANES;
+        let mut padded = vec![0; pitch * (self.rows + 2)];
+        for (row, line) in padded.chunks_exact_mut(pitch).enumerate() {
+            for (column, pair) in line.as_chunks_mut::<2>().0.iter_mut().take(self.columns + 2).enumerate() {
+                let Vector { x, y } = self.at(column as isize - 1, row as isize - 1);
+                *pair = [x, y];
+            }
         }
-        Vector { x: median(across), y: median(down) }
+        let mut medians = vec![Vector::default(); self.vectors.len()];
+        for (row, line) in medians.chunks_exact_mut(self.columns).enumerate() {
+            for (index, vectors) in line.chunks_mut(LANES / 2).enumerate() {
+                let near = |number: usize| &padded[pitch * (row + number / 3) + LANES * index + 2 * (number % 3)..];
+                let near = std::array::from_fn(|number| *near(number).first_chunk().unwrap_or(&[0; LANES]));
+                for (vector, [x, y]) in vectors.iter_mut().zip(median(near).as_chunks::<2>().0) {
+                    *vector = Vector { x: *x, y: *y };
+                }
+            }
+        }
+        medians
     }
 }
 
@@ -191,7 +208,7 @@ pub fn search_by(
         let (a, b) = (&one[level], &other[level]);
         let size = (a.width(), a.height());
         let coarser = if level < coarsest { finer(&field, size) } else { MotionField::new(size) };
-        let calm = calm_at(calm, level);
+        let (calm, parent) = (calm_at(calm, level), guess.unwrap_or(&coarser));
         let block = Block {
             compare,
             a,
@@ -199,7 +216,8 @@ pub fn search_by(
             bound: ((6 * calm + 512) / 16).min(1023) as i16,
             calm,
             enough: calm * 9,
-            parent: guess.unwrap_or(&coarser),
+            parent,
+            medians: parent.medians(),
             is_guess: guess.is_some(),
         };
         field = MotionField::new(size);
@@ -240,6 +258,8 @@ struct Block<'a, C> {
     /// The cost where nothing but noise differs.
     enough: u32,
     parent: &'a MotionField,
+    /// The medians of `parent`.
+    medians: Vec<Vector>,
     /// Whether `parent` is a guess of the caller, not the result of coarser pictures.
     is_guess: bool,
 }
@@ -257,7 +277,7 @@ impl<C: Compare> Block<'_, C> {
     fn find(&self, column: usize, row: usize, reach: i16, is_finest: bool) -> Vector {
         let (x, y) = (column as isize, row as isize);
         let parent = self.parent.at(x, y);
-        let median = self.parent.median(column, row);
+        let median = self.medians[row * self.parent.columns + column];
         // The first column or row of a block's window.
         let start = |block: usize, length: usize| Sheet::within((block * BLOCK) as isize - 4, WINDOW, length);
         let place = (start(column, self.a.width()), start(row, self.a.height()));
@@ -350,9 +370,9 @@ impl<C: Compare> Block<'_, C> {
     }
 }
 
-/// The middle one of nine numbers.
+/// The middle ones of nine numbers each.
 #[inline(always)]
-fn median(mut values: [i16; 9]) -> i16 {
+fn median(mut values: [[i16; LANES]; 9]) -> [i16; LANES] {
     const SWAPS: [(usize, usize); 19] = [
         (1, 2),
         (4, 5),
@@ -375,7 +395,10 @@ fn median(mut values: [i16; 9]) -> i16 {
         (4, 2),
     ];
     for (low, high) in SWAPS {
-        (values[low], values[high]) = (values[low].min(values[high]), values[low].max(values[high]));
+        let (a, b) = (values[low], values[high]);
+        for index in 0..LANES {
+            (values[low][index], values[high][index]) = (a[index].min(b[index]), a[index].max(b[index]));
+        }
     }
     values[4]
 }
