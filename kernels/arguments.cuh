@@ -214,7 +214,7 @@ constexpr unsigned MOST_REFERENCES = 8u;
 struct ReferencePlanes {
     ReferencePlane of[MOST_REFERENCES];
     unsigned count;
-    unsigned none;
+    unsigned near;  // how many of them, from the first on, serve every tile; the rest serve smooth tiles
 };
 
 // The noise of a plane: for each coefficient, and for each class of brightness.

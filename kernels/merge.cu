@@ -68,12 +68,13 @@ struct TransposeStorage {
     unsigned short of[TILES][SIZE][SIZE + 1];
 };
 
-// Thread `at` of a tile gives column `at` and gets row `at`, or the other way round.
+// Thread `at` of a tile gives column `at` and gets row `at`, or the other way round. The threads of a tile are of one
+// warp.
 DEVICE void transpose(TransposeStorage& exchange, int tile, int at, short* line) {
-    __syncthreads();
+    __syncwarp();
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) exchange.of[tile][i][at] = (unsigned short)line[i];
-    __syncthreads();
+    __syncwarp();
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) line[i] = (short)exchange.of[tile][at][i];
 }
@@ -293,6 +294,7 @@ extern "C" __global__ __launch_bounds__(256) void merge_count(NoisyPlane plane, 
 constexpr unsigned UNIT = 1024u;
 constexpr unsigned FULLY = UNIT * 16u / 10u;
 constexpr unsigned NOT_ONE = 4u * UNIT;
+constexpr unsigned SMOOTH = 600u;
 
 // The multiplier of the noise factors at this brightness.
 DEVICE unsigned of_brightness(const NoiseFactors& noise, unsigned brightness) {
@@ -325,10 +327,10 @@ DEVICE void smooth(TransposeStorage& exchange, int tile, int at, const unsigned*
         unsigned left = squares[i > 0 ? i - 1 : 0], right = squares[i < SIZE - 1 ? i + 1 : SIZE - 1];
         across[i] = halfway(halfway(left, right), squares[i]);
     }
-    __syncthreads();
+    __syncwarp();
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) exchange.of[tile][at][i] = (unsigned short)across[i];
-    __syncthreads();
+    __syncwarp();
     int above = at > 0 ? at - 1 : 0, below = at < SIZE - 1 ? at + 1 : SIZE - 1;
 #pragma unroll
     for (int i = 0; i < SIZE; ++i) {
@@ -380,13 +382,21 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
             factors[i] = (factor < most ? factor : most) << 2;
         }
 
+        bool is_smooth = false;
+        if (others.near < others.count) {
+            unsigned all = 0u;
+#pragma unroll
+            for (int i = 0; i < SIZE; ++i) all += at + i > 0 ? square(own[i], factors[i]) >> 7 : 0u;
+            is_smooth = sum_of_tile(all) < SMOOTH;
+        }
+        unsigned count = __any_sync(FULL_MASK, is_smooth) ? others.count : others.near;
         unsigned weights[REFERENCES][SIZE], left[SIZE];
         short moved[REFERENCES][SIZE];
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) left[i] = 256u;
 #pragma unroll
         for (int other = 0; other < REFERENCES; ++other) {
-            if (other >= (int)others.count) break;
+            if (other >= (int)count) break;
             load_reference(plane, others.of[other], column, row, at, moved[other]);
             forward_dct(exchange, tile, at, moved[other]);
             unsigned squares[SIZE], smoothed[SIZE], all = 0u, low = 0u;
@@ -405,11 +415,14 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
                 apart = apart > guard ? apart : guard;
                 apart = apart < NOT_ONE ? apart : NOT_ONE;
                 unsigned weight = mul_high(NOT_ONE - apart, 256u * 65536u / (NOT_ONE - FULLY));
-                weights[other][i] = weight < 255u ? weight : 255u;
+                bool is_used = is_smooth || other < (int)others.near;
+                weights[other][i] = is_used ? (weight < 255u ? weight : 255u) : 0u;
                 left[i] += weights[other][i];
             }
         }
 
+        // Each share of a difference is rounded down, by half a step on average.
+        unsigned rounding = others.near / 2u + (is_smooth ? (others.count - others.near) / 2u : 0u);
         unsigned squares[SIZE], smoothed[SIZE];
 #pragma unroll
         for (int i = 0; i < SIZE; ++i) {
@@ -418,13 +431,13 @@ DEVICE void merge_with(const NoisyPlane& plane, const ReferencePlanes& others, c
             left[i] = mul_high(whole, whole);
 #pragma unroll
             for (int other = 0; other < REFERENCES; ++other) {
-                if (other >= (int)others.count) break;
+                if (other >= (int)count) break;
                 unsigned share = mul_high(weights[other][i] << 8, whole);
                 moves = (short)(moves +
                                 mul_high_signed(saturated((int)moved[other][i] - (int)own[i]), (short)(share << 1)));
                 left[i] += mul_high(share, share);
             }
-            own[i] = saturated((int)saturated((int)own[i] + (int)moves) + (int)(others.count / 2u));
+            own[i] = saturated((int)saturated((int)own[i] + (int)moves) + (int)rounding);
             squares[i] = square(own[i], factors[i]);
         }
         // The mean of a tile is not noise, so its square is set to the maximum. This also raises the smoothed squares
@@ -461,6 +474,14 @@ extern "C" __global__ __launch_bounds__(256) void merge_tiles(NoisyPlane plane, 
     __shared__ TransposeStorage exchange;
     grid_dependency_sync();
     merge_with<4>(plane, others, noise, exchange, out);
+}
+
+// As `merge_tiles`, with at most six other frames. Launch: as `merge_tiles`.
+extern "C" __global__ __launch_bounds__(256) void merge_six_tiles(NoisyPlane plane, ReferencePlanes others,
+                                                                  NoiseFactors noise, short* out) {
+    __shared__ TransposeStorage exchange;
+    grid_dependency_sync();
+    merge_with<6>(plane, others, noise, exchange, out);
 }
 
 // As `merge_tiles`, with at most eight other frames. Launch: as `merge_tiles`.

@@ -129,5 +129,5 @@ fn removes_noise(isa: Isa) {
         differences.iter().enumerate().map(|(plane, counts)| Noise::new(counts, plane > 0, frozen)).collect();
     let (behind, farthest) = (search(3, None), search(4, None));
     let around = [(&pictures[0], &far), (&pictures[1], &before), (&pictures[3], &behind), (&pictures[4], &farthest)];
-    show("noise: merge", isa, || done(steps.merge(here, &around, &noise)));
+    show("noise: merge", isa, || done(steps.merge(here, &around, around.len(), &noise)));
 }

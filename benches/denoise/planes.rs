@@ -1,5 +1,5 @@
 //! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits);
-//! with the two frames on either side, or four (`best`). `stage` and a number of threads after it: the frames through a stage, as in a
+//! with the three frames on either side, or four (`best`). `stage` and a number of threads after it: the frames through a stage, as in a
 //! run, and nothing to stdout.
 use histeq::cuda::Gpu;
 use histeq::denoise::noise::{Differences, Noise};
@@ -30,12 +30,12 @@ fn main() {
     if words.iter().any(|word| word == "cuda") {
         let gpu = Gpu::open(0).expect("a GPU");
         eprintln!("{}", gpu.name);
-        return clean(&*gpu, &frames, effort.reach() as usize);
+        return clean(&*gpu, &frames, effort);
     }
     let isa = Isa::ALL.iter().copied().find(|isa| words.contains(&isa.to_string())).unwrap_or(Isa::best());
     let steps: Steps = denoise_steps(isa).expect("an instruction set that this machine has");
     eprintln!("{isa}");
-    clean(&steps, &frames, effort.reach() as usize);
+    clean(&steps, &frames, effort);
 }
 
 /// Sends the frames through a stage that removes noise on this many threads, and tells how long that takes.
@@ -56,8 +56,9 @@ fn stage(bytes: &[u8], (width, height): (usize, usize), threads: usize) {
     };
     let frames: Vec<_> = bytes.chunks_exact(width * height * 3 / 2).map(frame).collect();
     let share = |share: f64| Strength::from_share(share).expect("a share");
-    let reach = Effort::Fast.reach();
-    let denoise = Denoise::Always(Cleaner { share: share(1.0), around: (reach, reach) });
+    let effort = Effort::Fast;
+    let around = (effort.reach(), effort.reach());
+    let denoise = Denoise::Always(Cleaner { share: share(1.0), effort, around });
     let settings = Settings { strength: share(0.0), denoise, ..Settings::default() };
     let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), settings).denoising_on(threads);
     let (begin, mut count) = (Instant::now(), 0);
@@ -139,18 +140,19 @@ impl<E: Denoiser> Denoiser for Timed<'_, E> {
         &self,
         current: &E::Picture,
         neighbours: &[(&E::Picture, &E::Field)],
+        near: usize,
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, E::Error> {
-        self.time(4, || self.engine.merge(current, neighbours, noise))
+        self.time(4, || self.engine.merge(current, neighbours, near, noise))
     }
 }
 
 /// Makes the frames clean, and tells the time of each step, of all frames together.
-fn clean<E: Denoiser>(engine: &E, frames: &[Arc<Vec<Sheet>>], reach: usize)
+fn clean<E: Denoiser>(engine: &E, frames: &[Arc<Vec<Sheet>>], effort: Effort)
 where
     E::Error: Debug,
 {
-    let begin = Instant::now();
+    let (begin, reach, near) = (Instant::now(), effort.reach() as usize, effort.everywhere() as usize);
     let engine = &Timed { engine, times: Default::default() };
     let pictures: Vec<_> = frames.iter().map(|planes| engine.picture(planes, (1, 1)).expect("a picture")).collect();
     let step = |pair: &[E::Picture]| Step::new(engine, &pair[1], &pair[0]).expect("a step");
@@ -160,7 +162,9 @@ where
         let around: Vec<_> = pictures[first..end].iter().collect();
         let fields: Vec<_> = steps[first..end - 1].iter().map(|step| step.field()).collect();
         let measured = Measured::from_steps(&steps[first..end - 1].iter().collect::<Vec<_>>(), frames[index].len());
-        Around { pictures: &around, at: index - first, steps: &fields }.clean(engine, &measured).expect("clean planes")
+        Around { pictures: &around, at: index - first, steps: &fields, near }
+            .clean(engine, &measured)
+            .expect("clean planes")
     };
     let cleaned: Vec<_> = (0..pictures.len()).map(value_of).collect();
     eprintln!("{} frames in {:?}", pictures.len(), begin.elapsed());

@@ -85,8 +85,8 @@ fn film(format: PixelFormat, count: usize, deviation: i64) -> Vec<Frame> {
 
 /// Settings for denoising only, or with `natural` the program's defaults.
 fn settings(share: f64, waits: bool, natural: bool) -> Settings {
-    let cleaner =
-        Cleaner { share: Strength::from_share(share).expect("a share"), around: (2, if waits { 2 } else { 0 }) };
+    let (share_of_noise, effort) = (Strength::from_share(share).expect("a share"), Effort::Fast);
+    let cleaner = Cleaner { share: share_of_noise, effort, around: (3, if waits { 3 } else { 0 }) };
     let smoothing = Smoothing::new(9, 2).looking_ahead(if waits { 3 } else { 0 });
     let scene_threshold = Threshold::from_share(0.25).expect("a threshold");
     let common = Settings { smoothing, scene_threshold, ..Settings::default() };
@@ -104,7 +104,7 @@ fn settings(share: f64, waits: bool, natural: bool) -> Settings {
 fn with_effort(settings: Settings, effort: Effort) -> Settings {
     let value_of = |cleaner: Cleaner| {
         let (_, behind) = cleaner.around;
-        Cleaner { around: (effort.reach(), if behind > 0 { effort.reach() } else { 0 }), ..cleaner }
+        Cleaner { effort, around: (effort.reach(), if behind > 0 { effort.reach() } else { 0 }), ..cleaner }
     };
     let denoise = match settings.denoise {
         Denoise::Off => Denoise::Off,
@@ -122,7 +122,7 @@ fn the_best_effort_leaves_less_noise() {
         wrong(&clean[7], (0, 7), |_, _| true)
     };
     let (fast, best) = (left(Effort::Fast), left(Effort::Best));
-    assert!(best < 0.95 * fast, "{best} {fast}");
+    assert!(best < 0.99 * fast, "{best} {fast}");
 }
 
 /// The output of a stage; its first `before` frames only warm it up.
@@ -348,33 +348,34 @@ fn black_and_white(random: &mut Random) -> Arc<Vec<Sheet>> {
 #[test]
 fn every_instruction_set_and_number_of_threads_gives_the_same_bytes() {
     let mut random = Random::new(5);
+    let near = Effort::Fast.everywhere() as usize;
     for (size, log2) in [((150, 90), (1u8, 1u8)), ((37, 21), (0, 0)), ((3, 1), (1, 0)), ((290, 34), (2, 2))] {
-        let frames: Vec<_> = (0..5).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
-        let plain = made_clean(&Steps::PLAIN, &frames, log2, &[0, 2, 4]);
+        let frames: Vec<_> = (0..7).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
+        let plain = made_clean(&Steps::PLAIN, &frames, log2, near, &[0, 3, 6]);
         for isa in Isa::available() {
             let steps = denoise_steps(isa).expect("an instruction set that is here");
-            assert!(made_clean(&steps, &frames, log2, &[0, 2, 4]) == plain, "{isa}, {size:?}");
+            assert!(made_clean(&steps, &frames, log2, near, &[0, 3, 6]) == plain, "{isa}, {size:?}");
         }
         if let Some(gpu) = gpu() {
-            assert!(made_clean(&**gpu, &frames, log2, &[0, 2, 4]) == plain, "GPU, {size:?}");
+            assert!(made_clean(&**gpu, &frames, log2, near, &[0, 3, 6]) == plain, "GPU, {size:?}");
         }
     }
     // The best effort uses up to four frames on each side.
     let frames: Vec<_> = (0..9).map(|number| noisy_planes((70, 50), (1, 1), number, &mut random)).collect();
-    let plain = made_clean(&Steps::PLAIN, &frames, (1, 1), &[0, 3, 4, 8]);
+    let plain = made_clean(&Steps::PLAIN, &frames, (1, 1), 4, &[0, 3, 4, 8]);
     for isa in Isa::available() {
         let steps = denoise_steps(isa).expect("an instruction set that is here");
-        assert!(made_clean(&steps, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "{isa}, best");
+        assert!(made_clean(&steps, &frames, (1, 1), 4, &[0, 3, 4, 8]) == plain, "{isa}, best");
     }
     if let Some(gpu) = gpu() {
-        assert!(made_clean(&**gpu, &frames, (1, 1), &[0, 3, 4, 8]) == plain, "GPU, best");
+        assert!(made_clean(&**gpu, &frames, (1, 1), 4, &[0, 3, 4, 8]) == plain, "GPU, best");
     }
     // Each frame has the same stripes with extreme noise.
     let frames: Vec<_> = (0..5).map(|_| black_and_white(&mut random)).collect();
-    let plain = made_clean(&Steps::PLAIN, &frames, (0, 0), &[1, 2]);
+    let plain = made_clean(&Steps::PLAIN, &frames, (0, 0), near, &[1, 2]);
     for isa in Isa::available() {
         let steps = denoise_steps(isa).expect("an instruction set that is here");
-        assert!(made_clean(&steps, &frames, (0, 0), &[1, 2]) == plain, "{isa}, black and white");
+        assert!(made_clean(&steps, &frames, (0, 0), near, &[1, 2]) == plain, "{isa}, black and white");
     }
     let noisy = film(PixelFormat::Yuv422p, 7, 48);
     for natural in [false, true] {
@@ -555,10 +556,10 @@ fn a_frame_is_as_bright_with_the_noise_that_its_decision_removes() {
     let decided = std::iter::from_fn(|| study.decided().expect("a decision")).nth(AT).expect("one for each frame");
     let kept = decided.keeping_noise();
     assert_eq!((decided.removes_noise(), kept.removes_noise()), (true, false));
-    assert_eq!((decided.around(), kept.around()), ((2, 2), (0, 0)));
+    assert_eq!((decided.around(), kept.around()), ((3, 3), (0, 0)));
     let mut mapper = FrameMapper::new(settings, false, OutputDepth::AsInput);
     let noisy = mapper.apply(&kept, &dark[AT..=AT]).expect("a frame");
-    let clean = mapper.apply(&decided, &dark[AT - 2..=AT + 2]).expect("a frame");
+    let clean = mapper.apply(&decided, &dark[AT - 3..=AT + 3]).expect("a frame");
     same(&run(&dark, 0, settings, 1)[AT..=AT], std::slice::from_ref(&clean), "a decision that is done");
     let rows = |frame: &Frame| (0..SIZE.1).flat_map(|y| frame.planes()[0].row(y).to_vec()).collect::<Vec<u8>>();
     let mean = |frame: &Frame| rows(frame).into_iter().map(f64::from).sum::<f64>() / (SIZE.0 * SIZE.1) as f64;

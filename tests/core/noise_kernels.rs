@@ -181,6 +181,7 @@ impl Denoiser for Emulated {
         &self,
         current: &OnEmulator,
         neighbours: &[(&OnEmulator, &Motion)],
+        near: usize,
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Infallible> {
         assert!(neighbours.len() <= MAX_OTHERS);
@@ -190,7 +191,8 @@ impl Denoiser for Emulated {
             };
             let moved: Vec<String> = neighbours.iter().map(moved).collect();
             let noise = text(&words_of_noise(noise));
-            let question = format!("t {} {} {} {noise}", current.plane(index), neighbours.len(), moved.join(" "));
+            let counts = format!("{} {near}", neighbours.len());
+            let question = format!("t {} {counts} {} {noise}", current.plane(index), moved.join(" "));
             let (width, height) = current.planes[index].size;
             let mut sheet = Sheet::new(width, height);
             for (y, row) in self.answer(question).chunks(width).enumerate() {
@@ -215,7 +217,11 @@ pub fn noisy_planes(
         for y in 0..height {
             for (x, sample) in sheet.row_mut(y).iter_mut().enumerate() {
                 let (x, y) = (x + 2 * number, y + number);
-                let level = ((x * x / 7 + y * 11) % 900) as i64 + if (x / 9 + y / 7) % 3 == 0 { 800 } else { 0 };
+                // Smooth below, so that some tiles are.
+                let level = match y % 48 {
+                    0..24 => ((x * x / 7 + y * 11) % 900) as i64 + if (x / 9 + y / 7) % 3 == 0 { 800 } else { 0 },
+                    _ => 500,
+                };
                 let noise = (0..4).map(|_| random.below(2 * strength as u64 + 1) as i64 - strength).sum::<i64>();
                 *sample = (level + noise - 1400).clamp(-2048, 2047) as i16;
             }
@@ -226,11 +232,13 @@ pub fn noisy_planes(
     Arc::new(vec![plane(sizes[0], 60), plane(sizes[1], 90), plane(sizes[1], 20)])
 }
 
-/// The samples of the planes of the frames `indices`, denoised by an engine.
+/// The samples of the planes of the frames `indices`, denoised by an engine with all frames; those farther than `near`
+/// serve smooth tiles.
 pub fn made_clean<E: Denoiser>(
     engine: &E,
     frames: &[Arc<Vec<Sheet>>],
     log2: (u8, u8),
+    near: usize,
     indices: &[usize],
 ) -> Vec<Vec<i16>>
 where
@@ -244,7 +252,9 @@ where
     let samples = |sheet: &Sheet| (0..sheet.height()).flat_map(|y| sheet.row(y).to_vec()).collect();
     let clean = |index: usize| {
         let measured = Measured::from_steps(&steps, frames[index].len());
-        Around { pictures: &pictures, at: index, steps: &fields }.clean(engine, &measured).expect("a clean picture")
+        Around { pictures: &pictures, at: index, steps: &fields, near }
+            .clean(engine, &measured)
+            .expect("a clean picture")
     };
     let planes = indices.iter().flat_map(|&index| clean(index));
     planes.map(|sheet| samples(&sheet)).collect()
@@ -255,21 +265,25 @@ fn noise_is_removed_as_on_a_cpu() {
     let Some(program) = emulated() else { return };
     let emulated = Emulated(program);
     let mut random = Random::new(8);
-    for (size, log2, count, indices) in [
-        ((61, 44), (1u8, 1u8), 5, &[0, 2, 4][..]),
-        ((37, 21), (0, 0), 5, &[1]),
-        ((9, 3), (1, 0), 5, &[0]),
-        ((90, 34), (2, 2), 5, &[3]),
-        ((45, 38), (1, 1), 9, &[4, 7]),
+    for (size, log2, (count, near), indices) in [
+        ((61, 44), (1u8, 1u8), (5, 4), &[0, 2, 4][..]),
+        ((37, 21), (0, 0), (5, 2), &[1]),
+        ((9, 3), (1, 0), (5, 2), &[0]),
+        ((90, 34), (2, 2), (5, 4), &[3]),
+        ((60, 70), (1, 1), (7, 2), &[0, 3]),
+        ((45, 38), (1, 1), (9, 4), &[4, 7]),
     ] {
         let frames: Vec<_> = (0..count).map(|number| noisy_planes(size, log2, number, &mut random)).collect();
-        let expected = made_clean(&Steps::PLAIN, &frames, log2, indices);
-        assert!(made_clean(&emulated, &frames, log2, indices) == expected, "{size:?}");
+        let expected = made_clean(&Steps::PLAIN, &frames, log2, near, indices);
+        assert!(made_clean(&emulated, &frames, log2, near, indices) == expected, "{size:?}");
         let before = (0..size.1).flat_map(|y| frames[indices[0]][0].row(y));
         let changed = expected[0].iter().zip(before).filter(|(a, b)| a != b).count();
         assert!(size.1 < 8 || changed > size.0 * size.1 / 2, "{size:?}: {changed} samples change");
     }
     let alone = noisy_planes((40, 24), (1, 1), 0, &mut random);
     let alone = std::slice::from_ref(&alone);
-    assert!(made_clean(&emulated, alone, (1, 1), &[0]) == made_clean(&Steps::PLAIN, alone, (1, 1), &[0]), "alone");
+    assert!(
+        made_clean(&emulated, alone, (1, 1), 2, &[0]) == made_clean(&Steps::PLAIN, alone, (1, 1), 2, &[0]),
+        "alone"
+    );
 }

@@ -184,6 +184,7 @@ static inline unsigned __ballot_sync(unsigned, bool vote) {
     return votes;
 }
 
+static inline void __syncwarp() { wait_for_warp(); }
 static inline bool __any_sync(unsigned lanes, bool vote) { return __ballot_sync(lanes, vote) != 0; }
 static inline int __ffs(unsigned value) { return __builtin_ffs(static_cast<int>(value)); }
 static inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<unsigned>(value)); }

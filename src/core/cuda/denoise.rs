@@ -281,9 +281,10 @@ impl Denoiser for Gpu {
         &self,
         current: &NoisyPicture,
         neighbours: &[(&NoisyPicture, &DeviceField)],
+        near: usize,
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Error> {
-        assert!(neighbours.len() <= MAX_OTHERS);
+        assert!(near <= neighbours.len() && neighbours.len() <= MAX_OTHERS);
         let (store, kernels) = (self.noise()?, self.kernels.merge()?);
         let samples = |plane: &DeviceSheet| plane.width * plane.height;
         let all: usize = current.planes.iter().map(samples).sum();
@@ -293,7 +294,8 @@ impl Denoiser for Gpu {
         let mut begin = 0;
         let merged = noise.iter().enumerate().try_for_each(|(index, noise)| {
             let plane = current.plane(index);
-            let mut moved = ReferencePlanes { count: neighbours.len() as u32, ..ReferencePlanes::zeroed() };
+            let (count, near) = (neighbours.len() as u32, near as u32);
+            let mut moved = ReferencePlanes { count, near, ..ReferencePlanes::zeroed() };
             for (target, (other, field)) in moved.of.iter_mut().zip(neighbours) {
                 *target = other.moved(index, field);
             }

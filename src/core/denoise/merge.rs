@@ -27,12 +27,18 @@ const UNIT: u16 = 1024;
 const FULLY: u16 = (UNIT as u32 * 16 / 10) as u16;
 const NOT_ONE: u16 = 4 * UNIT;
 
+/// A tile is smooth if the normalized squares of its coefficients but the mean, each halved and rounded down to a
+/// 64th of a `UNIT`, add up to less than this: 2.4 times what noise alone comes to.
+const SMOOTH: u16 = 600;
+
 /// A plane of a frame, and the planes that it is merged with.
 pub struct MergedPlane<'a> {
     /// The samples of the plane: codes of 12 bits minus 2048.
     pub own: &'a Sheet,
     /// The same plane of other frames, with the motion to these frames.
     pub others: &'a [(&'a Sheet, &'a MotionField)],
+    /// How many of the others, from the first on, serve every tile. The rest serve [smooth](SMOOTH) tiles.
+    pub near: usize,
     /// Columns and rows of luma that a sample of the plane covers, as powers of two.
     pub log2: (u8, u8),
     /// Whether the plane is chroma.
@@ -313,7 +319,7 @@ pub type Others<'a> = (&'a [Factors], &'a [Batch]);
 /// How coefficients are averaged.
 pub trait Average {
     /// Replaces the coefficients `here`, from number `first` of a batch on, by their weighted mean with those of other
-    /// frames. `shares` has the shares of `here`, whose weight is 256, in the mean, in 32768ths. `left` has the squares
+    /// frames, each part of which is rounded down. `shares` has the shares of `here`, whose weight is 256, in the mean, in 32768ths. `left` has the squares
     /// of these shares; this adds the squares of the shares of other frames.
     fn average(&self, first: usize, frames: Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]);
 }
@@ -339,7 +345,7 @@ impl Average for Plain {
             }
         }
         for index in 0..CHUNK {
-            here[index] = here[index].saturating_add(moves[index]).saturating_add((weights.len() / 2) as i16);
+            here[index] = here[index].saturating_add(moves[index]);
         }
     }
 }
@@ -371,7 +377,7 @@ pub fn merge_by(average: &impl Average, plane: &MergedPlane<'_>, noise: &Noise) 
         for first in (0..tiles).step_by(TILES) {
             scratch.load(plane, row, first, &sources);
             noise.factors(&brightness_factors, &scratch.brightness, &mut scratch.factors);
-            scratch.merge(average, plane.others.len());
+            scratch.merge(average, plane.near, plane.others.len());
             scratch.shrink(if plane.is_chroma { 24 } else { 18 });
             dct::backward_rows(&scratch.own, &mut laid.sums, laid.pitch, first);
         }
@@ -527,12 +533,37 @@ impl TileScratch {
         }
     }
 
-    /// Replaces `own` by its weighted mean with the other frames.
+    /// For each tile, all bits if it is [smooth](SMOOTH), else none.
     #[inline(always)]
-    fn merge(&mut self, average: &impl Average, count: usize) {
-        for other in 0..count {
+    fn smooth_tiles(&self) -> [u16; TILES] {
+        let (coefficients, factors) = (self.own.as_chunks::<TILES>().0, self.factors.as_chunks::<TILES>().0);
+        let mut sums = [0; TILES];
+        for (coefficients, factors) in coefficients.iter().zip(factors).skip(1) {
+            for index in 0..TILES {
+                sums[index] += square(coefficients[index], factors[index]) >> 7;
+            }
+        }
+        sums.map(|sum| if sum < SMOOTH { u16::MAX } else { 0 })
+    }
+
+    /// Replaces `own` by its weighted mean with the first `near` of the other frames, in smooth tiles with `all`.
+    #[inline(always)]
+    fn merge(&mut self, average: &impl Average, near: usize, all: usize) {
+        for other in 0..near {
             self.weigh(other);
         }
+        let smooth = if near < all { self.smooth_tiles() } else { [0; TILES] };
+        let count = if smooth == [0; TILES] { near } else { all };
+        for other in near..count {
+            self.weigh(other);
+            for weights in self.weights[other].as_chunks_mut::<TILES>().0 {
+                for index in 0..TILES {
+                    weights[index] &= smooth[index];
+                }
+            }
+        }
+        // Each share of a difference is rounded down, by half a step on average.
+        let rounding = smooth.map(|smooth| (near / 2) as i16 + ((all - near) as u16 / 2 & smooth) as i16);
         for first in (0..SAMPLES * TILES).step_by(CHUNK) {
             let shares = &mut self.squares[first..][..CHUNK];
             let here = &mut self.own[first..][..CHUNK];
@@ -550,6 +581,11 @@ impl TileScratch {
                 left[index] = high(shares[index], shares[index]);
             }
             average.average(first, (&self.weights[..count], &self.others[..count]), shares, here, left);
+            for here in here.as_chunks_mut::<TILES>().0 {
+                for index in 0..TILES {
+                    here[index] = here[index].saturating_add(rounding[index]);
+                }
+            }
         }
     }
 

@@ -11,7 +11,8 @@
 //!
 //! * Samples are codes of 12 bits: codes of fewer bits are shifted up, codes of more bits down. The change of a sample
 //!   is shifted back and added to the original code, so that codes of more bits keep their lowest bits.
-//! * A frame is merged with up to four frames before and four frames after it. The search for the motion to a farther
+//! * A frame is merged with up to four frames before and four frames after it; the farthest of them may serve smooth
+//!   tiles alone, where noise is seen most and a rough motion is enough. The search for the motion to a farther
 //!   frame begins with the motion to the next nearer frame plus the step from there.
 //! * The noise of a frame is measured in the steps between the frames that are merged.
 //! * Where two frames differ by more than noise, coefficients of one do not enter the other: new or uncovered content
@@ -83,7 +84,8 @@ pub trait Denoiser {
         field: &Self::Field,
     ) -> Result<Vec<Differences>, Self::Error>;
 
-    /// Denoises each plane ([`merge::merge`]) with at most [`merge::MAX_OTHERS`] others.
+    /// Denoises each plane ([`merge::merge`]) with at most [`merge::MAX_OTHERS`] others, of which the first `near` serve
+    /// every tile, and the rest smooth tiles.
     ///
     /// # Errors
     /// When a GPU fails.
@@ -91,6 +93,7 @@ pub trait Denoiser {
         &self,
         current: &Self::Picture,
         neighbours: &[(&Self::Picture, &Self::Field)],
+        near: usize,
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Self::Error>;
 }
@@ -132,10 +135,10 @@ pub struct CpuPicture {
 }
 
 impl CpuPicture {
-    fn plane<'a>(&'a self, index: usize, neighbours: &'a [(&'a Sheet, &'a MotionField)]) -> MergedPlane<'a> {
+    fn plane<'a>(&'a self, index: usize, others: &'a [(&'a Sheet, &'a MotionField)], near: usize) -> MergedPlane<'a> {
         let is_chroma = index > 0;
         let log2 = if is_chroma { self.log2 } else { (0, 0) };
-        MergedPlane { own: &self.planes[index], others: neighbours, log2, is_chroma, quarter: &self.pyramid[2] }
+        MergedPlane { own: &self.planes[index], others, near, log2, is_chroma, quarter: &self.pyramid[2] }
     }
 }
 
@@ -182,7 +185,7 @@ impl Denoiser for Steps {
         other: &CpuPicture,
         field: &MotionField,
     ) -> Result<Vec<Differences>, Infallible> {
-        let count = |index: usize| (self.count)(&current.plane(index, &[(&other.planes[index], field)]));
+        let count = |index: usize| (self.count)(&current.plane(index, &[(&other.planes[index], field)], 1));
         Ok((0..current.planes.len()).map(count).collect())
     }
 
@@ -190,11 +193,12 @@ impl Denoiser for Steps {
         &self,
         current: &CpuPicture,
         neighbours: &[(&CpuPicture, &MotionField)],
+        near: usize,
         noise: &[Noise],
     ) -> Result<Vec<Sheet>, Infallible> {
         let merge = |(index, noise): (usize, &Noise)| {
             let neighbours: Vec<_> = neighbours.iter().map(|(other, field)| (&other.planes[index], *field)).collect();
-            (self.merge)(&current.plane(index, &neighbours), noise)
+            (self.merge)(&current.plane(index, &neighbours, near), noise)
         };
         Ok(noise.iter().enumerate().map(merge).collect())
     }
@@ -315,6 +319,9 @@ pub struct Around<'a, E: Denoiser> {
     pub at: usize,
     /// The motion from each picture except the first to the picture before it.
     pub steps: &'a [&'a E::Field],
+    /// The most pictures on either side that serve every tile. To farther ones, motion is not searched for: it is the
+    /// sum of the motion on the way.
+    pub near: usize,
 }
 
 impl<E: Denoiser> Around<'_, E> {
@@ -326,6 +333,7 @@ impl<E: Denoiser> Around<'_, E> {
         let (picture, index) = (self.pictures[self.at], self.at);
         let before = (0..index).rev().map(|other| (other, self.steps[other], Way::Back));
         let behind = (index + 1..self.pictures.len()).map(|other| (other, self.steps[other - 1], Way::Forth));
+        let is_near = |other: usize| other.abs_diff(index) <= self.near;
         let mut fields: Vec<(usize, Option<E::Field>)> = Vec::new();
         for (other, step, way) in before.chain(behind) {
             let between = fields.last().filter(|_| other.abs_diff(index) > 1);
@@ -333,16 +341,22 @@ impl<E: Denoiser> Around<'_, E> {
             let field = if other + 1 == index {
                 None
             } else {
-                let guess = engine.farther(between, step, way)?;
-                Some(engine.search(picture, self.pictures[other], measured.calm, Some(&guess))?)
+                let sum = engine.farther(between, step, way)?;
+                Some(if is_near(other) {
+                    engine.search(picture, self.pictures[other], measured.calm, Some(&sum))?
+                } else {
+                    sum
+                })
             };
             fields.push((other, field));
         }
+        fields.sort_by_key(|(other, _)| !is_near(*other));
+        let near = fields.iter().filter(|(other, _)| is_near(*other)).count();
         let own_step = |other: &usize| self.steps[*other];
         let neighbours: Vec<_> = fields
             .iter()
             .map(|(other, field)| (self.pictures[*other], field.as_ref().unwrap_or_else(|| own_step(other))))
             .collect();
-        engine.merge(picture, &neighbours, &measured.noise)
+        engine.merge(picture, &neighbours, near, &measured.noise)
     }
 }

@@ -11,7 +11,7 @@ use crate::denoise::light::{light, lit_alike};
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, CpuPicture, Denoiser, Measured, Motion, Step, Steps};
 use crate::frame::{Frame, HostPool, Model, Range, in_byte_order};
-use crate::spec::{Change, Denoise, Strength};
+use crate::spec::{Change, Denoise, Effort, Strength};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::VecDeque;
@@ -112,6 +112,7 @@ struct NoiseJob {
     /// The index of the frame that is denoised.
     at: usize,
     share: Strength,
+    effort: Effort,
     pool: HostPool,
     steps: Steps,
     /// The GPU that denoises, if one does.
@@ -217,7 +218,7 @@ impl Denoising {
             if let Some(share) = share.filter(|_| cleans(work.frame(), denoise)) {
                 let (frames, index) = self.around(&seen, denoise);
                 work = work.clean_with((index, frames.len() - 1 - index));
-                receiver = if is_used { Some(self.begin(frames, index, share)?) } else { None };
+                receiver = if is_used { Some(self.begin(frames, index, (share, denoise.effort()))?) } else { None };
             }
             self.begun.push_back((work, receiver));
             self.before.push_back(seen);
@@ -243,13 +244,18 @@ impl Denoising {
         (frames, index)
     }
 
-    fn begin(&self, frames: VecDeque<Arc<Seen>>, index: usize, share: Strength) -> Result<Receiver<Result<Frame>>> {
+    fn begin(
+        &self,
+        frames: VecDeque<Arc<Seen>>,
+        index: usize,
+        (share, effort): (Strength, Effort),
+    ) -> Result<Receiver<Result<Frame>>> {
         for frame in &frames {
             frame.frame.bring_down()?;
         }
         let (done, cleaned) = bounded(1);
         let (pool, steps, gpu) = (self.pool.clone(), self.steps, self.gpu.clone());
-        let job = NoiseJob { frames: frames.into(), at: index, share, pool, steps, gpu, done };
+        let job = NoiseJob { frames: frames.into(), at: index, share, effort, pool, steps, gpu, done };
         match &self.jobs {
             // If the threads have ended, the job is dropped, and the wait for it fails.
             Some(jobs) => drop(jobs.send(job)),
@@ -363,7 +369,8 @@ impl NoiseJob {
         let steps: Vec<_> = steps.iter().rev().map(|step| &**step).collect();
         let measured = Measured::from_steps(&steps, frames[place].planes(index).len());
         let fields: Vec<_> = steps.iter().map(|step| step.field()).collect();
-        Around { pictures: &pictures, at: place, steps: &fields }.clean(engine, &measured)
+        Around { pictures: &pictures, at: place, steps: &fields, near: self.effort.everywhere() as usize }
+            .clean(engine, &measured)
     }
 }
 
@@ -389,11 +396,19 @@ impl Default for Alone {
 }
 
 impl Alone {
-    /// Denoises frame `index` of these frames of one scene, format and size; removes this share of the noise.
+    /// Denoises frame `index` of these frames of one scene, format and size; removes this share of the noise, with this
+    /// effort.
     ///
     /// # Errors
     /// When planes do not make a frame.
-    pub fn clean(&self, frames: &[Frame], index: usize, share: Strength, known: &MeasuredNoise) -> Result<Frame> {
+    pub fn clean(
+        &self,
+        frames: &[Frame],
+        index: usize,
+        (share, effort): (Strength, Effort),
+        known: &MeasuredNoise,
+    ) -> Result<Frame> {
+        let near = effort.everywhere() as usize;
         let (engine, log2) = (&self.steps, log2_of_chroma(&frames[index]));
         let made = |rows: PictureRows| -> Alike {
             let planes: Vec<_> = frames.iter().map(|frame| Arc::new(sheets(frame, rows))).collect();
@@ -428,7 +443,7 @@ impl Alone {
         let clean = |(((made, place), motion), measured): ((&Alike, &Vec<Motion<_>>), &Measured)| {
             let pictures: Vec<_> = made.iter().map(|(_, picture)| picture).collect();
             let fields: Vec<_> = motion.iter().map(Motion::field).collect();
-            let Ok(clean) = (Around { pictures: &pictures, at: *place, steps: &fields }).clean(engine, measured);
+            let Ok(clean) = (Around { pictures: &pictures, at: *place, steps: &fields, near }).clean(engine, measured);
             (made[*place].0.clone(), clean)
         };
         let pictures: Vec<_> = made.iter().zip(&motion).zip(measured).map(clean).collect();

@@ -266,7 +266,8 @@ impl FrameMapper {
         let mut work = Work::new(frame, settings).guided(guide);
         if let Some(Cleaning { share, .. }) = &decided.clean {
             let frames: Vec<Frame> = ready.into_iter().map(|(frame, _)| frame).collect();
-            work = work.cleaned(self.alone.clean(&frames, index, *share, &decided.noise)?);
+            work =
+                work.cleaned(self.alone.clean(&frames, index, (*share, settings.denoise.effort()), &decided.noise)?);
         }
         let mapping = work.guide().mapping.clone().unwrap_or(Mapping::Balance(Balance::IDENTITY));
         if !mapping.suits(work.frame().levels()) {

@@ -214,7 +214,8 @@ impl Options {
     /// How noise is removed. With one curve for each scene, noise stays.
     fn denoise(&self, method: MethodName, video: &Video) -> Denoise {
         let is_natural = method == MethodName::Natural && !self.has_whole_scenes();
-        let reach = self.denoise_effort.unwrap_or_default().reach();
+        let effort = self.denoise_effort.unwrap_or_default();
+        let reach = effort.reach();
         let behind = match self.look_ahead {
             Some(seconds) if seconds <= 0.0 => 0,
             // Live video waits for at most 2 later frames.
@@ -222,7 +223,7 @@ impl Options {
             None if !video.is_stored => 0,
             _ => reach,
         };
-        let cleaner = |share| Cleaner { share, around: (reach, behind) };
+        let cleaner = |share| Cleaner { share, effort, around: (reach, behind) };
         match self.denoise {
             Some(share) if share.to_256ths() == 0 => Denoise::Off,
             Some(share) if is_natural => Denoise::AsShown(cleaner(share)),

@@ -2,8 +2,8 @@
 
 use super::{MaxGain, OptionError, Options, Smooth, parse};
 use crate::spec::{
-    Chroma, Effort, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings, Strength,
-    Stretch,
+    Chroma, Denoise, Effort, Gain, Look, Method, MethodName, Named, OutputDepth, Plateau, Rect, Region, Settings,
+    Strength, Stretch,
 };
 
 /// One option.
@@ -282,8 +282,8 @@ pub static OPTIONS: &[OptionInfo] = &[
         summary: "Remove noise along motion before all else: 0 is off, 1 is all of it",
         details: "With --method natural, noise goes as far as the correction would show it: what is not lifted keeps \
                   its noise, and its bytes. With other methods it goes from every frame. A frame is made clean with \
-                  the two before it and, of files, the two behind it, never across a cut. Not with --smooth scene and \
-                  --load-curves.",
+                  the three before it and, of files, the three behind it, never across a cut. Not with --smooth scene \
+                  and --load-curves.",
         parse: |options, text| parse::strength(text).map(|share| options.denoise = Some(share)),
         report: |_, settings| Some(OptionValue::Number(f64::from(settings.denoise.share().to_256ths()) / 256.0)),
     },
@@ -298,9 +298,9 @@ pub static OPTIONS: &[OptionInfo] = &[
         details: "Frames of pipes, streams and cameras are made clean with those before them; of pipes and streams, \
                   --look-ahead adds the two behind.",
         parse: |options, text| Effort::from_name(text).map(|effort| options.denoise_effort = Some(effort)),
-        report: |_, settings| match settings.denoise.before() {
-            0 => None,
-            before => text(if before > Effort::Fast.reach() { Effort::Best } else { Effort::Fast }.name()),
+        report: |_, settings| match settings.denoise {
+            Denoise::Off => None,
+            denoise => text(denoise.effort().name()),
         },
     },
     OptionInfo {

@@ -114,6 +114,8 @@ pub enum Denoise {
 pub struct Cleaner {
     /// The share of noise that is removed.
     pub share: Strength,
+    /// How much is done to remove it.
+    pub effort: Effort,
     /// The largest numbers of frames before a frame, and after it, that are used to denoise it; at most those of
     /// [`Effort::Best`].
     pub around: (u32, u32),
@@ -124,14 +126,23 @@ named! {
     #[derive(Default)]
     pub enum Effort {
         #[default]
-        Fast = "fast", "A frame is made clean with the two on either side";
-        Best = "best", "With the four on either side, in about twice the time: less noise is left";
+        Fast = "fast", "A frame is made clean with two on either side, smooth parts with three";
+        Best = "best", "With four everywhere, in a fifth more time: less noise is left";
     }
 }
 
 impl Effort {
     /// The most frames on either side of a frame that are used to denoise it.
     pub fn reach(self) -> u32 {
+        match self {
+            Effort::Fast => 3,
+            Effort::Best => 4,
+        }
+    }
+
+    /// The most frames on either side with which every part of a frame is denoised. Farther ones serve smooth parts,
+    /// where less noise is easily seen and a rough motion is enough.
+    pub fn everywhere(self) -> u32 {
         match self {
             Effort::Fast => 2,
             Effort::Best => 4,
@@ -150,6 +161,11 @@ impl Denoise {
     /// The largest share of noise that is removed.
     pub fn share(self) -> Strength {
         self.cleaner().map_or(Strength::from_256ths(0), |cleaner| cleaner.share)
+    }
+
+    /// How much is done to remove noise.
+    pub fn effort(self) -> Effort {
+        self.cleaner().map_or(Effort::default(), |cleaner| cleaner.effort)
     }
 
     /// The most frames before a frame that are used to denoise it.

@@ -124,6 +124,7 @@ int main() {
             Plane_ own = plane();
             ReferencePlanes others = {};
             others.count = number();
+            others.near = number();
             std::vector<Other> read;
             for (unsigned i = 0; i < others.count; ++i) read.push_back(other(own.plane));
             for (unsigned i = 0; i < others.count; ++i) others.of[i] = read[i].moved();
@@ -133,8 +134,8 @@ int main() {
             unsigned width = own.plane.width, height = own.plane.height;
             std::vector<short> tiles(size_t{(width + 3) / 4 + 1} * ((height + 3) / 4 + 1) * 64),
                 out(size_t{width} * height);
-            run(2, 256, 0,
-                [&] { (others.count <= 4 ? merge_tiles : merge_more_tiles)(own.plane, others, noise, tiles.data()); });
+            auto merge = others.count <= 4 ? merge_tiles : others.count <= 6 ? merge_six_tiles : merge_more_tiles;
+            run(2, 256, 0, [&] { merge(own.plane, others, noise, tiles.data()); });
             run(2, 64, 0, [&] { merge_lay(tiles.data(), width, height, out.data()); });
             print(out);
         }

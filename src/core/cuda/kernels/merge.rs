@@ -26,7 +26,9 @@ launcher! {
         steady: Kernel = "merge_steady",
         count: Kernel = "merge_count",
         tiles: Kernel = "merge_tiles",
-        /// The variant of `tiles` for more than four other frames.
+        /// The variant of `tiles` for five and six other frames.
+        six_tiles: Kernel = "merge_six_tiles",
+        /// The variant of `tiles` for more than six other frames.
         more_tiles: Kernel = "merge_more_tiles",
         lay: Kernel = "merge_lay",
     }
@@ -82,7 +84,12 @@ impl MergeLauncher {
         let count = MergeLauncher::tiles_of(plane);
         assert_eq!(tiles.size(), count * SAMPLES * size_of::<i16>());
         let into = tiles.address();
-        let mut launch = if references.count <= 4 { &self.tiles } else { &self.more_tiles }.on(stream);
+        let kernel = match references.count {
+            0..=4 => &self.tiles,
+            5..=6 => &self.six_tiles,
+            _ => &self.more_tiles,
+        };
+        let mut launch = kernel.on(stream);
         launch.arg(plane).arg(references).arg(noise).arg(&into);
         // SAFETY: the arguments are those of the kernel: the addresses are those of sheets with margins, and of
         // fields with a word for each block, and there is room for all tiles. All are used on this stream alone.

@@ -56,8 +56,8 @@ mod tests {
 
     #[test]
     fn noise_stays_for_an_hour_where_frames_wait_for_its_removal() {
-        let reach = Effort::Fast.reach();
-        let denoise = Denoise::AsShown(Cleaner { share: Strength::FULL, around: (reach, 0) });
+        let effort = Effort::Fast;
+        let denoise = Denoise::AsShown(Cleaner { share: Strength::FULL, effort, around: (effort.reach(), 0) });
         let settings = Settings { denoise, ..Settings::default() };
         let (mut budget, begin) = (NoiseBudget::new(true, Notices::silent()), Instant::now());
         let mut value_at = |seconds: u64, is_late: bool, removed: bool| {

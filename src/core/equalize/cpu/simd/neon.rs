@@ -215,7 +215,6 @@ impl Average for Neon {
 #[inline]
 #[target_feature(enable = "neon")]
 fn average(first: usize, (weights, batches): Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]) {
-    let half = vdupq_n_s16((weights.len() / 2) as i16);
     let chunks = here.as_chunks_mut::<8>().0.iter_mut().zip(left.as_chunks_mut::<8>().0);
     for (number, ((here, left), shares)) in chunks.zip(shares.as_chunks::<8>().0).enumerate() {
         let place = first / 8 + number;
@@ -231,7 +230,7 @@ fn average(first: usize, (weights, batches): Others<'_>, shares: &[u16], here: &
             squares = vsraq_n_u16::<1>(squares, vreinterpretq_u16_s16(vqdmulhq_s16(share, share)));
         }
         write(squares, left);
-        let mean = vqaddq_s16(vqaddq_s16(before, moves), half);
+        let mean = vqaddq_s16(before, moves);
         // SAFETY: these are 16 bytes; the store needs no alignment.
         unsafe { vst1q_s16(here.as_mut_ptr(), mean) };
     }
