@@ -108,14 +108,14 @@ class _SameType(TypedDict, total=False):
     denoise: float | None
     """Remove noise along motion before all else: 0 is off, 1 is all of it. With method natural, noise
     goes as far as the correction would show it: what is not lifted keeps its noise, and its bytes.
-    With other methods it goes from every frame. A frame is made clean with the two before it and,
-    of files, the two behind it, never across a cut. Not with smooth scene and load_curves.
+    With other methods it goes from every frame. A frame is made clean with the three before it and,
+    of files, the three behind it, never across a cut. Not with smooth scene and load_curves.
     """
     denoise_effort: Literal["fast", "best"] | None
-    """How much is done to remove noise. fast: A frame is made clean with the two on either side; best:
-    With the four on either side, in about twice the time: less noise is left. Frames of pipes,
-    streams and cameras are made clean with those before them; of pipes and streams, look_ahead adds
-    the two behind.
+    """How much is done to remove noise. fast: A frame is made clean with two on either side, smooth
+    parts with three; best: With four everywhere, in a fifth more time: less noise is left. Frames
+    of pipes, streams and cameras are made clean with those before them; of pipes and streams,
+    look_ahead adds the two behind.
     """
     tiles: str | tuple[int, int] | None
     """Number of tiles of method clahe and detail, across and down, 1 to 256 each. More tiles bring out

@@ -135,10 +135,15 @@ pub struct CpuPicture {
 }
 
 impl CpuPicture {
-    fn plane<'a>(&'a self, index: usize, others: &'a [(&'a Sheet, &'a MotionField)], near: usize) -> MergedPlane<'a> {
+    fn plane<'a>(
+        &'a self,
+        index: usize,
+        neighbours: &'a [(&'a Sheet, &'a MotionField)],
+        near: usize,
+    ) -> MergedPlane<'a> {
         let is_chroma = index > 0;
         let log2 = if is_chroma { self.log2 } else { (0, 0) };
-        MergedPlane { own: &self.planes[index], others, near, log2, is_chroma, quarter: &self.pyramid[2] }
+        MergedPlane { own: &self.planes[index], others: neighbours, near, log2, is_chroma, quarter: &self.pyramid[2] }
     }
 }
 
