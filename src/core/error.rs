@@ -57,6 +57,14 @@ pub enum Error {
         /// The columns and rows of the given frame.
         size: (usize, usize),
     },
+    /// More pixels than [`Limits::pixels`](crate::Limits::pixels) allows.
+    #[error("frames of {}x{} pixels are too large: the limit is {most} pixels", .size.0, .size.1)]
+    TooLarge {
+        /// Columns and rows.
+        size: (usize, usize),
+        /// The limit.
+        most: u64,
+    },
     /// Too many or too few planes.
     #[error("{format} has {needed} planes, not {found}")]
     PlaneCount {
@@ -95,10 +103,10 @@ pub enum Error {
     /// A frame was given after the end of the video.
     #[error("the video has ended: restart before another frame")]
     Finished,
-    /// An option, or a mask, that cannot be changed after the backend was opened.
+    /// An option, limits or a mask, which cannot be changed after the backend was opened.
     #[error("{what}: too late, the backend is open")]
     TooLate {
-        /// The name of the option, or `a mask`.
+        /// The name of the option, `limits`, or `a mask`.
         what: String,
     },
     /// A frame of another size than the mask.

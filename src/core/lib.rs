@@ -80,7 +80,7 @@ pub mod spec;
 
 pub use equalize::Backend;
 pub use error::{CallerError, Error, Result};
-pub use frame::{Matrix, PixelFormat, Range};
+pub use frame::{Limits, Matrix, PixelFormat, Range};
 pub use front::{
     Builder, Decided, Equalizer, Input, LazyEqualizer, Mapper, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey,
     Scenes, Study,

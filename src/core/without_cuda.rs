@@ -5,7 +5,7 @@ use crate::denoise::Denoiser;
 use crate::denoise::noise::{Differences, Noise};
 use crate::denoise::search::Way;
 use crate::denoise::sheet::Sheet;
-use crate::frame::{DevicePlanes, Frame, PixelFormat, Plane};
+use crate::frame::{DevicePlanes, Frame, Limits, PixelFormat, Plane};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -48,6 +48,14 @@ impl Gpu {
     /// # Errors
     /// Always.
     pub fn open(_index: usize) -> Result<Arc<Self>, Error> {
+        Err(Error::NotBuilt)
+    }
+
+    /// Fails: there is no GPU.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn open_within(_index: usize, _limits: &Limits) -> Result<Arc<Self>, Error> {
         Err(Error::NotBuilt)
     }
 

@@ -4,8 +4,7 @@ use super::{DoneFrames, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
     Backend, BackendChoice, BackendStartup, EqualizeStage, Executor, Mask, SceneMappings, SharedBackend, Survey,
 };
-use crate::frame::limits;
-use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
+use crate::frame::{Frame, FrameError, HostPool, Limits, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
 use crate::options::{Options, Resolved, Video};
 use crate::spec::{Look, Named, Settings, setters};
@@ -201,6 +200,16 @@ impl Builder {
         self
     }
 
+    /// Works within these limits: frames that the equalizer copies and makes count towards them, and they set the
+    /// number of threads where [`threads`](Builder::threads) does not. By default, only the pixels of a frame are
+    /// limited.
+    #[must_use]
+    pub fn limits(mut self, limits: &Limits) -> Self {
+        self.picture.host = HostPool::new(limits);
+        self.choice.limits = limits.clone();
+        self
+    }
+
     /// Counts each pixel by its weight, 0 to 255. `weights` are row by row from the top.
     ///
     /// # Errors
@@ -229,6 +238,10 @@ impl Builder {
         if width == 0 || height == 0 {
             return Err(FrameError::Empty { width, height }.into());
         }
+        let most = self.given_limits().pixels();
+        if width.checked_mul(height).is_none_or(|pixels| pixels as u64 > most) {
+            return Err(Error::TooLarge { size: self.picture.size, most });
+        }
         let backend = BackendStartup::begin(self.choice.clone()).open(&self.notes)?;
         let stage = self.stage(&backend, settings, 0)?;
         let done = DoneFrames { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
@@ -250,9 +263,13 @@ impl Builder {
         Ok(settings)
     }
 
+    pub(super) fn given_limits(&self) -> &Limits {
+        &self.choice.limits
+    }
+
     /// The requested number of threads, or one for each core.
     pub(super) fn own_threads(&self) -> usize {
-        self.choice.threads.unwrap_or_else(limits::threads)
+        self.choice.threads.unwrap_or_else(|| self.given_limits().threads())
     }
 
     /// A stage that begins with frame `number`.
@@ -263,6 +280,7 @@ impl Builder {
             None => backend.backend(&self.notes)?,
         };
         Ok(EqualizeStage::new(executor, settings)
+            .within(self.given_limits())
             .gray(self.options.gray)
             .with_output_depth(self.options.output_depth)
             .with_mask(self.picture.mask.clone())
@@ -280,7 +298,7 @@ impl Builder {
     pub fn survey(&self) -> Result<SceneSurvey> {
         let settings = self.settings(&self.options, true)?;
         let Options { gray, output_depth, .. } = self.options;
-        let survey = Survey::new(settings, gray, output_depth, self.picture.mask.clone());
+        let survey = Survey::new(settings, gray, output_depth, self.picture.mask.clone(), self.given_limits());
         Ok(SceneSurvey::new(survey, self.picture.clone()))
     }
 }

@@ -11,6 +11,7 @@ use super::{
     Run, StepTimes, Transfer, tuned,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
+use histeq::Limits;
 use histeq::Named;
 use histeq::cuda::arguments::BlendedLevels;
 use histeq::cuda::error::{Doing, Error};
@@ -116,7 +117,7 @@ impl KernelBench {
         match memory {
             HostMemory::Pageable => self.transfer_through(&mut vec![0; bytes], repeats),
             HostMemory::Pinned => {
-                let mut pinned = PinnedPool::new(&self.gpu.context).take(bytes)?;
+                let mut pinned = PinnedPool::new(&self.gpu.context, &Limits::default()).take(bytes)?;
                 self.transfer_through(&mut pinned, repeats)
             }
         }

@@ -288,7 +288,7 @@ mod tests {
             (*parameters).format = ffi::AVPixelFormat::AV_PIX_FMT_GRAY8 as i32;
             ((*parameters).width, (*parameters).height) = (64, 48);
         }
-        Decoder::open(&stream, Delay::Lowest, DecodeOn::Cpu).unwrap()
+        Decoder::open(&stream, Delay::Lowest, DecodeOn::Cpu, &histeq::Limits::default()).unwrap()
     }
 
     #[test]

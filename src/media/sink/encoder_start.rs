@@ -131,6 +131,7 @@ impl EncoderStart<'_> {
                 quantizer: settings.quantizer,
                 options: settings.options,
                 side_data: side_data.clone(),
+                limits: self.input.limits.clone(),
             };
             match VideoEncoder::open(candidate, &options) {
                 Ok(encoder) => {

@@ -248,7 +248,7 @@ impl FileSink {
             streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
-        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation(), &input.limits);
         let sink = FileSink {
             input,
             target,

@@ -65,7 +65,7 @@ impl PieceSink {
     ) -> Result<Self> {
         let container = container(file, options.format.as_deref())?;
         let (encoder, options) = joinable(&input, container, file, options)?;
-        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation(), &input.limits);
         Ok(PieceSink {
             input,
             name: target.name().to_owned(),

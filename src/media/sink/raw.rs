@@ -57,7 +57,7 @@ impl RawSink {
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
-        let rotate = AutoRotate::new(input.video_stream(), false);
+        let rotate = AutoRotate::new(input.video_stream(), false, &input.limits);
         Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None, written: 0, whole: 0 })
     }
 

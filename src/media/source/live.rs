@@ -114,8 +114,8 @@ impl LiveSource {
             if cancel.is_cancelled() { Interrupted(name).into() } else { error }
         })?;
         let stream = open.video_stream();
-        let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
-        let to_native = ToNative::new(stream, notices.clone());
+        let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false, &options.limits));
+        let to_native = ToNative::new(stream, notices.clone(), &options.limits);
         // Ignore the clock rate of a transport stream, which FFmpeg may guess as its frame rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
@@ -126,7 +126,8 @@ impl LiveSource {
         open.select(&sounds);
         let name = live_input.name.clone();
         let (frames, duration) = (options.frames, options.duration);
-        let input = Input { picture, frames, duration, ..Input::new(name, media) };
+        let limits = options.limits.clone();
+        let input = Input { picture, frames, duration, limits, ..Input::new(name, media) };
         let source = LiveSource {
             live_input,
             open: Some(open),
@@ -209,7 +210,7 @@ impl LiveSource {
         }
         let end = self.end();
         let within = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
-        OpenInput::open(&self.live_input, None, &self.cancel, &self.notices, within)
+        OpenInput::open(&self.live_input, None, &self.cancel, &self.notices, (within, &self.options.limits))
     }
 
     /// Tries to open the input until it is back; `false` when the run is cancelled, or has lasted as long as asked.
@@ -259,9 +260,9 @@ fn open_first(
     loop {
         let found = known.clone().map_or_else(|| LiveInput::find(options, notices), Ok);
         let name = found.as_ref().ok().map(|found| found.name.clone());
-        match found
-            .and_then(|found| OpenInput::open(&found, source.take(), cancel, notices, left()).map(|open| (found, open)))
-        {
+        match found.and_then(|found| {
+            OpenInput::open(&found, source.take(), cancel, notices, (left(), &options.limits)).map(|open| (found, open))
+        }) {
             Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
                 let is_cut_short =
                     error.downcast_ref::<NotOpened>().is_some_and(|error| error.error == Some(Error::Exit));

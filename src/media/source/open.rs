@@ -44,9 +44,9 @@ fn open_by_kind(
 ) -> Result<(Box<dyn Source>, Input)> {
     let name = &*name_of(options);
     let raw = |reader, video: RawVideo, framed| {
-        check_size(name, video.size)?;
+        check_size(name, video.size, &options.limits)?;
         ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
-        let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
+        let source = RawSource::new(reader, name, video, framed, options, notices.clone(), progress.clone());
         let input = source.input.clone();
         Ok((Box::new(source) as Box<dyn Source>, input))
     };

@@ -82,8 +82,9 @@ impl<P: ReadPackets> VideoReader<P> {
     /// # Errors
     /// Those of [`Decoder::open`].
     pub fn open(mut packets: P, stream: usize, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
-        let described = &packets.demuxer().media.streams[stream];
-        let (decoder, time_base) = (Decoder::open(described, delay, on)?, described.time_base);
+        let demuxer = packets.demuxer();
+        let described = &demuxer.media.streams[stream];
+        let (decoder, time_base) = (Decoder::open(described, delay, on, &demuxer.limits)?, described.time_base);
         Ok(VideoReader {
             packets,
             decoder,

@@ -6,9 +6,9 @@ use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result, bail, ensure};
 use histeq::equalize::Backend;
-use histeq::frame::{PixelFormat, limits};
 use histeq::spec::Look;
 use histeq::{Builder, Equalizer, cuda::Gpu};
+use histeq::{Limits, PixelFormat};
 use histeq_media::pipeline::{Cancel, Outcome};
 use std::ffi::OsStr;
 use std::io::Read;
@@ -45,7 +45,7 @@ pub fn run(console: &Console) -> Result<Outcome> {
 
 fn measure(cancel: &Cancel) -> Result<()> {
     let end = Instant::now() + A_MINUTE;
-    let threads = limits::threads();
+    let threads = Limits::default().threads();
     say(&format!("Frames a second in 8 bits, by default and with --exact, on {} ({threads} threads):", processor()))?;
     let mut rate = on_frames("CPU", Backend::Cpu, cancel)?;
     match Gpu::open(0) {

@@ -27,8 +27,7 @@ const MAX_JOBS: usize = 8;
 /// # Errors
 /// When it cannot be split, and the number of jobs was given; when a piece fails repeatedly.
 pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
-    job.limits.apply();
-    let cores = limits::threads();
+    let cores = job.limits.begin().0.threads();
     if jobs == Jobs::Auto && (most_jobs(cores, 0) <= 1 || is_pipe(&job.input.url)) {
         return Ok(None);
     }
@@ -47,7 +46,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     // Signals are not handled yet, so that they end this process and its child: the thread that handles them would be
     // outside the sandbox that is closed if this process does the work alone.
     let mut pool = ProcessPool::new(&job.stderr, console);
-    pool.unit = "pieces";
+    (pool.unit, pool.cores) = ("pieces", cores);
     let mut arguments: Vec<OsString> = vec!["plan".into()];
     arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));

@@ -9,7 +9,7 @@ use super::routes::{self, Body, JSON, NOTHING, error, json_body, refuse, value_o
 use super::small::SmallPictures;
 use super::uploads::Uploads;
 use super::viewed_file::ViewedFile;
-use crate::options::{Chosen, Limits, LookRow, ReadyCommand};
+use crate::options::{Chosen, LookRow, ReadyCommand, RunLimits};
 use crate::stills::seconds;
 use anyhow::{Context, Error, Result, ensure};
 use histeq::Named;
@@ -53,7 +53,7 @@ pub struct Work {
     pub read_only: bool,
     /// Whether a folder can be shown on the screen of this machine.
     pub has_desktop: bool,
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub cancel: Cancel,
     pub notices: Notices,
     /// The files that were viewed last.

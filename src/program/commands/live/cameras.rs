@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
 use anyhow::{Context, Result, bail};
-use histeq::equalize::{BackendStartup, SharedBackend};
+use histeq::equalize::SharedBackend;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
 use histeq_media::sys::{Name, one_line, print_without_waiting, without_password};
@@ -105,7 +105,7 @@ pub(super) fn run(
     }
     let web = web.as_ref().map(Web::start).transpose()?;
     web.iter().for_each(|web| web.announce(&session.notices));
-    let backend = BackendStartup::begin(backend).open(&session.notices.for_core())?;
+    let backend = session.begin_backend(&backend).open(&session.notices.for_core())?;
     let (warm_up, written) = (WarmUp::default(), BTreeSet::new());
     let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots, has_filmed: false };
     all.take_stock();

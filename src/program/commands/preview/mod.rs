@@ -74,6 +74,7 @@ fn draw_sheet(
 ) -> Result<Option<String>> {
     let begin = Instant::now();
     let Session { cancel, notices, .. } = session;
+    let options = &InputOptions { limits: session.limits().clone(), ..options.clone() };
     check_is_there(options)?;
     make_folder_of(&output.name)?;
     let outputs = Outputs::from(session.target(output, &options.url)?);

@@ -45,6 +45,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
         Ok(String::new())
     };
     let sink = Box::new(Nowhere);
+    let source = (source, session.limits());
     let measured = |tick: &mut dyn FnMut(&_)| pipeline::run_with(source, measure, sink, cancel, progress, tick);
     let summary = session.metered(Metered::for_input(&input), measured, |_| false)?;
     if summary.outcome == Outcome::Interrupted {

@@ -85,7 +85,7 @@ pub fn transcode_to_size<'a>(
         }
         // The previous pass has stopped waiting for input: allows it again.
         session.cancel.begin_again();
-        let backend = BackendStartup::begin(job.backend.clone());
+        let backend = session.begin_backend(&job.backend);
         let second = transcode(&session, job, builder, None, backend, (outputs, options));
         match second {
             Err(error) if attempt < ATTEMPTS && error.is::<TooLarge>() => {

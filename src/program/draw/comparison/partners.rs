@@ -33,7 +33,7 @@ impl Partners {
         let partners = Partners {
             b,
             clocks,
-            upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false)),
+            upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false, &input.limits)),
             shown: None,
             following: None,
             b_has_ended: false,
