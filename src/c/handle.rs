@@ -38,6 +38,7 @@ impl From<Error> for Failure {
             | Error::NoGrayFormat { .. }
             | Error::NoDeeperFormat { .. } => Status::Option,
             Error::Frame(_)
+            | Error::TooLarge { .. }
             | Error::FrameBytes { .. }
             | Error::OtherPicture { .. }
             | Error::PlaneCount { .. }

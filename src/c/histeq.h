@@ -102,6 +102,26 @@ histeq_status histeq_set(histeq *equalizer, const char *name, const char *value)
 /* Counts each pixel by its weight, 0 to 255: width * height of them, row by row. Before the first frame. */
 histeq_status histeq_mask(histeq *equalizer, const uint8_t *weights, size_t count);
 
+/* Limits that any number of equalizers share. Without them, an equalizer has its own, of the defaults. */
+typedef struct histeq_limits histeq_limits;
+
+/* Limits, of which 0 is the default:
+ *   pixels      of a frame (268435456, which is 16384x16384)
+ *   memory      bytes of all frames of the equalizers that share them; a frame goes in only where it and a result of
+ *               its size fit into what is left (no limit)
+ *   threads     of each part of an equalizer's work (one for each core)
+ * `*out` has them, or null after an error, whose text histeq_error(NULL) has. */
+histeq_status histeq_limits_new(uint64_t pixels, size_t memory, size_t threads, histeq_limits **out);
+
+/* Frees them. The equalizers that have them keep to them. Null is left alone. */
+void histeq_limits_free(histeq_limits *limits);
+
+/* The bytes of frames that their equalizers use now; 0 for null. At any time, from any thread. */
+size_t histeq_limits_in_use(const histeq_limits *limits);
+
+/* The equalizer keeps to these limits. Before the first frame. */
+histeq_status histeq_set_limits(histeq *equalizer, const histeq_limits *limits);
+
 /* Opens the backend, which the first frame does otherwise: an error of options, or a missing GPU, is seen here. */
 histeq_status histeq_open(histeq *equalizer);
 

@@ -13,7 +13,7 @@ mod handle;
 mod options;
 
 use handle::{Handle, text};
-use histeq::{Input, Output, PixelFormat, PlaneInput};
+use histeq::{Input, Limits, Output, PixelFormat, PlaneInput};
 use options::COption;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -324,6 +324,57 @@ pub unsafe extern "C" fn histeq_set(handle: *mut Handle, name: *const c_char, va
 pub unsafe extern "C" fn histeq_mask(handle: *mut Handle, weights: *const u8, count: usize) -> Status {
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| Ok(handle.lazy.mask(values(weights, count, "weights")?).map(|()| Status::Ok)?)) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_limits_new(
+    pixels: u64,
+    memory: usize,
+    threads: usize,
+    out: *mut *mut Limits,
+) -> Status {
+    without_handle(|| {
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(out, null_mut()) }?;
+        let mut limits = Limits::default();
+        if pixels > 0 {
+            limits = limits.with_pixels(pixels);
+        }
+        if memory > 0 {
+            limits = limits.with_memory(memory);
+        }
+        if threads > 0 {
+            limits = limits.with_threads(threads);
+        }
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(out, Box::into_raw(Box::new(limits))) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_limits_free(limits: *mut Limits) {
+    if !limits.is_null() {
+        // SAFETY: it is from `histeq_limits_new`, and the caller does not use it any more.
+        drop(unsafe { Box::from_raw(limits) });
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_limits_in_use(limits: *const Limits) -> usize {
+    // SAFETY: as `histeq.h` requires.
+    unsafe { limits.as_ref() }.map_or(0, Limits::in_use)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_set_limits(handle: *mut Handle, limits: *const Limits) -> Status {
+    let set = |handle: &mut Handle| {
+        // SAFETY: as `histeq.h` requires.
+        let Some(limits) = (unsafe { limits.as_ref() }) else { return failed(Status::Argument, "limits is null") };
+        handle.lazy.limits(limits)?;
+        Ok(Status::Ok)
+    };
+    // SAFETY: as `histeq.h` requires.
+    unsafe { with(handle, set) }
 }
 
 #[unsafe(no_mangle)]

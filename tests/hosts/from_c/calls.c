@@ -1,5 +1,6 @@
 /* Every function of histeq.h, called as it should be and as it should not. Prints "all is well". */
 #include <histeq.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,82 @@ static void any_order(void) {
     histeq_free(equalizer);
 }
 
+/* An equalizer with limits of its own, and what comes out of it. */
+struct run {
+    histeq *equalizer;
+    histeq_limits *limits;
+    uint8_t out[FRAMES][BYTES];
+};
+
+static struct run runs[2];
+
+static void *through(void *run) {
+    in_order(((struct run *)run)->equalizer, ((struct run *)run)->out);
+    return NULL;
+}
+
+/* Two at once on two threads, freed in any order; on `backend` and on the CPU. */
+static void two_at_once(const char *backend) {
+    for (int order = 0; order < 2; order++) {
+        pthread_t threads[2];
+        for (int n = 0; n < 2; n++) {
+            const char *const options[] = {"backend", n ? backend : "cpu", NULL};
+            runs[n].equalizer = made("gray", options);
+            CHECK(histeq_limits_new(0, n ? 1 << 20 : 0, n ? 3 : 1, &runs[n].limits) == HISTEQ_OK);
+            CHECK(histeq_set_limits(runs[n].equalizer, runs[n].limits) == HISTEQ_OK);
+            CHECK(histeq_open(runs[n].equalizer) == HISTEQ_OK && histeq_limits_in_use(runs[n].limits) == 0);
+        }
+        for (int n = 0; n < 2; n++) CHECK(!pthread_create(&threads[n], NULL, through, &runs[n]));
+        for (int n = 0; n < 2; n++) CHECK(!pthread_join(threads[n], NULL));
+        for (int n = 0; n < 2; n++) {
+            struct run *run = &runs[n ^ order];
+            const char *name = NULL;
+            CHECK(!memcmp(run->out, expected, sizeof expected) && histeq_limits_in_use(run->limits) > 0);
+            CHECK(histeq_backend(run->equalizer, &name) == HISTEQ_OK);
+            CHECK(strncmp(name, "cpu", 3) || strstr(name, n ^ order ? "3 threads" : "1 thread"));
+            CHECK(histeq_set_limits(run->equalizer, run->limits) == HISTEQ_ERROR_STATE);
+            if (order) histeq_free(run->equalizer);
+            CHECK(!order || histeq_limits_in_use(run->limits) == 0);
+            histeq_limits_free(run->limits);
+            if (!order) histeq_free(run->equalizer);
+        }
+    }
+}
+
+static void limits(void) {
+    const char *const none[] = {NULL}, *required = getenv("HISTEQ_REQUIRE");
+    histeq_limits *limits = NULL;
+    two_at_once("cpu");
+    histeq *equalizer = made("gray", none);
+    CHECK(histeq_set(equalizer, "backend", "cuda") == HISTEQ_OK);
+    if (histeq_open(equalizer) == HISTEQ_OK) {
+        two_at_once("cuda");
+    } else {
+        fprintf(stderr, "SKIPPED cuda: %s\n", histeq_error(equalizer));
+        CHECK(!required || !strstr(required, "cuda"));
+    }
+    histeq_free(equalizer);
+    /* One without room, while the other one works. */
+    CHECK(histeq_limits_new(0, BYTES, 0, &limits) == HISTEQ_OK);
+    equalizer = made("gray", none);
+    CHECK(histeq_set_limits(equalizer, NULL) == HISTEQ_ERROR_ARGUMENT);
+    CHECK(histeq_set_limits(equalizer, limits) == HISTEQ_OK);
+    histeq_limits_free(limits);
+    CHECK(histeq_push_bytes(equalizer, clip[0], BYTES, 0) == HISTEQ_ERROR_BACKEND && says(equalizer, "do not fit"));
+    histeq *other = made("gray", none);
+    CHECK(histeq_push_bytes(other, clip[0], BYTES, 0) == HISTEQ_OK);
+    histeq_free(equalizer);
+    histeq_free(other);
+    CHECK(histeq_limits_new(BYTES - 1, 0, 0, &limits) == HISTEQ_OK);
+    equalizer = made("gray", none);
+    CHECK(histeq_set_limits(equalizer, limits) == HISTEQ_OK);
+    CHECK(histeq_open(equalizer) == HISTEQ_ERROR_PICTURE && says(equalizer, "the limit is 272 pixels"));
+    histeq_free(equalizer);
+    histeq_limits_free(limits);
+    histeq_limits_free(NULL);
+    CHECK(histeq_limits_in_use(NULL) == 0 && histeq_limits_new(0, 0, 0, NULL) == HISTEQ_ERROR_ARGUMENT);
+}
+
 static void options(void) {
     histeq_option_info option;
     size_t count = 0;
@@ -254,6 +331,7 @@ int main(void) {
     strides();
     live();
     any_order();
+    limits();
     options();
     mistakes();
     puts("all is well");

@@ -30,7 +30,7 @@ fn compiled(dir: &Dir, library: &Path, source: &str, how: &[&str]) {
     Run::from_command(&mut command, source).exits_with(0);
 }
 
-const SHARED: &[&str] = &["-lhisteq_capi"];
+const SHARED: &[&str] = &["-lhisteq_capi", "-lpthread"];
 
 #[test]
 fn a_c_program_gives_the_bytes_of_the_program() {
@@ -75,7 +75,7 @@ fn every_function_does_what_the_header_says() {
     let Some(library) = library() else { return };
     let dir = Dir::new();
     let archive = library.join("libhisteq_capi.a").display().to_string();
-    let address = ["-lhisteq_capi", "-fsanitize=address"];
+    let address = ["-lhisteq_capi", "-lpthread", "-fsanitize=address"];
     for how in [SHARED, &[&archive, "-lpthread", "-ldl", "-lm"], &address] {
         compiled(&dir, &library, "tests/hosts/from_c/calls.c", how);
         let run = Run::from_command(&mut dir.other_command(dir.path("program"), ""), "calls");
