@@ -47,6 +47,8 @@ class _SameType(TypedDict, total=False):
     """Index of the GPU: None is that of the first array, or 0."""
     threads: int | None
     """Threads of the CPU: None is one for each core, at most 8; one for a single picture."""
+    limits: Limits | None
+    """Limits of memory, pixels and threads, which equalizers share that get the same ones."""
     look: _Look | str | None
     """Preset for a kind of footage. natural: What each scene lacks, and contrast; gray video of more
     than 8 bits gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze,
@@ -194,6 +196,34 @@ class Frames(Iterator[Any]):
 
     def __iter__(self) -> Frames: ...
     def __next__(self) -> Any: ...
+
+@final
+class Limits:
+    """Limits of what equalizers use that get them as `limits`.
+
+    memory: bytes of all their frames; a frame goes in only where it and a result of its size fit
+    into what is left. None is no limit. pixels: of a frame; None is 268435456, which is
+    16384x16384. threads: of each part of an equalizer's work; None is one for each core.
+    """
+
+    def __init__(
+        self, *, memory: int | None = None, pixels: int | None = None, threads: int | None = None
+    ) -> None: ...
+    @property
+    def memory(self) -> int | None:
+        """The most bytes of all frames, or None."""
+
+    @property
+    def pixels(self) -> int:
+        """The most pixels of a frame."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads each part of the work may start."""
+
+    @property
+    def in_use(self) -> int:
+        """The bytes of all frames that are in use now."""
 
 @final
 class Equalizer:

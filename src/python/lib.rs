@@ -7,12 +7,14 @@
 //! | `picture.rs` | pictures between arrays and frames |
 //! | `layout.rs` | format and planes by the shapes of arrays |
 //! | `array.rs` | arrays of other libraries: buffer protocol and DLPack |
+//! | `limits.rs` | limits that equalizers share |
 //! | `asked.rs` | options by names |
 //! | `texts.rs` | help, signatures and types, made of the table of options |
 
 mod array;
 mod asked;
 mod layout;
+mod limits;
 mod picture;
 mod sequence;
 mod texts;
@@ -22,6 +24,7 @@ use asked::Asked;
 use histeq::options::OPTIONS;
 use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
+use limits::PyLimits;
 use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -134,7 +137,9 @@ fn _equalize<'py>(
         return Err(PyValueError::new_err(text));
     }
     // One thread equalizes a single picture: more threads would be started for nothing.
-    asked.described.entry("threads").or_insert_with(|| "1".to_owned());
+    if asked.limits.is_none() {
+        asked.described.entry("threads").or_insert_with(|| "1".to_owned());
+    }
     let arrays = Arrays::from_object(array)?;
     if let Some(out) = out {
         let layout = arrays.layout(asked.format, asked.size()).map_err(Wrong::from)?;
@@ -189,6 +194,8 @@ fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("equalize", globals.get_item("equalize")?)?;
     module.add_class::<Sequence>()?;
     module.add_class::<Frames>()?;
+    module.add_class::<PyLimits>()?;
+    py.get_type::<PyLimits>().setattr("__doc__", texts::limits_doc())?;
     py.get_type::<Sequence>().setattr("__doc__", texts::equalizer_doc())?;
     module.add_function(wrap_pyfunction!(options, module)?)?;
     module.add("FORMATS", PyTuple::new(py, PixelFormat::ALL.iter().map(|format| format.name()))?)?;

@@ -6,7 +6,7 @@ pub use histeq::options::{in_python, python_name};
 use std::fmt::Write as _;
 
 /// Options that are not in the table: name, type, default, and what it is.
-pub const OTHERS: [(&str, &str, &str, &str); 12] = [
+pub const OTHERS: [(&str, &str, &str, &str); 13] = [
     ("format", "str", "None", "Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."),
     ("width", "int", "None", "Columns of arrays that do not tell them: bytes, flat arrays."),
     ("height", "int", "None", "Rows of such arrays."),
@@ -34,6 +34,12 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
     ),
     ("gpu", "int", "None", "Index of the GPU: None is that of the first array, or 0."),
     ("threads", "int", "None", "Threads of the CPU: None is one for each core, at most 8; one for a single picture."),
+    (
+        "limits",
+        "Limits",
+        "None",
+        "Limits of memory, pixels and threads, which equalizers share that get the same ones.",
+    ),
 ];
 
 /// The help text of the module.
@@ -59,6 +65,14 @@ behind them.
 
 The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from \
 several threads, one at a time.";
+
+/// The help text of `Limits`.
+pub const LIMITS: &str = "\
+Limits of what equalizers use that get them as `limits`.
+
+memory: bytes of all their frames; a frame goes in only where it and a result of its size fit into what is left. None \
+is no limit. pixels: of a frame; None is 268435456, which is 16384x16384. threads: of each part of an equalizer's work; \
+None is one for each core.";
 
 /// The name of an option in the table: `max-gain`.
 pub fn option_name(name: &str) -> String {
@@ -153,6 +167,11 @@ pub fn code() -> String {
          def _all(*, {parameters}): ...\n\
          _Equalizer.__signature__ = inspect.signature(_all)\n"
     )
+}
+
+/// The help of `Limits`.
+pub fn limits_doc() -> String {
+    wrapped(LIMITS, "").trim_end().to_owned()
 }
 
 /// The help of `Equalizer`.
