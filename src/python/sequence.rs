@@ -295,7 +295,7 @@ impl Sequence {
             }
             if let Some(video) = &mut state.video {
                 let before = video.equalizer.options();
-                if (asked.options.gray, asked.options.output_depth) != (before.gray, before.output_depth) {
+                if !asked.options.has_format_of(before) {
                     return Err(Wrong::Order("gray and output_depth stay as they were for the first frame"));
                 }
                 video.equalizer.change(&asked.options)?;

@@ -6,8 +6,8 @@ use crate::equalize::{
 };
 use crate::frame::{Frame, FrameError, HostPool, Limits, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
-use crate::options::{Options, Resolved, Video};
-use crate::spec::{Look, Named, Settings, setters};
+use crate::options::{OptionInfo, OptionValue, Options, Resolved, Video, with_option_setters};
+use crate::spec::{Chroma, Effort, Look, MethodName, Named, OutputDepth, Settings, setters};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -98,14 +98,6 @@ impl Builder {
         }
     }
 
-    /// The share of the equalization to apply, 0 to 1, in place of the look's strength.
-    ///
-    /// # Errors
-    /// When `share` is out of range.
-    pub fn strength(self, share: f64) -> Result<Self> {
-        self.set("strength", &share.to_string())
-    }
-
     /// Sets the option `name` of [`OPTIONS`](crate::options::OPTIONS) to the value `text`: `("max-gain", "1.5")`.
     ///
     /// # Errors
@@ -113,6 +105,13 @@ impl Builder {
     pub fn set(mut self, name: &str, text: &str) -> Result<Self> {
         self.options.set(name, text)?;
         Ok(self)
+    }
+
+    /// The value that an option has in this video: that which was set, or else the look's. `None` where it has no
+    /// effect, or options exclude each other. Times are in frames.
+    pub fn value(&self, option: &OptionInfo) -> Option<OptionValue> {
+        let resolved = self.options.resolve(&self.video).ok()?;
+        option.report(&self.options, &resolved.settings)
     }
 
     /// The names that [`described`](Builder::described) accepts.
@@ -146,9 +145,6 @@ impl Builder {
     }
 
     setters! {
-        /// Sets the preset.
-        pub fn look(look: Look) => options.look = look;
-
         /// Sets all options at once.
         pub fn options(options: Options) => options = options;
 
@@ -194,6 +190,7 @@ impl Builder {
     /// [`Reference`](crate::equalize::reference::Reference), or with a new backend that is compared with the
     /// reference. `make` makes a backend for each video.
     #[must_use]
+    #[doc(hidden)]
     pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
         self.choice.backend = Backend::Cpu;
         self.executor = Some(Arc::new(make));
@@ -302,3 +299,31 @@ impl Builder {
         Ok(SceneSurvey::new(survey, self.picture.clone()))
     }
 }
+
+macro_rules! implement {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(, when $error:literal)? => $set:expr;)*) => {
+        /// The options, one by one. [`set`](Builder::set) sets them by their names.
+        impl Builder {
+            $(implement! { @one $(#[$doc])* fn $name($($argument: $type),*) $(, when $error)? })*
+        }
+    };
+    (@one $(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*), when $error:literal) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        #[doc = $error]
+        pub fn $name(self, $($argument: $type),*) -> Result<Self> {
+            let options = self.options.$name($($argument),*)?;
+            Ok(Builder { options, ..self })
+        }
+    };
+    (@one $(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*)) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(self, $($argument: $type),*) -> Self {
+            let options = self.options.$name($($argument),*);
+            Builder { options, ..self }
+        }
+    };
+}
+with_option_setters!(implement);

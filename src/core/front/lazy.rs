@@ -40,7 +40,7 @@ impl LazyEqualizer {
         let before = equalizer.options();
         let mut options = before.clone();
         options.set(name, value)?;
-        if (options.gray, options.output_depth) != (before.gray, before.output_depth) {
+        if !options.has_format_of(before) {
             return Err(Error::TooLate { what: name.to_owned() });
         }
         equalizer.change(&options)

@@ -77,6 +77,7 @@ impl Video {
 
 impl Options {
     /// The parameters of the look for this video.
+    #[doc(hidden)]
     pub fn look_parameters(&self, video: &Video) -> LookParameters {
         self.look.parameters(video.is_deep_gray())
     }
@@ -110,6 +111,7 @@ impl Options {
     ///
     /// # Errors
     /// When options exclude each other, or the counted region lies outside of the frame.
+    #[doc(hidden)]
     pub fn resolve(&self, video: &Video) -> Result<Resolved, OptionError> {
         self.check()?;
         let mut notes = Vec::new();
@@ -205,14 +207,14 @@ impl Options {
             region: self.region,
             chroma: self.chroma.unwrap_or(look.chroma),
             keeps_peak: self.look != Look::Exact,
-            denoise: self.denoise(method, video),
+            denoise: self.resolved_denoise(method, video),
         };
         notes.extend(self.check_region(video)?);
         Ok(Resolved { settings, notes })
     }
 
     /// How noise is removed. With one curve for each scene, noise stays.
-    fn denoise(&self, method: MethodName, video: &Video) -> Denoise {
+    fn resolved_denoise(&self, method: MethodName, video: &Video) -> Denoise {
         let is_natural = method == MethodName::Natural && !self.has_whole_scenes();
         let reach = self.denoise_effort.unwrap_or_default().reach();
         let behind = match self.look_ahead {
