@@ -1,6 +1,6 @@
 //! The table of options, with C types.
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::{OPTIONS, OptionInfo, ValueKind};
 use std::ffi::{c_char, c_int};
 use std::ptr::null;
 

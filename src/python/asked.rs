@@ -2,8 +2,8 @@
 
 use crate::limits::PyLimits;
 use crate::texts::{in_python, names, option_name};
-use histeq::options::{OptionInfo, ValueKind};
 use histeq::{Backend, Builder, Equalizer, Named, Options, PixelFormat};
+use histeq::{OptionInfo, ValueKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};

@@ -21,7 +21,7 @@ mod texts;
 
 use array::ArrayMemory;
 use asked::Asked;
-use histeq::options::OPTIONS;
+use histeq::OPTIONS;
 use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
 use limits::PyLimits;
@@ -35,7 +35,7 @@ use std::sync::Mutex;
 
 /// Does `work` without the GIL. The CUDA context that was current in this thread is current again afterwards.
 fn detached<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
-    py.detach(|| histeq::cuda::keeping_current(work))
+    py.detach(|| histeq::keeping_current(work))
 }
 
 /// An error of the library as an exception.

@@ -1,8 +1,8 @@
 //! The texts for Python's help and type checkers, generated from the table of options. The tests write `histeq.pyi`
 //! with this module.
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
-pub use histeq::options::{in_python, python_name};
+use histeq::{OPTIONS, OptionInfo, ValueKind};
+pub use histeq::{in_python, python_name};
 use std::fmt::Write as _;
 
 /// Options that are not in the table: name, type, default, and what it is.

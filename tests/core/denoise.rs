@@ -5,14 +5,16 @@ use crate::noise_kernels::{made_clean, noisy_planes};
 use crate::pictures::{Content, Picture as Picked, difference};
 use crate::random::Random;
 use histeq::Limits;
-use histeq::denoise::Steps;
-use histeq::denoise::sheet::Sheet;
-use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Executor, FrameMapper, FrameStudy, OutputDepth};
-use histeq::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
-use histeq::spec::natural::Assumed;
-use histeq::spec::{Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold};
+use histeq::internal::denoise::Steps;
+use histeq::internal::denoise::sheet::Sheet;
+use histeq::internal::equalize::cpu::{Cpu, Isa, denoise_steps};
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{EqualizeStage, Executor, FrameMapper, FrameStudy, OutputDepth};
+use histeq::internal::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
+use histeq::internal::spec::natural::Assumed;
+use histeq::internal::spec::{
+    Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold,
+};
 use std::sync::Arc;
 
 const SIZE: (usize, usize) = (168, 104);
@@ -61,7 +63,7 @@ fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, b
         };
         code.clamp(0, i32::from(sample.max())) as u16
     };
-    let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
+    let histeq::internal::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
     for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
         let of_16 = truth(scene, number, x, y) + brighter + noise(&mut random, deviation);
         // The luma is rounded to 8 bits at every depth, so that formats can be compared.
@@ -425,7 +427,7 @@ fn the_same_pictures_give_the_same_samples_in_every_layout_and_depth() {
     let plain = clean(Yuv420p);
     let value = |frame: &Frame, x: usize, y: usize, component: usize| {
         let descriptor = frame.format().descriptor();
-        let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("no luma") };
+        let histeq::internal::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("no luma") };
         let chroma = descriptor.chroma.expect("chroma");
         let index = [luma, chroma.cb, chroma.cr][component];
         let code = descriptor.sample.read(frame.planes()[index.plane].row(y), index.offset + x * index.step);

@@ -2,10 +2,10 @@
 
 use crate::pictures::{Picture, difference};
 use histeq::Limits;
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::{Depth, EqualizeStage, OutputDepth};
-use histeq::frame::{Frame, PixelFormat, Range};
-use histeq::spec::{Settings, Strength};
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::equalize::{Depth, EqualizeStage, OutputDepth};
+use histeq::internal::frame::{Frame, PixelFormat, Range};
+use histeq::internal::spec::{Settings, Strength};
 
 /// `frame` after equalization with an identity curve (strength 0).
 fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {

@@ -2,9 +2,9 @@
 
 use crate::pictures::{Content, Picture};
 use histeq::Limits;
-use histeq::equalize::{OutputDepth, Survey, measure};
-use histeq::frame::PixelFormat;
-use histeq::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
+use histeq::internal::equalize::{OutputDepth, Survey, measure};
+use histeq::internal::frame::PixelFormat;
+use histeq::internal::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
 
 #[test]
 fn a_scene_of_many_frames_alike_is_like_one_of_them() {

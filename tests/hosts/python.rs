@@ -4,7 +4,7 @@
 #[path = "../../src/python/texts.rs"]
 mod texts;
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::internal::options::{OPTIONS, OptionInfo, ValueKind};
 use histeq::{Look, Named};
 use std::fmt::Write as _;
 use texts::{ABOUT, EQUALIZE, EQUALIZER, LIMITS, OTHERS, about, in_python, python_name, wrapped};

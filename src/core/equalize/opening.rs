@@ -26,6 +26,7 @@ named! {
 
 impl Backend {
     /// Whether a GPU is opened if there is one.
+    #[doc(hidden)]
     pub fn may_use_gpu(self) -> bool {
         match self {
             Backend::Auto | Backend::Cuda => true,
@@ -34,6 +35,7 @@ impl Backend {
     }
 
     /// Whether it is an error if there is no GPU.
+    #[doc(hidden)]
     pub fn needs_gpu(self) -> bool {
         match self {
             Backend::Cuda => true,

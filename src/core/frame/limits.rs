@@ -94,6 +94,30 @@ impl Limits {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
+    /// The bytes of memory that this process can still allocate: those of the machine, or fewer in a container. `None`
+    /// where the system does not report it.
+    pub fn available() -> Option<usize> {
+        let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
+        let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+            let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+            kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
+        });
+        // The line `0::/a/b` has the process's cgroup of version 2; the cgroups that contain it may have lower limits.
+        let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
+        let group = Path::new("/sys/fs/cgroup").join(group);
+        let of_group =
+            group.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(|folder| {
+                let used = number(&folder.join("memory.current"))?;
+                Some(number(&folder.join("memory.max"))?.saturating_sub(used))
+            });
+        // The cgroup of version 1, at the path that a container has it.
+        let old = Path::new("/sys/fs/cgroup/memory");
+        let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
+        let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
+        of_group.chain(of_old).chain(machine).min()
+    }
+
     /// The bytes of all frames that are in use now.
     pub fn in_use(&self) -> usize {
         self.used.frames.load(Ordering::Relaxed)
@@ -208,27 +232,4 @@ impl fmt::Display for NoRoom {
         let less = if looks_ahead { ", or a look-ahead of 0, which takes less" } else { "" };
         write!(f, " (the run needs about {needed} MB: --max-memory {needed}M{less})")
     }
-}
-
-/// The bytes of memory that this process can still allocate: those of the machine, or fewer in a container. `None`
-/// where the system does not report it.
-pub fn available() -> Option<usize> {
-    let number = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse::<usize>().ok();
-    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let kib = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        kib.trim().trim_end_matches(" kB").parse::<usize>().ok().map(|kib| kib << 10)
-    });
-    // The line `0::/a/b` has the process's cgroup of version 2; the cgroups that contain it may have lower limits.
-    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let group = groups.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
-    let group = Path::new("/sys/fs/cgroup").join(group);
-    let of_group = group.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(|folder| {
-        let used = number(&folder.join("memory.current"))?;
-        Some(number(&folder.join("memory.max"))?.saturating_sub(used))
-    });
-    // The cgroup of version 1, at the path that a container has it.
-    let old = Path::new("/sys/fs/cgroup/memory");
-    let of_old = number(&old.join("memory.limit_in_bytes")).zip(number(&old.join("memory.usage_in_bytes")));
-    let of_old = of_old.map(|(most, used)| most.saturating_sub(used));
-    of_group.chain(of_old).chain(machine).min()
 }

@@ -5,7 +5,7 @@
 use super::PixelFormat;
 use super::device::{Adopted, Surface};
 use super::idle::Idle;
-use super::limits::{self, Counted, Limits};
+use super::limits::{Counted, Limits};
 use super::memory::{Buffer, Memory, MemoryError};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -47,7 +47,7 @@ const MAX_AHEAD: u64 = 4 << 30;
 /// free memory, or 1 GiB where the system does not report it.
 pub fn host_room(limits: &Limits) -> usize {
     let most = usize::try_from(MAX_AHEAD).unwrap_or(usize::MAX);
-    limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits.memory() / 2)
+    Limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits.memory() / 2)
 }
 
 /// The alignment of buffers in bytes: a cache line, which has the size of the widest vector.

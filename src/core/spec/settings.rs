@@ -131,6 +131,7 @@ named! {
 
 impl Effort {
     /// The most frames on either side of a frame that are used to denoise it.
+    #[doc(hidden)]
     pub fn reach(self) -> u32 {
         match self {
             Effort::Fast => 2,
@@ -498,6 +499,7 @@ named! {
 
 impl Chroma {
     /// Whether chroma samples may change.
+    #[doc(hidden)]
     pub fn changes(self) -> bool {
         self != Chroma::Keep
     }

@@ -13,9 +13,9 @@ use super::{
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
 use histeq::Limits;
 use histeq::Named;
-use histeq::cuda::arguments::BlendedLevels;
-use histeq::cuda::error::{Doing, Error};
-use histeq::cuda::{Gpu, PinnedPool};
+use histeq::internal::cuda::arguments::BlendedLevels;
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::cuda::{Gpu, PinnedPool};
 use std::sync::Arc;
 
 /// A GPU and the kernels of the publications.

@@ -8,7 +8,7 @@ use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use histeq::Limits;
-use histeq::frame::{HostPool, NoRoom, Pool};
+use histeq::internal::frame::{HostPool, NoRoom, Pool};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::log::Logged;
 use super::{Picture, RawFormat};
 use ffmpeg_next::ffi;
 use histeq::Limits;
-use histeq::frame::{Buffer, HostPool, Memory, NoRoom, Pool};
+use histeq::internal::frame::{Buffer, HostPool, Memory, NoRoom, Pool};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -513,7 +513,7 @@ mod tests {
     struct ShortPool(HostPool);
 
     impl Pool for ShortPool {
-        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
             self.0.buffer(len / 2)
         }
     }

@@ -17,7 +17,7 @@ use crate::sys::Name;
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
 use histeq::Limits;
-use histeq::frame::{HostPool, Pool};
+use histeq::internal::frame::{HostPool, Pool};
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::fs::File;

@@ -10,7 +10,7 @@ use super::{
 use anyhow::{Context as _, Result, anyhow, bail};
 use ffmpeg_next::{Rational, ffi};
 use histeq::Limits;
-use histeq::cuda::find_driver;
+use histeq::internal::cuda::find_driver;
 
 /// The settings with which an encoder is opened.
 pub struct VideoOptions {
@@ -279,7 +279,7 @@ impl Drop for VideoEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+    use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
     use std::sync::Arc;
 
     #[test]

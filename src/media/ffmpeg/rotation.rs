@@ -7,7 +7,7 @@ use super::{Converter, Decoded, Error, FilterGraph, GraphVideo, Picture, Stream,
 use anyhow::Context;
 use ffmpeg_next::ffi;
 use histeq::Limits;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 
 /// Rotates the pictures of a video as its metadata requests.
 pub struct AutoRotate {

@@ -6,7 +6,7 @@
 use super::decoder_buffers::{DecoderBuffers, luma_stride};
 use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, check};
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
-use histeq::frame::{Adopted, DeviceRows, PixelFormat, Surface};
+use histeq::internal::frame::{Adopted, DeviceRows, PixelFormat, Surface};
 use std::ffi::c_int;
 
 /// Converts a surface to a picture of `format`. `None` when the conversion from the surface's format is not supported.
@@ -61,7 +61,7 @@ impl SampleConversion {
 /// or does not accept the surface.
 ///
 /// # Safety
-/// As for [`Pool::adopt`](histeq::frame::Pool::adopt): the surface belongs to this context and this stream.
+/// As for [`Pool::adopt`](histeq::internal::frame::Pool::adopt): the surface belongs to this context and this stream.
 unsafe fn adopted(
     surface: &Picture,
     (context, stream): (usize, usize),
@@ -224,7 +224,7 @@ mod tests {
         ChromaLocation, Converter, Encoder, PictureProperties, Rational, VideoEncoder, VideoFormat, VideoOptions,
     };
     use histeq::Limits;
-    use histeq::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
+    use histeq::internal::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
     use std::sync::Arc;
 
@@ -345,7 +345,7 @@ mod tests {
     }
 
     impl Pool for AdoptingPool {
-        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
             self.memory.buffer(len)
         }
 

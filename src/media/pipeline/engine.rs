@@ -14,7 +14,7 @@ use crate::sys::Name;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use histeq::Limits;
-use histeq::equalize::EqualizeStage;
+use histeq::internal::equalize::EqualizeStage;
 use std::collections::VecDeque;
 use std::thread::scope;
 use std::time::{Duration, Instant};

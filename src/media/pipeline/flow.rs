@@ -2,7 +2,7 @@
 //! Channels only limit the number of frames, and a few large frames can fill the memory. One frame is always allowed.
 
 use histeq::Limits;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 

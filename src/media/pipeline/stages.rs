@@ -1,12 +1,12 @@
 //! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage
-//! between them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
+//! between them is an [`EqualizeStage`](histeq::internal::equalize::EqualizeStage).
 
 use super::transcoders::{InProcess, OpenTranscoders};
 use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream, microseconds, rescale};
 use crate::sys::Name;
 use anyhow::Result;
 use histeq::Limits;
-use histeq::frame::{Frame, Pool};
+use histeq::internal::frame::{Frame, Pool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -26,7 +26,7 @@ use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::{Name, number_pattern};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::OsStr;

@@ -12,7 +12,7 @@ use crate::ffmpeg::{AutoRotate, Container, EncodedVideo, Encoder, Picture, Video
 use crate::pipeline::{Delivery, Input, Notices, Outcome, Sink};
 use crate::sys::{Hash, Hasher, Name};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 
 /// Identifies a piece, and the file that it belongs to.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
 use crate::sys::{Name, PlaneWriter};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::Rational;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::io::ErrorKind;
 
 /// The headers around raw frames.

@@ -9,7 +9,7 @@ use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
 use crate::sys::Name;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Limits;
-use histeq::frame::{Frame, PixelFormat};
+use histeq::internal::frame::{Frame, PixelFormat};
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Instant;

@@ -14,7 +14,7 @@ use crate::ffmpeg::{AutoRotate, Error, Media, Rational, microseconds, rescale};
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Outage, Pauses, Progress, Source};
 use crate::sys::without_password;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use histeq::frame::Pool;
+use histeq::internal::frame::Pool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

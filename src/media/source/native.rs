@@ -4,7 +4,7 @@ use crate::ffmpeg::{Converter, Picture, RawFormat, Stream, VideoFormat, nearest_
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
 use histeq::Limits;
-use histeq::frame::{Frame, HostPool, PixelFormat, Plane};
+use histeq::internal::frame::{Frame, HostPool, PixelFormat, Plane};
 
 /// Converts pictures to native frames.
 pub struct ToNative {

@@ -10,7 +10,7 @@ use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress
 use crate::rawvideo::{self, HEADER, MAX_LINE, RawVideo};
 use crate::sys::{Reader, is_pipe, note_input, open_regular, open_without_links, without_password};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Range;
+use histeq::internal::frame::Range;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;

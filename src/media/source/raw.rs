@@ -7,7 +7,7 @@ use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progr
 use crate::rawvideo::{FRAME, MAX_LINE, RawVideo};
 use crate::sys::{Filled, Filling, Reader};
 use anyhow::{Context, Result};
-use histeq::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
+use histeq::internal::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct RawSource {
     is_y4m: bool,
     pub(super) input: Input,
     pool: Arc<dyn Pool>,
-    attachment: histeq::frame::Attachment,
+    attachment: histeq::internal::frame::Attachment,
     notices: Notices,
     progress: Arc<Progress>,
     /// How many frames are read at once; `None` before the first.

@@ -2,7 +2,7 @@
 //! passes on those of all others.
 
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational};
-use histeq::frame::Pool;
+use histeq::internal::frame::Pool;
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use histeq::Limits;
-use histeq::frame::{Buffer, Pool, Sample};
+use histeq::internal::frame::{Buffer, Pool, Sample};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -207,7 +207,7 @@ fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::HostPool;
+    use histeq::internal::frame::HostPool;
     use std::io::{Read, Write};
 
     const LEN: usize = 100_000;

@@ -4,7 +4,7 @@ use super::Name;
 use super::read_ahead::{Filled, Filling, ReadAhead, fill};
 use anyhow::Result;
 use histeq::Limits;
-use histeq::frame::{Pool, Sample};
+use histeq::internal::frame::{Pool, Sample};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek};

@@ -4,8 +4,8 @@ use crate::draw::colour_bar::{ColourBar, LABELS};
 use crate::palette::{Palette, WHITE};
 use anyhow::{Context, Result, bail};
 use histeq::Limits;
-use histeq::frame::{Component, Frame, HostPool, Luminance, PixelFormat, PlaneMut, Range, Sample};
-use histeq::spec::Levels;
+use histeq::internal::frame::{Component, Frame, HostPool, Luminance, PixelFormat, PlaneMut, Range, Sample};
+use histeq::internal::spec::Levels;
 
 /// Colours frames, one after the other.
 pub struct Painter {

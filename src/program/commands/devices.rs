@@ -2,7 +2,7 @@
 
 use crate::stdout::print;
 use anyhow::Result;
-use histeq::cuda::{Error, Gpu};
+use histeq::internal::cuda::{Error, Gpu};
 use histeq_media::camera;
 use histeq_media::ffmpeg;
 use histeq_media::sys::printable;

@@ -3,7 +3,7 @@
 
 use crate::stdout;
 use anyhow::Result;
-use histeq::cuda::Gpu;
+use histeq::internal::cuda::Gpu;
 use histeq_media::ffmpeg;
 use histeq_media::sandbox::ProcessWall;
 use serde_json::json;

@@ -18,7 +18,7 @@ use super::values::{input_name, output_name, usage};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use histeq::Limits;
-use histeq::equalize::BackendChoice;
+use histeq::internal::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name, name_of, network_format};
 use histeq_media::source::{InputOptions, Isolation, Reading};

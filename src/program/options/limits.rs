@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Limits;
-use histeq::frame::limits::{self, MAX_PIXELS};
+use histeq::internal::frame::limits::MAX_PIXELS;
 use histeq_media::ffmpeg::limit_allocations;
 use histeq_media::pipeline::{FailureKind, Input};
 use std::time::Duration;
@@ -141,7 +141,7 @@ impl RunLimits {
     /// The limits of frames and threads, for all that works on this run, and the available memory if the memory limit
     /// was computed from it. Also limits the allocations of FFmpeg, for the whole process.
     pub fn begin(&self) -> (Limits, Option<usize>) {
-        let available = if self.memory.is_none() { limits::available() } else { None };
+        let available = if self.memory.is_none() { Limits::available() } else { None };
         let memory = self.memory.unwrap_or_else(|| available.map_or(usize::MAX, |available| available / 2));
         limit_allocations(memory);
         let limits = Limits::default().with_pixels(self.pixels).with_memory(memory);

@@ -16,7 +16,7 @@ use anyhow::anyhow;
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Limits;
-use histeq::equalize::{BackendChoice, OutputDepth};
+use histeq::internal::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::sink::{
     EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, is_free, network_format, next_names,

@@ -12,7 +12,7 @@ use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Options;
-use histeq::spec::{Look, Named, Strength};
+use histeq::internal::spec::{Look, Named, Strength};
 use histeq_media::ffmpeg::Container;
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, name_of};
 use histeq_media::source::{InputOptions, Isolation};
@@ -343,7 +343,7 @@ fn default_output(input: &Name) -> Name {
 #[cfg(test)]
 mod tests {
     use super::{LookRow, ReadyCommand, default_output};
-    use histeq::spec::Look;
+    use histeq::internal::spec::Look;
 
     #[test]
     fn the_sheet_is_named_after_the_input() {

@@ -10,7 +10,7 @@ use super::values::{parse_count, shown_command, usage, value};
 use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::spec::{Look, Named};
+use histeq::internal::spec::{Look, Named};
 use histeq_media::source::Isolation;
 use histeq_media::sys::{Name, is_image_name};
 use serde::{Deserialize, Serialize};

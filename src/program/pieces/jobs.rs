@@ -7,7 +7,7 @@ use crate::options::{FileJob, Job, Jobs};
 use crate::report::{Console, OutputRecord, ResultRecord, StartRecord, counted, jobs_summary, with_name, with_size};
 use crate::signals;
 use anyhow::{Context, Result, bail};
-use histeq::frame::limits;
+use histeq::Limits;
 use histeq_media::pipeline::{Cancel, Outcome};
 use histeq_media::sink::{self, Overwrite, Target};
 use histeq_media::sys::{Name, PrivateFolder, is_pipe};
@@ -257,7 +257,7 @@ pub fn most_jobs(cores: usize, pixels: usize) -> usize {
     };
     // On a few cores, one process keeps all of them busy.
     let jobs = if cores < 6 { 1 } else { (cores / each).clamp(1, MAX_JOBS) };
-    jobs.min(limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
+    jobs.min(Limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
 }
 
 /// The error of a child process as if this process had failed.

@@ -1,7 +1,7 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
 use super::failure::kind_of;
-use histeq::spec::natural::Found;
+use histeq::internal::spec::natural::Found;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{Name, give_up_with_an_event, print_line, printable_json, without_codes, without_middle};
 use jiff::Timestamp;

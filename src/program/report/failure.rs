@@ -1,6 +1,6 @@
 //! The kind of failure that an error is, by what caused it.
 
-use histeq::cuda;
+use histeq::internal::cuda;
 use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{Skipped, TooLarge};
 use histeq_media::source::kind_of_cause;

@@ -13,7 +13,7 @@ use crate::options::{Chosen, LookRow, ReadyCommand, RunLimits};
 use crate::stills::seconds;
 use anyhow::{Context, Error, Result, ensure};
 use histeq::Named;
-use histeq::spec::Look;
+use histeq::internal::spec::Look;
 use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::{Name, open_without_links};

@@ -36,7 +36,7 @@ use crate::image_file::ABOUT;
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail};
 use chunks::{Planned, Survey};
-use histeq::frame::{Frame, Pool};
+use histeq::internal::frame::{Frame, Pool};
 pub(super) use open::{FileInput, no_decoder};
 use other_streams::OtherStreams;
 use packets::FilePackets;

@@ -18,7 +18,7 @@ use crate::source::part::{Bounds, Part};
 use crate::source::video_reader::{ReadPackets, ReaderEvent, VideoReader};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
 use histeq::Limits;
-use histeq::frame::{HostPool, Pool};
+use histeq::internal::frame::{HostPool, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

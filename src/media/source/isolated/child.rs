@@ -21,7 +21,7 @@ use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
 use histeq::Limits;
-use histeq::frame::Memory;
+use histeq::internal::frame::Memory;
 use rustix::process::{Resource, Rlimit, chdir, chroot, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use std::collections::VecDeque;

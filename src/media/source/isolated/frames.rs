@@ -6,7 +6,7 @@ use super::shared_memory::{SharedBlocks, SharedPool};
 use crate::ffmpeg::{Lie, Picture, WireProperties};
 use anyhow::Result;
 use histeq::Limits;
-use histeq::frame::{
+use histeq::internal::frame::{
     Buffer, Frame, HostPool, Matrix, Memory, MemoryError, NoRoom, PixelFormat, Plane, PlaneMut, Pool, Range, Transfer,
 };
 use std::sync::Arc;

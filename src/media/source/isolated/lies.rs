@@ -15,7 +15,7 @@ use crate::pipeline::{Cancel, Notices, PartPosition, Source, Transcoders};
 use crate::source::file::{FileInput, FileSource};
 use crate::source::options::{InputOptions, Isolation};
 use histeq::Limits;
-use histeq::frame::Memory;
+use histeq::internal::frame::Memory;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

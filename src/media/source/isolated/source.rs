@@ -22,7 +22,7 @@ use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread, one_line, print_line, stderr_has_events};
 use anyhow::{Context, Error, Result, ensure};
 use histeq::Limits;
-use histeq::frame::{Pool, host_room};
+use histeq::internal::frame::{Pool, host_room};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fmt::Display;
 use std::fs::File;

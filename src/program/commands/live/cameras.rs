@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
 use anyhow::{Context, Result, bail};
-use histeq::equalize::SharedBackend;
+use histeq::internal::equalize::SharedBackend;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
 use histeq_media::pipeline::{Outcome, Progress};
 use histeq_media::sys::{Name, one_line, print_without_waiting, without_password};

@@ -26,7 +26,7 @@ use crate::stdout;
 use crate::web::{Viewed, Web};
 use crate::window::PreviewWindow;
 use anyhow::{Result, bail, ensure};
-use histeq::equalize::SharedBackend;
+use histeq::internal::equalize::SharedBackend;
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{

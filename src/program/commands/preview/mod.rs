@@ -10,7 +10,7 @@ use crate::session::{Outputs, Session};
 use crate::signals;
 use crate::stills::{DEFAULT_RATE, Moment, count_frames};
 use anyhow::{Result, bail, ensure};
-use histeq::spec::Look;
+use histeq::internal::spec::Look;
 use histeq_media::pipeline::{Cancel, Input, Outcome, ReaderGone, Source};
 use histeq_media::sink::{Overwrite, write_drawn};
 use histeq_media::source::{InputOptions, Part};

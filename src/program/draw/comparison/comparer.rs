@@ -5,9 +5,9 @@ use crate::draw::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::options::CompareView;
 use anyhow::Result;
 use histeq::Limits;
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::equalize::relation;
-use histeq::frame::{Frame, HostPool, Model, PixelFormat};
+use histeq::internal::equalize::cpu::{Engine, Isa};
+use histeq::internal::equalize::relation;
+use histeq::internal::frame::{Frame, HostPool, Model, PixelFormat};
 use histeq_media::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
 
 /// Draws two frames as one picture.

@@ -1,7 +1,7 @@
 //! Finds the frame of B that is shown at the same time as a frame of A.
 
 use anyhow::Result;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use histeq_media::ffmpeg::{AutoRotate, Rational, microseconds, rescale};
 use histeq_media::pipeline::{Input, Source};
 

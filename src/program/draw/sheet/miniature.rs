@@ -1,7 +1,7 @@
 //! Makes frames small: upright, with square pixels, in RGB of 8 bits.
 
 use anyhow::Result;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use histeq_media::ffmpeg::{AutoRotate, Converter, Picture, Rational};
 use histeq_media::pipeline::Input;
 

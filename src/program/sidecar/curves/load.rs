@@ -3,8 +3,8 @@
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Limits;
-use histeq::spec::Mapping;
-use histeq::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::Mapping;
+use histeq::internal::spec::chroma::UNIT_GAIN;
 use histeq_media::sys::{Name, is_fifo, open_regular};
 use std::fs::File;
 use std::io::Read;
@@ -117,7 +117,7 @@ fn reason(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::spec::Levels;
+    use histeq::internal::spec::Levels;
     use serde_json::json;
 
     const HEADER: &str = EXAMPLE;
