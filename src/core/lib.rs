@@ -44,7 +44,8 @@
 //!   [`Equalizer::restart`] and [`Equalizer::warm_up`] begin at any frame. With [`SceneSurvey`] a first pass finds the
 //!   scenes; then each frame depends on itself alone. A [`Study`] decides in one pass what is applied to each frame,
 //!   and [`Mapper`]s apply it to single frames, in any order.
-//! * **Errors**: [`Error`]. Each names what failed, and the remedy where there is one.
+//! * **Errors**: [`Error`]. Each names what failed, and the remedy where there is one; [`Error::kind`] tells whose fault
+//!   it is.
 //!
 //! Two programs to start from: `samples/equalize_array.rs` (a gray array in, an array out) and
 //! `samples/equalize_sequence.rs` (a video with a cut, on a GPU if there is one).
@@ -84,8 +85,8 @@ pub use cuda::{Error as GpuError, keeping_current};
 pub use equalize::Backend;
 pub use error::{CallerError, Error, Result};
 pub use frame::{
-    ChromaSamples, Component, Descriptor, DevicePlanes, DeviceRows, Endian, Frame, FrameError, Limits, Luminance,
-    Matrix, Memory, MemoryError, Model, NoRoom, OnDevice, PixelFormat, Plane, PlaneShape, Range, Sample,
+    ChromaSamples, Component, Descriptor, DevicePlanes, DeviceRows, Endian, ErrorKind, Frame, FrameError, Limits,
+    Luminance, Matrix, Memory, MemoryError, Model, NoRoom, OnDevice, PixelFormat, Plane, PlaneShape, Range, Sample,
 };
 pub use front::{
     Builder, Decided, Equalizer, Input, LazyEqualizer, Mapper, Output, PlaneInput, PlaneOutput, Reach, SceneSurvey,
@@ -98,6 +99,7 @@ pub use spec::{Chroma, Effort, Look, MethodName, Named, OutputDepth, Transfer};
 /// What the program, its crate for media and the laboratory use beyond the API. It may change in any version.
 #[doc(hidden)]
 pub mod internal {
+    pub use crate::error::with_more_bits;
     pub use crate::note::Notes;
 
     pub mod cuda {

@@ -5,7 +5,7 @@ use crate::denoise::Denoiser;
 use crate::denoise::noise::{Differences, Noise};
 use crate::denoise::search::Way;
 use crate::denoise::sheet::Sheet;
-use crate::frame::{DevicePlanes, Frame, Limits, PixelFormat, Plane};
+use crate::frame::{DevicePlanes, ErrorKind, Frame, Limits, PixelFormat, Plane};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum Error {
     /// This crate was built without the feature `cuda`.
-    #[error("built without CUDA (use --backend cpu)")]
+    #[error("built without CUDA (use backend cpu)")]
     NotBuilt,
     /// A request that is refused.
     #[error("{reason}")]
@@ -31,6 +31,11 @@ impl Error {
             Error::NotBuilt => "built without CUDA".to_owned(),
             Error::Refused { reason } => reason.clone(),
         }
+    }
+
+    /// Whose fault it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        ErrorKind::Device
     }
 
     /// Whether there is no driver: always, in such a build.

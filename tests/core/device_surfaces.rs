@@ -475,7 +475,7 @@ fn a_setting_that_the_gpu_does_not_know_is_left_to_the_cpu_with_a_note() {
         assert_eq!(difference(&reference.equalize(&frame), &equalizer.equalize(&frame)), None);
     }
     let note = "failing failed, going on with reference: the GPU backend does not know the setting sharpness (use \
-                --backend cpu)";
+                backend cpu)";
     assert_eq!(*said.lock().unwrap(), [note]);
 }
 

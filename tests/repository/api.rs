@@ -255,3 +255,25 @@ fn hosts_use_the_api_alone() {
         }
     }
 }
+
+#[test]
+fn the_library_names_options_and_no_flags() {
+    fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+    }
+    let sources =
+        sources(Path::new("src/core")).into_iter().filter(|path| path.extension().is_some_and(|it| it == "rs"));
+    let mut wrong = Vec::new();
+    // In the table, which every host reads, `--name` is the name of an option.
+    for path in sources.filter(|path| !path.ends_with("options/table.rs")) {
+        let text = std::fs::read_to_string(&path).expect("a file that can be read");
+        let code = text.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let has_flag =
+            |line: &&str| line.split("--").skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+        wrong.extend(lines.filter(has_flag).map(|line| format!("{}: {}", path.display(), line.trim())));
+    }
+    assert!(wrong.is_empty(), "a caller of the library has no command line:\n{}", wrong.join("\n"));
+}

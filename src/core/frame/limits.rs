@@ -212,24 +212,43 @@ pub struct NoRoom {
     looks_ahead: bool,
 }
 
+/// Decimal megabytes.
+fn megabytes(bytes: usize) -> String {
+    match bytes as f64 / 1e6 {
+        few @ ..10.0 => format!("{few:.1}"),
+        many => format!("{many:.0}"),
+    }
+}
+
+impl NoRoom {
+    /// The cause, without the remedy.
+    #[doc(hidden)]
+    pub fn cause(&self) -> String {
+        let [frame, in_use, most] = [self.frame, self.in_use, self.most].map(megabytes);
+        format!(
+            "a frame of {frame} MB and its result do not fit into the {most} MB for frames, {in_use} of which are in use"
+        )
+    }
+
+    /// The megabytes that all frames need, if they are more than the limit.
+    #[doc(hidden)]
+    pub fn megabytes_needed(&self) -> Option<usize> {
+        (self.needed > self.most).then(|| self.needed.div_ceil(10_000_000) * 10)
+    }
+
+    /// Whether a look-ahead of 0 would take less.
+    #[doc(hidden)]
+    pub fn looks_ahead(&self) -> bool {
+        self.looks_ahead
+    }
+}
+
 impl fmt::Display for NoRoom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Decimal megabytes, the unit of --max-memory.
-        let megabytes = |bytes: usize| match bytes as f64 / 1e6 {
-            few @ ..10.0 => format!("{few:.1}"),
-            many => format!("{many:.0}"),
-        };
-        let NoRoom { frame, in_use, most, needed, looks_ahead } = *self;
-        let (frame, in_use, all) = (megabytes(frame), megabytes(in_use), megabytes(most));
-        write!(
-            f,
-            "a frame of {frame} MB and its result do not fit into the {all} MB for frames, {in_use} of which are in use"
-        )?;
-        if needed <= most {
-            return write!(f, " (give more with --max-memory)");
+        let less = if self.looks_ahead { ", or look less far ahead, which takes less" } else { "" };
+        match self.megabytes_needed() {
+            None => write!(f, "{} (allow more memory)", self.cause()),
+            Some(needed) => write!(f, "{} (allow about {needed} MB{less})", self.cause()),
         }
-        let needed = needed.div_ceil(10_000_000) * 10;
-        let less = if looks_ahead { ", or a look-ahead of 0, which takes less" } else { "" };
-        write!(f, " (the run needs about {needed} MB: --max-memory {needed}M{less})")
     }
 }

@@ -21,7 +21,7 @@ pub use format::{
 #[cfg(feature = "cuda")]
 pub(crate) use idle::Idle;
 pub use limits::{Limits, NoRoom};
-pub use memory::{Buffer, Memory, MemoryError, OnDevice};
+pub use memory::{Buffer, ErrorKind, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool, host_room};
 

@@ -181,7 +181,7 @@ impl Builder {
         /// is copied to the host when it is read there. Without effect where the CPU equalizes.
         pub fn stay_on_gpu() => stays_on_gpu = true;
 
-        /// Gives each frame the curve of its scene, with `--smooth scene`: a [`survey`](Builder::survey) has found the
+        /// Gives each frame the curve of its scene, with [`smooth_scene`](Builder::smooth_scene): a [`survey`](Builder::survey) has found the
         /// scenes.
         pub fn scenes(scenes: &Scenes) => scenes = Some(scenes.clone());
     }
@@ -256,7 +256,7 @@ impl Builder {
             return Err(Error::NoScenes);
         }
         let Resolved { settings, notes } = options.resolve(&self.video)?;
-        notes.iter().for_each(|note| self.notes.send(note));
+        notes.iter().for_each(|note| self.notes.send(&note.with_prefix("")));
         Ok(settings)
     }
 
@@ -291,7 +291,7 @@ impl Builder {
     /// be equalized in any order.
     ///
     /// # Errors
-    /// When options exclude each other, or `--smooth` is not `scene`.
+    /// When options exclude each other, or [`smooth_scene`](Builder::smooth_scene) is not one of them.
     pub fn survey(&self) -> Result<SceneSurvey> {
         let settings = self.settings(&self.options, true)?;
         let Options { gray, output_depth, .. } = self.options;

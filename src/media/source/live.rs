@@ -11,6 +11,7 @@ use super::sound::SoundStreams;
 use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{AutoRotate, Error, Media, Rational, microseconds, rescale};
+use crate::pipeline::said;
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Outage, Pauses, Progress, Source};
 use crate::sys::without_password;
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -271,7 +272,7 @@ fn open_first(
                     return Err(error.context(format!("waited for {:.0} s", begin.elapsed().as_secs_f64())));
                 }
                 if !std::mem::replace(&mut has_waited, true) {
-                    notices.waiting(&format!("{error:#}; waiting for it"));
+                    notices.waiting(&format!("{}; waiting for it", said(&error)));
                 }
                 if !pauses.wait_at_most(left(), cancel) {
                     return Err(error);

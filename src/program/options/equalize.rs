@@ -234,7 +234,7 @@ impl EqualizeOptions {
         let Resolved { settings, notes } =
             resolved.map_err(|error| anyhow!("{}: {}", input.name, typed(&error.with_prefix("--"))))?;
         for note in notes {
-            match note {
+            match note.with_prefix("--") {
                 histeq::Note::Warning(text) => notices.warn(&format!("{}: {}", input.name, typed(&text)))?,
                 histeq::Note::Note(text) => notices.note(&typed(&text)),
                 histeq::Note::Detail(text) => notices.detail(&typed(&text)),

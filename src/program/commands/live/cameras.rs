@@ -13,6 +13,7 @@ use crate::web::Web;
 use anyhow::{Context, Result, bail};
 use histeq::internal::equalize::SharedBackend;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
+use histeq_media::pipeline::said;
 use histeq_media::pipeline::{Outcome, Progress};
 use histeq_media::sys::{Name, one_line, print_without_waiting, without_password};
 use std::collections::BTreeSet;
@@ -258,7 +259,7 @@ impl<'a> Cameras<'a> {
         let cameras = file.read().map_err(|error| in_one_line(&error));
         let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
             Ok(()) => Ok(cameras),
-            Err(error) => Err(format!("{name}: {error:#}")),
+            Err(error) => Err(format!("{name}: {}", said(&error))),
         });
         let mut new = match cameras {
             Ok(cameras) => cameras,
@@ -314,7 +315,7 @@ fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Cons
             true
         }
         Err(error) if is_interrupted(&error) => {
-            console.info(&format!("{source}: {error:#}"));
+            console.info(&format!("{source}: {}", said(&error)));
             true
         }
         Err(error) => {
