@@ -32,8 +32,10 @@ pub enum Status {
     Option = -2,
     Picture = -3,
     State = -4,
-    Backend = -5,
+    Device = -5,
     Bug = -6,
+    Limit = -7,
+    Unsupported = -8,
 }
 
 /// An error and its text.

@@ -200,6 +200,7 @@ static void limits(void) {
     if (histeq_open(equalizer) == HISTEQ_OK) {
         two_at_once("cuda");
     } else {
+        CHECK(histeq_open(equalizer) == HISTEQ_ERROR_DEVICE && says(equalizer, "use backend cpu"));
         fprintf(stderr, "SKIPPED cuda: %s\n", histeq_error(equalizer));
         CHECK(!required || !strstr(required, "cuda"));
     }
@@ -210,7 +211,7 @@ static void limits(void) {
     CHECK(histeq_set_limits(equalizer, NULL) == HISTEQ_ERROR_ARGUMENT);
     CHECK(histeq_set_limits(equalizer, limits) == HISTEQ_OK);
     histeq_limits_free(limits);
-    CHECK(histeq_push_bytes(equalizer, clip[0], BYTES, 0) == HISTEQ_ERROR_BACKEND && says(equalizer, "do not fit"));
+    CHECK(histeq_push_bytes(equalizer, clip[0], BYTES, 0) == HISTEQ_ERROR_LIMIT && says(equalizer, "do not fit"));
     histeq *other = made("gray", none);
     CHECK(histeq_push_bytes(other, clip[0], BYTES, 0) == HISTEQ_OK);
     histeq_free(equalizer);
@@ -218,7 +219,7 @@ static void limits(void) {
     CHECK(histeq_limits_new(BYTES - 1, 0, 0, &limits) == HISTEQ_OK);
     equalizer = made("gray", none);
     CHECK(histeq_set_limits(equalizer, limits) == HISTEQ_OK);
-    CHECK(histeq_open(equalizer) == HISTEQ_ERROR_PICTURE && says(equalizer, "the limit is 272 pixels"));
+    CHECK(histeq_open(equalizer) == HISTEQ_ERROR_LIMIT && says(equalizer, "the limit is 272 pixels"));
     histeq_free(equalizer);
     histeq_limits_free(limits);
     histeq_limits_free(NULL);
@@ -244,7 +245,7 @@ static void options(void) {
 }
 
 static void mistakes(void) {
-    const char *const none[] = {NULL};
+    const char *const none[] = {NULL}, *const deep[] = {"output-depth", "10", NULL};
     histeq *equalizer = (histeq *)clip;
     histeq_picture picture;
     uint8_t bytes[BYTES];
@@ -307,6 +308,11 @@ static void mistakes(void) {
     CHECK(histeq_open(equalizer) == HISTEQ_ERROR_OPTION && says(equalizer, "plateau does not go with method clahe"));
     /* It can be put right. */
     CHECK(histeq_set(equalizer, "method", "global") == HISTEQ_OK && histeq_open(equalizer) == HISTEQ_OK);
+    histeq_free(equalizer);
+
+    equalizer = made("yuv411p", deep);
+    CHECK(histeq_push_bytes(equalizer, clip[0], BYTES + 2 * 78, 0) == HISTEQ_ERROR_UNSUPPORTED);
+    CHECK(says(equalizer, "option output-depth: yuv411p has no pixel format of more bits"));
     histeq_free(equalizer);
 
     /* With frames under way that nobody pulls, the handle takes no more, and can be freed. */
