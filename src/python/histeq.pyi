@@ -165,6 +165,27 @@ class _Option(TypedDict):
     least: float | None
     most: float | None
 
+class Error(Exception):
+    """An error of the library, in a class by whose fault it is."""
+
+class ParameterError(Error, ValueError):
+    """The caller's: an option, an array, or the order of calls."""
+
+class StateError(ParameterError, RuntimeError):
+    """A call that comes too early or too late."""
+
+class LimitError(Error, RuntimeError):
+    """A limit is exceeded: `Limits` with more, or smaller pictures, help."""
+
+class UnsupportedError(Error, ValueError):
+    """What was asked for is not done for such pictures."""
+
+class DeviceError(Error, RuntimeError):
+    """A GPU, its driver or its memory is missing, or fails. The CPU gives the same bytes."""
+
+class InternalError(Error, RuntimeError):
+    """A bug of the library."""
+
 def options() -> list[_Option]:
     """All options of equalization: names, values, ranges, defaults, help."""
 

@@ -22,13 +22,13 @@ mod texts;
 use array::ArrayMemory;
 use asked::Asked;
 use histeq::OPTIONS;
-use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
+use histeq::{Error, ErrorKind, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
 use limits::PyLimits;
 use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use sequence::{Frames, Sequence, Video, Wrong, asked};
 use std::ffi::CString;
 use std::sync::Mutex;
@@ -47,18 +47,24 @@ fn raised(error: Error) -> PyErr {
         }
         error => error.to_string(),
     });
-    match error {
-        Error::Option(_)
-        | Error::NoScenes
-        | Error::MaskedTiles
-        | Error::NoGrayFormat { .. }
-        | Error::NoDeeperFormat { .. }
-        | Error::Frame(_)
-        | Error::NoMask { .. }
-        | Error::NotOnGpu
-        | Error::MaskSize { .. } => PyValueError::new_err(text),
-        _ => PyRuntimeError::new_err(text),
+    let is_order = matches!(error, Error::Finished | Error::TooLate { .. } | Error::NotSurveyed { .. });
+    let class = match error.kind() {
+        ErrorKind::Parameter if is_order => "StateError",
+        ErrorKind::Parameter => "ParameterError",
+        ErrorKind::Limit => "LimitError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::Device => "DeviceError",
+        _ => "InternalError",
+    };
+    exception(class, text)
+}
+
+/// An exception of this class of [`texts::ERRORS`].
+fn exception(class: &str, text: String) -> PyErr {
+    fn class_of<'py>(py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyType>> {
+        Ok(py.import("histeq")?.getattr(class)?.cast_into::<PyType>()?)
     }
+    Python::attach(|py| class_of(py, class).map_or_else(|error| error, |class| PyErr::from_type(class, text)))
 }
 
 /// Equalizers that were used for a single picture, kept for the next one of the same kind: opening an equalizer takes
@@ -192,6 +198,9 @@ fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__doc__", texts::module_doc())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("equalize", globals.get_item("equalize")?)?;
+    for (class, ..) in texts::ERRORS {
+        module.add(class, globals.get_item(class)?)?;
+    }
     module.add_class::<Sequence>()?;
     module.add_class::<Frames>()?;
     module.add_class::<PyLimits>()?;

@@ -66,6 +66,27 @@ behind them.
 The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from \
 several threads, one at a time.";
 
+/// The exceptions of the library: name, bases, and what they are.
+pub const ERRORS: [(&str, &str, &str); 7] = [
+    ("Error", "Exception", "An error of the library, in a class by whose fault it is."),
+    ("ParameterError", "Error, ValueError", "The caller's: an option, an array, or the order of calls."),
+    ("StateError", "ParameterError, RuntimeError", "A call that comes too early or too late."),
+    ("LimitError", "Error, RuntimeError", "A limit is exceeded: `Limits` with more, or smaller pictures, help."),
+    ("UnsupportedError", "Error, ValueError", "What was asked for is not done for such pictures."),
+    (
+        "DeviceError",
+        "Error, RuntimeError",
+        "A GPU, its driver or its memory is missing, or fails. The CPU gives the same bytes.",
+    ),
+    ("InternalError", "Error, RuntimeError", "A bug of the library."),
+];
+
+/// The classes of [`ERRORS`] in Python.
+pub fn errors() -> String {
+    let class = |(name, bases, about): (&str, &str, &str)| format!("class {name}({bases}):\n    \"\"\"{about}\"\"\"\n");
+    ERRORS.map(class).join("\n")
+}
+
 /// The help text of `Limits`.
 pub const LIMITS: &str = "\
 Limits of what equalizers use that get them as `limits`.
@@ -160,12 +181,13 @@ pub fn code() -> String {
     let help = format!("{}\nOptions\n-------\n{}", wrapped(EQUALIZE, ""), list());
     let parameters = parameters();
     format!(
-        "import inspect\n\
+        "{}import inspect\n\
          def equalize(array, *, out=None, **options):\n    {help:?}\n    return _equalize(array, out=out, **options)\n\
          def _all(array, *, out=None, {parameters}): ...\n\
          equalize.__signature__ = inspect.signature(_all)\n\
          def _all(*, {parameters}): ...\n\
-         _Equalizer.__signature__ = inspect.signature(_all)\n"
+         _Equalizer.__signature__ = inspect.signature(_all)\n",
+        errors()
     )
 }
 

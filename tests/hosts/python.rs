@@ -7,7 +7,7 @@ mod texts;
 use histeq::internal::options::{OPTIONS, OptionInfo, ValueKind};
 use histeq::{Look, Named};
 use std::fmt::Write as _;
-use texts::{ABOUT, EQUALIZE, EQUALIZER, LIMITS, OTHERS, about, in_python, python_name, wrapped};
+use texts::{ABOUT, EQUALIZE, EQUALIZER, LIMITS, OTHERS, about, errors, in_python, python_name, wrapped};
 
 const STUB_FILE: &str = "src/python/histeq.pyi";
 
@@ -74,6 +74,7 @@ fn stub() -> String {
         .replace("    OPTIONS\n", &options)
         .replace("    OTHERS\n", &rest)
         .replace("NAMES", &literal(Look::ALL.iter().map(|look| look.name())))
+        .replace("ERRORS\n", &errors())
         .replace("    LIMITS\n", &docstring(LIMITS, "    "))
         .replace("    EQUALIZER\n", &docstring(EQUALIZER, "    "))
         .replace("    EQUALIZE\n", &docstring(EQUALIZE, "    "))
@@ -125,6 +126,8 @@ class _Option(TypedDict):
     choices: dict[str, str] | None
     least: float | None
     most: float | None
+
+ERRORS
 
 def options() -> list[_Option]:
     """All options of equalization: names, values, ranges, defaults, help."""

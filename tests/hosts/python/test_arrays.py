@@ -294,6 +294,24 @@ class Errors(unittest.TestCase):
         self.fails(ValueError, ["make a survey first"], histeq.Equalizer(smooth="scene").push, gray)
         self.fails(ValueError, ["48"], equalize, gray, mask=np.ones((3, 3), np.uint8))
 
+    def test_each_error_is_in_a_class_by_whose_fault_it_is(self):
+        classes = ["ParameterError", "StateError", "LimitError", "UnsupportedError", "DeviceError", "InternalError"]
+        for name in classes:
+            self.assertTrue(issubclass(getattr(histeq, name), histeq.Error), name)
+            self.assertEqual(getattr(histeq, name).__module__, "histeq")
+        self.assertTrue(issubclass(histeq.ParameterError, ValueError))
+        self.assertTrue(issubclass(histeq.StateError, RuntimeError))
+        self.assertTrue(issubclass(histeq.DeviceError, RuntimeError))
+        with self.assertRaisesRegex(histeq.ParameterError, "plateau does not go with method clahe"):
+            equalize(picture(8, 8), method="clahe", plateau=5)
+        planes = [picture(8, 8), picture(8, 2), picture(8, 2)]
+        with self.assertRaisesRegex(histeq.UnsupportedError, "output_depth: yuv411p has no pixel format of more"):
+            equalize(tuple(planes), output_depth=10)
+        try:
+            histeq.equalize(picture(8, 8), backend="cuda")
+        except histeq.DeviceError as error:
+            self.assertIn("use backend cpu", str(error))
+
     def test_tuples_are_what_their_texts_are(self):
         gray = picture(48, 64)
         pairs = [({"tiles": (3, 5)}, {"tiles": "3x5"}), ({"tiles": [3, np.int64(5)]}, {"tiles": "3x5"})]
@@ -480,10 +498,10 @@ class Process(unittest.TestCase):
 
     def test_an_equalizer_without_room_fails_alone(self):
         narrow, wide = histeq.Equalizer(limits=histeq.Limits(memory=3000)), histeq.Equalizer()
-        with self.assertRaisesRegex(RuntimeError, "do not fit"):
+        with self.assertRaisesRegex(histeq.LimitError, r"do not fit .* \(allow about 10 MB"):
             narrow.push(picture(48, 64))
         wide.push(picture(48, 64))
-        with self.assertRaisesRegex(RuntimeError, "the limit is 3071 pixels"):
+        with self.assertRaisesRegex(histeq.LimitError, "the limit is 3071 pixels"):
             equalize(picture(48, 64), limits=histeq.Limits(pixels=48 * 64 - 1))
         with self.assertRaisesRegex(TypeError, "histeq.Limits"):
             histeq.Equalizer(limits=7)
