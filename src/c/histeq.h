@@ -63,8 +63,10 @@ typedef struct histeq_plane_out {
     ptrdiff_t stride;
 } histeq_plane_out;
 
-/* A picture: of what goes in (histeq_input), or of the next frame that comes out (histeq_peek). */
+/* A picture: of what goes in (histeq_input), or of the next frame that comes out (histeq_peek). The caller sets `size`;
+ * the rest is filled as far as that goes, so that later versions may have more fields. */
 typedef struct histeq_picture {
+    size_t size;          /* sizeof(histeq_picture) */
     const char *format;   /* FFmpeg's name of the pixel format */
     size_t width, height; /* pixels */
     size_t bytes;         /* of all planes, without padding */
@@ -179,8 +181,10 @@ histeq_status histeq_warm_up(histeq *equalizer, const histeq_plane *planes, size
 /* With "smooth" set to "scene": the first pass, all frames in order, before the first push. [one at a time] */
 histeq_status histeq_survey(histeq *equalizer, const histeq_plane *planes, size_t count);
 
-/* An option. A host makes its settings of these: a new one, or a new look, is there without a line. */
+/* An option. A host makes its settings of these: a new one, or a new look, is there without a line. The caller sets
+ * `size`, as of a picture. */
 typedef struct histeq_option_info {
+    size_t size;               /* sizeof(histeq_option_info) */
     const char *name;
     const char *values;        /* in a phrase: "a number from 0 to 1" */
     const char *default_value; /* what holds where it is not set */

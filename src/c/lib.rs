@@ -57,7 +57,9 @@ pub struct CPlaneOut {
 
 /// `histeq_picture` of `histeq.h`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct CPicture {
+    pub size: usize,
     pub format: *const c_char,
     pub width: usize,
     pub height: usize,
@@ -241,6 +243,38 @@ unsafe fn write<T>(target: *mut T, value: T) -> Result<Status, Failure> {
 static FORMATS: LazyLock<Vec<(PixelFormat, CString)>> =
     LazyLock::new(|| PixelFormat::ALL.iter().map(|format| (*format, text(format.name()))).collect());
 
+/// A structure of C that begins with its size, as the caller was compiled with it.
+///
+/// # Safety
+/// It has the layout of C, begins with a `usize`, and has no drop glue.
+unsafe trait WithSize: Copy {}
+
+// SAFETY: its first field is its size.
+unsafe impl WithSize for CPicture {}
+// SAFETY: its first field is its size.
+unsafe impl WithSize for COption {}
+
+/// Writes as much of `value` as the caller's structure has, which may be that of an older or newer header.
+///
+/// # Safety
+/// `target` is null, or the address of a structure whose first field is its size in bytes, all of which can be written.
+unsafe fn fill<T: WithSize>(target: *mut T, value: &T) -> Result<Status, Failure> {
+    const FIRST: usize = size_of::<usize>();
+    if target.is_null() || !target.is_aligned() {
+        return failed(Status::Argument, "where the answer goes is null, or not aligned");
+    }
+    // SAFETY: the caller guarantees that its size is there.
+    let size = unsafe { target.cast::<usize>().read() };
+    if size <= FIRST || !size.is_multiple_of(FIRST) {
+        return failed(Status::Argument, "the size of the structure is not set: `.size = sizeof` it");
+    }
+    let (source, target) = (std::ptr::from_ref(value).cast::<u8>(), target.cast::<u8>());
+    let count = size.min(size_of::<T>()) - FIRST;
+    // SAFETY: both have as many bytes behind their first field, and do not overlap: `value` is ours.
+    unsafe { std::ptr::copy_nonoverlapping(source.add(FIRST), target.add(FIRST), count) };
+    Ok(Status::Ok)
+}
+
 fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i64>) -> CPicture {
     let shapes = shapes(format, size);
     let name = FORMATS.iter().find(|(known, _)| *known == format).map_or(c"".as_ptr(), |(_, name)| name.as_ptr());
@@ -250,6 +284,7 @@ fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i
         all
     };
     CPicture {
+        size: size_of::<CPicture>(),
         format: name,
         width: size.0,
         height: size.1,
@@ -400,7 +435,7 @@ pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c
 pub unsafe extern "C" fn histeq_input(handle: *mut Handle, target: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| {
         // SAFETY: as `histeq.h` requires.
-        unsafe { write(target, picture(handle.format, handle.size, 0, None)) }
+        unsafe { fill(target, &picture(handle.format, handle.size, 0, None)) }
     };
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
@@ -468,7 +503,7 @@ pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, 
 pub unsafe extern "C" fn histeq_peek(handle: *mut Handle, target: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| match handle.next()? {
         // SAFETY: as `histeq.h` requires.
-        Ok(done) => unsafe { write(target, picture(done.format(), done.size(), done.number(), done.pts())) },
+        Ok(done) => unsafe { fill(target, &picture(done.format(), done.size(), done.number(), done.pts())) },
         Err(status) => Ok(status),
     };
     // SAFETY: as `histeq.h` requires.
@@ -526,7 +561,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table(options::table()));
 pub unsafe extern "C" fn histeq_option(index: usize, target: *mut COption) -> Status {
     without_handle(|| match TABLE.0.get(index) {
         // SAFETY: as `histeq.h` requires.
-        Some(option) => unsafe { write(target, *option) },
+        Some(option) => unsafe { fill(target, option) },
         None => Ok(Status::End),
     })
 }

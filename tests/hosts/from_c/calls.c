@@ -36,7 +36,7 @@ static void in_order(histeq *equalizer, uint8_t out[FRAMES][BYTES]) {
     for (int n = 0; n <= FRAMES; n++) {
         if (n < FRAMES) CHECK(histeq_push_bytes(equalizer, clip[n], BYTES, 100 + n) == HISTEQ_OK);
         else CHECK(histeq_finish(equalizer) == HISTEQ_OK);
-        histeq_picture picture;
+        histeq_picture picture = {.size = sizeof picture};
         histeq_status status;
         while ((status = histeq_peek(equalizer, &picture)) == HISTEQ_OK) {
             CHECK(picture.number == (uint64_t)done && picture.pts == 100 + done);
@@ -227,7 +227,7 @@ static void limits(void) {
 }
 
 static void options(void) {
-    histeq_option_info option;
+    histeq_option_info option = {.size = sizeof option};
     size_t count = 0;
     int looks = 0;
     for (; histeq_option(count, &option) == HISTEQ_OK; count++) {
@@ -247,7 +247,7 @@ static void options(void) {
 static void mistakes(void) {
     const char *const none[] = {NULL}, *const deep[] = {"output-depth", "10", NULL};
     histeq *equalizer = (histeq *)clip;
-    histeq_picture picture;
+    histeq_picture picture = {.size = sizeof picture};
     uint8_t bytes[BYTES];
     CHECK(histeq_new("grey", 4, 4, &equalizer) == HISTEQ_ERROR_ARGUMENT && !equalizer);
     CHECK(says(NULL, "there is no pixel format grey"));
@@ -272,6 +272,13 @@ static void mistakes(void) {
     for (int at = 0; wrong[at]; at += 2) CHECK(histeq_set(equalizer, wrong[at], wrong[at + 1]) == HISTEQ_ERROR_OPTION);
     CHECK(histeq_mask(equalizer, bytes, 3) == HISTEQ_ERROR_PICTURE && histeq_mask(equalizer, NULL, BYTES) == HISTEQ_ERROR_ARGUMENT);
     CHECK(histeq_input(equalizer, NULL) == HISTEQ_ERROR_ARGUMENT);
+    /* Structures of a caller with an older header, which end sooner, and without their size. */
+    struct { size_t size; const char *format; size_t width, behind; } old = {offsetof(histeq_picture, height), NULL, 0, 7};
+    CHECK(histeq_input(equalizer, (histeq_picture *)(void *)&old) == HISTEQ_OK);
+    CHECK(old.width == WIDTH && old.behind == 7 && old.size == 3 * sizeof(size_t));
+    picture.size = 0;
+    CHECK(histeq_input(equalizer, &picture) == HISTEQ_ERROR_ARGUMENT && says(equalizer, "sizeof"));
+    picture.size = sizeof picture;
     CHECK(histeq_input(equalizer, &picture) == HISTEQ_OK && picture.planes == 3 && picture.pts == HISTEQ_NO_PTS);
     CHECK(picture.row_bytes[0] == WIDTH && picture.row_bytes[1] == 11 && picture.rows[2] == 7 && picture.rows[3] == 0);
     CHECK(picture.bytes == BYTES + 2 * 77 && picture.width == WIDTH && picture.height == HEIGHT);
