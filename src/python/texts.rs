@@ -46,6 +46,18 @@ pub const OTHERS: [(&str, &str, &str, &str); 13] = [
 pub const ABOUT: &str = "Brings out what pictures and video hide: histogram equalization and more, on the CPU or an \
                      NVIDIA GPU to the same byte.";
 
+/// How the module is used, in lines of code.
+const USE: &str = "    clear = histeq.equalize(picture, look=\"night\")      # one picture: an array in, an array out
+    equalizer = histeq.Equalizer(rate=25)              # a video, whose frames are looked at together
+    for frame in equalizer.iterate(frames): ...
+";
+
+/// What else is in the module.
+const REST: &str = "\
+help(histeq.equalize) tells which arrays it takes, and all options; histeq.options() has these as data, with ranges and \
+defaults. histeq.LOOKS and histeq.FORMATS name looks and pixel formats. histeq.Limits bounds memory and threads. Errors \
+of the library are histeq.Error, in a class by whose fault they are.";
+
 /// The help text of `equalize`, without its options.
 pub const EQUALIZE: &str = "\
 One picture, equalized.
@@ -167,7 +179,7 @@ fn parameters() -> String {
 
 /// The help of the module.
 pub fn module_doc() -> String {
-    wrapped(ABOUT, "").trim_end().to_owned()
+    format!("{}\n{}\n{}", wrapped(ABOUT, ""), USE, wrapped(REST, "")).trim_end().to_owned()
 }
 
 /// The names of all options.
