@@ -41,7 +41,7 @@ fn run(equalizer: &mut Equalizer, limits: &Limits) -> (Vec<Vec<u8>>, Option<Outp
 
 /// Two equalizers on two threads, each within its limits, dropped in this order.
 fn at_once(backends: [Backend; 2], first_goes_first: bool) {
-    let limits = [Limits::default().with_threads(1), Limits::default().with_memory(400 * BYTES).with_threads(3)];
+    let limits = [Limits::default().with_threads(1), Limits::default().with_memory(4000 * BYTES).with_threads(3)];
     let alone = Limits::default();
     let expected = run(&mut equalizer(Backend::Cpu, &alone), &alone).0;
     let begin = Barrier::new(2);
@@ -89,7 +89,7 @@ fn two_equalizers_at_once_keep_to_their_own_limits() {
 
 #[test]
 fn an_equalizer_without_room_fails_alone() {
-    let (narrow, wide) = (Limits::default().with_memory(BYTES), Limits::default().with_memory(400 * BYTES));
+    let (narrow, wide) = (Limits::default().with_memory(BYTES), Limits::default().with_memory(4000 * BYTES));
     let (mut refused, mut works) = (equalizer(Backend::Cpu, &narrow), equalizer(Backend::Cpu, &wide));
     let error = refused.push(&frame(0)).err();
     assert!(matches!(error, Some(Error::NoRoom(_) | Error::Memory(_))), "{error:?}");

@@ -170,7 +170,7 @@ static void two_at_once(const char *backend) {
         for (int n = 0; n < 2; n++) {
             const char *const options[] = {"backend", n ? backend : "cpu", NULL};
             runs[n].equalizer = made("gray", options);
-            CHECK(histeq_limits_new(0, n ? 1 << 20 : 0, n ? 3 : 1, &runs[n].limits) == HISTEQ_OK);
+            CHECK(histeq_limits_new(0, n ? 1 << 26 : 0, n ? 3 : 1, &runs[n].limits) == HISTEQ_OK);
             CHECK(histeq_set_limits(runs[n].equalizer, runs[n].limits) == HISTEQ_OK);
             CHECK(histeq_open(runs[n].equalizer) == HISTEQ_OK && histeq_limits_in_use(runs[n].limits) == 0);
         }

@@ -463,7 +463,7 @@ class Process(unittest.TestCase):
     def two_at_once(self, backends, order):
         frames = [picture(48, 64) for _ in range(30)]
         expected = list(histeq.Equalizer(backend="cpu").iterate(frames))
-        limits = [histeq.Limits(threads=1), histeq.Limits(memory=1 << 22, threads=3)]
+        limits = [histeq.Limits(threads=1), histeq.Limits(memory=1 << 28, threads=3)]
         pairs = zip(backends, limits)
         equalizers = [histeq.Equalizer(backend=backend, limits=limit) for backend, limit in pairs]
         found = [None, None]
