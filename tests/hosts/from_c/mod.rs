@@ -98,8 +98,10 @@ fn the_header_is_cpp_too_and_names_every_function_of_the_library() {
         source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next()).collect();
     assert!(functions.len() > 15 && functions.contains(&"histeq_push"));
     for function in &functions {
-        let declaration = header.find(&format!("{function}(")).unwrap_or_else(|| panic!("histeq.h has no {function}"));
-        let comment = header[..declaration].rsplit("/*").next().unwrap_or_default();
+        let is_declared = |line: &&str| line.starts_with(char::is_lowercase) && line.contains(&format!("{function}("));
+        let line = header.lines().find(is_declared).unwrap_or_else(|| panic!("histeq.h has no {function}"));
+        let before = header.split(line).next().unwrap_or_default();
+        let comment = before.rsplit("/*").next().unwrap_or_default();
         assert!(
             comment.contains("any thread") || comment.contains("[one at a time]"),
             "{function}: from which thread?"
