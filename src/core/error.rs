@@ -58,7 +58,7 @@ pub enum Error {
         size: (usize, usize),
     },
     /// More pixels than [`Limits::pixels`](crate::Limits::pixels) allows.
-    #[error("frames of {}x{} pixels are too large: the limit is {most} pixels", .size.0, .size.1)]
+    #[error("frames of {}x{} pixels are too large: the limit is {most} pixels (allow more of them)", .size.0, .size.1)]
     TooLarge {
         /// Columns and rows.
         size: (usize, usize),

@@ -352,7 +352,9 @@ class Errors(unittest.TestCase):
 
     def test_pictures_for_which_there_is_no_memory(self):
         self.fails(MemoryError, ["no memory"], equalize, np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)))
-        self.fails(MemoryError, ["no memory"], histeq.Equalizer(backend="cpu").push, np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)))
+        huge, limits = np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)), histeq.Limits(pixels=1 << 40)
+        self.fails(MemoryError, ["no memory"], histeq.Equalizer(backend="cpu", limits=limits).push, huge)
+        self.fails(histeq.LimitError, ["268435456 pixels"], histeq.Equalizer(backend="cpu").push, huge)
         mask = np.broadcast_to(np.uint8(3), (1 << 22, 1 << 22))
         self.fails(MemoryError, ["no memory"], equalize, picture(48, 64), mask=mask)
         code = """if True:
