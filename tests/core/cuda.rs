@@ -26,7 +26,7 @@ fn a_gpu_that_is_not_there_is_an_error_with_a_remedy() {
         ),
         "{error}"
     );
-    assert!(error.to_string().contains("use --backend cpu"), "{error}");
+    assert!(error.to_string().contains("use backend cpu"), "{error}");
 }
 
 #[test]
