@@ -3,10 +3,10 @@
 //! took; OUT gets the result at the end. With a contrast limit and tiles it is local equalization. `HISTEQ_ISA` chooses
 //! the instruction set, by its number from 0, the slowest.
 
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::spec::clahe::{TileCurves, Tiles};
-use histeq::spec::{Chroma, Equalization, Gain, Guide, Settings, Tone};
+use histeq::internal::equalize::cpu::{Engine, Isa};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::spec::clahe::{TileCurves, Tiles};
+use histeq::internal::spec::{Chroma, Equalization, Gain, Guide, Settings, Tone};
 use std::io::BufRead;
 use std::time::Instant;
 

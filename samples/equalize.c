@@ -16,7 +16,7 @@ int main(int count, char **words) {
     check(NULL, histeq_new(words[1], strtoul(words[2], NULL, 10), strtoul(words[3], NULL, 10), &equalizer));
     for (int at = 4; at + 1 < count; at += 2) check(equalizer, histeq_set(equalizer, words[at], words[at + 1]));
 
-    histeq_picture input, done;
+    histeq_picture input = {.size = sizeof input}, done = {.size = sizeof done};
     check(equalizer, histeq_input(equalizer, &input));
     uint8_t *in = malloc(input.bytes), *out = NULL;
     for (histeq_status status = HISTEQ_AGAIN; status != HISTEQ_END;) {

@@ -1,15 +1,15 @@
 //! Each kernel twice, with every instruction set of this machine, and a line on stdout before and behind the second time:
 //! what `count.c` counts between them. A line says the case, the instruction set and the number of pixels.
 
-use histeq::denoise::noise::Noise;
-use histeq::denoise::search::{MotionField, Way};
-use histeq::denoise::sheet::Sheet;
-use histeq::denoise::{CpuPicture, Denoiser as _};
-use histeq::equalize::cpu::{Colour, Engine, Isa, denoise_steps};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::spec::chroma::UNIT_GAIN;
-use histeq::spec::tone::{Balance, Veil};
-use histeq::spec::{Chroma, Curve};
+use histeq::internal::denoise::noise::Noise;
+use histeq::internal::denoise::search::{MotionField, Way};
+use histeq::internal::denoise::sheet::Sheet;
+use histeq::internal::denoise::{CpuPicture, Denoiser as _};
+use histeq::internal::equalize::cpu::{Colour, Engine, Isa, denoise_steps};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::tone::{Balance, Veil};
+use histeq::internal::spec::{Chroma, Curve};
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::sync::Arc;

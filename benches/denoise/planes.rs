@@ -1,14 +1,14 @@
 //! Raw 4:2:0 video of 8 bits from stdin, made clean by a CPU or by a GPU (`cuda`), to stdout with 16 bits a sample (codes of 12 bits);
 //! with the three frames on either side, or four (`best`). `stage` and a number of threads after it: the frames through a stage, as in a
 //! run, and nothing to stdout.
-use histeq::cuda::Gpu;
-use histeq::denoise::noise::{Differences, Noise};
-use histeq::denoise::search::Way;
-use histeq::denoise::{Around, Denoiser, Measured, Step, Steps, sheet::Sheet};
-use histeq::equalize::EqualizeStage;
-use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::spec::{Cleaner, Denoise, Effort, Settings, Strength};
+use histeq::internal::cuda::Gpu;
+use histeq::internal::denoise::noise::{Differences, Noise};
+use histeq::internal::denoise::search::Way;
+use histeq::internal::denoise::{Around, Denoiser, Measured, Step, Steps, sheet::Sheet};
+use histeq::internal::equalize::EqualizeStage;
+use histeq::internal::equalize::cpu::{Cpu, Isa, denoise_steps};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::spec::{Cleaner, Denoise, Effort, Settings, Strength};
 use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{Read, Write};

@@ -1,7 +1,7 @@
 //! The state of a handle: the options until the backend is opened, then the equalizer, and the frame that is ready.
 
 use crate::{Failure, Status};
-use histeq::{Equalizer, Error, Input, LazyEqualizer, Output, PixelFormat, PlaneInput};
+use histeq::{Equalizer, Error, ErrorKind, Input, LazyEqualizer, Output, PixelFormat, PlaneInput};
 use std::ffi::CString;
 
 /// The most columns, and the most rows, of a frame.
@@ -31,21 +31,16 @@ pub fn text(text: &str) -> CString {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let status = match error {
-            Error::Option(_)
-            | Error::NoScenes
-            | Error::MaskedTiles
-            | Error::NoGrayFormat { .. }
-            | Error::NoDeeperFormat { .. } => Status::Option,
-            Error::Frame(_)
-            | Error::FrameBytes { .. }
-            | Error::OtherPicture { .. }
-            | Error::PlaneCount { .. }
-            | Error::PlaneBytes { .. }
-            | Error::NoMask { .. }
-            | Error::MaskSize { .. } => Status::Picture,
-            Error::TooLate { .. } | Error::Finished | Error::NotSurveyed { .. } => Status::State,
-            _ => Status::Backend,
+        let status = match error.kind() {
+            ErrorKind::Limit => Status::Limit,
+            ErrorKind::Unsupported => Status::Unsupported,
+            ErrorKind::Device => Status::Device,
+            ErrorKind::Parameter => match error {
+                Error::Option(_) | Error::NoScenes | Error::MaskedTiles => Status::Option,
+                Error::TooLate { .. } | Error::Finished | Error::NotSurveyed { .. } => Status::State,
+                _ => Status::Picture,
+            },
+            _ => Status::Bug,
         };
         Failure(status, error.to_string())
     }

@@ -13,7 +13,7 @@ mod handle;
 mod options;
 
 use handle::{Handle, text};
-use histeq::{Input, Output, PixelFormat, PlaneInput};
+use histeq::{Input, Limits, Output, PixelFormat, PlaneInput};
 use options::COption;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
@@ -32,8 +32,10 @@ pub enum Status {
     Option = -2,
     Picture = -3,
     State = -4,
-    Backend = -5,
+    Device = -5,
     Bug = -6,
+    Limit = -7,
+    Unsupported = -8,
 }
 
 /// An error and its text.
@@ -55,7 +57,9 @@ pub struct CPlaneOut {
 
 /// `histeq_picture` of `histeq.h`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct CPicture {
+    pub size: usize,
     pub format: *const c_char,
     pub width: usize,
     pub height: usize,
@@ -239,6 +243,38 @@ unsafe fn write<T>(target: *mut T, value: T) -> Result<Status, Failure> {
 static FORMATS: LazyLock<Vec<(PixelFormat, CString)>> =
     LazyLock::new(|| PixelFormat::ALL.iter().map(|format| (*format, text(format.name()))).collect());
 
+/// A structure of C that begins with its size, as the caller was compiled with it.
+///
+/// # Safety
+/// It has the layout of C, begins with a `usize`, and has no drop glue.
+unsafe trait WithSize: Copy {}
+
+// SAFETY: its first field is its size.
+unsafe impl WithSize for CPicture {}
+// SAFETY: its first field is its size.
+unsafe impl WithSize for COption {}
+
+/// Writes as much of `value` as the caller's structure has, which may be that of an older or newer header.
+///
+/// # Safety
+/// `target` is null, or the address of a structure whose first field is its size in bytes, all of which can be written.
+unsafe fn fill<T: WithSize>(target: *mut T, value: &T) -> Result<Status, Failure> {
+    const FIRST: usize = size_of::<usize>();
+    if target.is_null() || !target.is_aligned() {
+        return failed(Status::Argument, "where the answer goes is null, or not aligned");
+    }
+    // SAFETY: the caller guarantees that its size is there.
+    let size = unsafe { target.cast::<usize>().read() };
+    if size <= FIRST || !size.is_multiple_of(FIRST) {
+        return failed(Status::Argument, "the size of the structure is not set: `.size = sizeof` it");
+    }
+    let (source, target) = (std::ptr::from_ref(value).cast::<u8>(), target.cast::<u8>());
+    let count = size.min(size_of::<T>()) - FIRST;
+    // SAFETY: both have as many bytes behind their first field, and do not overlap: `value` is ours.
+    unsafe { std::ptr::copy_nonoverlapping(source.add(FIRST), target.add(FIRST), count) };
+    Ok(Status::Ok)
+}
+
 fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i64>) -> CPicture {
     let shapes = shapes(format, size);
     let name = FORMATS.iter().find(|(known, _)| *known == format).map_or(c"".as_ptr(), |(_, name)| name.as_ptr());
@@ -248,6 +284,7 @@ fn picture(format: PixelFormat, size: (usize, usize), number: u64, pts: Option<i
         all
     };
     CPicture {
+        size: size_of::<CPicture>(),
         format: name,
         width: size.0,
         height: size.1,
@@ -327,6 +364,57 @@ pub unsafe extern "C" fn histeq_mask(handle: *mut Handle, weights: *const u8, co
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_limits_new(
+    pixels: u64,
+    memory: usize,
+    threads: usize,
+    out: *mut *mut Limits,
+) -> Status {
+    without_handle(|| {
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(out, null_mut()) }?;
+        let mut limits = Limits::default();
+        if pixels > 0 {
+            limits = limits.with_pixels(pixels);
+        }
+        if memory > 0 {
+            limits = limits.with_memory(memory);
+        }
+        if threads > 0 {
+            limits = limits.with_threads(threads);
+        }
+        // SAFETY: as `histeq.h` requires.
+        unsafe { write(out, Box::into_raw(Box::new(limits))) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_limits_free(limits: *mut Limits) {
+    if !limits.is_null() {
+        // SAFETY: it is from `histeq_limits_new`, and the caller does not use it any more.
+        drop(unsafe { Box::from_raw(limits) });
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_limits_in_use(limits: *const Limits) -> usize {
+    // SAFETY: as `histeq.h` requires.
+    unsafe { limits.as_ref() }.map_or(0, Limits::in_use)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn histeq_set_limits(handle: *mut Handle, limits: *const Limits) -> Status {
+    let set = |handle: &mut Handle| {
+        // SAFETY: as `histeq.h` requires.
+        let Some(limits) = (unsafe { limits.as_ref() }) else { return failed(Status::Argument, "limits is null") };
+        handle.lazy.limits(limits)?;
+        Ok(Status::Ok)
+    };
+    // SAFETY: as `histeq.h` requires.
+    unsafe { with(handle, set) }
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn histeq_open(handle: *mut Handle) -> Status {
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, |handle| Ok(handle.lazy.open().map(|_| Status::Ok)?)) }
@@ -347,7 +435,7 @@ pub unsafe extern "C" fn histeq_backend(handle: *mut Handle, name: *mut *const c
 pub unsafe extern "C" fn histeq_input(handle: *mut Handle, target: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| {
         // SAFETY: as `histeq.h` requires.
-        unsafe { write(target, picture(handle.format, handle.size, 0, None)) }
+        unsafe { fill(target, &picture(handle.format, handle.size, 0, None)) }
     };
     // SAFETY: as `histeq.h` requires.
     unsafe { with(handle, ask) }
@@ -415,7 +503,7 @@ pub unsafe extern "C" fn histeq_pull_bytes(handle: *mut Handle, bytes: *mut u8, 
 pub unsafe extern "C" fn histeq_peek(handle: *mut Handle, target: *mut CPicture) -> Status {
     let ask = |handle: &mut Handle| match handle.next()? {
         // SAFETY: as `histeq.h` requires.
-        Ok(done) => unsafe { write(target, picture(done.format(), done.size(), done.number(), done.pts())) },
+        Ok(done) => unsafe { fill(target, &picture(done.format(), done.size(), done.number(), done.pts())) },
         Err(status) => Ok(status),
     };
     // SAFETY: as `histeq.h` requires.
@@ -473,7 +561,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| Table(options::table()));
 pub unsafe extern "C" fn histeq_option(index: usize, target: *mut COption) -> Status {
     without_handle(|| match TABLE.0.get(index) {
         // SAFETY: as `histeq.h` requires.
-        Some(option) => unsafe { write(target, *option) },
+        Some(option) => unsafe { fill(target, option) },
         None => Ok(Status::End),
     })
 }

@@ -1,6 +1,6 @@
 //! The table of options, with C types.
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::{OPTIONS, OptionInfo, ValueKind};
 use std::ffi::{c_char, c_int};
 use std::ptr::null;
 
@@ -9,6 +9,7 @@ use std::ptr::null;
 #[derive(Clone, Copy)]
 #[allow(missing_docs, reason = "histeq.h describes the fields")]
 pub struct COption {
+    pub size: usize,
     pub name: *const c_char,
     pub values: *const c_char,
     pub default_value: *const c_char,
@@ -40,6 +41,7 @@ pub fn table() -> Vec<COption> {
         let (least, most) = option.bounds().unwrap_or_default();
         let (names, abouts) = option.choices().into_iter().unzip();
         COption {
+            size: size_of::<COption>(),
             name: kept(option.name),
             values: kept(option.values),
             default_value: kept(option.default),

@@ -1,7 +1,7 @@
 //! The errors of this crate: [`Error`]. Each message names what failed and the remedy.
 
 use crate::cuda;
-use crate::frame::{FrameError, MemoryError, NoRoom, PixelFormat};
+use crate::frame::{ErrorKind, FrameError, MemoryError, NoRoom, PixelFormat};
 use crate::options::OptionError;
 
 /// A result of this crate.
@@ -57,6 +57,14 @@ pub enum Error {
         /// The columns and rows of the given frame.
         size: (usize, usize),
     },
+    /// More pixels than [`Limits::pixels`](crate::Limits::pixels) allows.
+    #[error("frames of {}x{} pixels are too large: the limit is {most} pixels (allow more of them)", .size.0, .size.1)]
+    TooLarge {
+        /// Columns and rows.
+        size: (usize, usize),
+        /// The limit.
+        most: u64,
+    },
     /// Too many or too few planes.
     #[error("{format} has {needed} planes, not {found}")]
     PlaneCount {
@@ -87,7 +95,7 @@ pub enum Error {
         size: (usize, usize),
     },
     /// The option `smooth` is `scene` but no scenes were given, or scenes were given without this option.
-    #[error("--smooth scene and the scenes of a survey go together: make a survey first")]
+    #[error("option smooth: scene and the scenes of a survey go together: make a survey first")]
     NoScenes,
     /// Frames in GPU memory were given, but the CPU equalizes.
     #[error("pictures on a GPU need the GPU backend, and the CPU equalizes here: hand them over in host memory")]
@@ -95,16 +103,15 @@ pub enum Error {
     /// A frame was given after the end of the video.
     #[error("the video has ended: restart before another frame")]
     Finished,
-    /// An option, or a mask, that cannot be changed after the backend was opened.
+    /// An option, limits or a mask, which cannot be changed after the backend was opened.
     #[error("{what}: too late, the backend is open")]
     TooLate {
-        /// The name of the option, or `a mask`.
+        /// The name of the option, `limits`, or `a mask`.
         what: String,
     },
     /// A frame of another size than the mask.
     #[error(
-        "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (with --filter scale={columns}:{rows}, all frames \
-         have its size)",
+        "frame {frame} has {}x{} pixels, the mask {columns}x{rows} (scale one to the size of the other)",
         .size.0, .size.1, columns = .mask.0, rows = .mask.1
     )]
     MaskSize {
@@ -126,8 +133,7 @@ pub enum Error {
     },
     /// The format has no counterpart with more bits.
     #[error(
-        "--output-depth: {format} has no pixel format of more bits (convert it: --filter format={})",
-        if .format.has_alpha() { "yuva444p" } else { "yuv444p" }
+        "option output-depth: {format} has no pixel format of more bits (convert it to {} first)", with_more_bits(*.format)
     )]
     NoDeeperFormat {
         /// The format.
@@ -166,7 +172,26 @@ pub enum Error {
     Caller(CallerError),
 }
 
+/// The format to convert to where `format` has no counterpart with more bits.
+#[doc(hidden)]
+pub fn with_more_bits(format: PixelFormat) -> &'static str {
+    if format.has_alpha() { "yuva444p" } else { "yuv444p" }
+}
+
 impl Error {
+    /// Whose fault the error is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::NoRoom(_) | Error::TooLarge { .. } => ErrorKind::Limit,
+            Error::NoGrayFormat { .. } | Error::NoDeeperFormat { .. } => ErrorKind::Unsupported,
+            Error::Gpu(error) => error.kind(),
+            Error::Memory(error) if error.inner().is::<NoRoom>() => ErrorKind::Limit,
+            Error::Memory(error) => error.inner().downcast_ref().map_or(ErrorKind::Device, cuda::Error::kind),
+            Error::Worker(_) | Error::Differs { .. } => ErrorKind::Internal,
+            _ => ErrorKind::Parameter,
+        }
+    }
+
     /// The GPU error that caused this error, if one did.
     pub fn gpu(&self) -> Option<&cuda::Error> {
         match self {
@@ -181,5 +206,44 @@ impl From<CallerError> for Error {
     /// An [`Error`] that passed through the caller's code is unwrapped again.
     fn from(error: CallerError) -> Self {
         error.downcast::<Error>().map_or_else(Error::Caller, |error| *error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Limits;
+
+    #[test]
+    fn each_error_is_in_the_group_of_those_whose_fault_it_is() {
+        let room = || Limits::default().with_memory(10).check_room(9).expect_err("no room");
+        let format = PixelFormat::Yuv411p;
+        let errors = [
+            (Error::Finished, ErrorKind::Parameter),
+            (Error::NoScenes, ErrorKind::Parameter),
+            (Error::Frame(FrameError::Empty { width: 0, height: 1 }), ErrorKind::Parameter),
+            (Error::NoRoom(room()), ErrorKind::Limit),
+            (Error::Memory(room().into()), ErrorKind::Limit),
+            (Error::TooLarge { size: (2, 2), most: 3 }, ErrorKind::Limit),
+            (Error::NoDeeperFormat { format }, ErrorKind::Unsupported),
+            (Error::Memory(MemoryError::new("lost")), ErrorKind::Device),
+            (Error::Worker(String::new()), ErrorKind::Internal),
+        ];
+        for (error, kind) in errors {
+            assert_eq!(error.kind(), kind, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn messages_have_a_way_out_without_a_command_line() {
+        let narrow = Limits::default().with_memory(1_000_000).with_threads(1);
+        let refused = Error::from(narrow.check_room(600_000).expect_err("no room"));
+        assert_eq!(
+            refused.to_string(),
+            "a frame of 0.6 MB and its result do not fit into the 1.0 MB for frames, 0.0 of which are in use (allow \
+             about 10 MB)"
+        );
+        let mask = Error::MaskSize { frame: 7, size: (4, 4), mask: (2, 2) };
+        assert_eq!(mask.to_string(), "frame 7 has 4x4 pixels, the mask 2x2 (scale one to the size of the other)");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// A message about something that the caller may not expect. It contains names of options as `--name`.
+/// A message about something that the caller may not expect. It has options by their names: `max-gain`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A detail, for verbose output.
@@ -11,6 +11,20 @@ pub enum Note {
     Note(String),
     /// The result differs from what the caller requested.
     Warning(String),
+}
+
+impl Note {
+    /// The note with `before` before the name of each option, which was in braces: `{max-gain}`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_prefix(&self, before: &str) -> Self {
+        let prefixed = |text: &str| text.replace('{', before).replace('}', "");
+        match self {
+            Note::Detail(text) => Note::Detail(prefixed(text)),
+            Note::Note(text) => Note::Note(prefixed(text)),
+            Note::Warning(text) => Note::Warning(prefixed(text)),
+        }
+    }
 }
 
 /// The receiver of notes, shared by its clones. The default one drops them.

@@ -5,7 +5,7 @@ use crate::denoise::Denoiser;
 use crate::denoise::noise::{Differences, Noise};
 use crate::denoise::search::Way;
 use crate::denoise::sheet::Sheet;
-use crate::frame::{DevicePlanes, Frame, PixelFormat, Plane};
+use crate::frame::{DevicePlanes, ErrorKind, Frame, Limits, PixelFormat, Plane};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum Error {
     /// This crate was built without the feature `cuda`.
-    #[error("built without CUDA (use --backend cpu)")]
+    #[error("built without CUDA (use backend cpu)")]
     NotBuilt,
     /// A request that is refused.
     #[error("{reason}")]
@@ -33,6 +33,11 @@ impl Error {
         }
     }
 
+    /// Whose fault it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        ErrorKind::Device
+    }
+
     /// Whether there is no driver: always, in such a build.
     pub fn is_no_driver(&self) -> bool {
         true
@@ -48,6 +53,14 @@ impl Gpu {
     /// # Errors
     /// Always.
     pub fn open(_index: usize) -> Result<Arc<Self>, Error> {
+        Err(Error::NotBuilt)
+    }
+
+    /// Fails: there is no GPU.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn open_within(_index: usize, _limits: &Limits) -> Result<Arc<Self>, Error> {
         Err(Error::NotBuilt)
     }
 

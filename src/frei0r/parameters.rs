@@ -1,8 +1,8 @@
 //! The options as parameters of frei0r: texts, and numbers from 0 to 1.
 
 use histeq::Options;
-use histeq::PixelFormat;
-use histeq::options::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind, Video};
+use histeq::{Equalizer, PixelFormat};
+use histeq::{OPTIONS, OptionInfo, OptionValue, Section, ValueKind};
 use std::ffi::CString;
 use std::sync::LazyLock;
 
@@ -55,10 +55,7 @@ fn parameter(option: &'static OptionInfo) -> Option<Parameter> {
 
 /// The default value of an option that is a number or a flag.
 fn number_by_default(option: &OptionInfo) -> String {
-    let options = Options::default();
-    let video = Video { is_stored: false, ..Video::new(PixelFormat::Rgba, (1, 1)) };
-    let value = options.resolve(&video).ok().and_then(|resolved| option.report(&options, &resolved.settings));
-    match value {
+    match Equalizer::builder(PixelFormat::Rgba, 1, 1).live().value(option) {
         Some(OptionValue::Number(number)) => number.to_string(),
         Some(OptionValue::Flag(is_set)) => is_set.to_string(),
         _ => "0".to_owned(),

@@ -78,7 +78,7 @@ mod inside;
 
 use crate::options::{EventsTo, Job, Verbosity, answer_shell, examples, in_one_line};
 use crate::report::{Console, Events, events_are_asked_for, kind_of, open_events, shown};
-use histeq::equalize::gpu_may_be_opening;
+use histeq::internal::equalize::gpu_may_be_opening;
 use histeq_media::source::isolated;
 use histeq_media::sys::{close_but, print_line, print_text, silence_libraries};
 use rustix::process::{Resource, getrlimit};

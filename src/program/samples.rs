@@ -1,10 +1,10 @@
 //! The input samples that codes of frames represent, and the fixed range of samples that `--range` shows.
 
 use histeq::CallerError;
-use histeq::equalize::{Given, MappingSource};
-use histeq::frame::{Frame, Range};
-use histeq::spec::chroma::UNIT_GAIN;
-use histeq::spec::{Curve, Levels, Mapping, Settings};
+use histeq::internal::equalize::{Given, MappingSource};
+use histeq::internal::frame::{Frame, Range};
+use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::{Curve, Levels, Mapping, Settings};
 use histeq_media::pipeline::Input;
 
 /// The linear relation of codes and samples.

@@ -6,10 +6,11 @@ use crate::options::EqualizeOptions;
 use crate::samples::{FixedRange, SampleScale};
 use crate::sidecar::curves::{CurveFile, LoadedCurves};
 use anyhow::{Context, Result, bail};
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::{EqualizeStage, Executor, MappingSource, OutputDepth, Survey};
-use histeq::frame::{Frame, limits};
-use histeq::spec::{Chroma, Settings, Smoothing};
+use histeq::Limits;
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::equalize::{EqualizeStage, Executor, MappingSource, OutputDepth, Survey};
+use histeq::internal::frame::Frame;
+use histeq::internal::spec::{Chroma, Settings, Smoothing};
 use histeq_media::pipeline::Input;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::Target;
@@ -32,8 +33,8 @@ pub fn check_files_differ<'a>(
 }
 
 /// How many threads besides that of the stage measure frames: 0 if the other stages leave no cores for them.
-pub fn measuring_threads() -> usize {
-    let cores = limits::threads();
+pub fn measuring_threads(limits: &Limits) -> usize {
+    let cores = limits.threads();
     if cores < 6 { 0 } else { (cores / 3).min(6) }
 }
 
@@ -46,12 +47,13 @@ pub struct StageBuilder {
     gray: bool,
     depth: OutputDepth,
     range: Option<(f64, f64)>,
+    limits: Limits,
 }
 
 impl StageBuilder {
     /// Reads the curves of `--load-curves`, and the picture of `--mask`.
-    pub fn new(options: &EqualizeOptions) -> Result<Self> {
-        let kept = options.load_curves.as_ref().map(CurveFile::read).transpose()?;
+    pub fn new(options: &EqualizeOptions, limits: &Limits) -> Result<Self> {
+        let kept = options.load_curves.as_ref().map(|name| CurveFile::read(name, limits)).transpose()?;
         let mask = options.mask.as_ref().map(NamedMask::read).transpose()?;
         Ok(StageBuilder {
             kept: kept.map(Arc::new),
@@ -59,6 +61,7 @@ impl StageBuilder {
             gray: options.options.gray,
             depth: options.options.output_depth,
             range: options.range,
+            limits: limits.clone(),
         })
     }
 
@@ -77,6 +80,7 @@ impl StageBuilder {
         let range = || self.range.map(|range| Box::new(FixedRange::new(range, scale)) as Box<dyn MappingSource>);
         let mask = self.mask.as_ref().map(|named| named.mask.clone());
         EqualizeStage::new(backend, settings)
+            .within(&self.limits)
             .gray(self.gray)
             .with_output_depth(self.depth)
             .with_mask(mask)
@@ -90,7 +94,8 @@ impl StageBuilder {
 
     /// The survey of scenes for the first of two passes.
     pub fn survey(&self, settings: Settings) -> Survey {
-        Survey::new(settings, self.gray, self.depth, self.mask.as_ref().map(|named| named.mask.clone()))
+        let mask = self.mask.as_ref().map(|named| named.mask.clone());
+        Survey::new(settings, self.gray, self.depth, mask, &self.limits)
     }
 
     /// Equalizes a paused frame with other settings. Without the temporal window, which would need the frames before

@@ -3,10 +3,11 @@
 use crate::options::{EqualizeOptions, FilterOptions, LookRow};
 use crate::session::{Around, prepare};
 use anyhow::{Context, Result};
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::{Decided, EqualizeStage, FrameMapper, FrameStudy, OutputDepth};
-use histeq::frame::{Frame, limits};
-use histeq::spec::{Settings, Smoothing};
+use histeq::Limits;
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::equalize::{Decided, EqualizeStage, FrameMapper, FrameStudy, OutputDepth};
+use histeq::internal::frame::{Frame, HostPool};
+use histeq::internal::spec::{Settings, Smoothing};
 use histeq_media::ffmpeg::{AutoRotate, Picture, microseconds, rescale};
 use histeq_media::pipeline::{Cancel, Delivery, Input, Notices, PartPosition, Source};
 use histeq_media::source::{self, InputOptions};
@@ -107,7 +108,8 @@ impl Moment {
         let held = Box::new(self.source(look.before(), look.behind()));
         let mut source = look.source((held, self.input.clone()))?;
         let (settings, output) = (look.settings, OutputDepth::AsInput);
-        let mut study = FrameStudy::new(settings, false, output, false, limits::threads());
+        let mut study =
+            FrameStudy::new(settings, false, output, false, self.input.limits.threads(), &self.input.limits);
         let (mut frames, mut index) = (Vec::new(), 0);
         while let Some(delivery) = source.next()? {
             let Some(frame) = delivery.frame else { continue };
@@ -120,9 +122,9 @@ impl Moment {
             std::iter::from_fn(|| study.decided().transpose()).nth(index).context("the CPU lost a frame")??;
         let (before, behind) = decided.around();
         let frames: Vec<Frame> = frames.drain(index - before..=index + behind).collect();
-        let noisy =
-            FrameMapper::new(settings, false, output).apply(&decided.keeping_noise(), &frames[before..=before])?;
-        Ok(Judged { settings, decided, frames, noisy })
+        let mut mapper = FrameMapper::new(settings, false, output, &self.input.limits);
+        let noisy = mapper.apply(&decided.keeping_noise(), &frames[before..=before])?;
+        Ok(Judged { settings, decided, frames, noisy, limits: self.input.limits.clone() })
     }
 
     /// A source of the frame, with up to `before` frames before it and `behind` frames after it.
@@ -163,6 +165,7 @@ pub struct Judged {
     frames: Vec<Frame>,
     /// The frame under the look, with its noise.
     pub noisy: Frame,
+    limits: Limits,
 }
 
 impl Judged {
@@ -202,7 +205,7 @@ impl Judged {
     }
 
     fn mapper(&self) -> FrameMapper {
-        FrameMapper::new(self.settings, false, OutputDepth::AsInput)
+        FrameMapper::new(self.settings, false, OutputDepth::AsInput, &self.limits)
     }
 }
 
@@ -314,9 +317,11 @@ impl ShownLook {
         opened: (Box<dyn Source>, Input),
         mut give: impl FnMut(Frame, Frame) -> Result<()>,
     ) -> Result<()> {
+        let limits = opened.1.limits.clone();
         let mut source = self.source(opened)?;
-        let threads = limits::threads();
-        let mut stage = EqualizeStage::new(Box::new(Cpu::new(threads)), self.settings).denoising_on(threads);
+        let threads = limits.threads();
+        let cpu = Box::new(Cpu::in_pool(threads, HostPool::new(&limits)));
+        let mut stage = EqualizeStage::new(cpu, self.settings).within(&limits).denoising_on(threads);
         let mut originals = VecDeque::new();
         loop {
             while !stage.has_room() {

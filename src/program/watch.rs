@@ -1,12 +1,12 @@
 //! Watches the memory of the whole process: FFmpeg and its libraries take memory that is not counted as that of frames,
 //! and a hostile input can make them take any amount. Ends a run that takes more than it may.
 
-use crate::options::Limits;
+use crate::options::RunLimits;
 use crate::report::Console;
 use crate::stdout;
 use anyhow::{Error, Result};
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
-use histeq::frame::limits;
+use histeq::Limits;
 use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::Leftover;
 use histeq_media::sys::{Resident, no_thread};
@@ -32,7 +32,8 @@ const REPORTING: Duration = Duration::from_secs(1);
 pub struct ProcessMemory {
     /// Memory in use; `None` where the system does not report it.
     resident: Option<Arc<Resident>>,
-    frames: usize,
+    /// The limits of the frames.
+    pub limits: Limits,
     at_least: usize,
     /// How many videos are worked on at the same time.
     videos: Arc<AtomicUsize>,
@@ -40,15 +41,11 @@ pub struct ProcessMemory {
 
 impl ProcessMemory {
     /// Has the process keep to `limits` from now on. Call it before the process closes its sandbox.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &RunLimits) -> Self {
         // Without `--max-memory`, a run may take nearly all available memory.
-        let at_least = limits.apply().map_or(0, |available| available - available / 16);
-        ProcessMemory {
-            resident: Resident::open().map(Arc::new),
-            frames: limits::memory(),
-            at_least,
-            videos: Arc::new(1.into()),
-        }
+        let (limits, available) = limits.begin();
+        let at_least = available.map_or(0, |available| available - available / 16);
+        ProcessMemory { resident: Resident::open().map(Arc::new), limits, at_least, videos: Arc::new(1.into()) }
     }
 
     /// From now on, this many videos are worked on at the same time.
@@ -59,8 +56,8 @@ impl ProcessMemory {
     /// The memory limit in bytes: that of frames, and a share for everything else.
     fn most(&self) -> usize {
         let share =
-            limits::share_of_codecs().saturating_mul(self.videos.load(Ordering::Relaxed)).saturating_add(BESIDES);
-        self.frames.saturating_add(share).max(self.at_least)
+            self.limits.share_of_codecs().saturating_mul(self.videos.load(Ordering::Relaxed)).saturating_add(BESIDES);
+        self.limits.memory().saturating_add(share).max(self.at_least)
     }
 
     /// Watches the memory until the result is dropped. If the process takes more than the limit, the files `temporary`
@@ -102,7 +99,7 @@ impl ProcessMemory {
              everything else (give more with --max-memory if you know the input)",
             mib(taken),
             mib(most),
-            mib(self.frames)
+            mib(self.limits.memory())
         ))
     }
 }

@@ -1,8 +1,9 @@
 //! The options of a call by name: those of the table, and properties of the pictures and of the machine.
 
+use crate::limits::PyLimits;
 use crate::texts::{in_python, names, option_name};
-use histeq::options::{OptionInfo, ValueKind};
 use histeq::{Backend, Builder, Equalizer, Named, Options, PixelFormat};
+use histeq::{OptionInfo, ValueKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -33,6 +34,7 @@ pub struct Asked {
     pub backend: Backend,
     pub gpu: Option<usize>,
     pub mask: Option<Vec<u8>>,
+    pub limits: Option<PyLimits>,
 }
 
 impl Asked {
@@ -44,6 +46,11 @@ impl Asked {
     /// Sets the option or property of this name; `None` changes nothing.
     pub fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         if value.is_none() {
+            return Ok(());
+        }
+        if name == "limits" {
+            let limits = value.cast::<PyLimits>();
+            self.limits = Some(limits.map_err(|_| PyTypeError::new_err("limits are histeq.Limits"))?.get().clone());
             return Ok(());
         }
         let text = text(name, value)?;
@@ -97,6 +104,9 @@ impl Asked {
         for (name, text) in &self.described {
             // Each was tried when it was set.
             builder = builder.clone().described(name, text).unwrap_or(builder);
+        }
+        if let Some(limits) = &self.limits {
+            builder = builder.limits(limits.inner());
         }
         match &self.mask {
             Some(weights) => builder.mask(weights),

@@ -47,6 +47,8 @@ class _SameType(TypedDict, total=False):
     """Index of the GPU: None is that of the first array, or 0."""
     threads: int | None
     """Threads of the CPU: None is one for each core, at most 8; one for a single picture."""
+    limits: Limits | None
+    """Limits of memory, pixels and threads, which equalizers share that get the same ones."""
     look: _Look | str | None
     """Preset for a kind of footage. natural: What each scene lacks, and contrast; gray video of more
     than 8 bits gets thermal; night: The same, sure that it is dark; haze: The same, sure of haze,
@@ -163,6 +165,27 @@ class _Option(TypedDict):
     least: float | None
     most: float | None
 
+class Error(Exception):
+    """An error of the library, in a class by whose fault it is."""
+
+class ParameterError(Error, ValueError):
+    """The caller's: an option, an array, or the order of calls."""
+
+class StateError(ParameterError, RuntimeError):
+    """A call that comes too early or too late."""
+
+class LimitError(Error, RuntimeError):
+    """A limit is exceeded: `Limits` with more, or smaller pictures, help."""
+
+class UnsupportedError(Error, ValueError):
+    """What was asked for is not done for such pictures."""
+
+class DeviceError(Error, RuntimeError):
+    """A GPU, its driver or its memory is missing, or fails. The CPU gives the same bytes."""
+
+class InternalError(Error, RuntimeError):
+    """A bug of the library."""
+
 def options() -> list[_Option]:
     """All options of equalization: names, values, ranges, defaults, help."""
 
@@ -194,6 +217,34 @@ class Frames(Iterator[Any]):
 
     def __iter__(self) -> Frames: ...
     def __next__(self) -> Any: ...
+
+@final
+class Limits:
+    """Limits of what equalizers use that get them as `limits`.
+
+    memory: bytes of all their frames; a frame goes in only where it and a result of its size fit
+    into what is left. None is no limit. pixels: of a frame; None is 268435456, which is
+    16384x16384. threads: of each part of an equalizer's work; None is one for each core.
+    """
+
+    def __init__(
+        self, *, memory: int | None = None, pixels: int | None = None, threads: int | None = None
+    ) -> None: ...
+    @property
+    def memory(self) -> int | None:
+        """The most bytes of all frames, or None."""
+
+    @property
+    def pixels(self) -> int:
+        """The most pixels of a frame."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads each part of the work may start."""
+
+    @property
+    def in_use(self) -> int:
+        """The bytes of all frames that are in use now."""
 
 @final
 class Equalizer:

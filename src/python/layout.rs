@@ -2,7 +2,7 @@
 
 use crate::array::{ArraySamples, Item};
 use histeq::PixelFormat;
-use histeq::frame::{Endian, Luminance, Model};
+use histeq::{Endian, Luminance, Model};
 use std::ops::Range;
 
 /// How arrays hold a picture.

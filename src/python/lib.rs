@@ -7,32 +7,35 @@
 //! | `picture.rs` | pictures between arrays and frames |
 //! | `layout.rs` | format and planes by the shapes of arrays |
 //! | `array.rs` | arrays of other libraries: buffer protocol and DLPack |
+//! | `limits.rs` | limits that equalizers share |
 //! | `asked.rs` | options by names |
 //! | `texts.rs` | help, signatures and types, made of the table of options |
 
 mod array;
 mod asked;
 mod layout;
+mod limits;
 mod picture;
 mod sequence;
 mod texts;
 
 use array::ArrayMemory;
 use asked::Asked;
-use histeq::options::OPTIONS;
-use histeq::{Error, Look, Named, Output, PixelFormat, Reach};
+use histeq::OPTIONS;
+use histeq::{Error, ErrorKind, Look, Named, Output, PixelFormat, Reach};
 use layout::Layout;
+use limits::PyLimits;
 use picture::{Arrays, check_memory, delivered, maker, target, without_gaps};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use sequence::{Frames, Sequence, Video, Wrong, asked};
 use std::ffi::CString;
 use std::sync::Mutex;
 
 /// Does `work` without the GIL. The CUDA context that was current in this thread is current again afterwards.
 fn detached<R: Send>(py: Python<'_>, work: impl Send + FnOnce() -> R) -> R {
-    py.detach(|| histeq::cuda::keeping_current(work))
+    py.detach(|| histeq::keeping_current(work))
 }
 
 /// An error of the library as an exception.
@@ -44,18 +47,24 @@ fn raised(error: Error) -> PyErr {
         }
         error => error.to_string(),
     });
-    match error {
-        Error::Option(_)
-        | Error::NoScenes
-        | Error::MaskedTiles
-        | Error::NoGrayFormat { .. }
-        | Error::NoDeeperFormat { .. }
-        | Error::Frame(_)
-        | Error::NoMask { .. }
-        | Error::NotOnGpu
-        | Error::MaskSize { .. } => PyValueError::new_err(text),
-        _ => PyRuntimeError::new_err(text),
+    let is_order = matches!(error, Error::Finished | Error::TooLate { .. } | Error::NotSurveyed { .. });
+    let class = match error.kind() {
+        ErrorKind::Parameter if is_order => "StateError",
+        ErrorKind::Parameter => "ParameterError",
+        ErrorKind::Limit => "LimitError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::Device => "DeviceError",
+        _ => "InternalError",
+    };
+    exception(class, text)
+}
+
+/// An exception of this class of [`texts::ERRORS`].
+fn exception(class: &str, text: String) -> PyErr {
+    fn class_of<'py>(py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyType>> {
+        Ok(py.import("histeq")?.getattr(class)?.cast_into::<PyType>()?)
     }
+    Python::attach(|py| class_of(py, class).map_or_else(|error| error, |class| PyErr::from_type(class, text)))
 }
 
 /// Equalizers that were used for a single picture, kept for the next one of the same kind: opening an equalizer takes
@@ -134,7 +143,9 @@ fn _equalize<'py>(
         return Err(PyValueError::new_err(text));
     }
     // One thread equalizes a single picture: more threads would be started for nothing.
-    asked.described.entry("threads").or_insert_with(|| "1".to_owned());
+    if asked.limits.is_none() {
+        asked.described.entry("threads").or_insert_with(|| "1".to_owned());
+    }
     let arrays = Arrays::from_object(array)?;
     if let Some(out) = out {
         let layout = arrays.layout(asked.format, asked.size()).map_err(Wrong::from)?;
@@ -187,8 +198,13 @@ fn histeq_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__doc__", texts::module_doc())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("equalize", globals.get_item("equalize")?)?;
+    for (class, ..) in texts::ERRORS {
+        module.add(class, globals.get_item(class)?)?;
+    }
     module.add_class::<Sequence>()?;
     module.add_class::<Frames>()?;
+    module.add_class::<PyLimits>()?;
+    py.get_type::<PyLimits>().setattr("__doc__", texts::limits_doc())?;
     py.get_type::<Sequence>().setattr("__doc__", texts::equalizer_doc())?;
     module.add_function(wrap_pyfunction!(options, module)?)?;
     module.add("FORMATS", PyTuple::new(py, PixelFormat::ALL.iter().map(|format| format.name()))?)?;

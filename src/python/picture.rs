@@ -5,7 +5,7 @@
 use crate::array::{Array, ArrayMemory, ArraySamples, FLOATS_HINT, Item, describe};
 use crate::layout::{Block, Layout};
 use crate::sequence::Wrong;
-use histeq::frame::{DevicePlanes, DeviceRows, limits};
+use histeq::{DevicePlanes, DeviceRows, Limits};
 use histeq::{Equalizer, Error, Input, Output, PlaneInput};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -120,7 +120,7 @@ pub fn check_memory(bytes: usize) -> Result<(), NoMemory> {
         drop(room(bytes.saturating_mul(COPIES))?);
     }
     // Systems that overcommit memory would end the process later.
-    if bytes >= HUGE && limits::available().is_some_and(|available| bytes.saturating_mul(COPIES) > available) {
+    if bytes >= HUGE && Limits::available().is_some_and(|available| bytes.saturating_mul(COPIES) > available) {
         return Err(NoMemory(bytes));
     }
     Ok(())

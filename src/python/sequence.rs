@@ -6,9 +6,9 @@ use crate::layout::Layout;
 use crate::picture::{
     Arrays, Maker, NoMemory, argument_error, delivered, maker, push_device, target, with_input, without_gaps,
 };
-use crate::{detached, raised};
+use crate::{detached, exception, raised};
 use histeq::{Backend, Equalizer, Error, Note, Output, SceneSurvey, Scenes};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyTuple};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -56,7 +56,7 @@ impl From<Wrong> for PyErr {
     fn from(wrong: Wrong) -> Self {
         match wrong {
             Wrong::Value(text) => PyValueError::new_err(text),
-            Wrong::Order(text) => PyRuntimeError::new_err(text),
+            Wrong::Order(text) => exception("StateError", text.to_owned()),
             Wrong::Gaps => PyValueError::new_err("rows without gaps are needed on a GPU"),
             Wrong::NoMemory(NoMemory(bytes)) => PyMemoryError::new_err(format!("no memory for {bytes} bytes")),
             Wrong::Error(error) => raised(error),
@@ -295,7 +295,7 @@ impl Sequence {
             }
             if let Some(video) = &mut state.video {
                 let before = video.equalizer.options();
-                if (asked.options.gray, asked.options.output_depth) != (before.gray, before.output_depth) {
+                if !asked.options.has_format_of(before) {
                     return Err(Wrong::Order("gray and output_depth stay as they were for the first frame"));
                 }
                 video.equalizer.change(&asked.options)?;

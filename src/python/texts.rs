@@ -1,12 +1,12 @@
 //! The texts for Python's help and type checkers, generated from the table of options. The tests write `histeq.pyi`
 //! with this module.
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
-pub use histeq::options::{in_python, python_name};
+use histeq::{OPTIONS, OptionInfo, ValueKind};
+pub use histeq::{in_python, python_name};
 use std::fmt::Write as _;
 
 /// Options that are not in the table: name, type, default, and what it is.
-pub const OTHERS: [(&str, &str, &str, &str); 12] = [
+pub const OTHERS: [(&str, &str, &str, &str); 13] = [
     ("format", "str", "None", "Pixel format, by FFmpeg's name (`FORMATS`): None takes it from shape and type."),
     ("width", "int", "None", "Columns of arrays that do not tell them: bytes, flat arrays."),
     ("height", "int", "None", "Rows of such arrays."),
@@ -34,11 +34,29 @@ pub const OTHERS: [(&str, &str, &str, &str); 12] = [
     ),
     ("gpu", "int", "None", "Index of the GPU: None is that of the first array, or 0."),
     ("threads", "int", "None", "Threads of the CPU: None is one for each core, at most 8; one for a single picture."),
+    (
+        "limits",
+        "Limits",
+        "None",
+        "Limits of memory, pixels and threads, which equalizers share that get the same ones.",
+    ),
 ];
 
 /// The help text of the module.
 pub const ABOUT: &str = "Brings out what pictures and video hide: histogram equalization and more, on the CPU or an \
                      NVIDIA GPU to the same byte.";
+
+/// How the module is used, in lines of code.
+const USE: &str = "    clear = histeq.equalize(picture, look=\"night\")      # one picture: an array in, an array out
+    equalizer = histeq.Equalizer(rate=25)              # a video, whose frames are looked at together
+    for frame in equalizer.iterate(frames): ...
+";
+
+/// What else is in the module.
+const REST: &str = "\
+help(histeq.equalize) tells which arrays it takes, and all options; histeq.options() has these as data, with ranges and \
+defaults. histeq.LOOKS and histeq.FORMATS name looks and pixel formats. histeq.Limits bounds memory and threads. Errors \
+of the library are histeq.Error, in a class by whose fault they are.";
 
 /// The help text of `equalize`, without its options.
 pub const EQUALIZE: &str = "\
@@ -59,6 +77,35 @@ behind them.
 
 The first frame decides on format and size. Each call releases the GIL while it works. An equalizer may be used from \
 several threads, one at a time.";
+
+/// The exceptions of the library: name, bases, and what they are.
+pub const ERRORS: [(&str, &str, &str); 7] = [
+    ("Error", "Exception", "An error of the library, in a class by whose fault it is."),
+    ("ParameterError", "Error, ValueError", "The caller's: an option, an array, or the order of calls."),
+    ("StateError", "ParameterError, RuntimeError", "A call that comes too early or too late."),
+    ("LimitError", "Error, RuntimeError", "A limit is exceeded: `Limits` with more, or smaller pictures, help."),
+    ("UnsupportedError", "Error, ValueError", "What was asked for is not done for such pictures."),
+    (
+        "DeviceError",
+        "Error, RuntimeError",
+        "A GPU, its driver or its memory is missing, or fails. The CPU gives the same bytes.",
+    ),
+    ("InternalError", "Error, RuntimeError", "A bug of the library."),
+];
+
+/// The classes of [`ERRORS`] in Python.
+pub fn errors() -> String {
+    let class = |(name, bases, about): (&str, &str, &str)| format!("class {name}({bases}):\n    \"\"\"{about}\"\"\"\n");
+    ERRORS.map(class).join("\n")
+}
+
+/// The help text of `Limits`.
+pub const LIMITS: &str = "\
+Limits of what equalizers use that get them as `limits`.
+
+memory: bytes of all their frames; a frame goes in only where it and a result of its size fit into what is left. None \
+is no limit. pixels: of a frame; None is 268435456, which is 16384x16384. threads: of each part of an equalizer's work; \
+None is one for each core.";
 
 /// The name of an option in the table: `max-gain`.
 pub fn option_name(name: &str) -> String {
@@ -132,7 +179,7 @@ fn parameters() -> String {
 
 /// The help of the module.
 pub fn module_doc() -> String {
-    wrapped(ABOUT, "").trim_end().to_owned()
+    format!("{}\n{}\n{}", wrapped(ABOUT, ""), USE, wrapped(REST, "")).trim_end().to_owned()
 }
 
 /// The names of all options.
@@ -146,13 +193,19 @@ pub fn code() -> String {
     let help = format!("{}\nOptions\n-------\n{}", wrapped(EQUALIZE, ""), list());
     let parameters = parameters();
     format!(
-        "import inspect\n\
+        "{}import inspect\n\
          def equalize(array, *, out=None, **options):\n    {help:?}\n    return _equalize(array, out=out, **options)\n\
          def _all(array, *, out=None, {parameters}): ...\n\
          equalize.__signature__ = inspect.signature(_all)\n\
          def _all(*, {parameters}): ...\n\
-         _Equalizer.__signature__ = inspect.signature(_all)\n"
+         _Equalizer.__signature__ = inspect.signature(_all)\n",
+        errors()
     )
+}
+
+/// The help of `Limits`.
+pub fn limits_doc() -> String {
+    wrapped(LIMITS, "").trim_end().to_owned()
 }
 
 /// The help of `Equalizer`.

@@ -3,9 +3,9 @@
 use crate::decisions::Decisions;
 use crate::host::{Arguments, Clip, Filter, Format, Host, HostFrame, NewFrame, Node, Order, Reason, Request, Results};
 use crate::{picture, value};
-use histeq::frame::Frame;
-use histeq::options::{OPTIONS, in_python};
+use histeq::Frame;
 use histeq::{Builder, Equalizer, Input, Mapper, Note, PixelFormat, Reach, Study};
+use histeq::{OPTIONS, in_python};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The limits of frames that a segment requests at once: bytes (but at least one frame), and frames.

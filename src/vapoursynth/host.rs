@@ -2,9 +2,9 @@
 #![allow(unsafe_code, reason = "only the host knows that its pointers are valid")]
 #![allow(clippy::missing_safety_doc, reason = "VapourSynth4.h has the rules for callers")]
 
+use histeq::Memory;
 use histeq::Note;
-use histeq::frame::Memory;
-use histeq::options::in_python;
+use histeq::in_python;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};

@@ -18,7 +18,7 @@ mod equalize;
 mod host;
 mod picture;
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind, in_python, python_name};
+use histeq::{OPTIONS, OptionInfo, ValueKind, in_python, python_name};
 use host::{Arguments, Host, Plugin, Results};
 
 pub(crate) fn register(plugin: &Plugin<'_>) {

@@ -1,7 +1,7 @@
 //! Converts between VapourSynth's formats and properties and those of this library.
 
 use crate::host::{Format, HostFrame};
-use histeq::frame::{Frame, Model, Plane, Transfer};
+use histeq::{Frame, Model, Plane, Transfer};
 use histeq::{Matrix, PixelFormat, Range};
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The table of options as JavaScript reads it.
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::{OPTIONS, OptionInfo, ValueKind};
 use wasm_bindgen::prelude::*;
 
 /// An option of equalization, as `Equalizer.set` takes it.

@@ -4,9 +4,9 @@
 use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, Placement, Random, difference, placement_and_range, seed};
-use histeq::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
-use histeq::spec::chroma::{Colours, UNIT_GAIN};
-use histeq::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Weights};
+use histeq::internal::frame::{Component, Frame, Luminance, Matrix, Model, PixelFormat, Range};
+use histeq::internal::spec::chroma::{Colours, UNIT_GAIN};
+use histeq::internal::spec::{Chroma, Curve, Levels, Mapping, Method, Settings, Weights};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

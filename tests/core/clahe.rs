@@ -4,11 +4,11 @@
 use crate::backends::{available, by_reference};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Bytes, Content, Picture, Random, difference, placement_and_range, seed};
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{Executor, Work, measure};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
-use histeq::spec::clahe::{Neighbours, Tiles, clip, mirrored};
-use histeq::spec::{Gain, Guides, Method, Plateau, Settings, Smoothing, Strength, Stretch, Threshold};
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{Executor, Work, measure};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
+use histeq::internal::spec::clahe::{Neighbours, Tiles, clip, mirrored};
+use histeq::internal::spec::{Gain, Guides, Method, Plateau, Settings, Smoothing, Strength, Stretch, Threshold};
 use std::sync::Arc;
 
 fn settings((columns, rows): (u32, u32), gain: f64) -> Settings {

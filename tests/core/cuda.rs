@@ -4,10 +4,10 @@
 use crate::backends::{Sequence, by_reference, gpu};
 use crate::failing::guarded;
 use crate::pictures::{Content, Picture, difference};
-use histeq::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
-use histeq::equalize::cuda::Cuda;
-use histeq::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
-use histeq::spec::{Gain, Rect, Settings};
+use histeq::internal::cuda::{BufferLayout, Code, DevicePicture, Error, Gpu, History, Ring, Task, Timeline};
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::frame::{Buffer, Frame, PixelFormat, Plane, Pool};
+use histeq::internal::spec::{Gain, Rect, Settings};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn a_gpu_that_is_not_there_is_an_error_with_a_remedy() {
         ),
         "{error}"
     );
-    assert!(error.to_string().contains("use --backend cpu"), "{error}");
+    assert!(error.to_string().contains("use backend cpu"), "{error}");
 }
 
 #[test]

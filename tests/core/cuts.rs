@@ -1,8 +1,8 @@
 //! Detecting scenes from the samples of a lattice: cuts, flashes, moving objects, light, fades.
 
 use crate::pictures::Random;
-use histeq::spec::cuts::Distance;
-use histeq::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing, Threshold};
+use histeq::internal::spec::cuts::Distance;
+use histeq::internal::spec::{Change, Guides, Lattice, Levels, Measure, Settings, Smoothing, Threshold};
 
 const SIZE: (usize, usize) = (640, 360);
 const FLASH: u32 = 6;

@@ -4,14 +4,17 @@ use crate::backends::{available, gpu};
 use crate::noise_kernels::{made_clean, noisy_planes};
 use crate::pictures::{Content, Picture as Picked, difference};
 use crate::random::Random;
-use histeq::denoise::Steps;
-use histeq::denoise::sheet::Sheet;
-use histeq::equalize::cpu::{Cpu, Isa, denoise_steps};
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Executor, FrameMapper, FrameStudy, OutputDepth};
-use histeq::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
-use histeq::spec::natural::Assumed;
-use histeq::spec::{Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold};
+use histeq::Limits;
+use histeq::internal::denoise::Steps;
+use histeq::internal::denoise::sheet::Sheet;
+use histeq::internal::equalize::cpu::{Cpu, Isa, denoise_steps};
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{EqualizeStage, Executor, FrameMapper, FrameStudy, OutputDepth};
+use histeq::internal::frame::{Frame, HostPool, Luminance, Matrix, PixelFormat, Range};
+use histeq::internal::spec::natural::Assumed;
+use histeq::internal::spec::{
+    Chroma, Cleaner, Denoise, Effort, Gain, Method, Settings, Smoothing, Strength, Threshold,
+};
 use std::sync::Arc;
 
 const SIZE: (usize, usize) = (168, 104);
@@ -60,7 +63,7 @@ fn frame(format: PixelFormat, (scene, number): (usize, usize), deviation: i64, b
         };
         code.clamp(0, i32::from(sample.max())) as u16
     };
-    let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
+    let histeq::internal::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("{format} has no luma") };
     for (y, x) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (y, x))) {
         let of_16 = truth(scene, number, x, y) + brighter + noise(&mut random, deviation);
         // The luma is rounded to 8 bits at every depth, so that formats can be compared.
@@ -425,7 +428,7 @@ fn the_same_pictures_give_the_same_samples_in_every_layout_and_depth() {
     let plain = clean(Yuv420p);
     let value = |frame: &Frame, x: usize, y: usize, component: usize| {
         let descriptor = frame.format().descriptor();
-        let histeq::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("no luma") };
+        let histeq::internal::frame::Luminance::Stored(luma) = descriptor.luminance else { panic!("no luma") };
         let chroma = descriptor.chroma.expect("chroma");
         let index = [luma, chroma.cb, chroma.cr][component];
         let code = descriptor.sample.read(frame.planes()[index.plane].row(y), index.offset + x * index.step);
@@ -550,14 +553,14 @@ fn a_frame_is_as_bright_with_the_noise_that_its_decision_removes() {
     const AT: usize = 5;
     let dark: Vec<Frame> = (0..12).map(|number| frame(PixelFormat::Yuv420p, (0, number), 40, -120)).collect();
     let settings = settings(1.0, true, true);
-    let mut study = FrameStudy::new(settings, false, OutputDepth::AsInput, false, 0);
+    let mut study = FrameStudy::new(settings, false, OutputDepth::AsInput, false, 0, &Limits::default());
     dark.iter().for_each(|frame| study.push(frame.clone()).expect("a frame"));
     study.finish().expect("the end");
     let decided = std::iter::from_fn(|| study.decided().expect("a decision")).nth(AT).expect("one for each frame");
     let kept = decided.keeping_noise();
     assert_eq!((decided.removes_noise(), kept.removes_noise()), (true, false));
     assert_eq!((decided.around(), kept.around()), ((3, 3), (0, 0)));
-    let mut mapper = FrameMapper::new(settings, false, OutputDepth::AsInput);
+    let mut mapper = FrameMapper::new(settings, false, OutputDepth::AsInput, &Limits::default());
     let noisy = mapper.apply(&kept, &dark[AT..=AT]).expect("a frame");
     let clean = mapper.apply(&decided, &dark[AT - 3..=AT + 3]).expect("a frame");
     same(&run(&dark, 0, settings, 1)[AT..=AT], std::slice::from_ref(&clean), "a decision that is done");

@@ -1,10 +1,11 @@
 //! The output depth: with an identity curve, samples are restored exactly in every format.
 
 use crate::pictures::{Picture, difference};
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::{Depth, EqualizeStage, OutputDepth};
-use histeq::frame::{Frame, PixelFormat, Range};
-use histeq::spec::{Settings, Strength};
+use histeq::Limits;
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::equalize::{Depth, EqualizeStage, OutputDepth};
+use histeq::internal::frame::{Frame, PixelFormat, Range};
+use histeq::internal::spec::{Settings, Strength};
 
 /// `frame` after equalization with an identity curve (strength 0).
 fn unchanged(frame: &Frame, output: OutputDepth) -> Frame {
@@ -48,7 +49,7 @@ fn video_of_more_bits_keeps_them_unless_8_are_asked_for() {
 
 #[test]
 fn frames_that_change_their_format_come_down_to_their_own() {
-    let mut depth = Depth::new(OutputDepth::Eight);
+    let mut depth = Depth::new(OutputDepth::Eight, &Limits::default());
     let formats = [PixelFormat::Nv12, PixelFormat::P010le, PixelFormat::Yuv420p, PixelFormat::Rgb24];
     let frames = formats.map(|format| Picture::new(format, (20, 6)).make());
     let under_way = frames.clone().map(|frame| depth.lift(frame, Settings::default()).unwrap().0);

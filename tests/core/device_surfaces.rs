@@ -6,16 +6,16 @@ use crate::backends::{by_reference, gpu};
 use crate::failing::{Call, Failing, guarded};
 use crate::pictures::{Content, Picture, Placement, difference, placement_and_range};
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
-use histeq::cuda::{Error, Gpu};
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::cuda::Cuda;
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{EqualizeStage, Executor, Failover, Mask, OutputDepth, Work, measure};
-use histeq::frame::{
+use histeq::internal::cuda::{Error, Gpu};
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{EqualizeStage, Executor, Failover, Mask, OutputDepth, Work, measure};
+use histeq::internal::frame::{
     DevicePlanes, DeviceRows, Frame, FrameError, Matrix, Memory, MemoryError, OnDevice, PixelFormat, Plane, Range,
 };
-use histeq::spec::natural::Assumed;
-use histeq::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch};
+use histeq::internal::spec::natural::Assumed;
+use histeq::internal::spec::{Chroma, Gain, Method, Plateau, Rect, Region, Settings, Smoothing, Strength, Stretch};
 use histeq::{Backend, Equalizer, Input, Look, Output};
 use std::sync::{Arc, Mutex};
 
@@ -475,7 +475,7 @@ fn a_setting_that_the_gpu_does_not_know_is_left_to_the_cpu_with_a_note() {
         assert_eq!(difference(&reference.equalize(&frame), &equalizer.equalize(&frame)), None);
     }
     let note = "failing failed, going on with reference: the GPU backend does not know the setting sharpness (use \
-                --backend cpu)";
+                backend cpu)";
     assert_eq!(*said.lock().unwrap(), [note]);
 }
 

@@ -6,11 +6,11 @@ use crate::failing::{Call, Due, Failing, NEVER, Said, guarded, saying, the_refer
 use crate::modifiers::{all_settings, gray, video, window, window_ahead, window_with_limits};
 use crate::pictures::{Picture, Random, difference, seed};
 use histeq::Error;
-use histeq::equalize::cpu::Cpu;
-use histeq::equalize::cuda::Cuda;
-use histeq::equalize::{Equalized, Executor, Failover, OnUnavailable, OpeningBackend, Work};
-use histeq::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
-use histeq::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::{Equalized, Executor, Failover, OnUnavailable, OpeningBackend, Work};
+use histeq::internal::frame::{Buffer, Frame, HostPool, LatePool, PixelFormat, Pool};
+use histeq::internal::spec::{Curve, Gain, Levels, Method, Region, Remembered, Settings, Smoothing, Threshold};
 use std::sync::Arc;
 
 /// The numbers of checks that find that the second backend has not opened yet.
@@ -508,7 +508,7 @@ fn the_first_backend_is_gone_once_another_one_has_taken_over() {
 struct Marked;
 
 impl Pool for Marked {
-    fn buffer(&self, len: usize) -> std::result::Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+    fn buffer(&self, len: usize) -> std::result::Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
         let mut buffer = HostPool::default().take(len);
         buffer.fill(7);
         Ok(Box::new(buffer))

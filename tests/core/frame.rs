@@ -2,7 +2,7 @@
 //! and the pool reuses memory.
 
 use crate::pictures::Bytes;
-use histeq::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
+use histeq::internal::frame::{Frame, FrameError, HostPool, Matrix, Memory, OnDevice, PixelFormat, Plane, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -75,7 +75,7 @@ impl Memory for Distant {
         self.memory.bytes()
     }
 
-    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>, histeq::frame::MemoryError> {
+    fn rows(&self, starts: &[usize], row_bytes: usize) -> Result<Vec<u8>, histeq::internal::frame::MemoryError> {
         self.memory.rows(starts, row_bytes)
     }
 

@@ -6,16 +6,18 @@
 use crate::host_program::{Numbers, Program};
 use crate::kernel_arithmetic::{line, range as some_levels};
 use crate::pictures::{Content, Picture};
-use histeq::cuda::{ColourArguments, Task, words_of_detail, words_of_modified, words_of_tiles, words_of_veil};
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{Executor, Work};
-use histeq::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
-use histeq::spec::chroma::UNIT_GAIN;
-use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
-use histeq::spec::detail::Detail;
-use histeq::spec::natural::{InLight, ToneCurve, Toned, light};
-use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
-use histeq::spec::{
+use histeq::internal::cuda::{
+    ColourArguments, Task, words_of_detail, words_of_modified, words_of_tiles, words_of_veil,
+};
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{Executor, Work};
+use histeq::internal::frame::{self, Endian, Frame, HostPool, Luminance, Matrix, PixelFormat, Sample};
+use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::clahe::{TileBins, TileCurves, TileHistograms, Tiles};
+use histeq::internal::spec::detail::Detail;
+use histeq::internal::spec::natural::{InLight, ToneCurve, Toned, light};
+use histeq::internal::spec::tone::{Balance, MAX_GAIN, Veil};
+use histeq::internal::spec::{
     Change, Chroma, Curve, Equalization, Gain, Guide, Histogram, Levels, Line, Mapping, Method, Plateau, Rect, Region,
     Settings, Smoothing, Strength, Tone,
 };

@@ -3,9 +3,9 @@
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, seed};
-use histeq::equalize::Failover;
-use histeq::frame::PixelFormat;
-use histeq::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
+use histeq::internal::equalize::Failover;
+use histeq::internal::frame::PixelFormat;
+use histeq::internal::spec::{Curve, Gain, Levels, Method, Settings, Smoothing};
 use std::sync::Arc;
 
 /// A curve of random codes, not monotonic.

@@ -3,9 +3,9 @@
 
 use crate::backends::{Backend, Sequence, available, by_reference};
 use crate::pictures::{Bytes, Content, Picture, Placement, difference, placement_and_range};
-use histeq::equalize::cpu::Cpu;
-use histeq::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
-use histeq::spec::{Settings, Strength};
+use histeq::internal::equalize::cpu::Cpu;
+use histeq::internal::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
+use histeq::internal::spec::{Settings, Strength};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

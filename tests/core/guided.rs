@@ -5,12 +5,12 @@
 use crate::backends::{Backend, available};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference, placement_and_range};
-use histeq::equalize::reference::{Reference, balanced};
-use histeq::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range, Transfer};
-use histeq::spec::natural::{Assumed, InLight, MAX_PEAK, ToneCurve, Toned, light};
-use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
-use histeq::spec::{
+use histeq::internal::equalize::reference::{Reference, balanced};
+use histeq::internal::equalize::{EqualizeStage, Equalized, Executor, Role, Work, measure};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range, Transfer};
+use histeq::internal::spec::natural::{Assumed, InLight, MAX_PEAK, ToneCurve, Toned, light};
+use histeq::internal::spec::tone::{Balance, MAX_GAIN, Veil};
+use histeq::internal::spec::{
     Change, Chroma, Curve, Gain, Guide, Guides, Levels, Mapping, Method, Plateau, Region, Remembered, Settings,
     Smoothing, Strength, Stretch,
 };

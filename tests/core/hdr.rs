@@ -4,14 +4,14 @@
 
 use crate::pictures::difference;
 use histeq::Named;
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{Executor, Work, measure};
-use histeq::frame::{
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{Executor, Work, measure};
+use histeq::internal::frame::{
     ChromaSamples, Component, Descriptor, Frame, HostPool, Luminance, Matrix, Model, PixelFormat, PlaneMut, Range,
     Transfer,
 };
-use histeq::spec::natural::Assumed;
-use histeq::spec::{Chroma, Gain, Guides, Levels, Mapping, Method, Settings, Smoothing, Strength};
+use histeq::internal::spec::natural::Assumed;
+use histeq::internal::spec::{Chroma, Gain, Guides, Levels, Mapping, Method, Settings, Smoothing, Strength};
 
 const BOTH: [Transfer; 2] = [Transfer::Pq, Transfer::Hlg];
 

@@ -2,7 +2,7 @@
 //! kernels' structures: a C++ compiler checks each field.
 
 use crate::host_program::Program;
-use histeq::cuda::STRUCTURES;
+use histeq::internal::cuda::STRUCTURES;
 use std::collections::BTreeSet;
 
 const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");

@@ -2,11 +2,11 @@
 //! value by value, so that it is tested without a GPU.
 
 use crate::host_program::{Numbers, Program};
-use histeq::frame::{Endian, Sample};
-use histeq::spec::chroma::{Colours, moved_with_gain};
-use histeq::spec::modifiers::{in_bins, limited};
-use histeq::spec::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
-use histeq::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
+use histeq::internal::frame::{Endian, Sample};
+use histeq::internal::spec::chroma::{Colours, moved_with_gain};
+use histeq::internal::spec::modifiers::{in_bins, limited};
+use histeq::internal::spec::tone::{Balance, BalanceOfYuv, KNOTS, Knot, Veil};
+use histeq::internal::spec::{self, Curve, Gain, Histogram, Levels, Line, Strength, Weights, moved};
 
 const ARGUMENTS: &str = include_str!("../../kernels/arguments.cuh");
 const ARITHMETIC: &str = include_str!("../../kernels/spec.cuh");

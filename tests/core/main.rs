@@ -47,6 +47,8 @@ mod kept_files;
 mod kernel_arguments;
 // Arithmetic of the kernels, compared with the specification.
 mod kernel_arithmetic;
+// Limits of memory, pixels and threads.
+mod limits;
 // `--bins`, `--plateau`, `--max-gain`.
 mod modifiers;
 // The denoiser's kernels in an emulator on the CPU.

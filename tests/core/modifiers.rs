@@ -4,10 +4,10 @@
 use crate::backends::{Sequence, available, by_reference, gpu};
 use crate::grid::{LAYOUTS, check};
 use crate::pictures::{Content, Picture, Random, seed};
-use histeq::equalize::cuda::Cuda;
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::spec::modifiers::{capped, in_bins, limited};
-use histeq::spec::{
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::spec::modifiers::{capped, in_bins, limited};
+use histeq::internal::spec::{
     Curve, Equalization, Gain, Guide, Histogram, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Strength,
     Threshold,
 };

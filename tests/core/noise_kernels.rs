@@ -3,13 +3,13 @@
 
 use crate::host_program::Program;
 use crate::random::Random;
-use histeq::cuda::words_of_noise;
-use histeq::denoise::dct::SAMPLES;
-use histeq::denoise::merge::MAX_OTHERS;
-use histeq::denoise::noise::{CLASSES, Differences, Noise, SIZES};
-use histeq::denoise::search::{BLOCK, REACH, Way, calm_at};
-use histeq::denoise::sheet::Sheet;
-use histeq::denoise::{Around, Denoiser, Measured, Step, Steps, pyramid};
+use histeq::internal::cuda::words_of_noise;
+use histeq::internal::denoise::dct::SAMPLES;
+use histeq::internal::denoise::merge::MAX_OTHERS;
+use histeq::internal::denoise::noise::{CLASSES, Differences, Noise, SIZES};
+use histeq::internal::denoise::search::{BLOCK, REACH, Way, calm_at};
+use histeq::internal::denoise::sheet::Sheet;
+use histeq::internal::denoise::{Around, Denoiser, Measured, Step, Steps, pyramid};
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -3,11 +3,11 @@
 use crate::backends::available;
 use crate::grid::LAYOUTS;
 use crate::pictures::{Picture, Random, difference, placement_and_range, seed};
-use histeq::equalize::{EqualizeStage, Equalized, Mask, luminance_row, reference::Reference};
-use histeq::frame::{Frame, HostPool, PixelFormat};
-use histeq::spec::clahe::{TileBins, TileHistograms, Tiles};
-use histeq::spec::natural::Assumed;
-use histeq::spec::{Gain, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
+use histeq::internal::equalize::{EqualizeStage, Equalized, Mask, luminance_row, reference::Reference};
+use histeq::internal::frame::{Frame, HostPool, PixelFormat};
+use histeq::internal::spec::clahe::{TileBins, TileHistograms, Tiles};
+use histeq::internal::spec::natural::Assumed;
+use histeq::internal::spec::{Gain, Levels, Method, Plateau, Rect, Region, Settings, Smoothing, Stretch};
 use std::sync::Arc;
 
 /// A mask of random weights.

@@ -3,8 +3,8 @@
 
 use crate::backends::by_reference;
 use crate::pictures::{Bytes, Random, seed};
-use histeq::frame::{Frame, Matrix, PixelFormat, Plane, Range};
-use histeq::spec::{Curve, Histogram, Levels, Line, Settings, Strength, Weights, moved};
+use histeq::internal::frame::{Frame, Matrix, PixelFormat, Plane, Range};
+use histeq::internal::spec::{Curve, Histogram, Levels, Line, Settings, Strength, Weights, moved};
 use std::sync::Arc;
 
 const DEPTHS: [u8; 5] = [8, 9, 10, 12, 16];

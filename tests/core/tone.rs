@@ -1,10 +1,10 @@
 //! Levels and colour: lines, the effect of each rule on a scene, and what the rules leave unchanged.
 
 use crate::pictures::Random;
-use histeq::spec::chroma::{Colours, UNIT_GAIN};
-use histeq::spec::measure::{Ends, REGIONS};
-use histeq::spec::tone::{Balance, BalanceOfYuv, Veil};
-use histeq::spec::{Curve, Gain, Levels, Line, Mapping, Settings, Strength, Stretch, Tone, Weights};
+use histeq::internal::spec::chroma::{Colours, UNIT_GAIN};
+use histeq::internal::spec::measure::{Ends, REGIONS};
+use histeq::internal::spec::tone::{Balance, BalanceOfYuv, Veil};
+use histeq::internal::spec::{Curve, Gain, Levels, Line, Mapping, Settings, Strength, Stretch, Tone, Weights};
 
 const SEED: u64 = 1;
 

@@ -3,8 +3,8 @@
 use crate::backends::{Sequence, by_reference, with_threadless};
 use crate::grid::LAYOUTS;
 use crate::pictures::{Content, Picture, difference};
-use histeq::equalize::Failover;
-use histeq::spec::{Gain, Method, Settings, Smoothing, Threshold};
+use histeq::internal::equalize::Failover;
+use histeq::internal::spec::{Gain, Method, Settings, Smoothing, Threshold};
 
 #[test]
 fn every_backend_remembers_the_frames_before_the_first_one() {

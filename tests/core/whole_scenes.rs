@@ -1,16 +1,17 @@
 //! Scenes whose frames all get the same mapping.
 
 use crate::pictures::{Content, Picture};
-use histeq::equalize::{OutputDepth, Survey, measure};
-use histeq::frame::PixelFormat;
-use histeq::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
+use histeq::Limits;
+use histeq::internal::equalize::{OutputDepth, Survey, measure};
+use histeq::internal::frame::PixelFormat;
+use histeq::internal::spec::{Histogram, Mapping, Plateau, Settings, WholeScenes};
 
 #[test]
 fn a_scene_of_many_frames_alike_is_like_one_of_them() {
     let settings = Settings { plateau: Plateau::Count(9), bins: Some(40), ..Settings::default() };
     let frame = Picture { content: Content::NearZero, ..Picture::new(PixelFormat::Gray, (24, 18)) }.make();
     let curves = |frames: usize| {
-        let mut survey = Survey::new(settings, false, OutputDepth::AsInput, None);
+        let mut survey = Survey::new(settings, false, OutputDepth::AsInput, None, &Limits::default());
         (0..frames).for_each(|_| survey.add(&frame).unwrap());
         survey.finish()
     };

@@ -2,7 +2,7 @@
 //! a video has the same window as a run over the whole.
 
 use crate::pictures::{Random, seed};
-use histeq::spec::{
+use histeq::internal::spec::{
     Change, Equalization, Guide, Histogram, Levels, LookAhead, SceneWindows, Settings, Smoothing, Threshold, WindowSums,
 };
 

@@ -4,10 +4,10 @@
 #[path = "../../src/python/texts.rs"]
 mod texts;
 
-use histeq::options::{OPTIONS, OptionInfo, ValueKind};
+use histeq::internal::options::{OPTIONS, OptionInfo, ValueKind};
 use histeq::{Look, Named};
 use std::fmt::Write as _;
-use texts::{ABOUT, EQUALIZE, EQUALIZER, OTHERS, about, in_python, python_name, wrapped};
+use texts::{ABOUT, EQUALIZE, EQUALIZER, LIMITS, OTHERS, about, errors, in_python, python_name, wrapped};
 
 const STUB_FILE: &str = "src/python/histeq.pyi";
 
@@ -74,6 +74,8 @@ fn stub() -> String {
         .replace("    OPTIONS\n", &options)
         .replace("    OTHERS\n", &rest)
         .replace("NAMES", &literal(Look::ALL.iter().map(|look| look.name())))
+        .replace("ERRORS\n", &errors())
+        .replace("    LIMITS\n", &docstring(LIMITS, "    "))
         .replace("    EQUALIZER\n", &docstring(EQUALIZER, "    "))
         .replace("    EQUALIZE\n", &docstring(EQUALIZE, "    "))
 }
@@ -125,6 +127,8 @@ class _Option(TypedDict):
     least: float | None
     most: float | None
 
+ERRORS
+
 def options() -> list[_Option]:
     """All options of equalization: names, values, ranges, defaults, help."""
 
@@ -145,6 +149,29 @@ class Frames(Iterator[Any]):
 
     def __iter__(self) -> Frames: ...
     def __next__(self) -> Any: ...
+
+@final
+class Limits:
+    LIMITS
+
+    def __init__(
+        self, *, memory: int | None = None, pixels: int | None = None, threads: int | None = None
+    ) -> None: ...
+    @property
+    def memory(self) -> int | None:
+        """The most bytes of all frames, or None."""
+
+    @property
+    def pixels(self) -> int:
+        """The most pixels of a frame."""
+
+    @property
+    def threads(self) -> int:
+        """How many threads each part of the work may start."""
+
+    @property
+    def in_use(self) -> int:
+        """The bytes of all frames that are in use now."""
 
 @final
 class Equalizer:

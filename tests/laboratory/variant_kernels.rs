@@ -3,7 +3,7 @@
 //! written yet, or writes beyond shared memory or a plane.
 
 use crate::support::host_program::{Numbers, Program};
-use histeq::spec::{self, Curve, Levels, Line, Strength};
+use histeq::internal::spec::{self, Curve, Levels, Line, Strength};
 use histeq_lab::publications::Formula;
 use std::sync::OnceLock;
 

@@ -4,10 +4,10 @@ use crate::support::backends::{Sequence, by_reference, gpu};
 use crate::support::host_program::Numbers;
 use crate::support::pictures::{Content, Picture, difference};
 use histeq::Named;
-use histeq::cuda::{Error, Gpu};
-use histeq::equalize::cuda::Cuda;
-use histeq::frame::PixelFormat;
-use histeq::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
+use histeq::internal::cuda::{Error, Gpu};
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::frame::PixelFormat;
+use histeq::internal::spec::{Gain, Plateau, Rect, Region, Settings, Smoothing, Strength};
 use histeq_lab::publications::{
     CdfMin, Elements, Experiment, Formula, HistogramVariant, HostMemory, KernelBench, KernelRepeats, KernelStep,
     LaunchShape, MapVariant, PixelOrder, PublishedSetup, SETUPS, ScanVariant, Variants, Walk,

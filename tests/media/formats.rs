@@ -3,7 +3,7 @@
 
 use crate::support::skip::skip;
 use ffmpeg_sys_next as ffi;
-use histeq::frame::{Component, Endian, Luminance, Model, PixelFormat};
+use histeq::internal::frame::{Component, Endian, Luminance, Model, PixelFormat};
 use std::ffi::CString;
 
 /// FFmpeg's descriptor of a format; `None` if this FFmpeg lacks the format.

@@ -6,10 +6,10 @@ use crate::support::backends::{Sequence, by_reference, gpu};
 use crate::support::pictures::difference;
 use crate::support::program::Dir;
 use anyhow::Result;
-use histeq::equalize::cuda::Cuda;
-use histeq::equalize::{Applied, EqualizeStage, Equalized, Executor, Work};
-use histeq::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
-use histeq::spec::{Chroma, Curve, Mapping, Remembered, Settings};
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::{Applied, EqualizeStage, Equalized, Executor, Work};
+use histeq::internal::frame::{Buffer, Frame, HostBuffer, HostPool, Memory, PixelFormat, Plane, Pool};
+use histeq::internal::spec::{Chroma, Curve, Mapping, Remembered, Settings};
 use histeq_media::ffmpeg::Picture;
 use histeq_media::pipeline::{self, Cancel, Delivery, Notices, Outcome, Progress, Sink, Source};
 use histeq_media::source::{self, InputOptions};
@@ -42,7 +42,7 @@ struct Lent {
 }
 
 impl Pool for Ledger {
-    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
         let memory = self.memory.take(len);
         let mut entries = self.entries.lock().unwrap();
         entries.starts.insert(memory.as_ptr().addr());
@@ -231,8 +231,8 @@ fn what_cannot_lie_in_the_pool_is_decoded_all_the_same() {
 struct Empty;
 
 impl Pool for Empty {
-    fn buffer(&self, _len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
-        Err(histeq::frame::MemoryError::new("nothing left"))
+    fn buffer(&self, _len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
+        Err(histeq::internal::frame::MemoryError::new("nothing left"))
     }
 }
 

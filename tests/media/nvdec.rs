@@ -8,10 +8,10 @@ use crate::support::pictures::difference;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use crate::support::skip::skip;
-use histeq::equalize::cuda::Cuda;
-use histeq::equalize::measure;
-use histeq::frame::Pool;
-use histeq::spec::{Chroma, Rect, Settings, Smoothing};
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::measure;
+use histeq::internal::frame::Pool;
+use histeq::internal::spec::{Chroma, Rect, Settings, Smoothing};
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::pipeline::{Cancel, Notices, Source};
 use histeq_media::source::{self, InputOptions};
@@ -160,7 +160,7 @@ fn what_nvdec_does_not_take_is_said_in_a_line_with_the_way_out() {
 
 #[test]
 fn without_a_gpu_nvdec_is_an_error_with_a_remedy() {
-    if histeq::cuda::Gpu::open(0).is_ok() {
+    if histeq::internal::cuda::Gpu::open(0).is_ok() {
         skip("no-gpu", "there is one");
         return;
     }

@@ -5,7 +5,7 @@ use crate::media::in_place::Ledger;
 use crate::support::pictures::difference;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
-use histeq::frame::{Buffer, Frame, PixelFormat, Pool};
+use histeq::internal::frame::{Buffer, Frame, PixelFormat, Pool};
 use histeq_media::ffmpeg::Picture;
 use histeq_media::pipeline::{Cancel, Level, Notices, Progress, Source};
 use histeq_media::source::{self, InputOptions, Part};
@@ -258,7 +258,7 @@ fn damage_is_the_same_and_is_said_the_same() {
 struct Narrow(Ledger, usize);
 
 impl Pool for Narrow {
-    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+    fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
         self.0.buffer(len)
     }
 

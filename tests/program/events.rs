@@ -107,7 +107,7 @@ fn an_output_that_exists_is_skipped_with_a_code_of_its_own() {
 
 #[test]
 fn a_machine_without_a_gpu_is_no_news_unless_one_was_asked_for() {
-    if histeq::cuda::find_driver().is_ok() {
+    if histeq::internal::cuda::find_driver().is_ok() {
         skip("no-gpu", "there is one");
         return;
     }

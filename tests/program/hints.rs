@@ -284,7 +284,7 @@ fn an_image_for_a_video_is_one_line() {
 
 #[test]
 fn nvenc_without_a_gpu_says_what_is_missing() {
-    if histeq::cuda::find_driver().is_ok() {
+    if histeq::internal::cuda::find_driver().is_ok() {
         skip("no-gpu", "there is one");
         return;
     }

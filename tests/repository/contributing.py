@@ -31,7 +31,7 @@ CHANGES = {
         ("src/core/spec/look.rs", "Look::Thermal => THERMAL,", "Look::Thermal | Look::Dusk => THERMAL,"),
     ],
     "option": [
-        ("src/core/options/mod.rs", "    pub gray: bool,\n", "    pub gray: bool,\n    /// To try.\n    pub tried: bool,\n"),
+        ("src/core/options/mod.rs", "    pub gray: bool,\n", "    pub gray: bool,\n    /// To try.\n    #[doc(hidden)]\n    pub tried: bool,\n"),
         (
             "src/core/options/table.rs",
             '    OptionInfo {\n        name: "roi",',
@@ -40,6 +40,12 @@ CHANGES = {
             '        details: "",\n        parse: |options, text| text.parse().ok().map(|tried| options.tried = tried),\n'
             "        report: |_, settings| Some(OptionValue::Flag(settings.tried)),\n    },\n"
             '    OptionInfo {\n        name: "roi",',
+        ),
+        (
+            "src/core/options/setters.rs",
+            "            /// Leaves luma alone",
+            "            /// To try; false by default.\n            fn tried(tried: bool) => |options, tried| options.tried = tried;\n\n"
+            "            /// Leaves luma alone",
         ),
         (
             "src/core/options/resolve.rs",
@@ -100,8 +106,8 @@ CHANGES = {
     ],
 }
 
-# tests/core/conformance/cases.rs asks for a row of each field.
-ASKED_FOR_BY_A_TEST = {"src/core/options/table.rs"}
+# tests/core/conformance/cases.rs asks for a row of each field, and setters.rs itself for a setter of each row.
+ASKED_FOR_BY_A_TEST = {"src/core/options/table.rs", "src/core/options/setters.rs"}
 
 
 def listed(name):

@@ -1,5 +1,7 @@
 //! The repository itself: its pages, the figures in them, and rules for its sources.
 
+// The public API of the library.
+mod api;
 // Lists of files in CONTRIBUTING.md.
 mod contributing;
 // Figures in pages, compared with the results.

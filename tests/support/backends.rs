@@ -4,14 +4,16 @@
 
 use super::skip::skip;
 use histeq::Result;
-use histeq::cuda::Gpu;
-use histeq::equalize::cpu::{Cpu, Isa};
-use histeq::equalize::cuda::Cuda;
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{Applied, CountedRegion, Equalized, Executor, Observation, Observer, Role, Verifier, Work};
-use histeq::frame::{Frame, Pool};
-use histeq::spec::chroma::UNIT_GAIN;
-use histeq::spec::{Curve, Mapping, Settings};
+use histeq::internal::cuda::Gpu;
+use histeq::internal::equalize::cpu::{Cpu, Isa};
+use histeq::internal::equalize::cuda::Cuda;
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{
+    Applied, CountedRegion, Equalized, Executor, Observation, Observer, Role, Verifier, Work,
+};
+use histeq::internal::frame::{Frame, Pool};
+use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::{Curve, Mapping, Settings};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

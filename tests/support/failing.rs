@@ -2,10 +2,10 @@
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
 use super::backends::Sequence;
-use histeq::equalize::reference::Reference;
-use histeq::equalize::{Equalized, Executor, Failover, OpeningBackend, Role, Work};
-use histeq::frame::Pool;
-use histeq::spec::{Chroma, Remembered, Settings};
+use histeq::internal::equalize::reference::Reference;
+use histeq::internal::equalize::{Equalized, Executor, Failover, OpeningBackend, Role, Work};
+use histeq::internal::frame::Pool;
+use histeq::internal::spec::{Chroma, Remembered, Settings};
 use histeq::{Error, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -2,7 +2,7 @@
 //! first sample that differs.
 #![allow(dead_code, reason = "no test binary uses all of it")]
 
-use histeq::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
+use histeq::internal::frame::{Frame, Matrix, Memory, PixelFormat, Plane, Range};
 use std::sync::Arc;
 
 pub use super::random::{Random, seed};

@@ -9,6 +9,7 @@ use super::error::{Doing, Error};
 use super::kernels::KernelLaunchers;
 use super::pinned::PinnedPool;
 use super::stage_kernels::{KernelChoice, StageKernels};
+use crate::frame::Limits;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaStream, result};
 use std::sync::{Arc, OnceLock};
@@ -44,6 +45,8 @@ pub struct Gpu {
     pub(super) shares_memory: bool,
     /// The GPU's product name.
     pub name: String,
+    /// The limits of memory on the host, and of threads.
+    pub(super) limits: Limits,
 }
 
 impl Gpu {
@@ -53,7 +56,15 @@ impl Gpu {
     /// # Errors
     /// When there is no driver, it or the GPU is too old, there is no such GPU, or it cannot be used.
     pub fn open(index: usize) -> Result<Arc<Self>, Error> {
-        Gpu::open_with(index, None)
+        Gpu::open_within(index, &Limits::default())
+    }
+
+    /// As [`open`](Gpu::open), for work within these limits.
+    ///
+    /// # Errors
+    /// As for [`open`](Gpu::open).
+    pub fn open_within(index: usize, limits: &Limits) -> Result<Arc<Self>, Error> {
+        Ok(Arc::new(Gpu::opened(index, None, limits)?))
     }
 
     /// As [`open`](Gpu::open), with the kernels that `choice` selects for some stages.
@@ -61,7 +72,7 @@ impl Gpu {
     /// # Errors
     /// As for [`open`](Gpu::open), and when these kernels cannot be launched as chosen.
     pub fn open_with(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Arc<Self>, Error> {
-        Ok(Arc::new(Gpu::opened(index, choice)?))
+        Ok(Arc::new(Gpu::opened(index, choice, &Limits::default())?))
     }
 
     /// As [`open`](Gpu::open), but treats the GPU as one that shares the host's memory, for tests. If the GPU is behind
@@ -71,10 +82,10 @@ impl Gpu {
     /// As for [`open`](Gpu::open).
     #[doc(hidden)]
     pub fn open_sharing_memory(index: usize) -> Result<Arc<Self>, Error> {
-        Ok(Arc::new(Gpu { shares_memory: true, ..Gpu::opened(index, None)? }))
+        Ok(Arc::new(Gpu { shares_memory: true, ..Gpu::opened(index, None, &Limits::default())? }))
     }
 
-    fn opened(index: usize, choice: Option<&dyn KernelChoice>) -> Result<Self, Error> {
+    fn opened(index: usize, choice: Option<&dyn KernelChoice>, limits: &Limits) -> Result<Self, Error> {
         let count = count()?;
         if index >= count {
             return Err(Error::NoSuchDevice { index, count });
@@ -100,9 +111,22 @@ impl Gpu {
         let shares_memory = is_integrated != 0 && maps_host != 0;
         let kernels = KernelLaunchers::load(&context)?;
         let stages = choice.map_or(Ok(None), |choice| choice.load(&context, multiprocessors))?;
-        let input = PinnedPool::new(&context);
+        let input = PinnedPool::new(&context, limits);
         let (pictures, noise) = (OnceLock::new(), OnceLock::new());
-        Ok(Gpu { context, kernels, stages, input, pictures, noise, multiprocessors, most_pitch, shares_memory, name })
+        let limits = limits.clone();
+        Ok(Gpu {
+            context,
+            kernels,
+            stages,
+            input,
+            pictures,
+            noise,
+            multiprocessors,
+            most_pitch,
+            shares_memory,
+            name,
+            limits,
+        })
     }
 
     /// The handle of its context (`CUcontext`): the GPU's primary context, which the CUDA runtime and what builds on it
@@ -187,6 +211,7 @@ impl DecoderStream {
 /// Does `work`, which makes the context of a GPU current on this thread, and then makes the previous context current
 /// again, for host programs whose own GPU library relies on it. Without a driver, only does `work`.
 pub fn keeping_current<R>(work: impl FnOnce() -> R) -> R {
+    // Once a process: so is the driver's library, which is found or not.
     static HAS_DRIVER: OnceLock<bool> = OnceLock::new();
     // SAFETY: as in `find_driver`.
     if !HAS_DRIVER.get_or_init(|| unsafe { sys::is_culib_present() }) {

@@ -108,9 +108,9 @@ impl NoiseMemory {
         let free = context.mem_get_info().doing("asking for free memory")?.0;
         Ok(NoiseMemory {
             stream: context.new_stream().doing("making a stream")?,
-            memory: DevicePool::new(context, free / PART)?,
-            uploads: PinnedPool::new(context),
-            downloads: PinnedPool::new(context),
+            memory: DevicePool::new(context, free / PART, &gpu.limits)?,
+            uploads: PinnedPool::new(context, &gpu.limits),
+            downloads: PinnedPool::new(context, &gpu.limits),
         })
     }
 

@@ -3,7 +3,7 @@
 
 use super::error::{Doing, Error};
 use super::rows::{RowsAddress, copy_of_rows, interleaved};
-use crate::frame::{HostBuffer, HostPool, Memory, MemoryError, OnDevice};
+use crate::frame::{HostBuffer, HostPool, Limits, Memory, MemoryError, OnDevice};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, result, sys};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,11 +39,11 @@ struct IdleBuffers {
 }
 
 impl DevicePool {
-    /// A pool of at most `most_bytes` bytes.
+    /// A pool of at most `most_bytes` bytes. Copies of its planes on the host count towards `limits`.
     ///
     /// # Errors
     /// When a stream cannot be made.
-    pub fn new(context: &Arc<CudaContext>, most_bytes: usize) -> Result<Arc<Self>, Error> {
+    pub fn new(context: &Arc<CudaContext>, most_bytes: usize, limits: &Limits) -> Result<Arc<Self>, Error> {
         let stream = || context.new_stream().doing("making a stream");
         Ok(Arc::new(DevicePool {
             context: context.clone(),
@@ -52,7 +52,7 @@ impl DevicePool {
             idle: Mutex::default(),
             allocated_bytes: AtomicUsize::new(0),
             most_bytes: AtomicUsize::new(most_bytes),
-            host: HostPool::default(),
+            host: HostPool::new(limits),
         }))
     }
 

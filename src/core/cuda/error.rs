@@ -1,6 +1,6 @@
 //! The errors of a GPU. Each message names a remedy.
 
-use crate::frame::{FrameError, MemoryError};
+use crate::frame::{ErrorKind, FrameError, MemoryError};
 use cudarc::driver::DriverError;
 use std::fmt;
 
@@ -87,29 +87,29 @@ impl Error {
 
     /// The cause; and the remedy, or nothing where the cause includes it.
     fn cause_and_remedy(&self) -> (String, String) {
-        const CPU: &str = "use --backend cpu";
+        const CPU: &str = "use backend cpu";
         let (cause, remedy) = match self {
             Error::NoDriver => ("no CUDA driver found".to_owned(), CPU),
             Error::DriverTooOld { version } => {
                 let (major, minor) = (version / 1000, version % 1000 / 10);
                 let cause = format!("the NVIDIA driver is for CUDA {major}.{minor}; 12.0 is needed");
-                (cause, "update it, or use --backend cpu")
+                (cause, "update it, or use backend cpu")
             }
             Error::NoDevice => ("no NVIDIA GPU found".to_owned(), CPU),
             Error::NoSuchDevice { index, count } => {
-                let remedy = format!("--gpu takes 0 to {}, or use --backend cpu", count - 1);
+                let remedy = format!("gpu takes 0 to {}, or use backend cpu", count - 1);
                 return (format!("no GPU {index}"), remedy);
             }
             Error::DeviceTooOld { name, major, minor } => {
                 let cause = format!("{name} has compute capability {major}.{minor}; 7.5 is needed");
-                (cause, "use another --gpu, or --backend cpu")
+                (cause, "use another gpu, or backend cpu")
             }
             Error::TooLarge { width, height } => {
                 (format!("a picture of {width}x{height} pixels is more than the GPU backend takes"), CPU)
             }
             Error::NoMemory { needed, free } => {
                 let cause = format!("a frame takes {needed} MiB of the GPU's memory, {free} MiB are free");
-                (cause, "use --backend cpu, or another --gpu")
+                (cause, "use backend cpu, or another gpu")
             }
             Error::PicturesFull { needed, in_use, most } => {
                 let cause = format!(
@@ -129,6 +129,16 @@ impl Error {
             Error::Call { doing, error } => (format!("GPU: {doing}: {}", described(*error)), CPU),
         };
         (cause, remedy.to_owned())
+    }
+
+    /// Whose fault it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Error::OtherContext | Error::Planes(_) => ErrorKind::Parameter,
+            Error::PicturesFull { .. } => ErrorKind::Limit,
+            Error::TooLarge { .. } | Error::Unsupported { .. } | Error::Refused { .. } => ErrorKind::Unsupported,
+            _ => ErrorKind::Device,
+        }
     }
 
     /// Whether there is no driver: most machines have none, and need none.
@@ -177,9 +187,9 @@ mod tests {
         let old = Error::DriverTooOld { version: 11080 };
         assert_eq!(
             old.to_string(),
-            "the NVIDIA driver is for CUDA 11.8; 12.0 is needed (update it, or use --backend cpu)"
+            "the NVIDIA driver is for CUDA 11.8; 12.0 is needed (update it, or use backend cpu)"
         );
         let missing = Error::NoSuchDevice { index: 3, count: 2 };
-        assert_eq!(missing.to_string(), "no GPU 3 (--gpu takes 0 to 1, or use --backend cpu)");
+        assert_eq!(missing.to_string(), "no GPU 3 (gpu takes 0 to 1, or use backend cpu)");
     }
 }

@@ -17,7 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// The oldest architecture whose code itself waits for the previous kernel of the stream.
 const OVERLAPS_FROM: (i32, i32) = (9, 0);
 
-/// The stream of each device that last received a kernel whose blocks wait for each other.
+/// The stream of each device that last received a kernel whose blocks wait for each other. Once a process, not in a
+/// [`Gpu`](super::Gpu): two of one device share its multiprocessors, on which such kernels of both would wait for
+/// blocks that have no room.
 static LAST_STREAMS: Mutex<BTreeMap<usize, Arc<CudaStream>>> = Mutex::new(BTreeMap::new());
 
 fn last_streams() -> MutexGuard<'static, BTreeMap<usize, Arc<CudaStream>>> {
@@ -227,6 +229,7 @@ fn attribute(id: Attribute) -> sys::CUlaunchAttribute {
 /// Whether kernels of other processes may run on the GPU at the same time: whether a control daemon of MPS runs at the
 /// path at which the driver looks for it.
 fn is_shared() -> bool {
+    // Once a process: the driver looks for the daemon when it starts, and never again.
     static SHARED: OnceLock<bool> = OnceLock::new();
     *SHARED.get_or_init(|| {
         let folder = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY").unwrap_or_else(|| "/tmp/nvidia-mps".into());

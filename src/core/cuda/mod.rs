@@ -43,7 +43,6 @@ pub mod compiled;
 mod context;
 mod denoise;
 mod device_memory;
-#[doc(hidden)]
 pub mod error;
 mod history;
 mod kernels;

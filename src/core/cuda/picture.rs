@@ -11,7 +11,6 @@ use super::samples::DeviceSamples;
 use super::stage_kernels::StageBuffers;
 use super::task::{Readback, Task};
 use super::tuning;
-use crate::frame::limits;
 use crate::spec::chroma::UNIT_GAIN;
 use crate::spec::clahe::Tiles;
 use crate::spec::measure::REGIONS;
@@ -330,7 +329,7 @@ impl DevicePicture {
             return self.gpu.clone().kernels.veil_curves()?.launch(self, task, veil);
         }
         let Some(local) = &mut self.local else { return Ok(()) };
-        local.given = curves_of_light(veil, task.levels);
+        local.given = curves_of_light(veil, task.levels, self.gpu.limits.threads());
         // The copy also separates two kernels: the luminance is complete before the kernel that maps it begins.
         upload(&self.stream, &local.given, &mut local.curves)
     }
@@ -657,10 +656,10 @@ impl DevicePicture {
     }
 }
 
-/// The curves of the regions of a veil that is removed from the light of HDR, made on several threads because this
+/// The curves of the regions of a veil that is removed from the light of HDR, made on this many threads because this
 /// takes longer than all other work for a frame.
-fn curves_of_light(veil: &Veil, levels: Levels) -> Vec<u16> {
-    let rows_each = REGIONS.div_ceil(limits::threads());
+fn curves_of_light(veil: &Veil, levels: Levels, threads: usize) -> Vec<u16> {
+    let rows_each = REGIONS.div_ceil(threads);
     std::thread::scope(|scope| {
         let begin = |first: usize| {
             let rows = first..(first + rows_each).min(REGIONS);
@@ -706,7 +705,7 @@ mod tests {
         let levels = Levels::limited(10);
         assert!(veil.is_of_light());
         let curves = veil.curves(levels, Veil::tiles((320, 240)));
-        assert_eq!(curves_of_light(&veil, levels), curves.luts());
+        assert_eq!(curves_of_light(&veil, levels, 2), curves.luts());
         assert_ne!(curves.lut(0), curves.lut(63));
     }
 }

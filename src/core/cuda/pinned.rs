@@ -3,8 +3,8 @@
 #![allow(unsafe_code, reason = "pinned memory is allocated and freed by the driver")]
 
 use super::error::{Doing, Error};
-use crate::frame::limits::{self, Counted, NoRoom};
-use crate::frame::{Buffer, Idle, Memory};
+use crate::frame::limits::Counted;
+use crate::frame::{Buffer, Idle, Limits, Memory, NoRoom};
 use cudarc::driver::{CudaContext, result, sys};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -27,7 +27,8 @@ unsafe impl Send for PinnedMemory {}
 unsafe impl Sync for PinnedMemory {}
 
 impl PinnedMemory {
-    fn new(context: &Arc<CudaContext>, pinned_bytes: &Arc<AtomicUsize>, len: usize) -> Result<Self, Error> {
+    fn new(pool: &PinnedPool, len: usize) -> Result<Self, Error> {
+        let (context, pinned_bytes) = (&pool.context, &pool.pinned_bytes);
         context.bind_to_thread().doing("binding the context")?;
         // Not write-combined: encoders read it. Portable: every context of the process may copy from it.
         // SAFETY: a context is bound to this thread, and `len` is not 0 (a frame has at least one byte).
@@ -37,7 +38,7 @@ impl PinnedMemory {
         unsafe { start.write_bytes(0, len) };
         pinned_bytes.fetch_add(len, Ordering::Relaxed);
         let (context, pinned_bytes) = (context.clone(), pinned_bytes.clone());
-        Ok(PinnedMemory { start, len, context, pinned_bytes, _counted: Counted::new(len) })
+        Ok(PinnedMemory { start, len, context, pinned_bytes, _counted: pool.limits.count(len) })
     }
 }
 
@@ -53,9 +54,10 @@ impl Drop for PinnedMemory {
 }
 
 /// A pool of pinned buffers of one size, shared by its clones. It keeps as many buffers as were lately in use at once,
-/// within a sixteenth of [`limits::memory`].
+/// within a sixteenth of [`Limits::memory`].
 #[derive(Clone)]
 pub struct PinnedPool {
+    limits: Limits,
     context: Arc<CudaContext>,
     idle: Arc<Mutex<Idle<PinnedMemory>>>,
     /// Bytes that are pinned, idle or not.
@@ -63,9 +65,14 @@ pub struct PinnedPool {
 }
 
 impl PinnedPool {
-    /// A pool for copies to and from the GPU of this context.
-    pub fn new(context: &Arc<CudaContext>) -> Self {
-        PinnedPool { context: context.clone(), idle: Arc::default(), pinned_bytes: Arc::default() }
+    /// A pool for copies to and from the GPU of this context, whose bytes count towards these limits.
+    pub fn new(context: &Arc<CudaContext>, limits: &Limits) -> Self {
+        PinnedPool {
+            limits: limits.clone(),
+            context: context.clone(),
+            idle: Arc::default(),
+            pinned_bytes: Arc::default(),
+        }
     }
 
     /// A buffer of `len` bytes, its content unspecified (but initialized).
@@ -89,7 +96,7 @@ impl PinnedPool {
         if let Some(pinned) = idle.take(|pinned| pinned.len == len) {
             return Ok(Some(self.wrap(pinned)));
         }
-        limits::check_room(len)?;
+        self.limits.check_room(len)?;
         // Threads that allocate at the same time may exceed the bound by a buffer each.
         let fits = || self.pinned_bytes.load(Ordering::Relaxed) + len <= most;
         while !fits() && idle.drop_one() {}
@@ -105,11 +112,11 @@ impl PinnedPool {
     }
 
     fn pin(&self, len: usize) -> Result<PinnedBuffer, Error> {
-        Ok(self.wrap(PinnedMemory::new(&self.context, &self.pinned_bytes, len)?))
+        Ok(self.wrap(PinnedMemory::new(self, len)?))
     }
 
     fn wrap(&self, pinned: PinnedMemory) -> PinnedBuffer {
-        PinnedBuffer { pinned: Some(pinned), idle: self.idle.clone() }
+        PinnedBuffer { pinned: Some(pinned), most_idle: self.limits.idle(), idle: self.idle.clone() }
     }
 }
 
@@ -117,6 +124,8 @@ impl PinnedPool {
 pub struct PinnedBuffer {
     /// `None` only while it is being dropped.
     pinned: Option<PinnedMemory>,
+    /// The most bytes of idle buffers that the pool keeps.
+    most_idle: usize,
     idle: Arc<Mutex<Idle<PinnedMemory>>>,
 }
 
@@ -161,7 +170,7 @@ impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pinned) = self.pinned.take()
-            && idle.len() < limits::idle() / pinned.len
+            && idle.len() < self.most_idle / pinned.len
         {
             idle.put(pinned);
         }

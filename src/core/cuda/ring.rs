@@ -12,7 +12,7 @@ use super::slot::{Collected, Operation, Slot, Streams};
 use super::surface::InputPool;
 use super::task::Task;
 use super::timeline::{self, Timeline};
-use crate::frame::{Frame, limits};
+use crate::frame::Frame;
 use crate::spec::{Counts, LookAhead, Remembered};
 use cudarc::driver::CudaEvent;
 use std::collections::VecDeque;
@@ -56,7 +56,7 @@ impl Ring {
             history: History::on(&streams.compute)?,
             counted_elsewhere: None,
             streams,
-            pool: PinnedPool::new(&gpu.context),
+            pool: PinnedPool::new(&gpu.context, &gpu.limits),
             asked: depth,
             depth,
             idle: Vec::new(),
@@ -174,7 +174,7 @@ impl Ring {
             return Err(Error::NoMemory { needed: needed >> 20, free: free >> 20 });
         }
         // On the host, a frame needs two buffers: one for the upload, one for the download.
-        let on_host = (limits::under_way() / needed).max(1);
+        let on_host = (self.gpu.limits.under_way() / needed).max(1);
         self.depth = self.asked.min(on_host).min(self.under_way.len() + free / needed);
         Ok(())
     }

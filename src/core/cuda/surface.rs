@@ -33,8 +33,8 @@ impl SurfaceImporter {
     /// # Errors
     /// When a stream cannot be made.
     fn new(gpu: &Arc<Gpu>) -> Result<Self, Error> {
-        let pool = DevicePool::new(&gpu.context, MAX_ON_DEVICE)?;
-        Ok(SurfaceImporter { gpu: gpu.clone(), pool, pairs: PinnedPool::new(&gpu.context) })
+        let pool = DevicePool::new(&gpu.context, MAX_ON_DEVICE, &gpu.limits)?;
+        Ok(SurfaceImporter { gpu: gpu.clone(), pool, pairs: PinnedPool::new(&gpu.context, &gpu.limits) })
     }
 
     /// Copies a picture, and waits until its samples are copied; `None` when it belongs to another context, when the
@@ -99,7 +99,7 @@ impl InputPool {
         InputPool {
             gpu: gpu.clone(),
             pinned: gpu.input.clone(),
-            beyond: HostPool::that_keeps_all(),
+            beyond: HostPool::that_keeps_all(&gpu.limits),
             surfaces: OnceLock::new(),
             with_chroma,
         }
@@ -125,13 +125,14 @@ impl Pool for InputPool {
 
     fn make_room(&self) -> usize {
         let free = self.gpu.context.mem_get_info().map_or(0, |(free, _)| free / 4);
+        let on_host = host_room(&self.gpu.limits);
         match self.surfaces().filter(|_| !self.with_chroma) {
             // Two thirds of a 4:2:0 frame are luma, which waits on the GPU; the rest waits on the host.
             Some(surfaces) if free > MAX_ON_DEVICE => {
                 surfaces.pool.set_most_bytes(surfaces.pool.most_bytes().max(free));
-                (free / 2 * 3).min(host_room().saturating_mul(3))
+                (free / 2 * 3).min(on_host.saturating_mul(3))
             }
-            _ => host_room(),
+            _ => on_host,
         }
     }
 

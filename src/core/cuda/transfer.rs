@@ -122,7 +122,7 @@ impl Gpu {
     pub(super) fn pictures(&self) -> Result<&Arc<DevicePool>, Error> {
         get_or_load(&self.pictures, || {
             let free = self.context.mem_get_info().map_or(0, |(free, _)| free / 4);
-            DevicePool::new(&self.context, MAX_ON_DEVICE.max(free))
+            DevicePool::new(&self.context, MAX_ON_DEVICE.max(free), &self.limits)
         })
     }
 }

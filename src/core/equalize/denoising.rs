@@ -10,7 +10,7 @@ use crate::cuda::Gpu;
 use crate::denoise::light::{light, lit_alike};
 use crate::denoise::sheet::Sheet;
 use crate::denoise::{Around, CpuPicture, Denoiser, Measured, Motion, Step, Steps};
-use crate::frame::{Frame, HostPool, Model, Range, in_byte_order};
+use crate::frame::{Frame, HostPool, Limits, Model, Range, in_byte_order};
 use crate::spec::{Change, Denoise, Effort, Strength};
 use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -138,19 +138,13 @@ pub(super) fn cleans(frame: &Frame, denoise: Denoise) -> bool {
     (frame.format().depth() > 8 || sibling(frame.format(), 10).is_some()) && together < TOO_LARGE
 }
 
-impl Default for Denoising {
-    fn default() -> Self {
-        Denoising::on_threads(0)
-    }
-}
-
 impl Denoising {
     /// Denoises on this many threads; with 0, or if the system refuses threads, on the thread of the caller.
-    pub fn on_threads(count: usize) -> Self {
+    pub fn on_threads(count: usize, limits: &Limits) -> Self {
         let (jobs, started) = threads::start("denoise", count, NoiseJob::run);
         Denoising {
             steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN),
-            pool: HostPool::default(),
+            pool: HostPool::new(limits),
             gpu: None,
             jobs: (started > 0).then_some(jobs),
             threads: started,
@@ -389,13 +383,12 @@ type Alike = (Vec<WithPlanes>, usize);
 /// The measured noise of each picture of a frame, kept after the first denoising to save time in the next.
 pub type MeasuredNoise = OnceLock<Vec<Measured>>;
 
-impl Default for Alone {
-    fn default() -> Self {
-        Alone { steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN), pool: HostPool::default() }
-    }
-}
-
 impl Alone {
+    /// Makes planes within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        Alone { steps: denoise_steps(Isa::best()).unwrap_or(Steps::PLAIN), pool: HostPool::new(limits) }
+    }
+
     /// Denoises frame `index` of these frames of one scene, format and size; removes this share of the noise, with this
     /// effort.
     ///
@@ -616,7 +609,8 @@ mod tests {
                 let before = PictureRows::for_frame(&frame).into_iter().map(|rows| Arc::new(sheets(&frame, rows)));
                 let pictures: Vec<_> = before.map(|before| (before.clone(), before.to_vec())).collect();
                 let cleaned = cleaned(&frame, &pictures, Strength::FULL, &pool).expect("a frame");
-                let back = Depth::new(OutputDepth::default()).dithered(&cleaned, format).expect("a frame");
+                let back =
+                    Depth::new(OutputDepth::default(), &Limits::default()).dithered(&cleaned, format).expect("a frame");
                 for (plane, expected) in back.planes().iter().zip(frame.planes()) {
                     (0..4).for_each(|y| assert_eq!(plane.row(y), expected.row(y), "{format} {range:?}"));
                 }

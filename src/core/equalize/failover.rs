@@ -13,7 +13,7 @@
 
 use super::{Equalized, Executor, Report, Role, Work};
 use crate::cuda::Gpu;
-use crate::frame::{LatePool, Pool};
+use crate::frame::{LatePool, Limits, Pool};
 use crate::spec::{Chroma, Remembered};
 use crate::{Error, Result};
 use std::collections::VecDeque;
@@ -112,6 +112,15 @@ impl Failover {
         failover.opening = Some((opening, on_unavailable));
         failover.pool = Some(Arc::default());
         failover
+    }
+
+    /// Input counts towards these limits while it goes into host memory. To be called before any frame.
+    #[must_use]
+    pub fn within(mut self, limits: &Limits) -> Self {
+        if let Some(pool) = &mut self.pool {
+            *pool = Arc::new(LatePool::new(limits));
+        }
+        self
     }
 
     /// Submits the works under way to `next`, as if it had equalized all frames before, and returns the results that

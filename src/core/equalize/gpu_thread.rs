@@ -1,13 +1,15 @@
 //! A thread that opens a GPU, because the driver takes as long to start as the equalization of many frames.
 
 use crate::cuda::{Error, Gpu, find_driver};
+use crate::frame::Limits;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-/// Set when a thread was detached that might still open a GPU.
+/// Set when a thread was detached that might still open a GPU. Once a process, as are the driver's start and its exit
+/// handlers.
 static LEFT_OPENING: AtomicBool = AtomicBool::new(false);
 
 pub(super) struct GpuThread {
@@ -23,7 +25,8 @@ pub(super) struct GpuThread {
 impl GpuThread {
     /// Finds the driver at once. Opens the GPU when [`begin`](GpuThread::begin) or [`join`](GpuThread::join) is called,
     /// unless this value is dropped before. `None` if the system starts no thread.
-    pub fn start(gpu: usize) -> Option<Self> {
+    pub fn start(gpu: usize, limits: &Limits) -> Option<Self> {
+        let limits = limits.clone();
         let (found, driver) = bounded(1);
         let (wanted, opened) = bounded(1);
         let open = move || {
@@ -33,7 +36,7 @@ impl GpuThread {
             if opened.recv().is_err() {
                 return Err(Error::Refused { reason: "the job has ended".to_owned() });
             }
-            Gpu::open(gpu)
+            Gpu::open_within(gpu, &limits)
         };
         let handle = Builder::new().name("gpu".to_owned()).spawn(open).ok()?;
         Some(GpuThread { handle: Some(handle), driver: Some(driver), has_driver: false, wanted })
@@ -61,7 +64,7 @@ impl GpuThread {
     /// The GPU, waiting until it is open.
     ///
     /// # Errors
-    /// As for [`Gpu::open`].
+    /// As for [`Gpu::open_within`].
     pub fn join(mut self) -> Result<Arc<Gpu>, Error> {
         self.begin();
         let handle = self.handle.take().expect("joined once");

@@ -2,17 +2,21 @@
 //! mapped is written.
 
 use super::luminance::luminance_row;
-use crate::frame::{Endian, Frame, HostPool, Luminance, Model, PixelFormat, Plane};
+use crate::frame::{Endian, Frame, HostPool, Limits, Luminance, Model, PixelFormat, Plane};
 use crate::{Error, Result};
 
 /// Removes the colour of frames.
-#[derive(Default)]
 pub struct Gray {
     pool: HostPool,
     row: Vec<u16>,
 }
 
 impl Gray {
+    /// Makes planes within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        Gray { pool: HostPool::new(limits), row: Vec::new() }
+    }
+
     /// `frame` without colour. A luma plane without other samples is shared, not copied, on a GPU too.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use super::cuda::Cuda;
 use super::gpu_thread::GpuThread;
 use super::{Executor, Failover, OnUnavailable, OpeningBackend};
 use crate::cuda::{self, Gpu};
-use crate::frame::{HostPool, limits};
+use crate::frame::{HostPool, Limits};
 use crate::note::Notes;
 use crate::spec::named;
 use crate::{Error, Result};
@@ -26,6 +26,7 @@ named! {
 
 impl Backend {
     /// Whether a GPU is opened if there is one.
+    #[doc(hidden)]
     pub fn may_use_gpu(self) -> bool {
         match self {
             Backend::Auto | Backend::Cuda => true,
@@ -34,6 +35,7 @@ impl Backend {
     }
 
     /// Whether it is an error if there is no GPU.
+    #[doc(hidden)]
     pub fn needs_gpu(self) -> bool {
         match self {
             Backend::Cuda => true,
@@ -57,6 +59,8 @@ pub struct BackendChoice {
     pub worth_opening: usize,
     /// Threads of the CPU backend; by default, the cores are divided among the sources, with at most 8 threads each.
     pub threads: Option<usize>,
+    /// The limits of the frames' memory, and of threads.
+    pub limits: Limits,
 }
 
 impl Default for BackendChoice {
@@ -68,6 +72,7 @@ impl Default for BackendChoice {
             sources: 1,
             worth_opening: WORTH_OPENING,
             threads: None,
+            limits: Limits::default(),
         }
     }
 }
@@ -94,7 +99,7 @@ impl BackendStartup {
     /// Begins to open the chosen backend.
     pub fn begin(choice: BackendChoice) -> Self {
         let is_used = choice.backend.may_use_gpu();
-        let thread = is_used.then(|| GpuThread::start(choice.gpu)).flatten();
+        let thread = is_used.then(|| GpuThread::start(choice.gpu, &choice.limits)).flatten();
         // The GPU opens now if it is required, or if the CPU may not begin; otherwise once there is enough work for it.
         if let Some(thread) = thread.as_ref().filter(|_| choice.backend.needs_gpu() || !choice.hand_over) {
             thread.begin();
@@ -149,7 +154,8 @@ impl BackendStartup {
                 Err(error) => self.choice.refuse(error, notes)?,
             }
         }
-        Ok(SharedBackend { choice: self.choice, gpu, pool: HostPool::default() })
+        let pool = HostPool::new(&self.choice.limits);
+        Ok(SharedBackend { choice: self.choice, gpu, pool })
     }
 
     /// Whether the CPU begins, because a GPU is still being opened.
@@ -163,7 +169,7 @@ impl BackendStartup {
     /// The GPU, waiting until it is open.
     fn take_gpu(&mut self) -> Result<Arc<Gpu>, cuda::Error> {
         match std::mem::replace(&mut self.gpu, GpuState::Closed) {
-            GpuState::Closed => Gpu::open(self.choice.gpu),
+            GpuState::Closed => Gpu::open_within(self.choice.gpu, &self.choice.limits),
             GpuState::Opening(thread) => thread.join(),
             GpuState::Done(gpu) => gpu,
         }
@@ -173,7 +179,7 @@ impl BackendStartup {
 impl BackendChoice {
     /// Threads for each of the sources: together one for each core, but at least one each.
     pub fn threads_for_each(&self) -> usize {
-        (limits::threads() / self.sources).max(1)
+        (self.limits.threads() / self.sources).max(1)
     }
 
     /// Notes that the CPU equalizes because of `error`, unless a GPU was chosen.
@@ -267,8 +273,10 @@ fn cpu_until_open(thread: GpuThread, choice: &BackendChoice, notes: &Notes) -> B
     };
     let opening = Box::new(OpeningGpu { thread, worth_opening: choice.worth_opening });
     let reserve = choice.clone();
-    let build = Box::new(move || cpu(&reserve, &HostPool::default()));
-    Box::new(Failover::opening(cpu(choice, &HostPool::default()), opening, on_unavailable, build, reporter(notes)))
+    let build = Box::new(move || cpu(&reserve, &HostPool::new(&reserve.limits)));
+    let first = cpu(choice, &HostPool::new(&choice.limits));
+    let failover = Failover::opening(first, opening, on_unavailable, build, reporter(notes));
+    Box::new(failover.within(&choice.limits))
 }
 
 /// The backend on a GPU that is being opened.

@@ -15,7 +15,7 @@ use super::measuring::Measuring;
 use super::verify::first_difference;
 use super::{Applied, CountedRegion, Depth, Equalized, Executor, Gray, Mask, OutputDepth, Role, Work};
 use crate::error::{CallerError, Error, Result};
-use crate::frame::{Frame, Pool};
+use crate::frame::{Frame, Limits, Pool};
 use crate::spec::natural::{Found, MeanFound};
 use crate::spec::{Denoise, Guide, Mapping, Method, Scene, Settings, Strength, Stretch, Tone, setters};
 use std::collections::VecDeque;
@@ -96,6 +96,7 @@ pub trait Observer: Send {
 pub struct EqualizeStage {
     backend: Box<dyn Executor>,
     settings: Settings,
+    limits: Limits,
     gray: Option<Gray>,
     depth: Depth,
     region: CountedRegion,
@@ -131,18 +132,20 @@ pub struct EqualizeStage {
 impl EqualizeStage {
     /// A stage that equalizes frames with `backend` and these settings.
     pub fn new(backend: Box<dyn Executor>, settings: Settings) -> Self {
+        let limits = Limits::default();
         EqualizeStage {
             backend,
             settings,
             gray: None,
-            depth: Depth::default(),
+            depth: Depth::new(OutputDepth::default(), &limits),
             region: CountedRegion::default(),
             given: None,
             mask: None,
             stays_on_device: false,
             measuring: Measuring::default(),
             undecided: VecDeque::new(),
-            denoising: Denoising::default(),
+            denoising: Denoising::on_threads(0, &limits),
+            limits,
             ready: VecDeque::new(),
             ending: false,
             observers: Vec::new(),
@@ -159,12 +162,6 @@ impl EqualizeStage {
     }
 
     setters! {
-        /// Removes the colour of frames first, if `gray`.
-        pub fn gray(gray: bool) => gray = gray.then(Gray::default);
-
-        /// Sets the depth of the output.
-        pub fn with_output_depth(output: OutputDepth) => depth = Depth::new(output);
-
         /// Applies the mappings of this source to frames, if there is one.
         pub fn with_mappings(given: Option<Box<dyn MappingSource>>) => given = given;
 
@@ -179,9 +176,36 @@ impl EqualizeStage {
         /// Measures frames on this many threads besides that of the stage, and decides on them on one more. These
         /// threads delay each result by some frames, so do not use them where a viewer waits for each frame.
         pub fn measuring_on(threads: usize) => measuring = Measuring::on_threads(threads);
+    }
 
-        /// Removes noise on this many threads besides that of the stage, from live video too.
-        pub fn denoising_on(threads: usize) => denoising = Denoising::on_threads(threads);
+    /// Frames that the steps before the backend make count towards these limits. To be called first.
+    #[must_use]
+    pub fn within(self, limits: &Limits) -> Self {
+        let (depth, denoising) = (Depth::new(OutputDepth::default(), limits), Denoising::on_threads(0, limits));
+        EqualizeStage { limits: limits.clone(), depth, denoising, ..self }
+    }
+
+    /// Removes the colour of frames first, if `gray`.
+    #[must_use]
+    pub fn gray(self, gray: bool) -> Self {
+        EqualizeStage { gray: gray.then(|| Gray::new(&self.limits)), ..self }
+    }
+
+    /// Sets the depth of the output.
+    #[must_use]
+    pub fn with_output_depth(self, output: OutputDepth) -> Self {
+        EqualizeStage { depth: Depth::new(output, &self.limits), ..self }
+    }
+
+    /// Removes noise on this many threads besides that of the stage, from live video too.
+    #[must_use]
+    pub fn denoising_on(self, threads: usize) -> Self {
+        EqualizeStage { denoising: Denoising::on_threads(threads, &self.limits), ..self }
+    }
+
+    /// The limits of the frames that it makes.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Adds an observer.

@@ -12,7 +12,7 @@ use super::depth::sibling;
 use super::gray::gray_of;
 use super::{Applied, Depth, EqualizeStage, Equalized, Executor, Gray, OutputDepth, Survey, Work};
 use crate::error::{Error, Result};
-use crate::frame::{Frame, PixelFormat};
+use crate::frame::{Frame, HostPool, Limits, PixelFormat};
 use crate::spec::tone::Balance;
 use crate::spec::{Cleaning, Decision, Denoise, Guide, Mapping, Remembered, Settings, Temporal};
 use std::collections::VecDeque;
@@ -73,13 +73,20 @@ impl FrameStudy {
     /// The state before the first frame of a video with these settings, whose result is without colour if `gray`, and
     /// has the depth `output`. With `is_whole`, each scene has one mapping; otherwise frames are measured on this many
     /// threads, or with 0 on that of the caller.
-    pub fn new(settings: Settings, gray: bool, output: OutputDepth, is_whole: bool, threads: usize) -> Self {
+    pub fn new(
+        settings: Settings,
+        gray: bool,
+        output: OutputDepth,
+        is_whole: bool,
+        threads: usize,
+        limits: &Limits,
+    ) -> Self {
         let pass = if is_whole {
-            Pass::Scenes(Some(Survey::new(settings, gray, output, None).into()))
+            Pass::Scenes(Some(Survey::new(settings, gray, output, None, limits).into()))
         } else {
             let record = Arc::default();
             let recorder = Box::new(Recorder::new(Arc::clone(&record)));
-            let stage = EqualizeStage::new(recorder, settings).gray(gray).with_output_depth(output);
+            let stage = EqualizeStage::new(recorder, settings).within(limits).gray(gray).with_output_depth(output);
             let stage = stage.measuring_on(threads).denoising_on(threads);
             Pass::Windows(stage.into(), record)
         };
@@ -219,13 +226,21 @@ pub struct FrameMapper {
     depth: Depth,
     alone: Alone,
     engine: Engine,
+    limits: Limits,
 }
 
 impl FrameMapper {
-    /// A mapper with the settings of the [`FrameStudy`].
-    pub fn new(settings: Settings, gray: bool, output: OutputDepth) -> Self {
-        let (gray, depth) = (gray.then(Gray::default), Depth::new(output));
-        FrameMapper { settings, gray, output, depth, alone: Alone::default(), engine: Engine::best() }
+    /// A mapper with the settings of the [`FrameStudy`], whose planes count towards these limits.
+    pub fn new(settings: Settings, gray: bool, output: OutputDepth, limits: &Limits) -> Self {
+        FrameMapper {
+            settings,
+            gray: gray.then(|| Gray::new(limits)),
+            output,
+            depth: Depth::new(output, limits),
+            alone: Alone::new(limits),
+            engine: Engine::best_in(HostPool::new(limits)),
+            limits: limits.clone(),
+        }
     }
 
     /// Equalizes the frame of `decided`. `frames` are the frames [around](Decided::around) it, with the frame itself in
@@ -241,7 +256,7 @@ impl FrameMapper {
         let applied = self.applied(decided, frames, index);
         if applied.is_err() {
             // `depth` may still wait for frames that were lifted before the error.
-            self.depth = Depth::new(self.output);
+            self.depth = Depth::new(self.output, &self.limits);
         }
         applied
     }

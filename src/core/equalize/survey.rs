@@ -10,7 +10,7 @@ use super::cpu::Engine;
 use super::stage::weights;
 use super::{CountedRegion, Depth, Given, Gray, MappingSource, Mask, OutputDepth, measure};
 use crate::error::{CallerError, Error, Result};
-use crate::frame::Frame;
+use crate::frame::{Frame, Limits};
 use crate::spec::{MappedScenes, Settings, WholeScenes};
 use std::sync::Arc;
 
@@ -33,11 +33,12 @@ impl Survey {
     ///
     /// # Panics
     /// When the method is one that does not have a mapping for a whole scene: local equalization, deflicker.
-    pub fn new(settings: Settings, gray: bool, output: OutputDepth, mask: Option<Arc<Mask>>) -> Self {
+    pub fn new(settings: Settings, gray: bool, output: OutputDepth, mask: Option<Arc<Mask>>, limits: &Limits) -> Self {
         use crate::spec::Method::{Deflicker, Faint};
         let is_of_frames = settings.method.grid().is_some() || matches!(settings.method, Deflicker | Faint(_));
         assert!(!is_of_frames, "no method for whole scenes");
-        let (gray, depth, region) = (gray.then(Gray::default), Depth::new(output), CountedRegion::default());
+        let (gray, depth, region) =
+            (gray.then(|| Gray::new(limits)), Depth::new(output, limits), CountedRegion::default());
         Survey { settings, gray, depth, region, mask, engine: Engine::best(), scenes: None, frames: 0 }
     }
 

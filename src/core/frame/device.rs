@@ -34,6 +34,7 @@ impl DevicePlanes {
     ///
     /// # Errors
     /// When they are not, a plane has no address, or its rows overlap.
+    #[doc(hidden)]
     pub fn check(&self, format: PixelFormat, size: (usize, usize)) -> Result<(), FrameError> {
         format.check_planes(size, self.planes.iter().map(|plane| (plane.row_bytes, plane.rows)))?;
         for (plane, &DeviceRows { address, pitch, row_bytes, rows }) in self.planes.iter().enumerate() {

@@ -34,6 +34,7 @@ impl FieldRows {
 
 impl Frame {
     /// The row of chroma that belongs to row `y` of luma: that of the same field, if the frame is interlaced.
+    #[doc(hidden)]
     pub fn chroma_row(&self, y: usize) -> usize {
         let Some(chroma) = self.format.descriptor().chroma else { return y };
         if !self.is_interlaced {

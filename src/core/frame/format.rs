@@ -54,12 +54,14 @@ pub struct Sample {
 
 impl Sample {
     /// The largest code a sample of this depth can hold.
+    #[doc(hidden)]
     pub const fn max(self) -> u16 {
         ((1u32 << self.depth) - 1) as u16
     }
 
     /// The code of sample `index` of a row. Values above the depth, which no valid stream has, give the largest code.
     #[inline]
+    #[doc(hidden)]
     pub fn read(self, row: &[u8], index: usize) -> u16 {
         if self.bytes == 1 {
             return u16::from(row[index]);
@@ -71,6 +73,7 @@ impl Sample {
 
     /// Stores `code` as sample `index` of a row, and zeros in the unused bits.
     #[inline]
+    #[doc(hidden)]
     pub fn write(self, row: &mut [u8], index: usize, code: u16) {
         if self.bytes == 1 {
             row[index] = code as u8;
@@ -82,12 +85,14 @@ impl Sample {
     }
 
     /// Whether its words can hold codes above its depth.
+    #[doc(hidden)]
     pub fn may_exceed(self) -> bool {
         self.bytes == 2 && self.shift == 0 && self.depth < 16
     }
 
     /// Whether a code above the depth is among these samples. Only for formats that [may exceed](Self::may_exceed)
     /// their depth.
+    #[doc(hidden)]
     pub fn exceeds(self, samples: &[u8]) -> bool {
         let above = !self.max();
         let [first, second] = in_byte_order!(self.endian, |_, write| write(above));
@@ -106,6 +111,7 @@ impl Sample {
 
     /// Lowers codes above the depth to the highest code, and returns whether there were any. Only for formats that
     /// [may exceed](Self::may_exceed) their depth.
+    #[doc(hidden)]
     pub fn clamp(self, samples: &mut [u8]) -> bool {
         let exceeds = self.exceeds(samples);
         if exceeds {
@@ -445,6 +451,7 @@ impl PixelFormat {
     }
 
     /// The planes that equalization rewrites, as in [`Frame::rewritten_planes`](super::Frame::rewritten_planes).
+    #[doc(hidden)]
     pub fn rewritten_planes(self, with_chroma: bool) -> std::ops::Range<usize> {
         let descriptor = self.descriptor();
         let last = match (descriptor.luminance, descriptor.chroma) {

@@ -27,6 +27,22 @@ impl From<NoRoom> for MemoryError {
     }
 }
 
+/// Whose fault an error is, and so what a caller can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// That of the caller: an option, a picture, or the order of calls.
+    Parameter,
+    /// A [limit](super::Limits) is exceeded: another one, or smaller pictures, help.
+    Limit,
+    /// What was asked for is not done for such pictures.
+    Unsupported,
+    /// A GPU, its driver or its memory is missing, or fails. The CPU gives the same bytes.
+    Device,
+    /// A bug of the library.
+    Internal,
+}
+
 /// Memory of planes: of a decoder, of a pool, pinned for the GPU, or on the GPU. It does not change while it is shared.
 pub trait Memory: Send + Sync {
     /// All bytes of the memory. For memory on a GPU, the first call copies them to the host and keeps the copy.

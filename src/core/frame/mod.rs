@@ -20,8 +20,8 @@ pub use format::{
 };
 #[cfg(feature = "cuda")]
 pub(crate) use idle::Idle;
-pub use limits::NoRoom;
-pub use memory::{Buffer, Memory, MemoryError, OnDevice};
+pub use limits::{Limits, NoRoom};
+pub use memory::{Buffer, ErrorKind, Memory, MemoryError, OnDevice};
 pub use plane::{Plane, PlaneMut, SomeRows};
 pub use pool::{HostBuffer, HostPool, LatePool, Pool, host_room};
 
@@ -57,6 +57,7 @@ impl Matrix {
     }
 
     /// The weights of red, green and blue in luminance.
+    #[doc(hidden)]
     pub fn weights(self) -> Weights {
         match self {
             Matrix::Bt601 => Weights::BT601,
@@ -85,6 +86,7 @@ pub struct Frame {
     /// Presentation time in the units of the stream that the frame comes from.
     pub pts: Option<i64>,
     /// Data that the source attaches for the sink.
+    #[doc(hidden)]
     pub attachment: Option<Attachment>,
 }
 
@@ -113,6 +115,7 @@ impl Frame {
     ///
     /// # Panics
     /// When a new plane differs in size from the plane that it replaces: a bug of a backend.
+    #[doc(hidden)]
     pub fn with_planes(&self, mut replace: impl FnMut(usize) -> Option<Plane>) -> Frame {
         let mut frame = self.clone();
         for (index, plane) in frame.planes.iter_mut().enumerate() {
@@ -156,6 +159,7 @@ impl Frame {
     ///
     /// # Errors
     /// When the GPU fails.
+    #[doc(hidden)]
     pub fn bring_luminance_down(&self) -> Result<(), MemoryError> {
         self.planes[self.rewritten_planes(false)].iter().try_for_each(|plane| plane.memory().bring_down())
     }
@@ -186,6 +190,7 @@ impl Frame {
     }
 
     /// The levels of its luminance: which codes are black, white and between.
+    #[doc(hidden)]
     pub fn levels(&self) -> Levels {
         match self.range {
             Range::Limited => Levels::limited(self.format.depth()),
@@ -194,22 +199,26 @@ impl Frame {
     }
 
     /// The weights of red, green and blue in its luminance.
+    #[doc(hidden)]
     pub fn weights(&self) -> Weights {
         self.matrix.weights()
     }
 
     /// The factors from chroma to RGB, for YUV.
+    #[doc(hidden)]
     pub fn colours(&self) -> Colours {
         Colours::new(self.levels(), self.weights())
     }
 
     /// The tiles of the frame; `None` if `method` has one curve for the whole frame.
+    #[doc(hidden)]
     pub fn tiles(&self, method: Method) -> Option<Tiles> {
         let (columns, rows) = method.grid()?;
         Some(Tiles::new(columns, rows, (self.width, self.height)))
     }
 
     /// The rectangle of all its pixels.
+    #[doc(hidden)]
     pub fn whole(&self) -> Rect {
         Rect::whole((self.width, self.height))
     }
@@ -226,6 +235,7 @@ impl Frame {
 
     /// The planes that equalization rewrites: the one with luma, or all three of planar RGB, and with `with_chroma`
     /// those with chroma. The others are passed on.
+    #[doc(hidden)]
     pub fn rewritten_planes(&self, with_chroma: bool) -> std::ops::Range<usize> {
         self.format.rewritten_planes(with_chroma)
     }

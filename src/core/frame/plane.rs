@@ -41,6 +41,7 @@ impl Plane {
     ///
     /// # Panics
     /// When there is no such row.
+    #[doc(hidden)]
     pub fn rows_at<'a>(&'a self, ys: &'a [usize]) -> Result<SomeRows<'a>, MemoryError> {
         assert!(ys.iter().all(|&y| y < self.rows));
         let start_of = |&y: &usize| self.start.wrapping_add_signed(self.stride * y as isize);
@@ -56,6 +57,7 @@ impl Plane {
     ///
     /// # Errors
     /// When the GPU fails.
+    #[doc(hidden)]
     pub fn on_host(&self) -> Result<Plane, MemoryError> {
         if self.memory.is_on_host() {
             return Ok(self.clone());
@@ -66,11 +68,13 @@ impl Plane {
     }
 
     /// The whole plane as one slice, if there is no padding between its rows.
+    #[doc(hidden)]
     pub fn contiguous(&self) -> Option<&[u8]> {
         self.is_contiguous().then(|| &self.memory.bytes()[self.start..self.start + self.row_bytes * self.rows])
     }
 
     /// Whether there is no padding between its rows.
+    #[doc(hidden)]
     pub fn is_contiguous(&self) -> bool {
         self.rows == 1 || usize::try_from(self.stride) == Ok(self.row_bytes)
     }

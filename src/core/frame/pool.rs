@@ -5,7 +5,7 @@
 use super::PixelFormat;
 use super::device::{Adopted, Surface};
 use super::idle::Idle;
-use super::limits::{self, Counted};
+use super::limits::{Counted, Limits};
 use super::memory::{Buffer, Memory, MemoryError};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -15,7 +15,7 @@ pub trait Pool: Send + Sync {
     /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified content.
     ///
     /// # Errors
-    /// When the pool has no memory left, or there is [no room](limits::check_room) for another frame.
+    /// When the pool has no memory left, or there is no room within its [`Limits`] for another frame.
     fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, MemoryError>;
 
     /// The planes of a frame that the backend reads faster from this memory; the others can be in any memory.
@@ -25,7 +25,7 @@ pub trait Pool: Send + Sync {
 
     /// Prepares the pool for a source that decodes ahead. Returns the limit of bytes of decoded frames that wait.
     fn make_room(&self) -> usize {
-        host_room()
+        host_room(&Limits::default())
     }
 
     /// Copies a frame out of the surface of a decoder: luma into memory of the pool on the same GPU, chroma into host
@@ -45,21 +45,22 @@ const MAX_AHEAD: u64 = 4 << 30;
 
 /// Bytes of host memory for frames that are decoded ahead: half of the limit for frames, and at most a quarter of the
 /// free memory, or 1 GiB where the system does not report it.
-pub fn host_room() -> usize {
+pub fn host_room(limits: &Limits) -> usize {
     let most = usize::try_from(MAX_AHEAD).unwrap_or(usize::MAX);
-    limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits::memory() / 2)
+    Limits::available().map_or(1 << 30, |bytes| bytes / 4).min(most).min(limits.memory() / 2)
 }
 
 /// The alignment of buffers in bytes: a cache line, which has the size of the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// The most idle buffers that a pool keeps by default, within the bytes of [`limits::idle`]. Encoders release up to 16
+/// The most idle buffers that a pool keeps by default, within the bytes of [`Limits`]. Encoders release up to 16
 /// frames at once.
 const KEPT: usize = 16;
 
-/// A pool of host memory, shared by its clones.
+/// A pool of host memory, shared by its clones. By default, nothing limits its bytes.
 #[derive(Clone)]
 pub struct HostPool {
+    limits: Limits,
     idle: Arc<Mutex<Idle<HostMemory>>>,
     kept: usize,
 }
@@ -72,28 +73,33 @@ struct HostMemory {
 }
 
 impl HostMemory {
-    fn new(len: usize) -> Self {
+    fn new(len: usize, limits: &Limits) -> Self {
         let bytes = vec![0; len];
-        HostMemory { start: bytes.as_ptr().align_offset(ALIGNMENT), bytes, _counted: Counted::new(len) }
+        HostMemory { start: bytes.as_ptr().align_offset(ALIGNMENT), bytes, _counted: limits.count(len) }
     }
 }
 
 impl Default for HostPool {
     fn default() -> Self {
-        HostPool { idle: Arc::default(), kept: KEPT }
+        HostPool::new(&Limits::default())
     }
 }
 
 impl HostPool {
+    /// A pool whose bytes count towards these limits.
+    pub fn new(limits: &Limits) -> Self {
+        HostPool { limits: limits.clone(), idle: Arc::default(), kept: KEPT }
+    }
+
     /// A pool that keeps as many idle buffers as were in use recently, for sources in which many frames wait at times.
-    pub fn that_keeps_all() -> Self {
-        HostPool { kept: usize::MAX, ..HostPool::default() }
+    pub fn that_keeps_all(limits: &Limits) -> Self {
+        HostPool { kept: usize::MAX, ..HostPool::new(limits) }
     }
 
     /// A buffer of at least `len` bytes, aligned to 64 bytes, with unspecified (but initialized) content.
     pub fn take(&self, len: usize) -> HostBuffer {
         self.take_idle(len).unwrap_or_else(|| {
-            let memory = HostMemory::new(HostPool::padded(len) + ALIGNMENT);
+            let memory = HostMemory::new(HostPool::padded(len) + ALIGNMENT, &self.limits);
             HostBuffer { memory: Some(memory), len: HostPool::padded(len), pool: self.clone() }
         })
     }
@@ -142,8 +148,12 @@ impl Pool for HostPool {
         if let Some(idle) = self.take_idle(len) {
             return Ok(Box::new(idle));
         }
-        limits::check_room(len)?;
+        self.limits.check_room(len)?;
         Ok(Box::new(self.take(len)))
+    }
+
+    fn make_room(&self) -> usize {
+        host_room(&self.limits)
     }
 }
 
@@ -163,7 +173,7 @@ impl Drop for HostBuffer {
     fn drop(&mut self) {
         let mut idle = self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(memory) = self.memory.take()
-            && idle.len() < self.pool.kept.min(limits::idle() / memory.bytes.len())
+            && idle.len() < self.pool.kept.min(self.pool.limits.idle() / memory.bytes.len())
         {
             idle.put(memory);
         }
@@ -178,11 +188,16 @@ pub struct LatePool {
 
 impl Default for LatePool {
     fn default() -> Self {
-        LatePool { current: RwLock::new(Arc::new(HostPool::default())) }
+        LatePool::new(&Limits::default())
     }
 }
 
 impl LatePool {
+    /// A pool that begins with host memory within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        LatePool { current: RwLock::new(Arc::new(HostPool::new(limits))) }
+    }
+
     /// Makes `pool` the current pool.
     pub fn replace(&self, pool: Arc<dyn Pool>) {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = pool;

@@ -48,7 +48,8 @@ impl Builder {
     /// As for [`study`](Builder::study).
     pub fn mapper(&self) -> Result<Mapper> {
         let settings = self.settings_in_any_order()?;
-        let mapper = equalize::FrameMapper::new(settings, self.options.gray, self.options.output_depth);
+        let mapper =
+            equalize::FrameMapper::new(settings, self.options.gray, self.options.output_depth, self.given_limits());
         Ok(Mapper { mapper, picture: self.picture.clone() })
     }
 
@@ -73,7 +74,14 @@ impl Builder {
         // With a single thread, none is started: the caller's thread measures.
         let threads =
             Some(self.own_threads()).filter(|threads| *threads > 1).map_or(0, |threads| threads.min(MAX_THREADS));
-        equalize::FrameStudy::new(settings, options.gray, options.output_depth, options.has_whole_scenes(), threads)
+        equalize::FrameStudy::new(
+            settings,
+            options.gray,
+            options.output_depth,
+            options.has_whole_scenes(),
+            threads,
+            self.given_limits(),
+        )
     }
 }
 

@@ -4,11 +4,10 @@ use super::{DoneFrames, Equalizer, Input, SceneSurvey, Scenes};
 use crate::equalize::{
     Backend, BackendChoice, BackendStartup, EqualizeStage, Executor, Mask, SceneMappings, SharedBackend, Survey,
 };
-use crate::frame::limits;
-use crate::frame::{Frame, FrameError, HostPool, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
+use crate::frame::{Frame, FrameError, HostPool, Limits, Matrix, Model, PixelFormat, Plane, Pool, Range, Transfer};
 use crate::note::{Note, Notes};
-use crate::options::{Options, Resolved, Video};
-use crate::spec::{Look, Named, Settings, setters};
+use crate::options::{OptionInfo, OptionValue, Options, Resolved, Video, with_option_setters};
+use crate::spec::{Chroma, Effort, Look, MethodName, Named, OutputDepth, Settings, setters};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -99,14 +98,6 @@ impl Builder {
         }
     }
 
-    /// The share of the equalization to apply, 0 to 1, in place of the look's strength.
-    ///
-    /// # Errors
-    /// When `share` is out of range.
-    pub fn strength(self, share: f64) -> Result<Self> {
-        self.set("strength", &share.to_string())
-    }
-
     /// Sets the option `name` of [`OPTIONS`](crate::options::OPTIONS) to the value `text`: `("max-gain", "1.5")`.
     ///
     /// # Errors
@@ -114,6 +105,13 @@ impl Builder {
     pub fn set(mut self, name: &str, text: &str) -> Result<Self> {
         self.options.set(name, text)?;
         Ok(self)
+    }
+
+    /// The value that an option has in this video: that which was set, or else the look's. `None` where it has no
+    /// effect, or options exclude each other. Times are in frames.
+    pub fn value(&self, option: &OptionInfo) -> Option<OptionValue> {
+        let resolved = self.options.resolve(&self.video).ok()?;
+        option.report(&self.options, &resolved.settings)
     }
 
     /// The names that [`described`](Builder::described) accepts.
@@ -147,9 +145,6 @@ impl Builder {
     }
 
     setters! {
-        /// Sets the preset.
-        pub fn look(look: Look) => options.look = look;
-
         /// Sets all options at once.
         pub fn options(options: Options) => options = options;
 
@@ -186,7 +181,7 @@ impl Builder {
         /// is copied to the host when it is read there. Without effect where the CPU equalizes.
         pub fn stay_on_gpu() => stays_on_gpu = true;
 
-        /// Gives each frame the curve of its scene, with `--smooth scene`: a [`survey`](Builder::survey) has found the
+        /// Gives each frame the curve of its scene, with [`smooth_scene`](Builder::smooth_scene): a [`survey`](Builder::survey) has found the
         /// scenes.
         pub fn scenes(scenes: &Scenes) => scenes = Some(scenes.clone());
     }
@@ -195,9 +190,20 @@ impl Builder {
     /// [`Reference`](crate::equalize::reference::Reference), or with a new backend that is compared with the
     /// reference. `make` makes a backend for each video.
     #[must_use]
+    #[doc(hidden)]
     pub fn executor(mut self, make: impl Fn() -> Box<dyn Executor> + Send + Sync + 'static) -> Self {
         self.choice.backend = Backend::Cpu;
         self.executor = Some(Arc::new(make));
+        self
+    }
+
+    /// Works within these limits: frames that the equalizer copies and makes count towards them, and they set the
+    /// number of threads where [`threads`](Builder::threads) does not. By default, only the pixels of a frame are
+    /// limited.
+    #[must_use]
+    pub fn limits(mut self, limits: &Limits) -> Self {
+        self.picture.host = HostPool::new(limits);
+        self.choice.limits = limits.clone();
         self
     }
 
@@ -229,6 +235,10 @@ impl Builder {
         if width == 0 || height == 0 {
             return Err(FrameError::Empty { width, height }.into());
         }
+        let most = self.given_limits().pixels();
+        if width.checked_mul(height).is_none_or(|pixels| pixels as u64 > most) {
+            return Err(Error::TooLarge { size: self.picture.size, most });
+        }
         let backend = BackendStartup::begin(self.choice.clone()).open(&self.notes)?;
         let stage = self.stage(&backend, settings, 0)?;
         let done = DoneFrames { outputs: VecDeque::new(), number: 0, gpu: backend.gpu().cloned() };
@@ -246,13 +256,17 @@ impl Builder {
             return Err(Error::NoScenes);
         }
         let Resolved { settings, notes } = options.resolve(&self.video)?;
-        notes.iter().for_each(|note| self.notes.send(note));
+        notes.iter().for_each(|note| self.notes.send(&note.with_prefix("")));
         Ok(settings)
+    }
+
+    pub(super) fn given_limits(&self) -> &Limits {
+        &self.choice.limits
     }
 
     /// The requested number of threads, or one for each core.
     pub(super) fn own_threads(&self) -> usize {
-        self.choice.threads.unwrap_or_else(limits::threads)
+        self.choice.threads.unwrap_or_else(|| self.given_limits().threads())
     }
 
     /// A stage that begins with frame `number`.
@@ -263,6 +277,7 @@ impl Builder {
             None => backend.backend(&self.notes)?,
         };
         Ok(EqualizeStage::new(executor, settings)
+            .within(self.given_limits())
             .gray(self.options.gray)
             .with_output_depth(self.options.output_depth)
             .with_mask(self.picture.mask.clone())
@@ -276,11 +291,39 @@ impl Builder {
     /// be equalized in any order.
     ///
     /// # Errors
-    /// When options exclude each other, or `--smooth` is not `scene`.
+    /// When options exclude each other, or [`smooth_scene`](Builder::smooth_scene) is not one of them.
     pub fn survey(&self) -> Result<SceneSurvey> {
         let settings = self.settings(&self.options, true)?;
         let Options { gray, output_depth, .. } = self.options;
-        let survey = Survey::new(settings, gray, output_depth, self.picture.mask.clone());
+        let survey = Survey::new(settings, gray, output_depth, self.picture.mask.clone(), self.given_limits());
         Ok(SceneSurvey::new(survey, self.picture.clone()))
     }
 }
+
+macro_rules! implement {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(, when $error:literal)? => $set:expr;)*) => {
+        /// The options, one by one. [`set`](Builder::set) sets them by their names.
+        impl Builder {
+            $(implement! { @one $(#[$doc])* fn $name($($argument: $type),*) $(, when $error)? })*
+        }
+    };
+    (@one $(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*), when $error:literal) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        #[doc = $error]
+        pub fn $name(self, $($argument: $type),*) -> Result<Self> {
+            let options = self.options.$name($($argument),*)?;
+            Ok(Builder { options, ..self })
+        }
+    };
+    (@one $(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*)) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(self, $($argument: $type),*) -> Self {
+            let options = self.options.$name($($argument),*);
+            Builder { options, ..self }
+        }
+    };
+}
+with_option_setters!(implement);

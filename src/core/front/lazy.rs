@@ -1,6 +1,7 @@
 //! An equalizer that is opened with its first frame, for hosts whose callers set all options by name.
 
 use super::{Builder, Equalizer, Input, SceneSurvey};
+use crate::frame::Limits;
 use crate::options::OptionError;
 use crate::{Error, Result};
 
@@ -39,7 +40,7 @@ impl LazyEqualizer {
         let before = equalizer.options();
         let mut options = before.clone();
         options.set(name, value)?;
-        if (options.gray, options.output_depth) != (before.gray, before.output_depth) {
+        if !options.has_format_of(before) {
             return Err(Error::TooLate { what: name.to_owned() });
         }
         equalizer.change(&options)
@@ -52,6 +53,16 @@ impl LazyEqualizer {
     pub fn mask(&mut self, weights: &[u8]) -> Result<()> {
         self.check_not_open("a mask")?;
         self.builder = self.builder.clone().mask(weights)?;
+        Ok(())
+    }
+
+    /// Works within these limits, as [`Builder::limits`] does.
+    ///
+    /// # Errors
+    /// When the equalizer is open.
+    pub fn limits(&mut self, limits: &Limits) -> Result<()> {
+        self.check_not_open("limits")?;
+        self.builder = self.builder.clone().limits(limits);
         Ok(())
     }
 

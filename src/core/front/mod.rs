@@ -176,6 +176,7 @@ impl Equalizer {
     }
 
     /// The settings for the next frame.
+    #[doc(hidden)]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -104,6 +104,7 @@ impl Output {
     }
 
     /// The scene that the frame belongs to, if one was decided.
+    #[doc(hidden)]
     pub fn scene(&self) -> Option<Scene> {
         self.equalized.applied.scene
     }

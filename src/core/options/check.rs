@@ -24,6 +24,7 @@ impl OptionError {
 
     /// The error for a value of option `name` that only earlier versions had; it says what replaces the value. `None`
     /// for other values.
+    #[doc(hidden)]
     pub fn for_removed_value(name: &str, text: &str) -> Option<Self> {
         let instead = match (name, text) {
             ("method", "dehaze") => "{look} haze takes a veil off, and {method} natural where there is one",

@@ -1,7 +1,10 @@
 //! Parses the values of options; the functions return `None` for an invalid text.
 
+use super::setters::{
+    checked_bins, checked_count, checked_levels, checked_percent, checked_region, checked_seconds, checked_tiles,
+};
 use super::{MaxGain, Smooth, StretchLimit};
-use crate::spec::{Gain, Plateau, Rect, Region, Strength, Threshold};
+use crate::spec::{Gain, Plateau, Region, Strength, Threshold};
 
 fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
@@ -19,7 +22,7 @@ pub(super) fn levels(text: &str) -> Option<StretchLimit> {
     if text == "full" {
         return Some(StretchLimit::Full);
     }
-    Gain::from_slope(number(text)?).filter(|gain| *gain != Gain::OFF).map(StretchLimit::Gain)
+    checked_levels(number(text)?)
 }
 
 pub(super) fn max_gain(text: &str) -> Option<MaxGain> {
@@ -27,7 +30,7 @@ pub(super) fn max_gain(text: &str) -> Option<MaxGain> {
 }
 
 pub(super) fn seconds(text: &str) -> Option<f64> {
-    number(text).filter(|seconds| (0.0..=3600.0).contains(seconds))
+    checked_seconds(number(text)?)
 }
 
 pub(super) fn smooth(text: &str) -> Option<Smooth> {
@@ -37,25 +40,19 @@ pub(super) fn smooth(text: &str) -> Option<Smooth> {
 /// A number of samples, or a percentage.
 pub(super) fn plateau(text: &str) -> Option<Plateau> {
     if let Some(percent) = text.strip_suffix('%') {
-        let percent = number(percent).filter(|percent| (0.0..=100.0).contains(percent))?;
-        let millionths = (percent * 10_000.0).round() as u32;
-        return Some(if percent == 0.0 { Plateau::Off } else { Plateau::Millionths(millionths) });
+        return checked_percent(number(percent)?);
     }
-    Some(match text.parse().ok()? {
-        0 => Plateau::Off,
-        count => Plateau::Count(count),
-    })
+    text.parse().ok().map(checked_count)
 }
 
 /// Columns and rows of tiles: `8x8`.
 pub(super) fn tiles(text: &str) -> Option<(u32, u32)> {
     let (columns, rows) = text.trim().split_once('x')?;
-    let count = |text: &str| text.parse().ok().filter(|count| (1..=256).contains(count));
-    Some((count(columns)?, count(rows)?))
+    checked_tiles(columns.parse().ok()?, rows.parse().ok()?)
 }
 
 pub(super) fn bins(text: &str) -> Option<u32> {
-    text.trim().parse().ok().filter(|bins| (2..=65536).contains(bins))
+    text.trim().parse().ok().and_then(checked_bins)
 }
 
 /// `X,Y,W,H`, or `auto`.
@@ -64,6 +61,5 @@ pub(super) fn region(text: &str) -> Option<Region> {
         return Some(Region::Auto);
     }
     let numbers = text.split(',').map(|number| number.trim().parse().ok()).collect::<Option<Vec<usize>>>()?;
-    let [x, y, width, height] = numbers[..] else { return None };
-    (width > 0 && height > 0).then_some(Region::Fixed(Rect { x, y, width, height }))
+    checked_region(numbers.try_into().ok()?)
 }

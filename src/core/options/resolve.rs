@@ -77,6 +77,7 @@ impl Video {
 
 impl Options {
     /// The parameters of the look for this video.
+    #[doc(hidden)]
     pub fn look_parameters(&self, video: &Video) -> LookParameters {
         self.look.parameters(video.is_deep_gray())
     }
@@ -84,22 +85,22 @@ impl Options {
     /// The requested method, or that of the look; `global` if that is `natural` and an option of equalization is set.
     fn method_of(&self, look: &LookParameters, notes: &mut Vec<Note>) -> MethodName {
         let asked = [
-            ("--plateau", self.plateau.is_some()),
-            ("--bins", self.bins.is_some()),
-            ("--max-gain", self.max_gain.is_some()),
+            ("{plateau}", self.plateau.is_some()),
+            ("{bins}", self.bins.is_some()),
+            ("{max-gain}", self.max_gain.is_some()),
         ];
         let mut asked = asked.iter().filter(|(_, given)| *given);
         if let Some(method) = self.method {
             if !method.equalizes() {
                 notes.extend(
-                    asked.map(|(option, _)| Note::Note(format!("{option} does nothing with --method {method}"))),
+                    asked.map(|(option, _)| Note::Note(format!("{option} does nothing with {{method}} {method}"))),
                 );
             }
             return method;
         }
         match asked.next() {
             Some((option, _)) if look.method == MethodName::Natural => {
-                notes.push(Note::Note(format!("{option} is for equalization: --method global")));
+                notes.push(Note::Note(format!("{option} is for equalization: {{method}} global")));
                 MethodName::Global
             }
             _ => look.method,
@@ -110,6 +111,7 @@ impl Options {
     ///
     /// # Errors
     /// When options exclude each other, or the counted region lies outside of the frame.
+    #[doc(hidden)]
     pub fn resolve(&self, video: &Video) -> Result<Resolved, OptionError> {
         self.check()?;
         let mut notes = Vec::new();
@@ -131,21 +133,22 @@ impl Options {
         };
         if (is_clahe || is_detail) && self.look != Look::Exact {
             let fixed = self.max_gain.and_then(MaxGain::fixed);
-            let given = [("--max-gain", max_gain, fixed.is_some()), ("--strength", strength, self.strength.is_some())];
+            let given = [("{max-gain}", max_gain, fixed.is_some()), ("{strength}", strength, self.strength.is_some())];
             let defaults =
                 given.iter().filter(|(.., given)| !given).map(|(option, value, _)| format!("{option} {value}"));
             let defaults: Vec<String> = defaults.collect();
             if !defaults.is_empty() {
                 let defaults = defaults.join(" and ");
-                notes.push(Note::Note(format!("--method {method} has its own {defaults}, not those of the look")));
+                notes.push(Note::Note(format!("{{method}} {method} has its own {defaults}, not those of the look")));
             }
         }
         let levels_there = video.depth.map(|depth| 1_u32 << depth.min(16));
         let resolution = self.bins.or(levels_there).filter(|&bins| bins as usize > TileBins::MAX);
         if let Some(bins) = resolution.filter(|_| method.has_tiles()) {
             let most = TileBins::MAX;
-            notes
-                .push(Note::Note(format!("--method {method} counts {most} steps of brightness in a tile, not {bins}")));
+            notes.push(Note::Note(format!(
+                "{{method}} {method} counts {most} steps of brightness in a tile, not {bins}"
+            )));
         }
         let smooth = match method {
             MethodName::Deflicker => DEFLICKER_SECONDS,
@@ -205,14 +208,14 @@ impl Options {
             region: self.region,
             chroma: self.chroma.unwrap_or(look.chroma),
             keeps_peak: self.look != Look::Exact,
-            denoise: self.denoise(method, video),
+            denoise: self.resolved_denoise(method, video),
         };
         notes.extend(self.check_region(video)?);
         Ok(Resolved { settings, notes })
     }
 
     /// How noise is removed. With one curve for each scene, noise stays.
-    fn denoise(&self, method: MethodName, video: &Video) -> Denoise {
+    fn resolved_denoise(&self, method: MethodName, video: &Video) -> Denoise {
         let is_natural = method == MethodName::Natural && !self.has_whole_scenes();
         let effort = self.denoise_effort.unwrap_or_default();
         let reach = effort.reach();
@@ -248,7 +251,7 @@ impl Options {
                  corner, counted from 0,0)"
             ))),
             Some(counted) => Ok(Some(Note::Warning(format!(
-                "--roi {x},{y},{width},{height} extends past the edge of its {picture}: only {}x{} is counted",
+                "{{roi}} {x},{y},{width},{height} extends past the edge of its {picture}: only {}x{} is counted",
                 counted.width, counted.height
             )))),
         }

@@ -122,6 +122,7 @@ impl OptionInfo {
     }
 
     /// The option's value in a video with these settings; `None` where the option has no effect. Times are in frames.
+    #[doc(hidden)]
     pub fn report(&self, options: &Options, settings: &Settings) -> Option<OptionValue> {
         (self.report)(options, settings)
     }

@@ -36,11 +36,13 @@ named! {
 
 impl MethodName {
     /// Whether each tile gets a curve.
+    #[doc(hidden)]
     pub fn has_tiles(self) -> bool {
         matches!(self, MethodName::Clahe | MethodName::Detail)
     }
 
     /// Whether the method equalizes histograms, so that plateau, slope limit and number of bins apply.
+    #[doc(hidden)]
     pub fn equalizes(self) -> bool {
         self == MethodName::Global || self.has_tiles()
     }
@@ -121,6 +123,7 @@ const THERMAL: LookParameters = LookParameters {
 impl Look {
     /// The parameters of this look, for gray video of more than 8 bits if `is_deep_gray`: thermal cameras, medical
     /// pictures.
+    #[doc(hidden)]
     pub fn parameters(self, is_deep_gray: bool) -> LookParameters {
         match self {
             Look::Exact => EXACT,

@@ -30,7 +30,7 @@ macro_rules! named {
             $(#[doc = $about] #[doc = "."] $(#[$value_of])* $value,)*
         }
 
-        impl $crate::spec::Named for $type {
+        impl $crate::Named for $type {
             const ALL: &'static [Self] = &[$($type::$value),*];
 
             fn name(self) -> &'static str {
@@ -48,7 +48,7 @@ macro_rules! named {
 
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str($crate::spec::Named::name(*self))
+                f.write_str($crate::Named::name(*self))
             }
         }
     };

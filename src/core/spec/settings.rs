@@ -133,6 +133,7 @@ named! {
 
 impl Effort {
     /// The most frames on either side of a frame that are used to denoise it.
+    #[doc(hidden)]
     pub fn reach(self) -> u32 {
         match self {
             Effort::Fast => 3,
@@ -514,6 +515,7 @@ named! {
 
 impl Chroma {
     /// Whether chroma samples may change.
+    #[doc(hidden)]
     pub fn changes(self) -> bool {
         self != Chroma::Keep
     }

@@ -31,6 +31,7 @@ impl Transfer {
     }
 
     /// Its scale; `None` for SDR, whose codes are the levels.
+    #[doc(hidden)]
     pub fn scale(self) -> Option<&'static Scale> {
         static SCALES: [OnceLock<Scale>; 2] = [OnceLock::new(), OnceLock::new()];
         match self {
@@ -42,6 +43,7 @@ impl Transfer {
 
     /// Converts the mean of a block from codes of this transfer to levels; `white` is the highest code. All are in
     /// sixteenths.
+    #[doc(hidden)]
     pub fn lit(self, mean: u32, white: u32) -> u32 {
         self.scale().map_or(mean, |scale| {
             let level = scale.level(place(mean.into(), white.into()));

@@ -1,6 +1,6 @@
 //! The content of the measured frames: the speed of counting depends on how often samples repeat.
 
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Plane, Range};
 use histeq::named;
 
 named! {

@@ -8,7 +8,7 @@ use cudarc::driver::result::stream::launch_host_function;
 use cudarc::driver::sys::CU_MEMHOSTALLOC_PORTABLE;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice, result};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::ffi::c_void;
 use std::hint::black_box;
 use std::sync::{Arc, Barrier};

@@ -4,10 +4,10 @@
 //! same curve; so this module counts the picture once, and maps it once per curve.
 
 use anyhow::{Result, bail};
-use histeq::equalize::reference::{histogram, map, tile_histograms};
-use histeq::frame::{Frame, HostPool};
-use histeq::spec::clahe::{TileBins, TileCurves, TileHistograms};
-use histeq::spec::{
+use histeq::internal::equalize::reference::{histogram, map, tile_histograms};
+use histeq::internal::frame::{Frame, HostPool};
+use histeq::internal::spec::clahe::{TileBins, TileCurves, TileHistograms};
+use histeq::internal::spec::{
     Curve, Equalization, Gain, Guide, Histogram, Method, Plateau, Settings, Smoothing, Threshold, Tone,
 };
 

@@ -1,7 +1,7 @@
 //! Reads and writes image files: those of the user, and those of the program of opencl-blelloch-scan.
 
 use anyhow::{Result, ensure};
-use histeq::frame::{Frame, PixelFormat};
+use histeq::internal::frame::{Frame, PixelFormat};
 use histeq_media::ffmpeg::{Converter, Picture, RawFormat, VideoFormat};
 use histeq_media::pipeline::Cancel;
 use histeq_media::sink::{Files, OutputOptions, Overwrite, Target, write_drawn};

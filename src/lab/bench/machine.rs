@@ -1,6 +1,6 @@
 //! The machine of a report.
 
-use histeq::cuda::Gpu;
+use histeq::internal::cuda::Gpu;
 
 /// The hardware of a machine.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The publications' programs for one thread of a CPU: plain loops over bytes, as the compiler optimizes them. The
 //! suites compare GPUs with them, both times and results.
 
-use histeq::spec::Weights;
+use histeq::internal::spec::Weights;
 
 /// The count of each value.
 pub fn histogram(elements: &[u8]) -> [u32; 256] {
@@ -68,7 +68,7 @@ pub fn luminance(pixels: &[u8], weights: Weights) -> [u32; 256] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::spec::{Curve, Histogram, Levels};
+    use histeq::internal::spec::{Curve, Histogram, Levels};
 
     #[test]
     fn the_program_for_one_thread_is_the_specification() {

@@ -3,7 +3,7 @@
 use super::{Arithmetic, Repeats};
 use crate::publications::Variants;
 use anyhow::{Result, ensure};
-use histeq::cuda::Gpu;
+use histeq::internal::cuda::Gpu;
 use histeq_media::pipeline::Cancel;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::OnceCell;

@@ -2,10 +2,10 @@
 #![allow(unsafe_code, reason = "promises the bindings that these structures are plain bytes")]
 
 use cudarc::driver::DeviceRepr;
-use histeq::cuda::arguments::Samples;
-use histeq::cuda::launch::KernelValue;
-use histeq::cuda::layout::BufferLayout;
-use histeq::spec::Rect;
+use histeq::internal::cuda::arguments::Samples;
+use histeq::internal::cuda::launch::KernelValue;
+use histeq::internal::cuda::layout::BufferLayout;
+use histeq::internal::spec::Rect;
 
 /// The layout of the elements in a plane, in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

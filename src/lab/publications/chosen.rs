@@ -5,9 +5,9 @@ use super::kernels::{self, CountedArea, LoadedKernels, Scan};
 use super::shape::{self, LaunchShape};
 use super::{HistogramVariant, Variants};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use histeq::cuda::arguments::BlendedLevels;
-use histeq::cuda::error::{Doing, Error};
-use histeq::cuda::{KernelChoice, StageBuffers, StageKernels};
+use histeq::internal::cuda::arguments::BlendedLevels;
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::cuda::{KernelChoice, StageBuffers, StageKernels};
 use std::sync::Arc;
 
 impl KernelChoice for Variants {

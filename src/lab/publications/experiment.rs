@@ -146,7 +146,7 @@ pub enum HostMemory {
 
 /// The times of copies to and from the GPU.
 #[derive(Clone, Debug)]
-pub struct Transfer {
+pub struct BusTimes {
     /// The times of uploads, in µs.
     pub upload: Vec<f64>,
     /// The times of downloads, in µs.

@@ -7,14 +7,15 @@ use super::plane::{DevicePlane, ElementKind};
 use super::shape::refused;
 use super::timing::{copied, measured, once};
 use super::{
-    CdfMin, Elements, Experiment, Formula, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured, PixelOrder,
-    Run, StepTimes, Transfer, tuned,
+    BusTimes, CdfMin, Elements, Experiment, Formula, HostMemory, KernelRepeats, KernelStep, MapVariant, Measured,
+    PixelOrder, Run, StepTimes, tuned,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
+use histeq::Limits;
 use histeq::Named;
-use histeq::cuda::arguments::BlendedLevels;
-use histeq::cuda::error::{Doing, Error};
-use histeq::cuda::{Gpu, PinnedPool};
+use histeq::internal::cuda::arguments::BlendedLevels;
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::cuda::{Gpu, PinnedPool};
 use std::sync::Arc;
 
 /// A GPU and the kernels of the publications.
@@ -111,22 +112,22 @@ impl KernelBench {
     ///
     /// # Errors
     /// When a copy fails, or the system has no more memory to pin.
-    pub fn transfer(&self, plane: &DevicePlane, memory: HostMemory, repeats: KernelRepeats) -> Result<Transfer, Error> {
+    pub fn transfer(&self, plane: &DevicePlane, memory: HostMemory, repeats: KernelRepeats) -> Result<BusTimes, Error> {
         let bytes = plane.bytes();
         match memory {
             HostMemory::Pageable => self.transfer_through(&mut vec![0; bytes], repeats),
             HostMemory::Pinned => {
-                let mut pinned = PinnedPool::new(&self.gpu.context).take(bytes)?;
+                let mut pinned = PinnedPool::new(&self.gpu.context, &Limits::default()).take(bytes)?;
                 self.transfer_through(&mut pinned, repeats)
             }
         }
     }
 
-    fn transfer_through(&self, host: &mut [u8], repeats: KernelRepeats) -> Result<Transfer, Error> {
+    fn transfer_through(&self, host: &mut [u8], repeats: KernelRepeats) -> Result<BusTimes, Error> {
         let mut device = self.zeros(host.len())?;
         let upload = copied(&self.stream, repeats, |_| self.stream.memcpy_htod(&*host, &mut device).doing(UPLOADING))?;
         let download = copied(&self.stream, repeats, |_| self.stream.memcpy_dtoh(&device, host).doing(DOWNLOADING))?;
-        Ok(Transfer { upload, download })
+        Ok(BusTimes { upload, download })
     }
 
     /// Measures prefetching managed memory of the plane's size from the host to the device, in µs.

@@ -3,7 +3,7 @@
 
 use super::KernelRepeats;
 use cudarc::driver::{CudaStream, DevicePtrMut, sys};
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 use std::time::Instant;
 

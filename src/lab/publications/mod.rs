@@ -33,7 +33,7 @@ mod tuned;
 
 pub use choice::{CdfMin, HistogramVariant, MapVariant, ScanVariant, Variants};
 pub use experiment::{
-    Elements, Experiment, HostMemory, KernelRepeats, KernelStep, Measured, PixelOrder, Run, StepTimes, Transfer,
+    BusTimes, Elements, Experiment, HostMemory, KernelRepeats, KernelStep, Measured, PixelOrder, Run, StepTimes,
 };
 pub use formula::Formula;
 pub use kernel_bench::KernelBench;

@@ -1,7 +1,7 @@
 //! The shape of a launch: its blocks and threads, and the elements of each thread.
 
 use super::choice::{HistogramVariant, MapVariant, ScanVariant, Variants};
-use histeq::cuda::error::Error;
+use histeq::internal::cuda::error::Error;
 use histeq::named;
 
 named! {

@@ -4,7 +4,7 @@ use super::KernelRepeats;
 use super::kernels::{self, LoadedKernels};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -6,10 +6,10 @@ use super::shape::refused;
 use super::timing::{measured, once};
 use super::{KernelRepeats, KernelStep, Run, StepTimes};
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr};
-use histeq::cuda::error::{Doing, Error};
-use histeq::cuda::{BufferLayout, DevicePicture, Gpu, History, StageBuffers, Task};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
-use histeq::spec::{Rect, Settings, Strength};
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::cuda::{BufferLayout, DevicePicture, Gpu, History, StageBuffers, Task};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::spec::{Rect, Settings, Strength};
 use std::sync::Arc;
 
 const COPYING: &str = "copying on the device";

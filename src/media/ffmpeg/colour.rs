@@ -2,7 +2,7 @@
 
 use super::{ChromaLocation, RawFormat};
 use ffmpeg_next::{color, ffi};
-use histeq::frame::{Matrix, Model, Range, Transfer};
+use histeq::internal::frame::{Matrix, Model, Range, Transfer};
 
 /// The colour properties of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::{Colour, Error, OUT_OF_MEMORY, Picture, RawFormat, check};
 use anyhow::Context;
 use ffmpeg_next::ffi;
 use ffmpeg_next::software::scaling::Flags;
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 
 /// Pixel format, size and colour properties of pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

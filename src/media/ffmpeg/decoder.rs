@@ -7,8 +7,8 @@ use super::nvdec::Nvdec;
 use super::{Error, OUT_OF_MEMORY, Packet, Picture, RawFormat, Stream, check};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
-use histeq::frame::limits::{self, NoRoom};
-use histeq::frame::{HostPool, Pool};
+use histeq::Limits;
+use histeq::internal::frame::{HostPool, NoRoom, Pool};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -73,18 +73,19 @@ pub struct Decoder {
     pub too_large: Option<(usize, usize)>,
     // The context points to the buffers, and is freed before them (see `Drop`).
     buffers: Box<DecoderBuffers>,
+    most_pixels: u64,
 }
 
 // SAFETY: the context is used by one thread at a time, the one that owns the Decoder.
 unsafe impl Send for Decoder {}
 
 impl Decoder {
-    /// Opens a decoder for `stream`.
+    /// Opens a decoder for `stream`, within these limits.
     ///
     /// # Errors
     /// When FFmpeg has none for this codec (`DecoderNotFound`), the GPU does not exist, or the decoder refuses the
     /// parameters.
-    pub fn open(stream: &Stream, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
+    pub fn open(stream: &Stream, delay: Delay, on: DecodeOn, limits: &Limits) -> Result<Self, Error> {
         let (codec, nvdec) = match on {
             DecodeOn::Cpu | DecodeOn::Threads(_) => (decoder_of(stream), None),
             DecodeOn::Nvdec(gpu) => {
@@ -98,7 +99,7 @@ impl Decoder {
         report_damage_to(note_damage);
         // Discards the size that another decoder refused.
         refused_size();
-        bytes_of(stream).into_iter().for_each(limits::note_decoder);
+        bytes_of(stream).into_iter().for_each(|bytes| limits.note_decoder(bytes));
         // SAFETY: the context is owned by `decoder` from the start; the stream's parameters are valid.
         unsafe {
             let ptr = ffi::avcodec_alloc_context3(codec);
@@ -112,7 +113,8 @@ impl Decoder {
                 pinned: None,
                 has_reported: false,
                 too_large: None,
-                buffers: Box::default(),
+                buffers: Box::new(DecoderBuffers::new(limits)),
+                most_pixels: limits.pixels(),
             };
             if decoder.ptr.is_null() {
                 return Err(OUT_OF_MEMORY);
@@ -120,8 +122,8 @@ impl Decoder {
             check(ffi::avcodec_parameters_to_context(decoder.ptr, stream.parameters.as_ptr()))?;
             (*decoder.ptr).pkt_timebase = stream.time_base.into();
             (*decoder.ptr).thread_count =
-                if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream) };
-            (*decoder.ptr).max_pixels = most_pixels(stream);
+                if let DecodeOn::Threads(threads) = on { threads.into() } else { threads(stream, limits) };
+            (*decoder.ptr).max_pixels = most_pixels(stream, limits);
             (*decoder.ptr).opaque = (&raw const *decoder.buffers).cast_mut().cast();
             // Decoders without this capability cannot use custom buffers.
             if (*codec).capabilities & ffi::AV_CODEC_CAP_DR1 as i32 != 0 {
@@ -190,7 +192,7 @@ impl Decoder {
             Ok(_) => {
                 super::note_activity();
                 let (width, height) = picture.size();
-                if width as u64 * height as u64 > limits::pixels() {
+                if width as u64 * height as u64 > self.most_pixels {
                     self.too_large = Some((width, height));
                     return Err(self.reported(Error::InvalidData));
                 }
@@ -260,21 +262,21 @@ fn bytes_of(stream: &Stream) -> Option<usize> {
 }
 
 /// The number of threads that fit into memory, as each may hold a picture; 0 for one per core.
-fn threads(stream: &Stream) -> i32 {
+fn threads(stream: &Stream, limits: &Limits) -> i32 {
     let bytes = bytes_of(stream).unwrap_or(0);
-    let (wanted, fitting) = (limits::threads(), limits::under_way() / 2 / bytes.max(1));
-    if fitting >= wanted { limits::given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
+    let (wanted, fitting) = (limits.threads(), limits.under_way() / 2 / bytes.max(1));
+    if fitting >= wanted { limits.given_threads().unwrap_or(0) as i32 } else { fitting.max(1) as i32 }
 }
 
 /// The `max_pixels` for a decoder of `stream`. FFmpeg checks padded rows and working memory against it, too; the
 /// stream's size itself was checked without padding.
-fn most_pixels(stream: &Stream) -> i64 {
+fn most_pixels(stream: &Stream, limits: &Limits) -> i64 {
     let padded = stream.picture().map_or(0, |(_, (width, height))| {
         let columns = width.next_multiple_of(VECTOR) as u64;
         let working = (columns.min(MPEG_COLUMNS) + 2 * VECTOR as u64) * WORKING_ROWS;
         working.max(columns * height as u64)
     });
-    limits::pixels().max(LOWEST_LIMIT).max(padded) as i64
+    limits.pixels().max(LOWEST_LIMIT).max(padded) as i64
 }
 
 /// FFmpeg's default decoder, but libvpx for VP8 and VP9 with alpha, which only libvpx decodes.

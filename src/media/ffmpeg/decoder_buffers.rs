@@ -5,8 +5,8 @@
 use super::log::Logged;
 use super::{Picture, RawFormat};
 use ffmpeg_next::ffi;
-use histeq::frame::limits::{self, NoRoom};
-use histeq::frame::{Buffer, HostPool, Memory, Pool};
+use histeq::Limits;
+use histeq::internal::frame::{Buffer, HostPool, Memory, NoRoom, Pool};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -32,8 +32,8 @@ const LEAVES_NOTHING_OUT: [ffi::AVCodecID; 5] = [
 const PLANES: usize = 4;
 
 /// Buffers for the pictures of one decoder. Its threads use them concurrently.
-#[derive(Default)]
 pub(super) struct DecoderBuffers {
+    limits: Limits,
     pool: RwLock<Option<Arc<dyn Pool>>>,
     /// Why a picture got no buffer, if memory for it was refused.
     refused: OnceLock<NoRoom>,
@@ -102,6 +102,19 @@ pub(super) unsafe fn note_damage(context: *mut c_void, logged: Logged) {
 }
 
 impl DecoderBuffers {
+    /// Buffers within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        DecoderBuffers {
+            limits: limits.clone(),
+            pool: RwLock::default(),
+            refused: OnceLock::new(),
+            plane_buffers: OnceLock::new(),
+            picture_buffers: HostPool::new(limits),
+            damage: Mutex::default(),
+            has_damage: AtomicBool::new(false),
+        }
+    }
+
     /// Allocates pictures from `pool` from now on.
     pub fn use_pool(&self, pool: Arc<dyn Pool>) {
         *self.pool.write().unwrap_or_else(PoisonError::into_inner) = Some(pool);
@@ -113,7 +126,7 @@ impl DecoderBuffers {
     }
 
     fn plane_buffers(&self) -> &HostPool {
-        self.plane_buffers.get_or_init(HostPool::default)
+        self.plane_buffers.get_or_init(|| HostPool::new(&self.limits))
     }
 
     /// The pool, if there is one.
@@ -442,7 +455,9 @@ pub(super) unsafe extern "C" fn get_buffer(
         let buffers = (*context).opaque.cast::<DecoderBuffers>().as_ref();
         // The size of GPU surfaces is an error, and counts as 0 bytes.
         let bytes = ffi::av_image_get_buffer_size((*context).pix_fmt, (*frame).width, (*frame).height, 1);
-        if let (Some(buffers), Err(no_room)) = (buffers, limits::check_room(usize::try_from(bytes).unwrap_or(0))) {
+        if let Some(buffers) = buffers
+            && let Err(no_room) = buffers.limits.check_room(usize::try_from(bytes).unwrap_or(0))
+        {
             let _ = buffers.refused.set(no_room);
             return ffi::AVERROR(libc::ENOMEM);
         }
@@ -498,14 +513,14 @@ mod tests {
     struct ShortPool(HostPool);
 
     impl Pool for ShortPool {
-        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
             self.0.buffer(len / 2)
         }
     }
 
     #[test]
     fn a_buffer_that_is_too_short_is_not_written_past() {
-        let buffers = DecoderBuffers::default();
+        let buffers = DecoderBuffers::new(&Limits::default());
         buffers.use_pool(Arc::new(ShortPool(HostPool::default())));
         let format = RawFormat::from_name("yuv420p").unwrap();
         assert!(buffers.picture(format, (640, 480)).is_none());

@@ -16,7 +16,8 @@ use super::{
 use crate::sys::Name;
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Rational, ffi};
-use histeq::frame::{HostPool, Pool, limits};
+use histeq::Limits;
+use histeq::internal::frame::{HostPool, Pool};
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::fs::File;
@@ -93,6 +94,8 @@ pub struct Demuxer {
     copies: Option<Arc<dyn Pool>>,
     /// Packets that were read ahead.
     ahead: VecDeque<Packet>,
+    /// The limits of its packets' copies, and of its decoders.
+    pub limits: Limits,
     /// Numbered images, of which the context has read the first.
     images: Option<Images>,
     // The context uses `_io` and `opens` until it is closed (see `Drop`).
@@ -105,7 +108,7 @@ unsafe impl Send for Demuxer {}
 
 impl Demuxer {
     /// Opens `url`, or reads from `source`, and probes the streams. `format` is FFmpeg's name of a demuxer, for inputs
-    /// that cannot be probed. `interrupt` ends a read that waits.
+    /// that cannot be probed. `interrupt` ends a read that waits. Frames that are probed keep to `limits`.
     ///
     /// # Errors
     /// When it cannot be opened, FFmpeg does not recognize it, or it refers to a protocol that is not allowed for it.
@@ -115,6 +118,7 @@ impl Demuxer {
         format: Option<&str>,
         options: &[(String, String)],
         interrupt: impl Into<Interrupt>,
+        limits: &Limits,
     ) -> Result<Self, OpenError> {
         super::init();
         let _opening = Opening::begin();
@@ -171,7 +175,7 @@ impl Demuxer {
         let is_pattern = images.is_some() && is_called.is_none();
         let whitelist = whitelist.chain(is_pattern.then(|| ("pattern_type".to_owned(), "none".to_owned())));
         let options: Vec<(String, String)> = options.iter().cloned().chain(whitelist).collect();
-        let opened = Self::open_as(&place, io, found, is_device, &options, opens);
+        let opened = Self::open_as(&place, io, found, is_device, &options, (opens, limits));
         let mut opened = opened.map_err(|error| match (refused_protocol(), allowed) {
             (Some(protocol), Some(allowed)) => {
                 OpenError::Protocol { protocol, input: protocols::kind_of_input(&allowed) }
@@ -199,7 +203,7 @@ impl Demuxer {
         format: *const ffi::AVInputFormat,
         is_device: bool,
         options: &[(String, String)],
-        opens: Box<Opens>,
+        (opens, limits): (Box<Opens>, &Limits),
     ) -> Result<Self, OpenError> {
         let mut dictionary = std::ptr::null_mut();
         // SAFETY: the context is allocated here, and freed by `avformat_open_input` when that fails, else by `Drop`.
@@ -225,11 +229,11 @@ impl Demuxer {
             let media = Media { demuxer: text((*(*ptr).iformat).name), ..Media::default() };
             // FFmpeg recognizes some devices by their names (`/dev/video0`), without a format.
             let copies: Option<Arc<dyn Pool>> = match self::is_device((*ptr).iformat) {
-                true => Some(Arc::new(HostPool::default())),
+                true => Some(Arc::new(HostPool::new(limits))),
                 false => None,
             };
-            let mut demuxer =
-                Demuxer { ptr, media, ignored, copies, ahead: VecDeque::new(), images: None, _io: io, opens };
+            let (limits, ahead) = (limits.clone(), VecDeque::new());
+            let mut demuxer = Demuxer { ptr, media, ignored, copies, ahead, limits, images: None, _io: io, opens };
             demuxer.check_pictures()?;
             demuxer.probe().map_err(|error| demuxer.opens.error(error))?;
             demuxer.opens.streams_are_known().map_or(Ok(()), Err)?;
@@ -251,7 +255,7 @@ impl Demuxer {
         let needed = sizes.iter().fold(0, |all: usize, pixels| all.saturating_add(pixels.saturating_mul(PROBED)));
         // A single video is checked later, when its pixel format is known.
         match sizes.len() {
-            streams @ 2.. if needed > limits::memory() => {
+            streams @ 2.. if needed > self.limits.memory() => {
                 // One frame of each video stream, in MiB.
                 let needed = needed >> 20;
                 Err(OpenError::Limit(format!(
@@ -267,7 +271,7 @@ impl Demuxer {
     fn probe(&mut self) -> Result<(), Error> {
         // FFmpeg checks padded rows against this limit, so it is doubled. The size that FFmpeg finds is checked
         // afterwards.
-        let most = limits::pixels().saturating_mul(2).clamp(LOWEST_LIMIT, i64::MAX as u64);
+        let most = self.limits.pixels().saturating_mul(2).clamp(LOWEST_LIMIT, i64::MAX as u64);
         let most = [("max_pixels".to_owned(), most.to_string())];
         // SAFETY: the context is open, and none of its streams goes away; each so far has its dictionary, which is
         // freed afterwards.
@@ -438,7 +442,7 @@ impl Demuxer {
         // Wrapped frames are reference-counted, and need no copy.
         let Some(pool) = self.copies.as_ref().filter(|_| codec != Id::WRAPPED_AVFRAME) else { return Ok(packet) };
         let buffer = pool.buffer(packet.padded_len());
-        packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::default().take(packet.padded_len()))))
+        packet.copied_into(buffer.unwrap_or_else(|_| Box::new(HostPool::new(&self.limits).take(packet.padded_len()))))
     }
 
     /// Whether the input's format has no timestamps: FFmpeg counts frames instead, at a rate that the input states or

@@ -9,8 +9,8 @@ use super::{
 };
 use anyhow::{Context as _, Result, anyhow, bail};
 use ffmpeg_next::{Rational, ffi};
-use histeq::cuda::find_driver;
-use histeq::frame::limits;
+use histeq::Limits;
+use histeq::internal::cuda::find_driver;
 
 /// The settings with which an encoder is opened.
 pub struct VideoOptions {
@@ -38,6 +38,8 @@ pub struct VideoOptions {
     pub options: Vec<(String, String)>,
     /// The side data of the stream; x265 takes HDR10 metadata as an option.
     pub side_data: StreamSideData,
+    /// The limits of its threads.
+    pub limits: Limits,
 }
 
 impl VideoOptions {
@@ -56,6 +58,7 @@ impl VideoOptions {
             quantizer: None,
             options: Vec::new(),
             side_data: StreamSideData::default(),
+            limits: Limits::default(),
         }
     }
 }
@@ -80,7 +83,7 @@ impl VideoEncoder {
     pub fn open(encoder: Encoder, options: &VideoOptions) -> Result<Self> {
         super::last_message();
         let picture = picture_bytes(options.format, options.size).filter(|_| !encoder.is_hardware());
-        picture.into_iter().for_each(limits::note_encoder);
+        picture.into_iter().for_each(|picture| options.limits.note_encoder(picture));
         // SAFETY: the context is owned by `this` from the start; only its public fields are set.
         let mut this = unsafe {
             let ptr = ffi::avcodec_alloc_context3(encoder.0.as_ptr());
@@ -122,7 +125,7 @@ impl VideoEncoder {
                 context.flags |= ffi::AV_CODEC_FLAG_QSCALE as i32;
                 context.global_quality = (quantizer * ffi::FF_QP2LAMBDA as f32).round() as i32;
             }
-            context.thread_count = limits::given_threads().unwrap_or(0) as i32;
+            context.thread_count = options.limits.given_threads().unwrap_or(0) as i32;
             this
         };
         this.open_with(encoder, options)?;
@@ -149,7 +152,7 @@ impl VideoEncoder {
             add_parameters(&mut private, "x265-params", &parameters);
         }
         // FFmpeg's wrappers of x265 and SVT-AV1 pass on the number of threads only in part, or not at all.
-        let pools = limits::given_threads().map(|threads| match name.as_str() {
+        let pools = options.limits.given_threads().map(|threads| match name.as_str() {
             "libx265" => ("x265-params", format!("pools={threads}")),
             _ => ("svtav1-params", format!("lp={threads}")),
         });
@@ -276,7 +279,7 @@ impl Drop for VideoEncoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+    use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
     use std::sync::Arc;
 
     #[test]

@@ -6,7 +6,7 @@ use super::{Decoded, Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, 
 use crate::sys::{Name, note_chain};
 use ffmpeg_next::filter::{self, Context, Graph};
 use ffmpeg_next::{Rational, ffi};
-use histeq::frame::limits;
+use histeq::Limits;
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 
@@ -88,11 +88,12 @@ fn configured(
     sources: &[(&str, String)],
     formats: &[RawFormat],
     by_fields: bool,
+    limits: &Limits,
 ) -> Result<Graph, Error> {
     let find = |name| filter::find(name).ok_or(Error::FilterNotFound);
     let mut graph = Graph::new();
     // SAFETY: the graph is new; its number of threads is read when filters are added.
-    unsafe { (*graph.as_mut_ptr()).nb_threads = limits::given_threads().unwrap_or(0) as i32 };
+    unsafe { (*graph.as_mut_ptr()).nb_threads = limits.given_threads().unwrap_or(0) as i32 };
     for (name, arguments) in sources {
         graph.add(&find("buffer")?, name, arguments)?;
     }
@@ -307,6 +308,7 @@ impl FilterGraph {
         like: Option<&Picture>,
         still: Option<Picture>,
         formats: &[RawFormat],
+        limits: &Limits,
     ) -> Result<Self, Error> {
         super::init();
         let mut sources = vec![("in", arguments(&input, like))];
@@ -315,10 +317,10 @@ impl FilterGraph {
             let video = GraphVideo { format, size, sample_aspect_ratio: None, frame_rate: None, ..input };
             sources.push((STILL, arguments(&video, Some(still))));
         }
-        let mut graph = configured(chain, &sources, formats, true)?;
+        let mut graph = configured(chain, &sources, formats, true, limits)?;
         let are_scaled_apart = has_whole_fields(&graph);
         if !are_scaled_apart {
-            graph = configured(chain, &sources, formats, false)?;
+            graph = configured(chain, &sources, formats, false, limits)?;
         }
         let fields = fields_behind(&graph, are_scaled_apart);
         if let Some(mut still) = still {

@@ -10,7 +10,7 @@ use super::{
 use crate::sys::{at_most, out_of_memory};
 use ffmpeg_next::codec::{Id, Parameters};
 use ffmpeg_next::{Rational, ffi};
-use histeq::frame::Matrix;
+use histeq::internal::frame::Matrix;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Deref, DerefMut};

@@ -6,7 +6,7 @@ use super::decoder_buffers::DecoderBuffers;
 use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, c_string, check, surface};
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
-use histeq::cuda::DecoderStream;
+use histeq::internal::cuda::DecoderStream;
 use std::ffi::c_int;
 use std::ptr;
 

@@ -5,7 +5,7 @@ use super::decoder_buffers::into_buffer_ref;
 use super::{Error, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::{Rational, ffi};
-use histeq::frame::Buffer;
+use histeq::internal::frame::Buffer;
 use std::fs::File;
 use std::io::Read;
 
@@ -250,7 +250,7 @@ impl ffmpeg_next::packet::Mut for Packet {
 mod tests {
     use super::*;
     use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Media};
-    use histeq::frame::{HostBuffer, HostPool, Memory};
+    use histeq::internal::frame::{HostBuffer, HostPool, Memory};
     use std::ops::{Deref, DerefMut};
     use std::sync::Arc;
 
@@ -288,7 +288,7 @@ mod tests {
             (*parameters).format = ffi::AVPixelFormat::AV_PIX_FMT_GRAY8 as i32;
             ((*parameters).width, (*parameters).height) = (64, 48);
         }
-        Decoder::open(&stream, Delay::Lowest, DecodeOn::Cpu).unwrap()
+        Decoder::open(&stream, Delay::Lowest, DecodeOn::Cpu, &histeq::Limits::default()).unwrap()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{ChromaLocation, Error, Metadata, c_string, check};
 use crate::sys::out_of_memory;
 use ffmpeg_next::codec::Id;
 use ffmpeg_next::ffi;
-use histeq::frame::{Memory, OnDevice, PixelFormat, Range};
+use histeq::internal::frame::{Memory, OnDevice, PixelFormat, Range};
 use std::sync::Arc;
 
 /// Properties of raw pictures, which no decoder describes.
@@ -131,7 +131,7 @@ impl Picture {
         Ok(copy)
     }
 
-    /// A picture without samples that holds these properties, for [`attachment`](histeq::frame::Frame::attachment).
+    /// A picture without samples that holds these properties, for [`attachment`](histeq::internal::frame::Frame::attachment).
     pub fn described(properties: &PictureProperties) -> Self {
         let mut picture = Picture::new();
         let frame = picture.get_mut();

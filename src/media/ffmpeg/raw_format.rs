@@ -3,7 +3,7 @@
 
 use super::text;
 use ffmpeg_next::ffi;
-use histeq::frame::PixelFormat;
+use histeq::internal::frame::PixelFormat;
 
 /// A pixel format of FFmpeg, native or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

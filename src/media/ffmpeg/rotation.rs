@@ -6,7 +6,8 @@ use super::display_matrix::Rotation;
 use super::{Converter, Decoded, Error, FilterGraph, GraphVideo, Picture, Stream, VideoFormat, microseconds, text};
 use anyhow::Context;
 use ffmpeg_next::ffi;
-use histeq::frame::Frame;
+use histeq::Limits;
+use histeq::internal::frame::Frame;
 
 /// Rotates the pictures of a video as its metadata requests.
 pub struct AutoRotate {
@@ -19,15 +20,17 @@ pub struct AutoRotate {
     even_chroma: Converter,
     /// `Some` once a quarter turn has turned the rows of fields into columns; `true` once the warning was given.
     turned_fields: Option<bool>,
+    limits: Limits,
 }
 
 impl AutoRotate {
     /// A rotator for pictures of `stream`. `is_stored`: the output stores the stream's rotation, so it is not applied.
     /// A rotation in the pictures' own metadata, as in photos, is always applied.
-    pub fn new(stream: &Stream, is_stored: bool) -> Self {
+    pub fn new(stream: &Stream, is_stored: bool, limits: &Limits) -> Self {
         let is_of_stream = stream.side_data.has_rotation();
         let rotation = stream.side_data.rotation().filter(|_| !is_stored);
-        AutoRotate { is_of_stream, rotation, graph: None, even_chroma: Converter::default(), turned_fields: None }
+        let (even_chroma, limits) = (Converter::default(), limits.clone());
+        AutoRotate { is_of_stream, rotation, graph: None, even_chroma, turned_fields: None, limits }
     }
 
     /// Whether the last picture was rotated.
@@ -59,7 +62,7 @@ impl AutoRotate {
             Some((_, graph)) => graph,
             None => {
                 let video = GraphVideo::new(&picture, microseconds(), None);
-                FilterGraph::open(&rotation.0.into(), video, Some(&picture), None, &[])?
+                FilterGraph::open(&rotation.0.into(), video, Some(&picture), None, &[], &self.limits)?
             }
         };
         let (time, was_interlaced) = (picture.time(), picture.interlaced().is_some());

@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::raw_format::RawFormat;
 use anyhow::Context;
 use ffmpeg_next::ffi;
-use histeq::frame::{Frame, Matrix, Memory, Model, Plane, Range};
+use histeq::internal::frame::{Frame, Matrix, Memory, Model, Plane, Range};
 use std::sync::Arc;
 
 impl Picture {
@@ -175,7 +175,7 @@ impl Drop for BufferReference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::{MemoryError, PixelFormat};
+    use histeq::internal::frame::{MemoryError, PixelFormat};
 
     /// Memory of a GPU that has failed.
     struct Lost;

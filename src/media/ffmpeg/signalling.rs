@@ -3,7 +3,7 @@
 
 use super::{Colour, Container};
 use ffmpeg_next::codec::Id;
-use histeq::frame::{Matrix, Model, Range};
+use histeq::internal::frame::{Matrix, Model, Range};
 
 /// The values of a property that can be signalled.
 #[derive(Clone, Copy)]

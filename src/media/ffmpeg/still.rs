@@ -3,7 +3,7 @@
 use super::{Converter, Encoder, Picture, RawFormat, Signalling, VideoEncoder, VideoFormat, VideoOptions};
 use anyhow::{Context, Result};
 use ffmpeg_next::Rational;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 
 /// The format of an image file.
 #[derive(Clone, Copy, Debug)]

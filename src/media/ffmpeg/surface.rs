@@ -6,7 +6,7 @@
 use super::decoder_buffers::{DecoderBuffers, luma_stride};
 use super::{Error, OUT_OF_MEMORY, Picture, RawFormat, check};
 use ffmpeg_next::ffi::{self, AVPixelFormat::*};
-use histeq::frame::{Adopted, DeviceRows, PixelFormat, Surface};
+use histeq::internal::frame::{Adopted, DeviceRows, PixelFormat, Surface};
 use std::ffi::c_int;
 
 /// Converts a surface to a picture of `format`. `None` when the conversion from the surface's format is not supported.
@@ -61,7 +61,7 @@ impl SampleConversion {
 /// or does not accept the surface.
 ///
 /// # Safety
-/// As for [`Pool::adopt`](histeq::frame::Pool::adopt): the surface belongs to this context and this stream.
+/// As for [`Pool::adopt`](histeq::internal::frame::Pool::adopt): the surface belongs to this context and this stream.
 unsafe fn adopted(
     surface: &Picture,
     (context, stream): (usize, usize),
@@ -223,13 +223,15 @@ mod tests {
     use crate::ffmpeg::{
         ChromaLocation, Converter, Encoder, PictureProperties, Rational, VideoEncoder, VideoFormat, VideoOptions,
     };
-    use histeq::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
+    use histeq::Limits;
+    use histeq::internal::frame::{Buffer, HostBuffer, HostPool, Memory, OnDevice, Plane, Pool};
     use std::ops::Range;
     use std::sync::Arc;
 
     /// A picture in which neighbouring samples differ.
     fn picture(format: &str, size: (usize, usize)) -> Picture {
-        let picture = DecoderBuffers::default().picture(RawFormat::from_name(format).unwrap(), size).unwrap();
+        let picture =
+            DecoderBuffers::new(&Limits::default()).picture(RawFormat::from_name(format).unwrap(), size).unwrap();
         let native = picture.format().native().unwrap();
         for plane in 0..3 {
             for y in 0..native.rows(plane, size.1) {
@@ -287,7 +289,7 @@ mod tests {
     fn a_downloaded_surface_becomes_the_picture_of_a_decoder_on_the_cpu() {
         for (format, packed, shift) in KINDS {
             for size in [(64, 48), (2, 2), (33, 17), (1, 1), (854, 480)] {
-                let buffers = DecoderBuffers::default();
+                let buffers = DecoderBuffers::new(&Limits::default());
                 let expected = picture(format, size);
                 let down = as_from_nvdec(&expected, packed, shift, &buffers);
                 let samples = SampleConversion::new(down.format(), expected.format()).unwrap();
@@ -343,7 +345,7 @@ mod tests {
     }
 
     impl Pool for AdoptingPool {
-        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::frame::MemoryError> {
+        fn buffer(&self, len: usize) -> Result<Box<dyn Buffer>, histeq::internal::frame::MemoryError> {
             self.memory.buffer(len)
         }
 
@@ -372,7 +374,7 @@ mod tests {
         let (width, height) = picture.size();
         let (pitch, rows) = (1024 * width.div_ceil(512), height.next_multiple_of(2));
         let mut bytes = vec![0xa5; pitch * rows / 2 * 3];
-        let mut down = as_from_nvdec(picture, packed, shift, &DecoderBuffers::default());
+        let mut down = as_from_nvdec(picture, packed, shift, &DecoderBuffers::new(&Limits::default()));
         let sample = if shift > 0 { 2 } else { 1 };
         for y in 0..rows + rows / 2 {
             let (plane, source, length) = match y.checked_sub(rows) {
@@ -412,7 +414,7 @@ mod tests {
                 // SAFETY: the picture is valid.
                 unsafe { check(ffi::av_frame_apply_cropping(expected.as_mut_ptr(), 0)) }.unwrap();
 
-                let buffers = DecoderBuffers::default();
+                let buffers = DecoderBuffers::new(&Limits::default());
                 buffers.use_pool(Arc::new(AdoptingPool::default()));
                 let samples = SampleConversion::new(surface.format(), expected.format()).unwrap();
                 // SAFETY: the surface points into `bytes`, which nothing writes.
@@ -438,7 +440,7 @@ mod tests {
     fn nothing_reads_the_samples_of_a_picture_that_is_on_a_gpu_or_holds_only_properties() {
         let (format, size) = (RawFormat::from_name("yuv420p").unwrap(), (64, 48));
         let luma = Arc::new(FakeDeviceMemory(HostPool::default().take(64 * 48)));
-        let mut on_gpu = DecoderBuffers::default().picture_with_device_luma(luma, format, size).unwrap();
+        let mut on_gpu = DecoderBuffers::new(&Limits::default()).picture_with_device_luma(luma, format, size).unwrap();
         let mut described = Picture::described(&PictureProperties {
             format: PixelFormat::Yuv420p,
             range: None,
@@ -468,7 +470,7 @@ mod tests {
         let with_chroma = AdoptingPool { with_chroma: true, ..AdoptingPool::default() };
         let other_context = (Some(AdoptingPool::default()), CONTEXT + 1);
         for (pool, context) in [(None, CONTEXT), (Some(with_chroma), CONTEXT), other_context] {
-            let buffers = DecoderBuffers::default();
+            let buffers = DecoderBuffers::new(&Limits::default());
             pool.into_iter().for_each(|pool| buffers.use_pool(Arc::new(pool)));
             // SAFETY: the surface points into `_bytes`, which nothing writes.
             assert!(unsafe { adopted(&surface, (context, 0), expected.format(), samples, &buffers) }.is_none());

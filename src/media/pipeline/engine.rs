@@ -13,7 +13,8 @@ use crate::ffmpeg::Packet;
 use crate::sys::Name;
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
-use histeq::equalize::EqualizeStage;
+use histeq::Limits;
+use histeq::internal::equalize::EqualizeStage;
 use std::collections::VecDeque;
 use std::thread::scope;
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ pub fn run(
     tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
     let Some(filtering) = filtering else {
-        let flow = Flow::default();
+        let flow = Flow::new(stage.limits());
         let middle = |before: &_, next: &_| pass(stage, before, next, cancel, progress, &flow);
         return run_counted(source, middle, sink, cancel, progress, (&flow, true), tick);
     };
@@ -69,20 +70,20 @@ pub fn run(
     run_counted(source, middle, sink, cancel, progress, (&flow, false), tick)
 }
 
-/// As [`run`], with any function as the stage between source and sink. It receives messages from one channel, sends as
-/// many frames to the other one, and returns its name.
+/// As [`run`], within these limits, with any function as the stage between source and sink. It receives messages from
+/// one channel, sends as many frames to the other one, and returns its name.
 ///
 /// # Errors
 /// The error of the stage that failed.
 pub fn run_with(
-    source: Box<dyn Source>,
+    (source, limits): (Box<dyn Source>, &Limits),
     middle: impl FnOnce(&Receiver<Message>, &Sender<Message>) -> Result<String> + Send,
     sink: Box<dyn Sink>,
     cancel: &Cancel,
     progress: &Progress,
     tick: impl FnMut(&Progress),
 ) -> Result<Summary> {
-    run_counted(source, middle, sink, cancel, progress, (&Flow::default(), true), tick)
+    run_counted(source, middle, sink, cancel, progress, (&Flow::new(limits), true), tick)
 }
 
 fn run_counted(

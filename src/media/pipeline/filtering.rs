@@ -5,6 +5,7 @@ use super::threads::{joined, start};
 use super::{Delivery, Input, Message, Outcome, Source};
 use anyhow::Result;
 use crossbeam_channel::{Receiver, Sender, bounded};
+use histeq::Limits;
 use std::sync::{Arc, OnceLock};
 use std::thread::scope;
 
@@ -30,13 +31,17 @@ struct EqualizedSource {
 }
 
 impl Filtering {
-    /// The filters that `build` connects to the source of equalized frames, and the properties of their output.
+    /// The filters that `build` connects to the source of equalized frames, and the properties of their output. Frames
+    /// between the run's source and the filters keep to `limits`.
     ///
     /// # Errors
     /// The error of `build`.
-    pub fn new(build: impl FnOnce(Box<dyn Source>) -> Result<(Box<dyn Source>, Input)>) -> Result<(Self, Input)> {
+    pub fn new(
+        limits: &Limits,
+        build: impl FnOnce(Box<dyn Source>) -> Result<(Box<dyn Source>, Input)>,
+    ) -> Result<(Self, Input)> {
         let (equalized, to_filter) = bounded(QUEUED);
-        let (end, flow) = (Arc::<OnceLock<_>>::default(), Arc::<Flow>::default());
+        let (end, flow) = (Arc::<OnceLock<_>>::default(), Arc::new(Flow::new(limits)));
         let source = EqualizedSource { equalized: to_filter, end: end.clone(), flow: flow.clone() };
         let (filtered, input) = build(Box::new(source))?;
         Ok((Filtering { equalized, filtered, end, flow }, input))

@@ -1,7 +1,8 @@
-//! Pauses the source while the frames between source and sink take more bytes than [`limits::under_way`] allows.
+//! Pauses the source while the frames between source and sink take more bytes than [`Limits`] allow.
 //! Channels only limit the number of frames, and a few large frames can fill the memory. One frame is always allowed.
 
-use histeq::frame::{Frame, limits};
+use histeq::Limits;
+use histeq::internal::frame::Frame;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The frames between source and sink. Frames in the stage that wait for later frames do not count: they can leave only
 /// if the source continues.
-#[derive(Default)]
 pub(super) struct Flow {
+    /// The most bytes of these frames.
+    most_bytes: usize,
     /// Frames in the channels and in the sink.
     moving: AtomicUsize,
     /// Frames that the stage can send on without more input.
@@ -21,6 +23,16 @@ pub(super) struct Flow {
 }
 
 impl Flow {
+    /// No frame, within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        Flow {
+            most_bytes: limits.under_way(),
+            moving: AtomicUsize::new(0),
+            in_stage: AtomicUsize::new(0),
+            frame_bytes: AtomicUsize::new(0),
+        }
+    }
+
     /// Waits until there is room for another frame of the last frame's size, or `interrupt` is set.
     pub fn wait_for_room(&self, interrupt: &AtomicBool) {
         while !self.has_room() && !interrupt.load(SeqCst) {
@@ -31,7 +43,7 @@ impl Flow {
     fn has_room(&self) -> bool {
         let frames = self.moving.load(SeqCst) + self.in_stage.load(SeqCst);
         // Twice, because the equalized frame is as large as its original.
-        frames == 0 || 2 * (frames + 1) * self.frame_bytes.load(SeqCst) <= limits::under_way()
+        frames == 0 || 2 * (frames + 1) * self.frame_bytes.load(SeqCst) <= self.most_bytes
     }
 
     /// Notes that the source sends this frame.

@@ -2,7 +2,8 @@
 
 use super::failure::FailureKind;
 use anyhow::Result;
-use histeq::{Note, Notes};
+use histeq::Note;
+use histeq::internal::Notes;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

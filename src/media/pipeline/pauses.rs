@@ -1,5 +1,6 @@
 //! Exponential back-off between attempts to reopen a camera, a microphone or a connection.
 
+use super::said;
 use super::{Cancel, Notices};
 use anyhow::Result;
 use std::time::{Duration, Instant};
@@ -47,7 +48,7 @@ impl Pauses {
         while self.wait_at_most(left().min(Self::MAX_PAUSE), cancel) && !left().is_zero() {
             let error = match open() {
                 Ok(open) => return Some((open, begin.elapsed().as_secs_f64())),
-                Err(error) => format!("{error:#}"),
+                Err(error) => said(&error),
             };
             if self.noted.len() < MAX_NOTED && !self.noted.contains(&error) && !left().is_zero() {
                 notices.note(&error);

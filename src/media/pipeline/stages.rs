@@ -1,11 +1,12 @@
 //! The interfaces of the engine: a [`Source`], a [`Sink`], and the [`Delivery`] that passes between stages. The stage
-//! between them is an [`EqualizeStage`](histeq::equalize::EqualizeStage).
+//! between them is an [`EqualizeStage`](histeq::internal::equalize::EqualizeStage).
 
 use super::transcoders::{InProcess, OpenTranscoders};
 use crate::ffmpeg::{Media, Packet, Rational, RawFormat, Sequence, Stream, microseconds, rescale};
 use crate::sys::Name;
 use anyhow::Result;
-use histeq::frame::{Frame, Pool};
+use histeq::Limits;
+use histeq::internal::frame::{Frame, Pool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -154,6 +155,8 @@ pub struct Input {
     pub sequence: Option<Arc<Sequence>>,
     /// Opens transcoders for the other streams.
     pub transcoders: Arc<dyn OpenTranscoders>,
+    /// The limits within which it is read, filtered and encoded.
+    pub limits: Limits,
 }
 
 impl Input {
@@ -176,6 +179,7 @@ impl Input {
             duration: None,
             sequence: None,
             transcoders: Arc::new(InProcess),
+            limits: Limits::default(),
         }
     }
 

@@ -5,7 +5,7 @@ mod y4m;
 pub use y4m::{FRAME, HEADER, MAX_LINE, header, is_carried, parse};
 
 use crate::ffmpeg::{ChromaLocation, Rational};
-use histeq::frame::{PixelFormat, Range};
+use histeq::internal::frame::{PixelFormat, Range};
 
 /// The properties of raw frames, which the frames do not contain.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 use super::RawVideo;
 use crate::ffmpeg::{ChromaLocation, Rational};
 use anyhow::{Result, anyhow, bail, ensure};
-use histeq::frame::{PixelFormat, Range};
+use histeq::internal::frame::{PixelFormat, Range};
 use std::fmt::Write;
 
 /// The magic word of a stream.

@@ -10,7 +10,7 @@ use crate::pipeline::Cancel;
 use anyhow::{Context, Result, ensure};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use ffmpeg_next::Rational;
-use histeq::frame::{Frame, HostPool, PixelFormat};
+use histeq::internal::frame::{Frame, HostPool, PixelFormat};
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
 use std::thread::JoinHandle;
@@ -262,7 +262,7 @@ fn codec(header: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::{Matrix, Range};
+    use histeq::internal::frame::{Matrix, Range};
     use std::sync::{Arc, Mutex};
 
     #[test]

@@ -8,6 +8,7 @@ use crate::ffmpeg::{
     CodecId, Container, Encoder, Picture, RawFormat, Signalling, StreamSideData, VideoEncoder, VideoOptions,
     counts_timecode, is_lossless, parse_number,
 };
+use crate::pipeline::said;
 use crate::pipeline::{FailureKind, Input, Notices};
 use anyhow::{Context, Result, ensure};
 
@@ -74,7 +75,7 @@ impl EncoderStart<'_> {
             }
             let format = match format_for(candidate, self.container, self.pixels, first, self.notices) {
                 Err(error) if index + 1 < self.candidates.len() => {
-                    self.notices.detail(&format!("{error:#}"));
+                    self.notices.detail(&said(&error));
                     continue;
                 }
                 format => format?,
@@ -131,6 +132,7 @@ impl EncoderStart<'_> {
                 quantizer: settings.quantizer,
                 options: settings.options,
                 side_data: side_data.clone(),
+                limits: self.input.limits.clone(),
             };
             match VideoEncoder::open(candidate, &options) {
                 Ok(encoder) => {
@@ -145,7 +147,7 @@ impl EncoderStart<'_> {
                     return Ok(Started { encoder, fitter, clock, side_data });
                 }
                 // FFmpeg lists GPU encoders even without a GPU: try the next candidate.
-                Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&format!("{error:#}")),
+                Err(error) if index + 1 < self.candidates.len() => self.notices.detail(&said(&error)),
                 Err(error) if candidate.codec() == CodecId::DVVIDEO => {
                     return Err(error.context(
                         "DV is 720x576 of 25 frames a second, or 720x480 of 30000/1001 (--filter scale=720:576,fps=25 \
@@ -158,7 +160,7 @@ impl EncoderStart<'_> {
                          (without --bitrate; --filter yadif makes frames of them)",
                     ));
                 }
-                Err(error) if candidate.is_hardware() => return Err(FailureKind::Device.error(format!("{error:#}"))),
+                Err(error) if candidate.is_hardware() => return Err(FailureKind::Device.error(said(&error))),
                 Err(error) => return Err(error),
             }
         }

@@ -26,7 +26,7 @@ use crate::image_file::{ABOUT, About, TiffStack};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, ReaderGone, Sink};
 use crate::sys::{Name, number_pattern};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -248,7 +248,7 @@ impl FileSink {
             streams::check(&input.media.streams, input.video, container, &rules, &input.name, &notices)?;
         }
         streams::check_rotation(input.video_stream(), &name, container.holds_rotation(), &notices)?;
-        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation(), &input.limits);
         let sink = FileSink {
             input,
             target,

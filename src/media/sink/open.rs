@@ -14,7 +14,7 @@ use crate::ffmpeg::{Media, Rational};
 use crate::pipeline::{Delivery, Encoding, Input, Notices, Outcome, Sink};
 use crate::sys::Name;
 use anyhow::{Result, bail};
-use histeq::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::frame::{Frame, HostPool, Matrix, PixelFormat, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 

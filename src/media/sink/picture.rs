@@ -4,7 +4,7 @@ use super::{OutputOptions, Target, open};
 use crate::pipeline::{Delivery, Input, Notices, Outcome};
 use crate::sys::Name;
 use anyhow::Result;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 
 /// Writes an image that this program has drawn; `what` is its name in messages. Returns the file name, if there is one.
 ///

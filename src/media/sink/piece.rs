@@ -12,7 +12,7 @@ use crate::ffmpeg::{AutoRotate, Container, EncodedVideo, Encoder, Picture, Video
 use crate::pipeline::{Delivery, Input, Notices, Outcome, Sink};
 use crate::sys::{Hash, Hasher, Name};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 
 /// Identifies a piece, and the file that it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ impl PieceSink {
     ) -> Result<Self> {
         let container = container(file, options.format.as_deref())?;
         let (encoder, options) = joinable(&input, container, file, options)?;
-        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation());
+        let rotate = AutoRotate::new(input.video_stream(), container.holds_rotation(), &input.limits);
         Ok(PieceSink {
             input,
             name: target.name().to_owned(),

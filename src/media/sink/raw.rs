@@ -9,7 +9,7 @@ use crate::rawvideo::{FRAME, RawVideo, header, is_carried};
 use crate::sys::{Name, PlaneWriter};
 use anyhow::{Context, Result, bail};
 use ffmpeg_next::Rational;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::io::ErrorKind;
 
 /// The headers around raw frames.
@@ -57,7 +57,7 @@ impl RawSink {
         if input.media.streams.len() > 1 {
             notices.note(&format!("{name}: raw video holds pictures only; the other streams are left out"));
         }
-        let rotate = AutoRotate::new(input.video_stream(), false);
+        let rotate = AutoRotate::new(input.video_stream(), false, &input.limits);
         Ok(RawSink { writer: None, target, framing, input, notices, rotate, stream: None, written: 0, whole: 0 })
     }
 

@@ -9,7 +9,7 @@ use crate::pipeline::{Cancel, Delivery, Input, Notices, Outcome, Pauses, Sink};
 use crate::sys::{Name, host};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{RecvTimeoutError, bounded};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::net::ToSocketAddrs;
 use std::time::{Duration, Instant};
 

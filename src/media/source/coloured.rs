@@ -3,7 +3,7 @@
 use crate::ffmpeg::Picture;
 use crate::pipeline::{Delivery, Input, Source};
 use anyhow::{Context, Result};
-use histeq::frame::{Frame, PixelFormat};
+use histeq::internal::frame::{Frame, PixelFormat};
 
 /// Converts a frame to RGB of the same size. The caller copies time and metadata of the frame to the result.
 pub type Colourer = Box<dyn FnMut(&Frame) -> Result<Frame> + Send>;

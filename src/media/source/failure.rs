@@ -3,7 +3,7 @@
 use crate::camera::NotOpened;
 use crate::ffmpeg::{Error as FfmpegError, OpenError};
 use crate::pipeline::{Failure, FailureKind};
-use histeq::frame::NoRoom;
+use histeq::internal::frame::NoRoom;
 use std::error::Error;
 use std::io;
 

@@ -8,7 +8,8 @@ use crate::ffmpeg::{
 use crate::pipeline::{Delivery, Input, Notices, PartPosition, Source};
 use crate::sys::Name;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use histeq::frame::{Frame, PixelFormat};
+use histeq::Limits;
+use histeq::internal::frame::{Frame, PixelFormat};
 use std::collections::VecDeque;
 use std::fmt;
 use std::time::Instant;
@@ -180,6 +181,7 @@ struct FilteredSource {
     /// Time base and frame rate of the filters' output.
     after: (Rational, Option<Rational>),
     notices: Notices,
+    limits: Limits,
     /// Whether the user was warned that filters mix fields.
     told_fields: bool,
     /// The filters, built for frames of one format.
@@ -239,7 +241,7 @@ impl FilteredSource {
             )
         };
         let is_full = stream.colour().is_full_range(format);
-        let mut graph = open_graph(&chain, video, None, is_full).map_err(explained)?;
+        let mut graph = open_graph(&chain, video, None, is_full, &input.limits).map_err(explained)?;
         let out = graph.output()?;
         let mut conversions = graph.conversions().into_iter();
         let narrows = |step: &Conversion| !step.is_last && !step.is_requested && format.loses_in(step.target);
@@ -271,6 +273,7 @@ impl FilteredSource {
             before: origin,
             after: destination,
             notices: notices.clone(),
+            limits: input.limits.clone(),
             told_fields: false,
             graph: None,
             position: PartPosition::Within,
@@ -379,7 +382,7 @@ impl FilteredSource {
     /// Builds a graph for `picture`, and sends the picture into it.
     fn begin(&mut self, picture: Picture, sent: Sent) -> Result<()> {
         let video = GraphVideo::new(&picture, self.before.0, self.before.1);
-        let graph = open_graph(&self.chain, video, Some(&picture), picture.is_full_range());
+        let graph = open_graph(&self.chain, video, Some(&picture), picture.is_full_range(), &self.limits);
         let graph = graph.map_err(|error| self.failed(error))?;
         self.position = sent.position;
         self.sent.clear();
@@ -468,10 +471,11 @@ fn open_graph(
     input: GraphVideo,
     like: Option<&Picture>,
     is_full: bool,
+    limits: &Limits,
 ) -> Result<FilterGraph, Error> {
     let open = |formats: &[RawFormat]| {
         let cube = cubes.as_ref().map(|cubes| Picture::from_host_frame(cubes.get(is_full))).transpose()?;
-        FilterGraph::open(chain, input, like, cube, formats)
+        FilterGraph::open(chain, input, like, cube, formats, limits)
     };
     let mut formats = RawFormat::natives();
     formats.retain(|format| format.depth() >= input.format.depth());

@@ -11,10 +11,11 @@ use super::sound::SoundStreams;
 use super::video_reader::{Damage, ReaderEvent};
 use crate::camera::NotOpened;
 use crate::ffmpeg::{AutoRotate, Error, Media, Rational, microseconds, rescale};
+use crate::pipeline::said;
 use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Interrupted, Notices, Outage, Pauses, Progress, Source};
 use crate::sys::without_password;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use histeq::frame::Pool;
+use histeq::internal::frame::Pool;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -114,8 +115,8 @@ impl LiveSource {
             if cancel.is_cancelled() { Interrupted(name).into() } else { error }
         })?;
         let stream = open.video_stream();
-        let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false));
-        let to_native = ToNative::new(stream, notices.clone());
+        let (picture, rotate) = (stream.picture(), AutoRotate::new(stream, false, &options.limits));
+        let to_native = ToNative::new(stream, notices.clone(), &options.limits);
         // Ignore the clock rate of a transport stream, which FFmpeg may guess as its frame rate.
         let plausible = stream.frame_rate.filter(|&rate| f64::from(rate) <= 1000.0);
         let rate = plausible.or(options.rate).unwrap_or(Rational::new(30, 1));
@@ -126,7 +127,8 @@ impl LiveSource {
         open.select(&sounds);
         let name = live_input.name.clone();
         let (frames, duration) = (options.frames, options.duration);
-        let input = Input { picture, frames, duration, ..Input::new(name, media) };
+        let limits = options.limits.clone();
+        let input = Input { picture, frames, duration, limits, ..Input::new(name, media) };
         let source = LiveSource {
             live_input,
             open: Some(open),
@@ -209,7 +211,7 @@ impl LiveSource {
         }
         let end = self.end();
         let within = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
-        OpenInput::open(&self.live_input, None, &self.cancel, &self.notices, within)
+        OpenInput::open(&self.live_input, None, &self.cancel, &self.notices, (within, &self.options.limits))
     }
 
     /// Tries to open the input until it is back; `false` when the run is cancelled, or has lasted as long as asked.
@@ -259,9 +261,9 @@ fn open_first(
     loop {
         let found = known.clone().map_or_else(|| LiveInput::find(options, notices), Ok);
         let name = found.as_ref().ok().map(|found| found.name.clone());
-        match found
-            .and_then(|found| OpenInput::open(&found, source.take(), cancel, notices, left()).map(|open| (found, open)))
-        {
+        match found.and_then(|found| {
+            OpenInput::open(&found, source.take(), cancel, notices, (left(), &options.limits)).map(|open| (found, open))
+        }) {
             Err(error) if options.wait.is_some() && !is_final(&error) && !cancel.is_cancelled() => {
                 let is_cut_short =
                     error.downcast_ref::<NotOpened>().is_some_and(|error| error.error == Some(Error::Exit));
@@ -270,7 +272,7 @@ fn open_first(
                     return Err(error.context(format!("waited for {:.0} s", begin.elapsed().as_secs_f64())));
                 }
                 if !std::mem::replace(&mut has_waited, true) {
-                    notices.waiting(&format!("{error:#}; waiting for it"));
+                    notices.waiting(&format!("{}; waiting for it", said(&error)));
                 }
                 if !pauses.wait_at_most(left(), cancel) {
                     return Err(error);

@@ -7,6 +7,7 @@ use crate::ffmpeg::{DecodeOn, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{Name, is_pipe, without_password};
 use anyhow::{Result, bail};
+use histeq::Limits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -40,6 +41,9 @@ pub struct CameraOptions {
     /// Whether inputs other than devices are opened and decoded in a separate process.
     #[serde(skip)]
     pub isolation: Isolation,
+    /// The limits of its frames, and of the threads that read them.
+    #[serde(skip)]
+    pub limits: Limits,
 }
 
 /// A live input before it is opened. It may be opened many times.

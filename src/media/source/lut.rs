@@ -6,7 +6,7 @@ use crate::ffmpeg::{FilterGraph, RawFormat};
 use crate::pipeline::{FailureKind, Input, Notices, Source};
 use crate::sys::{Name, open_regular};
 use anyhow::{Context, Result, bail, ensure};
-use histeq::frame::{Matrix, PixelFormat};
+use histeq::internal::frame::{Matrix, PixelFormat};
 use std::io::{BufRead, BufReader, Read};
 
 /// The most bytes that are read to find the line with the table's kind, which follows titles and comments.

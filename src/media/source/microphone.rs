@@ -8,6 +8,7 @@ use crate::ffmpeg::{
 use crate::pipeline::{Cancel, Delivery, FailureKind, Notices, Pauses, Source};
 use crate::sys::Name;
 use anyhow::{Result, anyhow, ensure};
+use histeq::Limits;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A microphone that sends no data for this long is lost.
@@ -122,7 +123,14 @@ impl Source for MicrophoneSource {
 
 fn open(device: &Microphone, interrupt: &Interrupt) -> Result<Demuxer, Error> {
     interrupt.set_timeout(TIMEOUT);
-    let demuxer = Demuxer::open(&Name::from(&device.url), ReadFrom::Url, Some(&device.input), &[], interrupt.clone())?;
+    let demuxer = Demuxer::open(
+        &Name::from(&device.url),
+        ReadFrom::Url,
+        Some(&device.input),
+        &[],
+        interrupt.clone(),
+        &Limits::default(),
+    )?;
     last_message();
     if demuxer.media.streams.is_empty() { Err(Error::StreamNotFound) } else { Ok(demuxer) }
 }

@@ -3,7 +3,8 @@
 use crate::ffmpeg::{Converter, Picture, RawFormat, Stream, VideoFormat, nearest_format};
 use crate::pipeline::Notices;
 use anyhow::{Context, Result, bail};
-use histeq::frame::{Frame, HostPool, PixelFormat, Plane};
+use histeq::Limits;
+use histeq::internal::frame::{Frame, HostPool, PixelFormat, Plane};
 
 /// Converts pictures to native frames.
 pub struct ToNative {
@@ -22,8 +23,8 @@ pub struct ToNative {
 }
 
 impl ToNative {
-    /// Frames of this stream. Conversions are reported through `notices`.
-    pub fn new(stream: &Stream, notices: Notices) -> Self {
+    /// Frames of this stream, within these limits. Conversions are reported through `notices`.
+    pub fn new(stream: &Stream, notices: Notices, limits: &Limits) -> Self {
         ToNative {
             notices,
             converter: Converter::default(),
@@ -31,7 +32,7 @@ impl ToNative {
             is_jpeg: stream.codec == "mjpeg",
             is_raw: stream.codec == "rawvideo",
             has_clamped: false,
-            pool: HostPool::default(),
+            pool: HostPool::new(limits),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::pipeline::{Cancel, FailureKind, Input, Interrupted, Notices, Progress
 use crate::rawvideo::{self, HEADER, MAX_LINE, RawVideo};
 use crate::sys::{Reader, is_pipe, note_input, open_regular, open_without_links, without_password};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Range;
+use histeq::internal::frame::Range;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,9 +44,9 @@ fn open_by_kind(
 ) -> Result<(Box<dyn Source>, Input)> {
     let name = &*name_of(options);
     let raw = |reader, video: RawVideo, framed| {
-        check_size(name, video.size)?;
+        check_size(name, video.size, &options.limits)?;
         ensure!(options.decode_on == DecodeOn::Cpu, "{name}: raw frames need no decoder (leave --decoder nvdec out)");
-        let source = RawSource::new(reader, name, video, framed, options.part, notices.clone(), progress.clone());
+        let source = RawSource::new(reader, name, video, framed, options, notices.clone(), progress.clone());
         let input = source.input.clone();
         Ok((Box::new(source) as Box<dyn Source>, input))
     };

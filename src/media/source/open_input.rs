@@ -11,6 +11,7 @@ use crate::ffmpeg::{
 use crate::pipeline::{Cancel, FailureKind, Notices};
 use crate::sys::Reader;
 use anyhow::{Context, Result};
+use histeq::Limits;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -66,7 +67,7 @@ impl OpenInput {
         source: Option<FileInput>,
         cancel: &Cancel,
         notices: &Notices,
-        within: Duration,
+        (within, limits): (Duration, &Limits),
     ) -> Result<Self> {
         let interrupt = Interrupt::from(cancel.flag());
         let source = match source {
@@ -82,7 +83,7 @@ impl OpenInput {
         interrupt.set_timeout(OPEN_TIMEOUT.min(within));
         let format = input.format.as_deref();
         let demuxer =
-            Demuxer::open(&input.url, source, format, &input.options, interrupt.clone()).map_err(|error| {
+            Demuxer::open(&input.url, source, format, &input.options, interrupt.clone(), limits).map_err(|error| {
                 // FFmpeg reports various errors for an interrupted read.
                 let error = if interrupt.is_due() { OpenError::Ffmpeg(Error::Exit) } else { error };
                 match error {

@@ -6,8 +6,7 @@ use crate::ffmpeg::{DecodeOn, Demuxer, Rational, is_url, opens_more};
 use crate::pipeline::{FailureKind, Notices};
 use crate::sys::{Name, folder_of, is_list_name, is_pipe, number_pattern, numbered, numbers_there};
 use anyhow::Result;
-use histeq::frame::limits;
-use histeq::named;
+use histeq::{Limits, named};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::PathBuf;
@@ -43,6 +42,9 @@ pub struct InputOptions {
     /// The image that the user named, if `url` is the pattern of the sequence that begins with it.
     #[serde(skip)]
     pub named: Option<Name>,
+    /// The limits of its frames, and of the threads that read them.
+    #[serde(skip)]
+    pub limits: Limits,
 }
 
 named! {
@@ -192,8 +194,8 @@ impl RawOptions {
 ///
 /// # Errors
 /// When they have more.
-pub(super) fn check_size(name: &str, (width, height): (usize, usize)) -> Result<()> {
-    let most = limits::pixels();
+pub(super) fn check_size(name: &str, (width, height): (usize, usize), limits: &Limits) -> Result<()> {
+    let most = limits.pixels();
     let fits = width.checked_mul(height).is_some_and(|pixels| pixels as u64 <= most);
     if fits {
         return Ok(());

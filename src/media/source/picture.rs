@@ -4,7 +4,7 @@ use super::{InputOptions, Isolation, open};
 use crate::pipeline::{Cancel, Notices};
 use crate::sys::Name;
 use anyhow::{Context, Result};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::sync::Arc;
 
 /// The first picture of the file `name`.

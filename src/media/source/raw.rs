@@ -1,13 +1,13 @@
 //! Reads raw frames and y4m streams directly into memory of the equalizer's pool.
 
 use super::native::exceeding;
-use super::part::Part;
+use super::options::InputOptions;
 use crate::ffmpeg::{Media, Picture, PictureProperties, microseconds, rescale};
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use crate::rawvideo::{FRAME, MAX_LINE, RawVideo};
 use crate::sys::{Filled, Filling, Reader};
 use anyhow::{Context, Result};
-use histeq::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
+use histeq::internal::frame::{Frame, HostPool, Matrix, Memory, Model, Plane, Pool, Range};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct RawSource {
     is_y4m: bool,
     pub(super) input: Input,
     pool: Arc<dyn Pool>,
-    attachment: histeq::frame::Attachment,
+    attachment: histeq::internal::frame::Attachment,
     notices: Notices,
     progress: Arc<Progress>,
     /// How many frames are read at once; `None` before the first.
@@ -47,10 +47,11 @@ impl RawSource {
         name: &str,
         video: RawVideo,
         is_y4m: bool,
-        part: Part,
+        options: &InputOptions,
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Self {
+        let part = options.part;
         let time_base = video.rate.invert();
         let to_frames = |time: i64| rescale(time, microseconds(), time_base).max(0) as u64;
         let first = part.start.map_or(0, to_frames);
@@ -77,9 +78,10 @@ impl RawSource {
                 length: part.duration,
                 frames,
                 duration: frames.map(|frames| rescale(frames as i64, time_base, microseconds())),
+                limits: options.limits.clone(),
                 ..Input::new(name, Media::for_raw_video(demuxer, video.rate, video.sample_aspect_ratio))
             },
-            pool: Arc::new(HostPool::default()),
+            pool: Arc::new(HostPool::new(&options.limits)),
             attachment: Arc::new(properties),
             notices,
             progress,
@@ -99,7 +101,7 @@ impl RawSource {
         let bytes = self.video.frame_bytes();
         let most_ahead = match self.most_ahead {
             Some(most) => most,
-            None => self.reader.read_ahead(bytes).with_context(|| self.describe(self.read))?,
+            None => self.reader.read_ahead(bytes, &self.input.limits).with_context(|| self.describe(self.read))?,
         };
         self.most_ahead = Some(most_ahead);
         let needed = self.end.saturating_add(self.look_ahead);

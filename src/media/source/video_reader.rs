@@ -2,7 +2,7 @@
 //! passes on those of all others.
 
 use crate::ffmpeg::{DecodeOn, Decoded, Decoder, Delay, Demuxer, Error, Packet, Picture, Rational};
-use histeq::frame::Pool;
+use histeq::internal::frame::Pool;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -82,8 +82,9 @@ impl<P: ReadPackets> VideoReader<P> {
     /// # Errors
     /// Those of [`Decoder::open`].
     pub fn open(mut packets: P, stream: usize, delay: Delay, on: DecodeOn) -> Result<Self, Error> {
-        let described = &packets.demuxer().media.streams[stream];
-        let (decoder, time_base) = (Decoder::open(described, delay, on)?, described.time_base);
+        let demuxer = packets.demuxer();
+        let described = &demuxer.media.streams[stream];
+        let (decoder, time_base) = (Decoder::open(described, delay, on, &demuxer.limits)?, described.time_base);
         Ok(VideoReader {
             packets,
             decoder,

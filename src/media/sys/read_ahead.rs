@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use histeq::frame::{Buffer, Pool, Sample, limits};
+use histeq::Limits;
+use histeq::internal::frame::{Buffer, Pool, Sample};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
@@ -109,9 +110,9 @@ struct ReadJob {
 impl ReadAhead {
     /// Threads that read `file` from `position` on, into buffers of `len` bytes; `None` where they would gain nothing,
     /// because buffers are small or cores few, or where they cannot be started.
-    pub fn new(file: &File, position: u64, len: usize) -> Option<Self> {
-        let threads = (limits::threads() / 3).min(MAX_THREADS);
-        let wins = threads > 1 && len >= MIN_BYTES && len <= limits::under_way() / 16;
+    pub fn new(file: &File, position: u64, len: usize, limits: &Limits) -> Option<Self> {
+        let threads = (limits.threads() / 3).min(MAX_THREADS);
+        let wins = threads > 1 && len >= MIN_BYTES && len <= limits.under_way() / 16;
         if wins { Self::with_threads(file, position, len, threads).ok() } else { None }
     }
 
@@ -206,7 +207,7 @@ fn fill_at(file: &File, buffer: &mut [u8], sample: Option<Sample>, position: u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::HostPool;
+    use histeq::internal::frame::HostPool;
     use std::io::{Read, Write};
 
     const LEN: usize = 100_000;

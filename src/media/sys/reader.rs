@@ -3,7 +3,8 @@
 use super::Name;
 use super::read_ahead::{Filled, Filling, ReadAhead, fill};
 use anyhow::Result;
-use histeq::frame::{Pool, Sample};
+use histeq::Limits;
+use histeq::internal::frame::{Pool, Sample};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -99,10 +100,10 @@ impl Reader {
     ///
     /// # Errors
     /// When the file's position cannot be read.
-    pub fn read_ahead(&mut self, len: usize) -> io::Result<usize> {
+    pub fn read_ahead(&mut self, len: usize, limits: &Limits) -> io::Result<usize> {
         if self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             let position = self.file.stream_position()? - self.peeked.len() as u64;
-            self.ahead = ReadAhead::new(&self.file, position, len);
+            self.ahead = ReadAhead::new(&self.file, position, len, limits);
             if self.ahead.is_some() {
                 self.peeked.clear();
             }

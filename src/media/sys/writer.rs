@@ -1,6 +1,6 @@
 //! Writes headers and planes to a file, a FIFO or stdout, without a buffer in between.
 
-use histeq::frame::Plane;
+use histeq::internal::frame::Plane;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, IoSlice, Write};

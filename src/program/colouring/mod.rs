@@ -15,9 +15,10 @@ use crate::options::{EqualizeOptions, PaletteOptions};
 use crate::palette::Palette;
 use crate::samples::SampleScale;
 use anyhow::Result;
-use histeq::equalize::{EqualizeStage, OutputDepth};
-use histeq::frame::{Frame, PixelFormat};
-use histeq::spec::{Method, Settings};
+use histeq::Limits;
+use histeq::internal::equalize::{EqualizeStage, OutputDepth};
+use histeq::internal::frame::{Frame, PixelFormat};
+use histeq::internal::spec::{Method, Settings};
 use histeq_media::pipeline::{FailureKind, Input, Source};
 use histeq_media::sink::PixelChoice;
 use histeq_media::source::coloured;
@@ -117,7 +118,7 @@ impl Colouring {
     /// The equalized frames, coloured if `colouring` is given, and their description.
     fn behind(colouring: Option<&Self>, equalized: Frames) -> Frames {
         let Some(Colouring { palette, format, bar }) = colouring.cloned() else { return equalized };
-        let mut painter = Painter::new(palette, format);
+        let mut painter = Painter::new(palette, format, &equalized.1.limits);
         let paint = move |frame: &Frame| {
             let values = bar.as_ref().and_then(|bar| bar.values.next());
             let labels = bar.as_ref().zip(values).map(|(bar, values)| values::labels(&values, bar.has_unit));
@@ -132,5 +133,7 @@ impl Colouring {
 /// # Errors
 /// When it cannot be coloured.
 pub fn still(palette: Option<Palette>, frame: Frame) -> Result<Frame> {
-    palette.map_or(Ok(frame.clone()), |palette| Painter::new(palette, PixelFormat::Rgb24).paint(&frame, None))
+    palette.map_or(Ok(frame.clone()), |palette| {
+        Painter::new(palette, PixelFormat::Rgb24, &Limits::default()).paint(&frame, None)
+    })
 }

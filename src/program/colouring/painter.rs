@@ -3,8 +3,9 @@
 use crate::draw::colour_bar::{ColourBar, LABELS};
 use crate::palette::{Palette, WHITE};
 use anyhow::{Context, Result, bail};
-use histeq::frame::{Component, Frame, HostPool, Luminance, PixelFormat, PlaneMut, Range, Sample};
-use histeq::spec::Levels;
+use histeq::Limits;
+use histeq::internal::frame::{Component, Frame, HostPool, Luminance, PixelFormat, PlaneMut, Range, Sample};
+use histeq::internal::spec::Levels;
 
 /// Colours frames, one after the other.
 pub struct Painter {
@@ -19,8 +20,8 @@ pub struct Painter {
 
 impl Painter {
     /// A painter whose frames have `format`, which must be RGB.
-    pub fn new(palette: Palette, format: PixelFormat) -> Self {
-        Painter { palette, format, pool: HostPool::default(), table: None, bar: None }
+    pub fn new(palette: Palette, format: PixelFormat, limits: &Limits) -> Self {
+        Painter { palette, format, pool: HostPool::new(limits), table: None, bar: None }
     }
 
     /// Colours the luminance of `frame`, which must be gray, and draws a bar if `labels` are given.

@@ -5,11 +5,13 @@ use crate::report::Console;
 use crate::signals;
 use crate::stdout::print;
 use anyhow::{Context, Result, bail, ensure};
-use histeq::equalize::Backend;
-use histeq::frame::{PixelFormat, limits};
-use histeq::spec::Look;
-use histeq::{Builder, Equalizer, cuda::Gpu};
+use histeq::internal::cuda::Gpu;
+use histeq::internal::equalize::Backend;
+use histeq::internal::spec::Look;
+use histeq::{Builder, Equalizer};
+use histeq::{Limits, PixelFormat};
 use histeq_media::pipeline::{Cancel, Outcome};
+use histeq_media::pipeline::{said, said_of_gpu};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
@@ -45,12 +47,12 @@ pub fn run(console: &Console) -> Result<Outcome> {
 
 fn measure(cancel: &Cancel) -> Result<()> {
     let end = Instant::now() + A_MINUTE;
-    let threads = limits::threads();
+    let threads = Limits::default().threads();
     say(&format!("Frames a second in 8 bits, by default and with --exact, on {} ({threads} threads):", processor()))?;
     let mut rate = on_frames("CPU", Backend::Cpu, cancel)?;
     match Gpu::open(0) {
         Ok(gpu) => rate = rate.max(on_frames(&format!("GPU ({})", gpu.name), Backend::Cuda, cancel)?),
-        Err(error) => say(&format!("  GPU: none that can be used: {error}"))?,
+        Err(error) => say(&format!("  GPU: none that can be used: {}", said_of_gpu(&error)))?,
     }
     // Frames for about three seconds.
     let frames = (rate * 3.0).clamp(25.0, 500.0) as u32;
@@ -132,7 +134,7 @@ fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
     let source = OsStr::new("testsrc2=size=1920x1080:rate=25,format=yuv420p");
     if let Err(error) = timed(&ours, &[&encoding[..], &made, &[source, clip]].concat()) {
         ensure!(!cancel.is_cancelled(), "interrupted");
-        return say(&format!("From file to file: not measured, {error:#}"));
+        return say(&format!("From file to file: not measured, {}", said(&error)));
     }
     say(&format!("From file to file, {frames} frames of 1920x1080, by {encoder} {preset}:"))?;
     let both = ["--preset", preset].map(OsStr::new);
@@ -152,7 +154,7 @@ fn on_file(frames: u32, end: Instant, cancel: &Cancel) -> Result<()> {
                 say(&format!("  {name}: {seconds:.1} s, {:.0} frames a second", f64::from(frames) / seconds))?
             }
             Err(_) if cancel.is_cancelled() => bail!("interrupted"),
-            Err(error) => say(&format!("  {name}: not measured, {error:#}"))?,
+            Err(error) => say(&format!("  {name}: not measured, {}", said(&error)))?,
         }
     }
     Ok(())

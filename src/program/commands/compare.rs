@@ -25,6 +25,7 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     session.guard(job.sandbox, &[a, b], &outputs, signals::FINISHING)?;
 
     let a = session.open(a, notices)?;
+    let b = &InputOptions { limits: session.limits().clone(), ..b.clone() };
     let b = source::open(b, cancel, notices.clone(), Arc::new(Progress::default()))?;
     let file_name = |name: &Name| name.path().file_name().map_or_else(|| name.clone(), Name::from).to_string();
     let names = [&a.1, &b.1].map(|input| file_name(&input.name));
@@ -32,12 +33,13 @@ pub fn run(job: CompareJob, console: &Console) -> Result<Outcome> {
     let [a_name, b_name] = [&of_a.name, &b.1.name].map(Clone::clone);
     let (partners, input) = Partners::new(of_a, b);
     let images = OutputKind::for_name(&job.output.name, job.output.options.format.as_deref()) == OutputKind::Images;
-    let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images);
+    let comparer = Comparer::new(job.view, (!job.plain).then_some(names), images, session.limits());
     let sink = sink::open(input.clone(), outputs.target, job.output.options, &mut || false, notices.clone())?;
     session.start(&input, [&job.output.name].into_iter(), sink.encoding(), Map::new());
 
     let draw = |before: &_, next: &_| draw_pairs(partners, comparer, before, next);
-    let result = session.to_output(&input, |tick| pipeline::run_with(source, draw, sink, cancel, progress, tick))?;
+    let result = session
+        .to_output(&input, |tick| pipeline::run_with((source, session.limits()), draw, sink, cancel, progress, tick))?;
     if result.as_ref().is_some_and(|result| result.outcome == Outcome::Complete && result.output.is_none()) {
         bail!("{a_name} and {b_name}: no two frames are shown at the same time, so nothing was written");
     }

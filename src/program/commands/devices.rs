@@ -2,9 +2,10 @@
 
 use crate::stdout::print;
 use anyhow::Result;
-use histeq::cuda::{Error, Gpu};
+use histeq::internal::cuda::{Error, Gpu};
 use histeq_media::camera;
 use histeq_media::ffmpeg;
+use histeq_media::pipeline::said_of_gpu;
 use histeq_media::sys::printable;
 use std::collections::BTreeMap;
 
@@ -53,7 +54,7 @@ fn gpus() -> Vec<String> {
             Ok(gpu) => lines.push(format!("{index}  {}", gpu.name)),
             Err(Error::NoSuchDevice { .. }) if index > 0 => break,
             Err(error) => {
-                lines.push(format!("none that can be used: {error}"));
+                lines.push(format!("none that can be used: {}", said_of_gpu(&error)));
                 break;
             }
         }

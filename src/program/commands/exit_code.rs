@@ -4,7 +4,7 @@ use crate::pieces::{ChildError, TRY_AGAIN};
 use crate::report::{Console, SKIPPED, kind_of};
 use crate::signals;
 use anyhow::Result;
-use histeq::cuda;
+use histeq::internal::cuda;
 use histeq_media::pipeline::{Failure, FailureKind, Interrupted, Outcome};
 use histeq_media::sink::Skipped;
 use histeq_media::source::InputChanged;

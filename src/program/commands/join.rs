@@ -123,7 +123,7 @@ fn join_file(job: &JoinJob, plan: &Plan, file: &FilePlan, console: &Console) -> 
     if (&found.chunks, found.others) != (&file.chunks, file.others) {
         return Err(InputChanged(file.input.clone(), "its packets are others".into()).into());
     }
-    join_records(&folder, pieces, &records)?;
+    join_records(&folder, pieces, &records, session.limits())?;
     let name = joined.finish(outcome)?;
     records.finish(outcome, &Notices::silent())?;
     outputs.together.name()?;

@@ -8,7 +8,6 @@ use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Context, Result};
-use histeq::frame::limits;
 use histeq_media::pipeline::{ErrorWithRemedy, Outcome};
 use histeq_media::sink::{PieceEncoder, check_joined, piece_encoder};
 use histeq_media::source::{PacketSurvey, Reading};
@@ -67,7 +66,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     let hash = |name: &Name| open_regular(name).map_err(Into::into).and_then(|file| hash_of(file, &session.cancel));
     let read = job.read_files().map(|name| Ok((rooted(name)?, hash(name).with_context(|| name.clone())?)));
     let read = read.collect::<Result<_>>()?;
-    let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
+    let builder = session.watching(|| StageBuilder::new(&job.equalize, session.limits()))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, .. } = &session;
@@ -118,7 +117,9 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
     let length = match (piece, jobs) {
         (Some(seconds), _) => PieceLength::Seconds(seconds),
         (None, Some(Jobs::Exactly(jobs))) => PieceLength::Shares(jobs, 1),
-        (None, Some(Jobs::Auto)) => PieceLength::Shares(most_jobs(limits::threads(), file.size.0 * file.size.1), 3),
+        (None, Some(Jobs::Auto)) => {
+            PieceLength::Shares(most_jobs(session.limits().threads(), file.size.0 * file.size.1), 3)
+        }
         (None, None) => PieceLength::ByVideo,
     };
     let mut file = Planning { file, survey, begin, end, most, length, multiple }.divide(&input)?;
@@ -126,7 +127,7 @@ fn plan_file(mut job: FileJob, piece: Option<f64>, jobs: Option<Jobs>, console: 
         && jobs.is_some()
         && !has_own_threads
     {
-        *threads = encoder_threads(limits::threads(), file.pieces.len(), threads);
+        *threads = encoder_threads(session.limits().threads(), file.pieces.len(), threads);
     }
     let mut plan = Plan::new(std::env::current_dir()?.into(), options_of_plan()?);
     plan.files.push(file);

@@ -12,7 +12,6 @@ use crate::sidecar::records::{RecordTargets, Records};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, measuring_threads};
 use anyhow::{Context, Result, ensure};
-use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::pipeline::{self, Cancel, Delivery, Input, Notices, Outcome, Sink};
 use histeq_media::sink::{Overwrite, PieceEncoder, PieceOf, PieceSink, Target, piece_encoder};
@@ -83,11 +82,11 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let target = Target::in_folder(&folder, &file_of_piece(piece))?;
     let records = RecordTargets::for_piece(&whole, &folder, &files_of_records(piece))?;
     let outputs = Outputs { records, folder: Some(folder.opened().place()), ..target.into() };
-    let builder = session.watching(|| StageBuilder::new(&whole.equalize))?;
+    let builder = session.watching(|| StageBuilder::new(&whole.equalize, session.limits()))?;
     session.guard(whole.sandbox, &[&whole.input], &outputs, signals::GIVING_UP)?;
 
     let Session { cancel, notices, progress, .. } = &session;
-    let mut backend = BackendStartup::begin(whole.backend.clone());
+    let mut backend = session.begin_backend(&whole.backend);
     let opened = session.open(&whole.input, notices)?;
     let mut prepared = prepare(
         opened,
@@ -108,7 +107,8 @@ fn run_piece(job: &RunJob, plan: &Plan, number: usize, console: &Console) -> Res
     let stage = builder
         .stage(backend.finish(&notices.for_core())?, settings, SampleScale::for_input(&input))
         .from_frame(first as u64);
-    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, whole.verify);
+    let stage =
+        prepared.observe(stage.measuring_on(measuring_threads(session.limits())), &records, progress, whole.verify);
     let sink = Box::new(RecordedPiece { sink, records, place: (folder, piece), cancel: cancel.clone() });
     let source = prepared.source;
     let result = session.to_output(&input, |tick| pipeline::run(source, stage, None, sink, cancel, progress, tick))?;

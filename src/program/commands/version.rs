@@ -3,8 +3,9 @@
 
 use crate::stdout;
 use anyhow::Result;
-use histeq::cuda::Gpu;
+use histeq::internal::cuda::Gpu;
 use histeq_media::ffmpeg;
+use histeq_media::pipeline::said_of_gpu;
 use histeq_media::sandbox::ProcessWall;
 use serde_json::json;
 
@@ -25,7 +26,7 @@ pub fn run(as_json: bool) -> Result<()> {
         "version": env!("CARGO_PKG_VERSION"),
         "ffmpeg": ffmpeg::version(),
         "gpus": gpus,
-        "no_gpu": first.err().map(|error| error.to_string()),
+        "no_gpu": first.err().map(|error| said_of_gpu(&error)),
         "sandbox": sandbox.is_ok(),
         "no_sandbox": sandbox.err().map(|error| format!("{error:#}")),
     });

@@ -7,7 +7,6 @@ use crate::session::Session;
 use crate::signals::clean_up_by;
 use crate::web::{Queue, Shelf, Uploads, Web, Work, open_on_desktop};
 use anyhow::Result;
-use histeq::frame::limits;
 use histeq_media::pipeline::{Notices, Outcome};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
     // `--max-seconds` limits the run of each file, not the page, which runs until the user ends it.
     let session = Session::new(job.stderr.clone(), job.limits.without_time(), console);
-    let shelf = Shelf::new(&job.names, job.root.as_deref(), job.isolation)?;
+    let shelf = Shelf::new(&job.names, job.root.as_deref(), (job.isolation, session.limits()))?;
     session.listen_for_signals(Vec::new(), "ending: what is being made is finished within seconds")?;
     let uploads = Arc::new(Uploads::new(job.max_upload));
     let private = uploads.clone();
@@ -46,7 +45,7 @@ pub fn run(job: &WorkJob, console: &Console) -> Result<Outcome> {
     let web = Web::start(&job.view)?;
     let count = match job.jobs {
         Jobs::Exactly(count) => count,
-        Jobs::Auto => most_jobs(limits::threads(), 2_000_000),
+        Jobs::Auto => most_jobs(session.limits().threads(), 2_000_000),
     };
     let workers = queue.work(count, &job.stderr, console)?;
     web.show_work(Arc::new(work));

@@ -2,7 +2,7 @@
 
 use super::values::named;
 use clap::Args;
-use histeq::equalize::{Backend, BackendChoice};
+use histeq::internal::equalize::{Backend, BackendChoice};
 
 /// Where equalization runs, as typed.
 #[derive(Args, Debug)]

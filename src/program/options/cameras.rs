@@ -7,7 +7,7 @@ use super::option_args::{SET, is_rare};
 use super::values::{in_one_line, usage};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use histeq::options::OPTIONS;
+use histeq::internal::options::OPTIONS;
 use histeq_media::sys::{Name, read_regular};
 use jiff::civil::Time;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! `histeq-video compare`: the options of drawing two videos as one.
 
-use super::limits::{LimitArgs, Limits};
+use super::limits::{LimitArgs, RunLimits};
 use super::output::{OutputArgs, OutputFile};
 use super::part::PartArgs;
 use super::sandbox::{Sandbox, SandboxArgs};
@@ -46,7 +46,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub output_options: OutputArgs,
 
-    /// Limits on time, memory and size.
+    /// RunLimits on time, memory and size.
     #[command(flatten)]
     pub limits: LimitArgs,
 
@@ -79,7 +79,7 @@ pub struct CompareJob {
     pub view: CompareView,
     /// Whether nothing is drawn over the frames.
     pub plain: bool,
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
 }

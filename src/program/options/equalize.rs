@@ -7,8 +7,8 @@ use super::values::{curves_name, is_cube, usage};
 use anyhow::{Result, anyhow};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::options::{OPTIONS, OptionValue, Options, Resolved, Video};
-use histeq::spec::{Chroma, Look, Method, Settings};
+use histeq::internal::options::{OPTIONS, OptionValue, Options, Resolved, Video};
+use histeq::internal::spec::{Chroma, Look, Method, Settings};
 use histeq_media::pipeline::{Input, Notices};
 use histeq_media::sys::{Name, is_pipe};
 use serde_json::{Map, Value, json};
@@ -234,7 +234,7 @@ impl EqualizeOptions {
         let Resolved { settings, notes } =
             resolved.map_err(|error| anyhow!("{}: {}", input.name, typed(&error.with_prefix("--"))))?;
         for note in notes {
-            match note {
+            match note.with_prefix("--") {
                 histeq::Note::Warning(text) => notices.warn(&format!("{}: {}", input.name, typed(&text)))?,
                 histeq::Note::Note(text) => notices.note(&typed(&text)),
                 histeq::Note::Detail(text) => notices.detail(&typed(&text)),

@@ -4,7 +4,7 @@ use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::filter::{FilterOptions, takes_commands};
 use super::input::InputArgs;
-use super::limits::{LimitArgs, Limits};
+use super::limits::{LimitArgs, RunLimits};
 use super::many::{Jobs, Listed, ManyArgs, ManyJob, Unchanged, differ_from_inputs, listed};
 use super::option_args::{FILES, OUTPUT, OptionArgs};
 use super::output::{OutputArgs, OutputFile};
@@ -17,7 +17,8 @@ use super::stderr::{StderrArgs, StderrOptions};
 use super::values::{input_name, output_name, usage};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
-use histeq::equalize::BackendChoice;
+use histeq::Limits;
+use histeq::internal::equalize::BackendChoice;
 use histeq_media::ffmpeg::{Container, DecodeOn, is_url};
 use histeq_media::sink::{OutputKind, Overwrite, is_sequence_name, name_of, network_format};
 use histeq_media::source::{InputOptions, Isolation, Reading};
@@ -126,7 +127,7 @@ pub struct FileArgs {
     #[arg(long, hide = true)]
     pub verify: bool,
 
-    /// Limits on time, memory and size.
+    /// RunLimits on time, memory and size.
     #[command(flatten)]
     pub limits: LimitArgs,
 
@@ -265,7 +266,7 @@ pub struct FileJob {
     pub has_provenance: bool,
     /// Whether to print what would be done and do nothing; and whether as JSON.
     pub dry_run: Option<bool>,
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
     /// How many processes work on pieces of the video; `None` if it is not split.
@@ -379,6 +380,7 @@ impl FileJob {
             isolation: Isolation::Off,
             without_links,
             named,
+            limits: Limits::default(),
         };
         let has_filters = args.filters.filter.is_some() || args.filters.lut.is_some() || args.filter_after.is_some();
         let sandbox = args.sandbox.check([&mut input], &output)?.with(&mut backend, has_filters)?;

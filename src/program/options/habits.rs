@@ -8,7 +8,7 @@ use super::web::web_address;
 use Here::{Is, Says};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
-use histeq::options::OPTIONS;
+use histeq::internal::options::OPTIONS;
 use histeq_media::ffmpeg::parse_number;
 use histeq_media::sys::Name;
 use std::ffi::{OsStr, OsString};

@@ -4,7 +4,8 @@ use super::values::{parse_count, usage, value};
 use anyhow::Result;
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::frame::limits::{self, MAX_PIXELS};
+use histeq::Limits;
+use histeq::internal::frame::limits::MAX_PIXELS;
 use histeq_media::ffmpeg::limit_allocations;
 use histeq_media::pipeline::{FailureKind, Input};
 use std::time::Duration;
@@ -51,14 +52,14 @@ pub struct ThreadArgs {
 
 impl ThreadArgs {
     /// The default limits, except for `--threads`.
-    pub(super) fn limits(&self) -> Limits {
-        Limits { threads: self.threads, ..Limits::default() }
+    pub(super) fn limits(&self) -> RunLimits {
+        RunLimits { threads: self.threads, ..RunLimits::default() }
     }
 }
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RunLimits {
     pixels: u64,
     /// Bytes for frames; half of the machine's available memory if `None`.
     memory: Option<usize>,
@@ -83,7 +84,7 @@ impl LimitArgs {
     }
 
     /// Checks and converts the limits.
-    pub fn check(self) -> Result<Limits, clap::Error> {
+    pub fn check(self) -> Result<RunLimits, clap::Error> {
         let pixels = value("--max-pixels", "a number of pixels like 34M", self.max_pixels, parse_count)?;
         let memory = value("--max-memory", "a number of bytes like 500M or 4Gi", self.max_memory, parse_count)?;
         let time = super::values::time("--max-seconds", self.max_seconds)?;
@@ -91,7 +92,7 @@ impl LimitArgs {
             return Err(usage(ErrorKind::ValueValidation, "--max-seconds is more than 0"));
         }
         let time = time.map(|time| Duration::from_micros(time.unsigned_abs()));
-        Ok(Limits {
+        Ok(RunLimits {
             pixels: pixels.unwrap_or(MAX_PIXELS),
             memory: memory.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             time,
@@ -101,23 +102,23 @@ impl LimitArgs {
     }
 }
 
-impl Default for Limits {
+impl Default for RunLimits {
     fn default() -> Self {
-        Limits { pixels: MAX_PIXELS, memory: None, time: None, duration: None, threads: None }
+        RunLimits { pixels: MAX_PIXELS, memory: None, time: None, duration: None, threads: None }
     }
 }
 
-impl Limits {
+impl RunLimits {
     /// These limits with this many threads, if that is given.
     #[must_use]
     pub fn with_threads(self, threads: Option<u16>) -> Self {
-        Limits { threads: threads.or(self.threads), ..self }
+        RunLimits { threads: threads.or(self.threads), ..self }
     }
 
     /// These limits without a time limit.
     #[must_use]
     pub fn without_time(self) -> Self {
-        Limits { time: None, ..self }
+        RunLimits { time: None, ..self }
     }
 
     /// Checks the length of an input.
@@ -137,13 +138,14 @@ impl Limits {
         Err(FailureKind::Limit.error(format!("{message} (--duration T takes a part)")))
     }
 
-    /// Applies the limits to the process. Returns the available memory if the memory limit was computed from it.
-    pub fn apply(&self) -> Option<usize> {
-        let available = if self.memory.is_none() { limits::available() } else { None };
+    /// The limits of frames and threads, for all that works on this run, and the available memory if the memory limit
+    /// was computed from it. Also limits the allocations of FFmpeg, for the whole process.
+    pub fn begin(&self) -> (Limits, Option<usize>) {
+        let available = if self.memory.is_none() { Limits::available() } else { None };
         let memory = self.memory.unwrap_or_else(|| available.map_or(usize::MAX, |available| available / 2));
-        limits::set(self.pixels, memory);
         limit_allocations(memory);
-        self.threads.into_iter().for_each(|threads| limits::set_threads(threads.into()));
-        available
+        let limits = Limits::default().with_pixels(self.pixels).with_memory(memory);
+        let threads = self.threads.map(usize::from);
+        (threads.into_iter().fold(limits, Limits::with_threads), available)
     }
 }

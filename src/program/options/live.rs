@@ -4,7 +4,7 @@ use super::backend_args::BackendArgs;
 use super::equalize::{EqualizeArgs, EqualizeOptions};
 use super::file::DecoderArg;
 use super::filter::FilterOptions;
-use super::limits::{Limits, ThreadArgs};
+use super::limits::{RunLimits, ThreadArgs};
 use super::option_args::{LIVE, OUTPUT, OptionArgs};
 use super::output::OutputArgs;
 use super::palette::PaletteOptions;
@@ -15,7 +15,8 @@ use super::web::{WebOptions, WebTokenArg, web_address};
 use anyhow::anyhow;
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::equalize::{BackendChoice, OutputDepth};
+use histeq::Limits;
+use histeq::internal::equalize::{BackendChoice, OutputDepth};
 use histeq_media::ffmpeg::DecodeOn;
 use histeq_media::sink::{
     EncoderChoice, OutputKind, Overwrite, PixelChoice, Retention, Target, is_free, network_format, next_names,
@@ -263,7 +264,7 @@ pub struct LiveJob {
     /// Where to equalize.
     pub backend: BackendChoice,
     /// The limits: only the number of threads is set.
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub stderr: StderrOptions,
 }
 
@@ -307,6 +308,7 @@ impl LiveJob {
                 with_sound: keeps_sound && args.audio.is_none(),
                 decode_on: args.decoder.on(args.device.gpu),
                 isolation: args.sandbox.sandbox,
+                limits: Limits::default(),
             },
             record: args.record.map(output_name),
             segments,

@@ -65,7 +65,7 @@ pub use equalize::EqualizeOptions;
 pub use file::{FileJob, StatsFormat};
 pub use filter::FilterOptions;
 pub use habits::examples;
-pub use limits::Limits;
+pub use limits::RunLimits;
 pub use live::{LiveJob, Scheduled};
 pub use many::{Jobs, ManyJob, Unchanged, is_video_name};
 pub use output::OutputFile;

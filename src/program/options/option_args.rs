@@ -1,10 +1,10 @@
-//! The options of [`histeq::options::OPTIONS`] as arguments of clap: names, values and help are those of the table.
+//! The options of [`histeq::internal::options::OPTIONS`] as arguments of clap: names, values and help are those of the table.
 
 use super::values::{AnyCase, seconds, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use histeq::options::{OPTIONS, OptionError, OptionInfo, Options, Section, ValueKind};
+use histeq::internal::options::{OPTIONS, OptionError, OptionInfo, Options, Section, ValueKind};
 
 /// Options of the table that choose how to equalize files.
 pub const FILES: u8 = 0;

@@ -1,7 +1,7 @@
 //! `histeq-video preview`: the options of drawing every look on one sheet.
 
 use super::input::InputArgs;
-use super::limits::{LimitArgs, Limits};
+use super::limits::{LimitArgs, RunLimits};
 use super::many::listed_but;
 use super::output::{OutputFile, OverwriteArgs};
 use super::part::PartArgs;
@@ -12,7 +12,7 @@ use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
 use histeq::Options;
-use histeq::spec::{Look, Named, Strength};
+use histeq::internal::spec::{Look, Named, Strength};
 use histeq_media::ffmpeg::Container;
 use histeq_media::sink::{EncoderChoice, OutputKind, OutputOptions, name_of};
 use histeq_media::source::{InputOptions, Isolation};
@@ -94,7 +94,7 @@ pub struct PreviewArgs {
     #[command(flatten)]
     pub input_kind: InputArgs,
 
-    /// Limits on time, memory and size.
+    /// RunLimits on time, memory and size.
     #[command(flatten)]
     pub limits: LimitArgs,
 
@@ -128,7 +128,7 @@ pub struct PreviewJob {
     pub frames: u64,
     /// The view of the file in a browser in place of sheets, and the command that equalizes it.
     pub web: Option<(WebOptions, ReadyCommand)>,
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub sandbox: Sandbox,
     pub stderr: StderrOptions,
 }
@@ -343,7 +343,7 @@ fn default_output(input: &Name) -> Name {
 #[cfg(test)]
 mod tests {
     use super::{LookRow, ReadyCommand, default_output};
-    use histeq::spec::Look;
+    use histeq::internal::spec::Look;
 
     #[test]
     fn the_sheet_is_named_after_the_input() {

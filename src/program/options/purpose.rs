@@ -4,7 +4,7 @@ use super::output::OutputFile;
 use super::values::{parse_count, usage, value};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use histeq::equalize::OutputDepth;
+use histeq::internal::equalize::OutputDepth;
 use histeq_media::ffmpeg::CodecId as Id;
 use histeq_media::ffmpeg::{Container, parse_size};
 use histeq_media::sink::PixelChoice;

@@ -2,8 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use histeq::options::OptionError;
-use histeq::spec::Named;
+use histeq::internal::options::OptionError;
+use histeq::internal::spec::Named;
 use histeq_media::ffmpeg::{Rational, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::sys::{Name, printable, without_middle, without_password};
 use jiff::{Span, SpanRelativeTo};

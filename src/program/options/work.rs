@@ -1,7 +1,7 @@
 //! `histeq-video web`: the options of the page on which files are equalized, and the runs that the page may start.
 
 use super::command::Job;
-use super::limits::{LimitArgs, Limits};
+use super::limits::{LimitArgs, RunLimits};
 use super::many::{Jobs, jobs};
 use super::preview::LookRow;
 use super::sandbox::SandboxArgs;
@@ -10,7 +10,7 @@ use super::values::{parse_count, shown_command, usage, value};
 use super::web::{WebOptions, WebTokenArg, web_address};
 use clap::Args;
 use clap::error::ErrorKind;
-use histeq::spec::{Look, Named};
+use histeq::internal::spec::{Look, Named};
 use histeq_media::source::Isolation;
 use histeq_media::sys::{Name, is_image_name};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub struct WorkArgs {
     #[arg(long)]
     pub no_browser: bool,
 
-    /// Limits on time, memory and size of each run.
+    /// RunLimits on time, memory and size of each run.
     #[command(flatten)]
     pub limits: LimitArgs,
 
@@ -105,7 +105,7 @@ pub struct WorkJob {
     /// Whether a browser may be opened.
     pub opens_browser: bool,
     pub isolation: Isolation,
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// The options that each run gets.
     pub options: Vec<OsString>,
     pub stderr: StderrOptions,

@@ -6,7 +6,6 @@ use crate::options::{FileJob, Job, Jobs, ManyJob};
 use crate::report::{Console, FileRecord, ResultRecord, SKIPPED, counted, in_bytes, jobs_summary};
 use crate::signals;
 use anyhow::Result;
-use histeq::frame::limits;
 use histeq_media::pipeline::{FailureKind, Notices, Outcome};
 use histeq_media::sink::is_sequence_name;
 use histeq_media::source::{self, InputOptions};
@@ -23,8 +22,9 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
         console.notices(job.stderr.strict).warn("there is no video in these folders")?;
         return Ok(Outcome::Complete);
     };
-    like.limits.apply();
+    let (limits, _) = like.limits.begin();
     let mut pool = ProcessPool::new(&job.stderr, console);
+    pool.cores = limits.threads();
     pool.listen_for_signals(signals::FINISHING)?;
     let (mut runs, mut skipped) = (Vec::new(), 0);
     for (input, output) in &job.files {
@@ -45,7 +45,7 @@ pub fn run_batch(job: &ManyJob, like: Option<&FileJob>, console: &Console) -> Re
     }
     pool.jobs = match job.jobs {
         Jobs::Exactly(jobs) => jobs,
-        Jobs::Auto => most_jobs(limits::threads(), 2_000_000),
+        Jobs::Auto => most_jobs(limits.threads(), 2_000_000),
     };
     pool.goes_on = true;
     let begin = Instant::now();

@@ -7,7 +7,7 @@ use crate::options::{FileJob, Job, Jobs};
 use crate::report::{Console, OutputRecord, ResultRecord, StartRecord, counted, jobs_summary, with_name, with_size};
 use crate::signals;
 use anyhow::{Context, Result, bail};
-use histeq::frame::limits;
+use histeq::Limits;
 use histeq_media::pipeline::{Cancel, Outcome};
 use histeq_media::sink::{self, Overwrite, Target};
 use histeq_media::sys::{Name, PrivateFolder, is_pipe};
@@ -27,8 +27,7 @@ const MAX_JOBS: usize = 8;
 /// # Errors
 /// When it cannot be split, and the number of jobs was given; when a piece fails repeatedly.
 pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Option<Outcome>> {
-    job.limits.apply();
-    let cores = limits::threads();
+    let cores = job.limits.begin().0.threads();
     if jobs == Jobs::Auto && (most_jobs(cores, 0) <= 1 || is_pipe(&job.input.url)) {
         return Ok(None);
     }
@@ -47,7 +46,7 @@ pub fn run_jobs(job: &mut FileJob, jobs: Jobs, console: &Console) -> Result<Opti
     // Signals are not handled yet, so that they end this process and its child: the thread that handles them would be
     // outside the sandbox that is closed if this process does the work alone.
     let mut pool = ProcessPool::new(&job.stderr, console);
-    pool.unit = "pieces";
+    (pool.unit, pool.cores) = ("pieces", cores);
     let mut arguments: Vec<OsString> = vec!["plan".into()];
     arguments.extend(Job::options()?);
     arguments.extend(was_asked.then(|| "-y".into()));
@@ -258,7 +257,7 @@ pub fn most_jobs(cores: usize, pixels: usize) -> usize {
     };
     // On a few cores, one process keeps all of them busy.
     let jobs = if cores < 6 { 1 } else { (cores / each).clamp(1, MAX_JOBS) };
-    jobs.min(limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
+    jobs.min(Limits::available().map_or(jobs, |available| (available / MEMORY).max(1)))
 }
 
 /// The error of a child process as if this process had failed.

@@ -10,7 +10,7 @@ use crate::report::{
 use crate::signals;
 use anyhow::{Context, Result, anyhow};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
-use histeq::frame::limits;
+use histeq::Limits;
 use histeq_media::pipeline::{Cancel, Outcome, Progress};
 use histeq_media::sys::{Name, limit_of, no_thread, one_line};
 use std::collections::{HashSet, VecDeque};
@@ -135,6 +135,8 @@ pub struct ProcessPool<'a> {
     pub done: (u64, usize),
     /// What the meter calls the runs.
     pub unit: &'static str,
+    /// The threads that the processes share.
+    pub cores: usize,
     /// Ends all processes when it is set.
     pub cancel: Cancel,
     stderr: &'a StderrOptions,
@@ -204,7 +206,16 @@ impl<'a> ProcessPool<'a> {
     /// A pool of one process at a time, which stops at a failure.
     pub fn new(stderr: &'a StderrOptions, console: &'a Console) -> Self {
         let cancel = Cancel::default();
-        ProcessPool { jobs: 1, goes_on: false, done: (0, 0), unit: "files", cancel, stderr, console }
+        ProcessPool {
+            jobs: 1,
+            goes_on: false,
+            done: (0, 0),
+            unit: "files",
+            cores: Limits::default().threads(),
+            cancel,
+            stderr,
+            console,
+        }
     }
 
     /// From now on, the first signal ends all processes, and prints `answer`. This starts a thread, to which a sandbox
@@ -526,7 +537,7 @@ impl ActivePool<'_> {
                 arguments.extend(["--gpu".into(), gpu.to_string().into()]);
             }
             if self.pool.jobs > 1 && self.runs[run].shares_cores {
-                let share = limits::threads().div_ceil(self.pool.jobs).clamp(MIN_THREADS, 256);
+                let share = self.pool.cores.div_ceil(self.pool.jobs).clamp(MIN_THREADS, 256);
                 arguments.extend(["--threads".into(), share.to_string().into()]);
             }
             let mut child = spawn(&arguments)?;

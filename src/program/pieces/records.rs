@@ -5,15 +5,16 @@ use crate::sidecar::curves::{CurveFile, CurveWriter, FramePlace};
 use crate::sidecar::records::Records;
 use crate::sidecar::statistics::{PieceRecord, Recording};
 use anyhow::{Context, Result, ensure};
+use histeq::Limits;
 use std::io::{BufRead, BufReader};
 
 /// Writes the measurements and the curves of the first `pieces` pieces, as far as they are asked for.
 ///
 /// # Errors
 /// When they cannot be read or written, or some are missing.
-pub fn join_records(folder: &PieceFolder<'_>, pieces: usize, records: &Records) -> Result<()> {
+pub fn join_records(folder: &PieceFolder<'_>, pieces: usize, records: &Records, limits: &Limits) -> Result<()> {
     records.recording.as_ref().map_or(Ok(()), |recording| join_stats(folder, pieces, recording))?;
-    records.curves.as_ref().map_or(Ok(()), |curves| join_curves(folder, pieces, curves))
+    records.curves.as_ref().map_or(Ok(()), |curves| join_curves(folder, pieces, curves, limits))
 }
 
 /// Writes the measurements of the first `pieces` pieces to `recording`. Frames and scenes are numbered across pieces.
@@ -48,13 +49,13 @@ fn join_stats(folder: &PieceFolder<'_>, pieces: usize, recording: &Recording) ->
 }
 
 /// Writes the curves of the first `pieces` pieces to `writer`.
-fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter) -> Result<()> {
+fn join_curves(folder: &PieceFolder<'_>, pieces: usize, writer: &CurveWriter, limits: &Limits) -> Result<()> {
     let plan = folder.plan;
     for piece in 0..pieces {
         let [_, curves] = files_of_records(piece);
         // A missing file means that no frame has a curve: `check_records` has verified that.
         let Some(open) = folder.read(&curves)? else { continue };
-        let file = CurveFile::from_file(open, &folder.name(&curves))?;
+        let file = CurveFile::from_file(open, &folder.name(&curves), limits)?;
         let first = (plan.pieces[piece].0 - plan.first()) as u64;
         for frame in first.max(file.begins_at())..first + plan.pieces[piece].1 as u64 {
             let place = FramePlace { frame, seconds: (0.0, 0.0), scene: 0, matrix: None };

@@ -1,7 +1,8 @@
 //! The protocol of `--progress json`: what happens in a run, as lines of JSON. docs/progress.md describes it.
 
 use super::failure::kind_of;
-use histeq::spec::natural::Found;
+use histeq::internal::spec::natural::Found;
+use histeq_media::pipeline::said;
 use histeq_media::pipeline::{Encoding, ErrorWithRemedy, FailureKind};
 use histeq_media::sys::{Name, give_up_with_an_event, print_line, printable_json, without_codes, without_middle};
 use jiff::Timestamp;
@@ -82,7 +83,7 @@ impl ErrorRecord {
         let parts = error.downcast_ref::<ErrorWithRemedy>();
         ErrorRecord {
             kind: kind_of(error),
-            message: without_middle(&without_codes(&format!("{error:#}"))).into_owned(),
+            message: without_middle(&without_codes(&said(error))).into_owned(),
             cause: parts.map(|parts| parts.cause.clone()),
             remedy: parts.map(|parts| parts.remedy.clone()),
         }

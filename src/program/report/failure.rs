@@ -1,6 +1,7 @@
 //! The kind of failure that an error is, by what caused it.
 
-use histeq::cuda;
+use histeq::ErrorKind;
+use histeq::internal::cuda;
 use histeq_media::pipeline::FailureKind;
 use histeq_media::sink::{Skipped, TooLarge};
 use histeq_media::source::kind_of_cause;
@@ -18,9 +19,9 @@ fn cause_kind(cause: &(dyn Error + 'static)) -> FailureKind {
     if cause.is::<Skipped>() {
         FailureKind::Exists
     } else if let Some(error) = cause.downcast_ref::<histeq::Error>() {
-        match error {
-            histeq::Error::NoRoom(_) => FailureKind::Limit,
-            error if error.gpu().is_some() => FailureKind::Device,
+        match error.kind() {
+            ErrorKind::Limit => FailureKind::Limit,
+            _ if error.gpu().is_some() => FailureKind::Device,
             _ => FailureKind::Failed,
         }
     } else if cause.is::<cuda::Error>() {

@@ -70,7 +70,7 @@ impl Session<'_> {
             let network = inputs.iter().any(|input| is_url(&input.url));
             let needs_walls = inputs.iter().any(|input| input.isolation == Isolation::Required);
             // At most two inputs are open at once: sheets are drawn one after the other.
-            isolated::allow(inputs.len().min(2), network, needs_walls)?;
+            isolated::allow(inputs.len().min(2), network, needs_walls, self.limits())?;
             let holds = wall.close()?;
             self.notices.detail(&format!("sandbox: the program {holds}"));
         }

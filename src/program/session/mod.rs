@@ -12,11 +12,13 @@ mod prepared;
 pub use guard::Outputs;
 pub use prepared::{Around, Prepared, prepare};
 
-use crate::options::{Limits, MeterStyle, StderrOptions};
+use crate::options::{MeterStyle, RunLimits, StderrOptions};
 use crate::report::{Console, Meter, Metered, SegmentRecord, StartRecord};
 use crate::signals;
 use crate::watch::ProcessMemory;
 use anyhow::Result;
+use histeq::Limits;
+use histeq::internal::equalize::{BackendChoice, BackendStartup};
 use histeq_media::ffmpeg;
 use histeq_media::pipeline::{Cancel, Encoding, Input, Notices, Outcome, Progress, ReaderGone, Source, Summary};
 use histeq_media::sink::{Segment, Shelf};
@@ -34,7 +36,7 @@ const FOR_PARENT: Duration = Duration::from_millis(100);
 pub struct Session<'a> {
     console: &'a Console,
     stderr: StderrOptions,
-    limits: Limits,
+    limits: RunLimits,
     pub memory: ProcessMemory,
     /// Set by the first signal, and when the time is over.
     pub cancel: Cancel,
@@ -58,7 +60,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// A run with these options, which keeps to these limits. Call it before the first thread is started.
-    pub fn new(stderr: StderrOptions, limits: Limits, console: &'a Console) -> Self {
+    pub fn new(stderr: StderrOptions, limits: RunLimits, console: &'a Console) -> Self {
         let memory = ProcessMemory::new(&limits);
         limits.time.into_iter().for_each(signals::limit_time);
         ffmpeg::silence_encoders();
@@ -83,14 +85,19 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// The limits of frames and threads.
+    pub fn limits(&self) -> &Limits {
+        &self.memory.limits
+    }
+
+    /// Begins to open the chosen backend, within the limits.
+    pub fn begin_backend(&self, choice: &BackendChoice) -> BackendStartup {
+        BackendStartup::begin(BackendChoice { limits: self.limits().clone(), ..choice.clone() })
+    }
+
     /// The first of two passes over the input; this run is the second one from now on, and does not send `start` again.
     pub fn first_pass(&mut self) -> Session<'a> {
-        let first = Session {
-            pass: Some(1),
-            cancel: self.cancel.clone(),
-            notices: self.notices.clone(),
-            ..Session::new(self.stderr.clone(), self.limits, self.console)
-        };
+        let first = Session { pass: Some(1), progress: Arc::default(), ..self.clone() };
         (self.pass, self.has_started) = (Some(2), true);
         first
     }
@@ -131,6 +138,7 @@ impl<'a> Session<'a> {
 
     /// Opens an input, and reports on it to `notices`.
     pub fn open(&self, input: &InputOptions, notices: &Notices) -> Result<(Box<dyn Source>, Input)> {
+        let input = &InputOptions { limits: self.limits().clone(), ..input.clone() };
         let opened = source::open(input, &self.cancel, notices.clone(), self.progress.clone())?;
         self.limits.check_length(&opened.1)?;
         Ok(opened)

@@ -5,9 +5,8 @@ use crate::options::{EqualizeOptions, FilterOptions};
 use crate::sidecar::records::Records;
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;
-use histeq::equalize::{EqualizeStage, Verifier};
-use histeq::frame::limits;
-use histeq::spec::{Look, Settings, Stretch};
+use histeq::internal::equalize::{EqualizeStage, Verifier};
+use histeq::internal::spec::{Look, Settings, Stretch};
 use histeq_media::pipeline::{Input, Notices, Progress, Source};
 use histeq_media::source::{self, Developed};
 use std::sync::Arc;
@@ -57,7 +56,7 @@ pub fn prepare(
         None => (source, input),
     };
     let settings = equalize.resolve(&input, on_settings)?;
-    limits::note_look_ahead(settings.look_ahead() as usize);
+    input.limits.note_look_ahead(settings.look_ahead() as usize);
     builder.map_or(Ok(()), |builder| builder.check(&input, &settings))?;
     match around {
         Around::AsSettings => source.look_around(settings.warm_up(), settings.look_ahead()),
@@ -86,7 +85,7 @@ impl Prepared {
             None => {}
         }
         // Denoising takes longer than all else, and gets as many threads as there are cores.
-        let stage = stage.denoising_on(limits::threads());
+        let stage = stage.denoising_on(self.input.limits.threads());
         let mut stage = records.observe(stage, (&self.input, self.log.as_ref()), progress);
         if verify {
             stage = stage.observed_by(Box::new(Verifier::default()));

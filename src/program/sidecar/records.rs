@@ -5,7 +5,7 @@ use crate::sidecar::curves::CurveWriter;
 use crate::sidecar::statistics::{CurveSaver, Recorder, Recording};
 use crate::stdout;
 use anyhow::Result;
-use histeq::equalize::EqualizeStage;
+use histeq::internal::equalize::EqualizeStage;
 use histeq_media::pipeline::{Cancel, Input, Notices, Outcome, Progress};
 use histeq_media::sink::{Files, Leftover, Overwrite, Target, Together};
 use histeq_media::source::Developed;

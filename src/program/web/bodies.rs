@@ -4,7 +4,7 @@ use super::hub::{Admitted, Small, Viewed, lock};
 use super::routes::{Body, error, value_of, whole};
 use anyhow::{Result, bail, ensure};
 use bytes::Bytes;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use histeq_media::ffmpeg::Still;
 use histeq_media::pipeline::live::Shown;
 use histeq_media::sink::Pairs;

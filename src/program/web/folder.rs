@@ -3,6 +3,7 @@
 use super::hub::lock;
 use crate::options::{images_in, is_video_name};
 use anyhow::{Context, Result, bail, ensure};
+use histeq::Limits;
 use histeq_media::sink::is_made_here;
 use histeq_media::source::{InputOptions, Isolation};
 use histeq_media::sys::{Name, is_image_name};
@@ -37,6 +38,7 @@ pub struct Shelf {
     named: Vec<PathBuf>,
     known: Mutex<Known>,
     isolation: Isolation,
+    limits: Limits,
 }
 
 #[derive(Default)]
@@ -91,7 +93,7 @@ impl Shelf {
     ///
     /// # Errors
     /// When one of `named` does not exist, lies outside of `root`, or is no film, picture or folder.
-    pub fn new(named: &[Name], root: Option<&Path>, isolation: Isolation) -> Result<Self> {
+    pub fn new(named: &[Name], root: Option<&Path>, (isolation, limits): (Isolation, &Limits)) -> Result<Self> {
         let whole = |path: &Path| path.canonicalize().with_context(|| Name::from(path));
         let named = named.iter().map(|name| whole(name.path())).collect::<Result<Vec<_>>>()?;
         let bounds = match root {
@@ -105,7 +107,8 @@ impl Shelf {
         for path in &named {
             ensure!(kind_of(path).is_some(), "{}: no film, picture or folder (name one of these)", Name::from(path));
         }
-        let shelf = Shelf { bounds: Mutex::new(bounds), named, known: Mutex::default(), isolation };
+        let shelf =
+            Shelf { bounds: Mutex::new(bounds), named, known: Mutex::default(), isolation, limits: limits.clone() };
         // The path that is numbered first gets the number `TOP`.
         let top = if let [top] = &shelf.named[..] { top.clone() } else { PathBuf::new() };
         shelf.number(&top);
@@ -169,6 +172,7 @@ impl Shelf {
             url: path.into(),
             isolation: self.isolation,
             without_links: true,
+            limits: self.limits.clone(),
             ..InputOptions::default()
         };
         let name = Name::from(path.file_name().unwrap_or_default());
@@ -296,7 +300,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn shelf(folder: &Path, root: Option<&Path>) -> Shelf {
-        Shelf::new(&[folder.into()], root, Isolation::Off).expect("a folder")
+        Shelf::new(&[folder.into()], root, (Isolation::Off, &Limits::default())).expect("a folder")
     }
 
     fn names(listing: &Listing) -> Vec<&str> {
@@ -385,7 +389,7 @@ mod tests {
         std::fs::remove_file(path("in/own.mp4")).expect("it was there");
         symlink(outside.path().join("secret.mp4"), path("in/own.mp4")).expect("a link");
         assert!(wide.file(inside).is_err());
-        let out = Shelf::new(&[outside.path().into()], Some(folder.path()), Isolation::Off);
+        let out = Shelf::new(&[outside.path().into()], Some(folder.path()), (Isolation::Off, &Limits::default()));
         assert!(out.is_err_and(|error| error.to_string().contains("not in --root")));
     }
 }

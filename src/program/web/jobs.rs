@@ -6,6 +6,7 @@ use crate::options::{Chosen, StderrOptions};
 use crate::pieces::{ProcessOutput, ProcessPool};
 use crate::report::{Console, Event, ProgressRecord, ResultRecord};
 use anyhow::{Context, Result, ensure};
+use histeq_media::pipeline::said;
 use histeq_media::pipeline::{Cancel, Outcome};
 use histeq_media::sink::next_names;
 use histeq_media::sys::Name;
@@ -271,7 +272,7 @@ impl Queue {
         let (state, mut result, error) = match answer {
             Ok(answer) if answer.outcome == Outcome::Complete => (JobState::Done, answer.result, None),
             Ok(answer) => (JobState::Cancelled, answer.result, None),
-            Err(error) => (JobState::Failed, ResultRecord::default(), Some(without_place(&format!("{error:#}")))),
+            Err(error) => (JobState::Failed, ResultRecord::default(), Some(without_place(&said(&error)))),
         };
         if self.uploads.has(input.path()) {
             self.keep_result(state, output.path(), &mut result);

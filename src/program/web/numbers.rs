@@ -1,8 +1,8 @@
 //! What is drawn beside a pair of pictures: histogram and curve.
 
 use crate::draw::shown::{by_column, curve};
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::frame::{Frame, HostPool};
+use histeq::internal::equalize::cpu::{Engine, Isa};
+use histeq::internal::frame::{Frame, HostPool};
 use serde_json::{Value, json};
 
 /// Columns of the histogram.

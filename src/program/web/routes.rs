@@ -8,7 +8,7 @@ use super::viewed_file::{Asked, AskedPart, ViewedFile};
 use super::work;
 use bytes::Bytes;
 use histeq::Named;
-use histeq::spec::Look;
+use histeq::internal::spec::Look;
 use histeq_media::sys::{Name, open_regular};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};

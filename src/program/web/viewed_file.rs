@@ -10,8 +10,8 @@ use crate::options::{LookRow, ReadyCommand};
 use crate::stills::{DEFAULT_RATE, Judged, Moment, ShownLook};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use histeq::Named;
-use histeq::frame::Frame;
-use histeq::spec::Look;
+use histeq::internal::frame::Frame;
+use histeq::internal::spec::Look;
 use histeq_media::ffmpeg::{AutoRotate, Still, microseconds, rescale};
 use histeq_media::pipeline::{Cancel, FailureKind, Input, Notices};
 use histeq_media::sink::{BrowserStream, Fragment, Pairs};
@@ -300,7 +300,7 @@ impl ViewedFile {
             };
         }
         // Frames are not scaled up.
-        let upright = AutoRotate::new(last.input.video_stream(), false).frame(pair[0].clone())?;
+        let upright = AutoRotate::new(last.input.video_stream(), false, &last.input.limits).frame(pair[0].clone())?;
         let rows = rows.min(upright.height());
         let mut miniatures = Miniatures::new(&last.input, (4 * rows, rows));
         drop(last);
@@ -323,7 +323,7 @@ impl ViewedFile {
             ensure!(self.made.is_none(), Plain("a result has no look"));
             let mut last = self.turn(gone)?;
             let (_, judged) = self.judged(&mut last, asked)?;
-            let upright = AutoRotate::new(last.input.video_stream(), false);
+            let upright = AutoRotate::new(last.input.video_stream(), false, &last.input.limits);
             judged.part(upright, part.point, (part.columns, part.columns / 4))
         })?;
         Still::Jpeg.encode(&Pairs::new(&noisy, usize::MAX)?.join([&noisy, &clean])?)
@@ -405,7 +405,7 @@ impl ViewedFile {
             Moment::read(&InputOptions { part: self.from(time, 1).part, ..made.clone() }, &[], None, &self.cancel)?;
         let frames = [(&moment.input, &moment.shown), (&made.input, &made.shown)];
         let size = |(input, frame): (&Input, &Frame)| {
-            let upright = AutoRotate::new(input.video_stream(), false).frame(frame.clone())?;
+            let upright = AutoRotate::new(input.video_stream(), false, &input.limits).frame(frame.clone())?;
             anyhow::Ok((upright.width(), upright.height()))
         };
         let [original, result] = [size(frames[0])?, size(frames[1])?];
@@ -439,7 +439,7 @@ impl ViewedFile {
         let frames = ((seconds * self.facts.rate).round() as u64).clamp(1, FILM_FRAMES);
         let opened = source::open(&self.from(asked.at, frames), &self.cancel, Notices::silent(), Arc::default())?;
         let look = ShownLook::new(&asked.row, &opened.1)?;
-        let mut upright = AutoRotate::new(opened.1.video_stream(), false);
+        let mut upright = AutoRotate::new(opened.1.video_stream(), false, &opened.1.limits);
         let unit = opened.1.video_stream().time_base;
         let film = Arc::new(Mutex::new(Vec::new()));
         let (mut stream, mut first) = (None, None);

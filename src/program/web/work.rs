@@ -9,11 +9,11 @@ use super::routes::{self, Body, JSON, NOTHING, error, json_body, refuse, value_o
 use super::small::SmallPictures;
 use super::uploads::Uploads;
 use super::viewed_file::ViewedFile;
-use crate::options::{Chosen, Limits, LookRow, ReadyCommand};
+use crate::options::{Chosen, LookRow, ReadyCommand, RunLimits};
 use crate::stills::seconds;
 use anyhow::{Context, Error, Result, ensure};
 use histeq::Named;
-use histeq::spec::Look;
+use histeq::internal::spec::Look;
 use histeq_media::pipeline::{Cancel, Notices};
 use histeq_media::source::{self, InputOptions};
 use histeq_media::sys::{Name, open_without_links};
@@ -53,7 +53,7 @@ pub struct Work {
     pub read_only: bool,
     /// Whether a folder can be shown on the screen of this machine.
     pub has_desktop: bool,
-    pub limits: Limits,
+    pub limits: RunLimits,
     pub cancel: Cancel,
     pub notices: Notices,
     /// The files that were viewed last.

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use crossbeam_channel::Sender;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use histeq_media::pipeline::Notices;
 use histeq_media::sink::{OutputOptions, Target, write_drawn};
 use histeq_media::sys::Name;

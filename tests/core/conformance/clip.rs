@@ -1,7 +1,7 @@
 //! The input of the vectors, by an integer formula: `tests/core/conformance/README.md` specifies it, and `port.py`
 //! there implements it in Python.
 
-use histeq::frame::{Component, Luminance, Model, PixelFormat, Range};
+use histeq::internal::frame::{Component, Luminance, Model, PixelFormat, Range};
 
 /// The constants of the formula.
 #[derive(Clone)]

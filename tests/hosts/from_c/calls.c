@@ -1,5 +1,6 @@
 /* Every function of histeq.h, called as it should be and as it should not. Prints "all is well". */
 #include <histeq.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void in_order(histeq *equalizer, uint8_t out[FRAMES][BYTES]) {
     for (int n = 0; n <= FRAMES; n++) {
         if (n < FRAMES) CHECK(histeq_push_bytes(equalizer, clip[n], BYTES, 100 + n) == HISTEQ_OK);
         else CHECK(histeq_finish(equalizer) == HISTEQ_OK);
-        histeq_picture picture;
+        histeq_picture picture = {.size = sizeof picture};
         histeq_status status;
         while ((status = histeq_peek(equalizer, &picture)) == HISTEQ_OK) {
             CHECK(picture.number == (uint64_t)done && picture.pts == 100 + done);
@@ -148,8 +149,85 @@ static void any_order(void) {
     histeq_free(equalizer);
 }
 
+/* An equalizer with limits of its own, and what comes out of it. */
+struct run {
+    histeq *equalizer;
+    histeq_limits *limits;
+    uint8_t out[FRAMES][BYTES];
+};
+
+static struct run runs[2];
+
+static void *through(void *run) {
+    in_order(((struct run *)run)->equalizer, ((struct run *)run)->out);
+    return NULL;
+}
+
+/* Two at once on two threads, freed in any order; on `backend` and on the CPU. */
+static void two_at_once(const char *backend) {
+    for (int order = 0; order < 2; order++) {
+        pthread_t threads[2];
+        for (int n = 0; n < 2; n++) {
+            const char *const options[] = {"backend", n ? backend : "cpu", NULL};
+            runs[n].equalizer = made("gray", options);
+            CHECK(histeq_limits_new(0, n ? 1 << 26 : 0, n ? 3 : 1, &runs[n].limits) == HISTEQ_OK);
+            CHECK(histeq_set_limits(runs[n].equalizer, runs[n].limits) == HISTEQ_OK);
+            CHECK(histeq_open(runs[n].equalizer) == HISTEQ_OK && histeq_limits_in_use(runs[n].limits) == 0);
+        }
+        for (int n = 0; n < 2; n++) CHECK(!pthread_create(&threads[n], NULL, through, &runs[n]));
+        for (int n = 0; n < 2; n++) CHECK(!pthread_join(threads[n], NULL));
+        for (int n = 0; n < 2; n++) {
+            struct run *run = &runs[n ^ order];
+            const char *name = NULL;
+            CHECK(!memcmp(run->out, expected, sizeof expected) && histeq_limits_in_use(run->limits) > 0);
+            CHECK(histeq_backend(run->equalizer, &name) == HISTEQ_OK);
+            CHECK(strncmp(name, "cpu", 3) || strstr(name, n ^ order ? "3 threads" : "1 thread"));
+            CHECK(histeq_set_limits(run->equalizer, run->limits) == HISTEQ_ERROR_STATE);
+            if (order) histeq_free(run->equalizer);
+            CHECK(!order || histeq_limits_in_use(run->limits) == 0);
+            histeq_limits_free(run->limits);
+            if (!order) histeq_free(run->equalizer);
+        }
+    }
+}
+
+static void limits(void) {
+    const char *const none[] = {NULL}, *required = getenv("HISTEQ_REQUIRE");
+    histeq_limits *limits = NULL;
+    two_at_once("cpu");
+    histeq *equalizer = made("gray", none);
+    CHECK(histeq_set(equalizer, "backend", "cuda") == HISTEQ_OK);
+    if (histeq_open(equalizer) == HISTEQ_OK) {
+        two_at_once("cuda");
+    } else {
+        CHECK(histeq_open(equalizer) == HISTEQ_ERROR_DEVICE && says(equalizer, "use backend cpu"));
+        fprintf(stderr, "SKIPPED cuda: %s\n", histeq_error(equalizer));
+        CHECK(!required || !strstr(required, "cuda"));
+    }
+    histeq_free(equalizer);
+    /* One without room, while the other one works. */
+    CHECK(histeq_limits_new(0, BYTES, 0, &limits) == HISTEQ_OK);
+    equalizer = made("gray", none);
+    CHECK(histeq_set_limits(equalizer, NULL) == HISTEQ_ERROR_ARGUMENT);
+    CHECK(histeq_set_limits(equalizer, limits) == HISTEQ_OK);
+    histeq_limits_free(limits);
+    CHECK(histeq_push_bytes(equalizer, clip[0], BYTES, 0) == HISTEQ_ERROR_LIMIT && says(equalizer, "do not fit"));
+    histeq *other = made("gray", none);
+    CHECK(histeq_push_bytes(other, clip[0], BYTES, 0) == HISTEQ_OK);
+    histeq_free(equalizer);
+    histeq_free(other);
+    CHECK(histeq_limits_new(BYTES - 1, 0, 0, &limits) == HISTEQ_OK);
+    equalizer = made("gray", none);
+    CHECK(histeq_set_limits(equalizer, limits) == HISTEQ_OK);
+    CHECK(histeq_open(equalizer) == HISTEQ_ERROR_LIMIT && says(equalizer, "the limit is 272 pixels"));
+    histeq_free(equalizer);
+    histeq_limits_free(limits);
+    histeq_limits_free(NULL);
+    CHECK(histeq_limits_in_use(NULL) == 0 && histeq_limits_new(0, 0, 0, NULL) == HISTEQ_ERROR_ARGUMENT);
+}
+
 static void options(void) {
-    histeq_option_info option;
+    histeq_option_info option = {.size = sizeof option};
     size_t count = 0;
     int looks = 0;
     for (; histeq_option(count, &option) == HISTEQ_OK; count++) {
@@ -167,9 +245,9 @@ static void options(void) {
 }
 
 static void mistakes(void) {
-    const char *const none[] = {NULL};
+    const char *const none[] = {NULL}, *const deep[] = {"output-depth", "10", NULL};
     histeq *equalizer = (histeq *)clip;
-    histeq_picture picture;
+    histeq_picture picture = {.size = sizeof picture};
     uint8_t bytes[BYTES];
     CHECK(histeq_new("grey", 4, 4, &equalizer) == HISTEQ_ERROR_ARGUMENT && !equalizer);
     CHECK(says(NULL, "there is no pixel format grey"));
@@ -194,6 +272,13 @@ static void mistakes(void) {
     for (int at = 0; wrong[at]; at += 2) CHECK(histeq_set(equalizer, wrong[at], wrong[at + 1]) == HISTEQ_ERROR_OPTION);
     CHECK(histeq_mask(equalizer, bytes, 3) == HISTEQ_ERROR_PICTURE && histeq_mask(equalizer, NULL, BYTES) == HISTEQ_ERROR_ARGUMENT);
     CHECK(histeq_input(equalizer, NULL) == HISTEQ_ERROR_ARGUMENT);
+    /* Structures of a caller with an older header, which end sooner, and without their size. */
+    struct { size_t size; const char *format; size_t width, behind; } old = {offsetof(histeq_picture, height), NULL, 0, 7};
+    CHECK(histeq_input(equalizer, (histeq_picture *)(void *)&old) == HISTEQ_OK);
+    CHECK(old.width == WIDTH && old.behind == 7 && old.size == 3 * sizeof(size_t));
+    picture.size = 0;
+    CHECK(histeq_input(equalizer, &picture) == HISTEQ_ERROR_ARGUMENT && says(equalizer, "sizeof"));
+    picture.size = sizeof picture;
     CHECK(histeq_input(equalizer, &picture) == HISTEQ_OK && picture.planes == 3 && picture.pts == HISTEQ_NO_PTS);
     CHECK(picture.row_bytes[0] == WIDTH && picture.row_bytes[1] == 11 && picture.rows[2] == 7 && picture.rows[3] == 0);
     CHECK(picture.bytes == BYTES + 2 * 77 && picture.width == WIDTH && picture.height == HEIGHT);
@@ -232,6 +317,11 @@ static void mistakes(void) {
     CHECK(histeq_set(equalizer, "method", "global") == HISTEQ_OK && histeq_open(equalizer) == HISTEQ_OK);
     histeq_free(equalizer);
 
+    equalizer = made("yuv411p", deep);
+    CHECK(histeq_push_bytes(equalizer, clip[0], BYTES + 2 * 78, 0) == HISTEQ_ERROR_UNSUPPORTED);
+    CHECK(says(equalizer, "option output-depth: yuv411p has no pixel format of more bits"));
+    histeq_free(equalizer);
+
     /* With frames under way that nobody pulls, the handle takes no more, and can be freed. */
     const char *const exact[] = {"look", "exact", "threads", "1", NULL};
     equalizer = made("gray", exact);
@@ -254,6 +344,7 @@ int main(void) {
     strides();
     live();
     any_order();
+    limits();
     options();
     mistakes();
     puts("all is well");

@@ -30,7 +30,7 @@ fn compiled(dir: &Dir, library: &Path, source: &str, how: &[&str]) {
     Run::from_command(&mut command, source).exits_with(0);
 }
 
-const SHARED: &[&str] = &["-lhisteq_capi"];
+const SHARED: &[&str] = &["-lhisteq_capi", "-lpthread"];
 
 #[test]
 fn a_c_program_gives_the_bytes_of_the_program() {
@@ -75,7 +75,7 @@ fn every_function_does_what_the_header_says() {
     let Some(library) = library() else { return };
     let dir = Dir::new();
     let archive = library.join("libhisteq_capi.a").display().to_string();
-    let address = ["-lhisteq_capi", "-fsanitize=address"];
+    let address = ["-lhisteq_capi", "-lpthread", "-fsanitize=address"];
     for how in [SHARED, &[&archive, "-lpthread", "-ldl", "-lm"], &address] {
         compiled(&dir, &library, "tests/hosts/from_c/calls.c", how);
         let run = Run::from_command(&mut dir.other_command(dir.path("program"), ""), "calls");
@@ -98,7 +98,14 @@ fn the_header_is_cpp_too_and_names_every_function_of_the_library() {
         source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next()).collect();
     assert!(functions.len() > 15 && functions.contains(&"histeq_push"));
     for function in &functions {
-        assert!(header.contains(&format!("{function}(")), "histeq.h has no {function}");
+        let is_declared = |line: &&str| line.starts_with(char::is_lowercase) && line.contains(&format!("{function}("));
+        let line = header.lines().find(is_declared).unwrap_or_else(|| panic!("histeq.h has no {function}"));
+        let before = header.split(line).next().unwrap_or_default();
+        let comment = before.rsplit("/*").next().unwrap_or_default();
+        assert!(
+            comment.contains("any thread") || comment.contains("[one at a time]"),
+            "{function}: from which thread?"
+        );
     }
     let version = format!("#define HISTEQ_VERSION \"{}\"", env!("CARGO_PKG_VERSION"));
     assert!(header.contains(&version), "histeq.h: {version}");

@@ -7,6 +7,7 @@ import gc
 import inspect
 import itertools
 import multiprocessing
+import os
 import pathlib
 import pickle
 import resource
@@ -293,6 +294,24 @@ class Errors(unittest.TestCase):
         self.fails(ValueError, ["make a survey first"], histeq.Equalizer(smooth="scene").push, gray)
         self.fails(ValueError, ["48"], equalize, gray, mask=np.ones((3, 3), np.uint8))
 
+    def test_each_error_is_in_a_class_by_whose_fault_it_is(self):
+        classes = ["ParameterError", "StateError", "LimitError", "UnsupportedError", "DeviceError", "InternalError"]
+        for name in classes:
+            self.assertTrue(issubclass(getattr(histeq, name), histeq.Error), name)
+            self.assertEqual(getattr(histeq, name).__module__, "histeq")
+        self.assertTrue(issubclass(histeq.ParameterError, ValueError))
+        self.assertTrue(issubclass(histeq.StateError, RuntimeError))
+        self.assertTrue(issubclass(histeq.DeviceError, RuntimeError))
+        with self.assertRaisesRegex(histeq.ParameterError, "plateau does not go with method clahe"):
+            equalize(picture(8, 8), method="clahe", plateau=5)
+        planes = [picture(8, 8), picture(8, 2), picture(8, 2)]
+        with self.assertRaisesRegex(histeq.UnsupportedError, "output_depth: yuv411p has no pixel format of more"):
+            equalize(tuple(planes), output_depth=10)
+        try:
+            histeq.equalize(picture(8, 8), backend="cuda")
+        except histeq.DeviceError as error:
+            self.assertIn("use backend cpu", str(error))
+
     def test_tuples_are_what_their_texts_are(self):
         gray = picture(48, 64)
         pairs = [({"tiles": (3, 5)}, {"tiles": "3x5"}), ({"tiles": [3, np.int64(5)]}, {"tiles": "3x5"})]
@@ -333,7 +352,9 @@ class Errors(unittest.TestCase):
 
     def test_pictures_for_which_there_is_no_memory(self):
         self.fails(MemoryError, ["no memory"], equalize, np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)))
-        self.fails(MemoryError, ["no memory"], histeq.Equalizer(backend="cpu").push, np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)))
+        huge, limits = np.broadcast_to(np.uint8(3), (1 << 20, 1 << 20)), histeq.Limits(pixels=1 << 40)
+        self.fails(MemoryError, ["no memory"], histeq.Equalizer(backend="cpu", limits=limits).push, huge)
+        self.fails(histeq.LimitError, ["268435456 pixels"], histeq.Equalizer(backend="cpu").push, huge)
         mask = np.broadcast_to(np.uint8(3), (1 << 22, 1 << 22))
         self.fails(MemoryError, ["no memory"], equalize, picture(48, 64), mask=mask)
         code = """if True:
@@ -440,6 +461,55 @@ class Process(unittest.TestCase):
         found += equalizer.finish()
         self.assertEqual(len(found), 40)
         self.assertTrue(all(np.array_equal(one, equalize(frame, look="exact")) for one in found))
+
+    def two_at_once(self, backends, order):
+        frames = [picture(48, 64) for _ in range(30)]
+        expected = list(histeq.Equalizer(backend="cpu").iterate(frames))
+        limits = [histeq.Limits(threads=1), histeq.Limits(memory=1 << 28, threads=3)]
+        pairs = zip(backends, limits)
+        equalizers = [histeq.Equalizer(backend=backend, limits=limit) for backend, limit in pairs]
+        found = [None, None]
+
+        def run(index):
+            found[index] = list(equalizers[index].iterate(frames))
+
+        threads = [threading.Thread(target=run, args=(index,)) for index in range(2)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        for index in range(2):
+            self.assertTrue(all(map(np.array_equal, found[index], expected)))
+            self.assertGreater(limits[index].in_use, 0)
+            if backends[index] == "cpu":
+                self.assertIn(["1 thread)", "3 threads)"][index], equalizers[index].backend)
+        while equalizers:
+            equalizers.pop(order)
+            gc.collect()
+            self.assertEqual(limits.pop(order).in_use, 0)
+
+    def test_two_equalizers_at_once_keep_to_their_own_limits(self):
+        for order in (0, -1):
+            self.two_at_once(["cpu", "cpu"], order)
+        try:
+            histeq.equalize(np.zeros((16, 16), np.uint8), backend="cuda")
+        except RuntimeError as error:
+            print(f"SKIPPED cuda: {error}", file=sys.stderr)
+            self.assertNotIn("cuda", os.environ.get("HISTEQ_REQUIRE", ""))
+        else:
+            self.two_at_once(["cpu", "cuda"], 0)
+            self.two_at_once(["cuda", "cpu"], -1)
+
+    def test_an_equalizer_without_room_fails_alone(self):
+        narrow, wide = histeq.Equalizer(limits=histeq.Limits(memory=3000)), histeq.Equalizer()
+        with self.assertRaisesRegex(histeq.LimitError, r"do not fit .* \(allow about 10 MB"):
+            narrow.push(picture(48, 64))
+        wide.push(picture(48, 64))
+        with self.assertRaisesRegex(histeq.LimitError, "the limit is 3071 pixels"):
+            equalize(picture(48, 64), limits=histeq.Limits(pixels=48 * 64 - 1))
+        with self.assertRaisesRegex(TypeError, "histeq.Limits"):
+            histeq.Equalizer(limits=7)
+        with self.assertRaisesRegex(ValueError, "above 0"):
+            histeq.Limits(memory=0)
+        self.assertEqual((histeq.Limits().memory, histeq.Limits(threads=2).threads), (None, 2))
 
     def test_ctrl_c_ends_what_is_under_way(self):
         code = """if True:

@@ -103,7 +103,7 @@ fn cpu_measures_every_path_on_one_thread_and_the_best_on_all() {
         frames.chunk_by(|a, b| (&a["keys"]["size"], &a["keys"]["bits"]) == (&b["keys"]["size"], &b["keys"]["bits"]))
     {
         let on_one = size_and_depth.iter().filter(|row| row["keys"]["threads"] == "1");
-        assert_eq!(on_one.count(), histeq::equalize::cpu::Isa::available().count());
+        assert_eq!(on_one.count(), histeq::internal::equalize::cpu::Isa::available().count());
         let all = std::thread::available_parallelism().map_or(1, usize::from).to_string();
         assert!(size_and_depth.iter().any(|row| row["keys"]["threads"] == *all));
     }

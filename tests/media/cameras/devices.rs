@@ -5,6 +5,7 @@ use super::loopback::LABELS;
 use super::{Live, SMALL, Vivid, frames_counted, nodes};
 use crate::support::program::{Dir, Run};
 use crate::support::skip::skip;
+use histeq::Limits;
 use histeq_media::ffmpeg::{Demuxer, Packet, ReadFrom};
 use rustix::process::Signal;
 use std::process::Command;
@@ -126,7 +127,8 @@ fn packets_outlive_a_camera_that_was_opened_by_its_name_alone() {
         return;
     };
     let mut demuxer =
-        Demuxer::open(&camera.into(), ReadFrom::Url, None, &[], Arc::<AtomicBool>::default()).expect("a camera");
+        Demuxer::open(&camera.into(), ReadFrom::Url, None, &[], Arc::<AtomicBool>::default(), &Limits::default())
+            .expect("a camera");
     let packets: Vec<Packet> = (0..3).map(|_| demuxer.read().expect("a packet").expect("no end")).collect();
     let bytes: Vec<Vec<u8>> = packets.iter().map(|packet| packet.data().to_vec()).collect();
     drop(demuxer);

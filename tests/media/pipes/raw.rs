@@ -5,7 +5,7 @@ use super::stream::Stream;
 use crate::support::program::Dir;
 use crate::support::reader::encoder_is_here;
 use crate::support::textbook::{Raw, assert_same_video};
-use histeq::frame::{Model, PixelFormat};
+use histeq::internal::frame::{Model, PixelFormat};
 use std::fmt::Write;
 
 /// An odd size and an even one, both small and neither square.

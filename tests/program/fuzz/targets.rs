@@ -4,10 +4,10 @@
 use crate::options::{Args, Job};
 use crate::sidecar::curves::CurveFile;
 use clap::Parser;
-use histeq::equalize::Mask;
-use histeq::spec::chroma::Colours;
-use histeq::spec::tone::{Balance, BalanceOfYuv};
-use histeq::spec::{Levels, Mapping, Rect, Strength, Weights};
+use histeq::internal::equalize::Mask;
+use histeq::internal::spec::chroma::Colours;
+use histeq::internal::spec::tone::{Balance, BalanceOfYuv};
+use histeq::internal::spec::{Levels, Mapping, Rect, Strength, Weights};
 use histeq_media::ffmpeg::{Rational, later_timecode, parse_number, parse_rate, parse_size, parse_time};
 use histeq_media::rawvideo;
 use histeq_media::sys::{host, number_pattern, numbered, printable, without_password};

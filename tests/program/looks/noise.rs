@@ -3,7 +3,7 @@
 use super::{RAW, frame, largest_step, lumas, mean, through};
 use crate::support::pictures::Random;
 use crate::support::program::Dir;
-use histeq::spec::{Lattice, Levels, Measure, noise};
+use histeq::internal::spec::{Lattice, Levels, Measure, noise};
 
 const SEED: u64 = 1;
 

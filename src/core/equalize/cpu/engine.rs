@@ -59,7 +59,12 @@ impl Engine {
 
     /// An engine with the fastest instruction set of this machine.
     pub fn best() -> Self {
-        let Some(engine) = Engine::new(Isa::best(), HostPool::default()) else {
+        Engine::best_in(HostPool::default())
+    }
+
+    /// As [`best`](Engine::best), with result frames in memory of `pool`.
+    pub fn best_in(pool: HostPool) -> Self {
+        let Some(engine) = Engine::new(Isa::best(), pool) else {
             unreachable!("the best of the available instruction sets is available")
         };
         engine

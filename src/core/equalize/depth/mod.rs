@@ -27,7 +27,7 @@ mod pattern;
 mod rows;
 mod sibling;
 
-use crate::frame::{Component, Endian, Frame, HostPool, PixelFormat, PlaneMut, Range};
+use crate::frame::{Component, Endian, Frame, HostPool, Limits, PixelFormat, PlaneMut, Range};
 use crate::spec::{Denoise, Levels, OutputDepth, Plateau, Settings};
 use crate::{Error, Result};
 use rows::{Lift, Lower};
@@ -41,7 +41,6 @@ struct Below {
 }
 
 /// Gives frames more bits before a backend, and reduces them after it.
-#[derive(Default)]
 pub struct Depth {
     output: OutputDepth,
     pool: HostPool,
@@ -53,9 +52,10 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// A converter to this output depth.
-    pub fn new(output: OutputDepth) -> Self {
-        Depth { output, ..Depth::default() }
+    /// A converter to this output depth, which makes planes within these limits.
+    pub fn new(output: OutputDepth, limits: &Limits) -> Self {
+        let pool = HostPool::new(limits);
+        Depth { output, pool, under_way: VecDeque::new(), bytes: Vec::new(), words: Vec::new() }
     }
 
     /// Lifts `frame` to the depth in which it is equalized; returns it with the settings for that.

@@ -20,7 +20,7 @@
 //! of a tile in the window. A frame of another size resets the window, since its tiles differ, even if it has as many
 //! samples.
 //!
-//! **Clip** ([`clip`]). With the contrast limit `g` in 256ths, each bin is capped at `max(1, g*N / (256*n))`; without a
+//! **Clip** (`clip`). With the contrast limit `g` in 256ths, each bin is capped at `max(1, g*N / (256*n))`; without a
 //! limit there is no cap. `n` is the number of bins of the tone's range: of all bins, or where levels are stretched, of
 //! those that the stretch maps between black and white. So the excess becomes the straight line of the stretch, and in
 //! 16-bit footage that uses a small part of the range, the limit is relative to that part. Of the excess each of the

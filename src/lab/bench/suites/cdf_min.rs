@@ -7,7 +7,7 @@ use crate::bench::setup::size_name;
 use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value, arithmetic, image_file, sequential};
 use crate::publications::{Elements, KernelBench};
 use anyhow::{Context, Result};
-use histeq::frame::PixelFormat;
+use histeq::internal::frame::PixelFormat;
 use std::hint::black_box;
 
 const SIZES: [(usize, usize); 10] = [

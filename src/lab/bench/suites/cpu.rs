@@ -9,12 +9,12 @@ use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, ensure};
 use histeq::Named;
-use histeq::equalize::cpu::{Cpu, Engine, Isa};
-use histeq::equalize::reference::{histogram, map, tile_histograms};
-use histeq::equalize::{Executor, Work};
-use histeq::frame::{Frame, HostPool, PixelFormat};
-use histeq::spec::clahe::{TileBins, TileCurves, Tiles};
-use histeq::spec::{Chroma, Curve, Settings, Tone};
+use histeq::internal::equalize::cpu::{Cpu, Engine, Isa};
+use histeq::internal::equalize::reference::{histogram, map, tile_histograms};
+use histeq::internal::equalize::{Executor, Work};
+use histeq::internal::frame::{Frame, HostPool, PixelFormat};
+use histeq::internal::spec::clahe::{TileBins, TileCurves, Tiles};
+use histeq::internal::spec::{Chroma, Curve, Settings, Tone};
 use std::time::Instant;
 
 const SIZES: [(usize, usize); 2] = [(1920, 1080), (3840, 2160)];

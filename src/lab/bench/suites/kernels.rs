@@ -7,9 +7,9 @@ use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, anyhow};
 use histeq::Named;
-use histeq::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
-use histeq::frame::{Frame, Model, PixelFormat};
-use histeq::spec::{Settings, Strength};
+use histeq::internal::cuda::{BufferLayout, DevicePicture, Gpu, History, Ring, Task};
+use histeq::internal::frame::{Frame, Model, PixelFormat};
+use histeq::internal::spec::{Settings, Strength};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -196,7 +196,7 @@ fn pictures(setup: &Setup, gpu: &Arc<Gpu>, frame: &Frame) -> Result<Vec<DevicePi
 fn each(
     setup: &Setup,
     pictures: &mut [DevicePicture],
-    mut work: impl FnMut(&mut [DevicePicture], usize) -> Result<(), histeq::cuda::Error>,
+    mut work: impl FnMut(&mut [DevicePicture], usize) -> Result<(), histeq::internal::cuda::Error>,
 ) -> Result<Value> {
     let stream = pictures[0].stream().clone();
     let count = pictures.len();
@@ -211,7 +211,7 @@ fn equalize(
     index: usize,
     history: &mut History,
     task: &Task,
-) -> Result<(), histeq::cuda::Error> {
+) -> Result<(), histeq::internal::cuda::Error> {
     let ahead = (task.look_ahead() as usize).min(pictures.len() - 1);
     if ahead == 0 {
         return pictures[index].equalize(history, task);

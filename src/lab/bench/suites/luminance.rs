@@ -9,9 +9,9 @@ use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value, sequential};
 use crate::publications::{Experiment, Formula, HistogramVariant, HostMemory, KernelBench, PixelOrder, Variants};
 use anyhow::Result;
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::frame::{Frame, HostPool, PixelFormat};
-use histeq::spec::Weights;
+use histeq::internal::equalize::cpu::{Engine, Isa};
+use histeq::internal::frame::{Frame, HostPool, PixelFormat};
+use histeq::internal::spec::Weights;
 use std::hint::black_box;
 
 /// The publication's size, and video sizes.

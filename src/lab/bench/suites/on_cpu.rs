@@ -8,9 +8,9 @@ use crate::bench::sequential;
 use crate::bench::setup::size_name;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::Result;
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::frame::{Frame, HostPool, PixelFormat};
-use histeq::spec::{Chroma, Curve};
+use histeq::internal::equalize::cpu::{Engine, Isa};
+use histeq::internal::frame::{Frame, HostPool, PixelFormat};
+use histeq::internal::spec::{Chroma, Curve};
 use std::hint::black_box;
 
 /// Photo-like images of these sizes, each of which is a progress step; or only the image of the user.

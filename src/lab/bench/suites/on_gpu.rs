@@ -6,8 +6,8 @@ use crate::bench::arithmetic::{self, Arithmetic};
 use crate::bench::expected::check_values;
 use crate::bench::{Setup, Value};
 use crate::publications::{
-    self, DevicePlane, Elements, Experiment, Formula, HostMemory, KernelBench, KernelRepeats, KernelStep, Run, SETUPS,
-    Transfer, Variants,
+    self, BusTimes, DevicePlane, Elements, Experiment, Formula, HostMemory, KernelBench, KernelRepeats, KernelStep,
+    Run, SETUPS, Variants,
 };
 use anyhow::Result;
 
@@ -55,17 +55,17 @@ pub struct DeviceImage<'a> {
     pub image: &'a GrayImage,
     /// The image on the GPU.
     pub plane: DevicePlane,
-    pageable: Transfer,
-    pinned: Transfer,
+    pageable: BusTimes,
+    pinned: BusTimes,
 }
 
 /// A run with a correct result, with the times of the copies.
 pub struct Timed {
     run: Run,
     /// Copies from and to pageable memory, as in the publications.
-    pageable: Transfer,
+    pageable: BusTimes,
     /// Copies from and to pinned memory.
-    pinned: Transfer,
+    pinned: BusTimes,
     /// The percentage of samples that differ from the specification by the chosen formula.
     pub differing: Option<Value>,
 }
@@ -142,7 +142,7 @@ impl Timed {
         self.total(&self.pinned)
     }
 
-    fn total(&self, Transfer { upload, download }: &Transfer) -> Value {
+    fn total(&self, BusTimes { upload, download }: &BusTimes) -> Value {
         let sums = self.run.total.iter().zip(upload).zip(download).map(|((kernels, up), down)| kernels + up + down);
         Value::from_samples(&sums.collect::<Vec<_>>())
     }

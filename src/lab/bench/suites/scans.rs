@@ -10,7 +10,7 @@ use crate::bench::{Arithmetic, Row, Setup, Table, Unit, Value};
 use crate::publications::{self, Experiment, Formula, KernelBench, KernelStep, SETUPS, ScanVariant, Variants};
 use anyhow::Result;
 use histeq::Named;
-use histeq::frame::PixelFormat;
+use histeq::internal::frame::PixelFormat;
 
 const SIZES: [(usize, usize); 4] = [(1024, 1024), (2048, 2048), (4096, 4096), (8192, 8192)];
 

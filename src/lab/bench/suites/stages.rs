@@ -9,7 +9,7 @@ use crate::bench::{Row, Setup, Table, Unit, Value};
 use crate::publications::{Experiment, Formula, HistogramVariant, KernelBench, KernelStep, MapVariant, Variants};
 use anyhow::Result;
 use histeq::Named;
-use histeq::frame::PixelFormat;
+use histeq::internal::frame::PixelFormat;
 
 const SIZES: [(usize, usize); 5] = [(512, 384), (910, 682), (1000, 667), (1920, 1080), (5120, 2880)];
 

@@ -7,9 +7,9 @@ use crate::bench::setup::size_name;
 use crate::bench::value::microseconds;
 use crate::bench::{Row, Setup, Table, Unit, Value};
 use anyhow::{Result, anyhow};
-use histeq::cuda::{Gpu, Ring, Task};
-use histeq::frame::{Frame, PixelFormat, Plane, Pool};
-use histeq::spec::Settings;
+use histeq::internal::cuda::{Gpu, Ring, Task};
+use histeq::internal::frame::{Frame, PixelFormat, Plane, Pool};
+use histeq::internal::spec::Settings;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -6,7 +6,7 @@ use super::loaded::{LoadedKernels, each};
 use crate::publications::shape;
 use crate::publications::{CdfMin, Formula, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
 /// The default threads of a block.

@@ -5,8 +5,8 @@ use super::files;
 use super::loaded::{LoadedKernels, each};
 use crate::publications::Formula;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::arguments::BlendedLevels;
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::arguments::BlendedLevels;
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
 const THREADS: u32 = 256;

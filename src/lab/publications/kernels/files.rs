@@ -1,6 +1,6 @@
 //! The files of `kernels/variants/`, compiled.
 
-use histeq::cuda::compiled::Compiled;
+use histeq::internal::cuda::compiled::Compiled;
 
 /// Declares a [`Compiled`] for each file.
 macro_rules! files {

@@ -7,8 +7,8 @@ use crate::publications::arguments::{Area, Counting};
 use crate::publications::shape::{self, DefaultShape, refused};
 use crate::publications::{HistogramVariant, LaunchShape, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::arguments::BlendedLevels;
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::arguments::BlendedLevels;
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
 /// Bytes of shared memory for the copies of counters.

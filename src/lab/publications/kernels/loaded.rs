@@ -4,9 +4,9 @@ use crate::publications::shape::refused;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, LaunchConfig};
-use histeq::cuda::compiled::{Compiled, Module};
-use histeq::cuda::error::{Doing, Error};
-use histeq::cuda::launch::Kernel;
+use histeq::internal::cuda::compiled::{Compiled, Module};
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::cuda::launch::Kernel;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

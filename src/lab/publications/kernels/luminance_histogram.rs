@@ -7,9 +7,9 @@ use crate::publications::arguments::Area;
 use crate::publications::shape::{self, DefaultShape, refused};
 use crate::publications::{Formula, HistogramVariant, LaunchShape, PixelOrder, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::arguments::Weights;
-use histeq::cuda::error::{Doing, Error};
-use histeq::spec;
+use histeq::internal::cuda::arguments::Weights;
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::spec;
 use std::sync::Arc;
 
 /// Enqueues the counting of an image's luminance in 256 bins, which have to be zero before.

@@ -7,7 +7,7 @@ use crate::publications::arguments::Area;
 use crate::publications::shape::{self, DefaultShape, refused};
 use crate::publications::{CdfMin, Formula, LaunchShape, MapVariant, Variants, Walk};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
 /// Enqueues the mapping of elements of `element_bytes` bytes, which lie in `source` without padding, to `target`.

@@ -4,7 +4,7 @@
 use super::files;
 use super::loaded::{LoadedKernels, each};
 use cudarc::driver::CudaStream;
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 use super::files;
 use super::loaded::LoadedKernels;
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::error::{Doing, Error};
+use histeq::internal::cuda::error::{Doing, Error};
 use std::sync::Arc;
 
 /// The publication's grid and block size.

@@ -6,8 +6,8 @@ use super::loaded::{LoadedKernels, NULL, each};
 use crate::publications::shape::{self, refused};
 use crate::publications::{Formula, LaunchShape, ScanVariant, Variants};
 use cudarc::driver::{CudaSlice, CudaStream, LaunchConfig};
-use histeq::cuda::error::{Doing, Error};
-use histeq::cuda::launch::Kernel;
+use histeq::internal::cuda::error::{Doing, Error};
+use histeq::internal::cuda::launch::Kernel;
 use std::sync::Arc;
 
 const ALLOCATING: &str = "allocating memory on the device";

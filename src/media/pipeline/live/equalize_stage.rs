@@ -7,7 +7,7 @@ use super::warm_up::{self, WarmingUp};
 use super::{Captured, DropOldestQueue, FrameFilter, Latency, Onlooker, SharedSettings, Shown};
 use crate::pipeline::{Progress, Stage, from_stage};
 use anyhow::Result;
-use histeq::equalize::{EqualizeStage, Equalized};
+use histeq::internal::equalize::{EqualizeStage, Equalized};
 use std::collections::VecDeque;
 use std::time::Instant;
 

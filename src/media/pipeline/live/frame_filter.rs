@@ -2,7 +2,7 @@
 
 use crate::pipeline::{Delivery, Input, Source};
 use anyhow::{Context, Result, ensure};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A filter that gives exactly one frame for each frame.

@@ -2,7 +2,7 @@
 
 use crate::ffmpeg::Converter;
 use crate::pipeline::Notices;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::time::{Duration, Instant};
 
 /// The time between two checks.

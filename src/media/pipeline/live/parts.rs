@@ -4,8 +4,8 @@ use super::{FrameFilter, Latency, SharedSettings, WarmingUp};
 use crate::pipeline::{Notices, Sink, Source};
 use crate::sys::Name;
 use anyhow::Result;
-use histeq::equalize::{Applied, EqualizeStage};
-use histeq::frame::Frame;
+use histeq::internal::equalize::{Applied, EqualizeStage};
+use histeq::internal::frame::Frame;
 use std::time::{Duration, Instant};
 
 /// A frame, and the time at which it was read.

@@ -1,6 +1,6 @@
 //! Settings that can be changed during a live run.
 
-use histeq::spec::Settings;
+use histeq::internal::spec::Settings;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 

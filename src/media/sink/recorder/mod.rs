@@ -30,7 +30,7 @@ use crate::pipeline::{
 };
 use crate::sys::{Name, local_time, wall_time, zone_fault};
 use anyhow::{Result, ensure};
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use jiff::{Timestamp, ZonedDateTime};
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -474,7 +474,7 @@ fn is_of_disk(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
     use crate::ffmpeg::{Media, Rational};
-    use histeq::frame::{HostPool, Matrix, PixelFormat, Range};
+    use histeq::internal::frame::{HostPool, Matrix, PixelFormat, Range};
     use jiff::SignedDuration;
     use std::sync::Mutex;
 

@@ -36,7 +36,7 @@ use crate::image_file::ABOUT;
 use crate::pipeline::{Delivery, FailureKind, Input, Notices, PartPosition, Progress, Source};
 use anyhow::{Context, Result, bail};
 use chunks::{Planned, Survey};
-use histeq::frame::{Frame, Pool};
+use histeq::internal::frame::{Frame, Pool};
 pub(super) use open::{FileInput, no_decoder};
 use other_streams::OtherStreams;
 use packets::FilePackets;
@@ -134,7 +134,7 @@ impl FileSource {
                 return Err(no_room).with_context(|| format!("{}: frame {}", self.input.name, self.delivered));
             }
             if let Some(size) = self.video.decoder.too_large {
-                check_size(&self.input.name.to_string(), size)?;
+                check_size(&self.input.name.to_string(), size, &self.input.limits)?;
             }
             self.check_chunks()?;
             match event {
@@ -205,7 +205,7 @@ impl FileSource {
     /// # Errors
     /// When a frame was refused.
     fn check_refused_size(&self) -> Result<()> {
-        refused_size().map_or(Ok(()), |size| check_size(&self.input.name.to_string(), size))
+        refused_size().map_or(Ok(()), |size| check_size(&self.input.name.to_string(), size, &self.input.limits))
     }
 
     fn nothing_decoded(&self) -> String {

@@ -118,7 +118,7 @@ impl FileSource {
             )));
         }
         if let Some(size) = demuxer.media.streams[video].size() {
-            check_size(&name, size)?;
+            check_size(&name, size, &options.limits)?;
         }
         let shown = &demuxer.media.streams[video];
         let is_whole = |metadata: (usize, usize)| shown.size() == Some(metadata);
@@ -162,7 +162,7 @@ impl FileSource {
         }
         Ok(FileSource {
             several: Several::new(&input, &options, size.is_some(), &notices),
-            to_native: ToNative::new(input.video_stream(), notices.clone()),
+            to_native: ToNative::new(input.video_stream(), notices.clone(), &options.limits),
             others: OtherStreams::new(&input.media.streams, bounds),
             video,
             is_pipe,
@@ -209,6 +209,7 @@ fn input_of(media: Media, name: String, video: usize, options: &InputOptions) ->
         length: [part.duration, of_frames].into_iter().flatten().min(),
         frames: [counted, part.frames].into_iter().flatten().min(),
         duration,
+        limits: options.limits.clone(),
         ..Input::new(name, media)
     }
 }
@@ -298,6 +299,7 @@ fn open_demuxer(
         options.format.as_deref(),
         &given,
         cancel.flag(),
+        &options.limits,
     );
     let damage = |message| FailureKind::Damage.error(message);
     let mut demuxer = opened.map_err(|error| {

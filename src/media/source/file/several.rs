@@ -17,7 +17,8 @@ use crate::source::options::InputOptions;
 use crate::source::part::{Bounds, Part};
 use crate::source::video_reader::{ReadPackets, ReaderEvent, VideoReader};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, unbounded};
-use histeq::frame::{HostPool, Pool};
+use histeq::Limits;
+use histeq::internal::frame::{HostPool, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,6 +52,7 @@ pub struct Several {
     pool: Arc<dyn Pool>,
     /// Memory of all decoders, for planes that the pool does not serve.
     plane_buffers: HostPool,
+    limits: Limits,
     /// The bytes that all gops may hold, once known.
     room: Option<usize>,
     splitter: Splitter,
@@ -146,8 +148,9 @@ impl Several {
             picture_bytes: planes.map(|plane| native.row_bytes(plane, width) * native.rows(plane, height)).sum(),
             name: input.name.to_string(),
             notices: notices.clone(),
-            pool: Arc::new(HostPool::that_keeps_all()),
-            plane_buffers: HostPool::that_keeps_all(),
+            pool: Arc::new(HostPool::that_keeps_all(&input.limits)),
+            plane_buffers: HostPool::that_keeps_all(&input.limits),
+            limits: input.limits.clone(),
             room: None,
             splitter: Splitter::new(key_frames),
             reading: PacketsRead::More,
@@ -277,7 +280,7 @@ impl Several {
         });
         if self.threads.len() < self.decoders {
             let (stream, plane_buffers, stop) = (self.stream.clone(), self.plane_buffers.clone(), self.stop.clone());
-            let worker = Worker { stream, on: self.on, plane_buffers, stop };
+            let worker = Worker { stream, on: self.on, plane_buffers, limits: self.limits.clone(), stop };
             let queued = queued.clone();
             self.threads.extend(Builder::new().name("decode".to_owned()).spawn(move || worker.run(&queued)));
         }
@@ -358,6 +361,7 @@ struct Worker {
     stream: Stream,
     on: DecodeOn,
     plane_buffers: HostPool,
+    limits: Limits,
     stop: Arc<AtomicBool>,
 }
 
@@ -376,7 +380,7 @@ impl Worker {
     fn run(&self, jobs: &Receiver<DecodeJob>) {
         // One thread for each decoder, because the decoders run in parallel.
         let on = if self.on == DecodeOn::Cpu { DecodeOn::Threads(1) } else { self.on };
-        let opened = Decoder::open(&self.stream, Delay::Any, on);
+        let opened = Decoder::open(&self.stream, Delay::Any, on, &self.limits);
         let Ok(mut decoder) = opened else {
             jobs.iter().for_each(drop);
             return;

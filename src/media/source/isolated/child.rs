@@ -13,12 +13,15 @@ use crate::pipeline::{Cancel, Delivery, FailureKind, Input, Notices, Progress, S
 use crate::sandbox::close_around_decoder;
 use crate::source::file::{FileInput, FileSource};
 use crate::source::live::{FoundInput, LiveSource};
+use crate::source::live_input::CameraOptions;
 use crate::source::open::with_hint;
+use crate::source::options::InputOptions;
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread};
 use anyhow::{Context, Result, bail};
 use crossbeam_channel::{Receiver, TryRecvError, unbounded};
-use histeq::frame::{Memory, limits};
+use histeq::Limits;
+use histeq::internal::frame::Memory;
 use rustix::process::{Resource, Rlimit, chdir, chroot, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use std::collections::VecDeque;
@@ -102,6 +105,7 @@ pub fn run(
 /// An open input, and the connection to the other process.
 struct Child {
     source: Box<dyn Source>,
+    limits: Limits,
     orders: Receiver<Order>,
     events: Events,
     pool: SharedPool,
@@ -117,8 +121,6 @@ struct Child {
 /// Sets the limits of the process and closes its sandbox.
 fn confine(start: &Start, &Confines { has_own_users, uses_network, .. }: &Confines<'_>) -> Result<()> {
     let limits = &start.limits;
-    limits::set(limits.pixels, limits.memory);
-    limits.given_threads.into_iter().for_each(limits::set_threads);
     ffmpeg::set_verbose(limits.is_verbose);
     limits.allocation.into_iter().for_each(ffmpeg::limit_allocations);
     // This limit counts writable memory, not address space that is only reserved.
@@ -185,6 +187,7 @@ fn opened(
     let (of_packets, requests) = (notices.clone(), Arc::new(Mutex::new(requests)));
     let of_images = requests.clone();
     let (progress, mut survey) = (Arc::<Progress>::default(), None);
+    let limits = start.limits.frames();
     let mut descriptors = descriptors.into_iter();
     let mut next = || descriptors.next().context("a descriptor is missing");
     let (mut source, input): (Box<dyn Source>, Input) = match start.what {
@@ -206,7 +209,8 @@ fn opened(
                 ),
             };
             let is_pipe = matches!(origin, FileInput::Pipe(_));
-            let source = FileSource::open(*options, &name, origin, &cancel, notices, progress.clone());
+            let options = InputOptions { limits: limits.clone(), ..*options };
+            let source = FileSource::open(options, &name, origin, &cancel, notices, progress.clone());
             let source = source.map_err(|error| if is_pipe { with_hint(error, is_named) } else { error })?;
             let input = source.input.clone();
             (Box::new(source), input)
@@ -218,17 +222,17 @@ fn opened(
                 (false, _) => None,
             };
             let found = FoundInput::Input(Box::new(input), origin);
-            let (source, input) =
-                LiveSource::open(*options, found, Arc::default(), &cancel, notices, progress.clone())?;
+            let options = CameraOptions { limits: limits.clone(), ..*options };
+            let (source, input) = LiveSource::open(options, found, Arc::default(), &cancel, notices, progress.clone())?;
             (Box::new(source), input)
         }
         What::Transcoders(_) => bail!("there is no input"),
     };
-    let pool = SharedPool::new(SharedBlocks::asked_of(requests));
+    let pool = SharedPool::new(SharedBlocks::asked_of(requests), &limits);
     source.use_pool(Arc::new(pool.clone()));
     events.send(&Event::Opened(Box::new(WireInput::new(&input))))?;
     let (events, held) = (events.clone(), VecDeque::new());
-    Ok(Child { source, orders, events, pool, progress, survey, notices: of_packets, rest: None, held })
+    Ok(Child { source, limits, orders, events, pool, progress, survey, notices: of_packets, rest: None, held })
 }
 
 impl Child {
@@ -246,7 +250,7 @@ impl Child {
                     }
                 }
                 Ok(Order::LookAround(before, behind)) => {
-                    limits::note_look_ahead(behind as usize);
+                    self.limits.note_look_ahead(behind as usize);
                     self.source.look_around(before, behind);
                 }
                 Ok(Order::Room(bytes)) => self.pool.set_room(bytes),
@@ -302,7 +306,7 @@ impl Child {
             self.events.send(&Event::End(survey))?;
             return Ok(None);
         };
-        let is_small = frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= limits::under_way());
+        let is_small = frame.as_ref().is_none_or(|frame| AHEAD * frame.bytes() <= self.limits.under_way());
         let frame = match frame {
             Some(frame) => {
                 let (wire, kept) = described(&frame, &self.pool);

@@ -1,7 +1,7 @@
 //! Errors that pass from one process to another.
 
 use super::said::about;
-use crate::pipeline::{Failure, FailureKind};
+use crate::pipeline::{Failure, FailureKind, said};
 use crate::source::failure::kind_of_cause;
 use crate::source::packets::InputChanged;
 use crate::sys::{Name, without_middle};
@@ -32,7 +32,7 @@ impl WireError {
             return WireError::Changed(name.clone(), how.clone().into_owned());
         }
         let kind = error.chain().map(kind_of_cause).find(|kind| *kind != FailureKind::Failed).unwrap_or_default();
-        WireError::Failure(kind, format!("{error:#}"))
+        WireError::Failure(kind, said(error))
     }
 
     /// The error of the input `name`. A kind that reading it cannot have becomes [`FailureKind::Failed`]: the process

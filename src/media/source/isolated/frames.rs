@@ -5,9 +5,9 @@ use super::messages::{Planes, RowPlace, WireFrame, checked_size};
 use super::shared_memory::{SharedBlocks, SharedPool};
 use crate::ffmpeg::{Lie, Picture, WireProperties};
 use anyhow::Result;
-use histeq::frame::{
+use histeq::Limits;
+use histeq::internal::frame::{
     Buffer, Frame, HostPool, Matrix, Memory, MemoryError, NoRoom, PixelFormat, Plane, PlaneMut, Pool, Range, Transfer,
-    limits,
 };
 use std::sync::Arc;
 
@@ -77,15 +77,15 @@ pub struct FramePool {
     pool: Arc<dyn Pool>,
     /// Ordinary memory, for planes that `pool` does not serve.
     others: HostPool,
-}
-
-impl Default for FramePool {
-    fn default() -> Self {
-        FramePool { pool: Arc::new(HostPool::default()), others: HostPool::default() }
-    }
+    limits: Limits,
 }
 
 impl FramePool {
+    /// Memory within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        FramePool { pool: Arc::new(HostPool::new(limits)), others: HostPool::new(limits), limits: limits.clone() }
+    }
+
     /// Takes memory from `pool` from now on.
     pub fn replace(&mut self, pool: Arc<dyn Pool>) {
         self.pool = pool;
@@ -97,7 +97,7 @@ impl FramePool {
     /// When the description cannot be true, or there is no memory for the frame.
     pub fn copied(&self, wire: WireFrame, blocks: &SharedBlocks) -> Result<Frame> {
         let format = PixelFormat::from_name(&wire.format).ok_or(Lie("a format"))?;
-        let (width, height) = checked_size(wire.size)?;
+        let (width, height) = checked_size(wire.size, &self.limits)?;
         let matrix = *MATRICES.get(usize::from(wire.matrix)).ok_or(Lie("a matrix"))?;
         let transfer = *TRANSFERS.get(usize::from(wire.transfer)).ok_or(Lie("a transfer"))?;
         let shapes: Vec<(usize, usize)> = (0..format.descriptor().planes().len())
@@ -111,7 +111,7 @@ impl FramePool {
         if !is_whole {
             return Err(Lie("planes").into());
         }
-        limits::check_room(shapes.iter().map(bytes).sum())?;
+        self.limits.check_room(shapes.iter().map(bytes).sum())?;
         // Rows keep the decoder's pitch, unless it has much padding.
         let usual = shapes.iter().map(|(row_bytes, _)| PlaneMut::stride_for(*row_bytes));
         let strides: Vec<usize> = match &wire.planes {

@@ -14,7 +14,8 @@ use crate::ffmpeg::{MediaType, Packet, Picture, Stream, TranscodeTo, Transcoder,
 use crate::pipeline::{Cancel, Notices, PartPosition, Source, Transcoders};
 use crate::source::file::{FileInput, FileSource};
 use crate::source::options::{InputOptions, Isolation};
-use histeq::frame::Memory;
+use histeq::Limits;
+use histeq::internal::frame::Memory;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,9 +62,9 @@ impl Truth {
         let options = InputOptions { url: name.into(), ..InputOptions::default() };
         let (cancel, notices) = (Cancel::default(), Notices::silent());
         let source = FileSource::open(options, name, FileInput::Url, &cancel, notices, Arc::default());
-        let (mut source, blocks) = (source.expect("a video"), SharedBlocks::default());
+        let (mut source, blocks) = (source.expect("a video"), SharedBlocks::new(&Limits::default()));
         let given = blocks.clone();
-        let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)));
+        let pool = SharedPool::new(Box::new(move |len| given.make(len as u64)), &Limits::default());
         source.use_pool(Arc::new(pool.clone()));
         let mut events = vec![Event::Opened(Box::new(WireInput::new(&source.input)))];
         let mut held = Vec::new();
@@ -89,7 +90,13 @@ fn believed(sent: &[Vec<u8>], blocks: &SharedBlocks) -> usize {
     drop((its, its_watch));
     let (cancel, notices) = (Cancel::default(), Notices::silent());
     let mut process = Process::new(channel, watch);
-    let opened = opened(&mut process, "lies", Patience::for_order(), MayFail::default(), (&cancel, &notices));
+    let opened = opened(
+        &mut process,
+        "lies",
+        (Patience::for_order(), &Limits::default()),
+        MayFail::default(),
+        (&cancel, &notices),
+    );
     let Ok(input) = opened else { return 0 };
     let mut source =
         IsolatedSource::new(OpensAgain::File, (process, blocks.clone()), input, &cancel, notices, Arc::default());
@@ -201,7 +208,12 @@ fn converted(sent: &[Vec<u8>], sound: &Stream, target: &TranscodeTo) -> bool {
     let ((channel, its), (watch, its_watch)) = (Channel::pair().expect("sockets"), Channel::pair().expect("sockets"));
     sent.iter().for_each(|bytes| its.send_bytes(bytes.clone(), &[], full).expect("room in the socket"));
     drop((its, its_watch));
-    let parent = InOwnProcess { name: "lies".to_owned(), isolation: Isolation::Auto, cancel: Cancel::default() };
+    let parent = InOwnProcess {
+        name: "lies".to_owned(),
+        isolation: Isolation::Auto,
+        limits: Limits::default(),
+        cancel: Cancel::default(),
+    };
     let process = Process::new(channel, watch);
     let wanted = vec![(sound.clone(), target.clone())];
     let Ok(mut open) = Remote::new(parent, Some(process), wanted, Notices::silent()) else { return false };

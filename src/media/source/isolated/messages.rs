@@ -11,7 +11,7 @@ use crate::source::live_input::{CameraOptions, LiveInput};
 use crate::source::options::InputOptions;
 use crate::source::packets::PacketSurvey;
 use crate::sys::at_most;
-use histeq::frame::limits;
+use histeq::Limits;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -19,16 +19,17 @@ use std::time::Duration;
 #[derive(Deserialize, Serialize)]
 pub struct Start {
     pub what: What,
-    pub limits: Limits,
+    pub limits: ProcessLimits,
     /// Whether warnings are errors.
     pub is_strict: bool,
     /// Whether the process refuses to decode without the kernel's sandbox.
     pub needs_walls: bool,
 }
 
-/// The program's limits. A message has them, because the template may have been forked before they were set.
+/// The limits of a decoding process. A message has them, because the template may have been forked before they were
+/// set.
 #[derive(Clone, Deserialize, Serialize)]
-pub struct Limits {
+pub struct ProcessLimits {
     pub pixels: u64,
     pub memory: usize,
     /// The number of threads that the user has set, if any; and how many threads each part of a process has.
@@ -44,23 +45,23 @@ pub struct Limits {
 /// Bytes of memory that a process may use beside that for frames.
 const OWN_MEMORY: u64 = 256 << 20;
 
-impl Limits {
-    /// The limits of this process.
-    pub fn now() -> Self {
-        Limits {
-            pixels: limits::pixels(),
-            memory: limits::memory(),
-            given_threads: limits::given_threads(),
-            threads: limits::threads(),
+impl ProcessLimits {
+    /// The limits of a process that decodes within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        ProcessLimits {
+            pixels: limits.pixels(),
+            memory: limits.memory(),
+            given_threads: limits.given_threads(),
+            threads: limits.threads(),
             allocation: ffmpeg::allocation_limit(),
             is_verbose: ffmpeg::is_verbose(),
-            own_memory: (limits::memory() as u64).saturating_add(OWN_MEMORY),
+            own_memory: (limits.memory() as u64).saturating_add(OWN_MEMORY),
         }
     }
 
     /// These limits, lowered to those of `most`.
-    pub fn limited_by(self, most: &Limits) -> Self {
-        Limits {
+    pub fn limited_by(self, most: &ProcessLimits) -> Self {
+        ProcessLimits {
             pixels: self.pixels.min(most.pixels),
             memory: self.memory.min(most.memory),
             threads: self.threads.min(most.threads),
@@ -68,6 +69,12 @@ impl Limits {
             own_memory: self.own_memory.min(most.own_memory),
             ..self
         }
+    }
+
+    /// The limits of frames and threads.
+    pub fn frames(&self) -> Limits {
+        let limits = Limits::default().with_pixels(self.pixels).with_memory(self.memory);
+        self.given_threads.into_iter().fold(limits, Limits::with_threads)
     }
 }
 
@@ -204,14 +211,16 @@ impl WireInput {
         }
     }
 
-    /// The input, which is called `name` in messages.
+    /// The input, which is called `name` in messages, and is read within these limits.
     ///
     /// # Errors
     /// When the description cannot be true.
-    pub fn checked(self, name: &str) -> Result<Input, Lie> {
+    pub fn checked(self, name: &str, limits: &Limits) -> Result<Input, Lie> {
         let picture = match self.picture {
             None => None,
-            Some((format, size)) => Some((RawFormat::from_name(&format).ok_or(Lie("a format"))?, checked_size(size)?)),
+            Some((format, size)) => {
+                Some((RawFormat::from_name(&format).ok_or(Lie("a format"))?, checked_size(size, limits)?))
+            }
         };
         let streams = self.streams.into_iter().enumerate();
         let media = Media {
@@ -248,6 +257,7 @@ impl WireInput {
             length: self.length,
             frames: self.frames,
             duration: self.duration,
+            limits: limits.clone(),
             ..Input::new(name, media)
         })
     }
@@ -257,9 +267,9 @@ impl WireInput {
 ///
 /// # Errors
 /// When it does not.
-pub fn checked_size((width, height): (usize, usize)) -> Result<(usize, usize), Lie> {
+pub fn checked_size((width, height): (usize, usize), limits: &Limits) -> Result<(usize, usize), Lie> {
     let pixels = (width as u64).checked_mul(height as u64);
-    let is_allowed = pixels.is_some_and(|pixels| (1..=limits::pixels()).contains(&pixels));
+    let is_allowed = pixels.is_some_and(|pixels| (1..=limits.pixels()).contains(&pixels));
     if is_allowed && width.max(height) <= i32::MAX as usize { Ok((width, height)) } else { Err(Lie("a size")) }
 }
 
@@ -285,7 +295,7 @@ pub struct RowPlace {
     pub stride: i64,
 }
 
-/// A [`Frame`](histeq::frame::Frame). Matrix and transfer are indices into the lists of [`frames`](super::frames).
+/// A [`Frame`](histeq::internal::frame::Frame). Matrix and transfer are indices into the lists of [`frames`](super::frames).
 #[derive(Deserialize, Serialize)]
 pub struct WireFrame {
     /// The name of its pixel format.

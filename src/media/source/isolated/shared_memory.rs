@@ -6,8 +6,9 @@
 use super::channel::Channel;
 use super::messages::{RowPlace, Wants};
 use crate::ffmpeg::Lie;
-use histeq::frame::limits::{self, Counted};
-use histeq::frame::{Buffer, Memory, MemoryError, Pool};
+use histeq::Limits;
+use histeq::internal::frame::limits::Counted;
+use histeq::internal::frame::{Buffer, Memory, MemoryError, Pool};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::collections::BTreeMap;
@@ -67,6 +68,7 @@ struct Shared {
     ask: Mutex<Ask>,
     /// The most bytes of waiting frames, as the program has set it.
     room: AtomicUsize,
+    limits: Limits,
 }
 
 #[derive(Default)]
@@ -85,9 +87,10 @@ struct SharedBlock {
 }
 
 impl SharedPool {
-    /// A pool of the blocks that `ask` returns.
-    pub fn new(ask: Ask) -> Self {
-        SharedPool(Arc::new(Shared { state: Mutex::default(), ask: Mutex::new(ask), room: AtomicUsize::new(0) }))
+    /// A pool of the blocks that `ask` returns, within these limits.
+    pub fn new(ask: Ask, limits: &Limits) -> Self {
+        let (ask, limits) = (Mutex::new(ask), limits.clone());
+        SharedPool(Arc::new(Shared { state: Mutex::default(), ask, room: AtomicUsize::new(0), limits }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -119,7 +122,7 @@ impl SharedPool {
         let mapping = Mapping::new(&descriptor, len, ProtFlags::READ | ProtFlags::WRITE)?;
         let start = mapping.start.as_ptr().addr();
         state.places.insert(start, (number, start + len));
-        Ok(SharedBlock { mapping, _counted: Counted::new(len) })
+        Ok(SharedBlock { mapping, _counted: self.0.limits.count(len) })
     }
 }
 
@@ -136,7 +139,7 @@ impl Pool for SharedPool {
         let block = match found {
             Some(block) => block,
             None => {
-                limits::check_room(len)?;
+                self.0.limits.check_room(len)?;
                 self.make(len).map_err(MemoryError::new)?
             }
         };
@@ -192,16 +195,22 @@ impl Drop for SharedBuffer {
 
 /// The blocks of a decoding process as the program sees them. Their bytes may change at any time: they are copied by
 /// address, and no Rust reference points to them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct SharedBlocks(Arc<Mutex<Given>>);
 
-#[derive(Default)]
 struct Given {
+    /// The most bytes of all blocks.
+    most_bytes: usize,
     mappings: Vec<Mapping>,
     bytes: usize,
 }
 
 impl SharedBlocks {
+    /// No block yet; all of them within these limits.
+    pub fn new(limits: &Limits) -> Self {
+        SharedBlocks(Arc::new(Mutex::new(Given { most_bytes: limits.memory(), mappings: Vec::new(), bytes: 0 })))
+    }
+
     /// Makes a block of `len` bytes. The process that gets the returned descriptor writes there.
     ///
     /// # Errors
@@ -210,7 +219,7 @@ impl SharedBlocks {
         let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let len = usize::try_from(len).map_err(Error::other)?;
         let bytes = given.bytes.saturating_add(len);
-        if len == 0 || bytes > limits::memory() || given.mappings.len() >= MAX_BLOCKS {
+        if len == 0 || bytes > given.most_bytes || given.mappings.len() >= MAX_BLOCKS {
             return Err(Error::from_raw_os_error(libc::ENOMEM));
         }
         let descriptor = memfd_create(c"frame", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;

@@ -3,7 +3,7 @@
 use super::channel::{Channel, MAX_BYTES, SHORT};
 use super::failure::MayFail;
 use super::frames::FramePool;
-use super::messages::{Event, Limits, MAX_BELIEVED, Order, Start, Wants, What, WireDelivery, WireFrom};
+use super::messages::{Event, MAX_BELIEVED, Order, ProcessLimits, Start, Wants, What, WireDelivery, WireFrom};
 use super::said::{Unread, counted};
 use super::shared_memory::SharedBlocks;
 use super::transcoders::InOwnProcess;
@@ -21,7 +21,8 @@ use crate::source::options::{InputOptions, Isolation};
 use crate::source::packets::{PacketSurvey, Reading};
 use crate::sys::{Reader, no_thread, one_line, print_line, stderr_has_events};
 use anyhow::{Context, Error, Result, ensure};
-use histeq::frame::{Pool, host_room};
+use histeq::Limits;
+use histeq::internal::frame::{Pool, host_room};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::fmt::Display;
 use std::fs::File;
@@ -142,12 +143,12 @@ pub fn open_file(
         (descriptors, images),
         uses_network,
         (waits, may_fail),
-        options.isolation,
+        (options.isolation, &options.limits),
         name,
         (cancel, &notices),
     )?;
-    let transcoders =
-        Arc::new(InOwnProcess { name: name.to_owned(), isolation: options.isolation, cancel: cancel.clone() });
+    let (isolation, limits) = (options.isolation, options.limits.clone());
+    let transcoders = Arc::new(InOwnProcess { name: name.to_owned(), isolation, limits, cancel: cancel.clone() });
     let input = Input { sequence, transcoders, ..input };
     let source = IsolatedSource::new(OpensAgain::File, (process, blocks), input, cancel, notices, progress);
     let is_part = part.start.is_some() || part.duration.is_some() || part.frames.is_some();
@@ -171,8 +172,8 @@ pub fn open_live(
     progress: Arc<Progress>,
 ) -> Result<(Box<dyn Source>, Input)> {
     let (process, blocks, described) = begin_live(&input, &options, cancel, &notices)?;
-    let transcoders =
-        Arc::new(InOwnProcess { name: input.name.clone(), isolation: options.isolation, cancel: cancel.clone() });
+    let (isolation, limits) = (options.isolation, options.limits.clone());
+    let transcoders = Arc::new(InOwnProcess { name: input.name.clone(), isolation, limits, cancel: cancel.clone() });
     let described = Input { transcoders, ..described };
     let (ready_at, outage) = (Instant::now(), Outage::default());
     let opens = OpensAgain::Live(Box::new(OpensLive { input, options, start, ready_at, outage }));
@@ -216,7 +217,8 @@ fn begin_live(
     let sent = CameraOptions { camera: Some(input.url.clone()), ..options.clone() };
     let what = What::Live { input: input.clone(), options: Box::new(sent), is_open };
     let live = (true, MAY_FAIL_LIVE);
-    begin(what, (descriptors, None), input.comes_back, live, options.isolation, &input.name, (cancel, notices))
+    let confines = (options.isolation, &options.limits);
+    begin(what, (descriptors, None), input.comes_back, live, confines, &input.name, (cancel, notices))
 }
 
 /// Answers requests for images and memory, until the process is gone.
@@ -243,18 +245,19 @@ fn begin(
     (descriptors, images): (Vec<OwnedFd>, Option<(Sequence, OpenImage)>),
     uses_network: bool,
     (waits, may_fail): (bool, MayFail),
-    isolation: Isolation,
+    (isolation, limits): (Isolation, &Limits),
     name: &str,
     (cancel, notices): (&Cancel, &Notices),
 ) -> Result<(Process, SharedBlocks, Input)> {
-    let mut process = begin_process(what, &descriptors, uses_network, isolation, name, (cancel, notices))?;
-    let blocks = SharedBlocks::default();
+    let mut process = begin_process(what, &descriptors, uses_network, (isolation, limits), name, (cancel, notices))?;
+    let blocks = SharedBlocks::new(limits);
     if let Some(requests) = process.requests.take() {
         let blocks = blocks.clone();
         let serve = move || serve(&requests, images, &blocks);
         Builder::new().name("requests".to_owned()).spawn(serve).map_err(|error| no_thread(&error))?;
     }
-    let input = opened(&mut process, name, Patience::for_opening(waits), may_fail, (cancel, notices))?;
+    let patience = Patience::for_opening(waits, limits);
+    let input = opened(&mut process, name, (patience, limits), may_fail, (cancel, notices))?;
     Ok((process, blocks, input))
 }
 
@@ -263,7 +266,7 @@ pub(super) fn begin_process(
     what: What,
     descriptors: &[OwnedFd],
     uses_network: bool,
-    isolation: Isolation,
+    (isolation, limits): (Isolation, &Limits),
     name: &str,
     (cancel, notices): (&Cancel, &Notices),
 ) -> Result<Process> {
@@ -282,7 +285,7 @@ pub(super) fn begin_process(
     }
     let start = Start {
         what,
-        limits: Limits::now(),
+        limits: ProcessLimits::new(limits),
         is_strict: notices.is_strict(),
         needs_walls: isolation == Isolation::Required,
     };
@@ -295,27 +298,27 @@ pub(super) fn begin_process(
     }
 }
 
-/// From now on, the template starts no more processes than `inputs` inputs need at the same time, within the limits of
-/// this process.
+/// From now on, the template starts no more processes than `inputs` inputs need at the same time, within these limits.
 ///
 /// # Errors
 /// When the template is gone.
-pub fn allow(inputs: usize, network: bool, needs_walls: bool) -> io::Result<()> {
+pub fn allow(inputs: usize, network: bool, needs_walls: bool, limits: &Limits) -> io::Result<()> {
     // Each input has transcoders, and may be opened again before its last process has ended.
-    zygote::allow(Allowed { network, processes: 2 * inputs + 1, limits: Limits::now(), needs_walls })
+    let limits = ProcessLimits::new(limits);
+    zygote::allow(Allowed { network, processes: 2 * inputs + 1, limits, needs_walls })
 }
 
 /// Waits until `process` has opened its input.
 pub(super) fn opened(
     process: &mut Process,
     name: &str,
-    patience: Patience,
+    (patience, limits): (Patience, &Limits),
     may_fail: MayFail,
     (cancel, notices): (&Cancel, &Notices),
 ) -> Result<Input> {
     loop {
         match next_event(process, cancel, patience, MAX_BYTES) {
-            Ok(Event::Opened(input)) => return input.checked(name).map_err(|lie| attacked(name, &lie)),
+            Ok(Event::Opened(input)) => return input.checked(name, limits).map_err(|lie| attacked(name, &lie)),
             Ok(Event::Message(level, text)) => process.print(name, notices, level, &text)?,
             Ok(Event::Works) => process.counts(name)?,
             Ok(Event::Failed(error)) => return Err(error.checked(name, may_fail)),
@@ -392,11 +395,12 @@ impl IsolatedSource {
         notices: Notices,
         progress: Arc<Progress>,
     ) -> Self {
+        let room = host_room(&input.limits);
         let mut source = IsolatedSource {
             opens,
             process: Some(process),
             blocks,
-            pool: FramePool::default(),
+            pool: FramePool::new(&input.limits),
             input,
             survey: None,
             needs_all: false,
@@ -414,7 +418,7 @@ impl IsolatedSource {
             last: None,
             shift: None,
         };
-        source.order(&Order::Room(host_room()));
+        source.order(&Order::Room(room));
         source
     }
 

@@ -12,6 +12,7 @@ use crate::pipeline::{Cancel, InProcess, Notices, OpenTranscoders, Opened, Trans
 use crate::source::options::Isolation;
 use crate::sys::without_middle;
 use anyhow::{Result, bail};
+use histeq::Limits;
 
 /// How often transcoders that have crashed are opened again: one harmful packet should not end the sound of a long run.
 const MAX_RESTARTS: u32 = 100;
@@ -22,6 +23,7 @@ pub struct InOwnProcess {
     /// The name of the input.
     pub name: String,
     pub isolation: Isolation,
+    pub limits: Limits,
     pub cancel: Cancel,
 }
 
@@ -170,7 +172,8 @@ impl Transcoders for Remote {
 
 fn begin(parent: &InOwnProcess, wanted: &[(Stream, TranscodeTo)], notices: &Notices) -> Result<Process> {
     let streams = wanted.iter().map(|(stream, target)| (WireStream::new(stream), target.clone())).collect();
-    begin_process(What::Transcoders(streams), &[], false, parent.isolation, &parent.name, (&parent.cancel, notices))
+    let confines = (parent.isolation, &parent.limits);
+    begin_process(What::Transcoders(streams), &[], false, confines, &parent.name, (&parent.cancel, notices))
 }
 
 /// Runs in the other process: converts the packets that are sent to it, until the connection is gone.

@@ -4,7 +4,7 @@
 use super::messages::{Event, Order};
 use super::zygote::{HowEnded, Process};
 use crate::pipeline::Cancel;
-use histeq::frame::limits;
+use histeq::Limits;
 use rustix::event::PollFlags;
 use serde::Serialize;
 use std::io::{Error, ErrorKind};
@@ -63,8 +63,8 @@ impl Patience {
     }
 
     /// Limits for a process that opens its input: its pictures may have as many pixels as are allowed.
-    pub(super) fn for_opening(waits: bool) -> Self {
-        let most = Patience::for_input(usize::try_from(limits::pixels()).unwrap_or(usize::MAX), waits);
+    pub(super) fn for_opening(waits: bool, limits: &Limits) -> Self {
+        let most = Patience::for_input(usize::try_from(limits.pixels()).unwrap_or(usize::MAX), waits);
         Patience { busy: most.busy.min(OPENS_WITHIN), ..most }
     }
 

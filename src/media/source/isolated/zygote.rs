@@ -10,7 +10,7 @@
 
 use super::channel::{Channel, SHORT};
 use super::child;
-use super::messages::Limits;
+use super::messages::ProcessLimits;
 use crate::ffmpeg;
 use crate::sandbox::close_around_template;
 use crate::sys::{close_but, end_is_explained};
@@ -67,7 +67,7 @@ pub struct Allowed {
     /// The most processes at a time.
     pub processes: usize,
     /// The limits of each process.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
     /// Whether each process needs the kernel's sandbox to decode.
     pub needs_walls: bool,
 }

@@ -16,7 +16,7 @@ pub use names::{NamedBy, forget, named_in};
 pub use rendering::{SIDE, colours, cube};
 
 use crate::ffmpeg::RawFormat;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use std::fmt;
 use std::sync::OnceLock;
 

@@ -2,7 +2,7 @@
 //! camera curve, and a shoulder for light that is brighter than white.
 
 use super::curves::{BT709, Counts, LogCurve, Primaries};
-use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
+use histeq::internal::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range};
 
 /// The signal of 18 % gray, by the curve of BT.709 for cameras.
 const GRAY: f64 = 0.409;

@@ -10,6 +10,7 @@ use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
 use crate::ffmpeg::Metadata;
 use crate::image_file::fits::{CARD, is_of_storage, key_of, name_of};
 use anyhow::{Context, Result, bail, ensure};
+use histeq::Limits;
 use std::collections::HashSet;
 use std::fs::File;
 
@@ -33,6 +34,7 @@ struct Fits {
     /// The offset of the header that was read last, and the cards that apply to its image.
     header: u64,
     cards: Vec<u8>,
+    limits: Limits,
 }
 
 /// Where a picture is in the file, and how its samples are stored.
@@ -128,7 +130,7 @@ fn header(file: &mut Positioned, offset: u64) -> Result<(Header, u64)> {
 }
 
 /// The images of the file that have the size of the first one.
-pub fn found(file: File) -> Result<FoundPages> {
+pub fn found(file: File, limits: &Limits) -> Result<FoundPages> {
     let mut file = Positioned::new(file)?;
     let (mut offset, mut pages, mut primary) = (0, Vec::<FitsPlane>::new(), Header::default());
     while offset < file.length && pages.len() < MAX_PICTURES {
@@ -156,7 +158,7 @@ pub fn found(file: File) -> Result<FoundPages> {
         let bytes = bytes.context("a size that no file has")?;
         let is_image = header.text("XTENSION").is_none_or(|kind| kind == "IMAGE") && lengths.len() >= 2;
         if let Some(all) = all.filter(|all| is_image && *all > 0) {
-            add(&mut pages, &header, [offset, begin], &lengths, (bits, each, all))?;
+            add(&mut pages, &header, [offset, begin], &lengths, (bits, each, all), limits)?;
         }
         if offset == 0 {
             primary = header;
@@ -168,7 +170,7 @@ pub fn found(file: File) -> Result<FoundPages> {
     let first = first.header;
     let said = header(&mut file, first)?.0.within(&primary);
     let (count, metadata) = (pages.len(), said.metadata());
-    let pages = Box::new(Fits { file, pages, primary, header: first, cards: said.cards });
+    let pages = Box::new(Fits { file, pages, primary, header: first, cards: said.cards, limits: limits.clone() });
     Ok(FoundPages { pages, count, demuxer: "fits_pipe", mosaic: None, rate: None, metadata })
 }
 
@@ -179,10 +181,11 @@ fn add(
     [offset, begin]: [u64; 2],
     lengths: &[u64],
     (bits, each, all): (i64, u64, u64),
+    limits: &Limits,
 ) -> Result<()> {
     let size = (usize::try_from(lengths[0])?, usize::try_from(lengths[1])?);
     let channels = if lengths.len() >= 3 && lengths[2] == 3 { 3 } else { 1 };
-    check_room(size, channels)?;
+    check_room(size, channels, limits)?;
     if pages.first().is_some_and(|first| (first.size, first.channels) != (size, channels)) {
         return Ok(());
     }
@@ -219,7 +222,7 @@ impl Pages for Fits {
         let FitsPlane { header, place, size, channels, bits, zero, scale, blank } =
             self.pages.get(number).context("no such picture")?.clone();
         self.read_cards(header)?;
-        let samples = check_room(size, channels)?;
+        let samples = check_room(size, channels, &self.limits)?;
         let bytes = self.file.bytes(place, samples * (bits.unsigned_abs() / 8) as usize)?;
         let number = |stored: f64| zero + scale * stored;
         let whole = |stored: i64| if blank == Some(stored) { f64::NAN } else { number(stored as f64) };

@@ -27,7 +27,7 @@ use crate::source::file::FileInput;
 use crate::source::options::{InputOptions, check_size};
 use anyhow::{Context, Result, ensure};
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use histeq::frame::limits;
+use histeq::Limits;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -88,14 +88,14 @@ pub struct FoundPages {
 
 /// The pages of the file, if it is a stack that FFmpeg does not read, or reads wrongly; with `all`, also if FFmpeg
 /// reads it correctly.
-fn pages_of(file: File, all: bool) -> Result<Option<FoundPages>> {
+fn pages_of(file: File, all: bool, limits: &Limits) -> Result<Option<FoundPages>> {
     let mut begin = [0; BEGIN];
     let length = file.read_at(&mut begin, 0).unwrap_or(0);
     match &begin[..length] {
-        [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => tiff::found(file, all),
-        [b'S', b'I', b'M', b'P', b'L', b'E', b' ', b' ', b'=', ..] => fits::found(file).map(Some),
+        [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => tiff::found(file, all, limits),
+        [b'S', b'I', b'M', b'P', b'L', b'E', b' ', b' ', b'=', ..] => fits::found(file, limits).map(Some),
         [b'L', b'U', b'C', b'A', b'M', b'-', b'R', b'E', b'C', b'O', b'R', b'D', b'E', b'R', ..] => {
-            ser::found(file).map(Some)
+            ser::found(file, limits).map(Some)
         }
         _ => Ok(None),
     }
@@ -106,12 +106,13 @@ struct NumberedPages {
     sequence: Sequence,
     open: OpenImage,
     cards: Vec<u8>,
+    limits: Limits,
 }
 
 impl Pages for NumberedPages {
     fn page(&mut self, number: usize) -> Result<Page> {
         let file = (self.open)(self.sequence.shown(number as u64))?;
-        let mut found = pages_of(file, true)?.context("not of the kind of the first image")?;
+        let mut found = pages_of(file, true, &self.limits)?.context("not of the kind of the first image")?;
         ensure!(found.count == 1, "the image has several pages (name the file alone, without numbers, to get all)");
         let page = found.pages.page(0)?;
         self.cards = found.pages.cards().to_vec();
@@ -155,7 +156,8 @@ impl Stack {
     ) -> Result<Option<Self>> {
         let range = options.raw.sample_range;
         let pages_of = |file: File| {
-            pages_of(file, range.is_some()).map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))
+            pages_of(file, range.is_some(), &options.limits)
+                .map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))
         };
         let mut found = match file_input {
             _ if options.format.is_some() => return Ok(None),
@@ -173,7 +175,8 @@ impl Stack {
             && let FileInput::Images(sequence, open) = std::mem::replace(file_input, FileInput::Url)
         {
             let count = usize::try_from(sequence.count()).unwrap_or(usize::MAX);
-            let (pages, metadata) = (Box::new(NumberedPages { sequence, open, cards: Vec::new() }), Metadata::new());
+            let (cards, limits) = (Vec::new(), options.limits.clone());
+            let (pages, metadata) = (Box::new(NumberedPages { sequence, open, cards, limits }), Metadata::new());
             found = found.map(|first| FoundPages { pages, count, mosaic: None, rate: None, metadata, ..first });
         }
         let Some(mut found) = found else {
@@ -187,7 +190,7 @@ impl Stack {
         }
         let first = found.pages.page(0);
         let first = first.map_err(|error| FailureKind::Damage.error(format!("{name}: {error:#}")))?;
-        check_size(name, first.size)?;
+        check_size(name, first.size, &options.limits)?;
         let (size, channels) = (first.size, first.channels);
         let is_wide = range.is_some() || !matches!(first.samples, PageSamples::Bytes(_));
         let is_mapped = range.is_some() || matches!(first.samples, PageSamples::Numbers(_));
@@ -301,14 +304,14 @@ fn range_of(found: &mut FoundPages, cancel: &Cancel) -> (f64, f64) {
 }
 
 /// Checks that a picture of this size fits into memory while it is read. Returns the number of its samples.
-fn check_room(size: (usize, usize), channels: usize) -> Result<usize> {
+fn check_room(size: (usize, usize), channels: usize, limits: &Limits) -> Result<usize> {
     let samples = size.0.checked_mul(size.1).and_then(|pixels| pixels.checked_mul(channels)).unwrap_or(usize::MAX);
     let pixels = size.0.saturating_mul(size.1) as u64;
-    let fits = samples.checked_mul(SAMPLE_BYTES).is_some_and(|bytes| bytes <= limits::memory());
+    let fits = samples.checked_mul(SAMPLE_BYTES).is_some_and(|bytes| bytes <= limits.memory());
     ensure!((1..=4).contains(&channels), "pictures of {channels} channels are not read");
     ensure!(samples > 0, "a picture without a pixel");
     ensure!(
-        fits && pixels <= limits::pixels(),
+        fits && pixels <= limits.pixels(),
         "a picture of {}x{} with {channels} channels does not fit into memory (--max-memory, --max-pixels)",
         size.0,
         size.1

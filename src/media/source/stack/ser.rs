@@ -4,6 +4,7 @@ use super::positioned::Positioned;
 use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
 use crate::ffmpeg::{Metadata, Rational};
 use anyhow::{Context, Result, bail, ensure};
+use histeq::Limits;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -32,7 +33,7 @@ fn metadata(header: &[u8]) -> Metadata {
     named.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-pub fn found(file: File) -> Result<FoundPages> {
+pub fn found(file: File, limits: &Limits) -> Result<FoundPages> {
     let mut file = Positioned::new(file)?;
     let header = file.bytes(0, HEADER)?;
     let number =
@@ -48,7 +49,7 @@ pub fn found(file: File) -> Result<FoundPages> {
         other => bail!("SER of colours {other} is not read"),
     };
     let size = (whole(26).context("a width below 0")?, whole(30).context("a height below 0")?);
-    check_room(size, channels)?;
+    check_room(size, channels, limits)?;
     let depth = u32::try_from(number(34)).ok().filter(|depth| (1..=16).contains(depth));
     let mut ser = Ser {
         file,

@@ -4,12 +4,12 @@ use super::positioned::Positioned;
 use super::{FoundPages, MAX_PICTURES, Page, PageSamples, Pages, check_room};
 use crate::ffmpeg::Metadata;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use histeq::frame::limits;
+use histeq::Limits;
 use std::fs::File;
 use std::io::{BufReader, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tiff::ColorType;
-use tiff::decoder::{Decoder, DecodingResult, Limits};
+use tiff::decoder::{Decoder, DecodingResult};
 use tiff::tags::Tag;
 
 /// A tag of cameras' raw files, which FFmpeg reads.
@@ -25,6 +25,7 @@ struct Tiff {
     decoder: Decoder<BufReader<Positioned>>,
     /// The numbers of the images that are pages.
     pages: Vec<usize>,
+    limits: Limits,
 }
 
 /// Tags of the first page that are kept as metadata, with FFmpeg's names.
@@ -58,18 +59,17 @@ fn metadata(decoder: &mut Decoder<BufReader<Positioned>>) -> Metadata {
 }
 
 /// The pages of the file, if FFmpeg does not read it; with `all`, in any case.
-pub fn found(file: File, all: bool) -> Result<Option<FoundPages>> {
+pub fn found(file: File, all: bool, limits: &Limits) -> Result<Option<FoundPages>> {
     let mut file = Positioned::new(file)?;
     let begin = file.bytes(0, 4)?;
     let is_big = begin.contains(&b'+');
     file.rewind()?;
     let opened = guarded(|| {
         let decoder = Decoder::new(BufReader::new(file))?;
-        let memory = limits::memory();
         Ok(decoder.with_limits({
-            let mut most = Limits::default();
-            most.decoding_buffer_size = memory;
-            most.intermediate_buffer_size = memory;
+            let mut most = tiff::decoder::Limits::default();
+            most.decoding_buffer_size = limits.memory();
+            most.intermediate_buffer_size = limits.memory();
             most.ifd_value_size = MAX_LIST;
             most
         }))
@@ -102,7 +102,7 @@ pub fn found(file: File, all: bool) -> Result<Option<FoundPages>> {
     }
     ensure!(!pages.is_empty(), "no page in it");
     let count = pages.len();
-    let pages = Box::new(Tiff { decoder, pages });
+    let pages = Box::new(Tiff { decoder, pages, limits: limits.clone() });
     Ok(Some(FoundPages { pages, count, demuxer: "tiff_pipe", mosaic: None, rate: None, metadata }))
 }
 /// Runs code of the library on untrusted bytes, and turns a panic into an error.
@@ -125,7 +125,7 @@ fn is_beyond_ffmpeg(decoder: &mut Decoder<BufReader<Positioned>>) -> bool {
 impl Pages for Tiff {
     fn page(&mut self, number: usize) -> Result<Page> {
         let number = *self.pages.get(number).context("no such page")?;
-        let decoder = &mut self.decoder;
+        let (decoder, limits) = (&mut self.decoder, &self.limits);
         guarded(|| {
             decoder.seek_to_image(number)?;
             let (width, height) = decoder.dimensions()?;
@@ -141,7 +141,7 @@ impl Pages for Tiff {
             };
             ensure!(matches!(kind.bit_depth(), 8 | 16 | 32 | 64), "samples of {} bits are not read", kind.bit_depth());
             let size = (width as usize, height as usize);
-            let samples = check_room(size, channels)?;
+            let samples = check_room(size, channels, limits)?;
             let mut read = DecodingResult::U8(Vec::new());
             let layout = decoder.read_image_to_buffer(&mut read)?;
             let planes = layout.planes;

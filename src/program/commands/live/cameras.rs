@@ -11,8 +11,9 @@ use crate::session::Session;
 use crate::signals;
 use crate::web::Web;
 use anyhow::{Context, Result, bail};
-use histeq::equalize::{BackendStartup, SharedBackend};
+use histeq::internal::equalize::SharedBackend;
 use histeq_media::pipeline::live::{Happened, SharedSettings, WarmUp, Works, run_several};
+use histeq_media::pipeline::said;
 use histeq_media::pipeline::{Outcome, Progress};
 use histeq_media::sys::{Name, one_line, print_without_waiting, without_password};
 use std::collections::BTreeSet;
@@ -105,7 +106,7 @@ pub(super) fn run(
     }
     let web = web.as_ref().map(Web::start).transpose()?;
     web.iter().for_each(|web| web.announce(&session.notices));
-    let backend = BackendStartup::begin(backend).open(&session.notices.for_core())?;
+    let backend = session.begin_backend(&backend).open(&session.notices.for_core())?;
     let (warm_up, written) = (WarmUp::default(), BTreeSet::new());
     let mut all = Cameras { file, session, console, backend, warm_up, web, written, slots, has_filmed: false };
     all.take_stock();
@@ -258,7 +259,7 @@ impl<'a> Cameras<'a> {
         let cameras = file.read().map_err(|error| in_one_line(&error));
         let cameras = cameras.and_then(|cameras| match self.check(&cameras) {
             Ok(()) => Ok(cameras),
-            Err(error) => Err(format!("{name}: {error:#}")),
+            Err(error) => Err(format!("{name}: {}", said(&error))),
         });
         let mut new = match cameras {
             Ok(cameras) => cameras,
@@ -314,7 +315,7 @@ fn report(source: &str, name: &str, result: Result<ResultRecord>, console: &Cons
             true
         }
         Err(error) if is_interrupted(&error) => {
-            console.info(&format!("{source}: {error:#}"));
+            console.info(&format!("{source}: {}", said(&error)));
             true
         }
         Err(error) => {

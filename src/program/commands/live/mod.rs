@@ -26,7 +26,7 @@ use crate::stdout;
 use crate::web::{Viewed, Web};
 use crate::window::PreviewWindow;
 use anyhow::{Result, bail, ensure};
-use histeq::equalize::{BackendStartup, SharedBackend};
+use histeq::internal::equalize::SharedBackend;
 use histeq_media::camera::Microphone;
 use histeq_media::ffmpeg::RawFormat;
 use histeq_media::pipeline::live::{
@@ -37,7 +37,7 @@ use histeq_media::sink::{
     self, Files, OutputKind, OutputOptions, Overwrite, PixelChoice, Segmentation, Target, VIRTUAL_CAMERA,
     check_segment_names,
 };
-use histeq_media::source::{MicrophoneSource, StartTime, open_live, with_text};
+use histeq_media::source::{CameraOptions, MicrophoneSource, StartTime, open_live, with_text};
 use histeq_media::sys::{host, number_pattern, print_without_waiting};
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub fn run(mut jobs: Vec<LiveJob>, console: &Console) -> Result<Outcome> {
     session.listen_for_signals(Vec::new(), "finishing")?;
     let web = job.web.as_ref().map(Web::start).transpose()?;
     web.iter().for_each(|web| web.announce(&session.notices));
-    let backend = BackendStartup::begin(job.backend.clone());
+    let backend = session.begin_backend(&job.backend);
     let viewer = window.as_mut().map(|window| window as &mut dyn Viewer);
     let open = || Ok(backend.open(&session.notices.for_core())?);
     let shown_by = ShownBy { viewer, web: web.as_ref() };
@@ -105,7 +105,7 @@ struct PlannedCamera {
 impl PlannedCamera {
     /// Checks the outputs of `job`, and reads its mask and curves.
     fn check(job: Arc<LiveJob>, session: &Session<'_>) -> Result<Self> {
-        let builder = StageBuilder::new(&job.equalize)?;
+        let builder = StageBuilder::new(&job.equalize, session.limits())?;
         let records = RecordTargets::for_live(&job, &session.cancel)?;
         Ok(PlannedCamera { outputs: plan_outputs(&job, session)?, records, builder, job })
     }
@@ -125,7 +125,8 @@ fn film<'a>(
     let microphone = job.microphone.as_deref().map(Microphone::find);
     let microphone = microphone.map(|device| MicrophoneSource::open(device, begin.clone(), cancel, notices.clone()));
     let mut microphone = microphone.transpose()?;
-    let (source, input) = open_live(job.camera.clone(), begin, cancel, notices.clone(), progress.clone())?;
+    let camera = CameraOptions { limits: session.limits().clone(), ..job.camera.clone() };
+    let (source, input) = open_live(camera, begin, cancel, notices.clone(), progress.clone())?;
     let mut prepared =
         prepare((source, input), &job.equalize, &job.filters, Some(&builder), Around::BySource, [notices; 2])?;
     microphone.iter_mut().for_each(|microphone| microphone.join(&mut prepared.input.media.streams));

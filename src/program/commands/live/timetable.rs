@@ -3,7 +3,7 @@
 use crate::options::{EqualizeOptions, LiveJob, Scheduled};
 use crate::stage_builder::StageBuilder;
 use anyhow::Result;
-use histeq::spec::Settings;
+use histeq::internal::spec::Settings;
 use histeq_media::pipeline::live::SharedSettings;
 use histeq_media::pipeline::{Input, Notices};
 use histeq_media::sys::{local_time, zone_fault};

@@ -10,7 +10,8 @@ use crate::session::{Outputs, Session};
 use crate::signals;
 use crate::stills::{DEFAULT_RATE, Moment, count_frames};
 use anyhow::{Result, bail, ensure};
-use histeq::spec::Look;
+use histeq::internal::spec::Look;
+use histeq_media::pipeline::said;
 use histeq_media::pipeline::{Cancel, Input, Outcome, ReaderGone, Source};
 use histeq_media::sink::{Overwrite, write_drawn};
 use histeq_media::source::{InputOptions, Part};
@@ -74,6 +75,7 @@ fn draw_sheet(
 ) -> Result<Option<String>> {
     let begin = Instant::now();
     let Session { cancel, notices, .. } = session;
+    let options = &InputOptions { limits: session.limits().clone(), ..options.clone() };
     check_is_there(options)?;
     make_folder_of(&output.name)?;
     let outputs = Outputs::from(session.target(output, &options.url)?);
@@ -98,7 +100,7 @@ fn draw_sheet(
             Err(_) if cancel.is_cancelled() => {}
             Err(error) if columns.is_empty() => return Err(error),
             // The end of the video may be missing or damaged.
-            Err(error) => notices.warn(&format!("{error:#} (a column is left out)"))?,
+            Err(error) => notices.warn(&format!("{} (a column is left out)", said(&error)))?,
         }
     }
     if cancel.is_cancelled() {

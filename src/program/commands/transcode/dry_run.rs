@@ -9,7 +9,6 @@ use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ};
 use crate::stdout;
 use anyhow::{Result, ensure};
-use histeq::equalize::BackendStartup;
 use histeq_media::ffmpeg::{Container, parse_number};
 use histeq_media::pipeline::{Failure, FailureKind, Notices, Outcome};
 use histeq_media::sink::{
@@ -104,7 +103,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
     }
     let free_bytes = free_bytes(&job.output.name);
     let nowhere = || Target::new(&"/dev/null".into(), &Name::default(), Files::One, Overwrite::Yes);
-    let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
+    let builder = session.watching(|| StageBuilder::new(&job.equalize, session.limits()))?;
     session.guard(job.sandbox, &[&job.input], &nowhere()?.into(), signals::GIVING_UP)?;
 
     let opened = session.open(&job.input, &session.notices)?;
@@ -150,7 +149,7 @@ pub fn run(job: &FileJob, as_json: bool, console: &Console) -> Result<Outcome> {
             false => None,
         };
         session.cancel.begin_again();
-        let backend = BackendStartup::begin(job.backend.clone());
+        let backend = session.begin_backend(&job.backend);
         let result = match transcode(&run, &part_job, &builder, scenes, backend, (discarding(job)?.into(), options)) {
             // A position can lie after the last frame: the video may end before the file.
             Err(error)

@@ -24,9 +24,9 @@ use crate::session::{Around, Outputs, Session, prepare};
 use crate::signals;
 use crate::stage_builder::{StageBuilder, check_files_differ, measuring_threads};
 use anyhow::{Context, Result};
-use histeq::equalize::BackendStartup;
-use histeq::equalize::SceneMappings;
-use histeq::spec::MappedScenes;
+use histeq::internal::equalize::BackendStartup;
+use histeq::internal::equalize::SceneMappings;
+use histeq::internal::spec::MappedScenes;
 use histeq_media::pipeline::{self, Filtering, Notices, Outcome, Progress, Summary};
 use histeq_media::sink::{self, Files, OutputKind, OutputOptions, Overwrite, Target};
 use histeq_media::source::{self, LogChoice};
@@ -55,12 +55,12 @@ pub fn run(mut job: FileJob, console: &Console) -> Result<Outcome> {
     let mut session = Session::new(job.stderr.clone(), job.limits, console);
     check_files_differ(job.read_files(), job.written_files())?;
     let outputs = outputs(&session, &job)?;
-    let builder = session.watching(|| StageBuilder::new(&job.equalize))?;
+    let builder = session.watching(|| StageBuilder::new(&job.equalize, session.limits()))?;
     session.guard(job.sandbox, &[&job.input], &outputs, signals::FINISHING)?;
 
     let begin = Instant::now();
     let has_two_passes = job.equalize.options.has_whole_scenes() || job.output.most_bytes.is_some();
-    let mut backend = BackendStartup::begin(job.backend.clone());
+    let mut backend = session.begin_backend(&job.backend);
     let mut scenes = None;
     if job.equalize.options.has_whole_scenes() {
         backend.check()?;
@@ -158,7 +158,8 @@ fn transcode(
     let colouring = Colouring::new(job.palette, job.output.options.pixels, (&job.equalize, &settings), &input)?;
     let after = job.filter_after.as_ref();
     let after = after.map(|chain| |coloured| source::filtered(coloured, "--filter-after", chain, notices));
-    let (filtering, filtered) = Colouring::filters(colouring.as_ref(), &input, after, |build| Filtering::new(build))?;
+    let (filtering, filtered) =
+        Colouring::filters(colouring.as_ref(), &input, after, |build| Filtering::new(session.limits(), build))?;
     let sink = sink::open(filtered.clone(), target, options, &mut || backend.has_gpu(), notices.clone())?;
     session.start(&input, job.written_files(), sink.encoding(), named_settings);
     let stage = builder.stage(backend.finish(&notices.for_core())?, settings, SampleScale::for_input(&input));
@@ -166,7 +167,8 @@ fn transcode(
     if let Some(scenes) = scenes {
         stage = stage.with_mappings(Some(Box::new(SceneMappings(scenes))));
     }
-    let stage = prepared.observe(stage.measuring_on(measuring_threads()), &records, progress, job.verify);
+    let stage =
+        prepared.observe(stage.measuring_on(measuring_threads(session.limits())), &records, progress, job.verify);
     let (source, prepared_log) = (prepared.source, prepared.log);
     let result =
         session.to_output(&filtered, |tick| pipeline::run(source, stage, filtering, sink, cancel, progress, tick))?;

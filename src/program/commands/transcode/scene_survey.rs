@@ -6,7 +6,7 @@ use crate::session::{Around, Prepared, Session, prepare};
 use crate::stage_builder::StageBuilder;
 use anyhow::{Result, ensure};
 use crossbeam_channel::{Receiver, Sender};
-use histeq::spec::MappedScenes;
+use histeq::internal::spec::MappedScenes;
 use histeq_media::pipeline::{self, Delivery, Message, Outcome, PartPosition, Sink};
 use histeq_media::sys::Name;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub fn find_scenes(session: &Session<'_>, job: &FileJob, builder: &StageBuilder)
         Ok(String::new())
     };
     let sink = Box::new(Nowhere);
+    let source = (source, session.limits());
     let measured = |tick: &mut dyn FnMut(&_)| pipeline::run_with(source, measure, sink, cancel, progress, tick);
     let summary = session.metered(Metered::for_input(&input), measured, |_| false)?;
     if summary.outcome == Outcome::Interrupted {

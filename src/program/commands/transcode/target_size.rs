@@ -6,7 +6,7 @@ use crate::session::{Outputs, Session};
 use crate::signals::clean_up_by;
 use crate::stage_builder::StageBuilder;
 use anyhow::{Context, Result, ensure};
-use histeq::equalize::BackendStartup;
+use histeq::internal::equalize::BackendStartup;
 use histeq_media::ffmpeg::Container;
 use histeq_media::pipeline::{Notices, Outcome, Summary};
 use histeq_media::sink::{Files, Measured, OutputOptions, Overwrite, Pass, SizeRule, Target, TooLarge};
@@ -85,7 +85,7 @@ pub fn transcode_to_size<'a>(
         }
         // The previous pass has stopped waiting for input: allows it again.
         session.cancel.begin_again();
-        let backend = BackendStartup::begin(job.backend.clone());
+        let backend = session.begin_backend(&job.backend);
         let second = transcode(&session, job, builder, None, backend, (outputs, options));
         match second {
             Err(error) if attempt < ATTEMPTS && error.is::<TooLarge>() => {

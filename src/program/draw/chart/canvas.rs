@@ -4,7 +4,7 @@ use embedded_graphics::Pixel;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Dimensions, DrawTarget, OriginDimensions, RgbColor, Size};
 use embedded_graphics::primitives::Rectangle;
-use histeq::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range as Codes};
+use histeq::internal::frame::{Frame, FrameError, HostPool, Matrix, PixelFormat, Range as Codes};
 use std::convert::Infallible;
 use std::ops::Range;
 

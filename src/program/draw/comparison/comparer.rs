@@ -4,9 +4,10 @@ use super::layout::PairLayout;
 use crate::draw::chart::{Canvas, Lettering, bars, curve, divider, label};
 use crate::options::CompareView;
 use anyhow::Result;
-use histeq::equalize::cpu::{Engine, Isa};
-use histeq::equalize::relation;
-use histeq::frame::{Frame, HostPool, Model, PixelFormat};
+use histeq::Limits;
+use histeq::internal::equalize::cpu::{Engine, Isa};
+use histeq::internal::equalize::relation;
+use histeq::internal::frame::{Frame, HostPool, Model, PixelFormat};
 use histeq_media::ffmpeg::{Colour, Converter, Picture, RawFormat, VideoFormat};
 
 /// Draws two frames as one picture.
@@ -28,8 +29,8 @@ pub struct Comparer {
 impl Comparer {
     /// Draws A and B with the labels `names`, or, without them, nothing over the pictures. With `rgb`, the output is
     /// RGB for every format of A.
-    pub fn new(view: CompareView, names: Option<[String; 2]>, rgb: bool) -> Self {
-        let pool = HostPool::default();
+    pub fn new(view: CompareView, names: Option<[String; 2]>, rgb: bool, limits: &Limits) -> Self {
+        let pool = HostPool::new(limits);
         let Some(engine) = Engine::new(Isa::best(), pool.clone()) else {
             unreachable!("the best of the available instruction sets is available")
         };

@@ -1,7 +1,7 @@
 //! Finds the frame of B that is shown at the same time as a frame of A.
 
 use anyhow::Result;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use histeq_media::ffmpeg::{AutoRotate, Rational, microseconds, rescale};
 use histeq_media::pipeline::{Input, Source};
 
@@ -33,7 +33,7 @@ impl Partners {
         let partners = Partners {
             b,
             clocks,
-            upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false)),
+            upright: [&of_a, &of_b].map(|input| AutoRotate::new(input.video_stream(), false, &input.limits)),
             shown: None,
             following: None,
             b_has_ended: false,

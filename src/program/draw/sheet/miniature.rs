@@ -1,7 +1,7 @@
 //! Makes frames small: upright, with square pixels, in RGB of 8 bits.
 
 use anyhow::Result;
-use histeq::frame::Frame;
+use histeq::internal::frame::Frame;
 use histeq_media::ffmpeg::{AutoRotate, Converter, Picture, Rational};
 use histeq_media::pipeline::Input;
 
@@ -22,7 +22,7 @@ impl Miniatures {
     pub fn new(input: &Input, room: (usize, usize)) -> Self {
         let stream = input.video_stream();
         let sample_aspect_ratio = stream.sample_aspect_ratio;
-        let (upright, to_rgb) = (AutoRotate::new(stream, false), Converter::default());
+        let (upright, to_rgb) = (AutoRotate::new(stream, false, &input.limits), Converter::default());
         Miniatures { upright, sample_aspect_ratio, to_rgb, room, turns: false }
     }
 

@@ -11,7 +11,7 @@ use embedded_graphics::mono_font::ascii::FONT_10X20;
 use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::{Dimensions, DrawTarget, Point};
 use embedded_graphics::text::{Baseline, Text};
-use histeq::frame::{Frame, FrameError, HostPool};
+use histeq::internal::frame::{Frame, FrameError, HostPool};
 
 const BACKGROUND: Rgb888 = Rgb888::new(28, 28, 28);
 const LETTERS: Rgb888 = Rgb888::new(225, 225, 225);

@@ -4,9 +4,9 @@
 use super::{CurveFile, CurveFormat};
 use anyhow::{Result, ensure};
 use histeq::CallerError;
-use histeq::equalize::{Given, MappingSource};
-use histeq::frame::Frame;
-use histeq::spec::{Mapping, Settings, Strength};
+use histeq::internal::equalize::{Given, MappingSource};
+use histeq::internal::frame::Frame;
+use histeq::internal::spec::{Mapping, Settings, Strength};
 use histeq_media::pipeline::to_stage;
 use std::sync::Arc;
 

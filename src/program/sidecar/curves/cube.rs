@@ -15,10 +15,10 @@
 
 use super::{CurveFormat, FramePlace};
 use anyhow::{Context, Result};
-use histeq::frame::Matrix;
-use histeq::spec::measure::REGIONS;
-use histeq::spec::tone::{Balance, Veil};
-use histeq::spec::{Curve, Levels, Mapping};
+use histeq::internal::frame::Matrix;
+use histeq::internal::spec::measure::REGIONS;
+use histeq::internal::spec::tone::{Balance, Veil};
+use histeq::internal::spec::{Curve, Levels, Mapping};
 use histeq_media::pipeline::{Notices, Outcome};
 use histeq_media::sink::Target;
 use histeq_media::source::Developed;

@@ -1,12 +1,12 @@
 //! The lines of a curve file.
 
 use anyhow::{Context, Result, bail, ensure};
-use histeq::frame::{Frame, Range};
-use histeq::spec::chroma::UNIT_GAIN;
-use histeq::spec::measure::REGIONS;
-use histeq::spec::natural::{InLight, MAX_PEAK, ToneCurve, Toned, light};
-use histeq::spec::tone::{Balance, MAX_GAIN, Veil};
-use histeq::spec::{Curve, Levels, Mapping, Transfer};
+use histeq::internal::frame::{Frame, Range};
+use histeq::internal::spec::chroma::UNIT_GAIN;
+use histeq::internal::spec::measure::REGIONS;
+use histeq::internal::spec::natural::{InLight, MAX_PEAK, ToneCurve, Toned, light};
+use histeq::internal::spec::tone::{Balance, MAX_GAIN, Veil};
+use histeq::internal::spec::{Curve, Levels, Mapping, Transfer};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::RangeInclusive;

@@ -2,9 +2,9 @@
 
 use super::lines::{CurveFormat, CurveLine, Header, VERSION};
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use histeq::frame::limits;
-use histeq::spec::Mapping;
-use histeq::spec::chroma::UNIT_GAIN;
+use histeq::Limits;
+use histeq::internal::spec::Mapping;
+use histeq::internal::spec::chroma::UNIT_GAIN;
 use histeq_media::sys::{Name, is_fifo, open_regular};
 use std::fs::File;
 use std::io::Read;
@@ -28,18 +28,18 @@ impl CurveFile {
     ///
     /// # Errors
     /// When it cannot be read, or a line is invalid.
-    pub fn read(name: &Name) -> Result<Self> {
+    pub fn read(name: &Name, limits: &Limits) -> Result<Self> {
         // Opening a FIFO waits for its writer. Signals are not handled yet, so that they still end the program.
         let file = if is_fifo(name) { File::open(name) } else { open_regular(name) };
-        CurveFile::from_file(file.with_context(|| format!("{name}: cannot be read"))?, &name.to_string())
+        CurveFile::from_file(file.with_context(|| format!("{name}: cannot be read"))?, &name.to_string(), limits)
     }
 
     /// Reads this open file; `name` is its name in messages.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
-    pub fn from_file(file: File, name: &str) -> Result<Self> {
-        let most = limits::memory() / 4;
+    pub fn from_file(file: File, name: &str, limits: &Limits) -> Result<Self> {
+        let most = limits.memory() / 4;
         let mut text = String::new();
         let length = file.take(most as u64).read_to_string(&mut text);
         let length = length.with_context(|| format!("{name}: cannot be read"))?;
@@ -117,7 +117,7 @@ fn reason(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::spec::Levels;
+    use histeq::internal::spec::Levels;
     use serde_json::json;
 
     const HEADER: &str = EXAMPLE;

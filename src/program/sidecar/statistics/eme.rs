@@ -1,8 +1,8 @@
 //! EME, the measure of enhancement (Agaian, Panetta, Grigoryan 2001): local contrast.
 
-use histeq::equalize::luminance_row;
-use histeq::frame::{Component, Frame, Luminance};
-use histeq::spec::Levels;
+use histeq::internal::equalize::luminance_row;
+use histeq::internal::frame::{Component, Frame, Luminance};
+use histeq::internal::spec::Levels;
 
 /// Width and height of a block, in pixels; blocks at the right and lower edges can be smaller.
 const BLOCK: usize = 8;
@@ -88,7 +88,7 @@ impl Eme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::frame::{HostPool, Matrix, PixelFormat, Range};
+    use histeq::internal::frame::{HostPool, Matrix, PixelFormat, Range};
 
     fn gray(size: (usize, usize), range: Range, code: impl Fn(usize, usize) -> u8) -> Frame {
         let bytes: Vec<u8> =

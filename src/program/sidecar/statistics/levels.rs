@@ -4,7 +4,7 @@
 use super::FrameRecord;
 use super::series::{Point, digits};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use histeq::spec::{Histogram, Levels};
+use histeq::internal::spec::{Histogram, Levels};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -224,7 +224,7 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use histeq::spec::{Curve, Histogram};
+    use histeq::internal::spec::{Curve, Histogram};
 
     fn histogram(levels: Levels, codes: &[u16]) -> Histogram {
         let mut histogram = Histogram::new(levels);
