@@ -73,6 +73,7 @@ impl Correction {
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Casts
     /// and tints are removed only if `takes_cast`.
     pub fn new(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
+        let points = points.without_overlay();
         let chooses = !faithful && !points.transfer.is_hdr();
         let meant = if assumed == Assumed::Nothing && chooses { Meant::for_points(&points) } else { Meant::default() };
         let (there, looks_log) = (points.presence(), log::likeness(&points));

@@ -7,7 +7,8 @@
 //! Corrections of the frames around it, by their light -> Correction -> Mapping: balance, then a curve or regions
 //! ```
 //!
-//! The parts follow each other; each is decided on the points as corrected by the parts before:
+//! Bars and captions (`overlay`) are no part of a scene. The parts follow each other; each is decided on the points as
+//! corrected by the parts before:
 //! 1. `cast`: red, green and blue have a gain and an offset each;
 //! 2. `line`: the levels in use become the whole range, as far as it is unused;
 //! 3. `veil`: haze and the like are removed, region by region;
@@ -52,6 +53,7 @@ mod line;
 mod log;
 mod meant;
 mod middle;
+mod overlay;
 mod points;
 mod shade;
 mod tone_curve;

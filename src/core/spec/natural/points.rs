@@ -1,6 +1,6 @@
 //! The points of a frame by which its correction is decided, and their statistics.
 
-use super::letters;
+use super::{letters, overlay};
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS, REGIONS};
 use crate::spec::transfer::{self, FINE_WHITE};
 use crate::spec::{Lattice, Transfer};
@@ -55,6 +55,8 @@ struct Point {
     region: u8,
     block: u8,
     is_letter: bool,
+    /// Whether it is drawn over the picture.
+    is_drawn: bool,
 }
 
 /// How often each level occurs.
@@ -78,7 +80,7 @@ impl Points {
             None => ((((i32::from(level).min(white) * WHITE + white / 2) as u64) * inverse) >> 44) as i16,
         };
         let (columns, rows) = lattice.size;
-        let letters = letters::find(lattice, white);
+        let (letters, drawn) = (letters::find(lattice, white), overlay::find(lattice, white));
         let blocks = lattice.cells((BLOCK_COLUMNS, BLOCK_ROWS));
         let regions = if lattice.is_part { Vec::new() } else { lattice.cells((REGIONS, REGIONS)) };
         let mut points = Vec::with_capacity(lattice.luma.len());
@@ -94,7 +96,8 @@ impl Points {
                         *step = i16::abs(luma - *before);
                     }
                     let region = regions.get(point).copied().unwrap_or(0);
-                    points.push(Point { rgb, luma, step: -1, region, block: blocks[point], is_letter: letters[point] });
+                    let (is_letter, is_drawn) = (letters[point], drawn.get(point).is_some_and(|drawn| *drawn));
+                    points.push(Point { rgb, luma, step: -1, region, block: blocks[point], is_letter, is_drawn });
                 }
                 follows = counts;
             }
@@ -122,6 +125,13 @@ impl Points {
     #[must_use]
     pub fn outside(mut self, blocks: &[bool; BLOCKS]) -> Self {
         self.points.retain(|point| !blocks[usize::from(point.block)]);
+        self
+    }
+
+    /// Removes the points that are drawn over the picture.
+    #[must_use]
+    pub fn without_overlay(mut self) -> Self {
+        self.points.retain(|point| !point.is_drawn);
         self
     }
 

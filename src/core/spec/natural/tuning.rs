@@ -330,3 +330,27 @@ pub mod belief {
     pub const DARK_WARMEST: i32 = 5469;
     pub const DARK_LIGHT: i32 = -44_653;
 }
+
+/// What is drawn over a picture.
+pub mod overlay {
+    /// By how much of 255 the components of points of one colour differ.
+    pub const TOLERANCE: i32 = 5;
+    /// The fewest lines of a bar, and rows of a box.
+    pub const MIN_BAR: usize = 2;
+    /// The least share of the line behind a bar that has other colours, as a divisor.
+    pub const PART_AT_EDGE: usize = 3;
+    /// The least share of lines that bars leave, as a divisor.
+    pub const MIN_PICTURE: usize = 8;
+    /// The least share of the picture that a box covers, as a divisor.
+    pub const SMALL_BOX: usize = 160;
+    /// The fewest columns of a box.
+    pub const MIN_BOX_COLUMNS: usize = 6;
+    /// The largest share of a line of a bar that has other colours, as a divisor: what encoders add at its edge.
+    pub const STRAYS: usize = 16;
+    /// The most rows of letters without a gap that interrupt a box.
+    pub const LETTER_ROWS: usize = 4;
+    /// How far letters are from the colour of their box, of 255.
+    pub const LETTER_CONTRAST: i32 = 50;
+    /// The least share of a box that is letters, as a divisor.
+    pub const LETTER_PART: usize = 25;
+}

@@ -1,0 +1,267 @@
+//! What is drawn over a picture: bars at its edges, and boxes of one colour with letters in them. It is no part of the
+//! scene. Its colour is the same at all of its points, but for what an encoder adds; a sky or a wall is not as even, or
+//! ends at no straight line.
+
+use super::points::luma;
+use super::tuning::overlay::*;
+use crate::spec::Lattice;
+use std::ops::Range;
+
+/// A rectangle of points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rectangle {
+    columns: Range<usize>,
+    rows: Range<usize>,
+}
+
+impl Rectangle {
+    fn area(&self) -> usize {
+        self.columns.len() * self.rows.len()
+    }
+
+    fn points(&self, pitch: usize) -> impl Iterator<Item = usize> + use<> {
+        let columns = self.columns.clone();
+        self.rows.clone().flat_map(move |y| columns.clone().map(move |x| y * pitch + x))
+    }
+}
+
+/// Which points of a lattice are drawn over its picture, where `white` is the highest level; empty if none is.
+pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
+    let (columns, rows) = lattice.size;
+    let colours = Colours { lattice, tolerance: (TOLERANCE * white / 255).max(1) };
+    let picture = colours.inside_of_bars();
+    let boxes = colours.boxes(&picture, white);
+    if picture.area() == columns * rows && boxes.is_empty() {
+        return Vec::new();
+    }
+    // Edges are not sharp: what is beside a bar or a box does not count either.
+    let inner = |range: &Range<usize>, all: usize| {
+        range.start + usize::from(range.start > 0)..range.end - usize::from(range.end < all)
+    };
+    let outer = |range: &Range<usize>, all: usize| range.start.saturating_sub(1)..(range.end + 1).min(all);
+    let mut drawn = vec![true; columns * rows];
+    let inside = Rectangle { columns: inner(&picture.columns, columns), rows: inner(&picture.rows, rows) };
+    inside.points(columns).for_each(|point| drawn[point] = false);
+    for Rectangle { columns: across, rows: down } in boxes {
+        let wide = Rectangle { columns: outer(&across, columns), rows: outer(&down, rows) };
+        wide.points(columns).for_each(|point| drawn[point] = true);
+    }
+    drawn
+}
+
+/// The colours of a lattice.
+struct Colours<'a> {
+    lattice: &'a Lattice,
+    /// The most by which each component of two points of one colour differs.
+    tolerance: i32,
+}
+
+impl Colours<'_> {
+    fn rgb(&self, point: usize) -> [i32; 3] {
+        self.lattice.rgb(point).map(i32::from)
+    }
+
+    fn is(&self, point: usize, colour: [i32; 3]) -> bool {
+        self.rgb(point).iter().zip(colour).all(|(level, wanted)| (level - wanted).abs() <= self.tolerance)
+    }
+
+    /// The lattice without bars of one colour at its edges.
+    fn inside_of_bars(&self) -> Rectangle {
+        let (columns, rows) = self.lattice.size;
+        let mut inside = Rectangle { columns: 0..columns, rows: 0..rows };
+        // Bars on all sides leave lines of one colour only once those above and below are gone.
+        for _ in 0..2 {
+            let [first, last] = self.bars(inside.rows.len(), |line| {
+                let y = inside.rows.start + line;
+                inside.columns.clone().map(|x| y * columns + x).collect()
+            });
+            inside.rows = inside.rows.start + first..inside.rows.end - last;
+            let [first, last] = self.bars(inside.columns.len(), |line| {
+                let x = inside.columns.start + line;
+                inside.rows.clone().map(|y| y * columns + x).collect()
+            });
+            inside.columns = inside.columns.start + first..inside.columns.end - last;
+        }
+        inside
+    }
+
+    /// How many of these lines, from the first one on and from the last one back, are bars.
+    fn bars(&self, count: usize, line: impl Fn(usize) -> Vec<usize>) -> [usize; 2] {
+        let side = |number: &dyn Fn(usize) -> usize| {
+            let colour = self.rgb(line(number(0))[0]);
+            let strays = |index: usize| line(number(index)).iter().filter(|point| !self.is(**point, colour)).count();
+            let thickness = (0..count).take_while(|index| STRAYS * strays(*index) <= line(0).len()).count();
+            let ends_at_once = thickness < count && PART_AT_EDGE * strays(thickness) >= line(0).len();
+            (if thickness < count { thickness } else { 0 }, ends_at_once)
+        };
+        if count == 0 || line(0).is_empty() {
+            return [0; 2];
+        }
+        let both = [side(&|index| index), side(&|index| count - 1 - index)];
+        let is_alike = both[0].0.abs_diff(both[1].0) <= 1 && (both[0].1 || both[1].1);
+        let each = both.map(|(thickness, ends)| if (ends || is_alike) && thickness >= MIN_BAR { thickness } else { 0 });
+        if (each[0] + each[1]) * MIN_PICTURE > count * (MIN_PICTURE - 1) { [0; 2] } else { each }
+    }
+
+    /// The boxes of one colour with letters in them.
+    fn boxes(&self, picture: &Rectangle, white: i32) -> Vec<Rectangle> {
+        let columns = self.lattice.size.0;
+        let bin = |[r, g, b]: [i32; 3]| {
+            let part = |level: i32| (15 * level.clamp(0, white) / white.max(1)) as usize;
+            part(r) << 8 | part(g) << 4 | part(b)
+        };
+        let mut bins = vec![Bin::default(); 1 << 12];
+        for point in picture.points(columns) {
+            let rgb = self.rgb(point);
+            if (point + 1) % columns != 0 && self.is(point + 1, rgb) {
+                bins[bin(rgb)].add(rgb, (point % columns, point / columns));
+            }
+        }
+        let least = (picture.area() / SMALL_BOX / 3).max(8) as u64;
+        let mut found: Vec<Rectangle> = Vec::new();
+        for bin in bins.iter().filter(|bin| bin.count >= least && bin.is_compact()) {
+            if let Some(drawn) = self.drawn_box(picture, bin.mean(), white)
+                && !found.contains(&drawn)
+            {
+                found.push(drawn);
+            }
+        }
+        found
+    }
+
+    /// The box of this colour, if there is one.
+    fn drawn_box(&self, picture: &Rectangle, colour: [i32; 3], white: i32) -> Option<Rectangle> {
+        let pitch = self.lattice.size.0;
+        let is = |x: usize, y: usize| self.is(y * pitch + x, colour);
+        let in_row: Vec<usize> =
+            picture.rows.clone().map(|y| picture.columns.clone().filter(|x| is(*x, y)).count()).collect();
+        let all: usize = in_row.iter().sum();
+        let rows = run_of_most(&in_row);
+        let rows = picture.rows.start + rows.start..picture.rows.start + rows.end;
+        let in_column: Vec<usize> =
+            picture.columns.clone().map(|x| rows.clone().filter(|y| is(x, *y)).count()).collect();
+        let most = in_column.iter().copied().max()?;
+        let full = |count: &usize| 2 * count >= most;
+        let (first, last) = (in_column.iter().position(full)?, in_column.iter().rposition(full)?);
+        let drawn = Rectangle { columns: picture.columns.start + first..picture.columns.start + last + 1, rows };
+        let area = drawn.area();
+        let inside = drawn.points(pitch).filter(|point| self.is(*point, colour)).count();
+        let level = luma(colour);
+        let contrasts = |point: &usize| (luma(self.rgb(*point)) - level).abs() * 255 >= LETTER_CONTRAST * white;
+        let letters = drawn.points(pitch).filter(contrasts).count();
+        let edge = |x: usize, y: usize| {
+            x == drawn.columns.start || x + 1 == drawn.columns.end || y == drawn.rows.start || y + 1 == drawn.rows.end
+        };
+        let at_edge: Vec<usize> = drawn.points(pitch).filter(|point| edge(point % pitch, point / pitch)).collect();
+        let even = at_edge.iter().filter(|point| self.is(**point, colour)).count();
+        let is_box = drawn.rows.len() >= MIN_BAR
+            && drawn.columns.len() >= MIN_BOX_COLUMNS
+            && area * SMALL_BOX >= picture.area()
+            && 5 * area <= 2 * picture.area()
+            && 20 * inside >= 9 * area
+            && 5 * (all - inside) <= inside
+            && 4 * even >= 3 * at_edge.len()
+            && LETTER_PART * letters >= area;
+        is_box.then_some(drawn)
+    }
+}
+
+/// The even points of nearly one colour: sums of their colours, of their columns and rows, and of the squares of these.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    count: u64,
+    rgb: [u64; 3],
+    place: [u64; 2],
+    squares: [u64; 2],
+}
+
+impl Bin {
+    fn add(&mut self, rgb: [i32; 3], (x, y): (usize, usize)) {
+        self.count += 1;
+        self.rgb.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += level as u64);
+        for (at, place) in [x as u64, y as u64].into_iter().enumerate() {
+            self.place[at] += place;
+            self.squares[at] += place * place;
+        }
+    }
+
+    fn mean(&self) -> [i32; 3] {
+        self.rgb.map(|sum| ((sum + self.count / 2) / self.count.max(1)) as i32)
+    }
+
+    /// Whether the points fill a fifth of a box as wide and high as their places spread. The variance of numbers that
+    /// fill a length evenly is a twelfth of its square.
+    fn is_compact(&self) -> bool {
+        let variance = |at: usize| (self.count * self.squares[at] - self.place[at] * self.place[at]) / self.count;
+        // Squares of areas, times the square of the count.
+        let area = 144 * u128::from(variance(0)) * u128::from(variance(1));
+        area <= 25 * u128::from(self.count).pow(4)
+    }
+}
+
+/// The run of numbers around the largest one that are at least half of it; a line of letters may interrupt it.
+fn run_of_most(counts: &[usize]) -> Range<usize> {
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let peak = counts.iter().position(|count| *count == most).unwrap_or(0);
+    let reach = |numbers: &mut dyn Iterator<Item = &usize>| {
+        let (mut last, mut missing) = (0, 0);
+        for (index, count) in numbers.enumerate() {
+            (last, missing) = if 2 * count >= most { (index + 1, 0) } else { (last, missing + 1) };
+            if missing > LETTER_ROWS {
+                break;
+            }
+        }
+        last
+    };
+    peak - reach(&mut counts[..peak].iter().rev())..peak + reach(&mut counts[peak..].iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::measure::{COLUMNS, ROWS};
+
+    /// Which points are found to be drawn over a picture of uneven brightness.
+    fn found(over: impl Fn(usize, usize) -> Option<u16>) -> Vec<bool> {
+        let level = |point: usize| {
+            let (x, y) = (point % COLUMNS, point / COLUMNS);
+            over(x, y).unwrap_or(40 + ((x * x / 7 + y * 11) % 120) as u16)
+        };
+        let luma = (0..COLUMNS * ROWS).map(level).collect();
+        find(&Lattice { size: (COLUMNS, ROWS), luma, ..Lattice::default() }, 255)
+    }
+
+    fn count(drawn: &[bool]) -> usize {
+        drawn.iter().filter(|drawn| **drawn).count()
+    }
+
+    #[test]
+    fn bars_of_any_colour_and_on_any_side_are_drawn() {
+        assert!(found(|_, _| None).is_empty());
+        for level in [0, 90, 255] {
+            let above = found(|_, y| (y < 9).then_some(level));
+            assert!(above.iter().enumerate().all(|(point, drawn)| *drawn == (point < 10 * COLUMNS)), "{level}");
+            let beside = found(|x, _| (!(20..108).contains(&x)).then_some(level));
+            assert_eq!(count(&beside), 2 * 21 * ROWS, "{level}");
+            let around = found(|x, y| (!(20..108).contains(&x) || !(10..60).contains(&y)).then_some(level));
+            assert_eq!(count(&around), COLUMNS * ROWS - 86 * 48, "{level}");
+        }
+        // A sky that is cut off by roofs, and a frame of one level.
+        assert!(found(|x, y| (y < 10 + x / 9).then_some(255)).is_empty());
+        assert!(found(|_, _| Some(60)).is_empty());
+    }
+
+    #[test]
+    fn a_box_is_drawn_if_it_has_letters() {
+        let in_box = |x: usize, y: usize| (10..110).contains(&x) && (56..68).contains(&y);
+        let is_letter = |x: usize, y: usize| (16..104).contains(&x) && (59..65).contains(&y) && x % 3 == 0;
+        for (level, letters) in [(60, 255), (255, 16), (16, 235)] {
+            let caption = found(|x, y| in_box(x, y).then(|| if is_letter(x, y) { letters } else { level }));
+            assert_eq!(count(&caption), 102 * 14, "{level}");
+            assert!(found(|x, y| in_box(x, y).then_some(level)).is_empty(), "{level} without letters");
+        }
+        // The light of a lamp is no box, nor is a wall with shadows.
+        let lamp = |x: usize, y: usize| x.abs_diff(60).pow(2) + y.abs_diff(40).pow(2) < 150;
+        assert!(found(|x, y| lamp(x, y).then(|| if x % 4 == 0 { 20 } else { 255 })).is_empty());
+    }
+}
