@@ -21,6 +21,9 @@ const PICTURES: usize = 4;
 /// How many frames go in before time is taken: memory is written for the first time then.
 const WARM_UP: usize = 60;
 
+/// Passes one picture on.
+type Pass = Box<dyn FnMut(&[u8])>;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [way, look, threads, frames] = &arguments[..] {
@@ -72,7 +75,7 @@ fn measure(way: &str, look: Look, threads: usize, frames: usize) {
     let builder = Equalizer::builder(FORMAT, SIZE.0, SIZE.1).look(look).backend(Backend::Cpu).threads(threads);
     let mut equalizer = builder.limits(&limits).build().expect("an equalizer");
     let pool = HostPool::new(&limits);
-    let mut pass: Box<dyn FnMut(&[u8])> = if way == "stage" {
+    let mut pass: Pass = if way == "stage" {
         let settings = *equalizer.settings();
         let choice = BackendChoice {
             backend: Backend::Cpu,
