@@ -16,6 +16,11 @@ int main(int count, char **words) {
     check(NULL, histeq_new(words[1], strtoul(words[2], NULL, 10), strtoul(words[3], NULL, 10), &equalizer));
     for (int at = 4; at + 1 < count; at += 2) check(equalizer, histeq_set(equalizer, words[at], words[at + 1]));
 
+    /* What all equalizers with these limits hold, in bytes: 1 GiB. */
+    histeq_limits *limits = NULL;
+    check(NULL, histeq_limits_new(0, (size_t)1 << 30, 0, &limits));
+    check(equalizer, histeq_set_limits(equalizer, limits));
+
     histeq_picture input = {.size = sizeof input}, done = {.size = sizeof done};
     check(equalizer, histeq_input(equalizer, &input));
     uint8_t *in = malloc(input.bytes), *out = NULL;
@@ -31,6 +36,7 @@ int main(int count, char **words) {
         check(equalizer, status);
     }
     histeq_free(equalizer);
+    histeq_limits_free(limits);
     free(in);
     free(out);
     return 0;

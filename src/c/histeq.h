@@ -1,11 +1,20 @@
 /* Histogram equalization of video frames: planes in, planes out, with the bytes of the program histeq-video.
  *
+ * A picture, whose calls all answer HISTEQ_OK, which is 0 (samples/equalize_picture.c is the whole program):
+ *
  *     histeq *equalizer = NULL;
- *     if (histeq_new("yuv420p", width, height, &equalizer) != HISTEQ_OK) ...
- *     histeq_set(equalizer, "look", "night");
+ *     int has_failed = histeq_new("gray", width, height, &equalizer) ||
+ *                      histeq_set(equalizer, "look", "exact") ||
+ *                      histeq_push_bytes(equalizer, dark, size, HISTEQ_NO_PTS) ||
+ *                      histeq_finish(equalizer) ||
+ *                      histeq_pull_bytes(equalizer, clear, size);
+ *     if (has_failed) fprintf(stderr, "%s\n", histeq_error(equalizer));
+ *     histeq_free(equalizer);
+ *
+ * A video (samples/equalize.c):
+ *
  *     for each frame: histeq_push(...), then histeq_pull(...) while it answers HISTEQ_OK
  *     histeq_finish(equalizer), then histeq_pull(...) until it answers HISTEQ_END
- *     histeq_free(equalizer);
  *
  * Threads: each function says who may call it. [any thread]: at any time, also while other calls are under way. [one at
  * a time]: one call with this handle at a time, from any thread. Different handles are independent.

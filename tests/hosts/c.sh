@@ -45,6 +45,9 @@ for how in shared static address all-address; do
     esac
     build "calls-$how" tests/hosts/from_c/calls.c "${options[@]}"
     build "equalize-$how" samples/equalize.c "${options[@]}"
+    build "picture-$how" samples/equalize_picture.c "${options[@]}"
+    "$folder/picture-$how" >"$folder/$how.pgm"
+    cmp "$folder/shared.pgm" "$folder/$how.pgm"
     [ "$("$folder/calls-$how")" = "all is well" ] || fail "$how: a call does not do what histeq.h says"
     for look in natural night haze underwater thermal exact; do
         "$folder/equalize-$how" yuv420p 98 62 look "$look" <"$folder/in.raw" >"$folder/$how-$look.raw"

@@ -74,8 +74,8 @@ pub enum Error {
     Call {
         /// The step that failed.
         doing: &'static str,
-        /// The driver's error.
-        error: DriverError,
+        /// Why, in the driver's words.
+        reason: String,
     },
 }
 
@@ -126,7 +126,7 @@ impl Error {
             Error::Planes(error) => (format!("a picture on the GPU: {error}"), ""),
             Error::Unsupported { setting } => (format!("the GPU backend does not know the setting {setting}"), CPU),
             Error::Refused { reason } => (reason.clone(), ""),
-            Error::Call { doing, error } => (format!("GPU: {doing}: {}", described(*error)), CPU),
+            Error::Call { doing, reason } => (format!("GPU: {doing}: {reason}"), CPU),
         };
         (cause, remedy.to_owned())
     }
@@ -170,7 +170,7 @@ pub trait Doing<T> {
 
 impl<T> Doing<T> for Result<T, DriverError> {
     fn doing(self, doing: &'static str) -> Result<T, Error> {
-        self.map_err(|error| Error::Call { doing, error })
+        self.map_err(|error| Error::Call { doing, reason: described(error) })
     }
 }
 

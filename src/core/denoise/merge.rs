@@ -563,7 +563,7 @@ impl TileScratch {
             }
         }
         // Each share of a difference is rounded down, by half a step on average.
-        let rounding = smooth.map(|smooth| (near / 2) as i16 + ((all - near) as u16 / 2 & smooth) as i16);
+        let rounding = smooth.map(|smooth| (near / 2) as i16 + (((all - near) as u16 / 2) & smooth) as i16);
         for first in (0..SAMPLES * TILES).step_by(CHUNK) {
             let shares = &mut self.squares[first..][..CHUNK];
             let here = &mut self.own[first..][..CHUNK];

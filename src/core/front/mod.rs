@@ -81,15 +81,23 @@ impl Equalizer {
     /// # Errors
     /// When the input does not have the bytes of such a frame, the backend fails, or the video has ended.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<Option<Output>> {
+        self.make_room()?;
         let frame = self.frame(&input.into())?;
         self.submit(frame)
     }
 
-    fn submit(&mut self, frame: Frame) -> Result<Option<Output>> {
+    /// Collects as many frames as needed for the stage to take another one. To be called before that is copied: the
+    /// copy reuses the memory of a frame that is done.
+    fn make_room(&mut self) -> Result<()> {
         if self.is_finished {
             return Err(Error::Finished);
         }
-        self.done.submit(&mut self.stage, frame)?;
+        while !self.stage.has_room() && self.done.collect(&mut self.stage)? {}
+        Ok(())
+    }
+
+    fn submit(&mut self, frame: Frame) -> Result<Option<Output>> {
+        self.stage.submit(frame)?;
         Ok(self.done.outputs.pop_front())
     }
 
@@ -193,16 +201,6 @@ impl Equalizer {
 }
 
 impl DoneFrames {
-    /// Submits a frame, after collecting as many frames as needed for the stage to have room.
-    fn submit(&mut self, stage: &mut EqualizeStage, frame: Frame) -> Result<()> {
-        while !stage.has_room() {
-            if !self.collect(stage)? {
-                break;
-            }
-        }
-        stage.submit(frame)
-    }
-
     /// Moves the oldest frame that waits for no later one from the stage to `outputs`. Returns whether there was one.
     fn collect(&mut self, stage: &mut EqualizeStage) -> Result<bool> {
         let Some(equalized) = stage.collect()? else { return Ok(false) };

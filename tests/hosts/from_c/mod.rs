@@ -4,7 +4,7 @@
 use crate::hosts::front::{RATE, SIZE, clip};
 use crate::support::program::{Dir, Run};
 use crate::support::skip::{is_here, skip};
-use histeq::{Look, Named};
+use histeq::{Backend, Equalizer, Look, Named, PixelFormat};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -112,10 +112,23 @@ fn the_header_is_cpp_too_and_names_every_function_of_the_library() {
 }
 
 #[test]
-fn the_loop_in_the_page_is_that_of_the_sample() {
-    let page = std::fs::read_to_string("docs/library.md").expect("a page");
+fn the_program_in_the_page_is_the_sample_and_gives_the_bytes_of_the_library() {
+    let read = |path: &str| std::fs::read_to_string(path).expect("a file that can be read");
+    let (page, sample) = (read("docs/library.md"), read("samples/equalize_picture.c"));
     let code = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of C");
-    let indented: String = code.lines().map(|line| format!("    {line}\n")).collect();
-    let sample = std::fs::read_to_string("samples/equalize.c").expect("the sample");
-    assert!(indented.lines().count() > 8 && sample.contains(&indented));
+    assert!(code.lines().count() > 8 && sample.split_once("*/\n").is_some_and(|(_, sample)| sample == code));
+
+    let Some(library) = library() else { return };
+    let dir = Dir::new();
+    compiled(&dir, &library, "samples/equalize_picture.c", SHARED);
+    let found = Run::from_command(&mut dir.other_command(dir.path("program"), ""), "a picture").exits_with(0);
+    let dark: Vec<u8> = (0..320 * 180).map(|at| (40 + at % 320 / 8) as u8).collect();
+    let builder = Equalizer::builder(PixelFormat::Gray, 320, 180).look(Look::Exact).backend(Backend::Cpu);
+    let mut equalizer = builder.build().expect("an equalizer");
+    assert!(equalizer.push(&dark).expect("a frame goes in").is_none());
+    let clear = equalizer.finish().expect("the end").next().expect("a frame").expect("the CPU");
+    let mut expected = b"P5 320 180 255\n".to_vec();
+    expected.resize(expected.len() + clear.packed_bytes(), 0);
+    clear.copy_into(&mut expected[15..]).expect("the result");
+    assert!(found.stdout == expected);
 }

@@ -765,6 +765,15 @@ class Tensors(unittest.TestCase):
             self.assertTrue(np.array_equal(out, equalize(before)))
             self.assertIsInstance(found, OnlyDLPack)
 
+    def test_results_go_on_through_dlpack(self):
+        for dtype in (np.uint8, np.uint16):
+            before = picture(48, 64, 3, dtype=dtype)
+            after = equalize(np.from_dlpack(before))
+            self.assertEqual(after.__dlpack_device__(), before.__dlpack_device__())
+            passed_on = np.from_dlpack(after)
+            self.assertTrue(np.shares_memory(passed_on, after) and np.array_equal(passed_on, equalize(before)))
+            self.assertTrue(np.array_equal(equalize(OnlyDLPack(after)), equalize(passed_on)))
+
     def test_torch(self):
         if torch is None:
             self.skipTest("SKIPPED torch: it is not installed")
