@@ -123,8 +123,8 @@ typedef struct histeq_limits histeq_limits;
 
 /* Limits, of which 0 is the default:
  *   pixels      of a frame (268435456, which is 16384x16384)
- *   memory      bytes of all frames of the equalizers that share them; a frame goes in only where it and a result of
- *               its size fit into what is left (no limit)
+ *   memory      bytes of all frames of the equalizers that share them; a frame goes in only where a result of its size
+ *               fits into what is left, or into a sixteenth more (no limit)
  *   threads     of each part of an equalizer's work (one for each core)
  * `*out` has them, or null after an error, whose text histeq_error(NULL) has. [any thread] */
 histeq_status histeq_limits_new(uint64_t pixels, size_t memory, size_t threads, histeq_limits **out);
@@ -150,7 +150,8 @@ histeq_status histeq_backend(histeq *equalizer, const char **name);
 histeq_status histeq_input(histeq *equalizer, histeq_picture *picture);
 
 /* Takes a frame in, of which it makes a copy: planes of the format in their order, and a time in any unit. If a
- * frame has come out that was not pulled, the answer is HISTEQ_ERROR_STATE, and nothing was taken. [one at a time] */
+ * frame has come out that was not pulled, the answer is HISTEQ_ERROR_STATE; without memory, HISTEQ_ERROR_LIMIT. Both
+ * times nothing was taken. [one at a time] */
 histeq_status histeq_push(histeq *equalizer, const histeq_plane *planes, size_t count, int64_t pts);
 
 /* The same with all planes one after the other, row by row, without padding. [one at a time] */

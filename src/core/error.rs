@@ -7,8 +7,7 @@ use crate::options::OptionError;
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error of code that the caller supplied: an [`Observer`](crate::equalize::Observer) or a
-/// [`MappingSource`](crate::equalize::MappingSource).
+/// An error of code that the caller supplied.
 pub type CallerError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error of this crate.

@@ -1,7 +1,7 @@
 //! Limits belong to equalizers, not to the process: two at once, each within its own, dropped in any order.
 
 use crate::backends::gpu;
-use histeq::{Backend, Equalizer, Error, Limits, Output, PixelFormat};
+use histeq::{Backend, Equalizer, Error, ErrorKind, Limits, Output, PixelFormat};
 use std::sync::Barrier;
 use std::thread::scope;
 
@@ -111,4 +111,25 @@ fn a_frame_of_too_many_pixels_is_refused_before_it_is_there() {
         error.to_string(),
         "frames of 320x181 pixels are too large: the limit is 57600 pixels (allow more of them)"
     );
+}
+
+#[test]
+fn outputs_that_are_kept_count_until_they_are_dropped() {
+    for frames in [12, 16, 40] {
+        let limits = Limits::default().with_memory(frames * BYTES).with_threads(1);
+        let builder = Equalizer::builder(PixelFormat::Gray, SIZE.0, SIZE.1).backend(Backend::Cpu).live();
+        let mut equalizer = builder.limits(&limits).build().expect("a backend");
+        let mut kept = Vec::new();
+        let refused = (0..2 * frames).find_map(|number| match equalizer.push(&frame(number)) {
+            Ok(output) => {
+                kept.extend(output);
+                None
+            }
+            Err(error) => Some(error),
+        });
+        assert_eq!(refused.map(|error| error.kind()), Some(ErrorKind::Limit), "{frames} frames");
+        assert!(limits.in_use() <= limits.memory() * 17 / 16 + BYTES, "{frames} frames: {}", limits.in_use());
+        drop(kept);
+        equalizer.push(&frame(0)).expect("room again");
+    }
 }

@@ -37,7 +37,7 @@ pub struct MergedPlane<'a> {
     pub own: &'a Sheet,
     /// The same plane of other frames, with the motion to these frames.
     pub others: &'a [(&'a Sheet, &'a MotionField)],
-    /// How many of the others, from the first on, serve every tile. The rest serve [smooth](SMOOTH) tiles.
+    /// How many of the others, from the first on, serve every tile. The rest serve smooth tiles, as `SMOOTH` says.
     pub near: usize,
     /// Columns and rows of luma that a sample of the plane covers, as powers of two.
     pub log2: (u8, u8),

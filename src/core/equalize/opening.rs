@@ -12,8 +12,7 @@ use crate::{Error, Result};
 use std::sync::Arc;
 
 named! {
-    /// Where equalization runs. [`BackendStartup`] opens it; [`may_use_gpu`](Backend::may_use_gpu) says whether a GPU's
-    /// driver may be needed.
+    /// Where equalization runs.
     #[derive(Default)]
     #[non_exhaustive]
     pub enum Backend {

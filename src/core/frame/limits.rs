@@ -64,8 +64,10 @@ impl Limits {
     }
 
     /// The same limits with this many bytes for all frames that are in use at the same time, results and idle buffers
-    /// included; without a limit by default. A frame goes in only where it and a result of its size fit into what is
-    /// left. Nothing is in use within the new limits.
+    /// included; without a limit by default. It is checked when a frame goes in: a result of its size has to fit into
+    /// what is left, and a sixteenth more. So what is in use may exceed it by that, and by the results of frames that
+    /// wait for later ones. Allow for twice the frames that [`Equalizer::reach`](crate::Equalizer::reach) has behind
+    /// a frame, and four for each thread. Nothing is in use within the new limits.
     #[must_use]
     pub fn with_memory(self, bytes: usize) -> Self {
         Limits { memory: bytes, used: Arc::default(), ..self }
@@ -173,15 +175,28 @@ impl Limits {
     /// # Errors
     /// When they do not fit.
     pub fn check_room(&self, bytes: usize) -> Result<(), NoRoom> {
-        let (in_use, most) = (self.in_use(), self.memory);
-        if bytes == 0 || bytes.saturating_mul(2).saturating_add(in_use) <= most {
+        if bytes == 0 || bytes.saturating_mul(2).saturating_add(self.in_use()) <= self.memory {
             return Ok(());
         }
+        Err(self.no_room(bytes))
+    }
+
+    /// Checks that a result of `bytes` bytes fits into the memory that is left; the idle memory of a pool, which may
+    /// serve it, counts for nothing.
+    pub(crate) fn check_result(&self, bytes: usize) -> Result<(), NoRoom> {
+        if bytes.saturating_add(self.in_use()) <= self.memory.saturating_add(self.idle()) {
+            return Ok(());
+        }
+        Err(self.no_room(bytes))
+    }
+
+    fn no_room(&self, bytes: usize) -> NoRoom {
+        let (in_use, most) = (self.in_use(), self.memory);
         let ahead = self.used.look_ahead.load(Ordering::Relaxed);
         // Measured: this many frames, the decoder's included, use three quarters of the limit; `under_way` is the
         // fourth.
         let needed = bytes.saturating_mul(ahead + 4 + self.threads().min(8)) / 3 * 4;
-        Err(NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 })
+        NoRoom { frame: bytes, in_use, most, needed, looks_ahead: ahead > 0 }
     }
 
     /// Counts `bytes` bytes until the result is dropped.

@@ -69,6 +69,13 @@ impl InputFormat {
         Ok(frame)
     }
 
+    /// Bytes of a frame without padding.
+    pub fn bytes(&self) -> usize {
+        let (format, (width, height)) = self.kind();
+        let planes = 0..format.descriptor().planes().len();
+        planes.map(|index| format.row_bytes(index, width) * format.rows(index, height)).sum()
+    }
+
     /// Format and size.
     pub fn kind(&self) -> (PixelFormat, (usize, usize)) {
         (self.format, self.size)

@@ -79,7 +79,10 @@ impl Equalizer {
     /// finished frame. [`collect`](Equalizer::collect) waits for frames that are not finished.
     ///
     /// # Errors
-    /// When the input does not have the bytes of such a frame, the backend fails, or the video has ended.
+    /// When the input does not have the bytes of such a frame, the backend fails, or the video has ended. Also where the
+    /// [`Limits`](crate::Limits) leave no room ([`ErrorKind::Limit`](crate::ErrorKind::Limit)): the frame is not taken,
+    /// and the equalizer stays usable. Drop outputs and push again; where all frames in use wait for later ones, only
+    /// [`finish`](Equalizer::finish) or [`restart`](Equalizer::restart) makes room.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<Option<Output>> {
         self.make_room()?;
         let frame = self.frame(&input.into())?;
@@ -93,7 +96,8 @@ impl Equalizer {
             return Err(Error::Finished);
         }
         while !self.stage.has_room() && self.done.collect(&mut self.stage)? {}
-        Ok(())
+        // Memory for the copy is checked when it is allocated. Where it is reused, the result still needs some.
+        Ok(self.builder.given_limits().check_result(self.builder.picture.bytes())?)
     }
 
     fn submit(&mut self, frame: Frame) -> Result<Option<Output>> {
