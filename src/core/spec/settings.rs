@@ -143,6 +143,7 @@ impl Effort {
 
     /// The most frames on either side with which every part of a frame is denoised. Farther ones serve smooth parts,
     /// where less noise is easily seen and a rough motion is enough.
+    #[doc(hidden)]
     pub fn everywhere(self) -> u32 {
         match self {
             Effort::Fast => 2,
