@@ -2,7 +2,6 @@
 //! scene. Its colour is the same at all of its points, but for what an encoder adds; a sky or a wall is not as even, or
 //! ends at no straight line.
 
-use super::points::luma;
 use super::tuning::overlay::*;
 use crate::spec::Lattice;
 use std::ops::Range;
@@ -145,22 +144,24 @@ impl Colours<'_> {
         let (first, last) = (in_column.iter().position(full)?, in_column.iter().rposition(full)?);
         let drawn = Rectangle { columns: picture.columns.start + first..picture.columns.start + last + 1, rows };
         let area = drawn.area();
-        let inside = drawn.points(pitch).filter(|point| self.is(*point, colour)).count();
-        let level = luma(colour);
-        let contrasts = |point: &usize| (luma(self.rgb(*point)) - level).abs() * 255 >= LETTER_CONTRAST * white;
+        let level_at = |point: usize| i64::from(self.lattice.luma[point]);
+        let even: Vec<usize> = drawn.points(pitch).filter(|point| self.is(*point, colour)).collect();
+        let inside = even.len();
+        let level = even.iter().map(|point| level_at(*point)).sum::<i64>() / (inside.max(1) as i64);
+        let contrasts = |point: &usize| (level_at(*point) - level).abs() * 255 >= LETTER_CONTRAST * i64::from(white);
         let letters = drawn.points(pitch).filter(contrasts).count();
         let edge = |x: usize, y: usize| {
             x == drawn.columns.start || x + 1 == drawn.columns.end || y == drawn.rows.start || y + 1 == drawn.rows.end
         };
         let at_edge: Vec<usize> = drawn.points(pitch).filter(|point| edge(point % pitch, point / pitch)).collect();
-        let even = at_edge.iter().filter(|point| self.is(**point, colour)).count();
+        let even_at_edge = at_edge.iter().filter(|point| self.is(**point, colour)).count();
         let is_box = drawn.rows.len() >= MIN_BAR
             && drawn.columns.len() >= MIN_BOX_COLUMNS
             && area * SMALL_BOX >= picture.area()
             && 5 * area <= 2 * picture.area()
             && 20 * inside >= 9 * area
             && 5 * (all - inside) <= inside
-            && 4 * even >= 3 * at_edge.len()
+            && 4 * even_at_edge >= 3 * at_edge.len()
             && LETTER_PART * letters >= area;
         is_box.then_some(drawn)
     }

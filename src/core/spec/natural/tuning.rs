@@ -350,7 +350,7 @@ pub mod overlay {
     /// The most rows of letters without a gap that interrupt a box.
     pub const LETTER_ROWS: usize = 4;
     /// How far letters are from the colour of their box, of 255.
-    pub const LETTER_CONTRAST: i32 = 50;
+    pub const LETTER_CONTRAST: i64 = 50;
     /// The least share of a box that is letters, as a divisor.
     pub const LETTER_PART: usize = 25;
 }
