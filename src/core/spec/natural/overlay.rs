@@ -161,7 +161,7 @@ impl Colours<'_> {
             && 5 * area <= 2 * picture.area()
             && 20 * inside >= 9 * area
             && 5 * (all - inside) <= inside
-            && 4 * even_at_edge >= 3 * at_edge.len()
+            && 10 * even_at_edge >= 9 * at_edge.len()
             && LETTER_PART * letters >= area;
         is_box.then_some(drawn)
     }
@@ -256,7 +256,7 @@ mod tests {
     fn a_box_is_drawn_if_it_has_letters() {
         let in_box = |x: usize, y: usize| (10..110).contains(&x) && (56..68).contains(&y);
         let is_letter = |x: usize, y: usize| (16..104).contains(&x) && (59..65).contains(&y) && x % 3 == 0;
-        for (level, letters) in [(60, 255), (255, 16), (16, 235)] {
+        for (level, letters) in [(200, 20), (255, 16), (16, 235)] {
             let caption = found(|x, y| in_box(x, y).then(|| if is_letter(x, y) { letters } else { level }));
             assert_eq!(count(&caption), 102 * 14, "{level}");
             assert!(found(|x, y| in_box(x, y).then_some(level)).is_empty(), "{level} without letters");
