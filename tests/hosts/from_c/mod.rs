@@ -122,7 +122,7 @@ fn the_program_in_the_page_is_the_sample_and_gives_the_bytes_of_the_library() {
     let dir = Dir::new();
     compiled(&dir, &library, "samples/equalize_picture.c", SHARED);
     let found = Run::from_command(&mut dir.other_command(dir.path("program"), ""), "a picture").exits_with(0);
-    let dark: Vec<u8> = (0..320 * 180).map(|at| (40 + at % 320 / 8) as u8).collect();
+    let dark: Vec<u8> = (0..320 * 180).map(|index| (40 + index % 320 / 8) as u8).collect();
     let builder = Equalizer::builder(PixelFormat::Gray, 320, 180).look(Look::Exact).backend(Backend::Cpu);
     let mut equalizer = builder.build().expect("an equalizer");
     assert!(equalizer.push(&dark).expect("a frame goes in").is_none());

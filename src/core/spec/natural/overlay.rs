@@ -1,4 +1,4 @@
-//! What is drawn over a picture: bars at its edges, and boxes of one colour with letters in them. It is no part of the
+//! What is drawn over a picture: bars at two opposite edges, and boxes of one colour with letters in them. It is no part of the
 //! scene. Its colour is the same at all of its points, but for what an encoder adds; a sky or a wall is not as even, or
 //! ends at no straight line.
 
@@ -27,7 +27,7 @@ impl Rectangle {
 /// Which points of a lattice are drawn over its picture, where `white` is the highest level; empty if none is.
 pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
     let (columns, rows) = lattice.size;
-    let colours = Colours { lattice, tolerance: (TOLERANCE * white / 255).max(1) };
+    let colours = LatticeColours { lattice, tolerance: (TOLERANCE * white / 255).max(1) };
     let picture = colours.inside_of_bars();
     let boxes = colours.boxes(&picture, white);
     if picture.area() == columns * rows && boxes.is_empty() {
@@ -49,19 +49,24 @@ pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
 }
 
 /// The colours of a lattice.
-struct Colours<'a> {
+struct LatticeColours<'a> {
     lattice: &'a Lattice,
     /// The most by which each component of two points of one colour differs.
     tolerance: i32,
 }
 
-impl Colours<'_> {
+impl LatticeColours<'_> {
     fn rgb(&self, point: usize) -> [i32; 3] {
         self.lattice.rgb(point).map(i32::from)
     }
 
+    /// The largest difference of a component.
+    fn distance(&self, point: usize, colour: [i32; 3]) -> i32 {
+        self.rgb(point).iter().zip(colour).fold(0, |most, (level, wanted)| most.max((level - wanted).abs()))
+    }
+
     fn is(&self, point: usize, colour: [i32; 3]) -> bool {
-        self.rgb(point).iter().zip(colour).all(|(level, wanted)| (level - wanted).abs() <= self.tolerance)
+        self.distance(point, colour) <= self.tolerance
     }
 
     /// The lattice without bars of one colour at its edges.
@@ -84,22 +89,29 @@ impl Colours<'_> {
         inside
     }
 
-    /// How many of these lines, from the first one on and from the last one back, are bars.
+    /// How many of these lines, from the first one on and from the last one back, are bars: about as many on either
+    /// side.
     fn bars(&self, count: usize, line: impl Fn(usize) -> Vec<usize>) -> [usize; 2] {
         let side = |number: &dyn Fn(usize) -> usize| {
             let colour = self.rgb(line(number(0))[0]);
-            let strays = |index: usize| line(number(index)).iter().filter(|point| !self.is(**point, colour)).count();
-            let thickness = (0..count).take_while(|index| STRAYS * strays(*index) <= line(0).len()).count();
-            let ends_at_once = thickness < count && PART_AT_EDGE * strays(thickness) >= line(0).len();
+            let strays = |index: usize, tolerance: i32| {
+                line(number(index)).iter().filter(|point| self.distance(**point, colour) > tolerance).count()
+            };
+            let is_bar = |index: &usize| STRAYS * strays(*index, self.tolerance) <= line(0).len();
+            let thickness = (0..count).take_while(is_bar).count();
+            // A gradient goes on.
+            let ends_at_once =
+                thickness < count && PART_AT_EDGE * strays(thickness, 3 * self.tolerance) >= line(0).len();
             (if thickness < count { thickness } else { 0 }, ends_at_once)
         };
         if count == 0 || line(0).is_empty() {
             return [0; 2];
         }
-        let both = [side(&|index| index), side(&|index| count - 1 - index)];
-        let is_alike = both[0].0.abs_diff(both[1].0) <= 1 && (both[0].1 || both[1].1);
-        let each = both.map(|(thickness, ends)| if (ends || is_alike) && thickness >= MIN_BAR { thickness } else { 0 });
-        if (each[0] + each[1]) * MIN_PICTURE > count * (MIN_PICTURE - 1) { [0; 2] } else { each }
+        let [(first, first_ends), (last, last_ends)] = [side(&|index| index), side(&|index| count - 1 - index)];
+        // What is bright and enters on one side is no bar.
+        let are_bars = first.abs_diff(last) <= 1 && first.min(last) >= MIN_BAR && (first_ends || last_ends);
+        let is_left = (first + last) * MIN_PICTURE <= count * (MIN_PICTURE - 1);
+        if are_bars && is_left { [first, last] } else { [0; 2] }
     }
 
     /// The boxes of one colour with letters in them.
@@ -180,9 +192,9 @@ impl Bin {
     fn add(&mut self, rgb: [i32; 3], (x, y): (usize, usize)) {
         self.count += 1;
         self.rgb.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += level as u64);
-        for (at, place) in [x as u64, y as u64].into_iter().enumerate() {
-            self.place[at] += place;
-            self.squares[at] += place * place;
+        for (axis, place) in [x as u64, y as u64].into_iter().enumerate() {
+            self.place[axis] += place;
+            self.squares[axis] += place * place;
         }
     }
 
@@ -193,7 +205,8 @@ impl Bin {
     /// Whether the points fill a fifth of a box as wide and high as their places spread. The variance of numbers that
     /// fill a length evenly is a twelfth of its square.
     fn is_compact(&self) -> bool {
-        let variance = |at: usize| (self.count * self.squares[at] - self.place[at] * self.place[at]) / self.count;
+        let variance =
+            |axis: usize| (self.count * self.squares[axis] - self.place[axis] * self.place[axis]) / self.count;
         // Squares of areas, times the square of the count.
         let area = 144 * u128::from(variance(0)) * u128::from(variance(1));
         area <= 25 * u128::from(self.count).pow(4)
@@ -237,19 +250,21 @@ mod tests {
     }
 
     #[test]
-    fn bars_of_any_colour_and_on_any_side_are_drawn() {
+    fn bars_of_any_colour_on_two_sides_or_four_are_drawn() {
         assert!(found(|_, _| None).is_empty());
         for level in [0, 90, 255] {
-            let above = found(|_, y| (y < 9).then_some(level));
-            assert!(above.iter().enumerate().all(|(point, drawn)| *drawn == (point < 10 * COLUMNS)), "{level}");
+            let above = found(|_, y| (!(9..63).contains(&y)).then_some(level));
+            assert_eq!(count(&above), 2 * 10 * COLUMNS, "{level}");
             let beside = found(|x, _| (!(20..108).contains(&x)).then_some(level));
             assert_eq!(count(&beside), 2 * 21 * ROWS, "{level}");
-            let around = found(|x, y| (!(20..108).contains(&x) || !(10..60).contains(&y)).then_some(level));
-            assert_eq!(count(&around), COLUMNS * ROWS - 86 * 48, "{level}");
+            let around = found(|x, y| (!(20..108).contains(&x) || !(10..62).contains(&y)).then_some(level));
+            assert_eq!(count(&around), COLUMNS * ROWS - 86 * 50, "{level}");
         }
-        // A sky that is cut off by roofs, and a frame of one level.
+        // A bright thing that enters on one side, a sky that is cut off by roofs, a frame of one level, a gradient.
+        assert!(found(|x, _| (x < 20).then_some(250)).is_empty());
         assert!(found(|x, y| (y < 10 + x / 9).then_some(255)).is_empty());
         assert!(found(|_, _| Some(60)).is_empty());
+        assert!(found(|x, _| Some(40 + x as u16)).is_empty());
     }
 
     #[test]
