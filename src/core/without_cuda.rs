@@ -122,7 +122,13 @@ impl Denoiser for Gpu {
         self.never()
     }
 
-    fn merge(&self, _: &Infallible, _: &[(&Infallible, &Infallible)], _: &[Noise]) -> Result<Vec<Sheet>, Error> {
+    fn merge(
+        &self,
+        _: &Infallible,
+        _: &[(&Infallible, &Infallible)],
+        _: usize,
+        _: &[Noise],
+    ) -> Result<Vec<Sheet>, Error> {
         self.never()
     }
 }

@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_box_is_drawn_if_it_has_letters() {
         let in_box = |x: usize, y: usize| (10..110).contains(&x) && (56..68).contains(&y);
-        let is_letter = |x: usize, y: usize| (16..104).contains(&x) && (59..65).contains(&y) && x % 3 == 0;
+        let is_letter = |x: usize, y: usize| (16..104).contains(&x) && (59..65).contains(&y) && x.is_multiple_of(3);
         for (level, letters) in [(200, 20), (255, 16), (16, 235)] {
             let caption = found(|x, y| in_box(x, y).then(|| if is_letter(x, y) { letters } else { level }));
             assert_eq!(count(&caption), 102 * 14, "{level}");
@@ -278,6 +278,6 @@ mod tests {
         }
         // The light of a lamp is no box, nor is a wall with shadows.
         let lamp = |x: usize, y: usize| x.abs_diff(60).pow(2) + y.abs_diff(40).pow(2) < 150;
-        assert!(found(|x, y| lamp(x, y).then(|| if x % 4 == 0 { 20 } else { 255 })).is_empty());
+        assert!(found(|x, y| lamp(x, y).then_some([20, 255, 255, 255][x % 4])).is_empty());
     }
 }
