@@ -24,8 +24,8 @@ impl Equalizer {
     /// The rows are valid memory of the context that `picture` names until this returns. After the work that is
     /// enqueued on its stream, they are not written before that. The stream belongs to the context.
     pub unsafe fn push_device(&mut self, picture: &DevicePlanes) -> Result<Option<Output>> {
+        let gpu = self.backend.gpu().ok_or(Error::NotOnGpu)?.clone();
         self.make_room()?;
-        let gpu = self.backend.gpu().ok_or(Error::NotOnGpu)?;
         let (format, size) = self.builder.picture.kind();
         // SAFETY: the caller guarantees what `import` requires.
         let planes = unsafe { gpu.import(format, size, picture) }?;
