@@ -69,13 +69,6 @@ impl InputFormat {
         Ok(frame)
     }
 
-    /// Bytes of a frame without padding.
-    pub fn bytes(&self) -> usize {
-        let (format, (width, height)) = self.kind();
-        let planes = 0..format.descriptor().planes().len();
-        planes.map(|index| format.row_bytes(index, width) * format.rows(index, height)).sum()
-    }
-
     /// Format and size.
     pub fn kind(&self) -> (PixelFormat, (usize, usize)) {
         (self.format, self.size)
@@ -188,8 +181,8 @@ impl Builder {
         /// is copied to the host when it is read there. Without effect where the CPU equalizes.
         pub fn stay_on_gpu() => stays_on_gpu = true;
 
-        /// Gives each frame the curve of its scene, with [`smooth_scene`](Builder::smooth_scene): a [`survey`](Builder::survey) has found the
-        /// scenes.
+        /// Gives each frame the curve of its scene, with [`smooth_scene`](Builder::smooth_scene): a
+        /// [`survey`](Builder::survey) has found the scenes.
         pub fn scenes(scenes: &Scenes) => scenes = Some(scenes.clone());
     }
 

@@ -36,6 +36,7 @@ use crate::frame::{Frame, PixelFormat};
 use crate::options::Options;
 use crate::spec::{Look, Settings};
 use crate::{Error, Result};
+use input::packed_bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -79,10 +80,10 @@ impl Equalizer {
     /// finished frame. [`collect`](Equalizer::collect) waits for frames that are not finished.
     ///
     /// # Errors
-    /// When the input does not have the bytes of such a frame, the backend fails, or the video has ended. Also where the
-    /// [`Limits`](crate::Limits) leave no room ([`ErrorKind::Limit`](crate::ErrorKind::Limit)): the frame is not taken,
-    /// and the equalizer stays usable. Drop outputs and push again; where all frames in use wait for later ones, only
-    /// [`finish`](Equalizer::finish) or [`restart`](Equalizer::restart) makes room.
+    /// When the input does not have the bytes of such a frame, the backend fails, or the video has ended. Also where
+    /// the [`Limits`](crate::Limits) leave no room ([`ErrorKind::Limit`](crate::ErrorKind::Limit)): the frame is not
+    /// taken, and the equalizer stays usable. Drop outputs and push again; where all frames in use wait for later ones,
+    /// only [`finish`](Equalizer::finish) or [`restart`](Equalizer::restart) makes room.
     pub fn push<'a>(&mut self, input: impl Into<Input<'a>>) -> Result<Option<Output>> {
         self.make_room()?;
         let frame = self.frame(&input.into())?;
@@ -97,7 +98,8 @@ impl Equalizer {
         }
         while !self.stage.has_room() && self.done.collect(&mut self.stage)? {}
         // Memory for the copy is checked when it is allocated. Where it is reused, the result still needs some.
-        Ok(self.builder.given_limits().check_result(self.builder.picture.bytes())?)
+        let (format, size) = self.builder.picture.kind();
+        Ok(self.builder.given_limits().check_result(packed_bytes(format, size))?)
     }
 
     fn submit(&mut self, frame: Frame) -> Result<Option<Output>> {
