@@ -1,6 +1,6 @@
-//! What is drawn over a picture: bars at two opposite edges, and boxes of one colour with letters in them. It is no part of the
-//! scene. Its colour is the same at all of its points, but for what an encoder adds; a sky or a wall is not as even, or
-//! ends at no straight line.
+//! What is drawn over a picture: bars at two opposite edges, and boxes of one colour with letters in them. It is no
+//! part of the scene. Its colour is the same at all of its points, but for what an encoder adds; a sky or a wall is not
+//! as even, or ends at no straight line.
 
 use super::tuning::overlay::*;
 use crate::spec::Lattice;
@@ -73,7 +73,7 @@ impl LatticeColours<'_> {
     fn inside_of_bars(&self) -> Rectangle {
         let (columns, rows) = self.lattice.size;
         let mut inside = Rectangle { columns: 0..columns, rows: 0..rows };
-        // Bars on all sides leave lines of one colour only once those above and below are gone.
+        // With bars on all four sides, columns are of one colour only without the bars above and below.
         for _ in 0..2 {
             let [first, last] = self.bars(inside.rows.len(), |line| {
                 let y = inside.rows.start + line;
@@ -99,7 +99,7 @@ impl LatticeColours<'_> {
             };
             let is_bar = |index: &usize| STRAYS * strays(*index, self.tolerance) <= line(0).len();
             let thickness = (0..count).take_while(is_bar).count();
-            // A gradient goes on.
+            // Behind a bar the level jumps; in a gradient it does not.
             let ends_at_once =
                 thickness < count && PART_AT_EDGE * strays(thickness, 3 * self.tolerance) >= line(0).len();
             (if thickness < count { thickness } else { 0 }, ends_at_once)
@@ -122,13 +122,20 @@ impl LatticeColours<'_> {
             part(r) << 8 | part(g) << 4 | part(b)
         };
         let mut bins = vec![Bin::default(); 1 << 12];
-        for point in picture.points(columns) {
-            let rgb = self.rgb(point);
-            if (point + 1) % columns != 0 && self.is(point + 1, rgb) {
-                bins[bin(rgb)].add(rgb, (point % columns, point / columns));
+        for y in picture.rows.clone().step_by(2) {
+            let luma = &self.lattice.luma[y * columns..][..columns];
+            for x in picture.columns.start..picture.columns.end.saturating_sub(1) {
+                // Most points that are not even are told by their luma.
+                if i32::from(luma[x].abs_diff(luma[x + 1])) > self.tolerance {
+                    continue;
+                }
+                let rgb = self.rgb(y * columns + x);
+                if self.is(y * columns + x + 1, rgb) {
+                    bins[bin(rgb)].add(rgb, (x, y));
+                }
             }
         }
-        let least = (picture.area() / SMALL_BOX / 3).max(8) as u64;
+        let least = (picture.area() / SMALL_BOX / 6).max(4) as u32;
         let mut found: Vec<Rectangle> = Vec::new();
         for bin in bins.iter().filter(|bin| bin.count >= least && bin.is_compact()) {
             if let Some(drawn) = self.drawn_box(picture, bin.mean(), white)
@@ -179,20 +186,21 @@ impl LatticeColours<'_> {
     }
 }
 
-/// The even points of nearly one colour: sums of their colours, of their columns and rows, and of the squares of these.
+/// The even points of nearly one colour in every other row: sums of their colours, of their columns and rows, and of the
+/// squares of these.
 #[derive(Clone, Copy, Default)]
 struct Bin {
-    count: u64,
-    rgb: [u64; 3],
-    place: [u64; 2],
-    squares: [u64; 2],
+    count: u32,
+    rgb: [u32; 3],
+    place: [u32; 2],
+    squares: [u32; 2],
 }
 
 impl Bin {
     fn add(&mut self, rgb: [i32; 3], (x, y): (usize, usize)) {
         self.count += 1;
-        self.rgb.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += level as u64);
-        for (axis, place) in [x as u64, y as u64].into_iter().enumerate() {
+        self.rgb.iter_mut().zip(rgb).for_each(|(sum, level)| *sum += level as u32);
+        for (axis, place) in [x as u32, y as u32].into_iter().enumerate() {
             self.place[axis] += place;
             self.squares[axis] += place * place;
         }
@@ -202,14 +210,17 @@ impl Bin {
         self.rgb.map(|sum| ((sum + self.count / 2) / self.count.max(1)) as i32)
     }
 
-    /// Whether the points fill a fifth of a box as wide and high as their places spread. The variance of numbers that
-    /// fill a length evenly is a twelfth of its square.
+    /// Whether the points fill a quarter of every other row of a box as wide and high as their places spread. The
+    /// variance of numbers that fill a length evenly is a twelfth of its square.
     fn is_compact(&self) -> bool {
-        let variance =
-            |axis: usize| (self.count * self.squares[axis] - self.place[axis] * self.place[axis]) / self.count;
+        let count = u64::from(self.count);
+        let variance = |axis: usize| {
+            let sum = u64::from(self.place[axis]);
+            (count * u64::from(self.squares[axis]) - sum * sum) / count
+        };
         // Squares of areas, times the square of the count.
         let area = 144 * u128::from(variance(0)) * u128::from(variance(1));
-        area <= 25 * u128::from(self.count).pow(4)
+        area <= 64 * u128::from(count).pow(4)
     }
 }
 
