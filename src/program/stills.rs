@@ -308,7 +308,8 @@ impl ShownLook {
         Ok(ShownLook { options, settings })
     }
 
-    /// Equalizes the frames of an opened input on the CPU, and gives the original and the equalized one of each to `give`.
+    /// Equalizes the frames of an opened input on the CPU, and gives the original and the equalized one of each to
+    /// `give`.
     ///
     /// # Errors
     /// When they cannot be read or equalized, or `give` fails.

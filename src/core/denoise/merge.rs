@@ -319,8 +319,8 @@ pub type Others<'a> = (&'a [Factors], &'a [Batch]);
 /// How coefficients are averaged.
 pub trait Average {
     /// Replaces the coefficients `here`, from number `first` of a batch on, by their weighted mean with those of other
-    /// frames, each part of which is rounded down. `shares` has the shares of `here`, whose weight is 256, in the mean, in 32768ths. `left` has the squares
-    /// of these shares; this adds the squares of the shares of other frames.
+    /// frames, each part of which is rounded down. `shares` has the shares of `here`, whose weight is 256, in the mean,
+    /// in 32768ths. `left` has the squares of these shares; this adds the squares of the shares of other frames.
     fn average(&self, first: usize, frames: Others<'_>, shares: &[u16], here: &mut [i16], left: &mut [u16]);
 }
 

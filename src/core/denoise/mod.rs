@@ -84,8 +84,8 @@ pub trait Denoiser {
         field: &Self::Field,
     ) -> Result<Vec<Differences>, Self::Error>;
 
-    /// Denoises each plane ([`merge::merge`]) with at most [`merge::MAX_OTHERS`] others, of which the first `near` serve
-    /// every tile, and the rest smooth tiles.
+    /// Denoises each plane ([`merge::merge`]) with at most [`merge::MAX_OTHERS`] others, of which the first `near`
+    /// serve every tile, and the rest smooth tiles.
     ///
     /// # Errors
     /// When a GPU fails.

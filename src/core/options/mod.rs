@@ -34,7 +34,8 @@ use crate::spec::{Chroma, Effort, Gain, Look, MethodName, OutputDepth, Plateau, 
 /// use histeq::{Look, Options};
 ///
 /// let options = Options::default().look(Look::Night).max_gain(1.5)?.smooth(2.0)?;
-/// assert_eq!(Options::default().max_gain(0.5).unwrap_err().to_string(), "max-gain is 0 (no limit), from 1 to 4096, or auto, not 0.5");
+/// let refused = Options::default().max_gain(0.5).unwrap_err();
+/// assert_eq!(refused.to_string(), "max-gain is 0 (no limit), from 1 to 4096, or auto, not 0.5");
 /// # Ok::<(), histeq::OptionError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,7 +7,8 @@ pub fn python_name(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// A text of the library, with the names of options converted for Python: `--max-gain` and `max-gain` become `max_gain`.
+/// A text of the library, with the names of options converted for Python: `--max-gain` and `max-gain` become
+/// `max_gain`.
 pub fn in_python(text: &str) -> String {
     let mut parts = text.split("--");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -57,7 +57,8 @@ macro_rules! with_option_setters {
                 /// Sets the preset: [`Look::Natural`] by default.
                 fn look(look: Look) => |options, look| options.look = look;
 
-                /// Sets the share of the correction that is applied, from 0 to 1, in 256 steps; by default that of the look.
+                /// Sets the share of the correction that is applied, from 0 to 1, in 256 steps; by default that of the
+                /// look.
                 fn strength(share: f64), when "When `share` is out of this range." => |options, share| {
                     options.strength = Some(checked("strength", share, Strength::from_share(share))?);
                     Ok(())
@@ -66,8 +67,8 @@ macro_rules! with_option_setters {
                 /// Sets what is done; by default what the look does.
                 fn method(method: MethodName) => |options, method| options.method = Some(method);
 
-                /// Sets the most that the range of levels in use is stretched, a factor from 1 (not stretched) to 4096; by default
-                /// that of the look.
+                /// Sets the most that the range of levels in use is stretched, a factor from 1 (not stretched) to 4096;
+                /// by default that of the look.
                 fn levels(gain: f64), when "When `gain` is out of this range." => |options, gain| {
                     options.levels = Some(checked("levels", gain, checked_levels(gain))?);
                     Ok(())
@@ -76,35 +77,38 @@ macro_rules! with_option_setters {
                 /// Stretches the levels in use to the whole range, however few they are.
                 fn levels_full() => |options| options.levels = Some(StretchLimit::Full);
 
-                /// Sets the contrast limit, the largest slope of the curve: from 1 to 4096, or 0 for no limit; by default that of
-                /// the look.
+                /// Sets the contrast limit, the largest slope of the curve: from 1 to 4096, or 0 for no limit; by
+                /// default that of the look.
                 fn max_gain(slope: f64), when "When `slope` is out of this range." => |options, slope| {
                     options.max_gain = Some(MaxGain::Fixed(checked("max-gain", slope, Gain::from_slope(slope))?));
                     Ok(())
                 };
 
-                /// Measures the noise of each scene, and lowers the look's contrast limit as far as keeps noise from being seen.
+                /// Measures the noise of each scene, and lowers the look's contrast limit as far as keeps noise from
+                /// being seen.
                 fn max_gain_auto() => |options| options.max_gain = Some(MaxGain::Auto);
 
-                /// Sets the length of the temporal window in seconds, from 0 (each frame by itself) to 3600, at most 512 frames; by
-                /// default that of the look.
+                /// Sets the length of the temporal window in seconds, from 0 (each frame by itself) to 3600, at most
+                /// 512 frames; by default that of the look.
                 fn smooth(seconds: f64), when "When `seconds` is out of this range." => |options, seconds| {
                     options.smooth = Some(Smooth::Seconds(checked("smooth", seconds, checked_seconds(seconds))?));
                     Ok(())
                 };
 
-                /// Gives all frames of a scene one curve, for which a [`survey`](crate::Builder::survey) finds the scenes first.
+                /// Gives all frames of a scene one curve, for which a [`survey`](crate::Builder::survey) finds the
+                /// scenes first.
                 fn smooth_scene() => |options| options.smooth = Some(Smooth::Scene);
 
-                /// Sets the difference between two frames, from 0 to 1, above which they are a scene cut; by default that of the
-                /// look.
+                /// Sets the difference between two frames, from 0 to 1, above which they are a scene cut; by default
+                /// that of the look.
                 fn scene_threshold(difference: f64), when "When `difference` is out of this range." => |options, difference| {
                     let threshold = checked("scene-threshold", difference, Threshold::from_share(difference))?;
                     options.scene_threshold = Some(threshold);
                     Ok(())
                 };
 
-                /// Sets the largest count of one level of a frame, in samples; 0 is no cap. By default that of the look.
+                /// Sets the largest count of one level of a frame, in samples; 0 is no cap. By default that of the
+                /// look.
                 fn plateau(samples: u32) => |options, samples| options.plateau = Some(checked_count(samples));
 
                 /// Sets the largest count of one level of a frame, in percent of its samples, from 0 (no cap) to 100.
@@ -113,8 +117,8 @@ macro_rules! with_option_setters {
                     Ok(())
                 };
 
-                /// Sets the number of tiles of the methods clahe and detail, across and down, from 1 to 256 each; by default
-                /// 8 x 8, or 16 x 12 with detail.
+                /// Sets the number of tiles of the methods clahe and detail, across and down, from 1 to 256 each; by
+                /// default 8 x 8, or 16 x 12 with detail.
                 fn tiles(columns: u32, rows: u32), when "When one of them is out of this range." => |options, columns, rows| {
                     let tiles = checked("tiles", format_args!("{columns}x{rows}"), checked_tiles(columns, rows))?;
                     options.tiles = Some(tiles);
@@ -133,8 +137,8 @@ macro_rules! with_option_setters {
                 /// Leaves luma alone in the output, if `gray`; false by default.
                 fn gray(gray: bool) => |options, gray| options.gray = gray;
 
-                /// Counts the pixels of this rectangle alone: its upper left corner, counted from 0, and its columns and rows. By
-                /// default, all pixels count.
+                /// Counts the pixels of this rectangle alone: its upper left corner, counted from 0, and its columns
+                /// and rows. By default, all pixels count.
                 fn roi(x: usize, y: usize, width: usize, height: usize), when "When it has no pixel." => |options, x, y, width, height| {
                     let region = checked_region([x, y, width, height]);
                     options.region = checked("roi", format_args!("{x},{y},{width},{height}"), region)?;
@@ -144,15 +148,16 @@ macro_rules! with_option_setters {
                 /// Counts all pixels but those of black bars.
                 fn roi_auto() => |options| options.region = Region::Auto;
 
-                /// Sets the length of the part of the temporal window that lies after each frame, in seconds, from 0 to 3600, at
-                /// most 511 frames. By default half of the window, at most 1 second and 256 MiB of frames; 0 for live video.
+                /// Sets the length of the part of the temporal window that lies after each frame, in seconds, from 0 to
+                /// 3600, at most 511 frames. By default half of the window, at most 1 second and 256 MiB of frames; 0
+                /// for live video.
                 fn look_ahead(seconds: f64), when "When `seconds` is out of this range." => |options, seconds| {
                     options.look_ahead = Some(checked("look-ahead", seconds, checked_seconds(seconds))?);
                     Ok(())
                 };
 
-                /// Sets the share of noise that is removed, from 0 to 1. By default 1 with the method natural, as far as live video
-                /// keeps up, else 0.
+                /// Sets the share of noise that is removed, from 0 to 1. By default 1 with the method natural, as far
+                /// as live video keeps up, else 0.
                 fn denoise(share: f64), when "When `share` is out of this range." => |options, share| {
                     options.denoise = Some(checked("denoise", share, Strength::from_share(share))?);
                     Ok(())

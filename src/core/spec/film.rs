@@ -152,8 +152,8 @@ fn middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
 }
 
 impl Changes {
-    /// The change of the light of the whole frame from one frame to the next, which is `light` by their measures, and the
-    /// other changes, by their points.
+    /// The change of the light of the whole frame from one frame to the next, which is `light` by their measures, and
+    /// the other changes, by their points.
     pub fn between(light: LightChange, measures: [&Measure; 2], [before, after]: [&Points; 2]) -> (LightChange, Self) {
         let mut changes = Changes::default();
         if before.count() != after.count() || before.is_hdr() || after.is_hdr() {

@@ -102,8 +102,8 @@ fn is_near(rise: i64, expected: i64, size: i64) -> bool {
     (rise - expected).abs() <= (size.abs() * 7 / 20).max(524)
 }
 
-/// How surely a band rolls through frames with these steps, in 4096ths: most rows rise and fall as wholes, and come back
-/// to where they were. Where a camera tilts, or a wave comes, they do not come back, or do not agree.
+/// How surely a band rolls through frames with these steps, in 4096ths: most rows rise and fall as wholes, and come
+/// back to where they were. Where a camera tilts, or a wave comes, they do not come back, or do not agree.
 fn band_confidence(steps: &[LightStep]) -> i32 {
     let rolls = |row: usize| {
         let rises = || steps.iter().map(|step| step.rows[row]);

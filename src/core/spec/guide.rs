@@ -485,8 +485,8 @@ fn goes_on(step: Distance, settings: &Settings) -> bool {
     step.picture <= cut && (!settings.method.is_natural() || step.light <= 2 * cut)
 }
 
-/// How many frames before and after a frame its flicker is evened out by: with [`Method::Natural`] an eighth of its window,
-/// half a second by default, and at least twelve, because time lapses and old film have few frames a second.
+/// How many frames before and after a frame its flicker is evened out by: with [`Method::Natural`] an eighth of its
+/// window, half a second by default, and at least twelve, because time lapses and old film have few frames a second.
 fn flicker_reach(settings: &Settings) -> [usize; 2] {
     let (window, ahead) = (settings.smoothing.frames() as usize, settings.smoothing.ahead() as usize);
     let earlier = window - 1 - ahead;

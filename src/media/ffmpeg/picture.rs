@@ -131,7 +131,8 @@ impl Picture {
         Ok(copy)
     }
 
-    /// A picture without samples that holds these properties, for [`attachment`](histeq::internal::frame::Frame::attachment).
+    /// A picture without samples that holds these properties, for
+    /// [`attachment`](histeq::internal::frame::Frame::attachment).
     pub fn described(properties: &PictureProperties) -> Self {
         let mut picture = Picture::new();
         let frame = picture.get_mut();

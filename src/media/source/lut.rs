@@ -34,7 +34,8 @@ enum TableKind {
 /// pictures stay.
 ///
 /// # Errors
-/// When the file is no table, FFmpeg lacks the filter for it or refuses it, or the pictures have alpha, which it would lose.
+/// When the file is no table, FFmpeg lacks the filter for it or refuses it, or the pictures have alpha, which it would
+/// lose.
 pub fn looked_up(
     (source, input): (Box<dyn Source>, Input),
     name: &Name,

@@ -57,9 +57,9 @@ pub struct EqualizeArgs<const PART: u8> {
 
     /// Show samples from LOW to HIGH, which become black and white along a straight line, instead of equalizing
     ///
-    /// LOW:HIGH are samples of the input, or in the unit of a TIFF, FITS or SER whose samples became 16 bits along a line
-    /// (--sample-range). The line is the same for all frames and files, so that a level, and a colour of --palette, means
-    /// the same everywhere. What lies outside is black or white.
+    /// LOW:HIGH are samples of the input, or in the unit of a TIFF, FITS or SER whose samples became 16 bits along a
+    /// line (--sample-range). The line is the same for all frames and files, so that a level, and a colour of
+    /// --palette, means the same everywhere. What lies outside is black or white.
     #[arg(long, value_name = "LOW:HIGH", value_parser = sample_range, allow_hyphen_values = true)]
     #[arg(help_heading = "Equalization", hide_short_help = true)]
     #[arg(conflicts_with_all = ["look", "exact", "smooth", "max-gain", "levels", "strength"])]

@@ -84,7 +84,8 @@ pub struct FileArgs {
     /// nvdec uses the decoder of --gpu (4:2:0 video in H.264, HEVC, AV1, VP9 and others). That frees the CPU for the
     /// encoder, but damaged frames are not reported; auto therefore takes the CPU.
     ///
-    /// A GPU can have several decoders, of which nvdec takes up to 8, nvdec:2 up to 2, and cpu:3 three on the CPU. Where only pictures are written (y4m, rawvideo, null), and in the first pass of
+    /// A GPU can have several decoders, of which nvdec takes up to 8, nvdec:2 up to 2, and cpu:3 three on the CPU.
+    /// Where only pictures are written (y4m, rawvideo, null), and in the first pass of
     /// --smooth scene, they decode pieces of a file at the same time, from key frame to key frame, to the same frames.
     #[arg(long, default_value = "auto", value_name = "DECODER[:N]")]
     #[arg(help_heading = "Input", hide_short_help = true)]

@@ -1,4 +1,5 @@
-//! The options of [`histeq::internal::options::OPTIONS`] as arguments of clap: names, values and help are those of the table.
+//! The options of [`histeq::internal::options::OPTIONS`] as arguments of clap: names, values and help are those of the
+//! table.
 
 use super::values::{AnyCase, seconds, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser};

@@ -75,9 +75,9 @@ pub struct PreviewArgs {
 
     /// Show the file in a browser instead, at this address [default: 127.0.0.1:8100]
     ///
-    /// Any frame of it, the original beside each look and strength, and at the end the command that makes what is shown.
-    /// A port (8080) is one of this machine alone; 0.0.0.0 or 0.0.0.0:8080 can be opened from others, by the address
-    /// with a token that is printed. docs/live.md has the rest.
+    /// Any frame of it, the original beside each look and strength, and at the end the command that makes what is
+    /// shown. A port (8080) is one of this machine alone; 0.0.0.0 or 0.0.0.0:8080 can be opened from others, by the
+    /// address with a token that is printed. docs/live.md has the rest.
     #[arg(long, value_name = "ADDRESS", value_parser = web_address, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", conflicts_with_all = ["output", "output_dir", "frames"])]
     pub web: Option<SocketAddr>,
@@ -200,8 +200,8 @@ fn no_option(name: &Name) -> String {
     format!("{}{name}", if name.bytes().starts_with(b"-") { "./" } else { "" })
 }
 
-/// `NAME-equalized.mp4` in the current folder, for `folder/NAME.mp4`; a file of Matroska where the input's kind cannot be
-/// written.
+/// `NAME-equalized.mp4` in the current folder, for `folder/NAME.mp4`; a file of Matroska where the input's kind cannot
+/// be written.
 fn equalized_name(input: &Name) -> Name {
     let name = last_part(input);
     let is_written =

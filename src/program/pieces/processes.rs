@@ -645,8 +645,8 @@ pub fn as_strict_and_verbose(stderr: &StderrOptions) -> impl Iterator<Item = OsS
     strict.into_iter().chain(verbose).map(OsString::from)
 }
 
-/// How many NVIDIA GPUs this process may see, by their devices and by `CUDA_VISIBLE_DEVICES`. The driver is not asked: its
-/// start takes as long as many frames.
+/// How many NVIDIA GPUs this process may see, by their devices and by `CUDA_VISIBLE_DEVICES`. The driver is not asked:
+/// its start takes as long as many frames.
 fn gpus() -> usize {
     let is_gpu = |name: &str| {
         name.strip_prefix("nvidia")

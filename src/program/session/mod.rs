@@ -113,8 +113,8 @@ impl<'a> Session<'a> {
         self.memory.set_videos(count);
     }
 
-    /// The run of one of several sources, with its number, from 1. It ends when this one is cancelled, and its lines begin
-    /// with `name`.
+    /// The run of one of several sources, with its number, from 1. It ends when this one is cancelled, and its lines
+    /// begin with `name`.
     pub fn for_source(&self, number: usize, name: &str) -> Session<'a> {
         Session {
             stderr: StderrOptions { meter: self.stderr.meter.for_each_source(), ..self.stderr.clone() },

@@ -131,8 +131,8 @@ impl Drop for Asker {
     }
 }
 
-/// The bytes that `make` makes on a thread of its own, as an answer of this type. `make` can see whether the connection that asked
-/// for it has been closed, and stop.
+/// The bytes that `make` makes on a thread of its own, as an answer of this type. `make` can see whether the connection
+/// that asked for it has been closed, and stop.
 pub async fn made<B: Into<Bytes> + Send + 'static>(
     kind: &str,
     make: impl FnOnce(&Gone) -> Result<B> + Send + 'static,
@@ -297,8 +297,8 @@ async fn send_part(mut file: File, (mut index, end): (u64, u64), mut sender: Sen
     Ok(true)
 }
 
-/// Begin and end of a range of bytes in `length` bytes (RFC 9110, 14.1.2): `None` where it is no single range and is to be
-/// ignored, and `Some(None)` where there are no such bytes.
+/// Begin and end of a range of bytes in `length` bytes (RFC 9110, 14.1.2): `None` where it is no single range and is to
+/// be ignored, and `Some(None)` where there are no such bytes.
 fn range(asked: &str, length: u64) -> Option<Option<(u64, u64)>> {
     let (unit, range) = asked.split_once('=')?;
     let (first, last) = range.split_once('-').filter(|_| unit.eq_ignore_ascii_case("bytes"))?;

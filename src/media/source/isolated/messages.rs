@@ -295,7 +295,8 @@ pub struct RowPlace {
     pub stride: i64,
 }
 
-/// A [`Frame`](histeq::internal::frame::Frame). Matrix and transfer are indices into the lists of [`frames`](super::frames).
+/// A [`Frame`](histeq::internal::frame::Frame). Matrix and transfer are indices into the lists of
+/// [`frames`](super::frames).
 #[derive(Deserialize, Serialize)]
 pub struct WireFrame {
     /// The name of its pixel format.

@@ -1,5 +1,5 @@
-//! Waits for a decoding process, for its messages and for room for orders: each of them ends, whatever the process does.
-//! docs/internals.md has a table of all waits for other processes.
+//! Waits for a decoding process, for its messages and for room for orders: each of them ends, whatever the process
+//! does. docs/internals.md has a table of all waits for other processes.
 
 use super::messages::{Event, Order};
 use super::zygote::{HowEnded, Process};
