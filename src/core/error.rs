@@ -17,7 +17,7 @@ pub enum Error {
     /// Planes that do not fit the format and size of their frame.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// No memory is left for another frame.
+    /// No memory is left for another frame; often inside of [`Memory`](Error::Memory).
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
     /// The memory of a plane cannot be allocated or read.

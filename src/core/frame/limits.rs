@@ -120,7 +120,7 @@ impl Limits {
         of_group.chain(of_old).chain(machine).min()
     }
 
-    /// The bytes of all frames that are in use now.
+    /// The bytes of all frames that are in use now, and of idle buffers, which go with their equalizer.
     pub fn in_use(&self) -> usize {
         self.used.frames.load(Ordering::Relaxed)
     }
@@ -216,7 +216,8 @@ impl Drop for Counted {
     }
 }
 
-/// The error that the memory for frames cannot hold another frame. Numbers are bytes.
+/// The error that the memory for frames cannot hold another frame. It also comes inside a
+/// [`MemoryError`](super::MemoryError): [`Error::kind`](crate::Error::kind) is `Limit` either way.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub struct NoRoom {
     frame: usize,

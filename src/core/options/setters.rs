@@ -54,7 +54,8 @@ pub(super) fn checked_region([x, y, width, height]: [usize; 4]) -> Option<Region
 macro_rules! with_option_setters {
     ($implement:ident) => {
         $implement! {
-                /// Sets the preset: [`Look::Natural`] by default.
+                /// Sets the preset: [`Look::Natural`] by default, which means [`Look::Thermal`] for gray of more than 8
+                /// bits unless the method is natural.
                 fn look(look: Look) => |options, look| options.look = look;
 
                 /// Sets the share of the correction that is applied, from 0 to 1, in 256 steps; by default that of the
@@ -150,7 +151,8 @@ macro_rules! with_option_setters {
 
                 /// Sets the length of the part of the temporal window that lies after each frame, in seconds, from 0 to
                 /// 3600, at most 511 frames. By default half of the window, at most 1 second and 256 MiB of frames; 0
-                /// for live video.
+                /// for live video. Scenes and noise wait for a few more frames, which
+                /// [`reach`](crate::Equalizer::reach) counts.
                 fn look_ahead(seconds: f64), when "When `seconds` is out of this range." => |options, seconds| {
                     options.look_ahead = Some(checked("look-ahead", seconds, checked_seconds(seconds))?);
                     Ok(())
