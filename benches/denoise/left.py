@@ -1,4 +1,5 @@
-"""What is left of the truth: PSNR, structural similarity and flicker of still patches, of pictures that were lifted."""
+"""What is left of the truth: PSNR, structural similarity, flicker of still patches and mottling of flat ones, of pictures
+that were lifted."""
 
 import cv2
 import numpy as np
@@ -27,7 +28,19 @@ def flicker(frames, truth):
     return (total / count / 2) ** 0.5 if count > 2000 else float("nan")
 
 
+def mottling(frames, truth):
+    """The deviation of the means of 8x8 samples within patches of 32x32 in which the truth is flat; nan where none is."""
+    found = []
+    for frame, true in zip(frames, truth):
+        height, width = (length // 32 * 32 for length in true.shape[:2])
+        gray, flat = (np.float32(p)[:height, :width].mean(2).reshape(height // 32, 4, 8, width // 32, 4, 8) for p in (frame, true))
+        is_flat = flat.std((1, 2, 4, 5)) < 3
+        found += list(gray.mean((2, 5)).std((1, 3))[is_flat])
+    return float(np.mean(found)) if found else float("nan")
+
+
 def of(frames, truth):
     """All of them, of float frames of 0 to 255."""
     pairs = list(zip(frames, truth))
-    return np.mean([psnr(a, b) for a, b in pairs]), np.mean([ssim(a, b) for a, b in pairs]), flicker(frames, truth)
+    return (np.mean([psnr(a, b) for a, b in pairs]), np.mean([ssim(a, b) for a, b in pairs]), flicker(frames, truth),
+            mottling(frames, truth))

@@ -94,7 +94,7 @@ def main():
                     if not of:
                         continue
                     best = max(of, key=lambda sets: np.mean([v[0] for v in sets.get("tuning", sets[kind])]))
-                    cells.append("{:.2f} / {:.3f} / {:.2f}".format(*np.nanmean(best[kind], 0)))
+                    cells.append("{:.2f} / {:.3f} / {:.2f} / {:.2f}".format(*np.nanmean(best[kind], 0)))
                 if cells:
                     print(f"| {noise} | {codec} | {kind} | " + " | ".join(cells) + " |", flush=True)
 
