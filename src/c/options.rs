@@ -46,7 +46,7 @@ pub fn table() -> Vec<COption> {
             values: kept(option.values),
             default_value: kept(option.default),
             summary: kept(option.summary),
-            details: kept(option.details),
+            details: kept(&option.details.replace("--", "")),
             names: kept_all(names),
             abouts: kept_all(abouts),
             least,

@@ -17,12 +17,12 @@ pub enum Error {
     /// Planes that do not fit the format and size of their frame.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// No memory is left for another frame; often inside of [`Memory`](Error::Memory).
+    /// No memory is left for another frame.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
     /// The memory of a plane cannot be allocated or read.
     #[error(transparent)]
-    Memory(#[from] MemoryError),
+    Memory(MemoryError),
     /// A GPU is missing, too old, or has failed.
     #[error(transparent)]
     Gpu(#[from] cuda::Error),
@@ -178,14 +178,16 @@ pub fn with_more_bits(format: PixelFormat) -> &'static str {
 }
 
 impl Error {
-    /// Whose fault the error is.
+    /// Whose fault the error is: `Limit` for [`NoRoom`](Error::NoRoom) and [`TooLarge`](Error::TooLarge);
+    /// `Unsupported` for [`NoGrayFormat`](Error::NoGrayFormat) and [`NoDeeperFormat`](Error::NoDeeperFormat); `Device`
+    /// for [`Memory`](Error::Memory) and, in most cases, [`Gpu`](Error::Gpu); `Internal` for
+    /// [`Worker`](Error::Worker) and [`Differs`](Error::Differs); `Parameter` for all others.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::NoRoom(_) | Error::TooLarge { .. } => ErrorKind::Limit,
             Error::NoGrayFormat { .. } | Error::NoDeeperFormat { .. } => ErrorKind::Unsupported,
             Error::Gpu(error) => error.kind(),
-            Error::Memory(error) if error.inner().is::<NoRoom>() => ErrorKind::Limit,
-            Error::Memory(error) => error.inner().downcast_ref().map_or(ErrorKind::Device, cuda::Error::kind),
+            Error::Memory(_) => ErrorKind::Device,
             Error::Worker(_) | Error::Differs { .. } => ErrorKind::Internal,
             _ => ErrorKind::Parameter,
         }
@@ -195,9 +197,19 @@ impl Error {
     pub fn gpu(&self) -> Option<&cuda::Error> {
         match self {
             Error::Gpu(error) => Some(error),
-            Error::Memory(error) => error.inner().downcast_ref(),
             _ => None,
         }
+    }
+}
+
+impl From<MemoryError> for Error {
+    /// An error of the limits, or of a GPU, that passed through the owner of the memory is unwrapped again.
+    fn from(error: MemoryError) -> Self {
+        let error = match error.downcast::<NoRoom>() {
+            Ok(room) => return Error::NoRoom(room),
+            Err(error) => error,
+        };
+        error.downcast::<cuda::Error>().map_or_else(Error::Memory, Error::Gpu)
     }
 }
 
@@ -222,10 +234,10 @@ mod tests {
             (Error::NoScenes, ErrorKind::Parameter),
             (Error::Frame(FrameError::Empty { width: 0, height: 1 }), ErrorKind::Parameter),
             (Error::NoRoom(room()), ErrorKind::Limit),
-            (Error::Memory(room().into()), ErrorKind::Limit),
+            (MemoryError::from(room()).into(), ErrorKind::Limit),
             (Error::TooLarge { size: (2, 2), most: 3 }, ErrorKind::Limit),
             (Error::NoDeeperFormat { format }, ErrorKind::Unsupported),
-            (Error::Memory(MemoryError::new("lost")), ErrorKind::Device),
+            (MemoryError::new("lost").into(), ErrorKind::Device),
             (Error::Worker(String::new()), ErrorKind::Internal),
         ];
         for (error, kind) in errors {

@@ -16,7 +16,7 @@ const DESCRIBED: [(&str, &str); 6] = [
     ("matrix", "bt601, bt709 or bt2020"),
     ("transfer", "sdr, pq or hlg"),
     ("live", "True or False"),
-    ("threads", "a number from 1 to 1024"),
+    ("threads", "a number from 0 to 1024"),
 ];
 
 /// The most names that are proposed for an unknown one.

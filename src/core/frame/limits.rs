@@ -38,6 +38,7 @@ pub struct Limits {
 #[derive(Debug, Default)]
 struct Used {
     frames: AtomicUsize,
+    peak: AtomicUsize,
     look_ahead: AtomicUsize,
     codecs: AtomicUsize,
 }
@@ -124,6 +125,11 @@ impl Limits {
     pub fn in_use(&self) -> usize {
         self.used.frames.load(Ordering::Relaxed)
     }
+
+    /// The most bytes that were [in use](Limits::in_use) at the same time so far.
+    pub fn peak(&self) -> usize {
+        self.used.peak.load(Ordering::Relaxed)
+    }
 }
 
 /// For the packages that decode and encode.
@@ -201,7 +207,8 @@ impl Limits {
 
     /// Counts `bytes` bytes until the result is dropped.
     pub fn count(&self, bytes: usize) -> Counted {
-        self.used.frames.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.used.frames.fetch_add(bytes, Ordering::Relaxed);
+        self.used.peak.fetch_max(before + bytes, Ordering::Relaxed);
         Counted(self.used.clone(), bytes)
     }
 }
@@ -216,8 +223,7 @@ impl Drop for Counted {
     }
 }
 
-/// The error that the memory for frames cannot hold another frame. It also comes inside a
-/// [`MemoryError`](super::MemoryError): [`Error::kind`](crate::Error::kind) is `Limit` either way.
+/// The error that the memory for frames cannot hold another frame.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 pub struct NoRoom {
     frame: usize,

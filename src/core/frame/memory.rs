@@ -19,6 +19,11 @@ impl MemoryError {
     pub fn inner(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
         &*self.0
     }
+
+    /// The wrapped error, if it is a `T`.
+    pub(crate) fn downcast<T: std::error::Error + 'static>(self) -> Result<T, Self> {
+        self.0.downcast().map(|error| *error).map_err(MemoryError)
+    }
 }
 
 impl From<NoRoom> for MemoryError {

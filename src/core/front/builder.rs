@@ -118,7 +118,7 @@ impl Builder {
     pub const DESCRIBED: [&str; 8] = ["rate", "range", "matrix", "transfer", "live", "backend", "gpu", "threads"];
 
     /// Sets a property of the video by its name: `rate` (frames a second), `range`, `matrix`, `transfer`, or `live`
-    /// (`true` or `false`); or one of the backend: `backend`, `gpu`, or `threads` (1 to 1024). `None` when there is no
+    /// (`true` or `false`); or one of the backend: `backend`, `gpu`, or `threads` (0 to 1024). `None` when there is no
     /// such name, or no such value.
     pub fn described(self, name: &str, value: &str) -> Option<Self> {
         match name {
@@ -137,7 +137,7 @@ impl Builder {
             "backend" => Backend::from_name(value).map(|backend| self.backend(backend)),
             "gpu" => value.parse().ok().map(|gpu| self.gpu(gpu)),
             "threads" => {
-                let threads = value.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+                let threads = value.parse().ok().filter(|threads| *threads <= MAX_THREADS);
                 threads.map(|threads| self.threads(threads))
             }
             _ => None,
