@@ -37,6 +37,7 @@ use super::deflicker::LightChange;
 use super::film::Changes;
 use super::measure::{BLOCKS, MIN_SPREAD, Measure};
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 /// A cut to another picture changes the brightness of blocks by more than the range divided by this.
 const MIN_STEP: u32 = 85;
@@ -137,10 +138,10 @@ pub struct Known {
     pub is_compared: bool,
     /// The noise, measured by the change since the frame before it, in 256ths of a level.
     pub noise: Option<u32>,
-    /// How the light has changed since the frame before it; with `Method::Deflicker` alone.
+    /// How the light has changed since the frame before it, by blocks; with `Method::Deflicker` and `Method::Natural`.
     pub light: LightChange,
-    /// How colours, patches and bands have changed since the frame before it; with `Method::Deflicker` alone.
-    pub beside: Box<Changes>,
+    /// How the light, and colours, patches and bands have changed since the frame before it, by points; once needed.
+    pub changes: OnceLock<Box<(LightChange, Changes)>>,
 }
 
 impl<'a> Neighbourhood<'a> {

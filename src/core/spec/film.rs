@@ -20,7 +20,7 @@
 use super::chroma::UNIT_GAIN;
 use super::deflicker::{DARK, LIGHT, LightChange, ONE, exp2, line_through, log2, median};
 use super::measure::{Measure, REGIONS};
-use super::natural::{Points, ToneCurve, Toned, WHITE};
+use super::natural::{ToneCurve, Toned, WHITE};
 use super::tone::{Balance, Veil};
 use super::{Levels, Mapping};
 use std::sync::LazyLock;
@@ -152,10 +152,11 @@ fn middle_half(mut values: Vec<i64>) -> Option<(i64, i64)> {
 }
 
 impl Changes {
-    /// The change of the light of the whole frame from one frame to the next, which is `light` by their measures, and
+    /// The change of the light of the whole frame from one frame to the next, which is `light` by their blocks, and
     /// the other changes, by their points.
-    pub fn between(light: LightChange, measures: [&Measure; 2], [before, after]: [&Points; 2]) -> (LightChange, Self) {
+    pub fn between(light: LightChange, source: &Measure, target: &Measure) -> (LightChange, Self) {
         let mut changes = Changes::default();
+        let (before, after) = (&source.points, &target.points);
         if before.count() != after.count() || before.is_hdr() || after.is_hdr() {
             return (light, changes);
         }
@@ -172,7 +173,6 @@ impl Changes {
                 }
             }
         }
-        let [source, target] = measures;
         let light_slope = light.slope();
         let light = match slope_in_regions(&points).map(|slope| nearer_to_none(light_slope, slope)) {
             Some(slope) if slope != light_slope => LightChange::with_slope(source, target, slope),

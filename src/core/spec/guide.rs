@@ -23,7 +23,8 @@ use super::noise;
 use super::tone::Tone;
 use super::{Cleaner, Curve, Denoise, Levels, Mapping, Method, Settings, Strength, Transfer};
 use std::collections::VecDeque;
-use std::mem::{replace, take};
+use std::mem::take;
+use std::sync::OnceLock;
 
 /// The decisions on a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,8 +59,6 @@ pub struct Guides {
     frames: VecDeque<Known>,
     /// Further details of each of `frames`.
     details: VecDeque<Details>,
-    /// The points of the last frame; with [`Method::Deflicker`] and [`Method::Natural`] alone.
-    points: Points,
     /// How many of `frames`, from the oldest, are decided.
     decided: usize,
     /// Whether the oldest of `frames` is the first of the video.
@@ -111,14 +110,7 @@ impl Guides {
             _ => ([false; BLOCKS], light::FULL),
         };
         let correction = natural(&mut measure, &foreign, settings);
-        let points = take(&mut measure.points);
-        let (light_step, (light, beside)) = match settings.method {
-            Method::Deflicker => self.changes(&measure, points, |_| true),
-            Method::Natural { .. } if !measure.transfer.is_hdr() && settings.smoothing.frames() > 1 => {
-                self.changes(&measure, points, LightStep::may_flicker)
-            }
-            _ => Default::default(),
-        };
+        let (light, light_step) = self.light(&mut measure, settings);
         let before =
             before.filter(|_| settings.hides_noise || correction.is_some_and(|measured| measured.shows_noise()));
         let is_compared = before.is_some();
@@ -131,7 +123,8 @@ impl Guides {
             Method::Detail { .. } => (Quantiles::new(&measure.samples), noise::within(&measure.samples)),
             _ => Default::default(),
         };
-        self.frames.push_back(Known { measure, step, is_compared, noise, light, beside: beside.into() });
+        let changes = OnceLock::new();
+        self.frames.push_back(Known { measure, step, is_compared, noise, light, changes });
         let (settings, light, scene, counts) = (*settings, step_of_light, 0, false);
         self.details.push_back(Details {
             settings,
@@ -153,23 +146,40 @@ impl Guides {
         guides
     }
 
-    /// The step of the light from the last frame to the next one, which has these points; and, if `compares` is true of
-    /// that step, all changes.
-    fn changes(
-        &mut self,
-        measure: &Measure,
-        points: Points,
-        compares: fn(&LightStep) -> bool,
-    ) -> (LightStep, (LightChange, Changes)) {
-        let points = replace(&mut self.points, points);
+    /// The change of the light from the last frame to the next one. The points of the next one are kept where flicker
+    /// may be evened out.
+    fn light(&self, measure: &mut Measure, settings: &Settings) -> (LightChange, LightStep) {
+        let is_followed = match settings.method {
+            Method::Deflicker => true,
+            Method::Natural { .. } => !measure.transfer.is_hdr() && settings.smoothing.frames() > 1,
+            _ => false,
+        };
+        if !is_followed {
+            measure.points = Points::default();
+            return Default::default();
+        }
         let Some(before) = self.frames.back().map(|known| &known.measure) else { return Default::default() };
         let light = LightChange::between(before, measure);
-        let step = LightStep::new(light, before, measure);
-        let changes = match compares(&step) {
-            true => Changes::between(light, [before, measure], [&points, &self.points]),
-            false => (light, Changes::default()),
+        let step = match settings.method {
+            Method::Natural { .. } => LightStep::new(light, before, measure),
+            _ => LightStep::default(),
         };
-        (step, changes)
+        (light, step)
+    }
+
+    /// The changes from frame `index - 1` to frame `index`. They are computed on first use, because most footage does
+    /// not flicker.
+    fn changes(&self, index: usize) -> &(LightChange, Changes) {
+        let known = &self.frames[index];
+        known.changes.get_or_init(|| {
+            let Details { settings, light_step, .. } = &self.details[index];
+            let is_compared = settings.method == Method::Deflicker || light_step.may_flicker();
+            let changes = match index.checked_sub(1).map(|before| &self.frames[before].measure) {
+                Some(before) if is_compared => Changes::between(known.light, before, &known.measure),
+                _ => (known.light, Changes::default()),
+            };
+            changes.into()
+        })
     }
 
     /// Ends the video and returns the guides of the remaining frames. The next frame begins another video.
@@ -422,11 +432,11 @@ impl Guides {
     /// The correction of the light of frame `place`, and that of its other flicker, from the frames around it.
     fn correction(&self, place: usize, settings: &Settings) -> (deflicker::LightCorrection, Remainder) {
         let [first, end] = self.scene_around(place, flicker_reach(settings), settings);
-        let changes: Vec<LightChange> = (first..=end).map(|index| self.frames[index].light).collect();
-        let beside: Vec<&Changes> = (first..=end).map(|index| &*self.frames[index].beside).collect();
+        let (lights, others): (Vec<LightChange>, Vec<&Changes>) =
+            (first..=end).map(|index| self.changes(index)).map(|(light, others)| (*light, others)).unzip();
         (
-            deflicker::LightCorrection::new(&changes, place - first),
-            Remainder::new(&beside, place - first, settings.chroma.changes()),
+            deflicker::LightCorrection::new(&lights, place - first),
+            Remainder::new(&others, place - first, settings.chroma.changes()),
         )
     }
 
@@ -474,6 +484,18 @@ impl Guides {
             self.details.pop_front();
             self.decided -= 1;
             self.begins = false;
+        }
+        // Points are large.
+        let last = match settings.method {
+            Method::Deflicker => {
+                let last = self.frames.len() - 1;
+                self.changes(last);
+                last.checked_sub(1)
+            }
+            _ => self.decided.checked_sub(flicker_reach(settings)[0] + 2),
+        };
+        if let Some(last) = last {
+            self.frames[last].measure.points = Points::default();
         }
     }
 }

@@ -146,7 +146,8 @@ impl Points {
         if !self.has_letters() {
             return Cow::Borrowed(self);
         }
-        let points = self.points.iter().filter(|point| !point.is_letter).copied().collect();
+        let mut points = Vec::with_capacity(self.points.len());
+        points.extend(self.points.iter().filter(|point| !point.is_letter));
         Cow::Owned(Points { points, ..*self })
     }
 
