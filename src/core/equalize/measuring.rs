@@ -7,6 +7,7 @@ use crate::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 
 /// Frames that are being measured and decided on.
@@ -26,11 +27,15 @@ struct Threads {
     cases: Sender<Case>,
     /// The most frames that are measured at once.
     most: usize,
+    /// Whether the last frame that was decided on was not corrected by all of its points.
+    corrects_by_part: Arc<AtomicBool>,
 }
 
 struct MeasureJob {
     work: Work,
     done: Sender<Result<Measure>>,
+    /// Whether to compute the correction by all points, which takes no time in the decisions then.
+    corrects: bool,
 }
 
 /// The subject of a decision: a frame, or the end of the video.
@@ -45,18 +50,25 @@ impl Measuring {
     pub fn on_threads(count: usize) -> Self {
         let (jobs, started) = threads::start("measure", count, MeasureJob::run);
         let (cases, in_order) = unbounded::<Case>();
+        let corrects_by_part = Arc::new(AtomicBool::new(false));
+        let by_part = corrects_by_part.clone();
         let decide = move || {
             let mut guides = Guides::default();
-            in_order.iter().for_each(|case| case.decide(&mut guides));
+            for case in in_order {
+                case.decide(&mut guides);
+                by_part.store(guides.corrects_by_part(), Ordering::Relaxed);
+            }
         };
         let decides = started > 0 && Builder::new().name("guides".to_owned()).spawn(decide).is_ok();
-        Measuring { threads: decides.then_some(Threads { jobs, cases, most: 2 * started }), ..Measuring::default() }
+        let threads = decides.then_some(Threads { jobs, cases, most: 2 * started, corrects_by_part });
+        Measuring { threads, ..Measuring::default() }
     }
 
     /// Begins to measure the frame of `work`, and to decide the guides that need no later frame.
     pub fn begin(&mut self, work: Work) {
         let (done, measured) = bounded(1);
-        let job = MeasureJob { work: work.clone(), done };
+        let corrects = self.threads.as_ref().is_some_and(|threads| !threads.corrects_by_part.load(Ordering::Relaxed));
+        let job = MeasureJob { work: work.clone(), done, corrects };
         // A frame on a GPU is measured on one thread, in the order in which the GPU works.
         let on_device = work.frame().planes().iter().any(|plane| plane.on_device().is_some());
         match self.threads.as_ref().filter(|_| !on_device) {
@@ -135,7 +147,9 @@ impl Case {
 impl MeasureJob {
     fn run(self) {
         let measured = measure(self.work.frame(), self.work.counted(), self.work.mask().map(Arc::as_ref));
-        let measured = measured.map(|measure| measure.with_correction(self.work.settings()));
+        let corrected =
+            |measure: Measure| if self.corrects { measure.with_correction(self.work.settings()) } else { measure };
+        let measured = measured.map(corrected);
         // The receiver is gone when the run has ended.
         let _ = self.done.send(measured);
     }

@@ -59,6 +59,8 @@ pub struct Guides {
     frames: VecDeque<Known>,
     /// Further details of each of `frames`.
     details: VecDeque<Details>,
+    /// Whether the last frame was corrected without its foreign blocks.
+    corrects_by_part: bool,
     /// How many of `frames`, from the oldest, are decided.
     decided: usize,
     /// Whether the oldest of `frames` is the first of the video.
@@ -110,6 +112,7 @@ impl Guides {
             _ => ([false; BLOCKS], light::FULL),
         };
         let correction = natural(&mut measure, &foreign, settings);
+        self.corrects_by_part = foreign.contains(&true);
         let (light, light_step) = self.light(&mut measure, settings);
         let before =
             before.filter(|_| settings.hides_noise || correction.is_some_and(|measured| measured.shows_noise()));
@@ -180,6 +183,11 @@ impl Guides {
             };
             changes.into()
         })
+    }
+
+    /// Whether the last frame had foreign blocks, so that [`Measure::with_correction`] was of no use.
+    pub fn corrects_by_part(&self) -> bool {
+        self.corrects_by_part
     }
 
     /// Ends the video and returns the guides of the remaining frames. The next frame begins another video.
