@@ -574,14 +574,16 @@ fn natural_evens_out_what_flickers_and_leaves_light_that_is_meant_to_change() {
     let smoothing = Smoothing::new(100, 6).looking_ahead(25);
     let settings = Settings { method: natural, smoothing, chroma: Chroma::Follow, ..Settings::default() };
     let wavers = |frame: usize| 1.0 + 0.12 * [0.5, -1.0, 0.2, 0.9, -0.6, 0.1, -0.8, 1.0][frame % 8];
+    let flame = |frame: usize| 1.0 + 0.4 * ((frame * frame * 7 % 23) as f64 / 11.0 - 1.0);
     let rolls = |frame: usize, y: f64| 1.0 + 0.1 * (std::f64::consts::TAU * (y - frame as f64 / 7.0)).sin();
     let backends = available();
     // What changes, its light, and whether that flickers.
     type Light = Box<dyn Fn(usize, f64) -> f64>;
-    let cases: [(&str, Light, bool); 7] = [
+    let cases: [(&str, Light, bool); 8] = [
         ("film", Box::new(move |frame, _| wavers(frame)), true),
+        ("film in the dark", Box::new(move |frame, _| wavers(frame) / 6.0), true),
         ("a lamp", Box::new(rolls), true),
-        ("a candle", Box::new(move |frame, _| wavers(frame) / 8.0), false),
+        ("a candle", Box::new(move |frame, y| 0.1 + 0.08 * (-20.0 * y * y).exp() * flame(frame)), false),
         ("a fade", Box::new(|frame, _| 1.0 - 0.02 * (frame as f64 - 8.0).clamp(0.0, 40.0)), false),
         ("lightning", Box::new(|frame, _| if frame % 16 == 9 { 1.7 } else { 1.0 }), false),
         ("dusk", Box::new(|frame, _| 1.0 - 0.004 * frame as f64), false),

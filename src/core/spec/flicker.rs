@@ -6,6 +6,9 @@
 //! * most steps are large, not a few among small ones, as of lightning, flashes and explosions;
 //! * most of the frame is lit: a candle, a fire or a lamp in a dark room is the subject.
 //!
+//! Two things tell more than these. Steps that repeat after a few frames are of a lamp on the mains, as no fire is: then
+//! blocks need not agree, and the frame may be dark. Where nearly all blocks agree, it may be dark, too.
+//!
 //! Each ramp was set on real clips; `benches/results/film.md` has what they find.
 
 use super::Levels;
@@ -14,6 +17,7 @@ use super::deflicker::{DARK, LIGHT, LightChange, LightCorrection, MIDDLE, ONE, e
 use super::film::Remainder;
 use super::measure::{BLOCK_COLUMNS, BLOCK_ROWS, Measure};
 use super::natural::{Steadied, ToneCurve, WHITE, from_255, ramp};
+use std::ops::RangeInclusive;
 
 /// The least step of the light that counts, 0.4 %, in 65536ths of an octave.
 const MIN_RISE: i64 = 380;
@@ -24,8 +28,15 @@ const MIN_STEPS: usize = 4;
 /// The share of neighbouring steps that go up and down by turns, in 4096ths.
 const BY_TURNS: [i32; 2] = [410, 1229];
 
-/// The share of blocks that agree, in 4096ths.
+/// The share of blocks that agree, in 4096ths; and the one from which a frame may be dark.
 const AGREE: [i32; 2] = [860, 1147];
+const ALL_AGREE: [i32; 2] = [2048, 2300];
+
+/// The periods of a lamp beside the frame rate, in frames; how well steps repeat, and how many go up and down by turns,
+/// in 4096ths.
+const PERIODS: RangeInclusive<usize> = 2..=8;
+const REPEATED: [i32; 2] = [2867, 3359];
+const LAMP_TURNS: [i32; 2] = [2400, 2700];
 
 /// The mean of all steps without the largest tenth, in 65536ths of an octave: 0.2 % to 0.45 %.
 const STEPS: [i32; 2] = [189, 425];
@@ -38,6 +49,7 @@ const LARGEST: [i32; 2] = [36_045, 22_938];
 
 /// The median level of the blocks, in sixteenths of 255.
 const LIT: [i32; 2] = [from_255(25), from_255(40)];
+const DIM: [i32; 2] = [from_255(14), from_255(20)];
 
 /// The share of the blocks of a row that agree, in eighths, and the fewest blocks by which a row is judged.
 const ROW_AGREES: usize = 5;
@@ -93,7 +105,7 @@ impl LightStep {
     /// Whether the step may be of flicker.
     pub fn may_flicker(&self) -> bool {
         let in_rows = || self.rows.iter().filter(|rise| **rise != 0).count() > BLOCK_ROWS / 4;
-        self.level > LIT[0] && (self.rise.abs() > MIN_RISE || in_rows())
+        self.level > DIM[0] && (self.rise.abs() > MIN_RISE || in_rows())
     }
 }
 
@@ -118,12 +130,23 @@ fn band_confidence(steps: &[LightStep]) -> i32 {
         return 0;
     }
     let rows = (0..BLOCK_ROWS).map(rolls).sum::<i32>() / BLOCK_ROWS as i32;
-    ramp(rows, ROLLS[0], ROLLS[1]).min(lit(steps))
+    ramp(rows, ROLLS[0], ROLLS[1]).min(lit(steps, LIT))
 }
 
-/// How far the frames are lit, in 4096ths.
-fn lit(steps: &[LightStep]) -> i32 {
-    ramp(median(steps.iter().map(|step| step.level.into()).collect()) as i32, LIT[0], LIT[1])
+/// How far the frames are lit, in 4096ths, from the first of these levels to the second.
+fn lit(steps: &[LightStep], [none, all]: [i32; 2]) -> i32 {
+    ramp(median(steps.iter().map(|step| step.level.into()).collect()) as i32, none, all)
+}
+
+/// How well the steps repeat, in 4096ths: the largest autocorrelation at one of [`PERIODS`].
+fn repetition(steps: &[LightStep]) -> i32 {
+    let product = |period: usize| {
+        let pairs = steps.iter().zip(&steps[period..]);
+        pairs.map(|(one, other)| one.rise * other.rise / 16).sum::<i64>() / (steps.len() - period) as i64
+    };
+    let own = steps.iter().map(|step| step.rise * step.rise / 16).sum::<i64>() / steps.len() as i64;
+    let periods = PERIODS.take_while(|period| 3 * period <= steps.len());
+    periods.map(|period| (4096 * product(period) / own.max(1)) as i32).max().unwrap_or(0)
 }
 
 /// How surely the light flickers in a window with these steps, in 4096ths.
@@ -148,12 +171,16 @@ fn whole_confidence(steps: &[LightStep]) -> i32 {
     let few = steps.len().div_ceil(10).min(sizes.len() - 1);
     let mean = sizes[..sizes.len() - few].iter().sum::<i64>() / (steps.len() - few) as i64;
     let agreement = shown.iter().map(|step| step.rise.abs() * step.agreement).sum::<i64>() / all;
-    let shares = [(by_turns as i64, BY_TURNS), (agreement, AGREE), (mean, STEPS), (even, EVEN), (largest, LARGEST)];
-    let share = |(value, [none, all]): &(i64, [i32; 2])| {
-        let value = (*value).min(1 << 24) as i32;
-        if none < all { ramp(value, *none, *all) } else { 4096 - ramp(value, *all, *none) }
+    let share = |value: i64, [none, all]: [i32; 2]| {
+        let value = value.min(1 << 24) as i32;
+        if none < all { ramp(value, none, all) } else { 4096 - ramp(value, all, none) }
     };
-    shares.iter().map(share).fold(lit(steps), i32::min)
+    let by_turns = by_turns as i64;
+    let is_lamp = share(by_turns, LAMP_TURNS).min(share(repetition(steps).into(), REPEATED));
+    let agrees = share(agreement, AGREE).max(is_lamp);
+    let lit = lit(steps, LIT).max(lit(steps, DIM).min(share(agreement, ALL_AGREE).max(is_lamp)));
+    let others = [(by_turns, BY_TURNS), (mean, STEPS), (even, EVEN), (largest, LARGEST)];
+    others.map(|(value, ramp)| share(value, ramp)).into_iter().fold(agrees.min(lit), i32::min)
 }
 
 /// How a frame with these levels is steadied by this share, in 4096ths, of these corrections.
@@ -201,8 +228,13 @@ mod tests {
         assert_eq!(whole_confidence(&steps(wavers, 2000, 90)), 4096);
         let repeated = |index: i64| if index % 3 == 0 { 0 } else { wavers(index) };
         assert!(whole_confidence(&steps(repeated, 2000, 90)) > 3000, "a film whose frames are repeated");
-        assert_eq!(whole_confidence(&steps(wavers, 500, 90)), 0, "each block by itself: a stage");
-        assert_eq!(whole_confidence(&steps(wavers, 2000, 15)), 0, "a dark frame: a candle");
+        let fire = |index: i64| [60, -80, 20, 30, -50, 90, -70, -10, 75, 40, -65][(index * index % 11) as usize];
+        assert_eq!(whole_confidence(&steps(fire, 500, 90)), 0, "each block by itself: a stage");
+        assert_eq!(whole_confidence(&steps(fire, 2000, 15)), 0, "a dark frame: a candle");
+        assert_eq!(whole_confidence(&steps(fire, 2500, 25)), 4096, "a dark frame of which all wavers");
+        let lamp = |index: i64| [60, -80, 50, -40, 10][index as usize % 5];
+        assert_eq!(whole_confidence(&steps(lamp, 600, 90)), 4096, "a lamp on the mains");
+        assert_eq!(whole_confidence(&steps(lamp, 600, 25)), 4096, "a lamp on the mains in the dark");
         assert_eq!(whole_confidence(&steps(|index| wavers(index) / 16, 2000, 90)), 0, "hardly");
         assert_eq!(whole_confidence(&steps(|_| 40, 4000, 90)), 0, "a fade");
         assert_eq!(whole_confidence(&steps(|index| if index < 12 { 50 } else { -50 }, 4000, 90)), 0, "clouds");
