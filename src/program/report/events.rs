@@ -292,14 +292,20 @@ pub struct FoundRecord {
     pub cast: f64,
     pub noise: f64,
     pub flicker: f64,
+    /// The shares of frames with bars and with captions, which are left out.
+    #[serde(default)]
+    pub bars: f64,
+    #[serde(default)]
+    pub captions: f64,
 }
 
 impl From<Found> for FoundRecord {
-    fn from(Found { dark, cast, unused: _, veil, exposure, contrast, noise, flicker, log: _ }: Found) -> Self {
-        let [dark, exposure, contrast, haze, cast, noise, flicker] =
-            [dark, exposure, contrast, veil, cast, noise, flicker]
+    fn from(found: Found) -> Self {
+        let Found { dark, cast, unused: _, veil, exposure, contrast, noise, flicker, log: _, bars, captions } = found;
+        let [dark, exposure, contrast, haze, cast, noise, flicker, bars, captions] =
+            [dark, exposure, contrast, veil, cast, noise, flicker, bars, captions]
                 .map(|value| (f64::from(value) / 40.96).round() / 100.0);
-        FoundRecord { dark, exposure, contrast, haze, cast, noise, flicker }
+        FoundRecord { dark, exposure, contrast, haze, cast, noise, flicker, bars, captions }
     }
 }
 

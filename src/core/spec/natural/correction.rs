@@ -73,7 +73,7 @@ impl Correction {
     /// The correction that a frame with these points needs, with no gain of its levels above `most`, in 4096ths. Casts
     /// and tints are removed only if `takes_cast`.
     pub fn new(points: Points, assumed: Assumed, takes_cast: bool, faithful: bool, most: i32) -> Self {
-        let points = points.without_overlay();
+        let (drawn, points) = (points.drawn, points.without_overlay());
         let chooses = !faithful && !points.transfer.is_hdr();
         let meant = if assumed == Assumed::Nothing && chooses { Meant::for_points(&points) } else { Meant::default() };
         let (there, looks_log) = (points.presence(), log::likeness(&points));
@@ -203,6 +203,8 @@ impl Correction {
                 noise: 0,
                 flicker: 0,
                 log: looks_log,
+                bars: if drawn.bars { 4096 } else { 0 },
+                captions: if drawn.captions { 4096 } else { 0 },
             },
             is_as_measured: false,
             transfer,
@@ -394,7 +396,7 @@ impl Correction {
     fn each_number(&mut self, mut see: impl FnMut(&mut i32)) {
         let Correction { balance: (gains, offsets), gains: by_region, offsets: added, chroma, curve, found, .. } = self;
         let regions = [by_region, added, chroma].into_iter().flat_map(|regions| regions.as_flattened_mut());
-        let Found { dark, cast, unused, veil, exposure, contrast, noise: _, flicker: _, log: _ } = found;
+        let Found { dark, cast, unused, veil, exposure, contrast, .. } = found;
         let all = gains.iter_mut().chain(offsets).chain(regions).chain(curve.points_mut());
         let found = [dark, cast, unused, veil, exposure, contrast];
         all.chain(found).chain(&mut self.peak).chain([&mut self.middle]).for_each(&mut see);

@@ -23,12 +23,27 @@ pub struct Found {
     pub flicker: i32,
     /// The share of frames that look like log footage.
     pub log: i32,
+    /// The share of frames with bars that are left out.
+    pub bars: i32,
+    /// The share of frames with letters over the picture that are left out.
+    pub captions: i32,
 }
 
 impl Found {
     /// The result for a scene that lacks nothing.
-    pub const NOTHING: Found =
-        Found { dark: 0, cast: 0, unused: 0, veil: 0, exposure: 4096, contrast: 4096, noise: 0, flicker: 0, log: 0 };
+    pub const NOTHING: Found = Found {
+        dark: 0,
+        cast: 0,
+        unused: 0,
+        veil: 0,
+        exposure: 4096,
+        contrast: 4096,
+        noise: 0,
+        flicker: 0,
+        log: 0,
+        bars: 0,
+        captions: 0,
+    };
 
     /// Whether most of the scene looks like log footage.
     pub fn looks_log(&self) -> bool {
@@ -37,22 +52,23 @@ impl Found {
 
     /// Whether a scene lacks nothing: it stays as it is, to the byte.
     pub fn is_nothing(&self) -> bool {
-        *self == Found { log: self.log, ..Found::NOTHING }
+        let Found { log, bars, captions, .. } = *self;
+        *self == Found { log, bars, captions, ..Found::NOTHING }
     }
 }
 
 /// The mean of the results for frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanFound {
-    sums: [i64; 9],
+    sums: [i64; 11],
     frames: i64,
 }
 
 impl MeanFound {
     /// Adds the result for a frame.
     pub fn add(&mut self, found: &Found) {
-        let Found { dark, cast, unused, veil, exposure, contrast, noise, flicker, log } = *found;
-        let values = [dark, cast, unused, veil, exposure, contrast, noise, flicker, log];
+        let Found { dark, cast, unused, veil, exposure, contrast, noise, flicker, log, bars, captions } = *found;
+        let values = [dark, cast, unused, veil, exposure, contrast, noise, flicker, log, bars, captions];
         self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(value));
         self.frames += 1;
     }
@@ -61,9 +77,10 @@ impl MeanFound {
     /// frames.
     pub fn get(&self) -> Option<Found> {
         let mean = |sum: i64| (sum + self.frames - 1).checked_div(self.frames).map(|mean| mean as i32);
-        let [dark, cast, unused, veil, exposure, contrast, noise, flicker, log] = self.sums.map(mean);
-        let (exposure, contrast, noise, flicker, log) = (exposure?, contrast?, noise?, flicker?, log?);
-        Some(Found { dark: dark?, cast: cast?, unused: unused?, veil: veil?, exposure, contrast, noise, flicker, log })
+        let [dark, cast, unused, veil, exposure, contrast, noise, flicker, log, bars, captions] = self.sums.map(mean);
+        let (dark, cast, unused, veil, exposure, contrast) = (dark?, cast?, unused?, veil?, exposure?, contrast?);
+        let (noise, flicker, log, bars, captions) = (noise?, flicker?, log?, bars?, captions?);
+        Some(Found { dark, cast, unused, veil, exposure, contrast, noise, flicker, log, bars, captions })
     }
 }
 
@@ -104,9 +121,15 @@ impl fmt::Display for Found {
             }
         }
         match parts.len() {
-            _ if self.is_nothing() => write!(f, "nothing to correct"),
-            0 => write!(f, "next to nothing to correct"),
-            _ => write!(f, "{}", parts.join(", ")),
+            _ if self.is_nothing() => write!(f, "nothing to correct")?,
+            0 => write!(f, "next to nothing to correct")?,
+            _ => write!(f, "{}", parts.join(", "))?,
+        }
+        match [self.bars, self.captions].map(|share| share >= LITTLE) {
+            [false, false] => Ok(()),
+            [true, false] => write!(f, ", bars left out"),
+            [false, true] => write!(f, ", captions left out"),
+            [true, true] => write!(f, ", bars and captions left out"),
         }
     }
 }
@@ -133,6 +156,10 @@ mod tests {
         assert_eq!(hardly.to_string(), "flat (contrast raised 2.0 times)");
         assert_eq!(Found { contrast: 4096, ..hardly }.to_string(), "next to nothing to correct");
         assert_eq!(Found { veil: LITTLE, ..clean }.to_string(), "a little haze");
+        let drawn_over = Found { bars: 4096, captions: LITTLE, ..night };
+        assert_eq!(drawn_over.to_string(), format!("{night}, bars and captions left out"));
+        let letterbox = Found { bars: 4096, ..Found::NOTHING };
+        assert!(letterbox.is_nothing() && letterbox.to_string() == "nothing to correct, bars left out");
         let mut mean = MeanFound::default();
         assert_eq!(mean.get(), None);
         [clean, night].iter().for_each(|found| mean.add(found));

@@ -11,14 +11,14 @@ use super::tuning::letters::{BLOCK_PART, FEW_BESIDE, MAX, STROKE_BLACK, STROKE_C
 use crate::spec::Lattice;
 use crate::spec::measure::{BLOCK_COLUMNS, BLOCK_ROWS, BLOCKS};
 
-/// Which points of a lattice belong to letters, where `white` is the highest level. If they would be too many, none
-/// does.
-pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
+/// Which points of a lattice belong to letters, apart from those that are `drawn` over it, where `white` is the highest
+/// level. If they would be too many, none does.
+pub fn find(lattice: &Lattice, drawn: &[bool], white: i32) -> Vec<bool> {
     let (columns, rows) = lattice.size;
     let white = i64::from(white.max(1));
     let of_white = |point: usize| 4096 * i64::from(lattice.luma[point]) / white;
-    let is_white =
-        |point: &usize| lattice.counts(*point) && 4096 * i64::from(lattice.luma[*point]) >= STROKE_WHITE * white;
+    let is_scene = |point: usize| lattice.counts(point) && !drawn.get(point).is_some_and(|drawn| *drawn);
+    let is_white = |point: &usize| is_scene(*point) && 4096 * i64::from(lattice.luma[*point]) >= STROKE_WHITE * white;
     let is_as_bright = |point: usize, beside: usize| of_white(beside) >= of_white(point) - STROKE_CONTRAST;
     let around = |point: usize| {
         let (x, y) = (point % columns, point / columns);
@@ -63,12 +63,12 @@ mod tests {
     #[test]
     fn strokes_are_letters_and_what_is_large_is_not() {
         let written = |x: usize, y: usize| (20..100).contains(&x) && (60..66).contains(&y);
-        let strokes = find(&with(|x, y| written(x, y) && x.is_multiple_of(3) && y.is_multiple_of(2)), 255);
+        let strokes = find(&with(|x, y| written(x, y) && x.is_multiple_of(3) && y.is_multiple_of(2)), &[], 255);
         assert!((20..100).filter(|x: &usize| x.is_multiple_of(3)).all(|x| strokes[62 * COLUMNS + x]));
         assert!(!strokes[20 * COLUMNS + 50], "what is far from them");
-        let window = find(&with(|x, y| (20..60).contains(&x) && (30..60).contains(&y)), 255);
+        let window = find(&with(|x, y| (20..60).contains(&x) && (30..60).contains(&y)), &[], 255);
         assert!(!window.contains(&true), "a bright window");
-        let snow = find(&with(|x, y| x.is_multiple_of(3) && y.is_multiple_of(3)), 255);
+        let snow = find(&with(|x, y| x.is_multiple_of(3) && y.is_multiple_of(3)), &[], 255);
         assert!(!snow.contains(&true), "all of the picture");
     }
 

@@ -30,7 +30,8 @@
 //! If F moves no level by more than 2 of 255, the frame stays as it is, to the byte; between 2 and 4 a part of the
 //! correction is applied.
 //!
-//! Captions over the picture do not count when it is decided whether a scene is dark (`letters.rs`).
+//! Where letters are not surely drawn over a picture, they still do not count when it is decided whether a scene is dark
+//! (`letters.rs`).
 //!
 //! HDR is measured and corrected in light ([`transfer`](super::transfer), `in_light.rs`): its codes become levels where
 //! 255 is diffuse white, brighter ones are measured as white, and F keeps the peak of the scene. Nothing is moved
@@ -40,6 +41,7 @@
 //! All is in integers: levels in sixteenths of 255, shares and gains in 4096ths.
 
 mod belief;
+mod captions;
 mod cast;
 mod contrast;
 mod correction;

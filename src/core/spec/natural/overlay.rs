@@ -1,37 +1,54 @@
-//! What is drawn over a picture: bars at two opposite edges, and boxes of one colour with letters in them. It is no
-//! part of the scene. Its colour is the same at all of its points, but for what an encoder adds; a sky or a wall is not
-//! as even, or ends at no straight line.
+//! What is drawn over a picture: bars at two opposite edges, a stripe of a strong colour at one, boxes of one colour
+//! with letters in them, and letters without (`captions.rs`). It is no part of the scene. The colour of a bar or a box
+//! is the same at all of its points, but for what an encoder adds; a sky or a wall is not as even, or ends at no
+//! straight line.
 
+use super::captions;
+use super::points::Drawn;
+use super::tuning::captions::{MAX_BOX, MISSING};
 use super::tuning::overlay::*;
 use crate::spec::Lattice;
 use std::ops::Range;
 
 /// A rectangle of points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Rectangle {
-    columns: Range<usize>,
-    rows: Range<usize>,
+pub(super) struct Rectangle {
+    pub(super) columns: Range<usize>,
+    pub(super) rows: Range<usize>,
 }
 
 impl Rectangle {
-    fn area(&self) -> usize {
+    pub(super) fn area(&self) -> usize {
         self.columns.len() * self.rows.len()
     }
 
-    fn points(&self, pitch: usize) -> impl Iterator<Item = usize> + use<> {
+    /// A rectangle with as many more columns and rows on each side as are left in the picture.
+    pub(super) fn wider(&self, [across, down]: [usize; 2], picture: &Rectangle) -> Rectangle {
+        let wider = |range: &Range<usize>, by: usize, all: &Range<usize>| {
+            range.start.saturating_sub(by).max(all.start)..(range.end + by).min(all.end)
+        };
+        Rectangle {
+            columns: wider(&self.columns, across, &picture.columns),
+            rows: wider(&self.rows, down, &picture.rows),
+        }
+    }
+
+    pub(super) fn points(&self, pitch: usize) -> impl Iterator<Item = usize> + use<> {
         let columns = self.columns.clone();
         self.rows.clone().flat_map(move |y| columns.clone().map(move |x| y * pitch + x))
     }
 }
 
-/// Which points of a lattice are drawn over its picture, where `white` is the highest level; empty if none is.
-pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
+/// Which points of a lattice are drawn over its picture, where `white` is the highest level, and what; empty if none is.
+pub fn find(lattice: &Lattice, white: i32) -> (Vec<bool>, Drawn) {
     let (columns, rows) = lattice.size;
     let colours = LatticeColours { lattice, tolerance: (TOLERANCE * white / 255).max(1) };
     let picture = colours.inside_of_bars();
-    let boxes = colours.boxes(&picture, white);
-    if picture.area() == columns * rows && boxes.is_empty() {
-        return Vec::new();
+    let mut boxes = colours.boxes(&picture, white);
+    boxes.extend(captions::find(&colours, &picture, &boxes, white));
+    let kinds = Drawn { bars: picture.area() < columns * rows, captions: !boxes.is_empty() };
+    if kinds == Drawn::default() {
+        return (Vec::new(), kinds);
     }
     // Edges are not sharp: what is beside a bar or a box does not count either.
     let inner = |range: &Range<usize>, all: usize| {
@@ -45,18 +62,18 @@ pub fn find(lattice: &Lattice, white: i32) -> Vec<bool> {
         let wide = Rectangle { columns: outer(&across, columns), rows: outer(&down, rows) };
         wide.points(columns).for_each(|point| drawn[point] = true);
     }
-    drawn
+    (drawn, kinds)
 }
 
 /// The colours of a lattice.
-struct LatticeColours<'a> {
-    lattice: &'a Lattice,
+pub(super) struct LatticeColours<'a> {
+    pub(super) lattice: &'a Lattice,
     /// The most by which each component of two points of one colour differs.
     tolerance: i32,
 }
 
 impl LatticeColours<'_> {
-    fn rgb(&self, point: usize) -> [i32; 3] {
+    pub(super) fn rgb(&self, point: usize) -> [i32; 3] {
         self.lattice.rgb(point).map(i32::from)
     }
 
@@ -111,7 +128,69 @@ impl LatticeColours<'_> {
         // What is bright and enters on one side is no bar.
         let are_bars = first.abs_diff(last) <= 1 && first.min(last) >= MIN_BAR && (first_ends || last_ends);
         let is_left = (first + last) * MIN_PICTURE <= count * (MIN_PICTURE - 1);
-        if are_bars && is_left { [first, last] } else { [0; 2] }
+        if are_bars && is_left {
+            return [first, last];
+        }
+        [self.stripe(count, |index| line(index)), self.stripe(count, |index| line(count - 1 - index))]
+    }
+
+    /// How many of these lines, from the edge on, are a stripe of one strong colour, with or without letters. White,
+    /// black or gray on one side may be a part of the scene.
+    fn stripe(&self, count: usize, line: impl Fn(usize) -> Vec<usize>) -> usize {
+        let colour = self.rgb(line(0)[0]);
+        let [least, most] = [colour.iter().min(), colour.iter().max()].map(|level| level.copied().unwrap_or(0));
+        if most - least < STRONG * self.tolerance {
+            return 0;
+        }
+        let strays = |index: usize, tolerance: i32| {
+            line(index).iter().filter(|point| self.distance(**point, colour) > tolerance).count()
+        };
+        let (mut thickness, all) = (0, line(0).len());
+        for index in 0..count / THIN_STRIPE {
+            let others = strays(index, self.tolerance);
+            if STRAYS * others <= all {
+                thickness = index + 1;
+            } else if thickness < MIN_BAR || 5 * others > 3 * all {
+                break;
+            }
+        }
+        // The first line behind it may be a mixture.
+        let ends_at_once = thickness + 1 < count && 8 * strays(thickness + 1, 3 * self.tolerance) >= 7 * all;
+        if thickness >= MIN_BAR && ends_at_once { thickness } else { 0 }
+    }
+
+    /// The box of this colour around a line of letters, if there is one.
+    pub(super) fn box_around(&self, line: &Rectangle, picture: &Rectangle, colour: [i32; 3]) -> Option<Rectangle> {
+        let pitch = self.lattice.size.0;
+        let is_of_box = |columns: &Range<usize>, rows: &Range<usize>| {
+            let part = Rectangle { columns: columns.clone(), rows: rows.clone() };
+            let strays = part.points(pitch).filter(|point| !self.is(*point, colour)).count();
+            MISSING * strays <= part.area()
+        };
+        // The row beside the letters has the ends of some.
+        let reach = |lines: &mut dyn Iterator<Item = usize>, is_of_box: &dyn Fn(usize) -> bool| {
+            let mut reach = 0;
+            for (index, line) in lines.enumerate() {
+                match is_of_box(line) {
+                    true => reach = index + 1,
+                    false if index > 0 => break,
+                    false => {}
+                }
+            }
+            reach
+        };
+        let Rectangle { columns, rows } = line;
+        let row = |y: usize| is_of_box(columns, &(y..y + 1));
+        let up = reach(&mut (picture.rows.start..rows.start).rev(), &row);
+        let down = reach(&mut (rows.end..picture.rows.end), &row);
+        let rows = rows.start - up..rows.end + down;
+        let column = |x: usize| is_of_box(&(x..x + 1), &rows);
+        let left = reach(&mut (picture.columns.start..columns.start).rev(), &column);
+        let right = reach(&mut (columns.end..picture.columns.end), &column);
+        let drawn = Rectangle { columns: columns.start - left..columns.end + right, rows: rows.clone() };
+        // A scene in the dark is of one colour, too, but has no such edges.
+        let is_box = up + down > 0 && drawn.rows.len() <= MAX_BOX * line.rows.len();
+        is_box.then_some(drawn)
     }
 
     /// The boxes of one colour with letters in them.
@@ -245,6 +324,7 @@ fn run_of_most(counts: &[usize]) -> Range<usize> {
 mod tests {
     use super::*;
     use crate::spec::measure::{COLUMNS, ROWS};
+    use crate::spec::natural::points;
 
     /// Which points are found to be drawn over a picture of uneven brightness.
     fn found(over: impl Fn(usize, usize) -> Option<u16>) -> Vec<bool> {
@@ -253,7 +333,7 @@ mod tests {
             over(x, y).unwrap_or(40 + ((x * x / 7 + y * 11) % 120) as u16)
         };
         let luma = (0..COLUMNS * ROWS).map(level).collect();
-        find(&Lattice { size: (COLUMNS, ROWS), luma, ..Lattice::default() }, 255)
+        find(&Lattice { size: (COLUMNS, ROWS), luma, ..Lattice::default() }, 255).0
     }
 
     fn count(drawn: &[bool]) -> usize {
@@ -276,6 +356,30 @@ mod tests {
         assert!(found(|x, y| (y < 10 + x / 9).then_some(255)).is_empty());
         assert!(found(|_, _| Some(60)).is_empty());
         assert!(found(|x, _| Some(40 + x as u16)).is_empty());
+    }
+
+    /// Which points are found to be drawn over the same picture, in colour.
+    fn found_in_colour(over: impl Fn(usize, usize) -> Option<[u16; 3]>) -> Vec<bool> {
+        let rgb = (0..COLUMNS * ROWS).map(|point| {
+            let (x, y) = (point % COLUMNS, point / COLUMNS);
+            over(x, y).unwrap_or([40 + ((x * x / 7 + y * 11) % 120) as u16; 3])
+        });
+        let rgb: Vec<[u16; 3]> = rgb.collect();
+        let luma = rgb.iter().map(|rgb| points::luma(rgb.map(i32::from)) as u16).collect();
+        find(&Lattice { size: (COLUMNS, ROWS), luma, rgb, ..Lattice::default() }, 255).0
+    }
+
+    #[test]
+    fn a_stripe_of_a_strong_colour_at_one_edge_is_drawn_before_its_letters_come() {
+        let is_stripe = |y: usize| y >= 62;
+        let red = [176, 16, 32];
+        assert_eq!(count(&found_in_colour(|_, y| is_stripe(y).then_some(red))), 11 * COLUMNS);
+        let letters = |x: usize, y: usize| x > 80 && (65..69).contains(&y) && (x + y).is_multiple_of(3);
+        let ticker = found_in_colour(|x, y| is_stripe(y).then(|| if letters(x, y) { [250; 3] } else { red }));
+        assert!((62 * COLUMNS..ROWS * COLUMNS).all(|point| ticker[point]));
+        // Gray may be a wall, and a colour that fades a sky.
+        assert!(found_in_colour(|_, y| is_stripe(y).then_some([90; 3])).is_empty());
+        assert!(found_in_colour(|_, y| (y < 12).then_some([20, 60 + 4 * y as u16, 200])).is_empty());
     }
 
     #[test]

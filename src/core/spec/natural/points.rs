@@ -43,6 +43,16 @@ pub struct Points {
     pub(super) transfer: Transfer,
     /// For HDR, the luma at 99.8 %, in 4096ths of a level of points; it may lie above white.
     pub(super) peak: i32,
+    pub(super) drawn: Drawn,
+}
+
+/// Whether something is drawn over a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Drawn {
+    /// Bars, or a stripe.
+    pub bars: bool,
+    /// Letters, with or without a box.
+    pub captions: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +90,8 @@ impl Points {
             None => ((((i32::from(level).min(white) * WHITE + white / 2) as u64) * inverse) >> 44) as i16,
         };
         let (columns, rows) = lattice.size;
-        let (letters, drawn) = (letters::find(lattice, white), overlay::find(lattice, white));
+        let (drawn, kinds) = overlay::find(lattice, white);
+        let letters = letters::find(lattice, &drawn, white);
         let blocks = lattice.cells((BLOCK_COLUMNS, BLOCK_ROWS));
         let regions = if lattice.is_part { Vec::new() } else { lattice.cells((REGIONS, REGIONS)) };
         let mut points = Vec::with_capacity(lattice.luma.len());
@@ -102,7 +113,7 @@ impl Points {
                 follows = counts;
             }
         }
-        let mut points = Points { points, transfer, peak: 0 };
+        let mut points = Points { points, transfer, peak: 0, drawn: kinds };
         if transfer.is_hdr() && points.count() > 0 {
             let counted = (0..lattice.luma.len()).filter(|&point| lattice.counts(point));
             let mut lumas: Vec<u16> = counted.map(|point| lattice.luma[point]).collect();

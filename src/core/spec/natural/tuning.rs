@@ -347,10 +347,49 @@ pub mod overlay {
     pub const MIN_BOX_COLUMNS: usize = 6;
     /// The largest share of a line of a bar that has other colours, as a divisor: what encoders add at its edge.
     pub const STRAYS: usize = 16;
+    /// How far apart the components of the colour of a stripe at one edge are, in tolerances.
+    pub const STRONG: i32 = 12;
+    /// The largest share of the picture that such a stripe covers, as a divisor.
+    pub const THIN_STRIPE: usize = 4;
     /// The most rows of letters without a gap that interrupt a box.
     pub const LETTER_ROWS: usize = 4;
     /// How far letters are from the colour of their box, of 255.
     pub const LETTER_CONTRAST: i64 = 50;
     /// The least share of a box that is letters, as a divisor.
     pub const LETTER_PART: usize = 25;
+}
+
+/// Lines of letters over a picture.
+pub mod captions {
+    /// The least level of a stroke, and by how much a point near it is darker, of 255.
+    pub const BRIGHT: i32 = 180;
+    pub const CONTRAST: i32 = 70;
+    /// How far from a stroke that point is at most.
+    pub const NEAR: usize = 2;
+    /// The least level of the brightest stroke, and by how much others as bright differ from it, of 255.
+    pub const MIN_TOP: i32 = 225;
+    pub const AS_BRIGHT: i32 = 30;
+    /// The most points between strokes of a row, the fewest strokes there, and their least part, as a divisor.
+    pub const GAP: usize = 9;
+    pub const MIN_IN_ROW: usize = 3;
+    pub const SPARSE: usize = 10;
+    /// The fewest strokes of a line, and its rows and columns.
+    pub const MIN_STROKES: usize = 15;
+    pub const MIN_ROWS: usize = 2;
+    pub const MAX_ROWS: usize = 8;
+    pub const MIN_COLUMNS: usize = 20;
+    /// The part of a line that strokes cover, in percent.
+    pub const LEAST_PART: usize = 12;
+    pub const MOST_PART: usize = 70;
+    /// The least number of strokes that begin in a row, in percent of the points of a line, in a line of at most `LOW`
+    /// rows, and in a higher one.
+    pub const LOW: usize = 5;
+    pub const PIECES_OF_LOW: usize = 15;
+    pub const PIECES: usize = 17;
+    /// How many times as many strokes a row of the line has as the rows above and below it.
+    pub const ALONE: usize = 5;
+    /// The least part of a row or column of a box that has its colour, as a divisor of what is missing.
+    pub const MISSING: usize = 5;
+    /// How many times as high as its letters a box is at most.
+    pub const MAX_BOX: usize = 4;
 }

@@ -211,6 +211,8 @@ impl Recorder {
             found_cast: found(|found| found.cast),
             found_noise: found(|found| found.noise),
             found_flicker: found(|found| found.flicker),
+            found_bars: found(|found| found.bars),
+            found_captions: found(|found| found.captions),
         }
     }
 

@@ -71,4 +71,7 @@ pub struct FrameRecord {
     pub found_noise: Option<f64>,
     /// The share of flicker that is evened out.
     pub found_flicker: Option<f64>,
+    /// Whether bars and captions are left out.
+    pub found_bars: Option<f64>,
+    pub found_captions: Option<f64>,
 }
