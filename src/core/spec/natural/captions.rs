@@ -19,7 +19,8 @@ pub fn find(colours: &LatticeColours, picture: &Rectangle, boxes: &[Rectangle], 
     let Some(top) = lines.iter().map(|line| strokes.top(line)).max() else { return Vec::new() };
     // Where much of the scene is as bright and as thin, a line of it may be a part of the scene, too.
     let in_lines: usize = lines.iter().map(|line| strokes.count_near(line, top)).sum();
-    if 2 * in_lines < strokes.count_near(picture, top) {
+    let share = if lines.iter().any(|line| strokes.is_clear(line)) { CLEAR_SHARE } else { SHARE };
+    if share * in_lines < strokes.count_near(picture, top) {
         return Vec::new();
     }
     lines.into_iter().map(|line| strokes.with_box(&line, colours)).collect()
@@ -115,7 +116,7 @@ impl<'a> Strokes<'a> {
     }
 
     fn is_line(&self, band: &Rectangle) -> bool {
-        let (columns, height) = (self.lattice.size.0, band.rows.len());
+        let height = band.rows.len();
         let (area, count) = (band.area(), self.count(band));
         let is_line = MIN_ROWS <= height
             && height <= MAX_ROWS
@@ -126,20 +127,37 @@ impl<'a> Strokes<'a> {
         if !is_line {
             return false;
         }
-        let begins = |point: &usize| point.is_multiple_of(columns) || !self.is_stroke[point - 1];
-        let pieces = self.each(band).filter(begins).count();
-        let row = |y: usize| self.count(&Rectangle { columns: band.columns.clone(), rows: y..y + 1 });
-        // The rows beside a band have the ends of some letters.
-        let above = band.rows.start.checked_sub(2).filter(|y| *y >= self.picture.rows.start).map_or(0, row);
-        let below = Some(band.rows.end + 1).filter(|y| *y < self.picture.rows.end).map_or(0, row);
         let middle = band.columns.start + band.columns.len() / 2;
         let left = self.count(&Rectangle { columns: band.columns.start..middle, rows: band.rows.clone() });
         let top = self.top(band);
-        100 * pieces >= if height <= LOW { PIECES_OF_LOW } else { PIECES } * area
-            && ALONE * above.max(below) * height <= count
+        100 * self.pieces(band) >= if height <= LOW { PIECES_OF_LOW } else { PIECES } * area
+            && ALONE * self.most_beside(band) * height <= count
             && 4 * left.min(count - left) >= count
             && 255 * top >= MIN_TOP * self.white
             && 5 * self.count_near(band, top) >= count
+    }
+
+    /// Whether a line of letters is surer than others.
+    fn is_clear(&self, line: &Rectangle) -> bool {
+        let height = line.rows.len();
+        height <= LOW
+            && line.columns.len() >= LONG
+            && 100 * self.pieces(line) >= CLEAR_PIECES * line.area()
+            && 2 * ALONE * self.most_beside(line) * height <= self.count(line)
+    }
+
+    /// How many strokes begin in the rows of a band.
+    fn pieces(&self, band: &Rectangle) -> usize {
+        let begins = |point: &usize| point.is_multiple_of(self.lattice.size.0) || !self.is_stroke[point - 1];
+        self.each(band).filter(begins).count()
+    }
+
+    /// The number of strokes above or below a band. The rows next to it do not count: some letters end there.
+    fn most_beside(&self, band: &Rectangle) -> usize {
+        let row = |y: usize| self.count(&Rectangle { columns: band.columns.clone(), rows: y..y + 1 });
+        let above = band.rows.start.checked_sub(2).filter(|y| *y >= self.picture.rows.start).map_or(0, row);
+        let below = Some(band.rows.end + 1).filter(|y| *y < self.picture.rows.end).map_or(0, row);
+        above.max(below)
     }
 
     /// A line with the box of one colour around it, or with its shadow.

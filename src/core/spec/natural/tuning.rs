@@ -388,7 +388,13 @@ pub mod captions {
     pub const PIECES: usize = 17;
     /// How many times as many strokes a row of the line has as the rows above and below it.
     pub const ALONE: usize = 5;
-    /// The least part of a row or column of a box that has its colour, as a divisor of what is missing.
+    /// A clear line: its least length, and its least number of strokes as above.
+    pub const LONG: usize = 40;
+    pub const CLEAR_PIECES: usize = 20;
+    /// The least share of strokes as bright as letters that lie in lines, as a divisor, and that with a clear line.
+    pub const SHARE: usize = 2;
+    pub const CLEAR_SHARE: usize = 4;
+    /// The largest part of a row or column of a box that has other colours, as a divisor.
     pub const MISSING: usize = 5;
     /// How many times as high as its letters a box is at most.
     pub const MAX_BOX: usize = 4;
