@@ -22,7 +22,7 @@ WHEN = "enable='between(t,1.2,2.8)'"
 
 
 def text(words, y, size=22, more="", colour="white", x="(w-tw)/2"):
-    return f"drawtext=font=DejaVu Sans\\:bold:text='{words}':fontcolor={colour}:fontsize={size}:x={x}:y={y}{more}"
+    return f"drawtext=font='DejaVu Sans\\:bold':text='{words}':fontcolor={colour}:fontsize={size}:x={x}:y={y}{more}"
 
 
 def box(x, y, width, height, colour, more=""):

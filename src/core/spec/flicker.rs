@@ -144,9 +144,9 @@ fn repetition(steps: &[LightStep]) -> i32 {
         let pairs = steps.iter().zip(&steps[period..]);
         pairs.map(|(one, other)| one.rise * other.rise / 16).sum::<i64>() / (steps.len() - period) as i64
     };
-    let own = steps.iter().map(|step| step.rise * step.rise / 16).sum::<i64>() / steps.len() as i64;
+    let energy = steps.iter().map(|step| step.rise * step.rise / 16).sum::<i64>() / steps.len() as i64;
     let periods = PERIODS.take_while(|period| 3 * period <= steps.len());
-    periods.map(|period| (4096 * product(period) / own.max(1)) as i32).max().unwrap_or(0)
+    periods.map(|period| (4096 * product(period) / energy.max(1)) as i32).max().unwrap_or(0)
 }
 
 /// How surely the light flickers in a window with these steps, in 4096ths.
@@ -179,8 +179,8 @@ fn whole_confidence(steps: &[LightStep]) -> i32 {
     let is_lamp = share(by_turns, LAMP_TURNS).min(share(repetition(steps).into(), REPEATED));
     let agrees = share(agreement, AGREE).max(is_lamp);
     let lit = lit(steps, LIT).max(lit(steps, DIM).min(share(agreement, ALL_AGREE).max(is_lamp)));
-    let others = [(by_turns, BY_TURNS), (mean, STEPS), (even, EVEN), (largest, LARGEST)];
-    others.map(|(value, ramp)| share(value, ramp)).into_iter().fold(agrees.min(lit), i32::min)
+    let shares = [(by_turns, BY_TURNS), (mean, STEPS), (even, EVEN), (largest, LARGEST)];
+    shares.map(|(value, ramp)| share(value, ramp)).into_iter().fold(agrees.min(lit), i32::min)
 }
 
 /// How a frame with these levels is steadied by this share, in 4096ths, of these corrections.

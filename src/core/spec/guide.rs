@@ -440,11 +440,11 @@ impl Guides {
     /// The correction of the light of frame `place`, and that of its other flicker, from the frames around it.
     fn correction(&self, place: usize, settings: &Settings) -> (deflicker::LightCorrection, Remainder) {
         let [first, end] = self.scene_around(place, flicker_reach(settings), settings);
-        let (lights, others): (Vec<LightChange>, Vec<&Changes>) =
-            (first..=end).map(|index| self.changes(index)).map(|(light, others)| (*light, others)).unzip();
+        let (lights, remainders): (Vec<LightChange>, Vec<&Changes>) =
+            (first..=end).map(|index| self.changes(index)).map(|(light, changes)| (*light, changes)).unzip();
         (
             deflicker::LightCorrection::new(&lights, place - first),
-            Remainder::new(&others, place - first, settings.chroma.changes()),
+            Remainder::new(&remainders, place - first, settings.chroma.changes()),
         )
     }
 

@@ -105,14 +105,14 @@ impl<'a> Strokes<'a> {
             }
         }
         // What is wide may follow what is narrow and lies beside it.
-        let is_part = |of: &Rectangle, band: &Rectangle| {
-            of != band
-                && of.columns.start <= band.columns.start
-                && of.columns.end >= band.columns.end
-                && of.rows.start <= band.rows.start
-                && of.rows.end >= band.rows.end
+        let is_part = |whole: &Rectangle, band: &Rectangle| {
+            whole != band
+                && whole.columns.start <= band.columns.start
+                && whole.columns.end >= band.columns.end
+                && whole.rows.start <= band.rows.start
+                && whole.rows.end >= band.rows.end
         };
-        bands.iter().filter(|band| !bands.iter().any(|of| is_part(of, band))).cloned().collect()
+        bands.iter().filter(|band| !bands.iter().any(|whole| is_part(whole, band))).cloned().collect()
     }
 
     fn is_line(&self, band: &Rectangle) -> bool {
@@ -122,8 +122,8 @@ impl<'a> Strokes<'a> {
             && height <= MAX_ROWS
             && band.columns.len() >= MIN_COLUMNS.max(3 * height)
             && count >= MIN_STROKES
-            && 100 * count >= LEAST_PART * area
-            && 100 * count <= MOST_PART * area;
+            && 100 * count >= MIN_COVERED * area
+            && 100 * count <= MAX_COVERED * area;
         if !is_line {
             return false;
         }

@@ -109,27 +109,33 @@ impl LatticeColours<'_> {
     /// How many of these lines, from the first one on and from the last one back, are bars: about as many on either
     /// side.
     fn bars(&self, count: usize, line: impl Fn(usize) -> Vec<usize>) -> [usize; 2] {
-        let side = |number: &dyn Fn(usize) -> usize| {
+        // `soft` lines at its end may have what an encoder adds beside an edge; the edge has to be the sharper.
+        let side = |number: &dyn Fn(usize) -> usize, soft: usize| {
             let colour = self.rgb(line(number(0))[0]);
             let strays = |index: usize, tolerance: i32| {
                 line(number(index)).iter().filter(|point| self.distance(**point, colour) > tolerance).count()
             };
-            let is_bar = |index: &usize| STRAYS * strays(*index, self.tolerance) <= line(0).len();
-            let thickness = (0..count).take_while(is_bar).count();
+            let is_bar = |index: &usize, tolerance: i32| STRAYS * strays(*index, tolerance) <= line(0).len();
+            let even = (0..count).take_while(|index| is_bar(index, self.tolerance)).count();
+            let nearly = (even..count).take(soft).take_while(|index| is_bar(index, 3 * self.tolerance)).count();
+            let thickness = even + nearly;
             // Behind a bar the level jumps; in a gradient it does not.
-            let ends_at_once =
-                thickness < count && PART_AT_EDGE * strays(thickness, 3 * self.tolerance) >= line(0).len();
-            (if thickness < count { thickness } else { 0 }, ends_at_once)
+            let jump = if soft == 0 { 3 } else { 6 } * self.tolerance;
+            let ends_at_once = thickness < count && PART_AT_EDGE * strays(thickness, jump) >= line(0).len();
+            (if thickness < count && even >= MIN_BAR { thickness } else { 0 }, ends_at_once)
         };
         if count == 0 || line(0).is_empty() {
             return [0; 2];
         }
-        let [(first, first_ends), (last, last_ends)] = [side(&|index| index), side(&|index| count - 1 - index)];
-        // What is bright and enters on one side is no bar.
-        let are_bars = first.abs_diff(last) <= 1 && first.min(last) >= MIN_BAR && (first_ends || last_ends);
-        let is_left = (first + last) * MIN_PICTURE <= count * (MIN_PICTURE - 1);
-        if are_bars && is_left {
-            return [first, last];
+        for soft in [0, SOFT_EDGE] {
+            let [(first, first_ends), (last, last_ends)] =
+                [side(&|index| index, soft), side(&|index| count - 1 - index, soft)];
+            // What is bright and enters on one side is no bar.
+            let are_bars = first.abs_diff(last) <= 1 && first.min(last) >= MIN_BAR && (first_ends || last_ends);
+            let is_left = (first + last) * MIN_PICTURE <= count * (MIN_PICTURE - 1);
+            if are_bars && is_left {
+                return [first, last];
+            }
         }
         [self.stripe(count, |index| line(index)), self.stripe(count, |index| line(count - 1 - index))]
     }
@@ -147,10 +153,10 @@ impl LatticeColours<'_> {
         };
         let (mut thickness, all) = (0, line(0).len());
         for index in 0..count / THIN_STRIPE {
-            let others = strays(index, self.tolerance);
-            if STRAYS * others <= all {
+            let strange = strays(index, self.tolerance);
+            if STRAYS * strange <= all {
                 thickness = index + 1;
-            } else if thickness < MIN_BAR || 5 * others > 3 * all {
+            } else if thickness < MIN_BAR || 5 * strange > 3 * all {
                 break;
             }
         }
@@ -356,6 +362,23 @@ mod tests {
         assert!(found(|x, y| (y < 10 + x / 9).then_some(255)).is_empty());
         assert!(found(|_, _| Some(60)).is_empty());
         assert!(found(|x, _| Some(40 + x as u16)).is_empty());
+    }
+
+    #[test]
+    fn bars_may_be_less_even_beside_the_picture() {
+        let ringing = |x: usize, y: usize, distance: usize| (distance < 4).then_some((x * 5 + y * 3) as u16 % 13);
+        let bars = found(|x, y| match x {
+            0..30 => Some(ringing(x, y, 29 - x).unwrap_or(0)),
+            98.. => Some(ringing(x, y, x - 98).unwrap_or(0)),
+            _ => Some(90 + ((x * x / 7 + y * 11) % 120) as u16),
+        });
+        assert!(
+            (0..ROWS).all(|y| (0..30).chain(98..COLUMNS).all(|x| bars[y * COLUMNS + x]) && !bars[y * COLUMNS + 64])
+        );
+        for slope in 1..20 {
+            let vignette = found(|x, _| Some((slope * x.min(COLUMNS - 1 - x)).min(200) as u16));
+            assert!(vignette.is_empty(), "{slope} levels a column");
+        }
     }
 
     /// Which points are found to be drawn over the same picture, in colour.

@@ -337,6 +337,8 @@ pub mod overlay {
     pub const TOLERANCE: i32 = 5;
     /// The fewest lines of a bar, and rows of a box.
     pub const MIN_BAR: usize = 2;
+    /// The most lines of a bar, next to the picture, that are less even.
+    pub const SOFT_EDGE: usize = 6;
     /// The least share of the line behind a bar that has other colours, as a divisor.
     pub const PART_AT_EDGE: usize = 3;
     /// The least share of lines that bars leave, as a divisor.
@@ -379,8 +381,8 @@ pub mod captions {
     pub const MAX_ROWS: usize = 8;
     pub const MIN_COLUMNS: usize = 20;
     /// The part of a line that strokes cover, in percent.
-    pub const LEAST_PART: usize = 12;
-    pub const MOST_PART: usize = 70;
+    pub const MIN_COVERED: usize = 12;
+    pub const MAX_COVERED: usize = 70;
     /// The least number of strokes that begin in a row, in percent of the points of a line, in a line of at most `LOW`
     /// rows, and in a higher one.
     pub const LOW: usize = 5;
