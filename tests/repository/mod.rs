@@ -2,6 +2,10 @@
 
 // The public API of the library.
 mod api;
+// No file uses a file that uses it.
+mod circles;
+// Helper: the code as words.
+mod code;
 // Lists of files in CONTRIBUTING.md.
 mod contributing;
 // Figures in pages, compared with the results.
@@ -10,5 +14,7 @@ mod figures;
 mod names;
 // Pages: size, links, examples.
 mod pages;
+// How many files a folder has, how many lines a file and a function.
+mod rooms;
 // Rules for source files.
 mod sources;
